@@ -1,0 +1,41 @@
+# make demo      the main job: real programs made faster, with intervals
+# make test      lint, types, tests (under 20 minutes on two cores)
+# make test-all  the same with the long checks
+# All of them build the environment first: .venv, and where it may the system packages that are missing.
+
+PYTHON ?= python3
+VENV := .venv
+BIN := $(VENV)/bin
+STAMP := $(VENV)/.installed
+
+.PHONY: env system demo test test-all lint bench clean
+
+env: system $(STAMP)
+
+system:
+	@sh scripts/system-packages.sh
+
+$(STAMP): pyproject.toml
+	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' || \
+	  { echo "maxcode needs Python 3.11 or newer; $(PYTHON) is $$($(PYTHON) --version). Set PYTHON=..."; exit 1; }
+	@test -x $(BIN)/pip || $(PYTHON) -m venv $(VENV)
+	$(BIN)/pip install --quiet --disable-pip-version-check -e '.[dev]'
+	@touch $(STAMP)
+
+demo: env
+	$(BIN)/maxcode doctor
+	$(BIN)/python benchmarks/examples.py --budget 24 --out runs/demo readings orbits tight
+
+lint: env
+	$(BIN)/ruff format --check .
+	$(BIN)/ruff check .
+	$(BIN)/mypy
+
+test: lint
+	$(BIN)/pytest -m 'not slow'
+
+test-all: lint
+	$(BIN)/pytest
+
+clean:
+	rm -rf $(VENV) runs build dist .pytest_cache .mypy_cache .ruff_cache

@@ -1,0 +1,93 @@
+"""Optimise examples (or any folders with a slow program and tests) and print one table.
+
+    python benchmarks/examples.py                          all examples, budget 24
+    python benchmarks/examples.py --budget 200 readings    one example
+    python benchmarks/examples.py --flags '-O3 -std=c++17' /path/to/case ...
+
+Every speed-up is the run's own confirmed one, with its 95 % interval.  Runs resume: repeat the command.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import sys
+import time
+from pathlib import Path
+
+from maxcode.cli.progress import Progress
+from maxcode.errors import Interrupted, MaxcodeError
+from maxcode.run import Request, Verdict, optimize_source
+
+EXAMPLES = Path(__file__).parent.parent / "examples"
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("problems", nargs="*", help="names of examples, or folders")
+    parser.add_argument("--budget", type=int, default=24)
+    parser.add_argument("--seed", type=int, default=0)
+    parser.add_argument("--method", default="cuda-llm+maxcode")
+    parser.add_argument("--flags")
+    parser.add_argument("--out", type=Path, default=Path("runs/examples"))
+    options = parser.parse_args()
+    folders = [found(name) for name in options.problems] or sorted(p.parent for p in EXAMPLES.glob("*/problem.toml"))
+    rows = [row(folder, options) for folder in folders]
+    show(rows)
+    (options.out / "table.json").write_text(json.dumps(rows, indent=1) + "\n")
+
+
+def found(name: str) -> Path:
+    return EXAMPLES / name if (EXAMPLES / name).is_dir() else Path(name)
+
+
+def row(folder: Path, options: argparse.Namespace) -> dict[str, object]:
+    """One problem's run, as a row; a problem that is refused says why."""
+    overrides = {"flags": options.flags.split()} if options.flags else {}
+    whole = (folder / "problem.toml").exists()
+    source = folder if whole else next(iter(sorted(folder.glob("slow.*"))))
+    out = options.out / f"{folder.name}-{options.budget}-{options.seed}"
+    request = Request(
+        source,
+        None if whole else folder / "tests",
+        method=options.method,
+        budget=options.budget,
+        seed=options.seed,
+        out=out,
+        overrides=overrides,
+    )
+    print(f"\n{folder.name}", file=sys.stderr, flush=True)
+    started = time.monotonic()
+    try:
+        with Progress(options.budget) as progress:
+            verdict = optimize_source(request, progress.watch, progress.admitted)
+    except Interrupted:
+        sys.exit("interrupted; repeat the command to resume")
+    except MaxcodeError as error:
+        print(f"  {error}", file=sys.stderr, flush=True)
+        return {"problem": folder.name, "why": str(error)}
+    return {"problem": folder.name, "seconds": round(time.monotonic() - started, 1), **told(verdict)}
+
+
+def told(verdict: Verdict) -> dict[str, object]:
+    kept = json.loads(verdict.as_json())
+    return {key: kept[key] for key in ("speedup", "why", "confirmed", "tests", "candidates", "outcomes", "best")}
+
+
+def show(rows: list[dict[str, object]]) -> None:
+    print(f"{'problem':44} {'speed-up':>9}  {'95 % interval':16} {'pairs':>5} {'cand.':>5} {'s':>6}  verdict")
+    for cells in rows:
+        speedup = cells.get("speedup")
+        if not isinstance(speedup, dict):
+            print(f"{cells['problem']:44} {'-':>9}  {'-':16} {'-':>5} {'-':>5} {'-':>6}  {cells['why']}")
+            continue
+        interval = f"[{speedup['low']:.2f}, {speedup['high']:.2f}]"
+        verdict = "confirmed" if cells["confirmed"] and speedup["significant"] else str(cells["why"])
+        print(
+            f"{cells['problem']:44} {speedup['value']:8.2f}x  {interval:16} {speedup['pairs']:5} "
+            f"{cells['candidates']:5} {cells['seconds']:6}  {verdict}"
+        )
+
+
+if __name__ == "__main__":
+    main()

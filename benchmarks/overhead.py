@@ -1,0 +1,115 @@
+"""What maxcode itself costs: CPU per candidate, memory, import.
+
+    python benchmarks/overhead.py [--most 10000] [--json FILE]
+
+Scripted policy, trivial evaluator, a record on disk; every search; 100 to 10,000 candidates.  "process" puts a real
+process boundary (a pipe to another process) into the evaluator.  CPU seconds are this process's own.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import resource
+import subprocess
+import sys
+import tempfile
+import time
+from collections.abc import Callable
+from pathlib import Path
+
+from maxcode.observe import best, compose, critiques, failures, feedback, program, run_best, statement, trajectory
+from maxcode.optimize import Method, Run, optimize
+from maxcode.record import Record
+from maxcode.roles import Search
+from maxcode.search import BestOfN, CudaLlm, Refine
+from maxcode.testing import Echo, Scripted, Table, toy_problem
+
+SEARCHES: dict[str, Callable[[int], Search]] = {
+    "best-of-n": lambda n: BestOfN(n=n, width=8),
+    "refine": lambda n: Refine(depth=n),
+    "cuda-llm": lambda n: CudaLlm(width=8, depth=n),
+}
+OBSERVE = compose(
+    statement(), program(), feedback(), best(), run_best(), trajectory(), critiques("the original is slow"), failures()
+)
+
+
+def speed(text: str) -> float | None:
+    number = int(text)
+    return None if number % 5 == 0 else 0.5 + number % 997 / 500
+
+
+class Boundary:
+    """Asks another process for every candidate: one line there, one line back."""
+
+    def __init__(self) -> None:
+        echo = "import sys\nfor line in sys.stdin: print(line.strip(), flush=True)"
+        self._process = subprocess.Popen(
+            [sys.executable, "-c", echo], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True
+        )
+
+    async def ask(self, text: str) -> None:
+        assert self._process.stdin is not None
+        assert self._process.stdout is not None
+        self._process.stdin.write(text + "\n")
+        self._process.stdin.flush()
+        assert self._process.stdout.readline().strip() == text
+
+    def close(self) -> None:
+        self._process.communicate()
+
+
+def measure(name: str, candidates: int, boundary: bool) -> dict[str, float | int | str]:
+    other = Boundary() if boundary else None
+    with tempfile.TemporaryDirectory() as folder, Record(Path(folder)) as record:
+        policy = Scripted(write=lambda text, draw: str(draw % 1_000_003))
+        method = Method(policy, SEARCHES[name](candidates), OBSERVE, Echo())
+        table = Table(rule=speed, before=other.ask if other is not None else None)
+        started = time.process_time()
+        result = optimize(toy_problem(), method, table, Run(candidates, record=record))
+        spent = time.process_time() - started
+    if other is not None:
+        other.close()
+    found = result.reached.candidates
+    return {
+        "search": name,
+        "boundary": "process" if boundary else "none",
+        "candidates": found,
+        "cpu_ms_per_candidate": round(spent / found * 1e3, 3),
+        "peak_mb": round(resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024),
+    }
+
+
+def import_cpu_s() -> float:
+    """CPU seconds of `import maxcode` beyond an empty interpreter; the least of five."""
+
+    def cpu(code: str) -> float:
+        before = resource.getrusage(resource.RUSAGE_CHILDREN)
+        subprocess.run([sys.executable, "-c", code], check=True)
+        after = resource.getrusage(resource.RUSAGE_CHILDREN)
+        return after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime
+
+    return min(cpu("import maxcode") for _ in range(5)) - min(cpu("pass") for _ in range(5))
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--most", type=int, default=10_000)
+    parser.add_argument("--json", type=Path, default=Path("runs/overhead.json"))
+    options = parser.parse_args()
+    sizes = [size for size in (100, 1000, 10_000) if size <= options.most]
+    rows = [measure(name, size, boundary) for boundary in (False, True) for name in SEARCHES for size in sizes]
+    print(f"{'search':10} {'boundary':8} {'candidates':>10} {'CPU ms each':>12} {'peak MB':>8}")
+    for r in rows:
+        print(
+            f"{r['search']:10} {r['boundary']:8} {r['candidates']:10} {r['cpu_ms_per_candidate']:12} {r['peak_mb']:8}"
+        )
+    imported = import_cpu_s()
+    print(f"import maxcode: {imported:.3f} s of CPU")
+    options.json.parent.mkdir(parents=True, exist_ok=True)
+    options.json.write_text(json.dumps({"rows": rows, "import_cpu_s": round(imported, 3)}, indent=1) + "\n")
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,23 @@
+#!/bin/sh
+# Install the Debian packages maxcode needs, or say which ones and how, where this user may not.
+set -eu
+
+need=""
+command -v bwrap >/dev/null 2>&1 || need="$need bubblewrap"
+command -v g++ >/dev/null 2>&1 || need="$need g++"
+command -v gcc >/dev/null 2>&1 || need="$need gcc"
+command -v addr2line >/dev/null 2>&1 || need="$need binutils"
+[ -x /usr/bin/python3 ] || need="$need python3"
+"${PYTHON:-python3}" -c 'import ensurepip, venv' 2>/dev/null || need="$need python3-venv"
+
+[ -n "$need" ] || exit 0
+if [ "$(id -u)" = 0 ] && command -v apt-get >/dev/null 2>&1; then
+    echo "installing:$need"
+    apt-get update -qq
+    # shellcheck disable=SC2086  # a list on purpose
+    DEBIAN_FRONTEND=noninteractive apt-get install -y -qq --no-install-recommends $need >/dev/null
+else
+    echo "maxcode needs these system packages:$need" >&2
+    echo "install them with:  sudo apt-get install$need" >&2
+    exit 1
+fi

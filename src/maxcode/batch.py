@@ -1,0 +1,197 @@
+"""What a run is made of, and one batch of it: propose -> evaluate -> critique in every slot, then settle.
+
+Slots run on their own, so model calls, builds and timings overlap; every part is recorded the moment it exists and is
+taken from the record where it is there already.  A slot whose *machine or provider* failed lets its siblings finish.
+"""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field, replace
+from typing import final
+
+import anyio
+
+from maxcode.errors import BoundaryError, Interrupted, MaxcodeError
+from maxcode.reached import Reached, lower_end
+from maxcode.record import Critiqued, Evaluated, Line, Proposed, Record, Settled
+from maxcode.reward import speedup
+from maxcode.roles import Critic, Evaluator, Observe, Policy, Referee, Reward, Search, Value
+from maxcode.types import Evaluation, Machine, Observation, Outcome, Problem, State, StateId, Step, Timing
+
+AHEAD = 1.01  # a gain over the best that is worth the cost of proving it
+
+
+@final
+@dataclass(frozen=True, slots=True)
+class Method:
+    """Who proposes, where to go next, what is shown, who explains, and who foresees."""
+
+    policy: Policy
+    search: Search
+    observe: Observe
+    critic: Critic | None = None
+    value: Value | None = None
+    reward: Reward = speedup
+
+
+@final
+@dataclass(frozen=True, slots=True)
+class Run:
+    """How far and where: ``budget`` counts candidates, ``concurrency`` slots in flight; ``watch`` sees each part.
+
+    ``machine`` is passed on to the result.
+    """
+
+    budget: int
+    seed: int = 0
+    concurrency: int = 8
+    machine: Machine | None = None
+    record: Record = field(default_factory=Record)
+    watch: Callable[[Line], None] = lambda line: None
+
+
+@final
+@dataclass(slots=True)
+class Job:
+    """One run under way; ``stopping`` is set when the user asked to stop."""
+
+    problem: Problem
+    method: Method
+    evaluator: Evaluator
+    run: Run
+    referee: Referee | None
+    stopping: bool = False
+
+    def append(self, line: Line) -> None:
+        """Record a part and show it to who watches."""
+        self.run.record.append(line)
+        self.run.watch(line)
+
+
+class _Stopped(Exception):
+    """A slot noticed that the user asked to stop; it stays open."""
+
+
+async def expand(job: Job, batch: int, parents: Sequence[State], reached: Reached) -> list[State]:
+    """Run every open slot; states in slot order.
+
+    Failures are raised when all siblings have finished: the first by slot, naming the boundary.  Interrupted when
+    slots stayed open because the user asked to stop.
+    """
+    done: dict[int, State] = {}
+    failed: dict[int, Exception] = {}
+    places = anyio.CapacityLimiter(job.run.concurrency)
+
+    async def one(slot: int, parent: State, asked: int) -> None:
+        async with places:
+            try:
+                done[slot] = await _slot(job, (batch, slot), parent, asked, reached)
+            except _Stopped:
+                pass
+            except Exception as error:
+                failed[slot] = error
+
+    asked = {parent: len(reached.children(parent)) for parent in parents}
+    async with anyio.create_task_group() as group:
+        for slot, parent in enumerate(parents):
+            group.start_soon(one, slot, parent, asked[parent])
+            asked[parent] += 1
+    if failed:
+        raise _named(batch, failed)
+    if len(done) < len(parents):
+        raise Interrupted(f"stopped in batch {batch}; all finished parts are recorded")
+    return [done[slot] for slot in range(len(parents))]
+
+
+async def _slot(job: Job, at: StateId, parent: State, asked: int, reached: Reached) -> State:
+    """propose -> evaluate -> critique, each taken from the record where it is there."""
+    record, method = job.run.record, job.method
+    if (action := record.actions.get(at)) is None:
+        _stop_here(job)
+        sections = method.observe(parent, reached)
+        action = await method.policy.propose(Observation(sections, parent, draw_of(job.run.seed, parent, asked)))
+        job.append(Proposed(at=at, action=action))
+    if (evaluation := record.evaluations.get(at)) is None:
+        _stop_here(job)
+        best = reached.best
+        rival = best.step.action if best is not None and best.step is not None else None
+        evaluation = await job.evaluator.evaluate(parent.problem, action, rival)
+        job.append(Evaluated(at=at, evaluation=evaluation))
+    step = Step(action, evaluation, method.reward(evaluation))
+    if method.critic is not None:
+        if (critique := record.critiques.get(at)) is None:
+            _stop_here(job)
+            critique = await method.critic.critique(parent.problem, step, parent.step)
+            job.append(Critiqued(at=at, critique=critique))
+        step = replace(step, critique=critique)
+    return State(parent.problem, parent, step, at)
+
+
+def draw_of(seed: int, state: State, asked: int) -> int:
+    """The observation's draw: a 64-bit hash of the run's seed, the state's id and how often it was asked before."""
+    return int.from_bytes(hashlib.sha256(f"{seed}/{state.id}/{asked}".encode()).digest()[:8])
+
+
+async def settle(job: Job, batch: int, states: list[State], reached: Reached) -> list[State]:
+    """Values, then the referee's word on who leads; one record line makes the batch final."""
+    settled = job.run.record.settled.get(batch)
+    if settled is None:
+        values = await job.method.value.estimate(states) if job.method.value else []
+        anew = await _ask_referee(job, states, reached)
+        settled = Settled(batch=batch, values=tuple(values), evaluations=anew)
+        job.append(settled)
+    return [_final(job, state, slot, settled) for slot, state in enumerate(states)]
+
+
+async def _ask_referee(job: Job, states: Sequence[State], reached: Reached) -> dict[int, Evaluation]:
+    slots = _contenders(states, reached.best)
+    if job.referee is None or not slots:
+        return {}
+    found = await job.referee.settle(job.problem, [states[slot] for slot in slots], reached.best)
+    return {slots[index]: evaluation for index, evaluation in found.items()}
+
+
+def _final(job: Job, state: State, slot: int, settled: Settled) -> State:
+    assert state.step is not None
+    step = replace(state.step, value=settled.values[slot] if settled.values else None)
+    if (anew := settled.evaluations.get(slot)) is not None:
+        step = replace(step, evaluation=anew, reward=job.method.reward(anew))
+    return replace(state, step=step)
+
+
+def _contenders(states: Sequence[State], best: State | None) -> list[int]:
+    """The slots that may lead: unconfirmed, ahead of the rival they ran beside, and with an interval that reaches the
+    best lower end there is."""
+    timed = {slot: timing for slot, state in enumerate(states) if (timing := _contending(state)) is not None}
+    bar = max((timing.speedup.low for timing in timed.values()), default=0.0)
+    bar = max(bar, lower_end(best)) if best is not None else bar
+    return [slot for slot, timing in timed.items() if timing.speedup.high >= bar]
+
+
+def _contending(state: State) -> Timing | None:
+    timing = state.step.evaluation.timing if state.step else None
+    if state.outcome is not Outcome.CORRECT or timing is None or not timing.significant or timing.confirmed:
+        return None
+    is_ahead = timing.over_rival is None or timing.over_rival.value > AHEAD
+    return timing if is_ahead else None
+
+
+def _stop_here(job: Job) -> None:
+    if job.stopping:
+        raise _Stopped
+
+
+def _named(batch: int, failed: dict[int, Exception]) -> MaxcodeError:
+    """The first failure by slot, naming the boundary; everything else of the batch is already recorded."""
+    slot, error = min(failed.items())
+    if isinstance(error, MaxcodeError):
+        error.add_note(f"batch {batch}, slot {slot}; its siblings are recorded: repeat the command to resume")
+        return error
+    broken = BoundaryError(
+        f"batch {batch}, slot {slot} broke: {type(error).__name__}: {error}; "
+        "its siblings are recorded: repeat the command to resume"
+    )
+    broken.__cause__ = error
+    return broken

@@ -1,0 +1,49 @@
+"""The command line: one file per verb; each parses, calls one public function, and prints.
+
+Results go to stdout, progress to stderr.  Exit status: 0 the job was done, whatever the verdict; 2 bad input; 3 this
+machine cannot do it safely; 130 interrupted.
+"""
+
+from __future__ import annotations
+
+import sys
+
+import click
+
+from maxcode.cli.doctor import doctor
+from maxcode.cli.evaluate import evaluate
+from maxcode.cli.list import list_
+from maxcode.cli.optimize import optimize
+from maxcode.cli.report import report
+from maxcode.errors import MaxcodeError
+
+
+@click.group(context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100})
+@click.version_option(package_name="maxcode")
+def cli() -> None:
+    """Make programs measurably faster, and prove it."""
+
+
+for verb in (optimize, evaluate, doctor, report, list_):
+    cli.add_command(verb)
+
+
+def main() -> None:
+    """The entry point: errors of maxcode become one sentence and an exit status, without a traceback."""
+    try:
+        status = cli.main(prog_name="maxcode", standalone_mode=False)
+        sys.exit(status if isinstance(status, int) else 0)
+    except click.exceptions.Abort:
+        _fail("interrupted", 130)
+    except KeyboardInterrupt:
+        _fail("interrupted", 130)
+    except click.ClickException as error:
+        error.show()
+        sys.exit(error.exit_code)
+    except MaxcodeError as error:
+        _fail("\n".join([str(error), *getattr(error, "__notes__", [])]), error.exit_code)
+
+
+def _fail(message: str, status: int) -> None:
+    click.echo(f"maxcode: {message}", err=True)
+    sys.exit(status)

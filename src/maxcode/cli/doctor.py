@@ -1,0 +1,51 @@
+"""``maxcode doctor``: whether this machine can do it, and what is missing."""
+
+from __future__ import annotations
+
+import dataclasses
+import json
+
+import anyio
+import click
+
+from maxcode.cli.common import as_json
+from maxcode.errors import UnsafeError
+from maxcode.evaluate.checkup import Checkup, checkup
+from maxcode.stats import half_width
+
+BUSY = 10.0  # per cent
+
+
+@click.command()
+@as_json
+def doctor(json_: bool) -> None:
+    """Show compilers, the sandbox and its self-test, the clock's noise, cores, and what to install."""
+    found = anyio.run(checkup)
+    click.echo(json.dumps(dataclasses.asdict(found)) if json_ else "\n".join(_lines(found)))
+    if not found.is_safe:
+        raise UnsafeError("this machine cannot run untrusted programs safely; see above")
+
+
+def _lines(found: Checkup) -> list[str]:
+    machine = found.machine
+    lines = [f"machine    {machine.cpu}, {machine.cores} cores, {machine.kernel}"]
+    lines += [f"compiler   {name}: {version}" for name, version in machine.compilers.items()]
+    lines.append(f"sandbox    {machine.sandbox}")
+    if found.findings:
+        held = sum(finding.held for finding in found.findings)
+        lines.append(f"self-test  {held} of {len(found.findings)} attacks held off")
+    lines += [f"TROUBLE    {trouble}" for trouble in found.trouble]
+    if found.noise is not None:
+        width = half_width(found.noise)
+        lines.append(f"clock      a program against itself: {found.noise} (±{width:.1%} after 15 pairs; truth: 1)")
+    lines += _load(found)
+    if found.missing:
+        lines.append(f"install    sudo apt-get install {' '.join(dict.fromkeys(found.missing))}")
+    return lines
+
+
+def _load(found: Checkup) -> list[str]:
+    if found.pressure is None:
+        return []
+    advice = "; timing here takes more pairs: stop other work" if found.pressure > BUSY else ""
+    return [f"load       CPU pressure {found.pressure:.0f} % over the last 10 s{advice}"]

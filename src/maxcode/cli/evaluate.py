@@ -1,0 +1,22 @@
+"""``maxcode evaluate``: measure one candidate against the original."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import click
+
+from maxcode.cli.common import as_json, overrides, problem_options, show
+from maxcode.run import Request, evaluate_source
+
+
+@click.command()
+@click.argument("candidate", type=click.Path(path_type=Path))
+@click.option("--against", "source", type=click.Path(path_type=Path), required=True,
+              help="The original: a source file with --tests, or a folder with problem.toml.")  # fmt: skip
+@problem_options
+@as_json
+def evaluate(candidate: Path, source: Path, tests: Path | None, json_: bool, **options: Any) -> None:
+    """Verify and time CANDIDATE, a whole program, against the original."""
+    show(evaluate_source(candidate, Request(source, tests, overrides=overrides(**options))), json_)

@@ -1,0 +1,52 @@
+"""``maxcode list``: what there is to choose from."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import click
+
+from maxcode import methods
+from maxcode.cli.common import as_json
+from maxcode.config import POLICIES
+from maxcode.errors import InputError
+from maxcode.languages import LANGUAGES
+from maxcode.policy.rewriter import RULES
+from maxcode.run import counted
+
+KINDS = ("methods", "policies", "rules", "languages")
+
+
+@click.command("list")
+@click.argument("kind", type=click.Choice(KINDS))
+@click.option("--count", "source", type=click.Path(path_type=Path, dir_okay=False),
+              help="With `rules`: how many distinct programs one to three steps reach from this source.")  # fmt: skip
+@click.option("--sample", default=20, show_default=True, help="With --count: how many of them to build, as a check.")
+@as_json
+def list_(kind: str, source: Path | None, sample: int, json_: bool) -> None:
+    """List the methods, policies, rewriter rules or languages."""
+    if source is not None:
+        if kind != "rules":
+            raise InputError(f"--count goes with `maxcode list rules`, not `{kind}`")
+        found = counted(source, cap=1000, sample=sample)
+    else:
+        found = _named(kind)
+    if json_:
+        click.echo(json.dumps(found))
+    else:
+        width = max(len(name) for name in found)
+        for name, told in found.items():
+            click.echo(f"{name:<{width}}  {told}")
+
+
+def _named(kind: str) -> dict[str, str]:
+    match kind:
+        case "methods":
+            return methods.names()
+        case "policies":
+            return {name: line for name, (_, line) in POLICIES.items()}
+        case "rules":
+            return {rule.name: rule.summary for rule in RULES}
+        case _:
+            return {name: " ".join(row.suffixes) for name, row in LANGUAGES.items()}

@@ -1,0 +1,97 @@
+"""Progress on stderr: a live line on a terminal, plain lines elsewhere."""
+
+from __future__ import annotations
+
+import sys
+import time
+from collections import Counter
+from types import TracebackType
+
+from rich.console import Console
+from rich.live import Live
+from rich.text import Text
+
+from maxcode.evaluate.prepare import Admitted
+from maxcode.record import Batch, Evaluated, Line, Settled
+from maxcode.types import Evaluation, Interval
+
+
+class Progress:
+    """Candidates by outcome, the best so far with its interval, what is spent of the budget."""
+
+    def __init__(self, budget: int) -> None:
+        self._budget = budget
+        self._outcomes: Counter[str] = Counter()
+        self._best: Interval | None = None
+        self._leader: Interval | None = None
+        self._launched = 0
+        self._started = time.monotonic()
+        self._console = Console(stderr=True, highlight=False)
+        self._live = Live(console=self._console, refresh_per_second=4) if self._console.is_terminal else None
+
+    def __enter__(self) -> Progress:
+        if self._live is not None:
+            self._live.start()
+        self._say("admitting: building and checking the original")
+        return self
+
+    def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, at: TracebackType | None) -> None:
+        if self._live is not None:
+            self._live.stop()
+
+    def admitted(self, found: Admitted) -> None:
+        """The original was built, verified and profiled."""
+        slowest = max((given.seconds for given in found.inputs), default=0.0)
+        self._say(f"admitted: {len(found.inputs)} tests, the slowest takes {slowest * 1e3:.0f} ms of CPU")
+        for note in found.notes:
+            self._print(f"note: {note}")
+
+    def watch(self, line: Line) -> None:
+        """One recorded part."""
+        match line:
+            case Batch():
+                self._launched += len(line.parents)
+            case Evaluated():
+                self._outcomes[line.evaluation.outcome.value] += 1
+                self._note(line.evaluation)
+            case Settled():
+                for evaluation in line.evaluations.values():
+                    self._note(evaluation)
+            case _:
+                return
+        self._say(self._line())
+
+    def _note(self, evaluation: Evaluation) -> None:
+        timing = evaluation.timing
+        if timing is None or not timing.significant:
+            return
+        if timing.confirmed and (self._best is None or timing.speedup.low > self._best.low):
+            self._best = timing.speedup
+        if self._leader is None or timing.speedup.value > self._leader.value:
+            self._leader = timing.speedup
+
+    def _line(self) -> str:
+        done = sum(self._outcomes.values())
+        counts = ", ".join(f"{count} {name}" for name, count in sorted(self._outcomes.items()))
+        if self._best is not None:
+            best = f"best {self._best}"
+        elif self._leader is not None:
+            best = f"best {self._leader} (to be confirmed)"
+        else:
+            best = "nothing faster yet"
+        return f"{done}/{self._budget} candidates ({counts or 'none yet'}), {best}, {self._seconds():.0f} s"
+
+    def _seconds(self) -> float:
+        return time.monotonic() - self._started
+
+    def _say(self, text: str) -> None:
+        if self._live is not None:
+            self._live.update(Text(text))
+        else:
+            self._print(text)
+
+    def _print(self, text: str) -> None:
+        if self._live is not None:
+            self._console.print(text)
+        else:
+            print(text, file=sys.stderr, flush=True)

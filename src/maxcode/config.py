@@ -1,0 +1,39 @@
+"""Names to objects: what the command line calls by name.  Python users pass objects and never need this file.
+
+``path/to/file.py:name`` works wherever a policy's name does: the file is run in this process, so it must be yours.
+"""
+
+from __future__ import annotations
+
+import runpy
+from collections.abc import Callable
+from pathlib import Path
+from typing import cast
+
+from maxcode.errors import InputError, unknown
+from maxcode.policy.rewriter import Rewriter
+from maxcode.roles import Policy
+
+POLICIES: dict[str, tuple[Callable[[], Policy], str]] = {
+    "rewriter": (Rewriter, "built in, rule-based, no language model; knows fixed rules and cannot invent an algorithm"),
+}
+
+
+def policy(name: str) -> Policy:
+    """The policy called ``name``, or the object ``name`` of ``path/to/file.py:name``."""
+    if ":" in name:
+        return _from_file(name)
+    if name not in POLICIES:
+        raise unknown("policy", name, POLICIES)
+    return POLICIES[name][0]()
+
+
+def _from_file(reference: str) -> Policy:
+    path, _, name = reference.rpartition(":")
+    if not Path(path).is_file():
+        raise InputError(f"no such file: {path} (from the policy '{reference}'); give path/to/file.py:name")
+    found = runpy.run_path(path)
+    if name not in found:
+        raise InputError(f"{path} defines no '{name}'; it defines {', '.join(k for k in found if k[0] != '_')}")
+    made = found[name]
+    return cast(Policy, made() if isinstance(made, type) else made)

@@ -1,0 +1,73 @@
+"""Every way maxcode says no.
+
+    MaxcodeError
+    ├── InputError        what the user gave cannot be used          exit 2
+    │   └── RecordError   a run folder that cannot be read or resumed
+    ├── UnsafeError       this machine cannot do it safely            exit 3
+    ├── Interrupted       stopped by the user; the record is whole    exit 130
+    └── BoundaryError     something outside broke: nothing is scored, the slot stays open
+        ├── MachineError  compiler, sandbox, disk or clock failed
+        └── ProviderError a model's provider failed for good
+
+A bad *program* is never an error: it is an ``Evaluation``.  Messages say what happened, with which value, and what to
+do next.
+"""
+
+from __future__ import annotations
+
+import difflib
+from collections.abc import Iterable
+
+
+class MaxcodeError(Exception):
+    """The root of the tree; ``exit_code`` is what the command line returns."""
+
+    exit_code = 1
+
+
+class InputError(MaxcodeError):
+    """What the user gave cannot be used; the message holds the cure."""
+
+    exit_code = 2
+
+
+class RecordError(InputError):
+    """A run folder that cannot be read, or does not belong to this run."""
+
+
+class UnsafeError(MaxcodeError):
+    """This machine cannot run untrusted programs safely."""
+
+    exit_code = 3
+
+
+class Interrupted(MaxcodeError):
+    """Stopped by the user; all that was finished is recorded."""
+
+    exit_code = 130
+
+
+class BoundaryError(MaxcodeError):
+    """Something outside the program under test broke.  Never becomes a reward."""
+
+
+class MachineError(BoundaryError):
+    """The compiler, the sandbox, the disk or the clock failed."""
+
+    exit_code = 3
+
+
+class ProviderError(BoundaryError):
+    """A model's provider failed for good."""
+
+
+def unknown(what: str, name: str, known: Iterable[str]) -> InputError:
+    """The error for a name that does not exist, with the nearest spelling."""
+    names = sorted(known)
+    near = difflib.get_close_matches(name, names, n=1)
+    hint = f"; did you mean '{near[0]}'?" if near else ""
+    return InputError(
+        f"unknown {what} '{name}'{hint} Known: {', '.join(names)}."
+        if hint
+        else f"unknown {what} '{name}'. Known: {', '.join(names)}."
+    )

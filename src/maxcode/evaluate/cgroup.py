@@ -1,0 +1,177 @@
+"""Control groups: one per session, so that all processes of a program together keep to its memory and number.
+
+Used where they can be had: version 1 (memory and pids) or version 2, in both cases below the group this process is in
+or beside it, and only if it may write there.  Without them the limits hold for each process alone.
+"""
+
+from __future__ import annotations
+
+import os
+import secrets
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Literal, final
+
+import anyio
+
+_PREFIX = "maxcode-"
+_REMOVE_TRIES = 100
+_WANTED = ("memory", "pids")
+
+
+@final
+@dataclass(frozen=True, slots=True)
+class Hierarchy:
+    """Where groups can be made: one folder per controller (version 1), or one for all (version 2)."""
+
+    version: Literal[1, 2]
+    parents: tuple[Path, ...]
+
+    def group(self) -> Group:
+        """A new, empty group, named after this process; OSError when it cannot be made."""
+        name = f"{_PREFIX}{os.getpid()}-{secrets.token_hex(4)}"
+        group = Group(self.version, tuple(parent / name for parent in self.parents))
+        for folder in group.folders:
+            folder.mkdir()
+        return group
+
+    def sweep(self) -> None:
+        """Remove the groups of maxcode processes that are gone; a group in use cannot be removed."""
+        for parent in self.parents:
+            for folder in parent.glob(f"{_PREFIX}*"):
+                pid = folder.name.removeprefix(_PREFIX).split("-")[0]
+                if not Path("/proc", pid).exists():
+                    _removed(folder)
+
+
+@final
+@dataclass(frozen=True, slots=True)
+class Group:
+    """One session's group.  ``joins`` are the files whose writer becomes a member."""
+
+    version: Literal[1, 2]
+    folders: tuple[Path, ...]
+
+    @property
+    def joins(self) -> tuple[str, ...]:
+        return tuple(str(folder / "cgroup.procs") for folder in self.folders)
+
+    def limit(self, memory: int, processes: int) -> None:
+        """Allow so many bytes, without swap, and so many processes and threads, in all."""
+        if self.version == 1:
+            _raise_memory(self.folders[0], memory)
+        else:
+            _write(self.folders[0] / "memory.max", memory)
+            _write_if_there(self.folders[0] / "memory.swap.max", 0)
+        _write(self.folders[-1] / "pids.max", processes)
+
+    def kills(self) -> int:
+        """How many processes were killed for want of memory so far."""
+        name = "memory.oom_control" if self.version == 1 else "memory.events"
+        for line in (self.folders[0] / name).read_text().splitlines():
+            if line.startswith("oom_kill "):
+                return int(line.split()[1])
+        return 0
+
+    async def remove(self) -> None:
+        """Remove the group once its last process is gone, which the kernel may notice a little late."""
+        for folder in self.folders:
+            for _ in range(_REMOVE_TRIES):
+                if _removed(folder):
+                    break
+                await anyio.sleep(0.005)
+
+
+def find_hierarchy() -> Hierarchy | None:
+    """Where this process can make groups that limit memory and processes; None when nowhere."""
+    mine = dict(line.split(":", 2)[1:] for line in Path("/proc/self/cgroup").read_text().splitlines())
+    mounts = _mounts()
+    return _version_1(mine, mounts) or _version_2(mine, mounts)
+
+
+def _mounts() -> list[tuple[str, Path, str, frozenset[str]]]:
+    """(kind, mount point, the group mounted there, options) of every control group file system."""
+    found = []
+    for line in Path("/proc/self/mountinfo").read_text().splitlines():
+        before, after = line.split(" - ", 1)
+        kind, _, options = after.split(" ", 2)
+        if kind in ("cgroup", "cgroup2"):
+            root, point = before.split()[3:5]
+            found.append((kind, Path(point), root, frozenset(options.split(","))))
+    return found
+
+
+def _version_1(mine: dict[str, str], mounts: list[tuple[str, Path, str, frozenset[str]]]) -> Hierarchy | None:
+    parents = []
+    for controller in _WANTED:
+        own = next((path for names, path in mine.items() if controller in names.split(",")), None)
+        at = next((m for m in mounts if m[0] == "cgroup" and controller in m[3]), None)
+        if own is None or at is None:
+            return None
+        parents.append(_below(at[1], at[2], own))
+    hierarchy = Hierarchy(1, tuple(parents))
+    return hierarchy if _is_usable(hierarchy) else None
+
+
+def _version_2(mine: dict[str, str], mounts: list[tuple[str, Path, str, frozenset[str]]]) -> Hierarchy | None:
+    """Beside the group we are in, if not below it: a group with members cannot hand controllers to children."""
+    at = next((m for m in mounts if m[0] == "cgroup2"), None)
+    if at is None or "" not in mine:
+        return None
+    own = _below(at[1], at[2], mine[""])
+    for parent in (own, own.parent):
+        hierarchy = Hierarchy(2, (parent,))
+        if parent.is_relative_to(at[1]) and os.access(parent / "cgroup.procs", os.W_OK) and _is_usable(hierarchy):
+            return hierarchy
+    return None
+
+
+def _below(point: Path, root: str, own: str) -> Path:
+    """The folder of group ``own`` where ``root`` is what is mounted at ``point``."""
+    relative = own.removeprefix(root) if root != "/" else own
+    return point / relative.lstrip("/")
+
+
+def _is_usable(hierarchy: Hierarchy) -> bool:
+    try:
+        group = hierarchy.group()
+    except OSError:
+        return False
+    try:
+        group.limit(memory=1 << 28, processes=16)
+        return True
+    except OSError:
+        return False
+    finally:
+        for folder in group.folders:
+            _removed(folder)
+
+
+def _raise_memory(folder: Path, memory: int) -> None:
+    """Memory alone may never exceed memory with swap, so the order depends on where the limit comes from."""
+    with_swap = folder / "memory.memsw.limit_in_bytes"
+    growing = memory > int((folder / "memory.limit_in_bytes").read_text())
+    if growing:
+        _write_if_there(with_swap, memory)
+    _write(folder / "memory.limit_in_bytes", memory)
+    if not growing:
+        _write_if_there(with_swap, memory)
+
+
+def _write(path: Path, value: int) -> None:
+    path.write_text(str(value))
+
+
+def _write_if_there(path: Path, value: int) -> None:
+    if path.exists():
+        _write(path, value)
+
+
+def _removed(folder: Path) -> bool:
+    try:
+        folder.rmdir()
+    except FileNotFoundError:
+        return True
+    except OSError:
+        return False
+    return True

@@ -1,0 +1,47 @@
+"""What `maxcode doctor` looks at: tools, sandbox and its self-test, the clock's noise, the load."""
+
+from __future__ import annotations
+
+import shutil
+from dataclasses import dataclass, field
+from typing import final
+
+from maxcode.errors import MaxcodeError
+from maxcode.evaluate.build import Builder
+from maxcode.evaluate.machine import describe, pressure
+from maxcode.evaluate.noise import control
+from maxcode.evaluate.sandbox import Sandbox
+from maxcode.evaluate.selftest import Finding, self_test
+from maxcode.types import Interval, Machine
+
+PACKAGES = {"bwrap": "bubblewrap", "gcc": "gcc", "g++": "g++", "addr2line": "binutils", "/usr/bin/python3": "python3"}
+
+
+@final
+@dataclass(frozen=True, slots=True)
+class Checkup:
+    """``trouble`` is empty when programs can be run safely.  ``noise``: the paired ratio of a program to itself."""
+
+    machine: Machine
+    missing: tuple[str, ...]
+    findings: tuple[Finding, ...] = ()
+    noise: Interval | None = None
+    pressure: float | None = None
+    trouble: tuple[str, ...] = field(default=())
+
+    @property
+    def is_safe(self) -> bool:
+        return not self.trouble
+
+
+async def checkup() -> Checkup:
+    """Look at this machine; never raises for what it finds.  Takes a few seconds."""
+    missing = tuple(package for tool, package in PACKAGES.items() if shutil.which(tool) is None)
+    try:
+        sandbox = await Sandbox.open()
+        findings = tuple(await self_test(sandbox))
+        trouble = tuple(f"a program could {f.attack}: {f.detail}" for f in findings if not f.held)
+        noise = None if missing else await control(sandbox, Builder(sandbox, sandbox.cache))
+    except MaxcodeError as error:
+        return Checkup(describe("none"), missing, pressure=pressure(), trouble=(str(error),))
+    return Checkup(describe(sandbox.describe()), missing, findings, noise, pressure(), trouble)

@@ -1,0 +1,274 @@
+"""What the sandbox is asked and what it answers, and how both travel to the shim and back.
+
+A job is one packet on a private socket, with its standard input and its artefact as file descriptors beside it; the
+answer is one packet too, with outputs as descriptors.  ``shim.c`` holds the same two structs.  Numbers in an answer
+come from the shim and are trusted; the bytes a program wrote are not.
+"""
+
+from __future__ import annotations
+
+import errno
+import fcntl
+import hashlib
+import os
+import stat
+import struct
+import weakref
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from types import TracebackType
+from typing import Literal, Self, final
+
+from maxcode.errors import InputError, MachineError, UnsafeError
+
+Ending = Literal["exit", "signal", "timeout", "output"]
+
+STDERR_KEPT = 64 * 1024
+MOST_WORDS, MOST_COLLECTED = 500, 8
+PACKET = 64 * 1024
+ARTEFACT_PATH = "/proc/self/fd/3"
+
+_REQUEST = struct.Struct("<4I5Q")
+_REPLY = struct.Struct("<Ii6Q4I64s")
+_SAMPLE = struct.Struct("<II7Q")
+_BUILDING, _PROFILE, _HAS_STDIN, _HAS_ARTEFACT, _START_ARTEFACT = 1, 2, 4, 8, 16
+_UNSTARTED = 4
+_ENDINGS: tuple[Ending, ...] = ("exit", "signal", "timeout", "output")
+_MFD_EXEC = 0x10  # Linux 6.3; os.MFD_EXEC comes later than Python 3.11
+_SEALS = fcntl.F_SEAL_SEAL | fcntl.F_SEAL_SHRINK | fcntl.F_SEAL_GROW | fcntl.F_SEAL_WRITE
+
+
+@final
+@dataclass(frozen=True, slots=True, weakref_slot=True)
+class Blob:
+    """Bytes in a sealed memory file: nobody, this process included, can change them any more.
+
+    Holds a file descriptor until ``close``, or until nothing refers to it.  All blobs have the same name, so that a
+    program cannot tell by it which side of a comparison it is.
+    """
+
+    fd: int
+    size: int
+    sha256: str
+    _closing: weakref.finalize[..., Blob] = field(init=False, repr=False, compare=False)
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "_closing", weakref.finalize(self, os.close, self.fd))
+
+    @classmethod
+    def of(cls, source: bytes | Path) -> Self:
+        """A blob with these bytes, or those of a file; InputError when the file cannot be read."""
+        data = source if isinstance(source, bytes) else _read_file(source)
+        fd = _memory_file()
+        with open(fd, "wb", closefd=False) as file:
+            file.write(data)
+        fcntl.fcntl(fd, fcntl.F_ADD_SEALS, _SEALS)
+        return cls(fd, len(data), hashlib.sha256(data).hexdigest())
+
+    def read(self) -> bytes:
+        """All its bytes."""
+        return _contents(self.fd, self.size)
+
+    def close(self) -> None:
+        """Give the memory back; the blob cannot be used any more."""
+        self._closing()
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, at: TracebackType | None) -> None:
+        self.close()
+
+
+@final
+@dataclass(frozen=True, slots=True)
+class Job:
+    """One run.  ``{artefact}`` in ``argv`` stands for the artefact: as the first word it is started itself (its
+    argv[0] is then ``program``), further on it becomes a path that an interpreter can open.
+
+    ``stdin`` None is an empty input.  ``memory_mb`` is resident memory in all where there is a control group, else
+    address space of each process.  ``stack_mb`` is what each thread reserves of address space; without a control group
+    at most a sixteenth of ``memory_mb``.  ``output_mb`` bounds each of stdout, stderr and every
+    file.  ``collect`` names files to bring back, as absolute paths in the sandbox.  ``profile`` samples where the time
+    goes, which slows the run: never time with it.
+    """
+
+    argv: tuple[str, ...]
+    artefact: Blob | None = None
+    stdin: Blob | None = None
+    cpu_s: float = 10.0
+    wall_s: float = 32.0
+    memory_mb: int = 1024
+    output_mb: int = 64
+    processes: int = 32
+    stack_mb: int = 256
+    collect: tuple[str, ...] = ()
+    profile: bool = False
+
+    @property
+    def blobs(self) -> tuple[Blob, ...]:
+        """Its standard input and its artefact, where it has them, in the order in which they travel."""
+        return tuple(blob for blob in (self.stdin, self.artefact) if blob is not None)
+
+
+@final
+@dataclass(frozen=True, slots=True)
+class Sample:
+    """Where the program was when a profile looked: ``module`` is "" for the program itself, else the library's file.
+
+    ``address`` and ``callers`` (calls found on the stack that belong to the program, innermost first) are addresses of
+    the ELF file, as addr2line takes them; a return address lies just behind its call.
+    """
+
+    module: str
+    address: int
+    callers: tuple[int, ...]
+
+
+@final
+@dataclass(frozen=True, slots=True)
+class Ran:
+    """How a run ended and what it used.  Times and counts include everything it started.
+
+    ``code``: exit status, or signal number.  ``timeout`` is CPU or wall clock; ``output`` is more than it may write.
+    ``waits`` and ``preemptions``: how often it gave up the processor, and how often it was taken away.  ``left_over``:
+    processes it left running; ``spawned``: processes and threads it started.  ``stderr`` is its first 64 KB.
+    ``out_of_memory``: the control group killed something.  ``unsampled`` says why a profile is empty.
+    """
+
+    ending: Ending
+    code: int
+    cpu_s: float
+    system_s: float
+    wall_s: float
+    max_rss_kb: int
+    waits: int
+    preemptions: int
+    left_over: int
+    spawned: int
+    stdout: bytes
+    stderr: bytes
+    files: dict[str, bytes] = field(default_factory=dict)
+    samples: tuple[Sample, ...] = ()
+    unsampled: str = ""
+    out_of_memory: bool = False
+
+    @property
+    def ok(self) -> bool:
+        """Whether it ended by itself with exit status 0."""
+        return self.ending == "exit" and self.code == 0
+
+
+def pack(job: Job, building: bool) -> bytes:
+    """The packet that asks for ``job``; its blobs travel beside it."""
+    if "{artefact}" in job.argv and job.artefact is None:
+        raise ValueError(f"a job without an artefact names it: {job.argv}")
+    words = [_word(job, number, word) for number, word in enumerate(job.argv)]
+    text = b"".join(os.fsencode(word) + b"\0" for word in (*words, *job.collect))
+    if not words or len(words) > MOST_WORDS or len(text) > PACKET or len(job.collect) > MOST_COLLECTED:
+        raise InputError(f"a command of {len(words)} words and {len(text)} bytes cannot be run; make it shorter")
+    head = _REQUEST.pack(
+        _flags(job, building),
+        len(words),
+        len(job.collect),
+        job.processes,
+        round(job.cpu_s * 1e6),
+        round(job.wall_s * 1e6),
+        job.memory_mb << 20,
+        job.stack_mb << 20,
+        job.output_mb << 20,
+    )
+    return head + text
+
+
+def _word(job: Job, number: int, word: str) -> str:
+    if word != "{artefact}":
+        return word
+    return "program" if number == 0 else ARTEFACT_PATH
+
+
+def _flags(job: Job, building: bool) -> int:
+    return (
+        _BUILDING * building
+        | _PROFILE * job.profile
+        | _HAS_STDIN * (job.stdin is not None)
+        | _HAS_ARTEFACT * (job.artefact is not None)
+        | _START_ARTEFACT * (job.argv[:1] == ("{artefact}",))
+    )
+
+
+def unpack(job: Job, packet: bytes, fds: Sequence[int]) -> Ran:
+    """The answer to ``job``; closes the descriptors.  MachineError when the program could not even be started."""
+    try:
+        return _unpack(job, packet, fds)
+    finally:
+        for fd in fds:
+            os.close(fd)
+
+
+def _unpack(job: Job, packet: bytes, fds: Sequence[int]) -> Ran:
+    ending, code, user, system, wall, peak, waits, preemptions, left, spawned, found, samples, raw = _REPLY.unpack(
+        packet
+    )
+    trouble = raw.rstrip(b"\0").decode(errors="replace")
+    if ending == _UNSTARTED:
+        raise MachineError(f"the sandbox could not start {job.argv[0]}: {trouble}")
+    collected = [path for number, path in enumerate(job.collect) if found >> number & 1]
+    cap = job.output_mb << 20
+    return Ran(
+        ending=_ENDINGS[ending],
+        code=code,
+        cpu_s=(user + system) / 1e6,
+        system_s=system / 1e6,
+        wall_s=wall / 1e6,
+        max_rss_kb=peak,
+        waits=waits,
+        preemptions=preemptions,
+        left_over=left,
+        spawned=spawned,
+        stdout=_contents(fds[0], cap),
+        stderr=_contents(fds[1], STDERR_KEPT),
+        files={path: _contents(fd, cap) for path, fd in zip(collected, fds[3:], strict=True)},
+        samples=_samples(_contents(fds[2], 1 << 24), samples),
+        unsampled=trouble,
+    )
+
+
+def _samples(raw: bytes, count: int) -> tuple[Sample, ...]:
+    """Read ``count`` records and, behind them, the names of the modules."""
+    names = ["", *raw[count * _SAMPLE.size :].decode(errors="replace").split("\0")[1:]]
+    records = _SAMPLE.iter_unpack(raw[: count * _SAMPLE.size])
+    return tuple(Sample(names[module], address, tuple(callers[:n])) for module, n, address, *callers in records)
+
+
+def _contents(fd: int, cap: int) -> bytes:
+    """The first ``cap`` bytes of a regular file, wherever its offset stands."""
+    about = os.fstat(fd)
+    if not stat.S_ISREG(about.st_mode):
+        raise MachineError("the shim sent something other than a file")
+    wanted, parts, at = min(about.st_size, cap), [], 0
+    while at < wanted and (part := os.pread(fd, wanted - at, at)):
+        parts.append(part)
+        at += len(part)
+    return b"".join(parts)
+
+
+def _read_file(path: Path) -> bytes:
+    try:
+        return path.read_bytes()
+    except OSError as error:
+        raise InputError(f"cannot read {path}: {error.strerror}") from error
+
+
+def _memory_file() -> int:
+    """An executable memory file; the flag that asks for it is unknown to kernels before 6.3, which always give it."""
+    flags = os.MFD_CLOEXEC | os.MFD_ALLOW_SEALING
+    try:
+        return os.memfd_create("blob", flags | _MFD_EXEC)
+    except OSError as error:
+        if error.errno == errno.EINVAL:
+            return os.memfd_create("blob", flags)
+        if error.errno == errno.EACCES:
+            raise UnsafeError("programs cannot be run from memory here: `sudo sysctl vm.memfd_noexec=0`") from error
+        raise MachineError(f"cannot make a memory file: {error.strerror}") from error

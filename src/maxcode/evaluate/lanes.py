@@ -1,0 +1,76 @@
+"""Who may use the machine when: many builds at once, one exclusive timing lane machine-wide.
+
+The timing lane is a file lock, so that two maxcode processes never time at once; the kernel releases it when its
+holder dies, however it dies.
+"""
+
+from __future__ import annotations
+
+import fcntl
+import os
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from pathlib import Path
+
+import anyio
+from anyio.lowlevel import RunVar
+
+from maxcode.errors import MachineError
+
+LOCK = Path("/tmp/maxcode.timing.lock")
+_POLL_S = 0.01
+
+_builders: RunVar[anyio.CapacityLimiter] = RunVar("maxcode builders")
+_timers: RunVar[anyio.Lock] = RunVar("maxcode timers")
+
+
+@asynccontextmanager
+async def build_lane() -> AsyncIterator[None]:
+    """A place to build or verify; all cores but one, so that the timing lane keeps a core to itself."""
+    if (limiter := _builders.get(None)) is None:
+        limiter = anyio.CapacityLimiter(max(1, (os.cpu_count() or 1) - 1))
+        _builders.set(limiter)
+    async with limiter:
+        yield
+
+
+@asynccontextmanager
+async def timing_lane(path: Path = LOCK) -> AsyncIterator[None]:
+    """The one place to time.  Waits its turn, in this process and among all processes of the machine."""
+    if (lock := _timers.get(None)) is None:
+        lock = anyio.Lock()
+        _timers.set(lock)
+    async with lock:
+        lane, turn = _lock_file(path), _lock_file(path.with_suffix(".turn"))
+        try:
+            await _take(turn)  # who waits holds it, so that who has just left the lane must queue behind
+            await _take(lane)
+            fcntl.flock(turn, fcntl.LOCK_UN)
+            yield
+        finally:
+            os.close(lane)
+            os.close(turn)
+
+
+async def _take(file: int) -> None:
+    while not _taken(file):
+        await anyio.sleep(_POLL_S)
+
+
+def _lock_file(path: Path) -> int:
+    """A descriptor of the shared file; another user's file opens read-only, which is enough for a lock."""
+    try:
+        try:
+            return os.open(path, os.O_RDONLY | os.O_CLOEXEC | os.O_NOFOLLOW)
+        except FileNotFoundError:
+            return os.open(path, os.O_RDONLY | os.O_CREAT | os.O_CLOEXEC | os.O_NOFOLLOW, 0o644)
+    except OSError as error:
+        raise MachineError(f"cannot open the timing lock {path}: {error.strerror}; remove it if it is stale") from error
+
+
+def _taken(file: int) -> bool:
+    try:
+        fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except BlockingIOError:
+        return False
+    return True

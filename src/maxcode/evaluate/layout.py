@@ -1,0 +1,141 @@
+"""What a session sees: the arguments of bubblewrap, and the sources, which go in as memory files.
+
+In memory, because the sandbox's own user need not be allowed to walk to them on the host.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path, PurePosixPath
+from typing import final
+
+from maxcode.errors import InputError
+
+TMP_MB = 1024
+_DEVICES = ("null", "zero", "full", "random", "urandom")
+# Counters of the whole machine that a program can move at will and nothing else does: notes to a later session.
+_COUNTERS = ("vmstat", "zoneinfo", "buddyinfo", "pagetypeinfo", "interrupts", "softirqs")
+_ALIASES = ("/bin", "/sbin", "/lib", "/lib32", "/lib64")
+_ALWAYS = [
+    "--unshare-all",
+    "--unshare-user",
+    "--disable-userns",
+    "--cap-drop",
+    "ALL",
+    "--new-session",
+    "--die-with-parent",
+    "--as-pid-1",
+    "--uid",
+    "65534",
+    "--gid",
+    "65534",
+    "--hostname",
+    "sandbox",
+    "--clearenv",
+    "--setenv",
+    "PATH",
+    "/usr/bin:/bin",
+    "--ro-bind",
+    "/usr",
+    "/usr",
+    "--ro-bind-try",
+    "/etc/ld.so.cache",
+    "/etc/ld.so.cache",
+    "--proc",
+    "/proc",
+    *(word for name in _COUNTERS for word in ("--ro-bind", "/dev/null", f"/proc/{name}")),
+    "--remount-ro",
+    "/proc",
+    "--dir",
+    "/tmp",
+    "--dir",
+    "/dev/shm",
+    "--symlink",
+    "/proc/self/fd",
+    "/dev/fd",
+    "--symlink",
+    "/proc/self/fd/0",
+    "/dev/stdin",
+    "--symlink",
+    "/proc/self/fd/1",
+    "/dev/stdout",
+    "--symlink",
+    "/proc/self/fd/2",
+    "/dev/stderr",
+]
+
+
+@final
+@dataclass(frozen=True, slots=True)
+class Layout:
+    """``files`` are (descriptor, path) of read-only sources, None for a session that only runs; ``folders`` are
+    (host path, path) of what is bound read-only."""
+
+    files: tuple[tuple[int, str], ...] | None
+    folders: tuple[tuple[Path, str], ...]
+
+    @property
+    def fds(self) -> tuple[int, ...]:
+        """All descriptors that bubblewrap must inherit."""
+        return tuple(fd for fd, _ in self.files or ())
+
+    def arguments(self) -> list[str]:
+        """Bubblewrap's arguments: everything read-only at the end, but a limited /tmp where there are sources."""
+        words = [*_ALWAYS, *_aliases()]
+        for name in _DEVICES:
+            words += ["--dev-bind", f"/dev/{name}", f"/dev/{name}"]
+        for folder, path in self.folders:
+            words += ["--ro-bind", str(folder), path]
+        words += self._workplace() if self.files is not None else ["--chdir", "/tmp"]
+        return [*words, "--remount-ro", "/"]
+
+    def _workplace(self) -> list[str]:
+        words = ["--ro-bind-try", "/etc/alternatives", "/etc/alternatives", "--dir", "/src", "--chdir", "/src"]
+        words += ["--size", str(TMP_MB << 20), "--perms", "1777", "--tmpfs", "/tmp"]
+        for fd, path in self.files or ():
+            words += ["--perms", "0555", "--ro-bind-data", str(fd), path]
+        return words
+
+
+def _aliases() -> Iterator[str]:
+    """/bin and its like as on the host: a link into /usr, or a folder of its own on older systems."""
+    for path in _ALIASES:
+        if os.path.islink(path):
+            yield from ("--symlink", os.readlink(path), path)
+        elif os.path.isdir(path):
+            yield from ("--ro-bind", path, path)
+
+
+@contextmanager
+def laid_out(sources: Mapping[str, str | bytes] | None, binds: Sequence[tuple[Path, str]]) -> Iterator[Layout]:
+    """The layout for these sources and binds; its descriptors are open inside the block.
+
+    InputError for a source that would not lie below /src.
+    """
+    files: list[tuple[int, str]] = []
+    try:
+        for path, text in (sources or {}).items():
+            inside = _place(path)
+            files.append((_memory_file(text), inside))
+        yield Layout(None if sources is None else tuple(files), tuple(binds))
+    finally:
+        for fd, _ in files:
+            os.close(fd)
+
+
+def _place(path: str) -> str:
+    pure = PurePosixPath(path)
+    if pure.is_absolute() or ".." in pure.parts or not pure.parts or "\0" in path:
+        raise InputError(f"the source path {path!r} must be relative and stay below the program's folder")
+    return str("/src" / pure)
+
+
+def _memory_file(text: str | bytes) -> int:
+    fd = os.memfd_create("source", os.MFD_CLOEXEC)
+    with open(fd, "wb", closefd=False) as file:
+        file.write(text.encode() if isinstance(text, str) else text)
+    os.lseek(fd, 0, os.SEEK_SET)
+    return fd

@@ -1,0 +1,38 @@
+"""How noisy this machine's clock is: an A/A control, two copies of one program raced as if they differed."""
+
+from __future__ import annotations
+
+from maxcode.evaluate.build import Builder
+from maxcode.evaluate.lanes import timing_lane
+from maxcode.evaluate.prepare import Input
+from maxcode.evaluate.racing import Entry, Track
+from maxcode.evaluate.sandbox import Blob, Sandbox
+from maxcode.languages import language
+from maxcode.stats import median_interval
+from maxcode.types import Interval, Problem, Program, ProgramSpec
+
+PAIRS = 15
+_SPIN = """#include <stdio.h>
+int main(void) {
+    unsigned x = 1;
+    for (int i = 0; i < 12000000; i++) x = x * 1664525u + 1013904223u;
+    printf("%u\\n", x);
+    return 0;
+}
+"""
+
+
+async def control(sandbox: Sandbox, builder: Builder) -> Interval:
+    """The paired ratio of a program to itself (truth: 1) with its interval."""
+    row = language("c")
+    program = Program({"spin.c": _SPIN})
+    problem = Problem("control", "program", "c", program, ProgramSpec(flags=row.default_flags))
+    built = await builder.build(problem, program, final=True)
+    assert built.artefact is not None, built.diagnostics
+    with Blob.of(b"") as empty:
+        given = Input("spin", empty, b"2447643393\n", "held_out")
+        entry = Entry(built.artefact, {})
+        track = Track(sandbox, problem, {"original": entry, "candidate": entry}, [given])
+        async with timing_lane():
+            pairs = [await track.pair() for _ in range(PAIRS)]
+    return median_interval([pair.ratio("original", "candidate") for pair in pairs])

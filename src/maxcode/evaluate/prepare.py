@@ -1,0 +1,157 @@
+"""From a problem's files to what the ladder runs on: inputs as sealed memory, the original built, verified and timed.
+
+``admit`` runs the original first.  Tests that it fails itself are reported and dropped; too few left refuse the
+problem.  Generated inputs take the original as their oracle; they are made only where the problem has a generator.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+from typing import final
+
+from maxcode.errors import InputError
+from maxcode.evaluate.build import Builder, Built
+from maxcode.evaluate.sandbox import Blob, Job, Sandbox
+from maxcode.types import Case, Evaluation, Problem
+
+TIMED_AT_MOST = 5
+TIMED_FLOOR_S = 0.020  # below this a process's start is a visible share of its time
+PASS_AT_MOST_S = 0.5  # more inputs only as long as a pass stays this short
+RACE_PASS_AT_MOST_S = 0.1  # the same for the races of the search, which decide who is worth confirming
+
+
+@final
+@dataclass(frozen=True, slots=True)
+class Input:
+    """One test in memory.  ``origin``: whether the policy may see it; ``expected`` is None for a generated input until
+    the original has run; ``seconds``: the original's CPU time on it."""
+
+    name: str
+    stdin: Blob
+    expected: bytes | None = field(repr=False)
+    origin: str  # "seen", "held_out" or "generated"
+    seconds: float = 0.0
+
+    @property
+    def seen(self) -> bool:
+        return self.origin == "seen"
+
+
+@final
+@dataclass(frozen=True, slots=True)
+class Admitted:
+    """A problem that can be worked on.  ``problem`` has its dropped tests removed; ``notes`` is for the user.
+
+    ``timed``, slowest first, is what a confirmation runs; the races of the search run as many of them as fit in a
+    short pass.
+    """
+
+    problem: Problem
+    inputs: tuple[Input, ...]
+    timed: tuple[Input, ...]
+    original: Built
+    baseline: Evaluation
+    dropped: tuple[str, ...] = ()
+    notes: tuple[str, ...] = ()
+
+    @property
+    def raced(self) -> tuple[Input, ...]:
+        """The timed inputs of a race in the search: one at least, more while a pass stays short."""
+        return _within(self.timed, RACE_PASS_AT_MOST_S)
+
+    def count(self, origin: str) -> int:
+        return sum(1 for one in self.inputs if one.origin == origin)
+
+
+def read_inputs(problem: Problem) -> list[Input]:
+    """The problem's tests, read once; each input becomes a sealed memory file."""
+    spec = problem.spec
+    return [
+        Input(case.name, Blob.of(_read(case.stdin)), _read(case.expected) if case.expected else None, origin)
+        for origin, cases in (("seen", spec.seen), ("held_out", spec.held_out))
+        for case in cases
+    ]
+
+
+def _read(path: str) -> bytes:
+    try:
+        return Path(path).read_bytes()
+    except OSError as error:
+        raise InputError(f"cannot read the test file {path}: {error.strerror}") from error
+
+
+async def generate(sandbox: Sandbox, problem: Problem) -> list[tuple[str, Blob]]:
+    """Inputs printed by the user's generator, one per seed from 1; run in the sandbox like everything else."""
+    spec = problem.spec
+    if not spec.generator or not spec.generated:
+        return []
+    files = command_files(spec.folder, spec.generator)
+    found = []
+    async with sandbox.session([], sources=files) as session:
+        for seed in range(1, spec.generated + 1):
+            argv = tuple(f"/src/{w}" if w in files else w.replace("{seed}", str(seed)) for w in spec.generator)
+            ran = await session.run(Job(argv=argv, cpu_s=60, wall_s=182, memory_mb=2048, output_mb=256, processes=8))
+            if not ran.ok or not ran.stdout:
+                words = ran.stderr.decode(errors="replace").strip().splitlines()
+                raise InputError(
+                    f"the input generator `{' '.join(argv)}` failed ({ran.ending} {ran.code}): "
+                    f"{words[-1] if words else 'no output'}; it must print one input to standard output"
+                )
+            found.append((f"generated-{seed}", Blob.of(ran.stdout)))
+    return found
+
+
+def command_files(folder: str, command: tuple[str, ...]) -> dict[str, bytes]:
+    """The files of ``folder`` that a user's command names; they are shown to it in the sandbox."""
+    return {word: _read(str(Path(folder, word))) for word in command if Path(folder, word).is_file()}
+
+
+def choose_timed(inputs: tuple[Input, ...]) -> tuple[tuple[Input, ...], str]:
+    """The inputs to time: up to five of the slowest unseen ones of at least 20 ms, while a pass is short.
+
+    Returns them with a warning (empty = none).  None at all means "not measurable", and the warning says why.
+    """
+    long_enough = sorted((one for one in inputs if one.seconds >= TIMED_FLOOR_S), key=lambda one: -one.seconds)
+    if not long_enough:
+        slowest = max((one.seconds for one in inputs), default=0.0)
+        return (), (
+            f"not measurable: the original's slowest test runs {slowest * 1e3:.1f} ms of CPU, less than "
+            f"{TIMED_FLOOR_S * 1e3:.0f} ms; give larger inputs, or a generator that makes them"
+        )
+    unseen = [one for one in long_enough if not one.seen]
+    pool, warning = (unseen, "") if unseen else (long_enough, _SEEN_ONLY)
+    return _within(tuple(pool[:TIMED_AT_MOST]), PASS_AT_MOST_S), warning
+
+
+def _within(inputs: tuple[Input, ...], seconds: float) -> tuple[Input, ...]:
+    """The first input, and those after it as long as their sum stays within ``seconds``."""
+    chosen: list[Input] = []
+    for one in inputs:
+        if not chosen or sum(c.seconds for c in chosen) + one.seconds <= seconds:
+            chosen.append(one)
+    return tuple(chosen)
+
+
+_SEEN_ONLY = "timed on inputs that the policy may see: no held-out or generated test is long enough"
+
+
+def without(problem: Problem, dropped: frozenset[str]) -> Problem:
+    """The problem without the tests named in ``dropped``."""
+
+    def kept(cases: tuple[Case, ...]) -> tuple[Case, ...]:
+        return tuple(case for case in cases if case.name not in dropped)
+
+    spec = replace(problem.spec, seen=kept(problem.spec.seen), held_out=kept(problem.spec.held_out))
+    return replace(problem, spec=spec)
+
+
+async def build_original(builder: Builder, problem: Problem) -> Built:
+    """The original's artefact, built as the user would; InputError with the compiler's words when it does not build."""
+    built = await builder.build(problem, problem.program, final=True)
+    if built.artefact is None:
+        raise InputError(
+            f"the original {problem.program.name} does not build with `{' '.join(problem.spec.flags)}`: "
+            f"{built.reason}\n{built.diagnostics}".rstrip()
+        )
+    return built

@@ -1,0 +1,232 @@
+/* The sandbox's self-test: tries one forbidden thing and says whether it was held.
+ *
+ *   probe ATTACK     exit status 0: held; 1: got through, with what it was on standard output
+ *
+ * selftest.py runs it inside the sandbox and judges the attacks on resources by how the run ended.
+ */
+#define _GNU_SOURCE
+#include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <sched.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/ioctl.h>
+#include <sys/ipc.h>
+#include <sys/mman.h>
+#include <sys/mount.h>
+#include <sys/msg.h>
+#include <sys/personality.h>
+#include <sys/ptrace.h>
+#include <sys/resource.h>
+#include <sys/shm.h>
+#include <sys/socket.h>
+#include <sys/stat.h>
+#include <sys/syscall.h>
+#include <sys/uio.h>
+#include <sys/wait.h>
+#include <sys/xattr.h>
+#include <time.h>
+#include <unistd.h>
+
+static int broken;
+
+/* `result` is that of a call, below zero if it failed. */
+static void must_fail(const char *what, long result) {
+    if (result < 0) return;
+    printf("%s worked; ", what);
+    broken = 1;
+}
+
+static void try_writing(void) {
+    const char *folders[] = {"/", "/tmp", "/dev", "/dev/shm", "/usr", "/usr/lib", "/etc", "/src", "/proc/self", "."};
+    char path[64];
+    for (size_t i = 0; i < sizeof folders / sizeof folders[0]; i++) {
+        snprintf(path, sizeof path, "%s/probe", folders[i]);
+        must_fail(path, open(path, O_CREAT | O_WRONLY, 0600));
+        must_fail(path, mkdir(path, 0700));
+    }
+    must_fail("open /proc/self/mem for writing", open("/proc/self/mem", O_WRONLY));
+    must_fail("open /usr/bin/env for writing", open("/usr/bin/env", O_WRONLY));
+}
+
+static void try_network(void) {
+    const int families[] = {AF_INET, AF_INET6, AF_UNIX, AF_NETLINK, AF_PACKET, AF_VSOCK, AF_ALG};
+    int pair[2];
+    for (size_t i = 0; i < sizeof families / sizeof families[0]; i++) {
+        must_fail("socket", socket(families[i], SOCK_STREAM, 0));
+        must_fail("socket", socket(families[i], SOCK_DGRAM, 0));
+    }
+    must_fail("socketpair", socketpair(AF_UNIX, SOCK_STREAM, 0, pair));
+}
+
+static void try_reading(void) {
+    const char *paths[] = {"/etc/shadow", "/etc/passwd", "/etc/hostname", "/root", "/home", "/var", "/boot", "/sys",
+                           "/dev/sda", "/dev/vda", "/dev/mem", "/dev/kmsg", "/proc/1/environ", "/proc/1/mem",
+                           "/proc/1/fd", "/proc/1/root", "/proc/1/cwd", "/proc/kcore"};
+    for (size_t i = 0; i < sizeof paths / sizeof paths[0]; i++) must_fail(paths[i], open(paths[i], O_RDONLY));
+}
+
+static int visible_processes(void) {
+    int count = 0;
+    DIR *processes = opendir("/proc");
+    for (struct dirent *one; processes && (one = readdir(processes));)
+        count += one->d_name[0] >= '0' && one->d_name[0] <= '9';
+    return count;
+}
+
+static void try_others(void) {
+    char byte;
+    struct iovec ours = {&byte, 1}, theirs = {&broken, 1};
+    must_fail("ptrace attach", ptrace(PTRACE_ATTACH, 1, 0, 0));
+    must_fail("ptrace seize", ptrace(PTRACE_SEIZE, 1, 0, 0));
+    must_fail("process_vm_readv", process_vm_readv(1, &ours, 1, &theirs, 1, 0));
+    must_fail("pidfd_getfd", syscall(SYS_pidfd_getfd, syscall(SYS_pidfd_open, 1, 0), 0, 0));
+    must_fail("prlimit", prlimit(1, RLIMIT_CPU, &(struct rlimit){1, 1}, NULL));
+    if (visible_processes() != 2) must_fail("seeing other processes", 0);
+    kill(1, SIGKILL); /* must do nothing; were it to work, there would be no answer */
+    kill(1, SIGSTOP);
+    kill(-1, SIGTERM);
+}
+
+static void try_notes(void) {
+    const struct timespec times[2] = {{1, 1}, {1, 1}};
+    unsigned char resident[1];
+    void *page = mmap(NULL, 4096, PROT_READ, MAP_SHARED, 0, 0);
+    must_fail("mincore", page == MAP_FAILED ? -1 : mincore(page, 4096, resident));
+    must_fail("memfd_create", memfd_create("note", 0));
+    must_fail("shmget", shmget(0x6d61, 4096, IPC_CREAT | 0600));
+    must_fail("msgget", msgget(0x6d61, IPC_CREAT | 0600));
+    must_fail("semget", syscall(SYS_semget, 0x6d61, 1, IPC_CREAT | 0600));
+    must_fail("mq_open", syscall(SYS_mq_open, "note", O_CREAT | O_RDWR, 0600, NULL));
+    must_fail("writing to stdin", write(0, "x", 1));
+    must_fail("truncating stdin", ftruncate(0, 1));
+    page = mmap(NULL, 4096, PROT_WRITE, MAP_SHARED, open("/proc/self/fd/0", O_RDWR), 0);
+    must_fail("mapping stdin for writing", page == MAP_FAILED ? -1 : 0);
+    must_fail("fchmod", fchmod(0, 0700));
+    must_fail("fchown", fchown(0, (uid_t)-1, (gid_t)-1));
+    must_fail("futimens", futimens(0, times));
+    must_fail("fsetxattr", fsetxattr(0, "user.note", "x", 1, 0));
+    must_fail("F_SET_RW_HINT", fcntl(0, F_SET_RW_HINT, &(long){2}));
+    must_fail("posix_fadvise", syscall(SYS_fadvise64, 0, 0, 0, POSIX_FADV_DONTNEED));
+    page = mmap(NULL, 4096, PROT_READ, MAP_SHARED, open("/proc/self/exe", O_RDONLY), 0);
+    must_fail("mbind", syscall(SYS_mbind, page, 4096, 2 /* MPOL_BIND */, &(unsigned long){1}, 64, 0));
+    must_fail("RWF_NOWAIT", preadv2(0, &(struct iovec){&resident, 1}, 1, 0, RWF_NOWAIT));
+    must_fail("counters of the whole machine", read(open("/proc/vmstat", O_RDONLY), resident, 1) > 0 ? 0 : -1);
+}
+
+static void try_namespaces(void) {
+    must_fail("unshare", unshare(CLONE_NEWUSER));
+    must_fail("clone in a new namespace", syscall(SYS_clone, CLONE_NEWUSER | SIGCHLD, 0, 0, 0, 0));
+    must_fail("clone3", syscall(SYS_clone3, NULL, 0) < 0 && errno == ENOSYS ? -1 : 0);
+    must_fail("mount", mount("none", "/tmp", "tmpfs", 0, ""));
+    must_fail("remount", mount("none", "/", "", MS_REMOUNT | MS_BIND, ""));
+    must_fail("setns", setns(0, 0));
+    must_fail("chroot", chroot("/usr"));
+}
+
+static void try_doors(void) {
+    const struct timespec now = {1, 0};
+    cpu_set_t cores;
+    sched_getaffinity(0, sizeof cores, &cores);
+    must_fail("bpf", syscall(SYS_bpf, 0, 0, 0));
+    must_fail("io_uring_setup", syscall(425, 1, 0));
+    must_fail("perf_event_open", syscall(SYS_perf_event_open, 0, 0, 0, 0, 0));
+    must_fail("userfaultfd", syscall(SYS_userfaultfd, 0));
+    must_fail("keyctl", syscall(SYS_keyctl, 0, -3, 1));
+    must_fail("personality", personality(ADDR_NO_RANDOMIZE));
+    must_fail("clock_settime", clock_settime(CLOCK_REALTIME, &now));
+    must_fail("sched_setaffinity", sched_setaffinity(0, sizeof cores, &cores));
+    must_fail("setpriority", setpriority(PRIO_PROCESS, 0, 0));
+    must_fail("ignoring SIGCHLD", signal(SIGCHLD, SIG_IGN) == SIG_ERR ? -1 : 0);
+    must_fail("an unknown system call", syscall(500));
+}
+
+/* Environment: PATH, HOME, TMPDIR, LC_ALL and the padding.  Descriptors: the three standard ones. */
+static void try_inheriting(void) {
+    extern char **environ;
+    int variables = 0;
+    for (char **one = environ; *one; one++) variables++;
+    if (variables != 5) must_fail("an inherited environment", 0);
+    for (int fd = 3; fd < 1024; fd++) must_fail("an inherited descriptor", fcntl(fd, F_GETFD));
+}
+
+static void fork_many(void) {
+    int made = 0;
+    for (; made < 100; made++) {
+        const pid_t pid = fork();
+        if (pid < 0) break;
+        if (pid == 0) pause();
+    }
+    printf("%d", made);
+}
+
+static int take(size_t megabytes) {
+    for (size_t i = 0; i < megabytes; i += 8) {
+        char *more = mmap(NULL, 8 << 20, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+        if (more == MAP_FAILED) return 0;
+        memset(more, 1, 8 << 20);
+    }
+    return 1;
+}
+
+static void take_alone(void) {
+    if (take(512)) must_fail("taking 512 MB", 0);
+}
+
+/* Six children take 40 MB each, and keep it until all have it or are dead. */
+static void take_together(void) {
+    int ends[2], holding = 0, dead = 0;
+    char got;
+    if (pipe2(ends, O_NONBLOCK)) return;
+    for (int i = 0; i < 6; i++)
+        if (fork() == 0) {
+            if (take(40) && write(ends[1], "x", 1) == 1) pause();
+            _exit(0);
+        }
+    while (holding + dead < 6) {
+        holding += read(ends[0], &got, 1) == 1;
+        dead += waitpid(-1, NULL, WNOHANG) > 0;
+        usleep(500);
+    }
+    if (holding == 6) must_fail("taking 240 MB together", 0);
+}
+
+static void loop(void) {
+    for (;;) {}
+}
+
+static void leave_daemon(void) {
+    if (fork() == 0) {
+        setsid();
+        if (fork()) _exit(0);
+        loop();
+    }
+    wait(NULL);
+}
+
+static void flood(void) {
+    static char text[1 << 16];
+    while (write(1, text, sizeof text) > 0) {}
+}
+
+int main(int count, char **words) {
+    const char *attack = count == 2 ? words[1] : "";
+    const struct {
+        const char *name;
+        void (*run)(void);
+    } attacks[] = {{"write", try_writing},  {"network", try_network},       {"read", try_reading},
+                   {"others", try_others},  {"notes", try_notes},           {"namespaces", try_namespaces},
+                   {"doors", try_doors},    {"inherit", try_inheriting},    {"forks", fork_many},
+                   {"memory", take_alone},  {"memories", take_together},    {"daemon", leave_daemon},
+                   {"flood", flood},        {"loop", loop}};
+    signal(SIGTERM, SIG_IGN);
+    for (size_t i = 0; i < sizeof attacks / sizeof attacks[0]; i++)
+        if (!strcmp(attack, attacks[i].name)) {
+            attacks[i].run();
+            return broken;
+        }
+    return 2;
+}

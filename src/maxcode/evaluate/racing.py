@@ -1,0 +1,182 @@
+"""The rung *time*: original, rival and candidate side by side in one sandbox session, in random order in every pass.
+
+One pair is one pass over the timed inputs by each side; its ratio is summed seconds of the original over those of the
+candidate.  Short passes are made twice and the faster run of each side counts.  Because the runs of a pass come in
+random order, the sign of log(ratio) is a fair coin for equal programs, which is what ``stats.decide`` bets on.  Every
+output of a timed run is checked.
+"""
+
+from __future__ import annotations
+
+import random
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import Literal, final
+
+from maxcode.errors import MachineError
+from maxcode.evaluate.lanes import timing_lane
+from maxcode.evaluate.prepare import Input
+from maxcode.evaluate.sandbox import Blob, Sandbox, Session
+from maxcode.evaluate.verify import is_accepted, job_for
+from maxcode.stats import RaceRule, decide, is_faster, is_settled, median_interval
+from maxcode.types import Problem, Timing
+
+SHORT_PASS_S = 0.060
+CONFIRM_LEAST, CONFIRM_MOST, CONFIRM_TARGET = 15, 60, 0.02
+
+Side = Literal["original", "rival", "candidate"]
+Verdict = Literal["faster", "slower", "tie", "beaten"]
+
+
+@final
+@dataclass(frozen=True, slots=True)
+class Entry:
+    """A side of a race: its artefact, and the outputs already accepted, by test name."""
+
+    artefact: Blob
+    outputs: Mapping[str, bytes]
+
+
+class WrongOutput(Exception):
+    """A timed run gave a wrong output or did not end well; says which side, on which input."""
+
+    def __init__(self, side: Side, given: Input, how: str) -> None:
+        super().__init__(f"while being timed on {given.name if given.seen else 'a held-out test'}: {how}")
+        self.side = side
+
+
+@final
+@dataclass(frozen=True, slots=True)
+class Pair:
+    """Seconds by side and input of one pass."""
+
+    seconds: dict[Side, dict[str, float]]
+
+    def total(self, side: Side) -> float:
+        return sum(self.seconds[side].values())
+
+    def ratio(self, over: Side, under: Side) -> float:
+        return self.total(over) / self.total(under)
+
+
+@final
+class Track:
+    """Where sides run against one another.  Hold the timing lane while using it.
+
+    Every pass has a session of its own, in which a side sees an input once.  In a longer one a program can leave itself
+    a note in what the namespace counts (process numbers, what process 1 has seen used) and not work a second time.
+    """
+
+    def __init__(
+        self, sandbox: Sandbox, problem: Problem, entries: Mapping[Side, Entry], timed: Sequence[Input]
+    ) -> None:
+        self._sandbox = sandbox
+        self._problem = problem
+        self._entries = entries
+        self._timed = timed
+        self._order = random.SystemRandom()
+
+    async def pair(self) -> Pair:
+        """One pass by every side, two where they are short; WrongOutput when a run is not right."""
+        passes = [await self._pass()]
+        if sum(given.seconds for given in self._timed) < SHORT_PASS_S:
+            passes.append(await self._pass())
+        names = [given.name for given in self._timed]
+        return Pair({side: {name: min(one[side, name] for one in passes) for name in names} for side in self._entries})
+
+    async def _pass(self) -> dict[tuple[Side, str], float]:
+        runs = [(side, given) for side in self._entries for given in self._timed]
+        self._order.shuffle(runs)
+        blobs = [*(entry.artefact for entry in self._entries.values()), *(given.stdin for given in self._timed)]
+        async with self._sandbox.session(blobs) as session:
+            return {(side, given.name): await self._run(session, side, given) for side, given in runs}
+
+    async def _run(self, session: Session, side: Side, given: Input) -> float:
+        entry = self._entries[side]
+        ran = await session.run(job_for(self._problem, entry.artefact, given))
+        if not ran.ok:
+            raise WrongOutput(side, given, f"ended by {ran.ending} {ran.code}")
+        known = ran.stdout == entry.outputs.get(given.name)
+        if not known and not await is_accepted(self._sandbox, self._problem, given, ran.stdout):
+            raise WrongOutput(side, given, "gave a wrong output")
+        seconds = ran.cpu_s if self._problem.goal == "cpu" else ran.wall_s
+        if seconds <= 0:
+            raise MachineError(f"the clock read {seconds} s for a run; this machine cannot time programs")
+        return seconds
+
+
+async def race(
+    sandbox: Sandbox, problem: Problem, entries: Mapping[Side, Entry], timed: Sequence[Input], rule: RaceRule
+) -> Timing:
+    """The anytime-valid race of the candidate against the original; a rival only ends it early ("beaten")."""
+    pairs: list[Pair] = []
+    track = Track(sandbox, problem, entries, timed)
+    async with timing_lane():
+        while True:
+            pairs.append(await track.pair())
+            ratios = [pair.ratio("original", "candidate") for pair in pairs]
+            if (verdict := decide(ratios, rule)) is not None:
+                return _timing(problem, pairs, timed, verdict)
+            if "rival" in entries and _is_beaten(pairs, rule):
+                return _timing(problem, pairs, timed, "beaten")
+
+
+def _is_beaten(pairs: Sequence[Pair], rule: RaceRule) -> bool:
+    """Whether the rival has shown that the candidate cannot lead.  The candidate must still be able to be confirmed
+    as faster than the original where it only ties with the rival, so a tie is let go on."""
+    return decide([pair.ratio("rival", "candidate") for pair in pairs], rule) == "slower"
+
+
+async def playoff(
+    sandbox: Sandbox, problem: Problem, entries: Mapping[Side, Entry], timed: Sequence[Input], rule: RaceRule
+) -> bool:
+    """Whether the candidate is faster than the rival on fresh pairs."""
+    pairs: list[Pair] = []
+    track = Track(sandbox, problem, entries, timed)
+    async with timing_lane():
+        while True:
+            pairs.append(await track.pair())
+            verdict = decide([pair.ratio("rival", "candidate") for pair in pairs], rule)
+            if verdict is not None:
+                return verdict == "faster"
+
+
+async def confirm(
+    sandbox: Sandbox, problem: Problem, entries: Mapping[Side, Entry], timed: Sequence[Input], rule: RaceRule
+) -> Timing:
+    """Fresh pairs against the original until the interval is within +-2 %, at most 60 of them.
+
+    Significant only if the fresh pairs alone win the race again and the interval lies above 1.
+    """
+    pairs: list[Pair] = []
+    track = Track(sandbox, problem, entries, timed)
+    async with timing_lane():
+        while True:
+            pairs.append(await track.pair())
+            ratios = [pair.ratio("original", "candidate") for pair in pairs]
+            if is_settled(ratios, CONFIRM_TARGET, CONFIRM_LEAST, CONFIRM_MOST):
+                break
+    verdict: Verdict = "tie" if median_interval(ratios).high > 1 else "slower"
+    if is_faster(ratios, rule):
+        verdict = "faster"
+    return replace(_timing(problem, pairs, timed, verdict), confirmed=True)
+
+
+def _timing(problem: Problem, pairs: Sequence[Pair], timed: Sequence[Input], verdict: Verdict) -> Timing:
+    ratios = [pair.ratio("original", "candidate") for pair in pairs]
+    rivalled = [pair.ratio("rival", "candidate") for pair in pairs if "rival" in pair.seconds]
+    return Timing(
+        clock=problem.goal,
+        speedup=median_interval(ratios),
+        significant=verdict == "faster",
+        verdict=verdict,
+        pairs=len(pairs),
+        inputs=tuple(given.name for given in timed),
+        samples=tuple((pair.total("original"), pair.total("candidate")) for pair in pairs),
+        per_input={given.name: _median_on(pairs, given.name) for given in timed},
+        over_rival=median_interval(rivalled) if rivalled else None,
+    )
+
+
+def _median_on(pairs: Sequence[Pair], name: str) -> float:
+    return median_interval([p.seconds["original"][name] / p.seconds["candidate"][name] for p in pairs]).value

@@ -1,0 +1,331 @@
+"""Tier 1 of the sandbox: bubblewrap around the shim, a dedicated user, seccomp, limits, and a control group if any.
+
+The rungs of the ladder open a session (one namespace, process 1 of which is ``shim.c``) and run jobs in it, one at a
+time.  Nothing a program writes outlives its run: a session without sources has no writable path, and all that it was
+given is sealed memory.  Only a session with sources (a build, a generator, a checker) has a writable /tmp, of limited
+size, which goes when it ends.  A session ends with its ``async with`` block, with the process that opened it, or with
+the thread whose event loop did, however those end.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+import resource
+import shutil
+import socket
+import subprocess
+from collections.abc import AsyncIterator, Iterator, Mapping, Sequence
+from contextlib import AsyncExitStack, asynccontextmanager, contextmanager
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Self, final
+
+import anyio
+
+from maxcode.errors import MachineError, UnsafeError
+from maxcode.evaluate.cgroup import Group, Hierarchy, find_hierarchy
+from maxcode.evaluate.jobs import Blob, Ending, Job, Ran, Sample, pack, unpack
+from maxcode.evaluate.layout import TMP_MB, Layout, laid_out
+from maxcode.evaluate.toolchain import cache_root, own_program
+
+__all__ = ["Blob", "Ending", "Job", "Ran", "Sample", "Sandbox", "Session"]
+
+SANDBOX_UID = 64001  # from the range that Debian reserves; nobody's
+_OLDEST_BWRAP = (0, 8)  # --disable-userns, --size
+_OLDEST_KERNEL = (5, 14)  # limits on processes hold for each user namespace
+_OVERHEAD_MB = 32  # the shim, page tables, the kernel's own
+_RESERVED = 8  # address space a program may reserve, for each byte that a control group lets it use
+_STACKS = 16  # stacks that must fit into the address space of a process, where that is what is limited
+_START_S, _ANSWER_S, _END_S = 20.0, 20.0, 5.0
+
+
+@final
+@dataclass(frozen=True, slots=True)
+class Sandbox:
+    """A place to run programs nobody trusts.  Any number of sessions at once."""
+
+    bwrap: str
+    version: str
+    shim: Path
+    cache: Path
+    hierarchy: Hierarchy | None
+
+    @classmethod
+    async def open(cls) -> Self:
+        """Find what is needed, build the shim on first use, and see a session start.
+
+        UnsafeError with the cure when this machine has no bubblewrap or does not let it work; InputError for a cache
+        folder that cannot be used.
+        """
+        _check_kernel()
+        _allow_many_files()
+        bwrap, version = await _find_bwrap()
+        cache = cache_root()
+        sandbox = cls(bwrap, version, await own_program("shim", cache), cache, find_hierarchy())
+        if sandbox.hierarchy is not None:
+            sandbox.hierarchy.sweep()
+        return await sandbox._proven()
+
+    async def _proven(self) -> Self:
+        """This sandbox if a session starts, else the same without a control group, else UnsafeError."""
+        try:
+            async with self.session([]):
+                return self
+        except MachineError as error:
+            if self.hierarchy is not None:
+                return await replace(self, hierarchy=None)._proven()
+            raise UnsafeError(f"no sandbox on this machine: {error}\n{_cure()}") from error
+
+    def describe(self) -> str:
+        """What stands between a program and this machine, in a few words."""
+        group = f"cgroup v{self.hierarchy.version}" if self.hierarchy else "no cgroup (memory limited per process)"
+        return f"bubblewrap {self.version} + seccomp + rlimits + {group}"
+
+    @asynccontextmanager
+    async def session(
+        self,
+        blobs: Sequence[Blob],
+        sources: Mapping[str, str | bytes] | None = None,
+        binds: Sequence[tuple[Path, str]] = (),
+    ) -> AsyncIterator[Session]:
+        """A fresh namespace for jobs over ``blobs`` and over nothing else.
+
+        With ``sources`` (path below /src -> text) it is one for builds and helpers: the sources are read-only in
+        /src, which is where jobs start, and /tmp can be written.  ``binds`` are (host folder, path in the sandbox),
+        read-only.  MachineError when it does not start.
+        """
+        async with AsyncExitStack() as stack:
+            group = await stack.enter_async_context(_group(self.hierarchy))
+            with laid_out(sources, binds) as layout:
+                line = await stack.enter_async_context(self._line(group, layout))
+            await line.hear(_START_S)
+            yield Session(line, group, frozenset(blob.fd for blob in blobs), sources is not None)
+
+    @asynccontextmanager
+    async def _line(self, group: Group | None, layout: Layout) -> AsyncIterator[_Line]:
+        """A started shim; gone, with all that ran below it, when the block is left."""
+        ours, theirs = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
+        ours.setblocking(False)
+        with ours, _opened(self.shim) as shim, _scratch() as words:
+            with theirs:
+                argv = [str(self.shim), "launch", str(SANDBOX_UID), *(group.joins if group else ()), "--", self.bwrap]
+                argv += [*layout.arguments(), "--", f"/proc/self/fd/{shim}", "session", str(theirs.fileno())]
+                process = _start(argv, (theirs.fileno(), shim, *layout.fds), words)
+            line = _Line(ours, process, words)
+            try:
+                yield line
+            finally:
+                ours.close()
+                with anyio.CancelScope(shield=True):
+                    await line.gone()
+
+
+@final
+class Session:
+    """One namespace: jobs over the same blobs, one at a time, none of which can leave anything to the next."""
+
+    def __init__(self, line: _Line, group: Group | None, blobs: frozenset[int], building: bool) -> None:
+        self._line = line
+        self._group = group
+        self._blobs = blobs
+        self._building = building
+        self._busy = False
+        self._memory_mb = 0
+
+    async def run(self, job: Job) -> Ran:
+        """Run one job and wait for its end.  Whatever the program does is an answer, never an exception.
+
+        MachineError when the sandbox itself broke, or when an earlier job of this session was cancelled.
+        """
+        if self._busy:
+            raise MachineError("a session runs one job at a time, and none after a cancelled one; open another")
+        if not self._blobs.issuperset(blob.fd for blob in job.blobs):
+            raise ValueError("a job may only use the blobs that its session was opened with")
+        self._busy = True
+        kills = self._group.kills() if self._group else 0
+        self._line.ask(pack(self._limited(job), self._building), [blob.fd for blob in job.blobs])
+        ran = unpack(job, *await self._line.hear(job.wall_s + _ANSWER_S))
+        self._busy = False
+        killed = self._group is not None and self._group.kills() > kills
+        return replace(ran, out_of_memory=True) if killed else ran
+
+    def _limited(self, job: Job) -> Job:
+        """The job with the limits that hold here.
+
+        Where a group counts what is resident, address space, which threads reserve and hardly use, may be larger.  A
+        group's memory only grows: what is in /tmp stays charged.  Where there is none, stacks must fit.
+        """
+        if self._group is None:
+            return replace(job, stack_mb=min(job.stack_mb, max(1, job.memory_mb // _STACKS)))
+        files_mb = 2 * job.output_mb + (TMP_MB if self._building else 0)
+        self._memory_mb = max(self._memory_mb, job.memory_mb + files_mb + _OVERHEAD_MB)
+        self._group.limit(self._memory_mb << 20, job.processes + 2)
+        return replace(job, memory_mb=_RESERVED * job.memory_mb)
+
+
+@final
+@dataclass(frozen=True, slots=True)
+class _Line:
+    """Our end of the socket to a shim, and the process it lives below; ``words`` is where bubblewrap complains."""
+
+    socket: socket.socket
+    process: subprocess.Popen[bytes]
+    words: int
+
+    def ask(self, packet: bytes, fds: Sequence[int]) -> None:
+        try:
+            socket.send_fds(self.socket, [packet], fds)
+        except OSError as error:
+            raise MachineError(f"the sandbox is gone: {error.strerror}{self._complaint()}") from error
+
+    async def hear(self, patience_s: float) -> tuple[bytes, list[int]]:
+        """The next packet, with its descriptors; MachineError when the shim is gone, or silent for too long."""
+        with anyio.move_on_after(patience_s) as waiting:
+            await anyio.wait_readable(self.socket)
+        if waiting.cancelled_caught:
+            raise MachineError(f"the sandbox gave no answer within {patience_s:g} s{self._complaint()}")
+        try:
+            packet, fds, _, _ = socket.recv_fds(self.socket, 4096, 16, socket.MSG_CMSG_CLOEXEC)
+        except ConnectionResetError:  # it died with our question unread
+            packet, fds = b"", []
+        if not packet:
+            await self.gone()
+            raise MachineError(f"the sandbox ended with status {self.process.returncode}{self._complaint()}")
+        return packet, fds
+
+    async def gone(self) -> None:
+        """Wait until the namespace has ended, with every process in it; force it if it does not end by itself."""
+        for patience in (_END_S, float("inf")):
+            with anyio.move_on_after(patience):
+                await _ended(self.process)
+                return
+            self.process.kill()
+
+    def _complaint(self) -> str:
+        said = os.pread(self.words, 4096, 0).decode(errors="replace").strip()
+        return f": {said}" if said else ""
+
+
+async def _ended(process: subprocess.Popen[bytes]) -> None:
+    if process.poll() is None:
+        watched = os.pidfd_open(process.pid)
+        try:
+            await anyio.wait_readable(watched)
+        finally:
+            os.close(watched)
+        process.wait()
+
+
+def _start(argv: Sequence[str], fds: Sequence[int], words: int) -> subprocess.Popen[bytes]:
+    """Start it here and now, in the thread of the event loop: it is killed when the thread that started it ends.
+
+    In a session of its own, so that Ctrl-C in the terminal does not reach it.
+    """
+    try:
+        return subprocess.Popen(
+            argv,
+            stdin=subprocess.DEVNULL,
+            stdout=subprocess.DEVNULL,
+            stderr=words,
+            env={},
+            cwd="/",
+            start_new_session=True,
+            pass_fds=fds,
+        )
+    except OSError as error:
+        raise MachineError(f"cannot start {argv[0]}: {error.strerror}; set MAXCODE_CACHE to another folder") from error
+
+
+@contextmanager
+def _opened(path: Path) -> Iterator[int]:
+    fd = os.open(path, os.O_RDONLY | os.O_CLOEXEC)
+    try:
+        yield fd
+    finally:
+        os.close(fd)
+
+
+@contextmanager
+def _scratch() -> Iterator[int]:
+    fd = os.memfd_create("words", os.MFD_CLOEXEC)
+    try:
+        yield fd
+    finally:
+        os.close(fd)
+
+
+@asynccontextmanager
+async def _group(hierarchy: Hierarchy | None) -> AsyncIterator[Group | None]:
+    """A control group for the block, None where there are none."""
+    if hierarchy is None:
+        yield None
+        return
+    try:
+        group = hierarchy.group()
+    except OSError as error:
+        raise MachineError(f"cannot make a control group: {error}") from error
+    try:
+        yield group
+    finally:
+        with anyio.CancelScope(shield=True):
+            await group.remove()
+
+
+async def _find_bwrap() -> tuple[str, str]:
+    path = shutil.which("bwrap")
+    if path is None:
+        raise UnsafeError(
+            "no sandbox: bubblewrap is not installed; `apt install bubblewrap` (or dnf, pacman, apk add bubblewrap)"
+        )
+    said = (await anyio.run_process([path, "--version"], check=False)).stdout.decode(errors="replace")
+    version = said.split()[-1] if said.split() else "?"
+    if tuple(int(part) for part in re.findall(r"\d+", version)[:2]) < _OLDEST_BWRAP:
+        raise UnsafeError(f"no sandbox: {path} is version {version}; install bubblewrap 0.8 or later")
+    return path, version
+
+
+def _check_kernel() -> None:
+    release = os.uname().release
+    if tuple(int(part) for part in re.findall(r"\d+", release)[:2]) < _OLDEST_KERNEL:
+        raise UnsafeError(f"no sandbox: Linux {release} cannot limit a sandbox's processes; 5.14 or later is needed")
+
+
+def _allow_many_files() -> None:
+    """Every blob is an open file, and a long run has more of them than the usual 1024."""
+    _, most = resource.getrlimit(resource.RLIMIT_NOFILE)
+    resource.setrlimit(resource.RLIMIT_NOFILE, (most, most))
+
+
+def _cure() -> str:
+    """What most likely keeps bubblewrap from working here, and what to do about it."""
+    for path, bad, cure in _SWITCHES:
+        if _setting(path) == bad:
+            return cure
+    return (
+        "in a container, allow user namespaces: docker run --security-opt seccomp=unconfined "
+        "--security-opt apparmor=unconfined --security-opt systempaths=unconfined; on a shared machine ask for them"
+    )
+
+
+def _setting(path: str) -> str:
+    try:
+        return Path("/proc/sys", path).read_text().strip()
+    except OSError:
+        return ""
+
+
+_SWITCHES = (
+    (
+        "kernel/apparmor_restrict_unprivileged_userns",
+        "1",
+        "AppArmor forbids user namespaces here: give bwrap a profile that allows `userns`, or "
+        "`sudo sysctl kernel.apparmor_restrict_unprivileged_userns=0`",
+    ),
+    (
+        "kernel/unprivileged_userns_clone",
+        "0",
+        "user namespaces are off: `sudo sysctl kernel.unprivileged_userns_clone=1`",
+    ),
+    ("user/max_user_namespaces", "0", "user namespaces are off: `sudo sysctl user.max_user_namespaces=15000`"),
+)

@@ -1,0 +1,71 @@
+/* What a new process does to itself before it becomes the program under test; part of shim.c.
+ *
+ * Order matters: descriptors first, then the limits (one of them is on descriptors), the system call filter last.
+ */
+static void give_up(const struct job *job, const char *what) {
+    struct note note = {0};
+    snprintf(note.trouble, sizeof note.trouble, "%s: %s", what, strerror(errno));
+    _exit(write(job->notes, &note, sizeof note) < 0 ? 125 : 126);
+}
+
+static void note_start(const struct job *job) {
+    struct note note = {.used_us = cpu_us_of(0)};
+    if (write(job->notes, &note, sizeof note) != sizeof note) give_up(job, "note");
+}
+
+/* Never more than we were given ourselves, which would need a right that nobody here has. */
+static void limit(const struct job *job, int what, uint64_t value) {
+    struct rlimit own;
+    if (getrlimit(what, &own)) give_up(job, "getrlimit");
+    if (value > own.rlim_max) value = own.rlim_max;
+    if (setrlimit(what, &(struct rlimit){value, value})) give_up(job, "setrlimit");
+}
+
+static void set_limits(const struct job *job) {
+    const uint64_t cpu_s = job->ask.cpu_us / 1000000 + 2; /* a backstop: finer limits are kept from outside */
+    limit(job, RLIMIT_AS, job->ask.memory);
+    limit(job, RLIMIT_STACK, job->ask.stack);
+    limit(job, RLIMIT_FSIZE, job->ask.output);
+    limit(job, RLIMIT_NPROC, job->ask.processes + 1); /* and this shim, which has the same uid */
+    limit(job, RLIMIT_NOFILE, 256);
+    limit(job, RLIMIT_CPU, cpu_s);
+    limit(job, RLIMIT_CORE, 0);
+    limit(job, RLIMIT_MEMLOCK, 0);
+    limit(job, RLIMIT_MSGQUEUE, 0);
+}
+
+static void place_fds(const struct job *job) {
+    const uint32_t flags = job->ask.flags;
+    bool ok = dup2(job->input, 0) == 0 && dup2(job->out, 1) == 1 && dup2(job->err, 2) == 2;
+    if (flags & HAS_ARTEFACT) ok = ok && dup2(job->artefact, ARTEFACT) == ARTEFACT;
+    if (flags & START_ARTEFACT) ok = ok && !fcntl(ARTEFACT, F_SETFD, FD_CLOEXEC);
+    const unsigned first = flags & HAS_ARTEFACT ? ARTEFACT + 1 : ARTEFACT;
+    if (!ok || syscall(SYS_close_range, first, ~0u, 1u << 2 /* CLOEXEC */)) give_up(job, "descriptors");
+}
+
+/* The size of the environment moves the stack and with it the speed: every run draws it anew. */
+static void fill_padding(char *padding, size_t size) {
+    uint16_t drawn = 0;
+    if (getrandom(&drawn, sizeof drawn, 0) != sizeof drawn) drawn = 0;
+    memset(padding, 'x', size);
+    memcpy(padding, "PADDING=", 8);
+    padding[8 + drawn % (size - 8)] = 0;
+}
+
+static void become(struct job *job) {
+    const bool building = job->ask.flags & BUILDING;
+    char padding[4096];
+    fill_padding(padding, sizeof padding);
+    char *environment[] = {"PATH=/usr/bin:/bin", "HOME=/tmp", "TMPDIR=/tmp", "LC_ALL=C", padding, NULL};
+    place_fds(job);
+    setsid();
+    set_limits(job);
+    if (!install_filter(building ? &build_filter : &run_filter)) give_up(job, "seccomp");
+    note_start(job);
+    if (job->ask.flags & START_ARTEFACT)
+        syscall(SYS_execveat, ARTEFACT, "", job->strings, environment, AT_EMPTY_PATH);
+    else
+        execvpe(job->strings[0], job->strings, environment);
+    dprintf(2, "cannot start %s: %s\n", job->strings[0], strerror(errno));
+    _exit(127);
+}

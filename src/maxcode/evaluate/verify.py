@@ -1,0 +1,129 @@
+"""The rung *verify*: one session, every test, outputs compared.  Nothing is timed for the verdict here."""
+
+from __future__ import annotations
+
+import math
+import signal
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import final
+
+from maxcode.evaluate.checker import difference
+from maxcode.evaluate.prepare import Input, command_files
+from maxcode.evaluate.sandbox import Blob, Job, Ran, Sandbox
+from maxcode.languages import language
+from maxcode.types import CaseResult, Outcome, Problem
+
+SLOWER_AT_MOST = 10.0  # a candidate this much slower than the original is stopped
+ENOUGH_FAILURES = 3
+PADDING_KEPT = 1 << 16  # bytes
+
+
+@final
+@dataclass(frozen=True, slots=True)
+class Verified:
+    """How every test went, and by test name the outputs that were accepted, but for those padded to a huge size."""
+
+    results: tuple[CaseResult, ...]
+    outputs: dict[str, bytes]
+
+    @property
+    def outcome(self) -> Outcome:
+        """The lowest rung any test reached; CORRECT when all passed."""
+        return min((result.outcome for result in self.results), default=Outcome.WRONG)
+
+
+def job_for(problem: Problem, artefact: Blob, given: Input, profile: bool = False) -> Job:
+    """One run of an artefact on one input, within the problem's limits and a multiple of the original's time."""
+    limits = problem.spec.limits
+    cpu_s = min(limits.run_s, SLOWER_AT_MOST * given.seconds + 1.0) if given.seconds else limits.run_s
+    return Job(
+        argv=language(problem.language).run,
+        artefact=artefact,
+        stdin=given.stdin,
+        cpu_s=cpu_s,
+        wall_s=3 * cpu_s + 2,
+        memory_mb=limits.memory_mb,
+        output_mb=limits.output_mb,
+        processes=limits.processes,
+        profile=profile,
+    )
+
+
+async def verify(
+    sandbox: Sandbox, problem: Problem, artefact: Blob, inputs: Sequence[Input], every: bool = False
+) -> Verified:
+    """Run ``artefact`` on the inputs and compare; stops after three failures unless ``every`` is asked for.
+
+    A test without an expected output (generated, on the original) passes when the run ends well.
+    """
+    results: list[CaseResult] = []
+    outputs: dict[str, bytes] = {}
+    failures = 0
+    async with sandbox.session([artefact, *(given.stdin for given in inputs)]) as session:
+        for given in inputs:
+            job = job_for(problem, artefact, given)
+            ran = await session.run(job)
+            outcome, detail = _judge(problem, given, ran, job)
+            if outcome is Outcome.CORRECT and problem.spec.checker.kind == "command" and given.expected is not None:
+                outcome, detail = await _ask_command(sandbox, problem, given, ran.stdout)
+            if outcome is Outcome.CORRECT and len(ran.stdout) <= _remembered(given):
+                outputs[given.name] = ran.stdout
+            failures += outcome is not Outcome.CORRECT
+            results.append(CaseResult(given.name, outcome, ran.cpu_s, given.seen, detail if given.seen else ""))
+            if failures >= ENOUGH_FAILURES and not every:
+                break
+    return Verified(tuple(results), outputs)
+
+
+def _remembered(given: Input) -> float:
+    """The size of an output worth keeping to compare with later ones; white space can make any output huge."""
+    return math.inf if given.expected is None else 2 * len(given.expected) + PADDING_KEPT
+
+
+def _judge(problem: Problem, given: Input, ran: Ran, job: Job) -> tuple[Outcome, str]:
+    if ran.ending == "timeout":
+        return Outcome.TIMEOUT, f"stopped after {ran.cpu_s:.2f} s of CPU, {ran.wall_s:.2f} s of wall time"
+    if ran.ending == "output":
+        return Outcome.CRASHED, f"wrote more than {job.output_mb} MB"
+    if ran.ending == "signal":
+        return Outcome.CRASHED, f"killed by {_signal_name(ran.code)}{_last_words(ran)}"
+    if ran.code != 0:
+        return Outcome.CRASHED, f"exit status {ran.code}{_last_words(ran)}"
+    if problem.spec.checker.kind == "command" or given.expected is None:
+        return Outcome.CORRECT, ""
+    wrong = difference(problem.spec.checker, given.expected, ran.stdout)
+    return (Outcome.CORRECT, "") if wrong is None else (Outcome.WRONG, wrong)
+
+
+async def is_accepted(sandbox: Sandbox, problem: Problem, given: Input, output: bytes) -> bool:
+    """Whether an output of a *timed* run is right."""
+    if problem.spec.checker.kind == "command":
+        return (await _ask_command(sandbox, problem, given, output))[0] is Outcome.CORRECT
+    return given.expected is not None and difference(problem.spec.checker, given.expected, output) is None
+
+
+async def _ask_command(sandbox: Sandbox, problem: Problem, given: Input, output: bytes) -> tuple[Outcome, str]:
+    """The user's checker program, in a session of its own: ``command INPUT EXPECTED OUTPUT``."""
+    files = command_files(problem.spec.folder, problem.spec.checker.command)
+    words = tuple(f"/src/{word}" if word in files else word for word in problem.spec.checker.command)
+    texts = {"input": given.stdin.read(), "expected": given.expected or b"", "output": output}
+    async with sandbox.session([], sources={**files, **texts}) as session:
+        argv = (*words, "/src/input", "/src/expected", "/src/output")
+        ran = await session.run(Job(argv=argv, cpu_s=30, wall_s=92, memory_mb=1024, output_mb=16, processes=8))
+    if ran.ok:
+        return Outcome.CORRECT, ""
+    said = (ran.stdout or ran.stderr).decode(errors="replace").strip()[:200]
+    return Outcome.WRONG, f"the checker refused it: {said or f'{ran.ending} {ran.code}'}"
+
+
+def _signal_name(number: int) -> str:
+    try:
+        return signal.Signals(number).name
+    except ValueError:
+        return f"signal {number}"
+
+
+def _last_words(ran: Ran) -> str:
+    lines = ran.stderr.decode(errors="replace").strip().splitlines()
+    return f": {lines[-1][:200]}" if lines else ""

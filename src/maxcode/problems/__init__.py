@@ -1,0 +1,12 @@
+"""Where problems come from: a bare source file with a folder of tests, or a folder with ``problem.toml``.
+
+The first station of the flow.  Nothing is run here: files are read, checked and turned into a ``Problem``; whether the
+program builds and passes its tests is found out at admission.
+"""
+
+from __future__ import annotations
+
+from maxcode.problems.identity import digest
+from maxcode.problems.loading import Loaded, load
+
+__all__ = ["Loaded", "digest", "load"]

@@ -1,0 +1,148 @@
+"""Tests on disk: which file is fed to the program, which holds what it must print, and which the policy may see.
+
+Two schemes of names, in nested folders too: ``NAME.in`` with ``NAME.out`` or ``NAME.ans``, and ``input.K.txt`` with
+``output.K.txt``.  Other files are left alone.  Contents are bytes and are not looked at.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from fnmatch import fnmatchcase
+from pathlib import Path, PurePosixPath
+from typing import final
+
+from maxcode.errors import InputError
+from maxcode.types import Case
+
+SCHEMES = "NAME.in with NAME.out or NAME.ans, or input.K.txt with output.K.txt"
+_NUMBERED = re.compile(r"(input|output)\.(.+)\.txt")
+_OUTPUTS = (".out", ".ans")
+_SHOWN = 5
+
+
+@final
+@dataclass(frozen=True, slots=True)
+class Split:
+    """Tests by who may see them, each in the order of names.  ``notes`` is for the user."""
+
+    seen: tuple[Case, ...]
+    held_out: tuple[Case, ...]
+    notes: tuple[str, ...] = ()
+
+
+def find_cases(folder: Path) -> list[Case]:
+    """The tests in ``folder``, in the order of names, numbers counted as numbers.
+
+    Raises InputError where the folder is missing or has no tests, and where an input or an output stands alone.
+    """
+    if not folder.is_dir():
+        what = "is a file" if folder.exists() else "does not exist"
+        raise InputError(f"the tests folder {folder} {what}; it must be a folder with {SCHEMES}")
+    inputs, outputs = _collect(folder)
+    if not inputs and not outputs:
+        others = [path.name for path in _files(folder)]
+        found = f"it holds {_some(others)}" if others else "it is empty"
+        raise InputError(f"the tests folder {folder} has no tests ({found}); name them {SCHEMES}")
+    if alone := [str(path) for name, path in inputs.items() if name not in outputs]:
+        raise InputError(f"tests in {folder} without an expected output: {_some(alone)}; add it, named {SCHEMES}")
+    if alone := [str(path) for name, path in outputs.items() if name not in inputs]:
+        raise InputError(f"expected outputs in {folder} without an input: {_some(alone)}; add it, named {SCHEMES}")
+    names = sorted(inputs, key=_natural)
+    return [
+        Case(name, str((folder / inputs[name]).resolve()), str((folder / outputs[name]).resolve())) for name in names
+    ]
+
+
+def _collect(folder: Path) -> tuple[dict[str, PurePosixPath], dict[str, PurePosixPath]]:
+    inputs: dict[str, PurePosixPath] = {}
+    outputs: dict[str, PurePosixPath] = {}
+    for path in _files(folder):
+        if (role := _role(path)) is None:
+            continue
+        name, is_input = role
+        side = inputs if is_input else outputs
+        if name in side:
+            raise InputError(
+                f"test '{name}' in {folder} has two files for one thing: {side[name]} and {path}; keep one"
+            )
+        side[name] = path
+    return inputs, outputs
+
+
+def _files(folder: Path) -> Iterator[PurePosixPath]:
+    for path in sorted(folder.rglob("*")):
+        if path.is_file():
+            yield PurePosixPath(path.relative_to(folder).as_posix())
+
+
+def _role(path: PurePosixPath) -> tuple[str, bool] | None:
+    """(name of the test, whether this is its input), None for a file that belongs to no test."""
+    if any(part.startswith(".") for part in path.parts):
+        return None
+    if numbered := _NUMBERED.fullmatch(path.name):
+        return str(path.with_name(numbered[2])), numbered[1] == "input"
+    if path.suffix == ".in" or path.suffix in _OUTPUTS:
+        return str(path.with_suffix("")), path.suffix == ".in"
+    return None
+
+
+def split(cases: Sequence[Case], seen: tuple[str, ...], held_out: tuple[str, ...]) -> Split:
+    """Which tests the policy may see, and which it may not, so that the verdict is about unseen inputs.
+
+    By the patterns where given (only one of them: the rest goes to the other side).  Without: sorted by input size,
+    largest first, then by name, every other test is held out, beginning with the largest.
+    """
+    if seen or held_out:
+        return _split_by_patterns(cases, seen, held_out)
+    if len(cases) == 1:
+        note = f"there is one test only ('{cases[0].name}'): the policy may see it, and it decides correctness too"
+        return Split(tuple(cases), (), (note,))
+    ranked = sorted(cases, key=lambda case: (-Path(case.stdin).stat().st_size, case.name))
+    hidden = {case.name for case in ranked[::2]}
+    return Split(*_parted(cases, hidden))
+
+
+def _split_by_patterns(cases: Sequence[Case], seen: tuple[str, ...], held_out: tuple[str, ...]) -> Split:
+    shown, hidden = _matching(cases, seen, "seen"), _matching(cases, held_out, "held_out")
+    if both := sorted(shown & hidden, key=_natural):
+        raise InputError(f"tests matched by both tests.seen and tests.held_out: {_some(both)}; change the patterns")
+    names = {case.name for case in cases}
+    shown = shown if seen else names - hidden
+    hidden = hidden if held_out else names - shown
+    notes = []
+    if unused := sorted(names - shown - hidden, key=_natural):
+        notes.append(f"tests matched by neither tests.seen nor tests.held_out are left out: {_some(unused)}")
+    if not hidden:
+        notes.append("no test is held out: the policy may see every test that decides correctness")
+    kept = [case for case in cases if case.name in shown | hidden]
+    return Split(*_parted(kept, hidden), tuple(notes))
+
+
+def _matching(cases: Sequence[Case], patterns: tuple[str, ...], key: str) -> set[str]:
+    found: set[str] = set()
+    for pattern in patterns:
+        matches = {case.name for case in cases if fnmatchcase(case.name, pattern)}
+        if not matches:
+            names = _some([case.name for case in cases])
+            raise InputError(f"tests.{key}: no test matches '{pattern}'; tests are named without suffix: {names}")
+        found |= matches
+    return found
+
+
+def _parted(cases: Sequence[Case], hidden: set[str]) -> tuple[tuple[Case, ...], tuple[Case, ...]]:
+    return (
+        tuple(case for case in cases if case.name not in hidden),
+        tuple(case for case in cases if case.name in hidden),
+    )
+
+
+def _natural(name: str) -> list[tuple[int, str]]:
+    """A key that puts 2 before 10."""
+    return [(int(digits or 0), text) for digits, text in re.findall(r"(\d*)(\D*)", name)]
+
+
+def _some(names: Sequence[str]) -> str:
+    shown = ", ".join(names[:_SHOWN])
+    return f"{shown} and {len(names) - _SHOWN} more" if len(names) > _SHOWN else shown

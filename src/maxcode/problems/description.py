@@ -1,0 +1,159 @@
+"""``problem.toml``: its schema is the fields below, its tables are constructor arguments.
+
+    source = "slow.cpp"                # or sources = ["main.cpp", "graph.cpp"]; the first names the language
+    statement = "what it does"         # also: id, language, goal = "cpu" | "wall", flags = ["-O2"]
+    [checker]  kind = "tokens" | "exact" | "float" | "command", abs_tol, rel_tol, command
+    [limits]   run_s, build_s, memory_mb, output_mb, processes
+    [tests]    folder, seen = ["0*"], held_out = ["1*"], generator = ["python3", "gen.py", "{seed}"], generated
+
+An unknown key is refused with the nearest spelling, a wrong type with what was expected.
+"""
+
+from __future__ import annotations
+
+import math
+import tomllib
+from collections.abc import Mapping
+from dataclasses import dataclass, field, fields
+from pathlib import Path
+from typing import Any, final, get_args, get_type_hints
+
+import msgspec
+
+from maxcode.errors import InputError, unknown
+from maxcode.types import Checker, Clock, Limits
+
+GENERATED = 4  # inputs made when a generator is given without a number
+
+
+@final
+@dataclass(frozen=True, slots=True)
+class Tests:
+    """The table ``[tests]``.  ``seen`` and ``held_out`` are patterns for names of tests; ``generated`` is a number of
+    inputs (None = 4 where there is a generator)."""
+
+    folder: str = "tests"
+    seen: tuple[str, ...] = ()
+    held_out: tuple[str, ...] = ()
+    generator: tuple[str, ...] = ()
+    generated: int | None = None
+
+
+@final
+@dataclass(frozen=True, slots=True)
+class Description:
+    """All that ``problem.toml`` can say.  ``flags`` None = the language's own."""
+
+    id: str = ""
+    language: str = ""
+    source: str = ""
+    sources: tuple[str, ...] = ()
+    statement: str = ""
+    goal: Clock = "cpu"
+    flags: tuple[str, ...] | None = None
+    checker: Checker = field(default_factory=Checker)
+    limits: Limits = field(default_factory=Limits)
+    tests: Tests = field(default_factory=Tests)
+
+    @property
+    def paths(self) -> tuple[str, ...]:
+        """The source files, the one that is started first."""
+        return self.sources or (self.source,)
+
+
+_TABLES: dict[str, type] = {"checker": Checker, "limits": Limits, "tests": Tests}
+_GOALS = get_args(Clock)
+_KINDS = get_args(get_type_hints(Checker)["kind"])
+
+
+def read_table(path: Path) -> dict[str, Any]:
+    """The keys of a TOML file, unchecked; InputError with the line where it cannot be read."""
+    try:
+        return tomllib.loads(path.read_bytes().decode())
+    except OSError as error:
+        raise InputError(f"cannot read {path}: {error.strerror}") from error
+    except UnicodeDecodeError as error:
+        raise InputError(f"{path} is not UTF-8 (byte {error.start}); save it as UTF-8") from error
+    except tomllib.TOMLDecodeError as error:
+        raise InputError(f"{path} is not valid TOML: {error}; correct it there") from error
+
+
+def merged(table: Mapping[str, Any], overrides: Mapping[str, Any]) -> dict[str, Any]:
+    """``table`` with ``overrides`` on top: limits and tests key by key, every other key (a checker too) as a whole."""
+    result = dict(table)
+    for key, value in overrides.items():
+        below = result.get(key)
+        join = key in ("limits", "tests") and isinstance(below, Mapping) and isinstance(value, Mapping)
+        result[key] = {**below, **value} if join and isinstance(below, Mapping) else value
+    return result
+
+
+def describe(table: Mapping[str, Any], where: str) -> Description:
+    """The table as a Description.  ``where`` names the file in errors.  InputError for any key, type or value that
+    cannot be used."""
+    _known_keys(table, Description, where)
+    for name, kind in _TABLES.items():
+        if isinstance(inner := table.get(name), Mapping):
+            _known_keys(inner, kind, f"[{name}] of {where}")
+    _known_value(table, "goal", _GOALS, where)
+    _known_value(table.get("checker"), "kind", _KINDS, f"[checker] of {where}")
+    try:
+        found = msgspec.convert(dict(table), Description)
+    except msgspec.ValidationError as error:
+        raise InputError(f"{where}: {_in_words(str(error))}") from error
+    _sensible(found, where)
+    return found
+
+
+def _known_keys(table: Mapping[str, Any], kind: type, where: str) -> None:
+    names = [one.name for one in fields(kind)]
+    for key in table:
+        if key not in names:
+            raise unknown(f"key in {where}:", key, names)
+
+
+def _known_value(table: object, key: str, known: tuple[str, ...], where: str) -> None:
+    value = table.get(key) if isinstance(table, Mapping) else None
+    if isinstance(value, str) and value not in known:
+        raise unknown(f"{key} in {where}:", value, known)
+
+
+def _in_words(message: str) -> str:
+    """A validation message in the words of a TOML file: the key first, then what it must be."""
+    complaint, _, path = message.partition(" - at ")
+    key = path.strip("`").removeprefix("$").removeprefix(".")
+    return f"`{key}`: {complaint[:1].lower()}{complaint[1:]}" if key else complaint
+
+
+def _sensible(found: Description, where: str) -> None:
+    if bool(found.source) == bool(found.sources):
+        raise InputError(f'{where}: name the program with source = "slow.cpp", or with sources = [...], not both')
+    for name in ("run_s", "build_s", "memory_mb", "output_mb", "processes"):
+        value = getattr(found.limits, name)
+        if not (value > 0 and math.isfinite(value)):
+            raise InputError(f"{where}: limits.{name} is {value}; it must be a number above 0")
+    for name in ("abs_tol", "rel_tol"):
+        value = getattr(found.checker, name)
+        if not (value >= 0 and math.isfinite(value)):
+            raise InputError(f"{where}: checker.{name} is {value}; it must be 0 or more")
+    if (found.checker.kind == "command") != bool(found.checker.command):
+        raise InputError(
+            f'{where}: checker.command belongs to kind = "command" and only there; '
+            'for your own checker write kind = "command" and command = ["python3", "check.py"]'
+        )
+    _sensible_generator(found.tests, where)
+
+
+def _sensible_generator(tests: Tests, where: str) -> None:
+    if tests.generated is not None and tests.generated < 0:
+        raise InputError(f"{where}: tests.generated is {tests.generated}; it is a number of inputs, 0 or more")
+    if tests.generated and not tests.generator:
+        raise InputError(
+            f"{where}: tests.generated is {tests.generated} but there is no generator; "
+            'add generator = ["python3", "gen.py", "{seed}"] to [tests]'
+        )
+    if tests.generator and not any("{seed}" in word for word in tests.generator):
+        raise InputError(
+            f"{where}: the generator `{' '.join(tests.generator)}` does not take a seed, so all its inputs would be "
+            "the same; put {seed} among its arguments"
+        )

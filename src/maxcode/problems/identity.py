@@ -1,0 +1,66 @@
+"""What makes two problems the same: the hash that a record keeps, so that a resume refuses a changed problem."""
+
+from __future__ import annotations
+
+import dataclasses
+import hashlib
+import json
+from collections.abc import Iterator
+from pathlib import Path
+
+from maxcode.errors import InputError
+from maxcode.types import Case, Problem
+
+
+def digest(problem: Problem) -> str:
+    """SHA-256, hexadecimal, over all that can change a verdict or a prompt: program, language, goal, flags, checker,
+    limits, statement, the tests' names, sides and bytes, and the generator's and checker's commands with their files.
+
+    The id and where the files lie are not part of it, so a moved folder is the same problem.  Raises InputError where
+    a test has gone.
+    """
+    total = hashlib.sha256()
+    for part in _parts(problem):
+        total.update(len(part).to_bytes(8, "big"))
+        total.update(part)
+    return total.hexdigest()
+
+
+def _parts(problem: Problem) -> Iterator[bytes]:
+    spec = problem.spec
+    settings = {
+        "kind": problem.kind,
+        "language": problem.language,
+        "program": list(problem.program.files.items()),
+        "statement": problem.statement,
+        "goal": problem.goal,
+        "permitted": None if problem.permitted is None else sorted(problem.permitted),
+        "flags": spec.flags,
+        "checker": dataclasses.asdict(spec.checker),
+        "limits": dataclasses.asdict(spec.limits),
+        "generator": spec.generator,
+        "generated": spec.generated,
+    }
+    yield json.dumps(settings, sort_keys=True).encode()
+    for side, cases in (("seen", spec.seen), ("held_out", spec.held_out)):
+        for case in cases:
+            yield from _case_parts(side, case)
+    for word in (*spec.generator, *spec.checker.command):
+        path = Path(spec.folder, word)
+        if path.is_file():
+            yield word.encode()
+            yield _bytes(path)
+
+
+def _case_parts(side: str, case: Case) -> Iterator[bytes]:
+    yield f"{side} {case.name} {case.expected is not None}".encode()
+    yield _bytes(Path(case.stdin))
+    if case.expected is not None:
+        yield _bytes(Path(case.expected))
+
+
+def _bytes(path: Path) -> bytes:
+    try:
+        return path.read_bytes()
+    except OSError as error:
+        raise InputError(f"cannot read {path}: {error.strerror}; put it back, or load the problem again") from error

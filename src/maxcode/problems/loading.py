@@ -1,0 +1,144 @@
+"""From what the user named to a ``Problem``: the one entrance of this room.
+
+A bare source file becomes the same ``Description`` that a ``problem.toml`` holds, so there is one way on from there.
+Order of checks: the description, the program, the flags, the commands, the tests; the first that fails is reported.
+"""
+
+from __future__ import annotations
+
+import re
+import shutil
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path, PurePosixPath
+from typing import Any, final
+
+from maxcode.errors import InputError
+from maxcode.languages import Language, language, language_of
+from maxcode.problems.cases import Split, find_cases, split
+from maxcode.problems.description import GENERATED, Description, describe, merged, read_table
+from maxcode.types import Problem, Program, ProgramSpec
+
+DESCRIPTION = "problem.toml"
+_SCRIPT = re.compile(r"[^-{].*\.(py|sh|pl|rb|js|lua|awk)")
+
+
+@final
+@dataclass(frozen=True, slots=True)
+class Loaded:
+    """A problem, and what the user should know about how it was read."""
+
+    problem: Problem
+    notes: tuple[str, ...] = ()
+
+
+def load(source: Path, tests: Path | None = None, overrides: Mapping[str, Any] | None = None) -> Loaded:
+    """Read a problem.
+
+    ``source`` is a source file (with ``tests``), a folder with ``problem.toml``, or the path of such a file.  ``tests``
+    replaces the folder of tests.  ``overrides`` are keys of ``problem.toml`` that win over those in the file; the
+    tables limits and tests are joined key by key, a checker replaces the whole checker.  Raises InputError, with a
+    cure, for everything that cannot be used.
+    """
+    overrides = overrides or {}
+    if not source.exists():
+        raise InputError(f"there is no {source}; give a source file with --tests, or a folder with {DESCRIPTION}")
+    if source.is_dir() or source.suffix == ".toml":
+        path = source / DESCRIPTION if source.is_dir() else source
+        if not path.exists():
+            raise InputError(f"the folder {source} has no {DESCRIPTION}; write one, or give a source file with --tests")
+        found = describe(merged(read_table(path), overrides), str(path))
+        return _assemble(found, path.parent, tests, found.id or path.parent.resolve().name)
+    if tests is None:
+        raise InputError(f"no tests for {source}: add --tests DIR, {_alternative(source)}")
+    found = describe(merged({"source": source.name}, overrides), "the options")
+    loaded = _assemble(found, source.parent, tests, found.id or f"{source.resolve().parent.name}-{source.stem}")
+    return Loaded(loaded.problem, (*loaded.notes, *_unused_description(source)))
+
+
+def _alternative(source: Path) -> str:
+    if (source.parent / DESCRIPTION).exists():
+        return f"or give the folder {source.parent}, which has a {DESCRIPTION}"
+    return f"or give a folder with {DESCRIPTION}"
+
+
+def _unused_description(source: Path) -> list[str]:
+    path = source.parent / DESCRIPTION
+    return [f"{path} is not read, because a source file was given; give the folder to use it"] if path.exists() else []
+
+
+def _assemble(found: Description, base: Path, tests: Path | None, name: str) -> Loaded:
+    program = Program({path: _read_source(base, path) for path in found.paths})
+    tongue = language(found.language) if found.language else language_of(program.name)
+    flags = tongue.default_flags if found.flags is None else found.flags
+    _check_flags(tongue, flags)
+    _check_command(base, "checker.command", found.checker.command)
+    _check_command(base, "tests.generator", found.tests.generator)
+    parts = _tests(found, base, tests)
+    amount = GENERATED if found.tests.generated is None else found.tests.generated
+    spec = ProgramSpec(
+        flags=flags,
+        checker=found.checker,
+        limits=found.limits,
+        seen=parts.seen,
+        held_out=parts.held_out,
+        generator=found.tests.generator,
+        generated=amount if found.tests.generator else 0,
+        folder=str(base.resolve()),
+    )
+    problem = Problem(name, "program", tongue.name, program, spec, found.statement.strip(), found.goal)
+    return Loaded(problem, parts.notes)
+
+
+def _read_source(base: Path, path: str) -> str:
+    """The text of one source file, line endings as they are."""
+    if PurePosixPath(path).is_absolute() or ".." in PurePosixPath(path).parts:
+        raise InputError(f"the source '{path}' is outside {base}; move it into the folder and name it relative to it")
+    full = base / path
+    if full.is_dir():
+        raise InputError(f"the source {full} is a folder; name a file")
+    try:
+        text = full.read_bytes().decode()
+    except FileNotFoundError as error:
+        raise InputError(f"there is no source {full}; correct its name") from error
+    except OSError as error:
+        raise InputError(f"cannot read the source {full}: {error.strerror}") from error
+    except UnicodeDecodeError as error:
+        raise InputError(f"the source {full} is not UTF-8 (byte {error.start}); save it as UTF-8") from error
+    if not text.strip():
+        raise InputError(f"the source {full} is empty; give the program to make faster")
+    return text
+
+
+def _check_flags(tongue: Language, flags: tuple[str, ...]) -> None:
+    for flag in flags:
+        if any(re.fullmatch(allowed, flag) for allowed in tongue.allowed_flags):
+            continue
+        if not tongue.allowed_flags:
+            raise InputError(f"the flag '{flag}' cannot be used: programs in {tongue.name} are not compiled; remove it")
+        raise InputError(
+            f"the flag '{flag}' is not allowed: only flags for optimisation, standard, machine, warnings, macros and "
+            f"the usual libraries are, one flag a word, so that a build cannot read or write files or load plug-ins; "
+            f"remove it (the default is {' '.join(tongue.default_flags)})"
+        )
+
+
+def _check_command(base: Path, key: str, command: tuple[str, ...]) -> None:
+    """That the command and the files it names exist; it is run in the sandbox later."""
+    if not command:
+        return
+    program = command[0]
+    if not (base / program).is_file() and shutil.which(program) is None:
+        raise InputError(f"{key}: there is no program '{program}' in {base} or on the PATH; correct it or install it")
+    for word in command[1:]:
+        if _SCRIPT.fullmatch(word) and not (base / word).is_file():
+            raise InputError(f"{key}: there is no file '{word}' in {base}; add it or correct its name")
+
+
+def _tests(found: Description, base: Path, tests: Path | None) -> Split:
+    folder = tests if tests is not None else base / found.tests.folder
+    if tests is None and found.tests.generator and not folder.exists():
+        return Split(
+            (), (), (f"there is no tests folder {folder}: all inputs are generated, the original is the oracle",)
+        )
+    return split(find_cases(folder), found.tests.seen, found.tests.held_out)

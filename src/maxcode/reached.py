@@ -1,0 +1,101 @@
+"""All states so far: the read-only view that searches, observations and reports look at.
+
+Kept in (batch, slot) order, never in order of completion, and indexed so that selecting stays flat in cost as a run
+grows.  Only the loop and the record call ``extend``.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+from typing import final
+
+from maxcode.types import Outcome, State, StateId
+
+
+def leads(state: State, other: State | None) -> bool:
+    """Whether ``state`` is a better answer than ``other``: confirmed, faster than the original beyond doubt, and with
+    the higher lower end of the interval."""
+    if not is_confirmed(state):
+        return False
+    return other is None or lower_end(state) > lower_end(other)
+
+
+def is_confirmed(state: State) -> bool:
+    """Whether the state's program is correct and confirmed to be faster than the original."""
+    timing = state.step.evaluation.timing if state.step else None
+    return state.outcome is Outcome.CORRECT and timing is not None and timing.confirmed and timing.significant
+
+
+def lower_end(state: State) -> float:
+    """The lower end of the speed-up's interval; 0 where nothing was timed."""
+    timing = state.step.evaluation.timing if state.step else None
+    return timing.speedup.low if timing else 0.0
+
+
+@final
+class Reached:
+    """States in (batch, slot) order, roots first, with their indexes."""
+
+    def __init__(self, root: State) -> None:
+        self._states: list[State] = []
+        self._by_id: dict[StateId, State] = {}
+        self._children: dict[StateId, list[State]] = {}
+        self._by_code: dict[str, State] = {}
+        self._best: State | None = None
+        self.root = root
+        self.extend([root])
+
+    def extend(self, states: Iterable[State]) -> None:
+        """Add a finished batch, already in slot order (for the loop and the record alone)."""
+        for state in states:
+            self._states.append(state)
+            self._by_id[state.id] = state
+            self._by_code.setdefault(state.program.digest, state)
+            if state.parent is not None:
+                self._children.setdefault(state.parent.id, []).append(state)
+            if leads(state, self._best):
+                self._best = state
+
+    def __iter__(self) -> Iterator[State]:
+        return iter(self._states)
+
+    def __len__(self) -> int:
+        return len(self._states)
+
+    def __getitem__(self, at: StateId) -> State:
+        return self._by_id[at]
+
+    def __contains__(self, state: State) -> bool:
+        return state.id in self._by_id
+
+    @property
+    def candidates(self) -> int:
+        """How many states are candidates, roots apart."""
+        return sum(1 for state in self._states if state.step is not None)
+
+    @property
+    def best(self) -> State | None:
+        """The confirmed state with the highest lower end of its interval; None while nothing beat the original."""
+        return self._best
+
+    def children(self, state: State) -> Sequence[State]:
+        """The states reached from ``state`` in one step, in order."""
+        return self._children.get(state.id, [])
+
+    def by_code(self, digest: str) -> State | None:
+        """The first state whose program has this ``Program.digest``."""
+        return self._by_code.get(digest)
+
+    def newest(self) -> Iterator[State]:
+        """All states, the latest first."""
+        return reversed(self._states)
+
+    def last_batch(self) -> Sequence[State]:
+        """The states of the latest batch, in slot order; the roots before the first."""
+        newest = self._states[-1].id[0]
+        found: list[State] = []
+        for state in reversed(self._states):
+            if state.id[0] != newest:
+                break
+            found.append(state)
+        return found[::-1]

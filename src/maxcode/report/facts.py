@@ -1,0 +1,65 @@
+"""The facts of a run: all of ``run.toml``, known keys first under their names, unknown ones as they are."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from datetime import UTC, datetime
+
+from maxcode.report.html import Html, element, join
+from maxcode.report.run import RunView
+
+_KNOWN = {
+    "problem": "Problem",
+    "source": "Source",
+    "language": "Language",
+    "flags": "Compiler flags",
+    "goal": "Goal (clock)",
+    "checker": "Checker",
+    "method": "Method",
+    "policy": "Policy",
+    "seed": "Seed",
+    "budget": "Budget (candidates)",
+    "tests": "Tests",
+    "sandbox": "Sandbox",
+    "machine": "Machine",
+    "version": "maxcode version",
+    "digest": "Digest of the problem",
+}
+_INNER = {"held_out": "held out", "node": "name", "cpu": "processor"}
+_ELSEWHERE = {"notes"}
+
+
+def run_facts(run: RunView) -> Html:
+    """A description list of everything the run says about itself, and what it has used."""
+    return element("dl", *_pairs(_all(run)), class_="facts")
+
+
+def _all(run: RunView) -> Iterator[tuple[str, object]]:
+    yield from ((label, run.header[key]) for key, label in _KNOWN.items() if key in run.header)
+    yield from ((key, value) for key, value in run.header.items() if key not in _KNOWN.keys() | _ELSEWHERE)
+    yield "Candidates launched", len(run.slots)
+    if run.started:
+        yield "Time", f"{run.seconds:.1f} s of work, from {_moment(run.started)} to {_moment(run.last)}"
+    if run.tokens:
+        yield "Model tokens", run.tokens
+
+
+def _pairs(facts: Iterator[tuple[str, object]]) -> Iterator[Html]:
+    for label, value in facts:
+        yield element("div", element("dt", label), element("dd", show(value)))
+
+
+def show(value: object) -> Html:
+    """A TOML value for people: tables become lists of their own, arrays are joined."""
+    if isinstance(value, Mapping):
+        inner = ((_INNER.get(str(key), str(key)), part) for key, part in value.items())
+        return element("dl", *_pairs(inner), class_="inner") if value else join(["none"])
+    if isinstance(value, list):
+        return join((show(part) for part in value), ", ") if value else join(["none"])
+    if isinstance(value, bool):
+        return join(["yes" if value else "no"])
+    return join([str(value) or "none"])
+
+
+def _moment(seconds: float) -> str:
+    return f"{datetime.fromtimestamp(seconds, UTC):%Y-%m-%d %H:%M:%S} UTC"

@@ -1,0 +1,64 @@
+"""The roles: Protocols of one method over one item, async where they work, pure functions where they decide.
+
+An optional ability is another role; a wrapper is the role it wraps.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Protocol
+
+from maxcode.reached import Reached
+from maxcode.types import Action, Evaluation, Observation, Problem, Section, State, Step
+
+
+class Policy(Protocol):
+    """pi(a|o).  Pure in the observation: no counters, no shared random generator."""
+
+    async def propose(self, observation: Observation) -> Action: ...
+
+
+class Evaluator(Protocol):
+    """What a program is worth finding out.  Never raises for a bad program; raises ``MachineError`` when the machine
+    failed.  The ratio reported is always against the original; ``rival`` only lets timing stop early."""
+
+    async def evaluate(self, problem: Problem, action: Action, rival: Action | None = None) -> Evaluation: ...
+
+
+class Referee(Protocol):
+    """Settles who leads after a batch: contenders in slot order against the champion on fresh pairs, then the winner
+    alone is confirmed.  Returns the evaluations it made anew, by contender index."""
+
+    async def settle(
+        self, problem: Problem, contenders: Sequence[State], champion: State | None
+    ) -> dict[int, Evaluation]: ...
+
+
+class Critic(Protocol):
+    """Evaluation -> diagnosis.  Words only; cannot change a reward."""
+
+    async def critique(self, problem: Problem, step: Step, previous: Step | None) -> str: ...
+
+
+class Value(Protocol):
+    """V(s, u): the expected best reward still reachable, one number per state, after execution and critique."""
+
+    async def estimate(self, states: Sequence[State]) -> list[float]: ...
+
+
+class Search(Protocol):
+    """Which states to expand next, repeats allowed; empty when finished.  A pure function of all that was reached."""
+
+    def select(self, reached: Reached) -> list[State]: ...
+
+
+class Observe(Protocol):
+    """The sections of a prompt for a state."""
+
+    def __call__(self, state: State, reached: Reached) -> tuple[Section, ...]: ...
+
+
+class Reward(Protocol):
+    """Evaluation -> float.  Pure."""
+
+    def __call__(self, evaluation: Evaluation) -> float: ...

@@ -1,0 +1,13 @@
+"""Where to go next: pure functions of all that has been reached.
+
+A search has no I/O, no clock and no memory, so resuming is reloading the record.  ``width`` is the number of states
+expanded (or proposals drawn) in one batch.
+"""
+
+from __future__ import annotations
+
+from maxcode.search.best_of_n import BestOfN
+from maxcode.search.cuda_llm import CudaLlm
+from maxcode.search.refine import Refine
+
+__all__ = ["BestOfN", "CudaLlm", "Refine"]

@@ -1,0 +1,60 @@
+"""CUDA-LLM (arXiv 2506.09092) as MaxCode section 2 states it: a greedy beam with repair.
+
+At a node draw ``width`` candidates and run all.  If any is correct the fastest correct one is the next node and the
+rest are dropped.  If none is, every candidate is refined once, in parallel, until one is correct.  Ours, where the
+paper is silent: at most ``repairs`` such rounds per level, after which the level is drawn anew once and then the search
+ends; repair is not depth, but every candidate counts to the budget; "correct" means the outcome CORRECT, and among
+correct ones the highest reward leads even if it is below 1 (the paper's gloss f > 1 would stop at the first plateau).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import final
+
+from maxcode.reached import Reached
+from maxcode.types import Outcome, State
+
+
+@final
+@dataclass(frozen=True, slots=True)
+class CudaLlm:
+    """``depth`` levels of ``width`` candidates; the paper's values are 8 and 8."""
+
+    width: int = 8
+    depth: int = 8
+    repairs: int = 3
+
+    def select(self, reached: Reached) -> list[State]:
+        node, level = reached.root, 0
+        while level < self.depth:
+            tried = reached.children(node)
+            if len(tried) < self.width:  # none yet, or a batch that the budget had cut
+                return [node] * (self.width - len(tried))
+            node_next, open_states = self._climb(tried[: self.width], reached)
+            if node_next is None and not open_states:
+                node_next, open_states = self._again(node, tried, reached)
+            if node_next is None:
+                return open_states
+            node, level = node_next, level + 1
+        return []
+
+    def _again(self, node: State, tried: Sequence[State], reached: Reached) -> tuple[State | None, list[State]]:
+        """A level whose repairs came to nothing is drawn once more."""
+        second = tried[self.width :]
+        if len(second) < self.width:
+            return None, [node] * (self.width - len(second))
+        return self._climb(second, reached)
+
+    def _climb(self, candidates: Sequence[State], reached: Reached) -> tuple[State | None, list[State]]:
+        """The next node, or the states to refine; neither when the repair rounds are used up."""
+        for rounds in range(self.repairs + 1):
+            correct = [state for state in candidates if state.outcome is Outcome.CORRECT]
+            if correct:
+                return max(correct, key=lambda state: state.reward), []
+            unrefined = [state for state in candidates if not reached.children(state)]
+            if unrefined or rounds == self.repairs:
+                return None, unrefined if rounds < self.repairs else []
+            candidates = [reached.children(state)[0] for state in candidates]
+        return None, []

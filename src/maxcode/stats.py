@@ -1,0 +1,122 @@
+"""Paired ratios: the anytime-valid race, intervals, bootstrap.  Pure functions, no clock.
+
+The race.  Original and candidate run in random order *inside* each pair, so for two equally fast programs the sign of
+log(original / candidate) is a fair coin whatever the noise looks like.  A mixture of bets on that coin is an
+e-process: for equal programs it reaches 1/alpha with probability at most alpha, at any stopping time (Ville).  A win
+must beat ``margin``, because half a per cent can be won by the placement of code alone.
+"""
+
+from __future__ import annotations
+
+import math
+import random
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import Literal, final
+
+from maxcode.types import Interval
+
+Verdict = Literal["faster", "slower", "tie"]
+
+_BETS = (0.70, 0.80, 0.90, 0.97)  # win probabilities the mixture bets on
+
+
+@final
+@dataclass(frozen=True, slots=True)
+class RaceRule:
+    """When a race stops.  ``alpha``: P(ever "faster" | equal).  All else only ends a race without a winner, so it can
+    cost a gain, never the truth: ``beta`` for "slower", ``gross`` (two pairs, all slower by more than this share),
+    ``futile`` (few wins so far), ``narrow`` (the interval's upper end shows less than this gain), ``most`` pairs."""
+
+    alpha: float = 0.01
+    beta: float = 0.10
+    margin: float = 0.01
+    gross: float = 0.25
+    least: int = 8
+    most: int = 30
+    futile_after: int = 6
+    futile_share: float = 0.25
+    narrow_after: int = 10
+    narrow: float = 0.015
+
+
+def e_value(wins: int, pairs: int) -> float:
+    """The mixture's evidence against a fair coin after ``wins`` of ``pairs``; 1 at the start."""
+    losses = pairs - wins
+    return sum((2 * p) ** wins * (2 * (1 - p)) ** losses for p in _BETS) / len(_BETS)
+
+
+def wins_over(ratios: Sequence[float], margin: float) -> int:
+    """How many pairs show the candidate faster by more than ``margin``.  ``ratios``: original / candidate."""
+    return sum(1 for ratio in ratios if ratio > 1 + margin)
+
+
+def decide(ratios: Sequence[float], rule: RaceRule) -> Verdict | None:
+    """The race's verdict on the pairs so far, None = go on.  ``ratios``: original / candidate seconds, one a pair."""
+    pairs = len(ratios)
+    if pairs >= 2 and max(ratios) < 1 / (1 + rule.gross):
+        return "slower"
+    wins = wins_over(ratios, rule.margin)
+    if pairs >= rule.least and e_value(wins, pairs) >= 1 / rule.alpha:
+        return "faster"
+    if e_value(sum(1 for ratio in ratios if ratio < 1), pairs) >= 1 / rule.beta:
+        return "slower"
+    if pairs >= rule.futile_after and wins < rule.futile_share * pairs:
+        return "tie"
+    if pairs >= rule.narrow_after and median_interval(ratios).high < 1 + rule.narrow:
+        return "tie"
+    return "tie" if pairs >= rule.most else None
+
+
+def median_interval(ratios: Sequence[float], confidence: float = 0.95) -> Interval:
+    """The median of the ratios with a distribution-free interval from order statistics.
+
+    With too few values for ``confidence`` the extremes are returned, with the confidence they do have.
+    """
+    if not ratios:
+        raise ValueError("no ratios to take a median of")
+    ordered = sorted(ratios)
+    count = len(ordered)
+    median = math.sqrt(ordered[count // 2] * ordered[(count - 1) // 2])
+    cut = 0
+    while cut + 1 <= (count - 1) // 2 and _coverage(count, cut + 1) >= confidence:
+        cut += 1
+    reached = _coverage(count, cut)
+    return Interval(median, ordered[cut], ordered[count - 1 - cut], min(confidence, reached))
+
+
+def _coverage(count: int, cut: int) -> float:
+    """P(the median lies between the order statistics left after dropping ``cut`` at each end)."""
+    return 1 - 2 * sum(math.comb(count, i) for i in range(cut + 1)) / 2.0**count
+
+
+def half_width(interval: Interval) -> float:
+    """Half the interval relative to its value."""
+    return (interval.high - interval.low) / 2 / interval.value
+
+
+def is_settled(ratios: Sequence[float], target: float, least: int, most: int) -> bool:
+    """Whether a confirmation may end: at least ``least`` pairs and within +- ``target``, or ``most`` pairs."""
+    if len(ratios) >= most:
+        return True
+    return len(ratios) >= least and half_width(median_interval(ratios)) <= target
+
+
+def is_faster(ratios: Sequence[float], rule: RaceRule) -> bool:
+    """Whether fresh pairs prove the candidate faster: the race's own evidence, and an interval above 1."""
+    enough = e_value(wins_over(ratios, rule.margin), len(ratios)) >= 1 / rule.alpha
+    return enough and median_interval(ratios).low > 1
+
+
+def bootstrap(
+    values: Sequence[float], statistic: Callable[[Sequence[float]], float], seed: int = 0, draws: int = 2000
+) -> Interval:
+    """A percentile-bootstrap 95 % interval of ``statistic`` over ``values``."""
+    generator = random.Random(seed)
+    found = sorted(statistic(generator.choices(values, k=len(values))) for _ in range(draws))
+    return Interval(statistic(values), found[int(0.025 * draws)], found[int(0.975 * draws) - 1])
+
+
+def geometric_mean(values: Sequence[float]) -> float:
+    """exp of the mean of the logarithms; values are positive."""
+    return math.exp(sum(map(math.log, values)) / len(values))

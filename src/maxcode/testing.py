@@ -1,0 +1,106 @@
+"""Doubles that ship with the package, so that nothing needs mocks: a scripted policy, a table evaluator, a fake clock.
+
+They keep the roles' contracts; a search, record or loop tested on them behaves the same on the real thing.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Awaitable, Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import final
+
+import anyio
+
+from maxcode.types import (
+    Action,
+    CaseResult,
+    Evaluation,
+    Feedback,
+    Interval,
+    Observation,
+    Outcome,
+    Problem,
+    Program,
+    ProgramSpec,
+    Step,
+    Timing,
+)
+
+
+def toy_problem(text: str = "0", problem_id: str = "toy") -> Problem:
+    """A problem whose program is just ``text``; for table evaluators only."""
+    return Problem(problem_id, "program", "python", Program({"toy.py": text}), ProgramSpec())
+
+
+@final
+@dataclass(frozen=True, slots=True)
+class Scripted:
+    """A policy that answers from a script: ``script[draw % len(script)]``, or what ``write`` makes of the current
+    program and the draw."""
+
+    script: Sequence[str] = ()
+    write: Callable[[str, int], str] | None = None
+    delay_s: float = 0.0
+
+    async def propose(self, observation: Observation) -> Action:
+        await anyio.sleep(self.delay_s)
+        program = observation.state.program
+        if self.write is not None:
+            text = self.write(program.text, observation.draw)
+        else:
+            text = self.script[observation.draw % len(self.script)]
+        return Action(program.with_text(text), completion=f"scripted: {text}")
+
+
+@final
+@dataclass(frozen=True, slots=True)
+class Table:
+    """An evaluator that looks the speed-up up: ``speedups[text]``, or ``rule(text)``; None stands for a wrong program.
+
+    Its timings are exact, so they count as confirmed.  ``before`` runs first (to delay, to fail, to kill).
+    """
+
+    speedups: Mapping[str, float | None] = field(default_factory=dict)
+    rule: Callable[[str], float | None] | None = None
+    before: Callable[[str], Awaitable[None]] | None = None
+
+    async def evaluate(self, problem: Problem, action: Action, rival: Action | None = None) -> Evaluation:
+        if action.program is None:
+            return Evaluation(Outcome.UNPARSED, Feedback(("no program in the completion",)))
+        text = action.program.text
+        if self.before is not None:
+            await self.before(text)
+        speed = self.rule(text) if self.rule is not None else self.speedups.get(text)
+        if speed is None:
+            return Evaluation(Outcome.WRONG, Feedback(cases=(CaseResult("table", Outcome.WRONG, 0.0, True),)))
+        return Evaluation(Outcome.CORRECT, timing=exact_timing(speed))
+
+
+def exact_timing(speedup: float) -> Timing:
+    """A timing without noise."""
+    verdict = "faster" if speedup > 1 else "tie"
+    interval = Interval(speedup, speedup, speedup)
+    return Timing("cpu", interval, speedup > 1, verdict, pairs=1, confirmed=True)  # type: ignore[arg-type]
+
+
+@final
+@dataclass(frozen=True, slots=True)
+class Echo:
+    """A critic that repeats the outcome."""
+
+    async def critique(self, problem: Problem, step: Step, previous: Step | None) -> str:
+        return f"outcome {step.evaluation.outcome.value}, reward {step.reward:.3f}"
+
+
+@final
+@dataclass(slots=True)
+class FakeClock:
+    """A clock that moves only when told to; seconds."""
+
+    now: float = 0.0
+
+    def __call__(self) -> float:
+        return self.now
+
+    def advance(self, seconds: float) -> None:
+        self.now += seconds

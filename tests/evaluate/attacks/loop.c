@@ -1,0 +1,4 @@
+/* Never ends. */
+int main(void) {
+    for (volatile long i = 0;; i++) {}
+}

@@ -1,0 +1,59 @@
+"""One timing lane for the whole machine, and everybody gets their turn in it."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+from pathlib import Path
+
+import anyio
+
+from maxcode.evaluate.lanes import timing_lane
+
+GREEDY = """
+import anyio, pathlib, sys
+from maxcode.evaluate.lanes import timing_lane
+
+async def main():
+    while True:
+        async with timing_lane(pathlib.Path(sys.argv[1])):
+            print("in", flush=True)
+            await anyio.sleep(0.02)
+
+anyio.run(main)
+"""
+
+
+def test_a_process_that_always_comes_back_at_once_does_not_keep_the_others_out(tmp_path: Path) -> None:
+    lock = tmp_path / "lock"
+
+    async def turns() -> None:
+        for _ in range(5):
+            async with timing_lane(lock):
+                pass
+
+    with subprocess.Popen([sys.executable, "-c", GREEDY, str(lock)], stdout=subprocess.PIPE) as greedy:
+        assert greedy.stdout is not None
+        assert greedy.stdout.readline() == b"in\n"
+        anyio.run(turns)
+        greedy.kill()
+        theirs = len(greedy.stdout.readlines())
+    assert theirs <= 50  # ten for each of ours; without a queue it is some hundred
+
+
+def test_nobody_is_in_the_lane_twice(tmp_path: Path) -> None:
+    inside: list[int] = []
+
+    async def one(number: int) -> None:
+        async with timing_lane(tmp_path / "lock"):
+            inside.append(number)
+            await anyio.sleep(0.005)
+            assert inside == [number]
+            inside.clear()
+
+    async def all_at_once() -> None:
+        async with anyio.create_task_group() as group:
+            for number in range(8):
+                group.start_soon(one, number)
+
+    anyio.run(all_at_once)

@@ -1,0 +1,83 @@
+"""The sandbox's own attack suite: holds here, and finds what is missing from a weaker sandbox."""
+
+from __future__ import annotations
+
+import subprocess
+from dataclasses import replace
+from pathlib import Path
+
+import anyio
+import pytest
+
+from maxcode.errors import UnsafeError
+from maxcode.evaluate import selftest
+from maxcode.evaluate.sandbox import Sandbox
+
+SOURCES = Path(selftest.__file__).parent
+
+
+def weakened(folder: Path, file: str, strong: str, weak: str) -> Path:
+    """The shim, built with one of its protections taken away."""
+    for path in (*SOURCES.glob("shim*.h"), SOURCES / "shim.c"):
+        text = path.read_text()
+        if path.name == file:
+            assert strong in text
+            text = text.replace(strong, weak)
+        (folder / path.name).write_text(text)
+    subprocess.run(["gcc", "-std=gnu17", "-O1", "-w", folder / "shim.c", "-o", folder / "shim"], check=True)
+    return folder / "shim"
+
+
+def failures(sandbox: Sandbox) -> dict[str, str]:
+    return {found.attack: found.detail for found in anyio.run(selftest.self_test, sandbox) if not found.held}
+
+
+def test_the_sandbox_of_this_machine_holds(sandbox: Sandbox) -> None:
+    found = anyio.run(selftest.self_test, sandbox)
+    assert len(found) >= 12
+    assert {one.attack: one.detail for one in found if not one.held} == {}
+
+
+def test_it_holds_without_a_control_group(sandbox: Sandbox) -> None:
+    assert failures(replace(sandbox, hierarchy=None)) == {}
+
+
+def test_a_shim_without_its_filter_is_found_out(sandbox: Sandbox, tmp_path: Path) -> None:
+    shim = weakened(
+        tmp_path, "shim_filter.h", "return !prctl(PR_SET_NO_NEW_PRIVS", "return 1 || !prctl(PR_SET_NO_NEW_PRIVS"
+    )
+    found = failures(replace(sandbox, shim=shim))
+    assert "socket worked" in found["open a socket, AF_VSOCK included"]
+    assert "memfd_create worked" in found["leave a note for the next run"]
+
+
+def test_a_shim_that_can_be_looked_into_is_found_out(sandbox: Sandbox, tmp_path: Path) -> None:
+    shim = weakened(tmp_path, "shim.c", "prctl(PR_SET_DUMPABLE, 0, 0, 0, 0);", "")
+    assert "/proc/1/mem worked" in failures(replace(sandbox, shim=shim))["read the host's files"]
+
+
+def test_a_shim_that_cleans_nothing_up_is_found_out(sandbox: Sandbox, tmp_path: Path) -> None:
+    shim = weakened(
+        tmp_path,
+        "shim.c",
+        "    kill(-1, SIGKILL);\n    while (wait4(-1, &status, __WALL,",
+        "    while (wait4(-1, &status, WNOHANG,",
+    )
+    assert "leave a process behind" in failures(replace(sandbox, shim=shim))
+
+
+def test_a_sandbox_that_does_not_hold_is_refused_by_name(sandbox: Sandbox, tmp_path: Path) -> None:
+    shim = weakened(tmp_path, "shim.c", "prctl(PR_SET_DUMPABLE, 0, 0, 0, 0);", "")
+    weak = replace(sandbox, shim=shim, cache=tmp_path)
+    for _ in range(2):
+        with pytest.raises(UnsafeError, match="read the host's files"):
+            anyio.run(selftest.require_safe, weak)
+
+
+def test_the_suite_is_run_once_and_remembered(sandbox: Sandbox, tmp_path: Path) -> None:
+    fresh = replace(sandbox, cache=tmp_path)
+    anyio.run(selftest.require_safe, fresh)
+    (passed,) = tmp_path.glob("safe-*")
+    passed_at = passed.stat().st_mtime_ns
+    anyio.run(selftest.require_safe, fresh)
+    assert passed.stat().st_mtime_ns == passed_at

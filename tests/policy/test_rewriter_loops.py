@@ -1,0 +1,84 @@
+"""Reordered loops give every element the same value, to the last bit: random nests, many in one program."""
+
+from __future__ import annotations
+
+import random
+from collections.abc import Callable
+
+import pytest
+from rewriter_help import edits_of
+
+from maxcode.policy.rewriter.runtime import applied
+from maxcode.policy.rewriter.unit import Unit
+
+NESTS = 12
+ORDER_RULES = ("interchange", "tile", "expand", "swap_dimensions", "local_sum", "ivdep", "unroll", "pad_rows", "hoist")
+HEAD = """#include <cmath>
+#include <cstdio>
+#include <vector>
+const int S = 40;
+double a[S][S], b[S][S], c[S][S], d[S * S];
+void fill(int n) {
+    for (int i = 0; i < n; i++)
+        for (int j = 0; j < n; j++) {
+            a[i][j] = 1.0 / (1 + i + 3 * j);
+            b[i][j] = sqrt(0.3 + i * j);
+            c[i][j] = 0.1 * i - j;
+            d[i * n + j] = i ^ j;
+        }
+}
+double mixed(int n) {
+    double s = 0;
+    for (int i = 0; i < n; i++)
+        for (int j = 0; j < n; j++) s = s * 0.999 + a[i][j] + b[j][i] * c[i][j] - d[i * n + j];
+    return s;
+}
+"""
+
+
+def nest(generator: random.Random) -> str:
+    """A nest of two or three loops, legal to reorder or not: that is for the rules to find out."""
+    loops = generator.sample("ijk", generator.choice((2, 3, 3)))
+    heads = [f"for (int {v} = {generator.randint(0, 1)}; {v} < n - {generator.randint(0, 2)}; {v}++)" for v in loops]
+    target = generator.choice("abc")
+
+    def at(array: str) -> str:
+        return f"{array}[{generator.choice(loops)}][{generator.choice(loops)}]"
+
+    place = at(target)
+    operator = generator.choice(("=", "+=", "+=", "-=", "*="))
+    sources = [
+        generator.choice((at(generator.choice("abc")), place, f"d[{loops[0]} * n + {loops[1]}]", "0.5", "1.0 * n"))
+    ]
+    sources.append(generator.choice((at(generator.choice("abc")), "1.25", f"(double){loops[-1]}")))
+    statement = f"{place} {operator} {sources[0]} {generator.choice('*+-')} {sources[1]};"
+    if generator.random() < 0.3:
+        return f"{' '.join(heads)} {{ double e = {sources[1]}; {place} {operator} {sources[0]} + e; }}"
+    if generator.random() < 0.4 and len(loops) == 2:
+        return f"{heads[0]} {{ double s = 0; {heads[1]} s += {sources[0]}; {target}[{loops[0]}][1] = s; }}"
+    return f"{' '.join(heads)} {statement}"
+
+
+def program(generator: random.Random) -> str:
+    functions = [f"double nest_{k}(int n) {{ fill(n); {nest(generator)} return mixed(n); }}\n" for k in range(NESTS)]
+    calls = " ".join(f'printf("%a\\n", nest_{k}(17));' for k in range(NESTS))
+    return f"{HEAD}{''.join(functions)}int main() {{ {calls} }}\n"
+
+
+def reordered(text: str, generator: random.Random, edits: int) -> tuple[str, int]:
+    made = 0
+    for _ in range(edits):
+        found = edits_of(generator.choice(ORDER_RULES), text)
+        if found:
+            text = applied(Unit("cpp", text), generator.choice(found))
+            made += 1
+    return text, made
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_random_nests_keep_every_bit(seed: int, compile_and_run: Callable[..., str]) -> None:
+    generator = random.Random(seed)
+    text = program(generator)
+    changed, made = reordered(text, generator, 40)
+    assert made > 10
+    assert compile_and_run(changed) == compile_and_run(text)

@@ -1,0 +1,82 @@
+"""Run one search on the table evaluator and, when asked, die by SIGKILL: python resume_driver.py FOLDER SEARCH MOMENT.
+
+MOMENT: ``never``; ``part`` = right after writing the first new part; ``propose`` or ``evaluate`` = inside the first
+new call of that kind.
+"""
+
+from __future__ import annotations
+
+import os
+import signal
+import sys
+from dataclasses import dataclass
+from pathlib import Path
+
+from maxcode.observe import best, compose, critiques, failures, program, statement, trajectory
+from maxcode.optimize import Method, Run, optimize
+from maxcode.record import Line, Record
+from maxcode.roles import Search
+from maxcode.search import BestOfN, CudaLlm, Refine
+from maxcode.testing import Echo, Scripted, Table, toy_problem
+from maxcode.types import Action, Observation, State
+
+SEARCHES: dict[str, Search] = {
+    "best-of-n": BestOfN(n=6, width=3),
+    "refine": Refine(depth=4),
+    "cuda-llm": CudaLlm(width=3, depth=3),
+}
+BUDGET = 9
+
+
+def die() -> None:
+    os.kill(os.getpid(), signal.SIGKILL)
+
+
+@dataclass(frozen=True)
+class Dying:
+    """A policy that dies in its first call."""
+
+    async def propose(self, observation: Observation) -> Action:
+        die()
+        raise AssertionError
+
+
+@dataclass(frozen=True)
+class Depth:
+    """V(s, u) = the depth, so that values are recorded too."""
+
+    async def estimate(self, states: list[State]) -> list[float]:
+        return [float(state.depth) for state in states]
+
+
+async def die_in_evaluate(text: str) -> None:
+    die()
+
+
+def write(text: str, draw: int) -> str:
+    return str((int(text) * 31 + draw) % 1009)
+
+
+def speed(text: str) -> float | None:
+    return None if int(text) % 4 == 0 else 0.5 + int(text) / 500
+
+
+def main(folder: str, search: str, moment: str) -> None:
+    parts = 0
+
+    def watch(line: Line) -> None:
+        nonlocal parts
+        parts += 1
+        if moment == "part":
+            die()
+
+    policy = Dying() if moment == "propose" else Scripted(write=write)
+    table = Table(rule=speed, before=die_in_evaluate if moment == "evaluate" else None)
+    observe = compose(statement(), program(), best(), trajectory(), critiques(), failures())
+    method = Method(policy, SEARCHES[search], observe, Echo(), Depth())
+    result = optimize(toy_problem(), method, table, Run(BUDGET, record=Record(Path(folder)), watch=watch))
+    print(parts, result.best.id if result.best else None)
+
+
+if __name__ == "__main__":
+    main(*sys.argv[1:])

@@ -1,0 +1,66 @@
+"""The rooms import only what DESIGN allows: the floor its own kind, siblings only the floor."""
+
+from __future__ import annotations
+
+import ast
+from pathlib import Path
+
+import maxcode
+
+ROOT = Path(maxcode.__file__).parent
+FLOOR = {"types", "roles", "reward", "reached", "errors", "languages", "source", "stats", "model"}
+SIBLINGS = {"problems", "policy", "evaluate", "critique", "observe", "value", "search", "record"}
+MEETING = {"optimize", "batch", "methods", "bench", "train", "cluster"}
+READS_ONLY = {"report": FLOOR | {"record"}}
+FRONT = {"run", "config", "cli", "testing", "__init__", "__main__"}
+
+
+def room_of(path: Path) -> str:
+    return path.relative_to(ROOT).parts[0].removesuffix(".py")
+
+
+def imported_rooms(path: Path) -> set[str]:
+    found: set[str] = set()
+    for node in ast.walk(ast.parse(path.read_text())):
+        if isinstance(node, ast.ImportFrom) and node.module and node.module.startswith("maxcode"):
+            parts = node.module.split(".")
+            found |= {parts[1]} if len(parts) > 1 else {alias.name for alias in node.names}
+        if isinstance(node, ast.Import):
+            found |= {alias.name.split(".")[1] for alias in node.names if alias.name.startswith("maxcode.")}
+    return found
+
+
+def allowed(room: str) -> set[str]:
+    if room in FLOOR:
+        return FLOOR
+    if room in SIBLINGS:
+        return FLOOR | {room}
+    if room in READS_ONLY:
+        return READS_ONLY[room] | {room}
+    if room in MEETING:
+        return FLOOR | SIBLINGS | MEETING | {"report"}
+    assert room in FRONT, f"{room} is in no room list: add it to one, with the reason"
+    return FLOOR | SIBLINGS | MEETING | {"report"} | FRONT
+
+
+def test_every_file_imports_only_what_its_room_may() -> None:
+    wrong = {}
+    for path in ROOT.rglob("*.py"):
+        room = room_of(path)
+        if extra := imported_rooms(path) - allowed(room):
+            wrong[str(path.relative_to(ROOT))] = sorted(extra)
+    assert wrong == {}
+
+
+def test_the_core_never_imports_torch_or_numpy() -> None:
+    heavy = {"torch", "numpy", "pandas", "scipy", "transformers"}
+    for path in ROOT.rglob("*.py"):
+        for node in ast.walk(ast.parse(path.read_text())):
+            names = [alias.name for alias in node.names] if isinstance(node, ast.Import) else []
+            names += [node.module or ""] if isinstance(node, ast.ImportFrom) else []
+            assert not {name.split(".")[0] for name in names} & heavy, path
+
+
+def test_the_public_face_has_at_most_25_names() -> None:
+    assert len(maxcode.__all__) <= 25
+    assert all(name in vars(maxcode) for name in maxcode.__all__)

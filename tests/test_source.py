@@ -1,0 +1,166 @@
+"""The source tools: reading, comparing, finding programs in completions."""
+
+from __future__ import annotations
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from maxcode.errors import InputError
+from maxcode.source import (
+    completion_program,
+    decode,
+    encode,
+    fenced,
+    fences,
+    fingerprint,
+    line_of,
+    normalise,
+    parse,
+    text_of,
+    tokens,
+    unified_diff,
+    walk,
+)
+from maxcode.types import Program
+
+CPP = '#include <cstdio>\n#define F(x) ((x) + 1)\nint main() { printf("%d // no comment\\n", F(2)); }\n'
+
+
+def test_a_node_knows_its_text_and_line_behind_wide_letters() -> None:
+    source = parse("cpp", "// 雪\nint é = 3;\n")
+    number = next(node for node in walk(source.root) if node.type == "number_literal")
+    assert (text_of(number), line_of(number)) == ("3", 2)
+    assert decode(source.data[number.start_byte : number.end_byte]) == "3"
+
+
+def test_a_broken_text_is_still_read() -> None:
+    assert parse("cpp", "int main( {").root.has_error
+
+
+def test_an_unknown_language_is_refused_with_a_hint() -> None:
+    with pytest.raises(InputError, match="did you mean"):
+        parse("pyhton", "x")
+
+
+@pytest.mark.parametrize(
+    ("language", "one", "other"),
+    [
+        ("cpp", CPP, CPP.replace("{ ", "{ // comment\n  /* more */ ")),
+        ("cpp", "int a = b+c;", "int a=b +\n\n c ;"),
+        ("cpp", "#define A 1 \\\n + 2\nint x;", "#define A 1 + 2 // sum\nint x;"),
+        ("cpp", "vector<vector<int>> v;", "vector<vector<int>>  v;"),
+        ("c", "int f(void){return 1;}", "int f(void)\n{\n    return 1;\n}"),
+        ("python", "x = [1,2]  # numbers\nif x:\n    y = 1\n", "x = [1,\n     2]\n\nif x:\n  y = 1\n"),
+    ],
+)
+def test_layout_and_comments_make_no_difference(language: str, one: str, other: str) -> None:
+    assert normalise(language, one) == normalise(language, other)
+
+
+@pytest.mark.parametrize(
+    ("language", "one", "other"),
+    [
+        ("cpp", 'char* s = "a  b";', 'char* s = "a b";'),
+        ("cpp", 'char* s = "// x";', 'char* s = "";'),
+        ("cpp", "char c = ' ';", "char c = '  ';"),
+        ("cpp", 'auto s = R"(a\n b)";', 'auto s = R"(a b)";'),
+        ("cpp", "#define F (x)\n", "#define F(x)\n"),
+        ("cpp", "#define A\nint x;", "#define A int x;"),
+        ("cpp", "int a = b - -c;", "int a = b--c;"),
+        ("cpp", "#pragma GCC unroll 2\nfor (;;);", "#pragma GCC unroll 4\nfor (;;);"),
+        ("python", "if x:\n    a()\n    b()\n", "if x:\n    a()\nb()\n"),
+        ("python", "a\nb\n", "a, b\n"),
+        ("python", "s = '# x'\n", "s = ''\n"),
+    ],
+)
+def test_what_means_something_stays(language: str, one: str, other: str) -> None:
+    assert normalise(language, one) != normalise(language, other)
+
+
+@pytest.mark.parametrize("language", ["cpp", "c"])
+@given(text=st.text(alphabet="ab1 \n/*#(){};+-<>é", max_size=60))
+def test_normalising_twice_is_normalising_once(language: str, text: str) -> None:
+    once = normalise(language, text)
+    assert normalise(language, once) == once
+
+
+@given(text=st.text(max_size=80))
+def test_tokens_cover_all_but_space_and_comments(text: str) -> None:
+    data = encode(text)
+    for token in tokens(text):
+        assert decode(data[token.start : token.end]) == token.text
+
+
+def test_tokens_of_directives_are_marked() -> None:
+    assert [(t.text, t.directive) for t in tokens("#define A \\\n 1\nint b;")] == [
+        ("#", True),
+        ("define", True),
+        ("A", True),
+        ("1", True),
+        ("int", False),
+        ("b", False),
+        (";", False),
+    ]
+
+
+def test_numbers_and_raw_strings_are_single_tokens() -> None:
+    assert [t.text for t in tokens('1\'000\'000 0x1p-3 R"x(a)" b)x" a->*b')] == [
+        "1'000'000",
+        "0x1p-3",
+        'R"x(a)" b)x"',
+        "a",
+        "->*",
+        "b",
+    ]
+
+
+def test_equal_programs_have_equal_fingerprints() -> None:
+    one, other = Program({"a.cpp": CPP}), Program({"a.cpp": f"{CPP}// end\n"})
+    assert fingerprint(one, "cpp") == fingerprint(other, "cpp")
+    assert fingerprint(one, "cpp") != fingerprint(Program({"a.cpp": CPP.replace("2", "3")}), "cpp")
+    assert fingerprint(one, "cpp") != fingerprint(Program({"b.cpp": CPP}), "cpp")
+
+
+def test_a_difference_is_unified_and_empty_for_equal_texts() -> None:
+    assert unified_diff("a\nb\n", "a\nc\n", "x.cpp").splitlines() == [
+        "--- a/x.cpp",
+        "+++ b/x.cpp",
+        "@@ -1,2 +1,2 @@",
+        " a",
+        "-b",
+        "+c",
+    ]
+    assert unified_diff("a\n", "a\n") == ""
+    assert "No newline" in unified_diff("a", "b")
+
+
+@given(text=st.text(alphabet="`~ab\n c", max_size=40).filter(lambda text: "\r" not in text))
+def test_what_is_fenced_is_read_back(text: str) -> None:
+    body = text if text.endswith("\n") else f"{text}\n"
+    assert fences(f"words\n\n{fenced(text, 'cpp')}\nmore") == [("cpp", body)]
+
+
+def test_the_last_whole_program_of_a_completion_counts() -> None:
+    completion = (
+        f"First:\n```cpp\nint main() {{ return 1; }}\n```\nBetter:\n```c++\n{CPP}```\nUse it:\n```\n./a.out\n```\n"
+    )
+    assert completion_program(completion, "cpp") == CPP
+
+
+@pytest.mark.parametrize(
+    "completion",
+    [
+        "no code",
+        "```cpp\nint f() { return 1; }\n```",
+        "```python\ndef main(): pass\n```",
+        "```cpp\nint main() { // cut off",
+    ],
+)
+def test_a_completion_without_a_whole_program_has_none(completion: str) -> None:
+    assert completion_program(completion, "cpp") is None
+
+
+def test_a_python_program_must_parse() -> None:
+    assert completion_program("```python\nprint(1)\n```", "python") == "print(1)\n"
+    assert completion_program("```python\nprint(1\n```", "python") is None
