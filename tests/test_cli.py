@@ -56,7 +56,7 @@ def place(tmp_path_factory: pytest.TempPathFactory) -> Path:
     (folder / "wrong.c").write_text(SLOW.replace("+= i", "-= i"))
     (folder / "policy.py").write_text(POLICY)
     (folder / "tests").mkdir()
-    for number, n in enumerate((10, 1000, 80_000_000, 90_000_000)):
+    for number, n in enumerate((10, 1000, 220_000_000, 240_000_000)):
         (folder / "tests" / f"{number:02}.in").write_text(f"{n}\n")
         (folder / "tests" / f"{number:02}.out").write_text(f"{n * (n - 1) // 2}\n")
     return folder

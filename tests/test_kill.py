@@ -43,7 +43,7 @@ def place(tmp_path: Path) -> Path:
     (tmp_path / "slow.c").write_text(SLOW)
     (tmp_path / "policy.py").write_text(POLICY)
     (tmp_path / "tests").mkdir()
-    for number, n in enumerate((10, 70_000_000)):
+    for number, n in enumerate((10, 200_000_000)):
         (tmp_path / "tests" / f"{number}.in").write_text(f"{n}\n")
         (tmp_path / "tests" / f"{number}.out").write_text(f"{n * (n - 1) // 2}\n")
     return tmp_path

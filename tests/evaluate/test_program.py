@@ -29,7 +29,7 @@ from maxcode.types import (
     Step,
 )
 
-SIZES = {"small": 10, "middle": 60_000_000, "big": 90_000_000}
+SIZES = {"small": 10, "middle": 160_000_000, "big": 240_000_000}
 
 
 @pytest.fixture(scope="module")
@@ -143,7 +143,7 @@ def test_a_grossly_slower_program_costs_two_pairs(judge: Callable[[str], Evaluat
 
 
 def test_feedback_about_held_out_tests_is_one_bit(judge: Callable[[str], Evaluation]) -> None:
-    found = judge(COUNT.replace('printf("%ld\\n", sum)', 'printf("%ld\\n", n > 80000000 ? 7 : sum)'))
+    found = judge(COUNT.replace('printf("%ld\\n", sum)', 'printf("%ld\\n", n > 200000000 ? 7 : sum)'))
     assert found.outcome is Outcome.WRONG
     assert found.feedback.reasons == ("a held-out test failed",)
     assert [case.detail for case in found.feedback.cases if not case.seen] == [""]
@@ -155,7 +155,7 @@ def test_a_cheat_that_is_right_only_at_first_is_caught_while_it_is_timed(judge: 
     ).replace(
         'printf("%ld\\n", sum)',
         "struct timespec t; clock_gettime(CLOCK_MONOTONIC, &t);"
-        ' printf("%ld\\n", n > 80000000 && t.tv_nsec % 3 == 0 ? 7 : sum)',
+        ' printf("%ld\\n", n > 200000000 && t.tv_nsec % 3 == 0 ? 7 : sum)',
     )
     outcomes = {judge(flaky + f"// {attempt}\n").outcome for attempt in range(3)}
     assert outcomes == {Outcome.WRONG}
@@ -205,7 +205,7 @@ def test_runs_too_short_to_time_are_not_measurable(bench: ProgramEvaluator, prob
 def test_generated_inputs_take_the_original_as_their_oracle(
     bench: ProgramEvaluator, problem: Problem, tmp_path: Path
 ) -> None:
-    (tmp_path / "gen.py").write_text("import sys\nprint(90_000_000 + int(sys.argv[1]))\n")
+    (tmp_path / "gen.py").write_text("import sys\nprint(240_000_000 + int(sys.argv[1]))\n")
     spec = replace(
         problem.spec, generator=("python3", "gen.py", "{seed}"), generated=2, folder=str(tmp_path), held_out=()
     )
@@ -213,7 +213,7 @@ def test_generated_inputs_take_the_original_as_their_oracle(
     assert found.count("generated") == 2
     assert {given.origin for given in found.timed} == {"generated"}
     expected = {given.name: given.expected for given in found.inputs}
-    assert expected["generated-1"] == f"{90_000_001 * 90_000_000 // 2}\n".encode()
+    assert expected["generated-1"] == f"{240_000_001 * 240_000_000 // 2}\n".encode()
     broken = replace(spec, generator=("python3", "gen.py"))
     with pytest.raises(InputError, match="generator"):
         anyio.run(bench.admit, replace(problem, spec=broken))
@@ -237,7 +237,7 @@ def test_a_python_program_climbs_the_same_ladder(bench: ProgramEvaluator, tmp_pa
     slow = "n = int(input())\ntotal = 0\nfor i in range(n):\n    total += i\nprint(total)\n"
     fast = "n = int(input())\nprint(n * (n - 1) // 2)\n"
     cases = []
-    for name, n in (("a", 10), ("b", 700_000)):
+    for name, n in (("a", 10), ("b", 2_000_000)):
         (tmp_path / f"{name}.in").write_text(f"{n}\n")
         (tmp_path / f"{name}.out").write_text(f"{n * (n - 1) // 2}\n")
         cases.append(Case(name, str(tmp_path / f"{name}.in"), str(tmp_path / f"{name}.out")))
@@ -256,7 +256,7 @@ def test_a_python_program_climbs_the_same_ladder(bench: ProgramEvaluator, tmp_pa
 
 # Right on the three tests of a verification, whose last is process 4; wrong in a pass of a race, which has two.
 TURNCOAT = CLOSED.replace("#include <stdio.h>", "#include <stdio.h>\n#include <unistd.h>").replace(
-    'printf("%ld\\n", sum)', 'printf("%ld\\n", n > 80000000 && getpid() != 4 ? 7 : sum)'
+    'printf("%ld\\n", sum)', 'printf("%ld\\n", n > 200000000 && getpid() != 4 ? 7 : sum)'
 )
 
 
