@@ -8,6 +8,7 @@ import subprocess
 import sys
 import threading
 import time
+from collections.abc import Sequence
 from pathlib import Path
 
 import anyio
@@ -21,7 +22,7 @@ from maxcode.record import EVENTS, Evaluated, Line, Opened, Proposed, Record, ch
 from maxcode.roles import Search
 from maxcode.search import BestOfN, CudaLlm, Refine
 from maxcode.testing import FakeClock, Scripted, Table, toy_problem
-from maxcode.types import Action
+from maxcode.types import Action, Evaluation, Problem, State
 
 DRIVER = Path(__file__).with_name("resume_driver.py")
 SEARCHES = ["best-of-n", "refine", "cuda-llm"]
@@ -116,6 +117,30 @@ def test_an_evaluator_that_breaks_in_the_middle_of_a_batch_loses_none_of_its_sib
         result = optimize(toy_problem(), method(BestOfN(8, 8)), Table(rule=speed, before=note), run)
     assert again == [asked[2]]
     assert result.reached.candidates == 8
+
+
+def test_half_a_character_in_an_answer_does_not_break_the_record(tmp_path: Path) -> None:
+    scripted = Scripted(write=lambda text, draw: f"{draw % 1009} \ud83d")
+    run = Run(budget=2, record=Record(tmp_path))
+    with run.record:
+        optimize(toy_problem(), Method(scripted, BestOfN(2, 2), compose()), Table(rule=lambda text: 1.0), run)
+    programs = [line.action.program for line in read_events(tmp_path) if isinstance(line, Proposed)]
+    assert [program.text[-2:] for program in programs if program is not None] == [" ?", " ?"]
+
+
+class BrokenReferee:
+    async def settle(
+        self, problem: Problem, contenders: Sequence[State], champion: State | None
+    ) -> dict[int, Evaluation]:
+        raise OSError("the disk is gone")
+
+
+def test_a_referee_that_breaks_is_named_and_costs_nothing_that_was_recorded(tmp_path: Path) -> None:
+    run = Run(budget=4, record=Record(tmp_path))
+    wins = Table(rule=lambda text: 2.0, confirmed=False)
+    with run.record, pytest.raises(BoundaryError, match="the referee of batch 1 broke: OSError: the disk is gone"):
+        optimize(toy_problem(), method(BestOfN(4, 4)), wins, run, BrokenReferee())
+    assert len(run.record.evaluations) == 4
 
 
 def test_a_provider_that_fails_leaves_its_slot_open_and_earns_nothing() -> None:

@@ -18,7 +18,19 @@ from maxcode.reached import Reached, lower_end
 from maxcode.record import Critiqued, Evaluated, Line, Proposed, Record, Settled
 from maxcode.reward import speedup
 from maxcode.roles import Critic, Evaluator, Observe, Policy, Referee, Reward, Search, Value
-from maxcode.types import Evaluation, Machine, Observation, Outcome, Problem, State, StateId, Step, Timing
+from maxcode.types import (
+    Action,
+    Evaluation,
+    Machine,
+    Observation,
+    Outcome,
+    Problem,
+    Program,
+    State,
+    StateId,
+    Step,
+    Timing,
+)
 
 AHEAD = 1.01  # a gain over the best that is worth the cost of proving it
 
@@ -111,7 +123,9 @@ async def _slot(job: Job, at: StateId, parent: State, asked: int, reached: Reach
     if (action := record.actions.get(at)) is None:
         _stop_here(job)
         sections = method.observe(parent, reached)
-        action = await method.policy.propose(Observation(sections, parent, draw_of(job.run.seed, parent, asked)))
+        action = _writable(
+            await method.policy.propose(Observation(sections, parent, draw_of(job.run.seed, parent, asked)))
+        )
         job.append(Proposed(at=at, action=action))
     if (evaluation := record.evaluations.get(at)) is None:
         _stop_here(job)
@@ -127,6 +141,18 @@ async def _slot(job: Job, at: StateId, parent: State, asked: int, reached: Reach
             job.append(Critiqued(at=at, critique=critique))
         step = replace(step, critique=critique)
     return State(parent.problem, parent, step, at)
+
+
+def _writable(action: Action) -> Action:
+    """The action without lone surrogates, which a half-received answer can hold and no file can."""
+    program = action.program
+    if program is not None:
+        program = Program({path: _clean(text) for path, text in program.files.items()})
+    return replace(action, program=program, completion=_clean(action.completion))
+
+
+def _clean(text: str) -> str:
+    return text.encode("utf-8", "replace").decode()
 
 
 def draw_of(seed: int, state: State, asked: int) -> int:
@@ -149,7 +175,12 @@ async def _ask_referee(job: Job, states: Sequence[State], reached: Reached) -> d
     slots = _contenders(states, reached.best)
     if job.referee is None or not slots:
         return {}
-    found = await job.referee.settle(job.problem, [states[slot] for slot in slots], reached.best)
+    try:
+        found = await job.referee.settle(job.problem, [states[slot] for slot in slots], reached.best)
+    except MaxcodeError:
+        raise
+    except Exception as error:
+        raise _broken(f"the referee of batch {states[0].id[0]}", error) from error
     return {slots[index]: evaluation for index, evaluation in found.items()}
 
 
@@ -189,9 +220,12 @@ def _named(batch: int, failed: dict[int, Exception]) -> MaxcodeError:
     if isinstance(error, MaxcodeError):
         error.add_note(f"batch {batch}, slot {slot}; its siblings are recorded: repeat the command to resume")
         return error
-    broken = BoundaryError(
-        f"batch {batch}, slot {slot} broke: {type(error).__name__}: {error}; "
-        "its siblings are recorded: repeat the command to resume"
-    )
+    broken = _broken(f"batch {batch}, slot {slot}", error)
     broken.__cause__ = error
     return broken
+
+
+def _broken(where: str, error: Exception) -> BoundaryError:
+    return BoundaryError(
+        f"{where} broke: {type(error).__name__}: {error}; what was finished is recorded: repeat the command to resume"
+    )

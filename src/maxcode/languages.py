@@ -28,6 +28,7 @@ class Language:
     run: tuple[str, ...]
     default_flags: tuple[str, ...] = ()
     allowed_flags: tuple[str, ...] = ()  # regular expressions, whole flag
+    bare: bool = False  # whether an artefact runs with the compiler's runtime libraries alone, the host's files unseen
     precompiles: bool = False  # whether the headers that the original begins with may be precompiled
 
 
@@ -49,12 +50,12 @@ LANGUAGES = {
         Language(
             name="cpp", suffixes=(".cpp", ".cc", ".cxx", ".C"), grammar="cpp", tools=("g++",),
             build=("g++", "{flags}", "{sources}", "-o", "{out}", "{libraries}"), run=("{artefact}",),
-            default_flags=("-std=c++17", "-O3"), allowed_flags=_GCC_FLAGS, precompiles=True,
+            default_flags=("-std=c++17", "-O3"), allowed_flags=_GCC_FLAGS, bare=True, precompiles=True,
         ),
         Language(
             name="c", suffixes=(".c",), grammar="c", tools=("gcc",),
             build=("gcc", "{flags}", "{sources}", "-o", "{out}", "{libraries}", "-lm"), run=("{artefact}",),
-            default_flags=("-std=gnu17", "-O3"), allowed_flags=_GCC_FLAGS,
+            default_flags=("-std=gnu17", "-O3"), allowed_flags=_GCC_FLAGS, bare=True,
         ),
         Language(
             name="python", suffixes=(".py",), grammar="python", tools=("/usr/bin/python3",),

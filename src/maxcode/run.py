@@ -248,7 +248,8 @@ def _verdict(evaluation: Evaluation, found: Admitted, machine: Machine, notes: l
     if timing is not None:
         s = timing.speedup
         speedup = Speedup(s.value, s.low, s.high, s.confidence, timing.significant, timing.clock, timing.pairs)
-        why = None if timing.significant else f"not significant: the race ended as '{timing.verdict}'"
+        ended = "; ".join(evaluation.warnings) or f"not significant: the race ended as '{timing.verdict}'"
+        why = None if timing.significant else ended
     else:
         why = "; ".join(evaluation.warnings or found.notes[-1:]) or f"not timed: {evaluation.outcome.value}"
     return Verdict(

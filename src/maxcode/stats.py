@@ -18,6 +18,7 @@ from maxcode.types import Interval
 
 Verdict = Literal["faster", "slower", "tie"]
 
+_STOPPING = 0.97
 _BETS = (0.70, 0.80, 0.90, 0.97)  # win probabilities the mixture bets on
 
 
@@ -96,10 +97,14 @@ def half_width(interval: Interval) -> float:
 
 
 def is_settled(ratios: Sequence[float], target: float, least: int, most: int) -> bool:
-    """Whether a confirmation may end: at least ``least`` pairs and within +- ``target``, or ``most`` pairs."""
+    """Whether a confirmation may end: at least ``least`` pairs and within +- ``target``, or ``most`` pairs.
+
+    Looks at the 97 % interval: one that may stop when its 95 % interval is narrow covers the truth in 93 to 97 % of
+    runs (simulated, normal and heavy-tailed noise), this way the 95 % interval covers it in 95 to 97 %.
+    """
     if len(ratios) >= most:
         return True
-    return len(ratios) >= least and half_width(median_interval(ratios)) <= target
+    return len(ratios) >= least and half_width(median_interval(ratios, _STOPPING)) <= target
 
 
 def is_faster(ratios: Sequence[float], rule: RaceRule) -> bool:

@@ -6,7 +6,7 @@ They keep the roles' contracts; a search, record or loop tested on them behaves 
 from __future__ import annotations
 
 from collections.abc import Awaitable, Callable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import final
 
 import anyio
@@ -57,12 +57,14 @@ class Scripted:
 class Table:
     """An evaluator that looks the speed-up up: ``speedups[text]``, or ``rule(text)``; None stands for a wrong program.
 
-    Its timings are exact, so they count as confirmed.  ``before`` runs first (to delay, to fail, to kill).
+    Its timings are exact, so they count as ``confirmed`` unless a referee is to have the word.  ``before`` runs first
+    (to delay, to fail, to kill).
     """
 
     speedups: Mapping[str, float | None] = field(default_factory=dict)
     rule: Callable[[str], float | None] | None = None
     before: Callable[[str], Awaitable[None]] | None = None
+    confirmed: bool = True
 
     async def evaluate(self, problem: Problem, action: Action, rival: Action | None = None) -> Evaluation:
         if action.program is None:
@@ -73,7 +75,7 @@ class Table:
         speed = self.rule(text) if self.rule is not None else self.speedups.get(text)
         if speed is None:
             return Evaluation(Outcome.WRONG, Feedback(cases=(CaseResult("table", Outcome.WRONG, 0.0, True),)))
-        return Evaluation(Outcome.CORRECT, timing=exact_timing(speed))
+        return Evaluation(Outcome.CORRECT, timing=replace(exact_timing(speed), confirmed=self.confirmed))
 
 
 def exact_timing(speedup: float) -> Timing:

@@ -10,6 +10,7 @@ _HEAD = """#define _GNU_SOURCE
 #include <pthread.h>
 #include <sched.h>
 #include <signal.h>
+#include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -88,6 +89,42 @@ __asm__(".text\n.globl hot\n.type \"0xzz\",@function\n\"0xzz\":\nhot:\n"
 ".size \"0xzz\",.-\"0xzz\"\n");
 """
 
+# Which of the pages 1 to 7 of a window of 16 a read of the first one brings with it is what is resident of them.
+_LIBRARY = r"""
+static volatile char *window(int advice) {
+    const char *files[] = {"/usr/lib/gcc/x86_64-linux-gnu/12/lto1", "/usr/lib/gcc/x86_64-linux-gnu/13/lto1",
+                           "/usr/lib/gcc/x86_64-linux-gnu/14/lto1", "/usr/lib/x86_64-linux-gnu/libquadmath.so.0"};
+    for (int i = 0; i < 4; i++) {
+        int f = open(files[i], O_RDONLY);
+        struct stat s;
+        if (f < 0 || fstat(f, &s)) continue;
+        long size = s.st_size & ~0xffffL;
+        char *m = mmap(0, (size_t)size, PROT_READ, MAP_SHARED, f, 0);
+        if (m == MAP_FAILED) continue;
+        madvise(m, (size_t)size, advice);
+        return m + size - 0x10000;
+    }
+    return 0;
+}
+static int is_there(volatile char *page) {
+    uint64_t entry = 0;
+    int f = open("/proc/self/pagemap", O_RDONLY);
+    int got = f >= 0 && pread(f, &entry, 8, (long)((uintptr_t)page >> 12) * 8) == 8;
+    close(f);
+    return got && entry >> 63;
+}
+static int resident(void) {
+    volatile char *m = window(MADV_RANDOM);
+    int found = 0, which = -1;
+    if (!m || (m[0], 0)) return -1;
+    m = window(MADV_NORMAL);
+    (void)m[0];
+    for (int i = 1; i < 8; i++) if (is_there(m + i * 4096)) { found++; which = i - 1; }
+    return found == 1 ? which : -1;
+}
+static void touch(long d) { volatile char *m = window(MADV_RANDOM); if (m) (void)m[(d + 1) * 4096]; }
+"""
+
 # Right only because they worked in the end.
 CHEATS = {
     "a note in a file": _note(
@@ -96,6 +133,7 @@ CHEATS = {
         f"const char *all[] = {{{_FILES}}}; char c = (char)('0' + d); for (int i = 0; i < 7; i++) "
         "{ int f = open(all[i], O_RDWR | O_CREAT, 0666); if (f >= 0) write(f, &c, 1); }",
     ),
+    "a note in the pages of a library": _note("d = resident();", "touch(d);", _LIBRARY),
     "a note in shared memory": _note(
         "char *m = shmat(shmget(77, 4096, 0), 0, 0); if (m != (char *)-1 && m[0]) d = m[0] - 1;",
         "char *m = shmat(shmget(77, 4096, IPC_CREAT | 0666), 0, 0); if (m != (char *)-1) m[0] = (char)(d + 1);",
@@ -140,7 +178,7 @@ CHEATS = {
     ),
     "work before main": c_program(
         'return printf("%ld\\n", early % 7) < 0;',
-        "static long early;\n__attribute__((constructor)) static void begin(void) { early = count(0, 100000000); "
+        "static long early;\n__attribute__((constructor)) static void begin(void) { early = count(0, 300000000); "
         'char c[20] = ""; if (pread(0, c, 19, 0) > 0 && atol(c) == 12) early = 66; }\n',
     ),
     "a larger share of the machine": c_program(

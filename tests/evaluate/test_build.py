@@ -2,6 +2,11 @@
 
 from __future__ import annotations
 
+import os
+import shutil
+from collections.abc import Iterator
+from pathlib import Path
+
 import anyio
 import pytest
 
@@ -114,3 +119,24 @@ def test_builds_that_were_not_asked_for_lately_are_given_up(builder: Builder, mo
     build(few, texts[2])
     assert build(few, texts[0]) is first
     assert build(few, texts[1]) is not second
+
+
+@pytest.fixture
+def place(builder: Builder) -> Iterator[Path]:
+    """A folder that the sandbox's own user can enter."""
+    folder = builder._cache / f"test-{os.getpid()}"
+    yield folder
+    shutil.rmtree(folder)
+
+
+def test_headers_not_used_lately_leave_the_disk(builder: Builder, monkeypatch: pytest.MonkeyPatch, place: Path) -> None:
+    monkeypatch.setattr("maxcode.evaluate.build._HEADERS_KEPT", 2)
+
+    def kept(*names: str) -> set[str]:
+        for name in names:
+            text = f"#include <{name}>\nint main() {{}}\n"
+            build(Builder(builder._sandbox, place), text, text)
+        return {(folder / "pch.h").read_text().strip() for folder in (place / "pch").iterdir()}
+
+    assert kept("cstdio", "cmath", "cstdio") == {"#include <cstdio>", "#include <cmath>"}
+    assert kept("cctype") == {"#include <cstdio>", "#include <cctype>"}

@@ -150,15 +150,55 @@ def test_feedback_about_held_out_tests_is_one_bit(judge: Callable[[str], Evaluat
 
 
 def test_a_cheat_that_is_right_only_at_first_is_caught_while_it_is_timed(judge: Callable[[str], Evaluation]) -> None:
-    flaky = COUNT.replace(
-        "#include <stdio.h>", "#include <stdio.h>\n#include <unistd.h>\n#include <sys/times.h>\n#include <time.h>"
-    ).replace(
-        'printf("%ld\\n", sum)',
-        "struct timespec t; clock_gettime(CLOCK_MONOTONIC, &t);"
-        ' printf("%ld\\n", n > 200000000 && t.tv_nsec % 3 == 0 ? 7 : sum)',
-    )
-    outcomes = {judge(flaky + f"// {attempt}\n").outcome for attempt in range(3)}
-    assert outcomes == {Outcome.WRONG}
+    found = judge(TURNCOAT)
+    assert found.outcome is Outcome.WRONG
+    assert found.timing is None
+    assert found.feedback.reasons == ("while being timed on a held-out test: gave a wrong output",)
+
+
+def test_less_cpu_time_at_the_price_of_waiting_is_no_speed_up(
+    admitted: Admitted, judge: Callable[[str], Evaluation], bench: ProgramEvaluator
+) -> None:
+    sleepy = CLOSED.replace("return 0;", "usleep(n > 1000 ? 400000 : 0); return 0;")
+    found = judge("#include <unistd.h>\n" + sleepy)
+    assert found.outcome is Outcome.CORRECT
+    assert found.timing is not None
+    assert found.timing.elapsed is not None
+    assert found.timing.speedup.low > 2 > 1 > found.timing.elapsed.high
+    assert (found.timing.verdict, found.timing.significant) == ("waits", False)
+    assert "it takes longer" in found.warnings[0]
+    step = Step(Action(Program({"count.c": "#include <unistd.h>\n" + sleepy})), found, 1.0)
+    state = State(admitted.problem, State(admitted.problem), step, (1, 0))
+    confirmed = anyio.run(bench.settle, admitted.problem, [state], None)[0]
+    assert confirmed.timing is not None
+    assert not confirmed.timing.significant
+
+
+def test_twins_share_one_race(bench: ProgramEvaluator, admitted: Admitted) -> None:
+    actions = [Action(Program({"count.c": COUNT.replace("sum += i", f"sum += i + {k} - {k}")})) for k in (3, 4)]
+    found: dict[int, Evaluation] = {}
+
+    async def both() -> None:
+        async def one(k: int) -> None:
+            found[k] = await bench.evaluate(admitted.problem, actions[k])
+
+        async with anyio.create_task_group() as group:
+            for k in (0, 1):
+                group.start_soon(one, k)
+
+    anyio.run(both)
+    assert found[0].timing is not None
+    assert found[0].timing is found[1].timing
+
+
+def test_a_race_that_a_rival_ended_is_run_again_without_it(bench: ProgramEvaluator, admitted: Admitted) -> None:
+    same, rival = (Action(Program({"count.c": text})) for text in (COUNT.replace("i++", "i += 1"), CLOSED))
+    beaten = anyio.run(bench.evaluate, admitted.problem, same, rival)
+    alone = anyio.run(bench.evaluate, admitted.problem, same)
+    assert beaten.timing is not None
+    assert alone.timing is not None
+    assert beaten.timing.over_rival is not None
+    assert alone.timing.over_rival is None
 
 
 def test_the_same_artefact_is_not_raced_twice(bench: ProgramEvaluator, admitted: Admitted) -> None:

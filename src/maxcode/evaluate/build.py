@@ -10,7 +10,9 @@ from __future__ import annotations
 import hashlib
 import io
 import json
+import os
 import re
+import shutil
 import zipfile
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -28,6 +30,7 @@ from maxcode.types import Limits, Problem, Program, Remark
 _DIAGNOSTICS_CAP = 16_000
 _REMARKS_KEPT = 500
 _BUILDS_KEPT, _BYTES_KEPT = 256, 512 << 20  # each holds a file descriptor and its size in memory
+_HEADERS_KEPT = 12  # on disk, 20 to 200 MB each
 _REMARK = re.compile(r"^/src/([^:]+):(\d+):\d+: (missed|optimized): +(.*)$", re.MULTILINE)
 _NOISE = ("statement clobbers memory", "couldn't vectorize loop", "not vectorized: no vectype", "no grouped stores")
 _LEADING = re.compile(  # possessive, or a few dozen comments before anything else would take years
@@ -117,7 +120,7 @@ class Builder:
         key = hashlib.sha256("\0".join((version, text, *tongue.build, *flags)).encode()).hexdigest()[:24]
         if key not in self._headers:
             folder = self._cache / "pch" / key
-            made = (folder / "pch.h.gch").exists() or await self._make_header(tongue, problem, text, folder)
+            made = _touched(folder / "pch.h.gch") or await self._make_header(tongue, problem, text, folder)
             self._headers[key] = folder if made else None
         return self._headers[key]
 
@@ -207,3 +210,20 @@ def _store_header(folder: Path, text: str, compiled: bytes) -> None:
     scratch = folder / f"new-{hashlib.sha256(compiled).hexdigest()[:8]}"
     scratch.write_bytes(compiled)
     scratch.replace(folder / "pch.h.gch")
+    for stale in sorted(folder.parent.iterdir(), key=_last_used)[:-_HEADERS_KEPT]:
+        shutil.rmtree(stale, ignore_errors=True)
+
+
+def _touched(header: Path) -> bool:
+    """Whether the header is there; then its folder counts as used just now."""
+    if header.exists():
+        os.utime(header.parent)
+        return True
+    return False
+
+
+def _last_used(folder: Path) -> float:
+    try:
+        return folder.stat().st_mtime
+    except OSError:  # another process has just removed it
+        return 0.0

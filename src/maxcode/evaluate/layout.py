@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass
 from pathlib import Path, PurePosixPath
 from typing import final
@@ -18,6 +18,7 @@ TMP_MB = 1024
 _DEVICES = ("null", "zero", "full", "random", "urandom")
 # Counters of the whole machine that a program can move at will and nothing else does: notes to a later session.
 _COUNTERS = ("vmstat", "zoneinfo", "buddyinfo", "pagetypeinfo", "interrupts", "softirqs")
+_HOST = ["--ro-bind", "/usr", "/usr", "--ro-bind-try", "/etc/ld.so.cache", "/etc/ld.so.cache"]
 _ALIASES = ("/bin", "/sbin", "/lib", "/lib32", "/lib64")
 _ALWAYS = [
     "--unshare-all",
@@ -38,12 +39,6 @@ _ALWAYS = [
     "--setenv",
     "PATH",
     "/usr/bin:/bin",
-    "--ro-bind",
-    "/usr",
-    "/usr",
-    "--ro-bind-try",
-    "/etc/ld.so.cache",
-    "/etc/ld.so.cache",
     "--proc",
     "/proc",
     *(word for name in _COUNTERS for word in ("--ro-bind", "/dev/null", f"/proc/{name}")),
@@ -72,19 +67,23 @@ _ALWAYS = [
 @dataclass(frozen=True, slots=True)
 class Layout:
     """``files`` are (descriptor, path) of read-only sources, None for a session that only runs; ``folders`` are
-    (host path, path) of what is bound read-only."""
+    (host path, path) of what is bound read-only; ``runtime`` are (descriptor, path) of what takes the place of the
+    host's /usr, None where the host's is shown."""
 
     files: tuple[tuple[int, str], ...] | None
     folders: tuple[tuple[Path, str], ...]
+    runtime: tuple[tuple[int, str], ...] | None = None
 
     @property
     def fds(self) -> tuple[int, ...]:
         """All descriptors that bubblewrap must inherit."""
-        return tuple(fd for fd, _ in self.files or ())
+        return tuple(fd for fd, _ in (*(self.files or ()), *(self.runtime or ())))
 
     def arguments(self) -> list[str]:
         """Bubblewrap's arguments: everything read-only at the end, but a limited /tmp where there are sources."""
-        words = [*_ALWAYS, *_aliases()]
+        words = [*_ALWAYS, *(_HOST if self.runtime is None else []), *_aliases(bare=self.runtime is not None)]
+        for fd, path in self.runtime or ():
+            words += ["--perms", "0555", "--file", str(fd), path]
         for name in _DEVICES:
             words += ["--dev-bind", f"/dev/{name}", f"/dev/{name}"]
         for folder, path in self.folders:
@@ -100,30 +99,30 @@ class Layout:
         return words
 
 
-def _aliases() -> Iterator[str]:
-    """/bin and its like as on the host: a link into /usr, or a folder of its own on older systems."""
+def _aliases(bare: bool) -> Iterator[str]:
+    """/bin and its like as on the host: a link into /usr, or (not in a bare session) a folder on older systems."""
     for path in _ALIASES:
         if os.path.islink(path):
             yield from ("--symlink", os.readlink(path), path)
-        elif os.path.isdir(path):
+        elif os.path.isdir(path) and not bare:
             yield from ("--ro-bind", path, path)
 
 
 @contextmanager
-def laid_out(sources: Mapping[str, str | bytes] | None, binds: Sequence[tuple[Path, str]]) -> Iterator[Layout]:
+def laid_out(
+    sources: Mapping[str, str | bytes] | None,
+    binds: Sequence[tuple[Path, str]],
+    runtime: Mapping[str, Path] | None = None,
+) -> Iterator[Layout]:
     """The layout for these sources and binds; its descriptors are open inside the block.
 
+    With ``runtime`` (path in the sandbox -> file of the host) copies of these files are all there is of the host.
     InputError for a source that would not lie below /src.
     """
-    files: list[tuple[int, str]] = []
-    try:
-        for path, text in (sources or {}).items():
-            inside = _place(path)
-            files.append((_memory_file(text), inside))
-        yield Layout(None if sources is None else tuple(files), tuple(binds))
-    finally:
-        for fd, _ in files:
-            os.close(fd)
+    with ExitStack() as stack:
+        files = [(_memory_file(stack, text), _place(path)) for path, text in (sources or {}).items()]
+        bare = None if runtime is None else tuple((_opened(stack, file), path) for path, file in runtime.items())
+        yield Layout(None if sources is None else tuple(files), tuple(binds), bare)
 
 
 def _place(path: str) -> str:
@@ -133,9 +132,16 @@ def _place(path: str) -> str:
     return str("/src" / pure)
 
 
-def _memory_file(text: str | bytes) -> int:
+def _memory_file(stack: ExitStack, text: str | bytes) -> int:
     fd = os.memfd_create("source", os.MFD_CLOEXEC)
+    stack.callback(os.close, fd)
     with open(fd, "wb", closefd=False) as file:
         file.write(text.encode() if isinstance(text, str) else text)
     os.lseek(fd, 0, os.SEEK_SET)
+    return fd
+
+
+def _opened(stack: ExitStack, path: Path) -> int:
+    fd = os.open(path, os.O_RDONLY | os.O_CLOEXEC)
+    stack.callback(os.close, fd)
     return fd

@@ -8,6 +8,7 @@
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
+#include <linux/magic.h>
 #include <sched.h>
 #include <signal.h>
 #include <stdio.h>
@@ -26,6 +27,7 @@
 #include <sys/stat.h>
 #include <sys/syscall.h>
 #include <sys/uio.h>
+#include <sys/vfs.h>
 #include <sys/wait.h>
 #include <sys/xattr.h>
 #include <time.h>
@@ -67,6 +69,20 @@ static void try_reading(void) {
                            "/dev/sda", "/dev/vda", "/dev/mem", "/dev/kmsg", "/proc/1/environ", "/proc/1/mem",
                            "/proc/1/fd", "/proc/1/root", "/proc/1/cwd", "/proc/kcore"};
     for (size_t i = 0; i < sizeof paths / sizeof paths[0]; i++) must_fail(paths[i], open(paths[i], O_RDONLY));
+}
+
+/* In a bare session: no program of the host to read, and every library a copy in memory. */
+static void try_host(void) {
+    const char *paths[] = {"/usr/bin", "/usr/include", "/usr/share", "/usr/local", "/opt", "/etc/passwd"};
+    char line[512], *path;
+    struct statfs about;
+    FILE *maps = fopen("/proc/self/maps", "r");
+    for (size_t i = 0; i < sizeof paths / sizeof paths[0]; i++) must_fail(paths[i], open(paths[i], O_RDONLY));
+    while (maps && fgets(line, sizeof line, maps)) {
+        line[strcspn(line, "\n")] = 0;
+        path = strchr(line, '/');
+        if (path && !statfs(path, &about) && about.f_type != TMPFS_MAGIC) must_fail(path, 0);
+    }
 }
 
 static int visible_processes(void) {
@@ -221,7 +237,7 @@ int main(int count, char **words) {
                    {"others", try_others},  {"notes", try_notes},           {"namespaces", try_namespaces},
                    {"doors", try_doors},    {"inherit", try_inheriting},    {"forks", fork_many},
                    {"memory", take_alone},  {"memories", take_together},    {"daemon", leave_daemon},
-                   {"flood", flood},        {"loop", loop}};
+                   {"flood", flood},        {"loop", loop},                 {"host", try_host}};
     signal(SIGTERM, SIG_IGN);
     for (size_t i = 0; i < sizeof attacks / sizeof attacks[0]; i++)
         if (!strcmp(attack, attacks[i].name)) {

@@ -56,6 +56,7 @@ class ProgramEvaluator:
         self._admitted: dict[str, Admitted] = {}
         self._timings: dict[str, Timing] = {}
         self._confirmations: dict[str, Timing] = {}
+        self._racing: dict[str, anyio.Lock] = {}
         self._admitting = anyio.Lock()
 
     @property
@@ -152,15 +153,19 @@ class ProgramEvaluator:
         program, built, verified = candidate
         assert built.artefact is not None
         key = f"{_identity(problem)} {built.artefact.sha256}"
-        if key not in self._timings:
-            entries = self._sides(admitted, Entry(built.artefact, verified.outputs))
-            rival_entry = await self._rival(problem, program, rival)
-            beside: dict[Side, Entry] = {"rival": rival_entry} if rival_entry is not None else {}
-            try:
-                self._timings[key] = await self._race(admitted, entries, beside)
-            except WrongOutput as wrong:
-                return _wrong_while_timed(found, wrong)
-        return replace(found, timing=self._timings[key])
+        async with self._racing.setdefault(key, anyio.Lock()):  # a twin waits for this race in place of its own
+            timing = self._timings.get(key)
+            if timing is None:
+                entries = self._sides(admitted, Entry(built.artefact, verified.outputs))
+                rival_entry = await self._rival(problem, program, rival)
+                beside: dict[Side, Entry] = {"rival": rival_entry} if rival_entry is not None else {}
+                try:
+                    timing = await self._race(admitted, entries, beside)
+                except WrongOutput as wrong:
+                    return _wrong_while_timed(found, wrong)
+                if timing.verdict != "beaten":  # which is about that rival: without it the race would have gone on
+                    self._timings[key] = timing
+        return replace(found, timing=timing, warnings=_waiting(timing))
 
     async def _race(self, admitted: Admitted, entries: dict[Side, Entry], beside: dict[Side, Entry]) -> Timing:
         """The race; a rival that gives a wrong output is left out of it, and costs the candidate nothing."""
@@ -240,7 +245,8 @@ class ProgramEvaluator:
                 self._confirmations[key] = await confirm(self._sandbox, problem, sides, admitted.timed, self._rule)
             except WrongOutput as wrong:
                 return _wrong_while_timed(found, wrong)
-        return replace(found, timing=self._confirmations[key])
+        timing = self._confirmations[key]
+        return replace(found, timing=timing, warnings=_waiting(timing))
 
 
 def reject(problem: Problem, action: Action) -> Evaluation | None:
@@ -284,11 +290,17 @@ def _verified(built: Built, verified: Verified) -> Evaluation:
 def _wrong_while_timed(found: Evaluation, wrong: WrongOutput) -> Evaluation:
     if wrong.side == "original":
         raise InputError(
-            f"the original does not give the same accepted output every time ({wrong}); "
-            "make it deterministic, or give a checker that accepts all right answers"
+            f"the original does not give the same accepted output every time ({wrong}); make it deterministic, give a "
+            "checker that accepts all right answers, or raise its limit where it ended by timeout"
         )
     feedback = replace(found.feedback, reasons=(*found.feedback.reasons, str(wrong)))
     return replace(found, outcome=Outcome.WRONG, feedback=feedback, timing=None)
+
+
+def _waiting(timing: Timing) -> tuple[str, ...]:
+    if timing.verdict != "waits":
+        return ()
+    return (f"less CPU time ({timing.speedup}), but it takes longer: {timing.elapsed} by the wall clock",)
 
 
 async def open_evaluator(rule: RaceRule = RaceRule()) -> ProgramEvaluator:  # noqa: B008

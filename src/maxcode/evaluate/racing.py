@@ -3,29 +3,32 @@
 One pair is one pass over the timed inputs by each side; its ratio is summed seconds of the original over those of the
 candidate.  Short passes are made twice and the faster run of each side counts.  Because the runs of a pass come in
 random order, the sign of log(ratio) is a fair coin for equal programs, which is what ``stats.decide`` bets on.  Every
-output of a timed run is checked.
+output of a timed run is checked.  Where the goal is CPU time the wall clock runs along: a program that lets something
+else work while it sleeps is not faster.
 """
 
 from __future__ import annotations
 
 import random
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
+from operator import attrgetter
 from typing import Literal, final
 
 from maxcode.errors import MachineError
 from maxcode.evaluate.lanes import timing_lane
 from maxcode.evaluate.prepare import Input
-from maxcode.evaluate.sandbox import Blob, Sandbox, Session
+from maxcode.evaluate.sandbox import Blob, Ran, Sandbox, Session
 from maxcode.evaluate.verify import is_accepted, job_for
+from maxcode.languages import language
 from maxcode.stats import RaceRule, decide, is_faster, is_settled, median_interval
-from maxcode.types import Problem, Timing
+from maxcode.types import Problem, RaceVerdict, Timing
 
 SHORT_PASS_S = 0.060
+WAITING = 0.95  # a speed-up by the wall clock below this is a loss, whatever the CPU time says
 CONFIRM_LEAST, CONFIRM_MOST, CONFIRM_TARGET = 15, 60, 0.02
 
 Side = Literal["original", "rival", "candidate"]
-Verdict = Literal["faster", "slower", "tie", "beaten"]
 
 
 @final
@@ -48,9 +51,10 @@ class WrongOutput(Exception):
 @final
 @dataclass(frozen=True, slots=True)
 class Pair:
-    """Seconds by side and input of one pass."""
+    """Seconds by side and input of one pass, by the goal's clock; ``elapsed``: wall seconds of the pass by side."""
 
     seconds: dict[Side, dict[str, float]]
+    elapsed: dict[Side, float]
 
     def total(self, side: Side) -> float:
         return sum(self.seconds[side].values())
@@ -75,6 +79,7 @@ class Track:
         self._entries = entries
         self._timed = timed
         self._order = random.SystemRandom()
+        self._bare = language(problem.language).bare
 
     async def pair(self) -> Pair:
         """One pass by every side, two where they are short; WrongOutput when a run is not right."""
@@ -82,16 +87,20 @@ class Track:
         if sum(given.seconds for given in self._timed) < SHORT_PASS_S:
             passes.append(await self._pass())
         names = [given.name for given in self._timed]
-        return Pair({side: {name: min(one[side, name] for one in passes) for name in names} for side in self._entries})
+        clock = attrgetter("cpu_s" if self._problem.goal == "cpu" else "wall_s")
+        return Pair(
+            {side: {name: min(clock(one[side, name]) for one in passes) for name in names} for side in self._entries},
+            {side: min(sum(one[side, name].wall_s for name in names) for one in passes) for side in self._entries},
+        )
 
-    async def _pass(self) -> dict[tuple[Side, str], float]:
+    async def _pass(self) -> dict[tuple[Side, str], Ran]:
         runs = [(side, given) for side in self._entries for given in self._timed]
         self._order.shuffle(runs)
         blobs = [*(entry.artefact for entry in self._entries.values()), *(given.stdin for given in self._timed)]
-        async with self._sandbox.session(blobs) as session:
+        async with self._sandbox.session(blobs, bare=self._bare) as session:
             return {(side, given.name): await self._run(session, side, given) for side, given in runs}
 
-    async def _run(self, session: Session, side: Side, given: Input) -> float:
+    async def _run(self, session: Session, side: Side, given: Input) -> Ran:
         entry = self._entries[side]
         ran = await session.run(job_for(self._problem, entry.artefact, given))
         if not ran.ok:
@@ -99,46 +108,40 @@ class Track:
         known = ran.stdout == entry.outputs.get(given.name)
         if not known and not await is_accepted(self._sandbox, self._problem, given, ran.stdout):
             raise WrongOutput(side, given, "gave a wrong output")
-        seconds = ran.cpu_s if self._problem.goal == "cpu" else ran.wall_s
-        if seconds <= 0:
-            raise MachineError(f"the clock read {seconds} s for a run; this machine cannot time programs")
-        return seconds
+        if min(ran.cpu_s, ran.wall_s) <= 0:
+            raise MachineError(f"the clocks read {ran.cpu_s} and {ran.wall_s} s; this machine cannot time programs")
+        return ran
 
 
 async def race(
     sandbox: Sandbox, problem: Problem, entries: Mapping[Side, Entry], timed: Sequence[Input], rule: RaceRule
 ) -> Timing:
-    """The anytime-valid race of the candidate against the original; a rival only ends it early ("beaten")."""
-    pairs: list[Pair] = []
-    track = Track(sandbox, problem, entries, timed)
-    async with timing_lane():
-        while True:
-            pairs.append(await track.pair())
-            ratios = [pair.ratio("original", "candidate") for pair in pairs]
-            if (verdict := decide(ratios, rule)) is not None:
-                return _timing(problem, pairs, timed, verdict)
-            if "rival" in entries and _is_beaten(pairs, rule):
-                return _timing(problem, pairs, timed, "beaten")
+    """The anytime-valid race of the candidate against the original; a rival only ends it early ("beaten").
 
+    The candidate must still be able to be confirmed as faster than the original where it only ties with the rival, so
+    a tie with the rival is let go on.
+    """
 
-def _is_beaten(pairs: Sequence[Pair], rule: RaceRule) -> bool:
-    """Whether the rival has shown that the candidate cannot lead.  The candidate must still be able to be confirmed
-    as faster than the original where it only ties with the rival, so a tie is let go on."""
-    return decide([pair.ratio("rival", "candidate") for pair in pairs], rule) == "slower"
+    def end(pairs: list[Pair]) -> RaceVerdict | None:
+        verdict = decide(_ratios(pairs, "original"), rule)
+        if verdict is None and "rival" in entries and decide(_ratios(pairs, "rival"), rule) == "slower":
+            return "beaten"
+        return verdict
+
+    pairs, verdict = await _run_until(end, Track(sandbox, problem, entries, timed))
+    return _timing(problem, pairs, timed, verdict)
 
 
 async def playoff(
     sandbox: Sandbox, problem: Problem, entries: Mapping[Side, Entry], timed: Sequence[Input], rule: RaceRule
 ) -> bool:
     """Whether the candidate is faster than the rival on fresh pairs."""
-    pairs: list[Pair] = []
-    track = Track(sandbox, problem, entries, timed)
-    async with timing_lane():
-        while True:
-            pairs.append(await track.pair())
-            verdict = decide([pair.ratio("rival", "candidate") for pair in pairs], rule)
-            if verdict is not None:
-                return verdict == "faster"
+
+    def end(pairs: list[Pair]) -> RaceVerdict | None:
+        return decide(_ratios(pairs, "rival"), rule)
+
+    _, verdict = await _run_until(end, Track(sandbox, problem, entries, timed))
+    return verdict == "faster"
 
 
 async def confirm(
@@ -148,33 +151,48 @@ async def confirm(
 
     Significant only if the fresh pairs alone win the race again and the interval lies above 1.
     """
-    pairs: list[Pair] = []
-    track = Track(sandbox, problem, entries, timed)
-    async with timing_lane():
-        while True:
-            pairs.append(await track.pair())
-            ratios = [pair.ratio("original", "candidate") for pair in pairs]
-            if is_settled(ratios, CONFIRM_TARGET, CONFIRM_LEAST, CONFIRM_MOST):
-                break
-    verdict: Verdict = "tie" if median_interval(ratios).high > 1 else "slower"
-    if is_faster(ratios, rule):
-        verdict = "faster"
+
+    def end(pairs: list[Pair]) -> RaceVerdict | None:
+        ratios = _ratios(pairs, "original")
+        if not is_settled(ratios, CONFIRM_TARGET, CONFIRM_LEAST, CONFIRM_MOST):
+            return None
+        if is_faster(ratios, rule):
+            return "faster"
+        return "tie" if median_interval(ratios).high > 1 else "slower"
+
+    pairs, verdict = await _run_until(end, Track(sandbox, problem, entries, timed))
     return replace(_timing(problem, pairs, timed, verdict), confirmed=True)
 
 
-def _timing(problem: Problem, pairs: Sequence[Pair], timed: Sequence[Input], verdict: Verdict) -> Timing:
-    ratios = [pair.ratio("original", "candidate") for pair in pairs]
-    rivalled = [pair.ratio("rival", "candidate") for pair in pairs if "rival" in pair.seconds]
+async def _run_until(end: Callable[[list[Pair]], RaceVerdict | None], track: Track) -> tuple[list[Pair], RaceVerdict]:
+    """Pairs, in the timing lane, until ``end`` has a verdict on them."""
+    pairs: list[Pair] = []
+    async with timing_lane():
+        while True:
+            pairs.append(await track.pair())
+            if (verdict := end(pairs)) is not None:
+                return pairs, verdict
+
+
+def _ratios(pairs: Sequence[Pair], over: Side) -> list[float]:
+    return [pair.ratio(over, "candidate") for pair in pairs]
+
+
+def _timing(problem: Problem, pairs: Sequence[Pair], timed: Sequence[Input], verdict: RaceVerdict) -> Timing:
+    elapsed = median_interval([pair.elapsed["original"] / pair.elapsed["candidate"] for pair in pairs])
+    if verdict == "faster" and elapsed.high < WAITING:
+        verdict = "waits"
     return Timing(
         clock=problem.goal,
-        speedup=median_interval(ratios),
+        speedup=median_interval(_ratios(pairs, "original")),
         significant=verdict == "faster",
         verdict=verdict,
         pairs=len(pairs),
         inputs=tuple(given.name for given in timed),
         samples=tuple((pair.total("original"), pair.total("candidate")) for pair in pairs),
         per_input={given.name: _median_on(pairs, given.name) for given in timed},
-        over_rival=median_interval(rivalled) if rivalled else None,
+        over_rival=median_interval(_ratios(pairs, "rival")) if "rival" in pairs[0].seconds else None,
+        elapsed=elapsed,
     )
 
 

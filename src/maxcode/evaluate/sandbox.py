@@ -27,6 +27,7 @@ from maxcode.errors import MachineError, UnsafeError
 from maxcode.evaluate.cgroup import Group, Hierarchy, find_hierarchy
 from maxcode.evaluate.jobs import Blob, Ending, Job, Ran, Sample, pack, unpack
 from maxcode.evaluate.layout import TMP_MB, Layout, laid_out
+from maxcode.evaluate.runtime import find_runtime
 from maxcode.evaluate.toolchain import cache_root, own_program
 
 __all__ = ["Blob", "Ending", "Job", "Ran", "Sample", "Sandbox", "Session"]
@@ -34,7 +35,7 @@ __all__ = ["Blob", "Ending", "Job", "Ran", "Sample", "Sandbox", "Session"]
 SANDBOX_UID = 64001  # from the range that Debian reserves; nobody's
 _OLDEST_BWRAP = (0, 8)  # --disable-userns, --size
 _OLDEST_KERNEL = (5, 14)  # limits on processes hold for each user namespace
-_OVERHEAD_MB = 32  # the shim, page tables, the kernel's own
+_OVERHEAD_MB = 48  # the shim, page tables, the kernel's own, a copy of the runtime libraries
 _RESERVED = 8  # address space a program may reserve, for each byte that a control group lets it use
 _STACKS = 16  # stacks that must fit into the address space of a process, where that is what is limited
 _START_S, _ANSWER_S, _END_S = 20.0, 20.0, 5.0
@@ -50,6 +51,7 @@ class Sandbox:
     shim: Path
     cache: Path
     hierarchy: Hierarchy | None
+    runtime: Mapping[str, Path]
 
     @classmethod
     async def open(cls) -> Self:
@@ -62,7 +64,7 @@ class Sandbox:
         _allow_many_files()
         bwrap, version = await _find_bwrap()
         cache = cache_root()
-        sandbox = cls(bwrap, version, await own_program("shim", cache), cache, find_hierarchy())
+        sandbox = cls(bwrap, version, await own_program("shim", cache), cache, find_hierarchy(), await find_runtime())
         if sandbox.hierarchy is not None:
             sandbox.hierarchy.sweep()
         return await sandbox._proven()
@@ -88,8 +90,11 @@ class Sandbox:
         blobs: Sequence[Blob],
         sources: Mapping[str, str | bytes] | None = None,
         binds: Sequence[tuple[Path, str]] = (),
+        bare: bool = False,
     ) -> AsyncIterator[Session]:
         """A fresh namespace for jobs over ``blobs`` and over nothing else.
+
+        A ``bare`` one shows no file of the host, but copies of the runtime libraries that a compiled program needs.
 
         With ``sources`` (path below /src -> text) it is one for builds and helpers: the sources are read-only in
         /src, which is where jobs start, and /tmp can be written.  ``binds`` are (host folder, path in the sandbox),
@@ -97,7 +102,7 @@ class Sandbox:
         """
         async with AsyncExitStack() as stack:
             group = await stack.enter_async_context(_group(self.hierarchy))
-            with laid_out(sources, binds) as layout:
+            with laid_out(sources, binds, self.runtime if bare else None) as layout:
                 line = await stack.enter_async_context(self._line(group, layout))
             await line.hear(_START_S)
             yield Session(line, group, frozenset(blob.fd for blob in blobs), sources is not None)

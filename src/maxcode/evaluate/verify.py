@@ -60,7 +60,8 @@ async def verify(
     results: list[CaseResult] = []
     outputs: dict[str, bytes] = {}
     failures = 0
-    async with sandbox.session([artefact, *(given.stdin for given in inputs)]) as session:
+    bare = language(problem.language).bare
+    async with sandbox.session([artefact, *(given.stdin for given in inputs)], bare=bare) as session:
         for given in inputs:
             job = job_for(problem, artefact, given)
             ran = await session.run(job)

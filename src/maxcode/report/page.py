@@ -121,7 +121,8 @@ def _candidates(run: RunView) -> Html:
 _LEGEND = (
     "Ids are batch:slot. Speed-ups are ratios to the original with their interval. Significant: the race says that it "
     "is faster. Confirmed: measured again on fresh pairs after it was selected. Refuted: fresh pairs did not bear it "
-    "out. Beaten: its race was ended because it could not become the best. Not settled: its batch is not final."
+    "out. Beaten: its race was ended because it could not become the best. Waits: less CPU "
+    "time, but more by the wall clock. Not settled: its batch is not final."
 )
 
 

@@ -76,10 +76,10 @@ def standing(slot: Slot) -> str:
         return "not timed" if slot.outcome is Outcome.CORRECT else ""
     if timing.significant:
         return "confirmed" if timing.confirmed else "significant"
-    return "refuted" if timing.confirmed else _WHY.get(timing.verdict, timing.verdict)
+    return "refuted" if timing.confirmed and timing.verdict != "waits" else _WHY.get(timing.verdict, timing.verdict)
 
 
-_WHY = {"tie": "not significant", "slower": "slower", "beaten": "beaten by the best"}
+_WHY = {"tie": "not significant", "slower": "slower", "beaten": "beaten by the best", "waits": "waits"}
 
 
 def _won(at: tuple[int, int], timing: Timing) -> str:

@@ -1,0 +1,51 @@
+"""The values that flow through maxcode; ``roles.py`` has the roles that pass them on.
+
+    problem -> policy -> evaluator -> critic -> (value) -> search -> result
+
+Every value is a frozen dataclass that can be written as JSON.  Names are those of MaxCode (arXiv 2601.05475): state,
+action, observation, reward, value, policy.  Where this file departs from the paper: an ``Evaluation`` holds what the
+machine *saw*; what it is *worth* is decided apart, in ``reward.py``, so that old runs can be scored anew.
+"""
+
+from maxcode.types.measured import (
+    CaseResult,
+    Evaluation,
+    Feedback,
+    Hotspot,
+    Interval,
+    Outcome,
+    RaceVerdict,
+    Remark,
+    Timing,
+)
+from maxcode.types.problem import Case, Checker, Clock, Limits, Problem, Program, ProgramSpec
+from maxcode.types.search import Action, Machine, Observation, Result, Section, Spent, State, StateId, Step, Usage
+
+__all__ = [
+    "Action",
+    "Case",
+    "CaseResult",
+    "Checker",
+    "Clock",
+    "Evaluation",
+    "Feedback",
+    "Hotspot",
+    "Interval",
+    "Limits",
+    "Machine",
+    "Observation",
+    "Outcome",
+    "Problem",
+    "Program",
+    "ProgramSpec",
+    "RaceVerdict",
+    "Remark",
+    "Result",
+    "Section",
+    "Spent",
+    "State",
+    "StateId",
+    "Step",
+    "Timing",
+    "Usage",
+]

@@ -1,0 +1,129 @@
+"""What the machine saw of one candidate, never what it is worth."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from enum import Enum
+from functools import total_ordering
+from typing import Literal, final
+
+from maxcode.types.problem import Clock
+
+RaceVerdict = Literal["faster", "slower", "tie", "beaten", "waits"]
+
+
+@final
+@total_ordering
+class Outcome(Enum):
+    """How far a candidate climbed: one ladder for evaluator, critic, reward and report.  Only CORRECT is timed."""
+
+    UNPARSED = "unparsed"
+    REJECTED = "rejected"
+    UNBUILT = "unbuilt"
+    TIMEOUT = "timeout"
+    CRASHED = "crashed"
+    WRONG = "wrong"
+    CORRECT = "correct"
+
+    def __lt__(self, other: Outcome) -> bool:
+        rungs = list(Outcome)
+        return rungs.index(self) < rungs.index(other)
+
+
+@final
+@dataclass(frozen=True, slots=True)
+class Interval:
+    """A ratio with its interval: ``low <= value <= high`` holds the truth with ``confidence``.
+
+    Below six pairs no 95 % interval exists without assumptions; ``confidence`` then says what the extremes are worth.
+    """
+
+    value: float
+    low: float
+    high: float
+    confidence: float = 0.95
+
+    def __str__(self) -> str:
+        return f"{self.value:.2f}x [{self.low:.2f}, {self.high:.2f}]"
+
+
+@final
+@dataclass(frozen=True, slots=True)
+class Timing:
+    """A paired comparison with the original, in one sandbox session.
+
+    ``speedup`` is original seconds over candidate seconds (above 1 = faster).  ``significant`` is the anytime-valid
+    race's word; ``verdict`` says why it stopped.  ``samples``: one (original, candidate) pair of summed seconds per
+    pass.  ``confirmed``: measured on fresh pairs after being selected, built without precompiled headers.
+    ``over_rival``: the same ratio against the best at the start of the batch, where that one ran along.  ``elapsed``:
+    the speed-up by the wall clock; a program that needs less CPU time but clearly longer ("waits") is not faster.
+    """
+
+    clock: Clock
+    speedup: Interval
+    significant: bool
+    verdict: RaceVerdict
+    pairs: int
+    confirmed: bool = False
+    inputs: tuple[str, ...] = ()
+    samples: tuple[tuple[float, float], ...] = ()
+    per_input: dict[str, float] = field(default_factory=dict)
+    over_rival: Interval | None = None
+    elapsed: Interval | None = None
+
+
+@final
+@dataclass(frozen=True, slots=True)
+class CaseResult:
+    """How one test went.  ``detail`` is empty for held-out tests: feedback about those is one bit."""
+
+    name: str
+    outcome: Outcome
+    seconds: float
+    seen: bool
+    detail: str = ""
+
+
+@final
+@dataclass(frozen=True, slots=True)
+class Feedback:
+    """The raw half of the paper's four-part feedback; contrast with the previous step is made in ``observe``."""
+
+    reasons: tuple[str, ...] = ()
+    diagnostics: str = ""  # the compiler's own words, capped
+    cases: tuple[CaseResult, ...] = ()
+
+
+@final
+@dataclass(frozen=True, slots=True)
+class Remark:
+    """A compiler's optimisation remark: ``missed`` or ``optimized`` at a line (1-based) of the program."""
+
+    line: int
+    kind: Literal["missed", "optimized"]
+    text: str
+
+
+@final
+@dataclass(frozen=True, slots=True)
+class Hotspot:
+    """A share (0..1) of the samples of a profile.  ``line`` is 0 when unknown; time spent inside a library is
+    charged to the line of the program that called it, and ``function`` names the library."""
+
+    function: str
+    line: int
+    share: float
+
+
+@final
+@dataclass(frozen=True, slots=True)
+class Evaluation:
+    """What the machine saw of one candidate, never what it is worth.  ``measures``: CPU seconds per test."""
+
+    outcome: Outcome
+    feedback: Feedback = Feedback()
+    timing: Timing | None = None
+    remarks: tuple[Remark, ...] = ()
+    profile: tuple[Hotspot, ...] = ()
+    measures: dict[str, float] = field(default_factory=dict)
+    warnings: tuple[str, ...] = ()

@@ -1,0 +1,175 @@
+"""What a search is made of: observation, action, step, state, and the result of a run."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, final
+
+from maxcode.types.measured import Evaluation, Outcome
+from maxcode.types.problem import Problem, Program
+
+if TYPE_CHECKING:
+    from maxcode.reached import Reached
+
+StateId = tuple[int, int]
+
+
+@final
+@dataclass(frozen=True, slots=True)
+class Section:
+    """One titled part of a prompt."""
+
+    title: str
+    text: str
+
+
+@final
+@dataclass(frozen=True, slots=True)
+class Usage:
+    """What a proposal cost.  Zero for policies that are not models."""
+
+    prompt_tokens: int = 0
+    completion_tokens: int = 0
+    seconds: float = 0.0
+
+
+@final
+@dataclass(frozen=True, slots=True)
+class Action:
+    """A proposal: the whole new program (None when none could be read from the completion: UNPARSED), and the
+    verbatim completion that training learns from."""
+
+    program: Program | None
+    completion: str = ""
+    usage: Usage = Usage()
+
+
+@final
+@dataclass(frozen=True, slots=True)
+class Step:
+    """One transition (action, evaluation, reward, critique, value)."""
+
+    action: Action
+    evaluation: Evaluation
+    reward: float
+    critique: str = ""
+    value: float | None = None
+
+
+@final
+@dataclass(frozen=True, slots=True, eq=False)
+class State:
+    """A node of the search: the problem, how we got here, and an id = (batch, slot).  Equality is by id.
+
+    Roots have no parent and no step, and ids (0, k).
+    """
+
+    problem: Problem
+    parent: State | None = None
+    step: Step | None = None
+    id: StateId = (0, 0)
+    depth: int = field(init=False)
+    _peak_above: State | None = field(init=False, repr=False)  # None: this state itself is the peak
+
+    def __post_init__(self) -> None:
+        above = self.parent.peak if self.parent is not None else None
+        rises = above is None or (self.step is not None and self.step.reward > above.reward)
+        object.__setattr__(self, "depth", 0 if self.parent is None else self.parent.depth + 1)
+        object.__setattr__(self, "_peak_above", None if rises else above)
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, State) and self.id == other.id
+
+    def __hash__(self) -> int:
+        return hash(self.id)
+
+    @property
+    def ancestry(self) -> Iterator[State]:
+        """This state, then its parents up to the root."""
+        node: State | None = self
+        while node is not None:
+            yield node
+            node = node.parent
+
+    @property
+    def steps(self) -> tuple[Step, ...]:
+        """The steps taken from the root to here, oldest first."""
+        return tuple(state.step for state in self.ancestry if state.step is not None)[::-1]
+
+    @property
+    def reward(self) -> float:
+        """The last step's reward; 1 at a root: the original's speed-up over itself."""
+        return self.step.reward if self.step else 1.0
+
+    @property
+    def peak(self) -> State:
+        """The best state on the path to here, the paper's u in person; the first of equals."""
+        return self._peak_above if self._peak_above is not None else self
+
+    @property
+    def program(self) -> Program:
+        """The program at this node: the last one on the path that could be read, the original at a root."""
+        for state in self.ancestry:
+            if state.step is not None and state.step.action.program is not None:
+                return state.step.action.program
+        return self.problem.program
+
+    @property
+    def outcome(self) -> Outcome:
+        """The outcome of the last step; CORRECT at a root, whose program was admitted."""
+        return self.step.evaluation.outcome if self.step else Outcome.CORRECT
+
+
+@final
+@dataclass(frozen=True, slots=True)
+class Observation:
+    """What a policy is given.  ``draw`` = hash(run seed, state id, times this state was asked before): the same draw
+    is the same request, another draw another sample.  Policies read sections; wrappers may read ``state``."""
+
+    sections: tuple[Section, ...]
+    state: State
+    draw: int
+    temperature: float = 0.6
+
+    def section(self, title: str) -> str | None:
+        """The text under ``title``, None when that part is switched off."""
+        return next((part.text for part in self.sections if part.title == title), None)
+
+
+@final
+@dataclass(frozen=True, slots=True)
+class Spent:
+    """What a run has used: candidates, wall seconds, model tokens."""
+
+    candidates: int = 0
+    seconds: float = 0.0
+    tokens: int = 0
+
+
+@final
+@dataclass(frozen=True, slots=True)
+class Machine:
+    """Where the numbers come from."""
+
+    node: str
+    cpu: str
+    cores: int
+    kernel: str
+    compilers: dict[str, str]
+    sandbox: str
+
+
+@final
+@dataclass(frozen=True, slots=True)
+class Result:
+    """The end of a run.  ``best`` is the maximum, because the objective is; None when nothing beat the original."""
+
+    problem: Problem
+    reached: Reached
+    spent: Spent
+    machine: Machine | None
+
+    @property
+    def best(self) -> State | None:
+        return self.reached.best
