@@ -23,7 +23,7 @@ import anyio
 from maxcode.evaluate.build import Builder
 from maxcode.evaluate.machine import pressure
 from maxcode.evaluate.prepare import Input
-from maxcode.evaluate.racing import Entry, Side, race
+from maxcode.evaluate.racing import Entry, Field, Side, race
 from maxcode.evaluate.sandbox import Blob, Sandbox
 from maxcode.languages import language
 from maxcode.stats import RaceRule, geometric_mean
@@ -71,7 +71,7 @@ class Track:
             built = await self._builder.build(self._problem, Program({"spin.c": SPIN % steps}), final=True)
             assert built.artefact is not None
             sides[side] = Entry(built.artefact, {"spin": b"done\n"})  # type: ignore[index]
-        return await race(self._sandbox, self._problem, sides, [self._given], RaceRule())
+        return await race(Field(self._sandbox, self._problem), sides, [self._given], RaceRule())
 
 
 def row(name: str, gain: float, busy: bool, found: list[Timing], seconds: float) -> dict[str, object]:

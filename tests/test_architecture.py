@@ -8,7 +8,19 @@ from pathlib import Path
 import maxcode
 
 ROOT = Path(maxcode.__file__).parent
-FLOOR = {"types", "roles", "reward", "reached", "errors", "languages", "source", "stats", "model"}
+FLOOR = {
+    "types",
+    "arithmetic",
+    "roles",
+    "reward",
+    "reached",
+    "errors",
+    "languages",
+    "source",
+    "stats",
+    "model",
+    "techniques",
+}
 SIBLINGS = {"problems", "policy", "evaluate", "critique", "observe", "value", "search", "record"}
 MEETING = {"optimize", "batch", "methods", "bench", "train", "cluster"}
 READS_ONLY = {"report": FLOOR | {"record"}}

@@ -17,6 +17,7 @@ from maxcode.observe import (
     feedback,
     machine,
     program,
+    result_line,
     run_best,
     statement,
     trajectory,
@@ -26,12 +27,16 @@ from maxcode.search import BestOfN, CudaLlm
 from maxcode.testing import Scripted, exact_timing, toy_problem
 from maxcode.types import (
     Action,
+    Argument,
     CaseResult,
     Evaluation,
     Feedback,
+    FunctionSpec,
+    Interval,
     Machine,
     Outcome,
     Program,
+    ProgramSpec,
     State,
     Step,
 )
@@ -185,3 +190,18 @@ def test_an_unknown_method_is_bad_input_with_the_nearest_name() -> None:
     with pytest.raises(InputError, match="did you mean 'best-of-n'"):
         method("best-of-m", Scripted(), 8, Scene(MACHINE))
     assert set(names()) == {name + plus for name in ("best-of-n", "refine", "cuda-llm") for plus in ("", "+maxcode")}
+
+
+def test_the_statement_of_a_function_says_its_prototype_sizes_and_tolerance() -> None:
+    arguments = (Argument("n", "int"), Argument("x", "double", "n", "inout"))
+    spec = FunctionSpec("scale", arguments, ((64,),), (), "n", "scale.h", "void scale(int n, double *x);\n")
+    problem = replace(toy_problem(), kind="function", spec=ProgramSpec(function=spec))
+    text = statement()(State(problem), Reached(State(problem)))
+    assert text is not None
+    for words in ("void scale(int n, double *x);", "timed at n = 64", "at most 1e-09"):
+        assert words in text.text
+
+
+def test_the_rate_of_a_function_is_told_with_its_share_of_the_roofline() -> None:
+    timing = replace(exact_timing(2.0), gflops=Interval(50, 49, 51), roofline=100)
+    assert "50.0 GFLOPS, 50% of the roofline" in result_line(Evaluation(Outcome.CORRECT, timing=timing))

@@ -18,12 +18,14 @@ from maxcode.source import fenced, prose
 from maxcode.types import (
     Checker,
     Evaluation,
+    FunctionSpec,
     Machine,
     Outcome,
     Problem,
     Section,
     State,
     Step,
+    Timing,
 )
 
 Part = Callable[[State, Reached], Section | None]
@@ -175,11 +177,17 @@ def result_line(evaluation: Evaluation) -> str:
     """One line that says what came of a step: ``=> correct, speedup 1.45x [1.40, 1.50]`` or ``=> unbuilt: why``."""
     if evaluation.timing is not None:
         sure = "" if evaluation.timing.significant else " (not significant)"
-        return f"=> correct, speedup {evaluation.timing.speedup}{sure}"
+        return f"=> correct, speedup {evaluation.timing.speedup}{sure}{_rate(evaluation.timing)}"
     if evaluation.outcome is Outcome.CORRECT:
         return f"=> correct, not timed: {'; '.join(evaluation.warnings) or 'no reason given'}"
     reasons = "; ".join(evaluation.feedback.reasons) or "no reason given"
     return f"=> {evaluation.outcome.value}: {reasons}"
+
+
+def _rate(timing: Timing) -> str:
+    if timing.gflops is None:
+        return ""
+    return f", {timing.gflops.value:.1f} GFLOPS, {timing.gflops.value / timing.roofline:.0%} of the roofline"
 
 
 def _correctness_contrast(now: Evaluation, before: Evaluation | None) -> list[str]:
@@ -216,11 +224,26 @@ def _performance_contrast(now: Evaluation, before: Evaluation | None) -> list[st
 def _statement_lines(problem: Problem) -> list[str]:
     spec = problem.spec
     lines = [problem.statement or "Make this program faster. It must give the same output for every input."]
-    lines += [f"language: {problem.language}", f"flags: {' '.join(spec.flags)}", f"checker: {_checker(spec.checker)}"]
+    lines += [f"language: {problem.language}", f"flags: {' '.join(spec.flags)}"]
+    lines += [f"checker: {_checker(spec.checker)}"] if spec.function is None else _function_lines(spec.function)
     lines.append(f"goal: least {'CPU' if problem.goal == 'cpu' else 'wall-clock'} time")
     if problem.permitted is not None:
         lines.append(f"permitted techniques: {', '.join(sorted(problem.permitted)) or 'none'}")
     return lines
+
+
+def _function_lines(spec: FunctionSpec) -> list[str]:
+    names = [one.name for one in spec.scalars]
+    sizes = "; ".join(
+        ", ".join(f"{name} = {value}" for name, value in zip(names, size, strict=True)) for size in spec.timed
+    )
+    return [
+        f"implement the function {spec.name} of {spec.header_name}:",
+        spec.header.strip(),
+        f"timed at {sizes}; it must be right at every size",
+        f"checker: relative Frobenius error of every written array at most {spec.tolerance:g}",
+        "libraries such as a BLAS are forbidden",
+    ]
 
 
 def _checker(checker: Checker) -> str:

@@ -69,8 +69,21 @@ class Speedup:
 
 @final
 @dataclass(frozen=True, slots=True)
+class Rate:
+    """1e9 floating-point operations a second, with the interval, and as a share (0..1) of what the machine can do."""
+
+    value: float
+    low: float
+    high: float
+    roofline: float
+    share: float
+
+
+@final
+@dataclass(frozen=True, slots=True)
 class Verdict:
-    """The JSON contract of ``optimize`` and ``evaluate``; the last five fields are None for ``evaluate``."""
+    """The JSON contract of ``optimize`` and ``evaluate``; ``gflops`` is there for functions, the last five fields for
+    ``optimize``."""
 
     outcome: str
     reasons: list[str]
@@ -82,6 +95,7 @@ class Verdict:
     sandbox: str
     machine: Machine
     notes: list[str]
+    gflops: Rate | None = None
     candidates: int | None = None
     outcomes: dict[str, int] | None = None
     best: str | None = None
@@ -242,6 +256,14 @@ def _nothing_won(found: Admitted, machine: Machine, notes: list[str]) -> Verdict
     return dataclasses.replace(verdict, speedup=same, why=why) if found.timed else verdict
 
 
+def _rate(evaluation: Evaluation) -> Rate | None:
+    timing = evaluation.timing
+    if timing is None or timing.gflops is None:
+        return None
+    rate = timing.gflops
+    return Rate(rate.value, rate.low, rate.high, timing.roofline, rate.value / timing.roofline)
+
+
 def _verdict(evaluation: Evaluation, found: Admitted, machine: Machine, notes: list[str]) -> Verdict:
     timing = evaluation.timing
     speedup = why = None
@@ -253,6 +275,7 @@ def _verdict(evaluation: Evaluation, found: Admitted, machine: Machine, notes: l
     else:
         why = "; ".join(evaluation.warnings or found.notes[-1:]) or f"not timed: {evaluation.outcome.value}"
     return Verdict(
+        gflops=_rate(evaluation),
         outcome=evaluation.outcome.value,
         reasons=list(evaluation.feedback.reasons),
         speedup=speedup,

@@ -14,6 +14,8 @@ from maxcode.evaluate.program import open_evaluator
 from maxcode.problems import load
 
 EXAMPLES = sorted(path.parent for path in Path(__file__).parents[2].joinpath("examples").glob("*/problem.toml"))
+PROGRAMS = [folder for folder in EXAMPLES if load(folder).problem.kind == "program"]
+OF_PROGRAMS = pytest.mark.parametrize("folder", PROGRAMS, ids=lambda folder: folder.name)
 BY_NAME = pytest.mark.parametrize("folder", EXAMPLES, ids=lambda folder: folder.name)
 COMMITTED_AT_MOST = 1_500_000
 
@@ -38,7 +40,7 @@ def test_there_are_examples_in_three_languages_and_they_stay_small() -> None:
     assert sum(path.stat().st_size for path in files if path.is_file()) < COMMITTED_AT_MOST
 
 
-@BY_NAME
+@OF_PROGRAMS
 def test_an_example_says_what_it_does_and_has_seen_held_out_and_generated_tests(folder: Path) -> None:
     loaded = load(folder)
     assert loaded.notes == ()
@@ -50,7 +52,7 @@ def test_an_example_says_what_it_does_and_has_seen_held_out_and_generated_tests(
     assert spec.generated == 4
 
 
-@BY_NAME
+@OF_PROGRAMS
 def test_an_example_s_generator_depends_on_the_seed_alone(folder: Path) -> None:
     assert generated(folder, "3") == generated(folder, "3") != generated(folder, "4")
     assert generated(folder, "3", "3") != generated(folder, "3")

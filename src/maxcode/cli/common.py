@@ -61,6 +61,11 @@ def _lines(verdict: Verdict) -> list[str]:
     lines = [f"outcome    {verdict.outcome}"]
     lines += [f"           {reason}" for reason in verdict.reasons]
     lines.append(f"speed-up   {_speedup(verdict)}")
+    if (rate := verdict.gflops) is not None:
+        lines.append(
+            f"rate       {rate.value:.1f} GFLOPS [{rate.low:.1f}, {rate.high:.1f}], {rate.share:.0%} of the roofline "
+            f"({rate.roofline:.0f})"
+        )
     lines.append(f"tests      {tests}; {verdict.inputs_timed} timed")
     lines.append(f"sandbox    {verdict.sandbox}")
     if verdict.outcomes is not None:

@@ -14,7 +14,7 @@ import os
 import re
 import shutil
 import zipfile
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from itertools import islice
 from pathlib import Path
@@ -23,6 +23,7 @@ from typing import final
 import anyio.to_thread
 
 from maxcode.errors import MachineError
+from maxcode.evaluate.function import support
 from maxcode.evaluate.sandbox import Blob, Job, Ran, Sandbox
 from maxcode.languages import Language, language
 from maxcode.types import Limits, Problem, Program, Remark
@@ -70,7 +71,7 @@ class Builder:
         """
         tongue = language(problem.language)
         header = None if final else await self._header(tongue, problem, program)
-        key = _key(program, problem.spec.flags, str(header))
+        key = _key(program, problem, str(header))
         built = self._built.pop(key, None) or await self._compile(tongue, program, problem, header)
         self._built[key] = built  # now the latest; the one longest unused goes
         while len(self._built) > 1 and not self._fits():
@@ -82,9 +83,10 @@ class Builder:
         return len(self._built) <= _BUILDS_KEPT and size <= _BYTES_KEPT
 
     async def _compile(self, tongue: Language, program: Program, problem: Problem, header: Path | None) -> Built:
-        argv = _command(tongue, program, problem.spec.flags, header)
+        sources = {**program.files, **support(problem)}
+        argv = _command(tongue, sources, problem.spec.flags, header)
         binds = [(header, "/pch")] if header is not None else []
-        ran = await self._run(argv, dict(program.files), problem.spec.limits, binds)
+        ran = await self._run(argv, sources, problem.spec.limits, binds)
         if ran.ok and "{out}" not in tongue.build:
             return Built(Blob.of(_script(program)))
         if ran.ok and "/tmp/out" in ran.files:
@@ -152,12 +154,12 @@ def _leading_includes(text: str) -> tuple[str, ...]:
     return tuple(found)
 
 
-def _command(tongue: Language, program: Program, flags: tuple[str, ...], header: Path | None) -> tuple[str, ...]:
+def _command(tongue: Language, sources: Iterable[str], flags: tuple[str, ...], header: Path | None) -> tuple[str, ...]:
     libraries = tuple(flag for flag in flags if flag.startswith("-l"))
     options = (*(flag for flag in flags if not flag.startswith("-l")), *_DIAGNOSTIC_FLAGS, *_WATCH_FLAGS)
     if header is not None:
         options = ("-I/pch", "-include", "pch.h", *options)
-    compiled = tuple(f"/src/{path}" for path in program.files if path.endswith(tongue.suffixes))
+    compiled = tuple(f"/src/{path}" for path in sources if path.endswith(tongue.suffixes))
     parts = {"{flags}": options, "{sources}": compiled, "{out}": ("/tmp/out",), "{libraries}": libraries}
     return tuple(word for part in tongue.build for word in parts.get(part, (part,)))
 
@@ -200,8 +202,9 @@ def _script(program: Program) -> bytes:
     return buffer.getvalue()
 
 
-def _key(program: Program, flags: tuple[str, ...], header: str) -> str:
-    return hashlib.sha256(json.dumps([program.digest, flags, header]).encode()).hexdigest()
+def _key(program: Program, problem: Problem, header: str) -> str:
+    parts = [program.digest, problem.spec.flags, support(problem), header]
+    return hashlib.sha256(json.dumps(parts).encode()).hexdigest()
 
 
 def _store_header(folder: Path, text: str, compiled: bytes) -> None:

@@ -22,7 +22,7 @@ from typing import Literal, Self, final
 
 from maxcode.errors import InputError, MachineError, UnsafeError
 
-Ending = Literal["exit", "signal", "timeout", "output"]
+Ending = Literal["exit", "signal", "timeout", "output", "tampered"]
 
 STDERR_KEPT = 64 * 1024
 MOST_WORDS, MOST_COLLECTED = 500, 8
@@ -30,11 +30,11 @@ PACKET = 64 * 1024
 ARTEFACT_PATH = "/proc/self/fd/3"
 
 _REQUEST = struct.Struct("<4I5Q")
-_REPLY = struct.Struct("<Ii6Q4I64s")
+_REPLY = struct.Struct("<Ii6Q4I2Q64s")
 _SAMPLE = struct.Struct("<II7Q")
-_BUILDING, _PROFILE, _HAS_STDIN, _HAS_ARTEFACT, _START_ARTEFACT = 1, 2, 4, 8, 16
+_BUILDING, _PROFILE, _HAS_STDIN, _HAS_ARTEFACT, _START_ARTEFACT, _CALLED = 1, 2, 4, 8, 16, 32
 _UNSTARTED = 4
-_ENDINGS: tuple[Ending, ...] = ("exit", "signal", "timeout", "output")
+_ENDINGS: tuple[Ending | None, ...] = ("exit", "signal", "timeout", "output", None, "tampered")
 _MFD_EXEC = 0x10  # Linux 6.3; os.MFD_EXEC comes later than Python 3.11
 _SEALS = fcntl.F_SEAL_SEAL | fcntl.F_SEAL_SHRINK | fcntl.F_SEAL_GROW | fcntl.F_SEAL_WRITE
 
@@ -91,7 +91,9 @@ class Job:
     address space of each process.  ``stack_mb`` is what each thread reserves of address space; without a control group
     at most a sixteenth of ``memory_mb``.  ``output_mb`` bounds each of stdout, stderr and every
     file.  ``collect`` names files to bring back, as absolute paths in the sandbox.  ``profile`` samples where the time
-    goes, which slows the run: never time with it.
+    goes, which slows the run: never time with it.  ``called``: the artefact is a driver around a function, ``stdin``
+    holds a plan of calls with their inputs (``shim_calls.h``); stdout of the answer is then all written arrays, and its
+    times are those of the calls.
     """
 
     argv: tuple[str, ...]
@@ -105,6 +107,7 @@ class Job:
     stack_mb: int = 256
     collect: tuple[str, ...] = ()
     profile: bool = False
+    called: bool = False
 
     @property
     def blobs(self) -> tuple[Blob, ...]:
@@ -129,7 +132,8 @@ class Sample:
 @final
 @dataclass(frozen=True, slots=True)
 class Ran:
-    """How a run ended and what it used.  Times and counts include everything it started.
+    """How a run ended and what it used.  Times and counts include everything it started.  ``tampered``: a function
+    wrote to what it may only read, or beyond an array.
 
     ``code``: exit status, or signal number.  ``timeout`` is CPU or wall clock; ``output`` is more than it may write.
     ``waits`` and ``preemptions``: how often it gave up the processor, and how often it was taken away.  ``left_over``:
@@ -195,6 +199,7 @@ def _flags(job: Job, building: bool) -> int:
         | _HAS_STDIN * (job.stdin is not None)
         | _HAS_ARTEFACT * (job.artefact is not None)
         | _START_ARTEFACT * (job.argv[:1] == ("{artefact}",))
+        | _CALLED * job.called
     )
 
 
@@ -208,20 +213,21 @@ def unpack(job: Job, packet: bytes, fds: Sequence[int]) -> Ran:
 
 
 def _unpack(job: Job, packet: bytes, fds: Sequence[int]) -> Ran:
-    ending, code, user, system, wall, peak, waits, preemptions, left, spawned, found, samples, raw = _REPLY.unpack(
-        packet
-    )
+    ending, code, user, system, wall, peak, *counts, cpu_ns, wall_ns, raw = _REPLY.unpack(packet)
+    waits, preemptions, left, spawned, found, samples = counts
     trouble = raw.rstrip(b"\0").decode(errors="replace")
     if ending == _UNSTARTED:
         raise MachineError(f"the sandbox could not start {job.argv[0]}: {trouble}")
     collected = [path for number, path in enumerate(job.collect) if found >> number & 1]
     cap = job.output_mb << 20
+    how = _ENDINGS[ending]
+    assert how is not None
     return Ran(
-        ending=_ENDINGS[ending],
+        ending=how,
         code=code,
-        cpu_s=(user + system) / 1e6,
+        cpu_s=cpu_ns / 1e9 if job.called else (user + system) / 1e6,
         system_s=system / 1e6,
-        wall_s=wall / 1e6,
+        wall_s=wall_ns / 1e9 if job.called else wall / 1e6,
         max_rss_kb=peak,
         waits=waits,
         preemptions=preemptions,

@@ -5,7 +5,7 @@ from __future__ import annotations
 from maxcode.evaluate.build import Builder
 from maxcode.evaluate.lanes import timing_lane
 from maxcode.evaluate.prepare import Input
-from maxcode.evaluate.racing import Entry, Track
+from maxcode.evaluate.racing import Entry, Field, Track
 from maxcode.evaluate.sandbox import Blob, Sandbox
 from maxcode.languages import language
 from maxcode.stats import median_interval
@@ -32,7 +32,7 @@ async def control(sandbox: Sandbox, builder: Builder) -> Interval:
     with Blob.of(b"") as empty:
         given = Input("spin", empty, b"2447643393\n", "held_out")
         entry = Entry(built.artefact, {})
-        track = Track(sandbox, problem, {"original": entry, "candidate": entry}, [given])
+        track = Track(Field(sandbox, problem), {"original": entry, "candidate": entry}, [given])
         async with timing_lane():
             pairs = [await track.pair() for _ in range(PAIRS)]
     return median_interval([pair.ratio("original", "candidate") for pair in pairs])

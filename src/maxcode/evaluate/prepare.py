@@ -12,11 +12,13 @@ from typing import final
 
 from maxcode.errors import InputError
 from maxcode.evaluate.build import Builder, Built
+from maxcode.evaluate.function import Inputs, Shape, shapes, spec_of
 from maxcode.evaluate.sandbox import Blob, Job, Sandbox
 from maxcode.types import Case, Evaluation, Problem
 
 TIMED_AT_MOST = 5
 TIMED_FLOOR_S = 0.020  # below this a process's start is a visible share of its time
+CALLS_FLOOR_S = 0.002  # of all calls of a function in a pass, whose clock leaves out the start
 PASS_AT_MOST_S = 0.5  # more inputs only as long as a pass stays this short
 RACE_PASS_AT_MOST_S = 0.1  # the same for the races of the search, which decide who is worth confirming
 
@@ -32,6 +34,7 @@ class Input:
     expected: bytes | None = field(repr=False)
     origin: str  # "seen", "held_out" or "generated"
     seconds: float = 0.0
+    shape: Shape | None = None  # of the calls, where the problem is a function
 
     @property
     def seen(self) -> bool:
@@ -54,6 +57,8 @@ class Admitted:
     baseline: Evaluation
     dropped: tuple[str, ...] = ()
     notes: tuple[str, ...] = ()
+    source: Inputs | None = None  # of fresh inputs, where the problem is a function
+    peak_gflops: float = 0.0  # of one core, likewise
 
     @property
     def raced(self) -> tuple[Input, ...]:
@@ -62,6 +67,16 @@ class Admitted:
 
     def count(self, origin: str) -> int:
         return sum(1 for one in self.inputs if one.origin == origin)
+
+
+async def calls_of(problem: Problem, source: Inputs) -> list[Input]:
+    """The inputs of a function: the sizes to check, which the policy may know of, then those to time."""
+    timed = spec_of(problem).timed
+    return [
+        Input(shape.name, await source.fresh(shape), None, "generated" if shape.sizes in timed else "seen", shape=shape)
+        for shape in shapes(problem)
+        if shape.rounds == spec_of(problem).calls or shape.sizes not in timed
+    ]
 
 
 def read_inputs(problem: Problem) -> list[Input]:
@@ -112,16 +127,23 @@ def choose_timed(inputs: tuple[Input, ...]) -> tuple[tuple[Input, ...], str]:
 
     Returns them with a warning (empty = none).  None at all means "not measurable", and the warning says why.
     """
-    long_enough = sorted((one for one in inputs if one.seconds >= TIMED_FLOOR_S), key=lambda one: -one.seconds)
+    long_enough = sorted((one for one in inputs if one.seconds >= _floor(one)), key=lambda one: -one.seconds)
     if not long_enough:
-        slowest = max((one.seconds for one in inputs), default=0.0)
+        slowest = max(inputs, key=lambda one: one.seconds)
+        cure = (
+            "larger inputs, or a generator that makes them" if slowest.shape is None else "larger sizes, or more calls"
+        )
         return (), (
-            f"not measurable: the original's slowest test runs {slowest * 1e3:.1f} ms of CPU, less than "
-            f"{TIMED_FLOOR_S * 1e3:.0f} ms; give larger inputs, or a generator that makes them"
+            f"not measurable: the original's slowest test runs {slowest.seconds * 1e3:.2f} ms of CPU, less than "
+            f"{_floor(slowest) * 1e3:.0f} ms; give {cure}"
         )
     unseen = [one for one in long_enough if not one.seen]
     pool, warning = (unseen, "") if unseen else (long_enough, _SEEN_ONLY)
     return _within(tuple(pool[:TIMED_AT_MOST]), PASS_AT_MOST_S), warning
+
+
+def _floor(given: Input) -> float:
+    return TIMED_FLOOR_S if given.shape is None else CALLS_FLOOR_S
 
 
 def _within(inputs: tuple[Input, ...], seconds: float) -> tuple[Input, ...]:

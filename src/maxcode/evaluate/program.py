@@ -1,4 +1,6 @@
-"""The evaluator of kind ``program``: reject -> build -> verify -> time, composed from the ladder's steps.
+"""The evaluator of the kinds ``program`` and ``function``, composed from the ladder's steps.
+
+    reject -> build -> verify -> time
 
 It plays two roles on one machine.  ``Evaluator``: what a candidate is worth finding out, for search and training
 alike.  ``Referee``: at the end of a batch, who leads, on fresh pairs and fresh builds.  It owns its concurrency
@@ -8,6 +10,7 @@ alike.  ``Referee``: at the end of a batch, who leads, on fresh pairs and fresh 
 from __future__ import annotations
 
 import hashlib
+import os
 from collections.abc import Sequence
 from dataclasses import replace
 from functools import partial
@@ -17,18 +20,20 @@ import anyio
 
 from maxcode.errors import InputError
 from maxcode.evaluate.build import Builder, Built
+from maxcode.evaluate.function import Inputs, forbidden, peak_gflops
 from maxcode.evaluate.lanes import build_lane
 from maxcode.evaluate.prepare import (
     Admitted,
     Input,
     build_original,
+    calls_of,
     choose_timed,
     generate,
     read_inputs,
     without,
 )
 from maxcode.evaluate.profile import hotspots
-from maxcode.evaluate.racing import Entry, Side, WrongOutput, confirm, playoff, race
+from maxcode.evaluate.racing import Entry, Field, Side, WrongOutput, confirm, playoff, race
 from maxcode.evaluate.sandbox import Sandbox
 from maxcode.evaluate.selftest import require_safe
 from maxcode.evaluate.verify import Verified, verify
@@ -38,6 +43,7 @@ from maxcode.types import Action, Evaluation, Feedback, Outcome, Problem, Progra
 SOURCE_AT_MOST = 1_000_000  # bytes
 PLAYOFF_PAIRS = 15  # between two that are both faster than the original, a near tie is not worth more
 LEAST_TESTS = 1
+ROOF_MARGIN = 1.1  # the roof is measured too
 
 
 @final
@@ -73,8 +79,8 @@ class ProgramEvaluator:
         """
         original = await build_original(self._builder, problem)
         assert original.artefact is not None
-        generated = await generate(self._sandbox, problem)
-        inputs = read_inputs(problem) + [Input(name, blob, None, "generated") for name, blob in generated]
+        source = Inputs(self._sandbox, problem) if problem.spec.function is not None else None
+        inputs = await self._inputs(problem, source)
         verified = await verify(self._sandbox, problem, original.artefact, inputs, every=True)
         kept = self._kept(problem, inputs, verified)
         names = {given.name for given in kept}
@@ -84,10 +90,17 @@ class ProgramEvaluator:
         baseline = await self._baseline(slimmer, original, kept, verified)
         notes = [f"dropped {len(dropped)} test(s) the original fails itself: {', '.join(dropped)}"] if dropped else []
         notes += [warning] if warning else []
-        admitted = Admitted(slimmer, kept, timed, original, baseline, dropped, tuple(notes))
+        peak = await peak_gflops(self._sandbox) if source is not None else 0.0
+        admitted = Admitted(slimmer, kept, timed, original, baseline, dropped, tuple(notes), source, peak)
         for one in (problem, slimmer):
             self._admitted[_identity(one)] = admitted
         return admitted
+
+    async def _inputs(self, problem: Problem, source: Inputs | None) -> list[Input]:
+        if source is not None:
+            return await calls_of(problem, source)
+        generated = await generate(self._sandbox, problem)
+        return read_inputs(problem) + [Input(name, blob, None, "generated") for name, blob in generated]
 
     def _kept(self, problem: Problem, inputs: Sequence[Input], verified: Verified) -> tuple[Input, ...]:
         kept = []
@@ -165,17 +178,20 @@ class ProgramEvaluator:
                     return _wrong_while_timed(found, wrong)
                 if timing.verdict != "beaten":  # which is about that rival: without it the race would have gone on
                     self._timings[key] = timing
-        return replace(found, timing=timing, warnings=_waiting(timing))
+        return _timed(found, timing, admitted)
 
     async def _race(self, admitted: Admitted, entries: dict[Side, Entry], beside: dict[Side, Entry]) -> Timing:
         """The race; a rival that gives a wrong output is left out of it, and costs the candidate nothing."""
-        run = partial(race, self._sandbox, admitted.problem, timed=admitted.raced, rule=self._rule)
+        run = partial(race, self._field(admitted), timed=admitted.raced, rule=self._rule)
         try:
             return await run(entries={**entries, **beside})
         except WrongOutput as wrong:
             if wrong.side != "rival":
                 raise
             return await run(entries=entries)
+
+    def _field(self, admitted: Admitted) -> Field:
+        return Field(self._sandbox, admitted.problem, admitted.source)
 
     def _sides(self, admitted: Admitted, candidate: Entry) -> dict[Side, Entry]:
         assert admitted.original.artefact is not None
@@ -228,8 +244,10 @@ class ProgramEvaluator:
 
     async def _wins(self, admitted: Admitted, candidate: Entry, leader: Entry) -> bool:
         entries: dict[Side, Entry] = {"rival": leader, "candidate": candidate}
+        if admitted.source is not None:  # fresh inputs: only the original knows the right outputs
+            entries = {**self._sides(admitted, candidate), **entries}
         try:
-            return await playoff(self._sandbox, admitted.problem, entries, admitted.raced, self._short)
+            return await playoff(self._field(admitted), entries, admitted.raced, self._short)
         except WrongOutput as wrong:
             if wrong.side == "candidate":
                 raise
@@ -242,11 +260,10 @@ class ProgramEvaluator:
         if key not in self._confirmations:  # once: a program proposed again and again must not get another chance
             sides = self._sides(admitted, entry)
             try:
-                self._confirmations[key] = await confirm(self._sandbox, problem, sides, admitted.timed, self._rule)
+                self._confirmations[key] = await confirm(self._field(admitted), sides, admitted.timed, self._rule)
             except WrongOutput as wrong:
                 return _wrong_while_timed(found, wrong)
-        timing = self._confirmations[key]
-        return replace(found, timing=timing, warnings=_waiting(timing))
+        return _timed(found, self._confirmations[key], admitted)
 
 
 def reject(problem: Problem, action: Action) -> Evaluation | None:
@@ -263,7 +280,8 @@ def reject(problem: Problem, action: Action) -> Evaluation | None:
         return Evaluation(Outcome.REJECTED, Feedback((f"not text: it holds {error.object[error.start]!r}",)))
     if size > SOURCE_AT_MOST:
         return Evaluation(Outcome.REJECTED, Feedback((f"{size} bytes of source; at most {SOURCE_AT_MOST}",)))
-    return None
+    refused = forbidden(program) if problem.kind == "function" else None
+    return Evaluation(Outcome.REJECTED, Feedback((refused,))) if refused is not None else None
 
 
 def _identity(problem: Problem) -> str:
@@ -295,6 +313,18 @@ def _wrong_while_timed(found: Evaluation, wrong: WrongOutput) -> Evaluation:
         )
     feedback = replace(found.feedback, reasons=(*found.feedback.reasons, str(wrong)))
     return replace(found, outcome=Outcome.WRONG, feedback=feedback, timing=None)
+
+
+def _timed(found: Evaluation, timing: Timing, admitted: Admitted) -> Evaluation:
+    """The evaluation with its timing; rejected where that is beyond what the machine can do."""
+    if timing.gflops is None:
+        return replace(found, timing=timing, warnings=_waiting(timing))
+    cores = 1 if timing.clock == "cpu" else os.cpu_count() or 1
+    roof = cores * admitted.peak_gflops
+    if timing.gflops.low > roof * ROOF_MARGIN:
+        why = f"{timing.gflops.value:.1f} GFLOPS is more than this machine can do ({roof:.1f}): not all work was done"
+        return replace(found, outcome=Outcome.REJECTED, feedback=replace(found.feedback, reasons=(why,)), timing=None)
+    return replace(found, timing=replace(timing, roofline=roof), warnings=_waiting(timing))
 
 
 def _waiting(timing: Timing) -> tuple[str, ...]:

@@ -16,13 +16,14 @@ from operator import attrgetter
 from typing import Literal, final
 
 from maxcode.errors import MachineError
+from maxcode.evaluate.function import Inputs
 from maxcode.evaluate.lanes import timing_lane
 from maxcode.evaluate.prepare import Input
 from maxcode.evaluate.sandbox import Blob, Ran, Sandbox, Session
 from maxcode.evaluate.verify import is_accepted, job_for
 from maxcode.languages import language
 from maxcode.stats import RaceRule, decide, is_faster, is_settled, median_interval
-from maxcode.types import Problem, RaceVerdict, Timing
+from maxcode.types import Interval, Problem, RaceVerdict, Timing
 
 SHORT_PASS_S = 0.060
 WAITING = 0.95  # a speed-up by the wall clock below this is a loss, whatever the CPU time says
@@ -64,6 +65,17 @@ class Pair:
 
 
 @final
+@dataclass(frozen=True, slots=True)
+class Field:
+    """Where races are held: ``inputs`` makes new ones for every pass where the problem is a function; then the
+    original must take part, because its outputs are what the others are compared with."""
+
+    sandbox: Sandbox
+    problem: Problem
+    inputs: Inputs | None = None
+
+
+@final
 class Track:
     """Where sides run against one another.  Hold the timing lane while using it.
 
@@ -71,15 +83,13 @@ class Track:
     a note in what the namespace counts (process numbers, what process 1 has seen used) and not work a second time.
     """
 
-    def __init__(
-        self, sandbox: Sandbox, problem: Problem, entries: Mapping[Side, Entry], timed: Sequence[Input]
-    ) -> None:
-        self._sandbox = sandbox
-        self._problem = problem
+    def __init__(self, field: Field, entries: Mapping[Side, Entry], timed: Sequence[Input]) -> None:
+        self._field = field
+        self._sandbox, self._problem = field.sandbox, field.problem
         self._entries = entries
         self._timed = timed
         self._order = random.SystemRandom()
-        self._bare = language(problem.language).bare
+        self._bare = language(field.problem.language).bare
 
     async def pair(self) -> Pair:
         """One pass by every side, two where they are short; WrongOutput when a run is not right."""
@@ -94,28 +104,39 @@ class Track:
         )
 
     async def _pass(self) -> dict[tuple[Side, str], Ran]:
-        runs = [(side, given) for side in self._entries for given in self._timed]
+        timed = [await self._renewed(given) for given in self._timed]
+        runs = [(side, given) for side in self._entries for given in timed]
         self._order.shuffle(runs)
-        blobs = [*(entry.artefact for entry in self._entries.values()), *(given.stdin for given in self._timed)]
+        blobs = [*(entry.artefact for entry in self._entries.values()), *(given.stdin for given in timed)]
         async with self._sandbox.session(blobs, bare=self._bare) as session:
-            return {(side, given.name): await self._run(session, side, given) for side, given in runs}
+            found = {(side, given.name): await self._run(session, side, given) for side, given in runs}
+        for given in timed:
+            await self._check(given, {side: found[side, given.name].stdout for side in self._entries})
+        return found
+
+    async def _renewed(self, given: Input) -> Input:
+        if self._field.inputs is None or given.shape is None:
+            return given
+        return replace(given, stdin=await self._field.inputs.fresh(given.shape), expected=None)
 
     async def _run(self, session: Session, side: Side, given: Input) -> Ran:
-        entry = self._entries[side]
-        ran = await session.run(job_for(self._problem, entry.artefact, given))
+        ran = await session.run(job_for(self._problem, self._entries[side].artefact, given))
         if not ran.ok:
             raise WrongOutput(side, given, f"ended by {ran.ending} {ran.code}")
-        known = ran.stdout == entry.outputs.get(given.name)
-        if not known and not await is_accepted(self._sandbox, self._problem, given, ran.stdout):
-            raise WrongOutput(side, given, "gave a wrong output")
         if min(ran.cpu_s, ran.wall_s) <= 0:
             raise MachineError(f"the clocks read {ran.cpu_s} and {ran.wall_s} s; this machine cannot time programs")
         return ran
 
+    async def _check(self, given: Input, outputs: Mapping[Side, bytes]) -> None:
+        if given.expected is None:
+            given = replace(given, expected=outputs["original"])
+        for side, output in outputs.items():
+            known = given.shape is None and output == self._entries[side].outputs.get(given.name)
+            if not known and not await is_accepted(self._sandbox, self._problem, given, output):
+                raise WrongOutput(side, given, "gave a wrong output")
 
-async def race(
-    sandbox: Sandbox, problem: Problem, entries: Mapping[Side, Entry], timed: Sequence[Input], rule: RaceRule
-) -> Timing:
+
+async def race(field: Field, entries: Mapping[Side, Entry], timed: Sequence[Input], rule: RaceRule) -> Timing:
     """The anytime-valid race of the candidate against the original; a rival only ends it early ("beaten").
 
     The candidate must still be able to be confirmed as faster than the original where it only ties with the rival, so
@@ -128,25 +149,21 @@ async def race(
             return "beaten"
         return verdict
 
-    pairs, verdict = await _run_until(end, Track(sandbox, problem, entries, timed))
-    return _timing(problem, pairs, timed, verdict)
+    pairs, verdict = await _run_until(end, Track(field, entries, timed))
+    return _timing(field.problem, pairs, timed, verdict)
 
 
-async def playoff(
-    sandbox: Sandbox, problem: Problem, entries: Mapping[Side, Entry], timed: Sequence[Input], rule: RaceRule
-) -> bool:
+async def playoff(field: Field, entries: Mapping[Side, Entry], timed: Sequence[Input], rule: RaceRule) -> bool:
     """Whether the candidate is faster than the rival on fresh pairs."""
 
     def end(pairs: list[Pair]) -> RaceVerdict | None:
         return decide(_ratios(pairs, "rival"), rule)
 
-    _, verdict = await _run_until(end, Track(sandbox, problem, entries, timed))
+    _, verdict = await _run_until(end, Track(field, entries, timed))
     return verdict == "faster"
 
 
-async def confirm(
-    sandbox: Sandbox, problem: Problem, entries: Mapping[Side, Entry], timed: Sequence[Input], rule: RaceRule
-) -> Timing:
+async def confirm(field: Field, entries: Mapping[Side, Entry], timed: Sequence[Input], rule: RaceRule) -> Timing:
     """Fresh pairs against the original until the interval is within +-2 %, at most 60 of them.
 
     Significant only if the fresh pairs alone win the race again and the interval lies above 1.
@@ -160,8 +177,8 @@ async def confirm(
             return "faster"
         return "tie" if median_interval(ratios).high > 1 else "slower"
 
-    pairs, verdict = await _run_until(end, Track(sandbox, problem, entries, timed))
-    return replace(_timing(problem, pairs, timed, verdict), confirmed=True)
+    pairs, verdict = await _run_until(end, Track(field, entries, timed))
+    return replace(_timing(field.problem, pairs, timed, verdict), confirmed=True)
 
 
 async def _run_until(end: Callable[[list[Pair]], RaceVerdict | None], track: Track) -> tuple[list[Pair], RaceVerdict]:
@@ -193,7 +210,13 @@ def _timing(problem: Problem, pairs: Sequence[Pair], timed: Sequence[Input], ver
         per_input={given.name: _median_on(pairs, given.name) for given in timed},
         over_rival=median_interval(_ratios(pairs, "rival")) if "rival" in pairs[0].seconds else None,
         elapsed=elapsed,
+        gflops=_gflops(pairs, timed),
     )
+
+
+def _gflops(pairs: Sequence[Pair], timed: Sequence[Input]) -> Interval | None:
+    work = sum(given.shape.flop for given in timed if given.shape is not None)
+    return median_interval([work / pair.total("candidate") / 1e9 for pair in pairs]) if work else None
 
 
 def _median_on(pairs: Sequence[Pair], name: str) -> float:

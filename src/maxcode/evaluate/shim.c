@@ -45,8 +45,8 @@
 #define FIRST_FREE 64 /* our own descriptors live from here up, the program's below */
 #define ARTEFACT 3    /* its number in every program, so that all sides of a race look alike */
 
-enum flags { BUILDING = 1, PROFILE = 2, HAS_STDIN = 4, HAS_ARTEFACT = 8, START_ARTEFACT = 16 };
-enum ending { EXITED, SIGNALLED, TIMED_OUT, FLOODED, UNSTARTED };
+enum flags { BUILDING = 1, PROFILE = 2, HAS_STDIN = 4, HAS_ARTEFACT = 8, START_ARTEFACT = 16, CALLED = 32 };
+enum ending { EXITED, SIGNALLED, TIMED_OUT, FLOODED, UNSTARTED, TAMPERED };
 
 struct request { /* then the arguments and the paths to collect, each ending in NUL; comes with stdin, artefact */
     uint32_t flags, arguments, collected, processes;
@@ -58,6 +58,7 @@ struct reply { /* comes with stdout, stderr, samples, then the files of `found`,
     int32_t code;
     uint64_t user_us, system_us, wall_us, peak_kb, waits, preemptions;
     uint32_t left_over, spawned, found, samples;
+    uint64_t called_cpu_ns, called_wall_ns;
     char trouble[64];
 };
 
@@ -76,7 +77,7 @@ struct job {
 };
 
 static int control;
-static struct program run_filter, build_filter;
+static struct program run_filter, build_filter, call_filter;
 
 static void die(const char *what) {
     fprintf(stderr, "maxcode shim: %s: %s\n", what, strerror(errno));
@@ -105,10 +106,12 @@ static void poll_for(struct pollfd *awaited, nfds_t count, uint64_t us) {
     ppoll(awaited, count, &patience, NULL);
 }
 
-#include "shim_sampler.h"
-#include "shim_start.h"
-
-/* ------------------------------------------------------------------------------------------------- watching it */
+static int lifted(int fd) {
+    const int high = fcntl(fd, F_DUPFD_CLOEXEC, FIRST_FREE);
+    if (high < 0) die("fcntl");
+    close(fd);
+    return high;
+}
 
 /* Until when nothing can be overdue: the rest of the wall clock, or of the CPU time were all cores at it. */
 static uint64_t patience_us(const struct job *job, pid_t pid, uint64_t start) {
@@ -117,6 +120,12 @@ static uint64_t patience_us(const struct job *job, pid_t pid, uint64_t start) {
     const uint64_t soonest = (job->ask.cpu_us - cpu) / (uint64_t)sysconf(_SC_NPROCESSORS_ONLN) + 1000;
     return soonest < job->ask.wall_us - wall ? soonest : job->ask.wall_us - wall;
 }
+
+#include "shim_calls.h"
+#include "shim_sampler.h"
+#include "shim_start.h"
+
+/* ------------------------------------------------------------------------------------------------- watching it */
 
 /* Waits until the program ends (true) or its time is over (false), reaping nothing. */
 static bool watch(const struct job *job, pid_t pid, uint64_t start, struct sampler *sampler) {
@@ -205,15 +214,12 @@ static void judge(const struct job *job, int status, bool in_time, struct reply 
         reply->ending = signal ? SIGNALLED : EXITED;
 }
 
-static int lifted(int fd) {
-    const int high = fcntl(fd, F_DUPFD_CLOEXEC, FIRST_FREE);
-    if (high < 0) die("fcntl");
-    close(fd);
-    return high;
-}
-
 static void run(struct job *job, struct reply *reply, struct sampler *sampler) {
     int ends[2];
+    struct calls calls;
+    bool answered = true, tampered = false;
+    const bool called = job->ask.flags & CALLED;
+    if (called) prepare_calls(&calls, job);
     if (pipe2(ends, O_CLOEXEC)) die("pipe2");
     job->notes = lifted(ends[0]);
     ends[1] = lifted(ends[1]);
@@ -222,18 +228,23 @@ static void run(struct job *job, struct reply *reply, struct sampler *sampler) {
     if (pid < 0) die("fork");
     if (pid == 0) {
         job->notes = ends[1];
-        become(job);
+        become(job, called ? &calls : NULL);
     }
     close(ends[1]);
     if (sampler) start_sampling(sampler, pid, job->notes);
-    const bool in_time = watch(job, pid, start, sampler);
+    if (called) answered = play(&calls, job, pid, start, &tampered);
+    if (called) close_calls(&calls); /* which the driver takes for the end */
+    const bool in_time = !tampered && watch(job, pid, start, sampler);
     if (!in_time) kill(-1, SIGKILL);
     const int status = reap(pid, reply);
     reply->wall_us = now_us() - start;
+    if (called) reply->called_cpu_ns = calls.cpu_ns, reply->called_wall_ns = calls.wall_ns;
     clear_namespace(reply);
     reply->spawned = spawned_after(pid);
     settle(job, reply);
     judge(job, status, in_time, reply);
+    if (tampered) reply->ending = TAMPERED;
+    if (!answered && reply->ending == EXITED && reply->code == 0) reply->code = 1; /* it left before its last call */
     close(job->notes);
 }
 
@@ -352,8 +363,9 @@ static int session(int fd) {
     if (syscall(SYS_close_range, 3, FIRST_FREE - 1, 0)) die("close_range");
     prctl(PR_SET_DUMPABLE, 0, 0, 0, 0);
     default_signals();
-    make_filter(&run_filter, false);
-    make_filter(&build_filter, true);
+    make_filter(&run_filter, RUNS);
+    make_filter(&build_filter, BUILDS);
+    make_filter(&call_filter, CALLS);
     if (send(control, "ready", 5, MSG_NOSIGNAL) != 5) die("send");
     while (receive(&job)) serve(&job);
     return 0;

@@ -20,8 +20,10 @@
 #define LAST_KNOWN 462 /* mseal, Linux 6.10 */
 #define NEW_NAMESPACES 0x7e020000u /* every CLONE_NEW... flag that clone() takes */
 
-/* IN_RUNS and EQUAL_IN_RUNS: refused to what is measured; compilers, generators and checkers need them. */
-enum when { ALWAYS, IN_RUNS, EQUAL_IN_RUNS, EQUAL, NOT_EQUAL, ANY_BIT };
+/* IN_RUNS and EQUAL_IN_RUNS: refused to what is measured; compilers, generators and checkers need them.  IN_CALLS and
+ * NO_BIT_IN_CALLS: to a function under test, whose process alone is watched: it may have threads but no children. */
+enum mode { BUILDS, RUNS, CALLS };
+enum when { ALWAYS, IN_RUNS, IN_CALLS, EQUAL_IN_RUNS, NO_BIT_IN_CALLS, EQUAL, NOT_EQUAL, ANY_BIT };
 
 struct rule {
     int call;
@@ -63,10 +65,11 @@ static const struct rule rules[] = {
     {SYS_mincore}, {451 /* cachestat */}, {SYS_fadvise64}, {SYS_readahead}, {SYS_madvise, EQUAL, 2, 20 /* COLD */},
     {SYS_madvise, EQUAL, 2, 21 /* PAGEOUT */}, {SYS_madvise, EQUAL, 2, 25 /* COLLAPSE */},
     {SYS_preadv2, ANY_BIT, 5, 8 /* RWF_NOWAIT: only what is resident */}, {SYS_io_setup /* its reads know it too */},
+    {SYS_clone, NO_BIT_IN_CALLS, 0, 0x10000 /* CLONE_THREAD */}, {SYS_execve, IN_CALLS},
     /* a parent that ignores SIGCHLD is never charged for what its children used */
     {SYS_rt_sigaction, EQUAL_IN_RUNS, 0, SIGCHLD},
 #if defined(__x86_64__)
-    {SYS_kexec_file_load}, {SYS_iopl}, {SYS_ioperm}, {SYS_modify_ldt}, {SYS_chmod, IN_RUNS},
+    {SYS_fork, IN_CALLS}, {SYS_vfork, IN_CALLS}, {SYS_kexec_file_load}, {SYS_iopl}, {SYS_ioperm}, {SYS_modify_ldt}, {SYS_chmod, IN_RUNS},
     {SYS_chown, IN_RUNS}, {SYS_lchown, IN_RUNS}, {SYS_utime, IN_RUNS}, {SYS_utimes, IN_RUNS}, {SYS_futimesat, IN_RUNS},
 #endif
 };
@@ -86,20 +89,28 @@ static void emit_load(struct program *out, size_t offset) {
 
 static void emit_answer(struct program *out, uint32_t answer) { emit(out, BPF_RET | BPF_K, answer, 0, 0); }
 
-static void emit_rule(struct program *out, const struct rule *rule, bool building) {
-    const unsigned short compare = rule->when == ANY_BIT ? BPF_JMP | BPF_JSET | BPF_K : BPF_JMP | BPF_JEQ | BPF_K;
+static bool applies(const struct rule *rule, enum mode mode) {
+    if (rule->when == IN_RUNS || rule->when == EQUAL_IN_RUNS) return mode != BUILDS;
+    if (rule->when == IN_CALLS || rule->when == NO_BIT_IN_CALLS) return mode == CALLS;
+    return true;
+}
+
+static void emit_rule(struct program *out, const struct rule *rule, enum mode mode) {
+    const bool on_bits = rule->when == ANY_BIT || rule->when == NO_BIT_IN_CALLS;
+    const unsigned short compare = on_bits ? BPF_JMP | BPF_JSET | BPF_K : BPF_JMP | BPF_JEQ | BPF_K;
     const bool on_argument = rule->when >= EQUAL_IN_RUNS;
-    if (building && (rule->when == IN_RUNS || rule->when == EQUAL_IN_RUNS)) return;
+    const bool inverted = rule->when == NOT_EQUAL || rule->when == NO_BIT_IN_CALLS;
+    if (!applies(rule, mode)) return;
     emit(out, BPF_JMP | BPF_JEQ | BPF_K, (uint32_t)rule->call, 0, on_argument ? 4 : 1);
     if (on_argument) {
         emit_load(out, offsetof(struct seccomp_data, args) + sizeof(uint64_t) * (size_t)rule->argument);
-        emit(out, compare, rule->value, rule->when == NOT_EQUAL, rule->when != NOT_EQUAL);
+        emit(out, compare, rule->value, inverted, !inverted);
     }
     emit_answer(out, SECCOMP_RET_ERRNO | EPERM);
     if (on_argument) emit_load(out, offsetof(struct seccomp_data, nr));
 }
 
-static void make_filter(struct program *out, bool building) {
+static void make_filter(struct program *out, enum mode mode) {
     out->length = 0;
     emit_load(out, offsetof(struct seccomp_data, arch));
     emit(out, BPF_JMP | BPF_JEQ | BPF_K, NATIVE, 1, 0);
@@ -110,7 +121,7 @@ static void make_filter(struct program *out, bool building) {
     emit(out, BPF_JMP | BPF_JGT | BPF_K, LAST_KNOWN, 1, 0);
     emit(out, BPF_JMP | BPF_JEQ | BPF_K, SYS_clone3, 0, 1); /* its flags lie in memory no filter can read */
     emit_answer(out, SECCOMP_RET_ERRNO | ENOSYS);
-    for (size_t i = 0; i < sizeof rules / sizeof rules[0]; i++) emit_rule(out, &rules[i], building);
+    for (size_t i = 0; i < sizeof rules / sizeof rules[0]; i++) emit_rule(out, &rules[i], mode);
     emit_answer(out, SECCOMP_RET_ALLOW);
 }
 

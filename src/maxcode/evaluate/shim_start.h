@@ -34,12 +34,15 @@ static void set_limits(const struct job *job) {
     limit(job, RLIMIT_MSGQUEUE, 0);
 }
 
-static void place_fds(const struct job *job) {
+/* What is called gets no input and no output of its own: those are the shim's, which are copied for it. */
+static void place_fds(const struct job *job, const struct calls *calls) {
     const uint32_t flags = job->ask.flags;
-    bool ok = dup2(job->input, 0) == 0 && dup2(job->out, 1) == 1 && dup2(job->err, 2) == 2;
+    const int input = calls ? open("/dev/null", O_RDONLY) : job->input;
+    bool ok = dup2(input, 0) == 0 && dup2(calls ? job->err : job->out, 1) == 1 && dup2(job->err, 2) == 2;
+    if (calls) ok = ok && place_calls(calls);
     if (flags & HAS_ARTEFACT) ok = ok && dup2(job->artefact, ARTEFACT) == ARTEFACT;
     if (flags & START_ARTEFACT) ok = ok && !fcntl(ARTEFACT, F_SETFD, FD_CLOEXEC);
-    const unsigned first = flags & HAS_ARTEFACT ? ARTEFACT + 1 : ARTEFACT;
+    const unsigned first = calls ? DONE + 1 : flags & HAS_ARTEFACT ? ARTEFACT + 1 : ARTEFACT;
     if (!ok || syscall(SYS_close_range, first, ~0u, 1u << 2 /* CLOEXEC */)) give_up(job, "descriptors");
 }
 
@@ -52,15 +55,15 @@ static void fill_padding(char *padding, size_t size) {
     padding[8 + drawn % (size - 8)] = 0;
 }
 
-static void become(struct job *job) {
+static void become(struct job *job, const struct calls *calls) {
     const bool building = job->ask.flags & BUILDING;
     char padding[4096];
     fill_padding(padding, sizeof padding);
     char *environment[] = {"PATH=/usr/bin:/bin", "HOME=/tmp", "TMPDIR=/tmp", "LC_ALL=C", padding, NULL};
-    place_fds(job);
+    place_fds(job, calls);
     setsid();
     set_limits(job);
-    if (!install_filter(building ? &build_filter : &run_filter)) give_up(job, "seccomp");
+    if (!install_filter(calls ? &call_filter : building ? &build_filter : &run_filter)) give_up(job, "seccomp");
     note_start(job);
     if (job->ask.flags & START_ARTEFACT)
         syscall(SYS_execveat, ARTEFACT, "", job->strings, environment, AT_EMPTY_PATH);

@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from typing import final
 
 from maxcode.evaluate.checker import difference
+from maxcode.evaluate.function import disagreement
 from maxcode.evaluate.prepare import Input, command_files
 from maxcode.evaluate.sandbox import Blob, Job, Ran, Sandbox
 from maxcode.languages import language
@@ -35,19 +36,25 @@ class Verified:
 
 def job_for(problem: Problem, artefact: Blob, given: Input, profile: bool = False) -> Job:
     """One run of an artefact on one input, within the problem's limits and a multiple of the original's time."""
-    limits = problem.spec.limits
+    limits, shape = problem.spec.limits, given.shape
+    arrays_mb = 0 if shape is None else _mb(sum(shape.bytes) * shape.spec.slots)
     cpu_s = min(limits.run_s, SLOWER_AT_MOST * given.seconds + 1.0) if given.seconds else limits.run_s
     return Job(
-        argv=language(problem.language).run,
+        argv=(*language(problem.language).run, *(shape.words if shape is not None else ())),
         artefact=artefact,
         stdin=given.stdin,
         cpu_s=cpu_s,
         wall_s=3 * cpu_s + 2,
-        memory_mb=limits.memory_mb,
-        output_mb=limits.output_mb,
+        memory_mb=limits.memory_mb + arrays_mb,
+        output_mb=limits.output_mb if shape is None else 1 + arrays_mb * shape.rounds,
         processes=limits.processes,
         profile=profile,
+        called=shape is not None,
     )
+
+
+def _mb(size: int) -> int:
+    return (size >> 20) + 1
 
 
 async def verify(
@@ -87,13 +94,15 @@ def _judge(problem: Problem, given: Input, ran: Ran, job: Job) -> tuple[Outcome,
         return Outcome.TIMEOUT, f"stopped after {ran.cpu_s:.2f} s of CPU, {ran.wall_s:.2f} s of wall time"
     if ran.ending == "output":
         return Outcome.CRASHED, f"wrote more than {job.output_mb} MB"
+    if ran.ending == "tampered":
+        return Outcome.WRONG, "it wrote to an input, or outside its output"
     if ran.ending == "signal":
         return Outcome.CRASHED, f"killed by {_signal_name(ran.code)}{_last_words(ran)}"
     if ran.code != 0:
         return Outcome.CRASHED, f"exit status {ran.code}{_last_words(ran)}"
     if problem.spec.checker.kind == "command" or given.expected is None:
         return Outcome.CORRECT, ""
-    wrong = difference(problem.spec.checker, given.expected, ran.stdout)
+    wrong = _difference(problem, given, given.expected, ran.stdout)
     return (Outcome.CORRECT, "") if wrong is None else (Outcome.WRONG, wrong)
 
 
@@ -101,7 +110,13 @@ async def is_accepted(sandbox: Sandbox, problem: Problem, given: Input, output: 
     """Whether an output of a *timed* run is right."""
     if problem.spec.checker.kind == "command":
         return (await _ask_command(sandbox, problem, given, output))[0] is Outcome.CORRECT
-    return given.expected is not None and difference(problem.spec.checker, given.expected, output) is None
+    return given.expected is not None and _difference(problem, given, given.expected, output) is None
+
+
+def _difference(problem: Problem, given: Input, expected: bytes, output: bytes) -> str | None:
+    if given.shape is not None:
+        return disagreement(given.shape, expected, output)
+    return difference(problem.spec.checker, expected, output)
 
 
 async def _ask_command(sandbox: Sandbox, problem: Problem, given: Input, output: bytes) -> tuple[Outcome, str]:

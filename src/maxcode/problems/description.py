@@ -4,6 +4,7 @@
     statement = "what it does"         # also: id, language, goal = "cpu" | "wall", flags = ["-O2"]
     [checker]  kind = "tokens" | "exact" | "float" | "command", abs_tol, rel_tol, command
     [limits]   run_s, build_s, memory_mb, output_mb, processes
+    kind = "function", [function] ...  # a function in place of a whole program: function.py
     [tests]    folder, seen = ["0*"], held_out = ["1*"], generator = ["python3", "gen.py", "{seed}"], generated
 
 An unknown key is refused with the nearest spelling, a wrong type with what was expected.
@@ -16,11 +17,12 @@ import tomllib
 from collections.abc import Mapping
 from dataclasses import dataclass, field, fields
 from pathlib import Path
-from typing import Any, final, get_args, get_type_hints
+from typing import Any, Literal, final, get_args, get_type_hints
 
 import msgspec
 
 from maxcode.errors import InputError, unknown
+from maxcode.problems.function import FunctionTable
 from maxcode.types import Checker, Clock, Limits
 
 GENERATED = 4  # inputs made when a generator is given without a number
@@ -54,6 +56,8 @@ class Description:
     checker: Checker = field(default_factory=Checker)
     limits: Limits = field(default_factory=Limits)
     tests: Tests = field(default_factory=Tests)
+    kind: Literal["program", "function"] = "program"
+    function: FunctionTable = field(default_factory=FunctionTable)
 
     @property
     def paths(self) -> tuple[str, ...]:
@@ -61,7 +65,7 @@ class Description:
         return self.sources or (self.source,)
 
 
-_TABLES: dict[str, type] = {"checker": Checker, "limits": Limits, "tests": Tests}
+_TABLES: dict[str, type] = {"checker": Checker, "limits": Limits, "tests": Tests, "function": FunctionTable}
 _GOALS = get_args(Clock)
 _KINDS = get_args(get_type_hints(Checker)["kind"])
 
@@ -96,6 +100,7 @@ def describe(table: Mapping[str, Any], where: str) -> Description:
         if isinstance(inner := table.get(name), Mapping):
             _known_keys(inner, kind, f"[{name}] of {where}")
     _known_value(table, "goal", _GOALS, where)
+    _known_value(table, "kind", ("program", "function"), where)
     _known_value(table.get("checker"), "kind", _KINDS, f"[checker] of {where}")
     try:
         found = msgspec.convert(dict(table), Description)
@@ -141,6 +146,8 @@ def _sensible(found: Description, where: str) -> None:
             f'{where}: checker.command belongs to kind = "command" and only there; '
             'for your own checker write kind = "command" and command = ["python3", "check.py"]'
         )
+    if (found.kind == "function") != bool(found.function.name):
+        raise InputError(f'{where}: the table [function] belongs to kind = "function", and only there')
     _sensible_generator(found.tests, where)
 
 

@@ -40,6 +40,7 @@ def _parts(problem: Problem) -> Iterator[bytes]:
         "limits": dataclasses.asdict(spec.limits),
         "generator": spec.generator,
         "generated": spec.generated,
+        "function": None if spec.function is None else dataclasses.asdict(spec.function),
     }
     yield json.dumps(settings, sort_keys=True).encode()
     for side, cases in (("seen", spec.seen), ("held_out", spec.held_out)):

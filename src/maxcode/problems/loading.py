@@ -17,6 +17,7 @@ from maxcode.errors import InputError
 from maxcode.languages import Language, language, language_of
 from maxcode.problems.cases import Split, find_cases, split
 from maxcode.problems.description import GENERATED, Description, describe, merged, read_table
+from maxcode.problems.function import function_spec
 from maxcode.types import Problem, Program, ProgramSpec
 
 DESCRIPTION = "problem.toml"
@@ -74,7 +75,10 @@ def _assemble(found: Description, base: Path, tests: Path | None, name: str) -> 
     _check_flags(tongue, flags)
     _check_command(base, "checker.command", found.checker.command)
     _check_command(base, "tests.generator", found.tests.generator)
-    parts = _tests(found, base, tests)
+    function = function_spec(found.function, base) if found.kind == "function" else None
+    if function is not None and tongue.grammar not in ("c", "cpp"):
+        raise InputError(f"functions can be in C or C++, not in {tongue.name}; give a source in one of these")
+    parts = _tests(found, base, tests) if function is None else Split((), (), ())
     amount = GENERATED if found.tests.generated is None else found.tests.generated
     spec = ProgramSpec(
         flags=flags,
@@ -85,8 +89,9 @@ def _assemble(found: Description, base: Path, tests: Path | None, name: str) -> 
         generator=found.tests.generator,
         generated=amount if found.tests.generator else 0,
         folder=str(base.resolve()),
+        function=function,
     )
-    problem = Problem(name, "program", tongue.name, program, spec, found.statement.strip(), found.goal)
+    problem = Problem(name, found.kind, tongue.name, program, spec, found.statement.strip(), found.goal)
     return Loaded(problem, parts.notes)
 
 

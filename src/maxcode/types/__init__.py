@@ -18,17 +18,19 @@ from maxcode.types.measured import (
     Remark,
     Timing,
 )
-from maxcode.types.problem import Case, Checker, Clock, Limits, Problem, Program, ProgramSpec
+from maxcode.types.problem import Argument, Case, Checker, Clock, FunctionSpec, Limits, Problem, Program, ProgramSpec
 from maxcode.types.search import Action, Machine, Observation, Result, Section, Spent, State, StateId, Step, Usage
 
 __all__ = [
     "Action",
+    "Argument",
     "Case",
     "CaseResult",
     "Checker",
     "Clock",
     "Evaluation",
     "Feedback",
+    "FunctionSpec",
     "Hotspot",
     "Interval",
     "Limits",

@@ -57,6 +57,8 @@ class Timing:
     pass.  ``confirmed``: measured on fresh pairs after being selected, built without precompiled headers.
     ``over_rival``: the same ratio against the best at the start of the batch, where that one ran along.  ``elapsed``:
     the speed-up by the wall clock; a program that needs less CPU time but clearly longer ("waits") is not faster.
+    ``gflops``: the candidate's rate where the problem says how much work a call is, 1e9 operations a second;
+    ``roofline``: the most that this machine can do, in the same unit (one core for the clock ``cpu``).
     """
 
     clock: Clock
@@ -70,6 +72,8 @@ class Timing:
     per_input: dict[str, float] = field(default_factory=dict)
     over_rival: Interval | None = None
     elapsed: Interval | None = None
+    gflops: Interval | None = None
+    roofline: float = 0.0
 
 
 @final

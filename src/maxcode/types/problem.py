@@ -82,8 +82,57 @@ class Limits:
 
 @final
 @dataclass(frozen=True, slots=True)
+class Argument:
+    """An argument of a function.  ``extent`` is the number of elements as an expression in the scalar arguments, empty
+    for a scalar; ``access`` says who writes an array: ``in`` nobody, ``out`` and ``inout`` the function."""
+
+    name: str
+    ctype: Literal["double", "float", "int", "long"]
+    extent: str = ""
+    access: Literal["in", "out", "inout"] = "in"
+
+
+@final
+@dataclass(frozen=True, slots=True)
+class FunctionSpec:
+    """What the harness ``function`` needs beside the source.
+
+    A size gives every scalar argument a value, in their order.  ``timed`` sizes are timed: ``calls`` rounds of
+    ``slots`` calls a pass, every call on fresh inputs; ``checked`` sizes are verified only (odd ones find
+    skipped tails).
+    ``flop`` is an expression in the scalar arguments.  ``tolerance`` bounds the relative Frobenius error of every
+    written array against the original's.  ``header`` and ``inputs`` are C texts, the latter empty for uniform values in
+    [-1, 1): ``void inputs(unsigned long seed, <the function's arguments>)`` may change the values it is given.
+    """
+
+    name: str
+    arguments: tuple[Argument, ...]
+    timed: tuple[tuple[int, ...], ...]
+    checked: tuple[tuple[int, ...], ...]
+    flop: str
+    header_name: str
+    header: str
+    inputs: str = ""
+    calls: int = 8
+    slots: int = 1
+    tolerance: float = 1e-9
+
+    @property
+    def scalars(self) -> tuple[Argument, ...]:
+        """The arguments that are numbers, in order."""
+        return tuple(one for one in self.arguments if not one.extent)
+
+    @property
+    def arrays(self) -> tuple[Argument, ...]:
+        """The arguments that are arrays, in order."""
+        return tuple(one for one in self.arguments if one.extent)
+
+
+@final
+@dataclass(frozen=True, slots=True)
 class ProgramSpec:
-    """What the harness ``program`` (standard input to standard output) needs beside the source."""
+    """What the harnesses need beside the source.  ``program`` feeds the cases to standard input and reads standard
+    output; ``function`` calls what ``function`` describes and has no cases."""
 
     flags: tuple[str, ...] = ()
     checker: Checker = Checker()
@@ -93,6 +142,7 @@ class ProgramSpec:
     generator: tuple[str, ...] = ()  # command printing one input; `{seed}` is replaced; run in the sandbox
     generated: int = 0  # how many inputs to make
     folder: str = ""  # where relative files of the generator and the checker live
+    function: FunctionSpec | None = None
 
 
 @final
@@ -102,7 +152,7 @@ class Problem:
     allowed (None = all), so that a stage of SQD is ``replace(problem, permitted=...)``."""
 
     id: str
-    kind: Literal["program"]
+    kind: Literal["program", "function"]
     language: str
     program: Program
     spec: ProgramSpec

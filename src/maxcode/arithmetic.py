@@ -1,0 +1,45 @@
+"""Whole-number expressions in named sizes, as a problem's extents and work are written: ``2*m*n*k``.  Pure."""
+
+from __future__ import annotations
+
+import ast
+import operator
+from collections.abc import Callable, Mapping
+
+from maxcode.errors import InputError
+
+_OPERATORS: dict[type[ast.operator], Callable[[int, int], int]] = {
+    ast.Add: operator.add,
+    ast.Sub: operator.sub,
+    ast.Mult: operator.mul,
+    ast.FloorDiv: operator.floordiv,
+    ast.Div: operator.floordiv,
+}
+
+
+def value_of(expression: str, values: Mapping[str, int]) -> int:
+    """The value of + - * / // and parentheses over whole numbers and the names in ``values``; InputError otherwise.
+
+    Both slashes divide as C does for positive numbers.
+    """
+    try:
+        return _evaluate(ast.parse(expression.strip(), mode="eval").body, values)
+    except (SyntaxError, ZeroDivisionError, _Unknown) as error:
+        raise InputError(
+            f"cannot compute '{expression}' from {', '.join(values)}: {error}; use + - * / and parentheses"
+        ) from error
+
+
+class _Unknown(Exception):
+    """A part of an expression that is not allowed."""
+
+
+def _evaluate(node: ast.expr, values: Mapping[str, int]) -> int:
+    match node:
+        case ast.Constant(value=int(value)):
+            return value
+        case ast.Name(id=name) if name in values:
+            return values[name]
+        case ast.BinOp(left, op, right) if type(op) in _OPERATORS:
+            return _OPERATORS[type(op)](_evaluate(left, values), _evaluate(right, values))
+    raise _Unknown(f"`{ast.unparse(node)}` is not a number or a size")

@@ -1,0 +1,196 @@
+/* Calls of a function under the shim's clock; part of shim.c.
+ *
+ * The program maps an exchange memory and waits.  For every round the shim puts fresh inputs there, poisons the outputs,
+ * says go, and waits for done; the clock is the processor time of the whole process, or the wall clock, read here.  What
+ * the program uses between two rounds is charged too.  It never sees the inputs of a later round, and the outputs are
+ * copied out before it is spoken to again.
+ *
+ * Standard input: a struct plan, `arrays` struct array, then for each round and slot the arrays that are read, in
+ * order.  A slot is one call; a round has `slots` of them, so that short calls are timed together.  In the exchange each
+ * array begins at a page, and what lies between its end and the next one, a page at least, must not change.
+ */
+enum { EXCHANGE = 4, GO = 5, DONE = 6, GUARD = 4096, MOST_ARRAYS = 16 };
+enum array_kind { READ_ONLY, WRITTEN, READ_AND_WRITTEN };
+
+struct plan {
+    uint32_t arrays, slots, rounds, unused;
+};
+
+struct array {
+    uint64_t bytes, kind;
+};
+
+struct calls {
+    struct plan plan;
+    struct array arrays[MOST_ARRAYS];
+    unsigned char *exchange;
+    uint64_t size; /* of the exchange */
+    int memory, go, done, their_go, their_done;
+    uint64_t cpu_ns, wall_ns; /* all calls so far */
+    uint64_t last_cpu_ns;     /* the process's clock when it was last looked at */
+};
+
+static uint64_t clock_ns(clockid_t clock) {
+    struct timespec t = {0};
+    clock_gettime(clock, &t);
+    return (uint64_t)t.tv_sec * 1000000000 + (uint64_t)t.tv_nsec;
+}
+
+static uint64_t paged(uint64_t bytes) { return (bytes + GUARD - 1) / GUARD * GUARD; }
+
+static void read_whole(int fd, void *to, uint64_t size) {
+    for (uint64_t at = 0; at < size;) {
+        const ssize_t got = read(fd, (char *)to + at, size - at);
+        if (got <= 0) die("the calls' inputs");
+        at += (uint64_t)got;
+    }
+}
+
+static void write_whole(int fd, const void *from, uint64_t size) {
+    for (uint64_t at = 0; at < size;) {
+        const ssize_t put = write(fd, (const char *)from + at, size - at);
+        if (put <= 0) die("the calls' outputs");
+        at += (uint64_t)put;
+    }
+}
+
+/* Reads the plan, makes the exchange (of a size nobody can change) and two pipes. */
+static void prepare_calls(struct calls *calls, const struct job *job) {
+    int go[2], done[2];
+    *calls = (struct calls){.size = GUARD};
+    read_whole(job->input, &calls->plan, sizeof calls->plan);
+    if (calls->plan.arrays > MOST_ARRAYS) die("too many arrays");
+    read_whole(job->input, calls->arrays, calls->plan.arrays * sizeof calls->arrays[0]);
+    for (uint32_t i = 0; i < calls->plan.arrays * calls->plan.slots; i++)
+        calls->size += paged(calls->arrays[i % calls->plan.arrays].bytes) + GUARD;
+    const int memory = memfd_create("exchange", MFD_CLOEXEC | MFD_ALLOW_SEALING);
+    if (memory < 0 || ftruncate(memory, (off_t)calls->size)) die("exchange");
+    if (fcntl(memory, F_ADD_SEALS, F_SEAL_SHRINK | F_SEAL_GROW | F_SEAL_SEAL)) die("seal");
+    calls->memory = lifted(memory);
+    calls->exchange = mmap(NULL, calls->size, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_POPULATE, calls->memory, 0);
+    if (calls->exchange == MAP_FAILED || pipe2(go, O_CLOEXEC) || pipe2(done, O_CLOEXEC)) die("calls");
+    calls->their_go = lifted(go[0]), calls->go = lifted(go[1]);
+    calls->done = lifted(done[0]), calls->their_done = lifted(done[1]);
+    memset(calls->exchange, 0xa5, calls->size);
+}
+
+static void close_calls(struct calls *calls) {
+    munmap(calls->exchange, calls->size);
+    close(calls->memory), close(calls->go), close(calls->done);
+}
+
+/* In the new process: its ends of it all, at the numbers that the driver knows. */
+static bool place_calls(const struct calls *calls) {
+    return dup2(calls->memory, EXCHANGE) == EXCHANGE && dup2(calls->their_go, GO) == GO &&
+           dup2(calls->their_done, DONE) == DONE;
+}
+
+/* What is done with every array of every slot: its bytes, and the guard behind them. */
+typedef bool visitor(const struct calls *, const struct array *, unsigned char *bytes, uint64_t guard, int fd);
+
+static bool visit(const struct calls *calls, visitor *each, int fd) {
+    unsigned char *at = calls->exchange + GUARD;
+    for (uint32_t i = 0; i < calls->plan.arrays * calls->plan.slots; i++) {
+        const struct array *array = &calls->arrays[i % calls->plan.arrays];
+        const uint64_t room = paged(array->bytes) + GUARD;
+        if (!each(calls, array, at, room - array->bytes, fd)) return false;
+        at += room;
+    }
+    return true;
+}
+
+static bool fill(const struct calls *calls, const struct array *array, unsigned char *bytes, uint64_t guard, int fd) {
+    (void)calls, (void)guard;
+    if (array->kind == WRITTEN)
+        memset(bytes, 0xff, array->bytes); /* as doubles, NaN */
+    else
+        read_whole(fd, bytes, array->bytes);
+    return true;
+}
+
+static bool copy_out(const struct calls *calls, const struct array *array, unsigned char *bytes, uint64_t guard, int fd) {
+    (void)calls, (void)guard;
+    if (array->kind != READ_ONLY) write_whole(fd, bytes, array->bytes);
+    return true;
+}
+
+static bool is_whole(const struct calls *calls, const struct array *array, unsigned char *bytes, uint64_t guard, int fd) {
+    (void)calls, (void)fd;
+    for (uint64_t i = 0; i < guard; i++)
+        if (bytes[array->bytes + i] != 0xa5) return false;
+    return true;
+}
+
+/* Whether what is only read still is what is in `fd` from its offset on. */
+static bool is_unread(const struct calls *calls, const struct array *array, unsigned char *bytes, uint64_t guard, int fd) {
+    static unsigned char page[65536];
+    (void)calls, (void)guard;
+    if (array->kind == WRITTEN) return true;
+    for (uint64_t at = 0, size; at < array->bytes; at += size) {
+        size = array->bytes - at < sizeof page ? array->bytes - at : sizeof page;
+        read_whole(fd, page, size);
+        if (array->kind == READ_ONLY && memcmp(page, bytes + at, size)) return false;
+    }
+    return true;
+}
+
+/* Waits for the program's word; false when it ended, or its time is over. */
+static bool hear_done(struct calls *calls, const struct job *job, pid_t pid, uint64_t start) {
+    struct pollfd awaited[] = {{calls->done, POLLIN, 0}, {control, POLLRDHUP, 0}};
+    char word;
+    for (uint64_t us; (us = patience_us(job, pid, start)) > 0;) {
+        poll_for(awaited, 2, us);
+        if (awaited[1].revents) _exit(0);
+        if (awaited[0].revents) return read(calls->done, &word, 1) == 1;
+    }
+    return false;
+}
+
+/* Waits, for a few ms at most, until the program waits for us: the kernel brings the clock of another process up to date
+ * when it leaves the processor, and it may not have left it yet when its word arrives. */
+static void until_idle(pid_t pid) {
+    char path[32], text[512];
+    snprintf(path, sizeof path, "/proc/%d/stat", pid);
+    const int fd = open(path, O_RDONLY | O_CLOEXEC);
+    for (int look = 0; fd >= 0 && look < 200; look++) {
+        const ssize_t got = pread(fd, text, sizeof text - 1, 0);
+        text[got > 0 ? got : 0] = 0;
+        const char *name_end = strrchr(text, ')');
+        if (!name_end || name_end[1] != ' ' || name_end[2] != 'R') break;
+        nanosleep(&(struct timespec){.tv_nsec = 20000}, NULL);
+    }
+    if (fd >= 0) close(fd);
+}
+
+/* One round; false when it was the last: the program ended, was too slow, or (`tampered`) wrote where it must not. */
+static bool play_round(struct calls *calls, const struct job *job, pid_t pid, uint64_t start, bool *tampered) {
+    clockid_t clock;
+    const off_t inputs = lseek(job->input, 0, SEEK_CUR);
+    visit(calls, fill, job->input);
+    if (clock_getcpuclockid(pid, &clock)) return false;
+    const uint64_t began = clock_ns(CLOCK_MONOTONIC);
+    if (write(calls->go, "g", 1) != 1 || !hear_done(calls, job, pid, start)) return false;
+    const uint64_t ended = clock_ns(CLOCK_MONOTONIC);
+    until_idle(pid);
+    const uint64_t used = clock_ns(clock);
+    if (used < calls->last_cpu_ns) return false; /* it has just died */
+    calls->wall_ns += ended - began;
+    calls->cpu_ns += used - calls->last_cpu_ns;
+    calls->last_cpu_ns = used;
+    visit(calls, copy_out, job->out);
+    lseek(job->input, inputs, SEEK_SET);
+    *tampered = !visit(calls, is_unread, job->input) || !visit(calls, is_whole, -1);
+    return !*tampered;
+}
+
+/* All rounds; true when the program is still there at the end, having answered each. */
+static bool play(struct calls *calls, const struct job *job, pid_t pid, uint64_t start, bool *tampered) {
+    clockid_t clock;
+    close(calls->their_go), close(calls->their_done);
+    if (!hear_done(calls, job, pid, start) || clock_getcpuclockid(pid, &clock)) return false; /* it is ready */
+    until_idle(pid);
+    calls->last_cpu_ns = clock_ns(clock);
+    for (uint32_t round = 0; round < calls->plan.rounds; round++)
+        if (!play_round(calls, job, pid, start, tampered)) return false;
+    return true;
+}

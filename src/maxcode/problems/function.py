@@ -1,0 +1,122 @@
+"""The table ``[function]`` of problem.toml: from text to a ``FunctionSpec``.
+
+    [function]
+    name = "gemm"
+    header = "gemm.h"
+    arguments = ["int m", "int n", "int k", "const double A[m*k]", "const double B[k*n]", "double C[m*n]"]
+    timed = [{ m = 256, n = 256, k = 256 }]
+    checked = [{ m = 7, n = 17, k = 5 }]
+    flop = "2*m*n*k"            # of one call
+    inputs = "inputs.c"         # optional; also: calls, slots, tolerance
+
+An array that is not const is written; ``inout double X[n]`` is read and written.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Literal, cast, final
+
+from maxcode.arithmetic import value_of
+from maxcode.errors import InputError
+from maxcode.types import Argument, FunctionSpec
+
+_ARGUMENT = re.compile(r"(?:(const|inout) +)?(double|float|int|long) +([A-Za-z_]\w*)(?:\[([^\[\]]+)\])?")
+_MOST_ARRAYS = 16  # as in shim_calls.h
+_MOST_BYTES = 1 << 30  # of all the arrays of a pass
+_WIDTHS = {"double": 8, "float": 4, "int": 4, "long": 8}
+
+
+@final
+@dataclass(frozen=True, slots=True)
+class FunctionTable:
+    """The table as it is written."""
+
+    name: str = ""
+    header: str = ""
+    arguments: tuple[str, ...] = ()
+    timed: tuple[Mapping[str, int], ...] = ()
+    checked: tuple[Mapping[str, int], ...] = ()
+    flop: str = ""
+    inputs: str = ""
+    calls: int = 8
+    slots: int = 1
+    tolerance: float = 1e-9
+
+
+def function_spec(table: FunctionTable, folder: Path) -> FunctionSpec:
+    """The table checked, with the texts of its files; InputError naming the key that cannot be used."""
+    for key in ("name", "header", "arguments", "timed", "flop"):
+        if not getattr(table, key):
+            raise InputError(f"[function] needs `{key}`; see docs/measuring.md for an example")
+    if min(table.calls, table.slots) < 1 or not table.tolerance > 0:
+        raise InputError("[function]: calls and slots must be 1 or more, tolerance above 0")
+    spec = FunctionSpec(
+        name=table.name,
+        arguments=tuple(_argument(text) for text in table.arguments),
+        timed=(),
+        checked=(),
+        flop=table.flop,
+        header_name=table.header,
+        header=_text(folder, table.header),
+        inputs=_text(folder, table.inputs) if table.inputs else "",
+        calls=table.calls,
+        slots=table.slots,
+        tolerance=table.tolerance,
+    )
+    spec = replace(
+        spec,
+        timed=tuple(_size(spec, one) for one in table.timed),
+        checked=tuple(_size(spec, one) for one in table.checked),
+    )
+    _check(spec)
+    return spec
+
+
+def _argument(text: str) -> Argument:
+    match = _ARGUMENT.fullmatch(text.strip())
+    if match is None:
+        raise InputError(
+            f"[function]: cannot read the argument '{text}'; write `int n`, `const double A[n*n]`, `double C[n]` or "
+            "`inout double X[n]`, with the number of elements in brackets"
+        )
+    prefix, ctype, name, extent = match.groups()
+    kind = cast(Literal["double", "float", "int", "long"], ctype)
+    if extent is None:
+        if ctype not in ("int", "long") or prefix == "inout":
+            raise InputError(f"[function]: '{text}' must be int or long; only sizes can be passed as numbers")
+        return Argument(name, kind)
+    access: Literal["in", "out", "inout"] = "in" if prefix == "const" else "inout" if prefix else "out"
+    return Argument(name, kind, extent, access)
+
+
+def _size(spec: FunctionSpec, given: Mapping[str, int]) -> tuple[int, ...]:
+    names = [one.name for one in spec.scalars]
+    if set(given) != set(names):
+        raise InputError(f"[function]: the size {dict(given)} must give a value to each of {', '.join(names)}")
+    return tuple(given[name] for name in names)
+
+
+def _check(spec: FunctionSpec) -> None:
+    arrays = spec.arrays
+    if not any(one.access != "in" for one in arrays) or len(arrays) > _MOST_ARRAYS:
+        raise InputError(f"[function]: it needs an array that is not const, and at most {_MOST_ARRAYS} arrays")
+    names = [one.name for one in spec.scalars]
+    for size in (*spec.timed, *spec.checked):
+        values = dict(zip(names, size, strict=True))
+        sizes = [_WIDTHS[one.ctype] * value_of(one.extent, values) for one in arrays]
+        if min(sizes) < 0 or value_of(spec.flop, values) < 0:
+            raise InputError(f"[function]: at {values} an extent or flop is below 0")
+        rounds = spec.calls if size in spec.timed else 1
+        if sum(sizes) * rounds * spec.slots > _MOST_BYTES:
+            raise InputError(f"[function]: at {values} the arrays of {rounds} x {spec.slots} calls exceed 1 GB")
+
+
+def _text(folder: Path, name: str) -> str:
+    try:
+        return (folder / name).read_text()
+    except (OSError, UnicodeDecodeError) as error:
+        raise InputError(f"[function]: cannot read {folder / name}: {error}") from error

@@ -1,0 +1,250 @@
+"""Functions under the shim's clock: honest ones are timed in GFLOPS, cheats gain nothing or are told what they did."""
+
+from __future__ import annotations
+
+import struct
+from collections.abc import Callable
+from dataclasses import replace
+from pathlib import Path
+
+import anyio
+import pytest
+
+from maxcode.errors import InputError
+from maxcode.evaluate.function import Shape, disagreement, spec_of
+from maxcode.evaluate.prepare import Admitted
+from maxcode.evaluate.program import ProgramEvaluator, _timed
+from maxcode.problems import load
+from maxcode.types import Action, Evaluation, Interval, Outcome, Problem, State, Step, Timing
+
+GEMM = Path(__file__).parents[2] / "examples" / "gemm"
+NAIVE = (GEMM / "gemm.c").read_text()
+IKJ = """#include <string.h>
+#include "gemm.h"
+void gemm(int m, int n, int k, const double *A, const double *B, double *C) {
+    memset(C, 0, sizeof *C * (size_t)m * (size_t)n);
+    for (int i = 0; i < m; i++)
+        for (int p = 0; p < k; p++)
+            for (int j = 0; j < n; j++) C[i * n + j] += A[i * k + p] * B[p * n + j];
+}
+"""
+
+
+def small(folder: Path) -> Problem:
+    problem = load(folder).problem
+    function = replace(
+        spec_of(problem), calls=40, timed=((120, 120, 120),), checked=((1, 1, 1), (7, 17, 5), (33, 8, 64))
+    )
+    return replace(problem, spec=replace(problem.spec, function=function))
+
+
+@pytest.fixture(scope="module")
+def admitted(sandbox_evaluator: ProgramEvaluator) -> Admitted:
+    return anyio.run(sandbox_evaluator.admit, small(GEMM))
+
+
+@pytest.fixture(scope="module")
+def judge(sandbox_evaluator: ProgramEvaluator, admitted: Admitted) -> Callable[[str], Evaluation]:
+    def judged(text: str) -> Evaluation:
+        action = Action(admitted.problem.program.with_text(text))
+        return anyio.run(sandbox_evaluator.evaluate, admitted.problem, action)
+
+    return judged
+
+
+def gemm(body: str, before: str = "", honest: str = "honest(m, n, k, A, B, C);") -> str:
+    """A gemm that does ``body`` and then what is honest."""
+    return (
+        "#define _GNU_SOURCE\n#include <fcntl.h>\n#include <pthread.h>\n#include <stdio.h>\n#include <stdlib.h>\n"
+        "#include <string.h>\n#include <sys/mman.h>\n#include <sys/wait.h>\n#include <time.h>\n#include <unistd.h>\n"
+        + IKJ.replace("void gemm", "static void honest")
+        + before
+        + "void gemm(int m, int n, int k, const double *A, const double *B, double *C) {\n"
+        + body
+        + honest
+        + "\n}\n"
+    )
+
+
+def test_the_original_is_measured_in_gflops_below_the_roofline(admitted: Admitted) -> None:
+    assert [given.name for given in admitted.timed] == ["m=120 n=120 k=120"]
+    assert {given.origin for given in admitted.inputs} == {"seen", "generated"}
+    assert 1 < admitted.peak_gflops < 2000
+
+
+def test_a_better_loop_order_is_faster_and_confirmed(
+    sandbox_evaluator: ProgramEvaluator, admitted: Admitted, judge: Callable[[str], Evaluation]
+) -> None:
+    found = judge(IKJ)
+    assert found.outcome is Outcome.CORRECT
+    assert found.timing is not None
+    assert found.timing.significant
+    assert found.timing.gflops is not None
+    assert 0 < found.timing.gflops.low <= found.timing.gflops.high < found.timing.roofline
+    state = State(
+        admitted.problem,
+        State(admitted.problem),
+        Step(Action(admitted.problem.program.with_text(IKJ)), found, 2.0),
+        (1, 0),
+    )
+    confirmed = anyio.run(sandbox_evaluator.settle, admitted.problem, [state], None)[0].timing
+    assert confirmed is not None
+    assert confirmed.confirmed
+    assert confirmed.significant
+
+
+def test_a_playoff_between_two_functions_has_a_winner(
+    sandbox_evaluator: ProgramEvaluator, admitted: Admitted, judge: Callable[[str], Evaluation]
+) -> None:
+    def state(text: str, slot: int) -> State:
+        step = Step(Action(admitted.problem.program.with_text(text)), judge(text), 2.0)
+        return State(admitted.problem, State(admitted.problem), step, (1, slot))
+
+    twice = IKJ.replace("    memset", "    for (int again = 0; again < 2; again++) {\n    memset").rstrip().rstrip("}")
+    states = [state(twice + "}\n}\n", 0), state(IKJ, 1)]
+    found = anyio.run(sandbox_evaluator.settle, admitted.problem, states, None)
+    assert set(found) == {1}
+
+
+WRONG = {
+    "results kept from an earlier call": (
+        gemm(
+            "static double *kept; static int size; "
+            "if (kept && size == m * n) { memcpy(C, kept, sizeof *C * (size_t)size); return; }",
+            honest="honest(m, n, k, A, B, C); kept = malloc(sizeof *C * (size_t)(m * n)); size = m * n; "
+            "memcpy(kept, C, sizeof *C * (size_t)size);",
+        ),
+        "a held-out test failed",
+    ),
+    "skipped tail rows": (gemm("", honest="honest(m - m % 8, n, k, A, B, C);"), "C at m=1 n=1 k=1"),
+    "float in place of double": (
+        IKJ.replace("C[i * n + j] += A", "C[i * n + j] += (double)((float)A").replace(
+            "B[p * n + j];", "(float)B[p * n + j]);"
+        ),
+        "relative error",
+    ),
+    "nothing written": (gemm("", honest=""), "relative error nan"),
+    "just beyond the output": (gemm("C[m * n] = 1;"), "outside its output"),
+    "into an input": (gemm("((double *)(size_t)A)[0] = 1;"), "wrote to an input"),
+}
+
+CRASHED = {
+    "far beyond the output": gemm("C[(m * n + 511) / 512 * 512] = 1;"),
+    "leaving before the last call": gemm("static int calls; if (m > 100 && calls++ == 3) exit(0);"),
+    "a word too many, then the work": gemm(
+        'if (write(6, "d", 1) != 1) return; struct timespec t = {0, 20000000}; nanosleep(&t, 0);'
+    ),
+    "the end of everything": gemm("kill(0, 9);", "#include <signal.h>\n"),
+}
+
+REJECTED = {
+    "a BLAS by name": gemm("cblas_dgemm(0);", "void cblas_dgemm(int);\n"),
+    "the header of a BLAS": "#include <cblas.h>\n" + IKJ,
+    "a library loaded": gemm('dlopen("libopenblas.so", 1);', "void *dlopen(const char *, int);\n"),
+}
+
+# They compute in the end, because what they try is not to be had.
+VAIN = {
+    "a library loaded under another name": gemm(
+        'void *l = open_it("libopenblas.so.0", 2); if (!l) l = open_it("libblas.so.3", 2); if (l) return;',
+        "#define open_it dl##open\n#define glue(a, b) a##b\n#undef open_it\n#define open_it glue(dl, open)\n"
+        "void *open_it(const char *, int);\n",
+    ),
+    "work in a child": gemm(
+        "pid_t child = fork(); if (child == 0) { honest(m, n, k, A, B, C); _exit(0); } "
+        "if (child > 0) { waitpid(child, 0, 0); return; }"
+    ),
+    "expected values": gemm(
+        "char text[64]; int f = open(\"/proc/1/mem\", O_RDONLY); if (f < 0) f = open(\"/proc/1/fd/64\", O_RDONLY); "
+        "if (f < 0) f = open(\"/src/gemm.c\", O_RDONLY); if (f >= 0 && read(f, text, 64) > 0) return; "
+        "if (read(0, text, 64) > 0) return;"
+    ),
+    "a patched clock": gemm(
+        "", "int clock_gettime(clockid_t c, struct timespec *t) { (void)c; t->tv_sec = t->tv_nsec = 0; return 0; }\n"
+    ),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("name", WRONG)
+def test_a_function_that_does_not_compute_its_output_is_wrong(name: str, judge: Callable[[str], Evaluation]) -> None:
+    text, words = WRONG[name]
+    found = judge(text)
+    assert found.outcome is Outcome.WRONG, found.feedback
+    assert found.timing is None
+    assert any(words in reason for reason in found.feedback.reasons), found.feedback.reasons
+
+
+@pytest.mark.parametrize("name", CRASHED)
+def test_a_function_that_breaks_its_process_has_crashed(name: str, judge: Callable[[str], Evaluation]) -> None:
+    assert judge(CRASHED[name]).outcome is Outcome.CRASHED
+
+
+@pytest.mark.parametrize("name", REJECTED)
+def test_a_library_is_refused_before_anything_is_built(name: str, judge: Callable[[str], Evaluation]) -> None:
+    found = judge(REJECTED[name])
+    assert found.outcome is Outcome.REJECTED
+    assert "line" in found.feedback.reasons[0]
+
+
+@pytest.mark.parametrize("name", VAIN)
+def test_a_cheat_that_is_not_to_be_had_gains_nothing(name: str, judge: Callable[[str], Evaluation]) -> None:
+    honest, found = judge(IKJ).timing, judge(VAIN[name])
+    assert found.outcome is Outcome.CORRECT, found.feedback
+    assert found.timing is not None
+    assert honest is not None
+    assert found.timing.speedup.value < 1.3 * honest.speedup.value
+
+
+def test_a_thread_left_running_is_charged(judge: Callable[[str], Evaluation]) -> None:
+    spin = "static void *spin(void *p) { for (volatile long i = 0;; i++) {} return p; }\n"
+    found = judge(gemm("static pthread_t left; if (!left) pthread_create(&left, 0, spin, 0);", spin))
+    assert found.outcome is Outcome.CORRECT, found.feedback
+    assert found.timing is not None
+    assert found.timing.gflops is not None
+    honest = judge(IKJ).timing
+    assert honest is not None
+    assert honest.gflops is not None
+    assert found.timing.gflops.value < 0.9 * honest.gflops.value
+
+
+def test_more_than_the_machine_can_do_is_rejected(admitted: Admitted) -> None:
+    rate = Interval(1.2 * admitted.peak_gflops, 1.15 * admitted.peak_gflops, 1.25 * admitted.peak_gflops)
+    timing = Timing("cpu", Interval(90, 89, 91), True, "faster", 9, gflops=rate)
+    found = _timed(Evaluation(Outcome.CORRECT), timing, admitted)
+    assert found.outcome is Outcome.REJECTED
+    assert found.timing is None
+    assert "more than this machine can do" in found.feedback.reasons[0]
+
+
+def test_one_wrong_element_of_many_is_seen_and_nan_never_passes(admitted: Admitted) -> None:
+    shape = Shape(spec_of(admitted.problem), (2, 2, 2), 1)
+    right = struct.pack("4d", 1, 2, 3, 4)
+    assert disagreement(shape, right, struct.pack("4d", 1, 2, 3, 4 + 1e-12)) is None
+    assert "relative error" in (disagreement(shape, right, struct.pack("4d", 1, 2, 3, 4 + 1e-7)) or "")
+    assert "nan" in (disagreement(shape, right, struct.pack("4d", 1, 2, float("nan"), 4)) or "")
+    assert "bytes" in (disagreement(shape, right, right[:-8]) or "")
+
+
+@pytest.mark.parametrize(
+    ("change", "words"),
+    [
+        (("const double A[m*k]", "const double A[m*z]"), "cannot compute 'm\\*z'"),
+        (("int m", "float m"), "must be int or long"),
+        (("double C[m*n]", "const double C[m*n]"), "not const"),
+        (("2*m*n*k", "2*m*n*k**3"), "cannot compute"),
+        (('header = "gemm.h"', 'header = "none.h"'), "cannot read"),
+        (("{ m = 7, n = 17, k = 5 }", "{ m = 7, n = 17 }"), "must give a value to each"),
+        (('name = "gemm"', 'nam = "gemm"'), "did you mean 'name'"),
+        (('kind = "function"', 'kind = "program"'), "belongs to kind"),
+    ],
+)
+def test_a_description_that_cannot_be_used_names_what_to_change(
+    change: tuple[str, str], words: str, tmp_path: Path
+) -> None:
+    for name in ("gemm.c", "gemm.h"):
+        (tmp_path / name).write_text((GEMM / name).read_text())
+    text = (GEMM / "problem.toml").read_text()
+    assert change[0] in text
+    (tmp_path / "problem.toml").write_text(text.replace(change[0], change[1]))
+    with pytest.raises(InputError, match=words):
+        load(tmp_path)
