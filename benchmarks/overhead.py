@@ -22,13 +22,16 @@ from maxcode.observe import best, compose, critiques, failures, feedback, progra
 from maxcode.optimize import Method, Run, optimize
 from maxcode.record import Record
 from maxcode.roles import Search
-from maxcode.search import BestOfN, CudaLlm, Refine
+from maxcode.search import Beam, BestOfN, CudaLlm, Elites, Refine, Tree
 from maxcode.testing import Echo, Scripted, Table, toy_problem
 
 SEARCHES: dict[str, Callable[[int], Search]] = {
     "best-of-n": lambda n: BestOfN(n=n, width=8),
     "refine": lambda n: Refine(depth=n),
     "cuda-llm": lambda n: CudaLlm(width=8, depth=n),
+    "beam": lambda n: Beam(width=4, children=4),
+    "tree": lambda n: Tree(width=8),
+    "elites": lambda n: Elites(width=8),
 }
 OBSERVE = compose(
     statement(), program(), feedback(), best(), run_best(), trajectory(), critiques("the original is slow"), failures()

@@ -16,7 +16,7 @@ from maxcode.observe import best, compose, critiques, failures, program, stateme
 from maxcode.optimize import Method, Run, optimize
 from maxcode.record import Line, Record
 from maxcode.roles import Search
-from maxcode.search import BestOfN, CudaLlm, Refine
+from maxcode.search import Beam, BestOfN, CudaLlm, Elites, Refine, Tree
 from maxcode.testing import Echo, Scripted, Table, toy_problem
 from maxcode.types import Action, Observation, State
 
@@ -24,6 +24,9 @@ SEARCHES: dict[str, Search] = {
     "best-of-n": BestOfN(n=6, width=3),
     "refine": Refine(depth=4),
     "cuda-llm": CudaLlm(width=3, depth=3),
+    "beam": Beam(width=2, children=2),
+    "tree": Tree(width=2),
+    "elites": Elites(width=2),
 }
 BUDGET = 9
 

@@ -189,7 +189,8 @@ def test_the_budget_is_the_dial_and_64_is_the_papers_8_by_8() -> None:
 def test_an_unknown_method_is_bad_input_with_the_nearest_name() -> None:
     with pytest.raises(InputError, match="did you mean 'best-of-n'"):
         method("best-of-m", Scripted(), 8, Scene(MACHINE))
-    assert set(names()) == {name + plus for name in ("best-of-n", "refine", "cuda-llm") for plus in ("", "+maxcode")}
+    searches = ("best-of-n", "refine", "cuda-llm", "beam", "tree", "elites")
+    assert set(names()) == {name + plus for name in searches for plus in ("", "+maxcode")}
 
 
 def test_the_statement_of_a_function_says_its_prototype_sizes_and_tolerance() -> None:

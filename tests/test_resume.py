@@ -25,7 +25,7 @@ from maxcode.testing import FakeClock, Scripted, Table, toy_problem
 from maxcode.types import Action, Evaluation, Problem, State
 
 DRIVER = Path(__file__).with_name("resume_driver.py")
-SEARCHES = ["best-of-n", "refine", "cuda-llm"]
+SEARCHES = ["best-of-n", "refine", "cuda-llm", "beam", "tree", "elites"]
 
 
 def drive(folder: Path, search: str, moment: str) -> int:

@@ -28,7 +28,7 @@ from maxcode.observe import (
     trajectory,
 )
 from maxcode.roles import Policy, Search
-from maxcode.search import BestOfN, CudaLlm, Refine
+from maxcode.search import Beam, BestOfN, CudaLlm, Elites, Refine, Tree
 from maxcode.types import Machine
 
 PLUS = "+maxcode"
@@ -56,10 +56,31 @@ def _cuda_llm(budget: int) -> Search:
     return CudaLlm(width=width, depth=math.ceil(budget / width))
 
 
+def _beam(budget: int) -> Search:
+    side = max(1, round(budget ** (1 / 3)))
+    return Beam(width=side, children=side)
+
+
+def _tree(budget: int) -> Search:
+    return Tree(width=_generation(budget))
+
+
+def _elites(budget: int) -> Search:
+    return Elites(width=_generation(budget))
+
+
+def _generation(budget: int) -> int:
+    """As many batches as candidates in one, and no more than 8 of those."""
+    return max(1, min(8, round(math.sqrt(budget))))
+
+
 SEARCHES: dict[str, tuple[Callable[[int], Search], str]] = {
     "best-of-n": (_best_of_n, "independent proposals from the original"),
     "refine": (_refine, "one path, each proposal from the last"),
     "cuda-llm": (_cuda_llm, "greedy beam with repair: the fastest correct child of each level goes on"),
+    "beam": (_beam, "the best few correct ones of each level go on together"),
+    "tree": (_tree, "UCT on the best reward below a node, with progressive widening"),
+    "elites": (_elites, "MAP-Elites: one elite per set of techniques, parents drawn over all of them"),
 }
 
 

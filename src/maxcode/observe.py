@@ -15,6 +15,7 @@ from itertools import islice
 from maxcode.reached import Reached
 from maxcode.roles import Observe
 from maxcode.source import fenced, prose
+from maxcode.techniques import describe
 from maxcode.types import (
     Checker,
     Evaluation,
@@ -228,7 +229,10 @@ def _statement_lines(problem: Problem) -> list[str]:
     lines += [f"checker: {_checker(spec.checker)}"] if spec.function is None else _function_lines(spec.function)
     lines.append(f"goal: least {'CPU' if problem.goal == 'cpu' else 'wall-clock'} time")
     if problem.permitted is not None:
-        lines.append(f"permitted techniques: {', '.join(sorted(problem.permitted)) or 'none'}")
+        lines.append(
+            "permitted techniques, all others are refused:" if problem.permitted else "no technique is permitted"
+        )
+        lines += [f"- {describe(name)}" for name in sorted(problem.permitted)]
     return lines
 
 

@@ -195,6 +195,18 @@ def test_a_cheat_that_is_not_to_be_had_gains_nothing(name: str, judge: Callable[
     assert found.timing.speedup.value < 1.3 * honest.speedup.value
 
 
+def test_a_technique_that_is_not_permitted_is_rejected_with_what_and_where(
+    sandbox_evaluator: ProgramEvaluator, admitted: Admitted
+) -> None:
+    staged = replace(admitted.problem, permitted=frozenset({"tiling"}))
+    text = IKJ.replace("            for (int j", "#pragma omp simd\n            for (int j")
+    found = anyio.run(sandbox_evaluator.evaluate, staged, Action(staged.program.with_text(text)))
+    assert found.outcome is Outcome.REJECTED
+    assert found.feedback.reasons == ("gemm.c, line 7: `#pragma omp simd` is simd, which is not permitted here",)
+    allowed = anyio.run(sandbox_evaluator.evaluate, staged, Action(staged.program.with_text(IKJ)))
+    assert allowed.outcome is Outcome.CORRECT
+
+
 def test_a_thread_left_running_is_charged(judge: Callable[[str], Evaluation]) -> None:
     spin = "static void *spin(void *p) { for (volatile long i = 0;; i++) {} return p; }\n"
     found = judge(gemm("static pthread_t left; if (!left) pthread_create(&left, 0, spin, 0);", spin))
@@ -236,6 +248,7 @@ def test_one_wrong_element_of_many_is_seen_and_nan_never_passes(admitted: Admitt
         (("{ m = 7, n = 17, k = 5 }", "{ m = 7, n = 17 }"), "must give a value to each"),
         (('name = "gemm"', 'nam = "gemm"'), "did you mean 'name'"),
         (('kind = "function"', 'kind = "program"'), "belongs to kind"),
+        (('kind = "function"', 'kind = "function"\npermitted = ["tilling"]'), "did you mean 'tiling'"),
     ],
 )
 def test_a_description_that_cannot_be_used_names_what_to_change(

@@ -18,6 +18,7 @@ from typing import final
 
 import anyio
 
+from maxcode import techniques
 from maxcode.errors import InputError
 from maxcode.evaluate.build import Builder, Built
 from maxcode.evaluate.function import Inputs, forbidden, peak_gflops
@@ -143,6 +144,8 @@ class ProgramEvaluator:
             built = await self._builder.build(problem, action.program)
             if built.artefact is None:
                 return _unbuilt(built)
+            if (refused := not_permitted(problem, action.program)) is not None:
+                return refused
             verified = await verify(self._sandbox, problem, built.artefact, admitted.inputs)
         found = _verified(built, verified)
         if found.outcome is not Outcome.CORRECT:
@@ -280,8 +283,24 @@ def reject(problem: Problem, action: Action) -> Evaluation | None:
         return Evaluation(Outcome.REJECTED, Feedback((f"not text: it holds {error.object[error.start]!r}",)))
     if size > SOURCE_AT_MOST:
         return Evaluation(Outcome.REJECTED, Feedback((f"{size} bytes of source; at most {SOURCE_AT_MOST}",)))
-    refused = forbidden(program) if problem.kind == "function" else None
-    return Evaluation(Outcome.REJECTED, Feedback((refused,))) if refused is not None else None
+    library = forbidden(program) if problem.kind == "function" else None
+    return Evaluation(Outcome.REJECTED, Feedback((library,))) if library is not None else None
+
+
+def not_permitted(problem: Problem, program: Program) -> Evaluation | None:
+    """The refusal of techniques that the problem does not permit; what the original uses is always permitted.
+
+    Asked of programs that build: a text that does not could be taken for one that hides something.
+    """
+    if problem.permitted is None:
+        return None
+    own = {name for text in problem.program.files.values() for name in techniques.used(problem.language, text)}
+    reasons = tuple(
+        f"{path}, line {use.line}: `{use.what}` is {use.technique}, which is not permitted here"
+        for path, text in program.files.items()
+        for use in techniques.forbidden(problem.language, text, problem.permitted | own)
+    )
+    return Evaluation(Outcome.REJECTED, Feedback(reasons)) if reasons else None
 
 
 def _identity(problem: Problem) -> str:

@@ -5,6 +5,7 @@
     [checker]  kind = "tokens" | "exact" | "float" | "command", abs_tol, rel_tol, command
     [limits]   run_s, build_s, memory_mb, output_mb, processes
     kind = "function", [function] ...  # a function in place of a whole program: function.py
+    permitted = ["simd", "tiling"]     # the techniques allowed (techniques.py); all where the key is missing
     [tests]    folder, seen = ["0*"], held_out = ["1*"], generator = ["python3", "gen.py", "{seed}"], generated
 
 An unknown key is refused with the nearest spelling, a wrong type with what was expected.
@@ -23,6 +24,7 @@ import msgspec
 
 from maxcode.errors import InputError, unknown
 from maxcode.problems.function import FunctionTable
+from maxcode.techniques import TECHNIQUES
 from maxcode.types import Checker, Clock, Limits
 
 GENERATED = 4  # inputs made when a generator is given without a number
@@ -57,6 +59,7 @@ class Description:
     limits: Limits = field(default_factory=Limits)
     tests: Tests = field(default_factory=Tests)
     kind: Literal["program", "function"] = "program"
+    permitted: tuple[str, ...] | None = None
     function: FunctionTable = field(default_factory=FunctionTable)
 
     @property
@@ -146,6 +149,9 @@ def _sensible(found: Description, where: str) -> None:
             f'{where}: checker.command belongs to kind = "command" and only there; '
             'for your own checker write kind = "command" and command = ["python3", "check.py"]'
         )
+    for name in found.permitted or ():
+        if name not in TECHNIQUES:
+            raise unknown(f"technique in `permitted` of {where}:", name, TECHNIQUES)
     if (found.kind == "function") != bool(found.function.name):
         raise InputError(f'{where}: the table [function] belongs to kind = "function", and only there')
     _sensible_generator(found.tests, where)

@@ -91,7 +91,8 @@ def _assemble(found: Description, base: Path, tests: Path | None, name: str) -> 
         folder=str(base.resolve()),
         function=function,
     )
-    problem = Problem(name, found.kind, tongue.name, program, spec, found.statement.strip(), found.goal)
+    permitted = None if found.permitted is None else frozenset(found.permitted)
+    problem = Problem(name, found.kind, tongue.name, program, spec, found.statement.strip(), found.goal, permitted)
     return Loaded(problem, parts.notes)
 
 

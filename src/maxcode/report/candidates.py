@@ -79,7 +79,8 @@ def _speedup(timing: Timing | None) -> Html:
         return element("span", "no timing", class_="absent")
     found = timing.speedup
     unusual = "" if percent(found) == "95 %" else f" at {percent(found)}"
-    return join([element("strong", f"{found.value:.2f}x"), f" [{found.low:.2f}, {found.high:.2f}]{unusual}"])
+    rate = f", {timing.gflops.value:.1f} GFLOPS" if timing.gflops is not None else ""
+    return join([element("strong", f"{found.value:.2f}x"), f" [{found.low:.2f}, {found.high:.2f}]{unusual}{rate}"])
 
 
 def _standing(slot: Slot, led: bool, best: bool) -> Html:

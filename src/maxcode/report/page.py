@@ -12,6 +12,7 @@ from pathlib import Path
 from maxcode.errors import InputError
 from maxcode.report.candidates import candidate_table, outcome_counts
 from maxcode.report.diff import program_diff
+from maxcode.report.elites import elites_section
 from maxcode.report.evidence import curve_section, samples_section
 from maxcode.report.facts import run_facts
 from maxcode.report.html import Html, clip, details, element, join, paragraphs, raw, scrolled
@@ -87,6 +88,7 @@ def _sections(run: RunView) -> list[Part | None]:
         ("curve", "Best so far", curve_section(run)) if any(slot.timing for slot in run.slots) else None,
         ("change", "What changed", _change(run)) if run.reached.best else None,
         ("samples", "How sure it is", samples_section(run)) if run.reached.best else None,
+        ("elites", "Elites", elites_section(run)) if run.has_rates else None,
         ("candidates", "Candidates", _candidates(run)) if run.slots else None,
         ("run", "The run", run_facts(run)),
         ("notes", "Notes on the original", _notes(run)) if run.notes else None,

@@ -90,6 +90,16 @@ class RunView:
         return str(self.header.get("problem") or self.folder.resolve().name)
 
     @property
+    def language(self) -> str:
+        """The language of its programs; empty where it does not say."""
+        return str(self.header.get("language", ""))
+
+    @property
+    def has_rates(self) -> bool:
+        """Whether a candidate was timed in GFLOPS: the problem is a function."""
+        return any(slot.timing is not None and slot.timing.gflops is not None for slot in self.slots)
+
+    @property
     def notes(self) -> tuple[str, ...]:
         """What the run said about the original and its tests."""
         found = self.header.get("notes") or []

@@ -87,7 +87,17 @@ def _won(at: tuple[int, int], timing: Timing) -> str:
     return (
         f"Candidate {name(at)} is {found.value:.2f}x as fast as the original in {CLOCKS[timing.clock]}, "
         f"{percent(found)} interval {found.low:.2f} to {found.high:.2f}: confirmed on {_count(timing.pairs, 'pair')} "
-        "of runs made after it was selected."
+        f"of runs made after it was selected.{_rate(timing)}"
+    )
+
+
+def _rate(timing: Timing) -> str:
+    found = timing.gflops
+    if found is None:
+        return ""
+    return (
+        f" It does {found.value:.1f} GFLOPS [{found.low:.1f}, {found.high:.1f}], "
+        f"{found.value / timing.roofline:.0%} of this machine's roofline of {timing.roofline:.0f}."
     )
 
 

@@ -6,8 +6,11 @@ expanded (or proposals drawn) in one batch.
 
 from __future__ import annotations
 
+from maxcode.search.beam import Beam
 from maxcode.search.best_of_n import BestOfN
 from maxcode.search.cuda_llm import CudaLlm
+from maxcode.search.elites import Elites
 from maxcode.search.refine import Refine
+from maxcode.search.tree import Tree
 
-__all__ = ["BestOfN", "CudaLlm", "Refine"]
+__all__ = ["Beam", "BestOfN", "CudaLlm", "Elites", "Refine", "Tree"]

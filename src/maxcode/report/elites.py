@@ -1,0 +1,47 @@
+"""The map of elites: the best candidate of every cell, a cell being the techniques a program uses and how large its
+tiles, unrolled loops and vectors are (``techniques.cell``)."""
+
+from __future__ import annotations
+
+from maxcode.report.html import Html, Row, element, join, table
+from maxcode.report.run import RunView, Slot
+from maxcode.report.verdict import name
+from maxcode.techniques import TECHNIQUES, cell
+from maxcode.types import Outcome, Timing
+
+
+def elites_section(run: RunView) -> Html:
+    """The cells as a table, the fastest first; a bar shows each one's speed beside the fastest's."""
+    found = elites(run)
+    best = max(timing.speedup.value for _, _, timing in found)
+    rows = [Row(_cells(key, slot, timing, best)) for key, slot, timing in found]
+    told = (
+        f"{len(found)} cells were reached. Each holds its fastest correct candidate, confirmed or not; "
+        "a bar is its speed as a share of the fastest."
+    )
+    headings = ("Techniques", "Sizes", "Candidate", "Speed-up", "Rate", "Speed")
+    return join([element("p", told, class_="explained"), table("The best of every cell", headings, rows)])
+
+
+def elites(run: RunView) -> list[tuple[tuple[str, ...], Slot, Timing]]:
+    """(cell, candidate, its timing), the fastest first; empty for a run without timed candidates."""
+    best: dict[tuple[str, ...], tuple[Slot, Timing]] = {}
+    for slot in run.slots:
+        program = slot.action.program if slot.action is not None else None
+        if slot.outcome is not Outcome.CORRECT or slot.timing is None or program is None:
+            continue
+        key = cell(run.language, program.files[program.name])
+        if key not in best or slot.timing.speedup.value > best[key][1].speedup.value:
+            best[key] = (slot, slot.timing)
+    ordered = sorted(best.items(), key=lambda entry: -entry[1][1].speedup.value)
+    return [(key, slot, timing) for key, (slot, timing) in ordered]
+
+
+def _cells(key: tuple[str, ...], slot: Slot, timing: Timing, best: float) -> tuple[str, ...]:
+    techniques = ", ".join(word for word in key if word in TECHNIQUES) or "none"
+    sizes = ", ".join(word for word in key if word not in TECHNIQUES) or "-"
+    rate = f"{timing.gflops.value:.1f} GFLOPS" if timing.gflops is not None else "-"
+    share = timing.speedup.value / best
+    bar = element("progress", f"{share:.0%}", value=f"{share:.3f}", max="1", aria_label=f"{share:.0%} of the fastest")
+    at = element("a", name(slot.at), href=f"#c{slot.at[0]}-{slot.at[1]}")
+    return techniques, sizes, at, str(timing.speedup), rate, bar

@@ -1,0 +1,49 @@
+"""Beam search: the best few go on together, level by level.
+
+A level's parents stay in the pool that the next level is chosen from, so the beam never gets worse, and a plateau is
+drawn from again instead of being left.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable
+from dataclasses import dataclass
+from typing import final
+
+from maxcode.reached import Reached
+from maxcode.types import Outcome, State
+
+
+@final
+@dataclass(frozen=True, slots=True)
+class Beam:
+    """The ``width`` best correct states of the last level and of its parents, each expanded ``children`` times a level.
+
+    Best is by reward, of equals the first reached; a program that is already in the beam to the letter does not enter
+    again.  The root is correct, so with nothing correct yet it alone is expanded.  It never finishes: the budget does.
+    The levels are replayed from the root: O(states) a call, one call a level.
+    """
+
+    width: int = 4
+    children: int = 4
+
+    def select(self, reached: Reached) -> list[State]:
+        beam, used = [reached.root], Counter[State]()
+        while True:
+            level = [reached.children(parent)[used[parent] : used[parent] + self.children] for parent in beam]
+            missing = [self.children - len(drawn) for drawn in level]
+            if any(missing):  # a new level, or what the budget cut off an old one
+                return [parent for parent, count in zip(beam, missing, strict=True) for _ in range(count)]
+            used.update(dict.fromkeys(beam, self.children))
+            beam = self._best([*beam, *(state for drawn in level for state in drawn)])
+
+    def _best(self, pool: Iterable[State]) -> list[State]:
+        correct = [state for state in pool if state.outcome is Outcome.CORRECT]
+        ranked = sorted(correct, key=lambda state: (-state.reward, state.id))
+        distinct: dict[tuple[str, ...], State] = {}
+        for state in ranked:
+            distinct.setdefault(tuple(state.program.files.values()), state)
+            if len(distinct) == self.width:
+                break
+        return list(distinct.values())

@@ -1,0 +1,61 @@
+"""MAP-Elites over the techniques a kernel uses: quality within a cell, diversity across cells.
+
+The archive is not kept, it is read off what was reached: one cell per behaviour descriptor (``techniques.cell``: which
+techniques, and their sizes to a power of two), in it the correct program with the highest reward.  It is one
+half of Staged Quality-Diversity (arXiv 2602.12049), whose archive and selection rule are not published: both are ours.
+"""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Iterator
+from dataclasses import dataclass
+from functools import lru_cache
+from typing import final
+
+from maxcode.reached import Reached
+from maxcode.techniques import cell as cell_of
+from maxcode.types import Outcome, Program, State
+
+
+@final
+@dataclass(frozen=True, slots=True)
+class Elites:
+    """``width`` parents a batch, drawn uniformly (with repeats) over the filled cells.  It never finishes: the budget
+    does.  A draw is a hash of how many states there are and of the slot, so nothing is remembered."""
+
+    width: int = 8
+
+    def select(self, reached: Reached) -> list[State]:
+        archive = list(elites(reached).values())
+        return [archive[_draw(len(reached), slot) % len(archive)] for slot in range(self.width)]
+
+
+def elites(reached: Reached) -> dict[tuple[str, ...], State]:
+    """The best correct state of every filled cell, cells in the order they were first filled; of equal rewards the
+    first reached.  The root is correct, so there is always one."""
+    archive: dict[tuple[str, ...], State] = {}
+    for state, program, reward in _correct(reached):
+        cell = _cell(state.problem.language, "\n".join(program.files.values()))
+        if (elite := archive.get(cell)) is None or reward > elite.reward:
+            archive[cell] = state
+    return archive
+
+
+def _correct(reached: Reached) -> Iterator[tuple[State, Program, float]]:
+    for state in reached:
+        step = state.step
+        if step is None:
+            yield state, state.problem.program, state.reward
+        elif step.evaluation.outcome is Outcome.CORRECT and step.action.program is not None:
+            yield state, step.action.program, step.reward
+
+
+@lru_cache(maxsize=1 << 15)
+def _cell(language: str, text: str) -> tuple[str, ...]:
+    """Looked up for every state at every select, so a look-up must cost no more than the text's own (kept) hash."""
+    return cell_of(language, text)
+
+
+def _draw(reached: int, slot: int) -> int:
+    return int.from_bytes(hashlib.sha256(f"{reached}/{slot}".encode()).digest()[:8])
