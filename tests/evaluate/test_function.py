@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import re
 import struct
+import subprocess
 from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
@@ -11,6 +13,7 @@ import anyio
 import pytest
 
 from maxcode.errors import InputError
+from maxcode.evaluate import function
 from maxcode.evaluate.function import Shape, disagreement, spec_of
 from maxcode.evaluate.prepare import Admitted
 from maxcode.evaluate.program import ProgramEvaluator, _timed
@@ -217,6 +220,16 @@ def test_a_thread_left_running_is_charged(judge: Callable[[str], Evaluation]) ->
     assert honest is not None
     assert honest.gflops is not None
     assert found.timing.gflops.value < 0.9 * honest.gflops.value
+
+
+def test_the_roofline_is_made_of_independent_chains() -> None:
+    """A compiler that sees through them keeps one, and the roof comes out too high."""
+    source = Path(function.__file__).with_name("peak.c")
+    code = subprocess.run(
+        ["gcc", "-O3", "-march=native", "-S", "-o", "-", source], capture_output=True, text=True, check=True
+    ).stdout
+    chains = int(source.read_text().split("#define CHAINS ")[1].split()[0])
+    assert len(re.findall(r"\tv?(?:fn?m?add|mul)\w*pd\s|\tfmla\s|\tfmul\s", code)) >= chains
 
 
 def test_more_than_the_machine_can_do_is_rejected(admitted: Admitted) -> None:
