@@ -202,7 +202,7 @@ def test_doctor_shows_the_sandbox_the_compilers_and_the_noise(place: Path) -> No
     assert all(finding["held"] for finding in found["findings"])
 
 
-@pytest.mark.parametrize("kind", ["methods", "policies", "rules", "techniques", "languages"])
+@pytest.mark.parametrize("kind", ["methods", "policies", "rules", "steps", "techniques", "languages"])
 def test_list_names_what_there_is(kind: str, place: Path) -> None:
     found = answer(maxcode("list", kind, "--json", cwd=place))
     shown = maxcode("list", kind, cwd=place).stdout

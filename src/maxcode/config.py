@@ -11,11 +11,13 @@ from pathlib import Path
 from typing import cast
 
 from maxcode.errors import InputError, unknown
+from maxcode.policy.kernels import Kernels
 from maxcode.policy.rewriter import Rewriter
 from maxcode.roles import Policy
 
 POLICIES: dict[str, tuple[Callable[[], Policy], str]] = {
     "rewriter": (Rewriter, "built in, rule-based, no language model; knows fixed rules and cannot invent an algorithm"),
+    "kernels": (Kernels, "built in, no language model; loop transformations and tuned templates for C and C++ kernels"),
 }
 
 

@@ -12,11 +12,12 @@ from maxcode.cli.common import as_json
 from maxcode.config import POLICIES
 from maxcode.errors import InputError
 from maxcode.languages import LANGUAGES
+from maxcode.policy.kernels import STEPS
 from maxcode.policy.rewriter import RULES
 from maxcode.run import counted
 from maxcode.techniques import TECHNIQUES, describe
 
-KINDS = ("methods", "policies", "rules", "techniques", "languages")
+KINDS = ("methods", "policies", "rules", "steps", "techniques", "languages")
 
 
 @click.command("list")
@@ -26,7 +27,7 @@ KINDS = ("methods", "policies", "rules", "techniques", "languages")
 @click.option("--sample", default=20, show_default=True, help="With --count: how many of them to build, as a check.")
 @as_json
 def list_(kind: str, source: Path | None, sample: int, json_: bool) -> None:
-    """List the methods, policies, rewriter rules, techniques or languages."""
+    """List the methods, policies, rewriter rules, steps of the kernels policy, techniques or languages."""
     if source is not None:
         if kind != "rules":
             raise InputError(f"--count goes with `maxcode list rules`, not `{kind}`")
@@ -49,6 +50,8 @@ def _named(kind: str) -> dict[str, str]:
             return {name: line for name, (_, line) in POLICIES.items()}
         case "rules":
             return {rule.name: rule.summary for rule in RULES}
+        case "steps":
+            return dict(STEPS)
         case "techniques":
             return {name: describe(name).partition(": ")[2] for name in TECHNIQUES}
         case _:
