@@ -76,7 +76,7 @@ async def compared(text: str, n: int) -> dict[str, object]:
     rates = {
         side: median_interval([work / pair.total(side) / 1e9 for pair in pairs]) for side in ("original", "candidate")
     }
-    peak = await peak_gflops(sandbox)
+    peak = await peak_gflops(sandbox, spec_of(problem))
     shown = {name: f"{x.value:.1f} [{x.low:.1f}, {x.high:.1f}]" for name, x in rates.items()}
     return {
         "size": n,

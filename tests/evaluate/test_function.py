@@ -127,11 +127,22 @@ WRONG = {
         "relative error",
     ),
     "nothing written": (gemm("", honest=""), "relative error nan"),
+    "done before the work": (
+        gemm(
+            'static int real = -1; if (real < 0) { real = dup(6); dup2(1, 6); } if (write(real, "d", 1) != 1) return;'
+        ),
+        "relative error",
+    ),
+    "only the sizes it was told of": (
+        gemm("if (!(m == 120 || m == 1 || (m == 7 && n == 17) || (m == 33 && n == 8))) return;"),
+        "a held-out test failed",
+    ),
     "just beyond the output": (gemm("C[m * n] = 1;"), "outside its output"),
     "into an input": (gemm("((double *)(size_t)A)[0] = 1;"), "wrote to an input"),
 }
 
 CRASHED = {
+    "arrays at the start of a page": gemm("if ((size_t)A % 4096) abort();"),
     "far beyond the output": gemm("C[(m * n + 511) / 512 * 512] = 1;"),
     "leaving before the last call": gemm("static int calls; if (m > 100 && calls++ == 3) exit(0);"),
     "a word too many, then the work": gemm(
@@ -145,6 +156,33 @@ REJECTED = {
     "the header of a BLAS": "#include <cblas.h>\n" + IKJ,
     "a library loaded": gemm('dlopen("libopenblas.so", 1);', "void *dlopen(const char *, int);\n"),
 }
+
+# A thread that never blocks is looked at by the kernel's clock at ticks only.
+UNSEEN = gemm(
+    "if (m < 100) { honest(m, n, k, A, B, C); return; } job = (struct job){m, n, k, A, B, C}; "
+    "pthread_t t; pthread_create(&t, 0, work, 0); for (;;) pause();",
+    """struct job { int m, n, k; const double *A, *B; double *C; };
+static struct job job;
+static long ns(clockid_t c) { struct timespec t; clock_gettime(c, &t); return t.tv_sec * 1000000000L + t.tv_nsec; }
+static void just_after_a_tick(void) {
+    long last = ns(CLOCK_MONOTONIC_COARSE);
+    while (ns(CLOCK_MONOTONIC_COARSE) == last) {}
+}
+static void *work(void *p) {
+    char word = 'd';
+    for (int round = 1;; round++) {
+        if (round == 21) { fcntl(5, F_SETFL, O_NONBLOCK); just_after_a_tick(); }
+        honest(job.m, job.n, job.k, job.A, job.B, job.C);
+        if (write(6, &word, 1) != 1) _exit(1);
+        ssize_t got;
+        while ((got = read(5, &word, 1)) < 0) {}
+        if (got == 0) _exit(0);
+    }
+    return p;
+}
+""",
+    honest="",
+)
 
 # They compute in the end, because what they try is not to be had.
 VAIN = {
@@ -162,6 +200,8 @@ VAIN = {
         "if (f < 0) f = open(\"/src/gemm.c\", O_RDONLY); if (f >= 0 && read(f, text, 64) > 0) return; "
         "if (read(0, text, 64) > 0) return;"
     ),
+    "a thread nobody looks at": UNSEEN,
+    "the name of a library in a comment": "/* blocked as in openblas */\n" + IKJ,
     "a patched clock": gemm(
         "", "int clock_gettime(clockid_t c, struct timespec *t) { (void)c; t->tv_sec = t->tv_nsec = 0; return 0; }\n"
     ),
@@ -210,6 +250,15 @@ def test_a_technique_that_is_not_permitted_is_rejected_with_what_and_where(
     assert allowed.outcome is Outcome.CORRECT
 
 
+def test_a_pipe_that_is_full_does_not_hold_the_shim_up(judge: Callable[[str], Evaluation]) -> None:
+    stuck = gemm(
+        'static char many[65536]; int f = open("/proc/self/fd/5", O_WRONLY | O_NONBLOCK); '
+        "while (f >= 0 && write(f, many, sizeof many) > 0) {} while (f >= 0 && write(f, many, 1) > 0) {} "
+        'static int calls; if (m > 100 && calls++ == 2 && write(6, "d", 1) == 1) for (;;) pause();'
+    )
+    assert judge(stuck).outcome in (Outcome.TIMEOUT, Outcome.WRONG, Outcome.CRASHED)
+
+
 def test_a_thread_left_running_is_charged(judge: Callable[[str], Evaluation]) -> None:
     spin = "static void *spin(void *p) { for (volatile long i = 0;; i++) {} return p; }\n"
     found = judge(gemm("static pthread_t left; if (!left) pthread_create(&left, 0, spin, 0);", spin))
@@ -241,6 +290,25 @@ def test_more_than_the_machine_can_do_is_rejected(admitted: Admitted) -> None:
     assert "more than this machine can do" in found.feedback.reasons[0]
 
 
+def test_an_original_that_gives_nan_is_bad_input(sandbox_evaluator: ProgramEvaluator) -> None:
+    problem = small(GEMM)
+    broken = problem.program.with_text(NAIVE.replace("C[i * n + j] = sum", "C[i * n + j] = sum / (i - i)"))
+    with pytest.raises(InputError, match="gives NaN or infinity"):
+        anyio.run(sandbox_evaluator.admit, replace(problem, program=broken))
+
+
+def test_a_size_both_checked_and_timed_and_calls_one_by_one_are_no_trouble(
+    sandbox_evaluator: ProgramEvaluator,
+) -> None:
+    problem = small(GEMM)
+    twice = replace(
+        spec_of(problem), calls=1, checked=((200, 200, 200), (9, 9, 9), (9, 9, 9)), timed=((200, 200, 200),)
+    )
+    problem = replace(problem, spec=replace(problem.spec, function=twice))
+    found = anyio.run(sandbox_evaluator.evaluate, problem, Action(problem.program.with_text(IKJ)))
+    assert found.outcome is Outcome.CORRECT, found.feedback
+
+
 def test_one_wrong_element_of_many_is_seen_and_nan_never_passes(admitted: Admitted) -> None:
     shape = Shape(spec_of(admitted.problem), (2, 2, 2), 1)
     right = struct.pack("4d", 1, 2, 3, 4)
@@ -261,6 +329,7 @@ def test_one_wrong_element_of_many_is_seen_and_nan_never_passes(admitted: Admitt
         (("{ m = 7, n = 17, k = 5 }", "{ m = 7, n = 17 }"), "must give a value to each"),
         (('name = "gemm"', 'nam = "gemm"'), "did you mean 'name'"),
         (('kind = "function"', 'kind = "program"'), "belongs to kind"),
+        (('"const double A[m*k]", "const double B[k*n]", "double C', '"double C'), "an array that is read"),
         (('kind = "function"', 'kind = "function"\npermitted = ["tilling"]'), "did you mean 'tiling'"),
     ],
 )

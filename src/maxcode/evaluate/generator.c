@@ -1,6 +1,6 @@
 /* Prints the plan and the inputs of calls (shim_calls.h); compiled with the user's inputs.c, run in the sandbox.
  *
- *   generator SEED ROUNDS SLOTS SCALAR... BYTES... KIND...
+ *   generator SEED ROUNDS SLOTS OFFSET SCALAR... BYTES... KIND...
  *
  * Every array that is read holds uniform values in [-1, 1) before maxcode_fill may change them.
  */
@@ -33,16 +33,17 @@ static void fill(char type, void *array, size_t bytes) {
 }
 
 int main(int count, char **words) {
-    if (count != 4 + maxcode_scalars + 2 * maxcode_arrays) return 2;
+    if (count != 5 + maxcode_scalars + 2 * maxcode_arrays) return 2;
     state = strtoull(words[1], NULL, 10);
-    const uint32_t plan[4] = {(uint32_t)maxcode_arrays, (uint32_t)atoi(words[3]), (uint32_t)atoi(words[2]), 0};
+    const uint32_t plan[4] = {(uint32_t)maxcode_arrays, (uint32_t)atoi(words[3]), (uint32_t)atoi(words[2]),
+                              (uint32_t)atoi(words[4])};
     long *scalars = calloc((size_t)maxcode_scalars + 1, sizeof *scalars);
     void **arrays = calloc((size_t)maxcode_arrays + 1, sizeof *arrays);
     uint64_t *table = calloc(2 * (size_t)maxcode_arrays + 1, sizeof *table);
-    for (int i = 0; i < maxcode_scalars; i++) scalars[i] = strtol(words[4 + i], NULL, 10);
+    for (int i = 0; i < maxcode_scalars; i++) scalars[i] = strtol(words[5 + i], NULL, 10);
     for (int i = 0; i < maxcode_arrays; i++) {
-        table[2 * i] = strtoull(words[4 + maxcode_scalars + i], NULL, 10);
-        table[2 * i + 1] = strtoull(words[4 + maxcode_scalars + maxcode_arrays + i], NULL, 10);
+        table[2 * i] = strtoull(words[5 + maxcode_scalars + i], NULL, 10);
+        table[2 * i + 1] = strtoull(words[5 + maxcode_scalars + maxcode_arrays + i], NULL, 10);
         arrays[i] = calloc(1, table[2 * i] + 1);
     }
     fwrite(plan, sizeof plan, 1, stdout);

@@ -12,7 +12,7 @@ from typing import final
 
 from maxcode.errors import InputError
 from maxcode.evaluate.build import Builder, Built
-from maxcode.evaluate.function import Inputs, Shape, shapes, spec_of
+from maxcode.evaluate.function import Inputs, Shape, checked_shapes, drawn_shapes, timed_shapes
 from maxcode.evaluate.sandbox import Blob, Job, Sandbox
 from maxcode.types import Case, Evaluation, Problem
 
@@ -70,12 +70,13 @@ class Admitted:
 
 
 async def calls_of(problem: Problem, source: Inputs) -> list[Input]:
-    """The inputs of a function: the sizes to check, which the policy may know of, then those to time."""
-    timed = spec_of(problem).timed
+    """The inputs of a function: the sizes to check, which the policy may know of, some that nobody knows, and those to
+    time."""
+    kinds = (("seen", checked_shapes), ("generated", drawn_shapes), ("generated", timed_shapes))
     return [
-        Input(shape.name, await source.fresh(shape), None, "generated" if shape.sizes in timed else "seen", shape=shape)
+        Input(shape.name, await source.fresh(shape), None, origin, shape=shape)
+        for origin, shapes in kinds
         for shape in shapes(problem)
-        if shape.rounds == spec_of(problem).calls or shape.sizes not in timed
     ]
 
 

@@ -21,7 +21,7 @@ import anyio
 from maxcode import techniques
 from maxcode.errors import InputError
 from maxcode.evaluate.build import Builder, Built
-from maxcode.evaluate.function import Inputs, forbidden, peak_gflops
+from maxcode.evaluate.function import Inputs, disagreement, forbidden, peak_gflops, spec_of
 from maxcode.evaluate.lanes import build_lane
 from maxcode.evaluate.prepare import (
     Admitted,
@@ -91,7 +91,7 @@ class ProgramEvaluator:
         baseline = await self._baseline(slimmer, original, kept, verified)
         notes = [f"dropped {len(dropped)} test(s) the original fails itself: {', '.join(dropped)}"] if dropped else []
         notes += [warning] if warning else []
-        peak = await peak_gflops(self._sandbox) if source is not None else 0.0
+        peak = await peak_gflops(self._sandbox, spec_of(problem)) if source is not None else 0.0
         admitted = Admitted(slimmer, kept, timed, original, baseline, dropped, tuple(notes), source, peak)
         for one in (problem, slimmer):
             self._admitted[_identity(one)] = admitted
@@ -108,6 +108,11 @@ class ProgramEvaluator:
         for given, result in zip(inputs, verified.results, strict=True):
             if result.outcome is Outcome.CORRECT:
                 expected = verified.outputs[given.name] if given.expected is None else given.expected
+                if given.shape is not None and (trouble := disagreement(given.shape, expected, expected)) is not None:
+                    raise InputError(
+                        f"the original does not agree with itself ({trouble}): it gives NaN or infinity on these "
+                        "inputs; write an inputs.c that avoids that"
+                    )
                 kept.append(replace(given, expected=expected, seconds=result.seconds))
         if len(kept) < LEAST_TESTS:
             first = next(r for r in verified.results if r.outcome is not Outcome.CORRECT)
@@ -341,7 +346,10 @@ def _timed(found: Evaluation, timing: Timing, admitted: Admitted) -> Evaluation:
     cores = 1 if timing.clock == "cpu" else os.cpu_count() or 1
     roof = cores * admitted.peak_gflops
     if timing.gflops.low > roof * ROOF_MARGIN:
-        why = f"{timing.gflops.value:.1f} GFLOPS is more than this machine can do ({roof:.1f}): not all work was done"
+        why = (
+            f"{timing.gflops.value:.1f} GFLOPS is more than this machine can do ({roof:.1f}): not all work was done "
+            "(or `flop` says more than is needed)"
+        )
         return replace(found, outcome=Outcome.REJECTED, feedback=replace(found.feedback, reasons=(why,)), timing=None)
     return replace(found, timing=replace(timing, roofline=roof), warnings=_waiting(timing))
 

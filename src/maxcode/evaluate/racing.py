@@ -123,6 +123,8 @@ class Track:
         ran = await session.run(job_for(self._problem, self._entries[side].artefact, given))
         if not ran.ok:
             raise WrongOutput(side, given, f"ended by {ran.ending} {ran.code}")
+        if min(ran.cpu_s, ran.wall_s) <= 0 and given.shape is not None:
+            raise WrongOutput(side, given, "its calls used no time")
         if min(ran.cpu_s, ran.wall_s) <= 0:
             raise MachineError(f"the clocks read {ran.cpu_s} and {ran.wall_s} s; this machine cannot time programs")
         return ran

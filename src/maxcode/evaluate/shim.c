@@ -233,7 +233,7 @@ static void run(struct job *job, struct reply *reply, struct sampler *sampler) {
     close(ends[1]);
     if (sampler) start_sampling(sampler, pid, job->notes);
     if (called) answered = play(&calls, job, pid, start, &tampered);
-    if (called) close_calls(&calls); /* which the driver takes for the end */
+    if (called) close_calls(&calls), kill(pid, SIGCONT); /* which the driver takes for the end */
     const bool in_time = !tampered && watch(job, pid, start, sampler);
     if (!in_time) kill(-1, SIGKILL);
     const int status = reap(pid, reply);

@@ -7,13 +7,13 @@
  *
  * Standard input: a struct plan, `arrays` struct array, then for each round and slot the arrays that are read, in
  * order.  A slot is one call; a round has `slots` of them, so that short calls are timed together.  In the exchange each
- * array begins at a page, and what lies between its end and the next one, a page at least, must not change.
+ * array begins `offset` bytes behind the start of a page, and what lies between arrays, a page at least, must not change.
  */
 enum { EXCHANGE = 4, GO = 5, DONE = 6, GUARD = 4096, MOST_ARRAYS = 16 };
 enum array_kind { READ_ONLY, WRITTEN, READ_AND_WRITTEN };
 
 struct plan {
-    uint32_t arrays, slots, rounds, unused;
+    uint32_t arrays, slots, rounds, offset;
 };
 
 struct array {
@@ -54,15 +54,19 @@ static void write_whole(int fd, const void *from, uint64_t size) {
     }
 }
 
+static uint64_t room_of(const struct calls *calls, const struct array *array) {
+    return paged(calls->plan.offset + array->bytes) + GUARD;
+}
+
 /* Reads the plan, makes the exchange (of a size nobody can change) and two pipes. */
 static void prepare_calls(struct calls *calls, const struct job *job) {
     int go[2], done[2];
     *calls = (struct calls){.size = GUARD};
     read_whole(job->input, &calls->plan, sizeof calls->plan);
-    if (calls->plan.arrays > MOST_ARRAYS) die("too many arrays");
+    if (calls->plan.arrays > MOST_ARRAYS || calls->plan.offset >= GUARD) die("malformed plan");
     read_whole(job->input, calls->arrays, calls->plan.arrays * sizeof calls->arrays[0]);
     for (uint32_t i = 0; i < calls->plan.arrays * calls->plan.slots; i++)
-        calls->size += paged(calls->arrays[i % calls->plan.arrays].bytes) + GUARD;
+        calls->size += room_of(calls, &calls->arrays[i % calls->plan.arrays]);
     const int memory = memfd_create("exchange", MFD_CLOEXEC | MFD_ALLOW_SEALING);
     if (memory < 0 || ftruncate(memory, (off_t)calls->size)) die("exchange");
     if (fcntl(memory, F_ADD_SEALS, F_SEAL_SHRINK | F_SEAL_GROW | F_SEAL_SEAL)) die("seal");
@@ -71,6 +75,7 @@ static void prepare_calls(struct calls *calls, const struct job *job) {
     if (calls->exchange == MAP_FAILED || pipe2(go, O_CLOEXEC) || pipe2(done, O_CLOEXEC)) die("calls");
     calls->their_go = lifted(go[0]), calls->go = lifted(go[1]);
     calls->done = lifted(done[0]), calls->their_done = lifted(done[1]);
+    fcntl(calls->go, F_SETFL, O_NONBLOCK), fcntl(calls->done, F_SETFL, O_NONBLOCK); /* nobody makes us wait */
     memset(calls->exchange, 0xa5, calls->size);
 }
 
@@ -85,22 +90,21 @@ static bool place_calls(const struct calls *calls) {
            dup2(calls->their_done, DONE) == DONE;
 }
 
-/* What is done with every array of every slot: its bytes, and the guard behind them. */
-typedef bool visitor(const struct calls *, const struct array *, unsigned char *bytes, uint64_t guard, int fd);
+/* What is done with every array of every slot: its bytes, which begin `offset` behind the start of their room. */
+typedef bool visitor(const struct calls *, const struct array *, unsigned char *bytes, int fd);
 
 static bool visit(const struct calls *calls, visitor *each, int fd) {
     unsigned char *at = calls->exchange + GUARD;
     for (uint32_t i = 0; i < calls->plan.arrays * calls->plan.slots; i++) {
         const struct array *array = &calls->arrays[i % calls->plan.arrays];
-        const uint64_t room = paged(array->bytes) + GUARD;
-        if (!each(calls, array, at, room - array->bytes, fd)) return false;
-        at += room;
+        if (!each(calls, array, at + calls->plan.offset, fd)) return false;
+        at += room_of(calls, array);
     }
     return true;
 }
 
-static bool fill(const struct calls *calls, const struct array *array, unsigned char *bytes, uint64_t guard, int fd) {
-    (void)calls, (void)guard;
+static bool fill(const struct calls *calls, const struct array *array, unsigned char *bytes, int fd) {
+    (void)calls;
     if (array->kind == WRITTEN)
         memset(bytes, 0xff, array->bytes); /* as doubles, NaN */
     else
@@ -108,23 +112,27 @@ static bool fill(const struct calls *calls, const struct array *array, unsigned 
     return true;
 }
 
-static bool copy_out(const struct calls *calls, const struct array *array, unsigned char *bytes, uint64_t guard, int fd) {
-    (void)calls, (void)guard;
+static bool copy_out(const struct calls *calls, const struct array *array, unsigned char *bytes, int fd) {
+    (void)calls;
     if (array->kind != READ_ONLY) write_whole(fd, bytes, array->bytes);
     return true;
 }
 
-static bool is_whole(const struct calls *calls, const struct array *array, unsigned char *bytes, uint64_t guard, int fd) {
-    (void)calls, (void)fd;
-    for (uint64_t i = 0; i < guard; i++)
-        if (bytes[array->bytes + i] != 0xa5) return false;
-    return true;
+static bool is_poison(const unsigned char *from, const unsigned char *to) {
+    while (from < to && *from == 0xa5) from++;
+    return from == to;
+}
+
+static bool is_whole(const struct calls *calls, const struct array *array, unsigned char *bytes, int fd) {
+    unsigned char *room = bytes - calls->plan.offset;
+    (void)fd;
+    return is_poison(room, bytes) && is_poison(bytes + array->bytes, room + room_of(calls, array));
 }
 
 /* Whether what is only read still is what is in `fd` from its offset on. */
-static bool is_unread(const struct calls *calls, const struct array *array, unsigned char *bytes, uint64_t guard, int fd) {
+static bool is_unread(const struct calls *calls, const struct array *array, unsigned char *bytes, int fd) {
     static unsigned char page[65536];
-    (void)calls, (void)guard;
+    (void)calls;
     if (array->kind == WRITTEN) return true;
     for (uint64_t at = 0, size; at < array->bytes; at += size) {
         size = array->bytes - at < sizeof page ? array->bytes - at : sizeof page;
@@ -146,20 +154,24 @@ static bool hear_done(struct calls *calls, const struct job *job, pid_t pid, uin
     return false;
 }
 
-/* Waits, for a few ms at most, until the program waits for us: the kernel brings the clock of another process up to date
- * when it leaves the processor, and it may not have left it yet when its word arrives. */
-static void until_idle(pid_t pid) {
-    char path[32], text[512];
-    snprintf(path, sizeof path, "/proc/%d/stat", pid);
-    const int fd = open(path, O_RDONLY | O_CLOEXEC);
-    for (int look = 0; fd >= 0 && look < 200; look++) {
-        const ssize_t got = pread(fd, text, sizeof text - 1, 0);
-        text[got > 0 ? got : 0] = 0;
-        const char *name_end = strrchr(text, ')');
-        if (!name_end || name_end[1] != ' ' || name_end[2] != 'R') break;
+/* Stops every thread of the program and waits until none is on a processor: only then is its clock exact (the kernel
+ * brings the clock of a running thread up to date at its ticks), are its outputs final and its memory ours.  False when
+ * it does not stop. */
+static bool halt(pid_t pid) {
+    if (kill(pid, SIGSTOP)) return false;
+    for (int look = 0; look < 5000; look++) {
+        siginfo_t told = {0};
+        if (waitid(P_PID, (id_t)pid, &told, WEXITED | WNOHANG | WNOWAIT) || told.si_pid) return true; /* dead is still */
+        if (!waitid(P_PID, (id_t)pid, &told, WSTOPPED | WNOHANG) && told.si_pid) return true;
         nanosleep(&(struct timespec){.tv_nsec = 20000}, NULL);
     }
-    if (fd >= 0) close(fd);
+    return false;
+}
+
+/* Whether it went on by itself (a timer may send SIGCONT). */
+static bool went_on(pid_t pid) {
+    siginfo_t told = {0};
+    return !waitid(P_PID, (id_t)pid, &told, WCONTINUED | WNOHANG) && told.si_pid;
 }
 
 /* One round; false when it was the last: the program ended, was too slow, or (`tampered`) wrote where it must not. */
@@ -169,9 +181,10 @@ static bool play_round(struct calls *calls, const struct job *job, pid_t pid, ui
     visit(calls, fill, job->input);
     if (clock_getcpuclockid(pid, &clock)) return false;
     const uint64_t began = clock_ns(CLOCK_MONOTONIC);
-    if (write(calls->go, "g", 1) != 1 || !hear_done(calls, job, pid, start)) return false;
+    if (went_on(pid)) return !(*tampered = true);
+    if (write(calls->go, "g", 1) != 1 || kill(pid, SIGCONT) || !hear_done(calls, job, pid, start)) return false;
     const uint64_t ended = clock_ns(CLOCK_MONOTONIC);
-    until_idle(pid);
+    if (!halt(pid)) return false;
     const uint64_t used = clock_ns(clock);
     if (used < calls->last_cpu_ns) return false; /* it has just died */
     calls->wall_ns += ended - began;
@@ -179,7 +192,7 @@ static bool play_round(struct calls *calls, const struct job *job, pid_t pid, ui
     calls->last_cpu_ns = used;
     visit(calls, copy_out, job->out);
     lseek(job->input, inputs, SEEK_SET);
-    *tampered = !visit(calls, is_unread, job->input) || !visit(calls, is_whole, -1);
+    *tampered = went_on(pid) || !visit(calls, is_unread, job->input) || !visit(calls, is_whole, -1);
     return !*tampered;
 }
 
@@ -188,7 +201,7 @@ static bool play(struct calls *calls, const struct job *job, pid_t pid, uint64_t
     clockid_t clock;
     close(calls->their_go), close(calls->their_done);
     if (!hear_done(calls, job, pid, start) || clock_getcpuclockid(pid, &clock)) return false; /* it is ready */
-    until_idle(pid);
+    if (!halt(pid)) return false;
     calls->last_cpu_ns = clock_ns(clock);
     for (uint32_t round = 0; round < calls->plan.rounds; round++)
         if (!play_round(calls, job, pid, start, tampered)) return false;

@@ -65,11 +65,14 @@ static const struct rule rules[] = {
     {SYS_mincore}, {451 /* cachestat */}, {SYS_fadvise64}, {SYS_readahead}, {SYS_madvise, EQUAL, 2, 20 /* COLD */},
     {SYS_madvise, EQUAL, 2, 21 /* PAGEOUT */}, {SYS_madvise, EQUAL, 2, 25 /* COLLAPSE */},
     {SYS_preadv2, ANY_BIT, 5, 8 /* RWF_NOWAIT: only what is resident */}, {SYS_io_setup /* its reads know it too */},
-    {SYS_clone, NO_BIT_IN_CALLS, 0, 0x10000 /* CLONE_THREAD */}, {SYS_execve, IN_CALLS},
+    /* of a function: children, which are not watched, and holes in its outputs, which the shim would fill */
+    {SYS_clone, NO_BIT_IN_CALLS, 0, 0x10000 /* CLONE_THREAD */}, {SYS_execve, IN_CALLS}, {SYS_fallocate, IN_CALLS},
+    {SYS_madvise, EQUAL, 2, 9 /* REMOVE */},
     /* a parent that ignores SIGCHLD is never charged for what its children used */
     {SYS_rt_sigaction, EQUAL_IN_RUNS, 0, SIGCHLD},
 #if defined(__x86_64__)
-    {SYS_fork, IN_CALLS}, {SYS_vfork, IN_CALLS}, {SYS_kexec_file_load}, {SYS_iopl}, {SYS_ioperm}, {SYS_modify_ldt}, {SYS_chmod, IN_RUNS},
+    {SYS_fork, IN_CALLS}, {SYS_vfork, IN_CALLS}, {SYS_chmod, IN_RUNS},
+    {SYS_kexec_file_load}, {SYS_iopl}, {SYS_ioperm}, {SYS_modify_ldt},
     {SYS_chown, IN_RUNS}, {SYS_lchown, IN_RUNS}, {SYS_utime, IN_RUNS}, {SYS_utimes, IN_RUNS}, {SYS_futimesat, IN_RUNS},
 #endif
 };

@@ -8,6 +8,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import final
 
+import anyio.to_thread
+
 from maxcode.evaluate.checker import difference
 from maxcode.evaluate.function import disagreement
 from maxcode.evaluate.prepare import Input, command_files
@@ -72,7 +74,7 @@ async def verify(
         for given in inputs:
             job = job_for(problem, artefact, given)
             ran = await session.run(job)
-            outcome, detail = _judge(problem, given, ran, job)
+            outcome, detail = await _judge(problem, given, ran, job)
             if outcome is Outcome.CORRECT and problem.spec.checker.kind == "command" and given.expected is not None:
                 outcome, detail = await _ask_command(sandbox, problem, given, ran.stdout)
             if outcome is Outcome.CORRECT and len(ran.stdout) <= _remembered(given):
@@ -89,7 +91,7 @@ def _remembered(given: Input) -> float:
     return math.inf if given.expected is None else 2 * len(given.expected) + PADDING_KEPT
 
 
-def _judge(problem: Problem, given: Input, ran: Ran, job: Job) -> tuple[Outcome, str]:
+async def _judge(problem: Problem, given: Input, ran: Ran, job: Job) -> tuple[Outcome, str]:
     if ran.ending == "timeout":
         return Outcome.TIMEOUT, f"stopped after {ran.cpu_s:.2f} s of CPU, {ran.wall_s:.2f} s of wall time"
     if ran.ending == "output":
@@ -102,7 +104,7 @@ def _judge(problem: Problem, given: Input, ran: Ran, job: Job) -> tuple[Outcome,
         return Outcome.CRASHED, f"exit status {ran.code}{_last_words(ran)}"
     if problem.spec.checker.kind == "command" or given.expected is None:
         return Outcome.CORRECT, ""
-    wrong = _difference(problem, given, given.expected, ran.stdout)
+    wrong = await _difference(problem, given, given.expected, ran.stdout)
     return (Outcome.CORRECT, "") if wrong is None else (Outcome.WRONG, wrong)
 
 
@@ -110,12 +112,12 @@ async def is_accepted(sandbox: Sandbox, problem: Problem, given: Input, output: 
     """Whether an output of a *timed* run is right."""
     if problem.spec.checker.kind == "command":
         return (await _ask_command(sandbox, problem, given, output))[0] is Outcome.CORRECT
-    return given.expected is not None and _difference(problem, given, given.expected, output) is None
+    return given.expected is not None and await _difference(problem, given, given.expected, output) is None
 
 
-def _difference(problem: Problem, given: Input, expected: bytes, output: bytes) -> str | None:
+async def _difference(problem: Problem, given: Input, expected: bytes, output: bytes) -> str | None:
     if given.shape is not None:
-        return disagreement(given.shape, expected, output)
+        return await anyio.to_thread.run_sync(disagreement, given.shape, expected, output)
     return difference(problem.spec.checker, expected, output)
 
 

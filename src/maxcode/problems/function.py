@@ -26,7 +26,7 @@ from maxcode.types import Argument, FunctionSpec
 
 _ARGUMENT = re.compile(r"(?:(const|inout) +)?(double|float|int|long) +([A-Za-z_]\w*)(?:\[([^\[\]]+)\])?")
 _MOST_ARRAYS = 16  # as in shim_calls.h
-_MOST_BYTES = 1 << 30  # of all the arrays of a pass
+_MOST_BYTES = 1 << 28  # of all the arrays of a pass: they are made and compared anew each time
 _WIDTHS = {"double": 8, "float": 4, "int": 4, "long": 8}
 
 
@@ -104,6 +104,8 @@ def _check(spec: FunctionSpec) -> None:
     arrays = spec.arrays
     if not any(one.access != "in" for one in arrays) or len(arrays) > _MOST_ARRAYS:
         raise InputError(f"[function]: it needs an array that is not const, and at most {_MOST_ARRAYS} arrays")
+    if not any(one.access != "out" for one in arrays):
+        raise InputError("[function]: it needs an array that is read: what depends on sizes alone can be stored")
     names = [one.name for one in spec.scalars]
     for size in (*spec.timed, *spec.checked):
         values = dict(zip(names, size, strict=True))
@@ -112,7 +114,7 @@ def _check(spec: FunctionSpec) -> None:
             raise InputError(f"[function]: at {values} an extent or flop is below 0")
         rounds = spec.calls if size in spec.timed else 1
         if sum(sizes) * rounds * spec.slots > _MOST_BYTES:
-            raise InputError(f"[function]: at {values} the arrays of {rounds} x {spec.slots} calls exceed 1 GB")
+            raise InputError(f"[function]: at {values} the arrays of {rounds} x {spec.slots} calls exceed 256 MB")
 
 
 def _text(folder: Path, name: str) -> str:
