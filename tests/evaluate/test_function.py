@@ -127,12 +127,6 @@ WRONG = {
         "relative error",
     ),
     "nothing written": (gemm("", honest=""), "relative error nan"),
-    "done before the work": (
-        gemm(
-            'static int real = -1; if (real < 0) { real = dup(6); dup2(1, 6); } if (write(real, "d", 1) != 1) return;'
-        ),
-        "relative error",
-    ),
     "only the sizes it was told of": (
         gemm("if (!(m == 120 || m == 1 || (m == 7 && n == 17) || (m == 33 && n == 8))) return;"),
         "a held-out test failed",
@@ -257,6 +251,19 @@ def test_a_pipe_that_is_full_does_not_hold_the_shim_up(judge: Callable[[str], Ev
         'static int calls; if (m > 100 && calls++ == 2 && write(6, "d", 1) == 1) for (;;) pause();'
     )
     assert judge(stuck).outcome in (Outcome.TIMEOUT, Outcome.WRONG, Outcome.CRASHED)
+
+
+def test_work_after_the_word_done_is_charged_or_missing(judge: Callable[[str], Evaluation]) -> None:
+    """Whatever is done until the shim has read the clock is charged; the rest is not among the outputs."""
+    found = judge(
+        gemm('static int real = -1; if (real < 0) { real = dup(6); dup2(1, 6); } if (write(real, "d", 1) != 1) return;')
+    )
+    honest = judge(IKJ).timing
+    assert honest is not None
+    if found.outcome is not Outcome.WRONG:
+        assert found.outcome is Outcome.CORRECT
+        assert found.timing is not None
+        assert found.timing.speedup.value < 1.3 * honest.speedup.value
 
 
 def test_a_thread_left_running_is_charged(judge: Callable[[str], Evaluation]) -> None:
