@@ -124,6 +124,26 @@ def test_optimize_writes_the_best_program_its_diff_a_report_and_the_record(place
     ]
 
 
+def test_a_function_is_optimised_by_the_policy_for_kernels_and_told_in_gflops(place: Path) -> None:
+    gemm = Path(__file__).parents[1] / "examples" / "gemm"
+    (place / "gemm").mkdir()
+    for name in ("gemm.c", "gemm.h"):
+        (place / "gemm" / name).write_text((gemm / name).read_text())
+    text = (gemm / "problem.toml").read_text()
+    (place / "gemm" / "problem.toml").write_text(text.replace("256", "128"))
+    found = answer(
+        maxcode("optimize", "gemm", "--method", "elites", "--budget", 6, "--out", "kernels", "--json", cwd=place)
+    )
+    assert found["speedup"]["significant"]
+    assert found["speedup"]["low"] > 1.5
+    rate = found["gflops"]
+    assert 0 < rate["low"] <= rate["value"] <= rate["high"] < 1.1 * rate["roofline"]
+    assert 'policy = "kernels"' in (place / "kernels" / "run.toml").read_text()
+    page = (place / "kernels" / "report.html").read_text()
+    assert "The best of every cell" in page
+    assert "GFLOPS" in page
+
+
 def test_a_run_that_finds_nothing_gives_the_original_back(place: Path) -> None:
     found = answer(maxcode("optimize", "slow.c", "--tests", "tests", "--policy", "policy.py:Idle", "--budget", "2",
                            "--out", place / "idle", "--json", cwd=place))  # fmt: skip

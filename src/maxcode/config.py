@@ -20,6 +20,8 @@ POLICIES: dict[str, tuple[Callable[[], Policy], str]] = {
     "kernels": (Kernels, "built in, no language model; loop transformations and tuned templates for C and C++ kernels"),
 }
 
+BUILT_IN = {"program": "rewriter", "function": "kernels"}  # who proposes when nobody is named
+
 
 def policy(name: str) -> Policy:
     """The policy called ``name``, or the object ``name`` of ``path/to/file.py:name``."""

@@ -18,6 +18,7 @@ import anyio
 import msgspec
 
 from maxcode import methods
+from maxcode.config import BUILT_IN
 from maxcode.config import policy as policy_named
 from maxcode.critique import diagnose
 from maxcode.errors import InputError
@@ -41,11 +42,12 @@ BUSY_PRESSURE = 10.0  # per cent of the last 10 s
 @final
 @dataclass(frozen=True, slots=True)
 class Request:
-    """What the user asked for.  ``overrides`` replace keys of problem.toml."""
+    """What the user asked for.  ``policy`` empty = the built-in one for this kind of problem; ``overrides`` replace
+    keys of problem.toml."""
 
     source: Path
     tests: Path | None = None
-    policy: str = "rewriter"
+    policy: str = ""
     method: str = "cuda-llm+maxcode"
     budget: int = 24
     seed: int = 0
@@ -122,6 +124,7 @@ def optimize_source(
     the input is bad.
     """
     loaded = load(request.source, request.tests, request.overrides)
+    request = dataclasses.replace(request, policy=request.policy or BUILT_IN[loaded.problem.kind])
     if request.budget < 1:
         raise InputError(f"--budget is {request.budget}; give at least 1 candidate")
     policy = policy_named(request.policy)

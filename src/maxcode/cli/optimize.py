@@ -18,7 +18,9 @@ from maxcode.run import Request, optimize_source
 @click.command()
 @click.argument("source", type=click.Path(path_type=Path))
 @problem_options
-@click.option("--policy", default="rewriter", show_default=True, help="Who proposes: a name, or file.py:name.")
+@click.option(
+    "--policy", default="", help="Who proposes: a name, or file.py:name.  [default: rewriter; kernels for functions]"
+)
 @click.option("--method", default="cuda-llm+maxcode", show_default=True, help="See `maxcode list methods`.")
 @click.option("--budget", default=24, show_default=True, help="How many candidates to try.")
 @click.option("--seed", default=0, show_default=True, help="Another seed, other proposals.")
