@@ -337,3 +337,8 @@ def test_every_technique_has_a_phrase() -> None:
 def test_other_languages_use_nothing() -> None:
     assert find("python", "import threading  # omp parallel") == ()
     assert cell("python", "x = 1") == ()
+
+
+@pytest.mark.parametrize("text", ["__attribute__((" * 20_000, "void f(){" + "for(int i=0;i<n;i++)" * 3000 + ";}"])
+def test_a_text_too_long_to_be_read_hides_something(text: str) -> None:
+    assert used("c", text) == {"hidden"}

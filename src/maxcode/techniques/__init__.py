@@ -44,6 +44,7 @@ _PHRASES = {
 TECHNIQUES = tuple(_PHRASES)
 _SIZED = {"tiling": "tile", "unrolling": "unroll", "simd": "vector"}
 _SNIPPET = 80
+_LONG = 40_000  # characters of a kernel that is read; the worst texts of this length take a second or two
 _ATTRIBUTE = re.compile(
     r"\[ \[ [a-z_]\w* (?:::|\(|,|\] \])[^;{}\n]*?(?:\] \]|(?<=\] \]))"
 )  # known to C++ grammars only
@@ -101,6 +102,8 @@ def _found(language: str, text: str) -> tuple[Found, ...]:
     """One reading for the questions that are asked about a text in turn."""
     if language_row(language).grammar not in _C_FAMILY:
         return ()
+    if len(text) > _LONG:
+        return (Found(1, "hidden"),)
     expanded = expand(text)
     unit = Unit(language, _ATTRIBUTE.sub(" ", expanded.text))
     found = [*named(expanded, language == "cpp"), *nested(unit), *packed(unit)]
