@@ -24,7 +24,7 @@ $(STAMP): pyproject.toml
 
 demo: env
 	$(BIN)/maxcode doctor
-	$(BIN)/python benchmarks/examples.py --budget 24 --out runs/demo readings orbits tight
+	$(BIN)/python benchmarks/examples.py --budget 24 --out runs/demo readings orbits gemm tight
 
 lint: env
 	$(BIN)/ruff format --check .

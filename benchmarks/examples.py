@@ -71,7 +71,8 @@ def row(folder: Path, options: argparse.Namespace) -> dict[str, object]:
 
 def told(verdict: Verdict) -> dict[str, object]:
     kept = json.loads(verdict.as_json())
-    return {key: kept[key] for key in ("speedup", "why", "confirmed", "tests", "candidates", "outcomes", "best")}
+    keys = ("speedup", "gflops", "why", "confirmed", "tests", "candidates", "outcomes", "best")
+    return {key: kept.get(key) for key in keys}
 
 
 def show(rows: list[dict[str, object]]) -> None:
@@ -83,6 +84,8 @@ def show(rows: list[dict[str, object]]) -> None:
             continue
         interval = f"[{speedup['low']:.2f}, {speedup['high']:.2f}]"
         verdict = "confirmed" if cells["confirmed"] and speedup["significant"] else str(cells["why"])
+        if isinstance(rate := cells.get("gflops"), dict):
+            verdict += f", {rate['value']:.1f} GFLOPS ({rate['share']:.0%} of the roofline)"
         print(
             f"{cells['problem']:44} {speedup['value']:8.2f}x  {interval:16} {speedup['pairs']:5} "
             f"{cells['candidates']:5} {cells['seconds']:6}  {verdict}"
