@@ -9,6 +9,7 @@ import sys
 import threading
 import time
 from collections.abc import Sequence
+from dataclasses import replace
 from pathlib import Path
 
 import anyio
@@ -22,7 +23,7 @@ from maxcode.record import EVENTS, Evaluated, Line, Opened, Proposed, Record, ch
 from maxcode.roles import Search
 from maxcode.search import BestOfN, CudaLlm, Refine
 from maxcode.testing import FakeClock, Scripted, Table, toy_problem
-from maxcode.types import Action, Evaluation, Problem, State
+from maxcode.types import Action, Evaluation, Outcome, Problem, State, StateId
 
 DRIVER = Path(__file__).with_name("resume_driver.py")
 SEARCHES = ["best-of-n", "refine", "cuda-llm", "beam", "tree", "elites"]
@@ -131,7 +132,7 @@ def test_half_a_character_in_an_answer_does_not_break_the_record(tmp_path: Path)
 class BrokenReferee:
     async def settle(
         self, problem: Problem, contenders: Sequence[State], champion: State | None
-    ) -> dict[int, Evaluation]:
+    ) -> dict[StateId, Evaluation]:
         raise OSError("the disk is gone")
 
 
@@ -141,6 +142,43 @@ def test_a_referee_that_breaks_is_named_and_costs_nothing_that_was_recorded(tmp_
     with run.record, pytest.raises(BoundaryError, match="the referee of batch 1 broke: OSError: the disk is gone"):
         optimize(toy_problem(), method(BestOfN(4, 4)), wins, run, BrokenReferee())
     assert len(run.record.evaluations) == 4
+
+
+class Doubts:
+    """Confirms every contender, and finds in the second batch that the champion of the first does not hold."""
+
+    async def settle(
+        self, problem: Problem, contenders: Sequence[State], champion: State | None
+    ) -> dict[StateId, Evaluation]:
+        found = {
+            state.id: replace(state.step.evaluation, timing=replace(state.step.evaluation.timing, confirmed=True))
+            for state in contenders
+            if state.step is not None and state.step.evaluation.timing is not None
+        }
+        if champion is not None and champion.id[0] == 1:
+            found[champion.id] = Evaluation(Outcome.WRONG)
+        return found
+
+
+def test_a_champion_that_does_not_hold_loses_the_lead_in_the_run_and_in_its_resume(tmp_path: Path) -> None:
+    speeds = {1: 3.0, 2: 3.0, 3: 1.5}  # a tie, which the champion would keep
+    asked: list[str] = []
+
+    async def count(text: str) -> None:
+        asked.append(text)
+
+    table = Table(rule=lambda text: speeds[int(text) % 10], before=count, confirmed=False)
+    scripted = Scripted(write=lambda text, draw: str(10 * (draw % 97) + len(asked) + 1))
+    results = []
+    for _ in range(2):
+        run = Run(budget=3, record=Record(tmp_path))
+        with run.record:
+            results.append(optimize(toy_problem(), Method(scripted, Refine(3), compose()), table, run, Doubts()))
+    for result in results:
+        assert result.best is not None
+        assert result.best.id == (2, 0)
+        assert result.reached[1, 0].outcome is Outcome.WRONG
+        assert [state.id for state in result.reached.children(result.reached.root)] == [(1, 0)]
 
 
 def test_a_provider_that_fails_leaves_its_slot_open_and_earns_nothing() -> None:

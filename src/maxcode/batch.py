@@ -166,30 +166,38 @@ async def settle(job: Job, batch: int, states: list[State], reached: Reached) ->
     if settled is None:
         values = await job.method.value.estimate(states) if job.method.value else []
         anew = await _ask_referee(job, states, reached)
-        settled = Settled(batch=batch, values=tuple(values), evaluations=anew)
+        refuted = next(((at, evaluation) for at, evaluation in anew.items() if at[0] != batch), None)
+        by_slot = {at[1]: evaluation for at, evaluation in anew.items() if at[0] == batch}
+        settled = Settled(batch=batch, values=tuple(values), evaluations=by_slot, champion=refuted)
         job.append(settled)
+    if settled.champion is not None:
+        at, evaluation = settled.champion
+        reached.replace(_judged_anew(job, reached[at], evaluation))
     return [_final(job, state, slot, settled) for slot, state in enumerate(states)]
 
 
-async def _ask_referee(job: Job, states: Sequence[State], reached: Reached) -> dict[int, Evaluation]:
+async def _ask_referee(job: Job, states: Sequence[State], reached: Reached) -> dict[StateId, Evaluation]:
     slots = _contenders(states, reached.best)
     if job.referee is None or not slots:
         return {}
     try:
-        found = await job.referee.settle(job.problem, [states[slot] for slot in slots], reached.best)
+        return await job.referee.settle(job.problem, [states[slot] for slot in slots], reached.best)
     except MaxcodeError:
         raise
     except Exception as error:
         raise _broken(f"the referee of batch {states[0].id[0]}", error) from error
-    return {slots[index]: evaluation for index, evaluation in found.items()}
 
 
 def _final(job: Job, state: State, slot: int, settled: Settled) -> State:
     assert state.step is not None
-    step = replace(state.step, value=settled.values[slot] if settled.values else None)
-    if (anew := settled.evaluations.get(slot)) is not None:
-        step = replace(step, evaluation=anew, reward=job.method.reward(anew))
-    return replace(state, step=step)
+    state = replace(state, step=replace(state.step, value=settled.values[slot] if settled.values else None))
+    anew = settled.evaluations.get(slot)
+    return state if anew is None else _judged_anew(job, state, anew)
+
+
+def _judged_anew(job: Job, state: State, evaluation: Evaluation) -> State:
+    assert state.step is not None
+    return replace(state, step=replace(state.step, evaluation=evaluation, reward=job.method.reward(evaluation)))
 
 
 def _contenders(states: Sequence[State], best: State | None) -> list[int]:

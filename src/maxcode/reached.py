@@ -56,6 +56,24 @@ class Reached:
             if leads(state, self._best):
                 self._best = state
 
+    def replace(self, state: State) -> None:
+        """Put ``state`` in the place of the one with its id, whose evaluation did not hold (for the loop alone).
+
+        States below it keep the path that they were reached on, as it was known then.
+        """
+        before = self._by_id[state.id]
+        self._by_id[state.id] = state
+        self._states[self._states.index(before)] = state
+        if state.parent is not None:
+            siblings = self._children[state.parent.id]
+            siblings[siblings.index(before)] = state
+        if self._by_code[state.program.digest].id == state.id:
+            self._by_code[state.program.digest] = state
+        self._best = None
+        for one in self._states:
+            if leads(one, self._best):
+                self._best = one
+
     def __iter__(self) -> Iterator[State]:
         return iter(self._states)
 

@@ -64,12 +64,13 @@ class Critiqued(Event, frozen=True):
 
 
 class Settled(Event, frozen=True):
-    """A batch is finished: its values (by slot, empty without a value model), and by slot the evaluations that the
-    referee made anew."""
+    """A batch is finished: its values (by slot, empty without a value model), by slot the evaluations that the referee
+    made anew, and that of the champion before it where that one did not hold."""
 
     batch: int
     values: tuple[float, ...] = ()
     evaluations: dict[int, Evaluation] = {}
+    champion: tuple[StateId, Evaluation] | None = None
 
 
 Line = Opened | Batch | Proposed | Evaluated | Critiqued | Settled

@@ -9,7 +9,7 @@ from collections.abc import Sequence
 from typing import Protocol
 
 from maxcode.reached import Reached
-from maxcode.types import Action, Evaluation, Observation, Problem, Section, State, Step
+from maxcode.types import Action, Evaluation, Observation, Problem, Section, State, StateId, Step
 
 
 class Policy(Protocol):
@@ -27,11 +27,11 @@ class Evaluator(Protocol):
 
 class Referee(Protocol):
     """Settles who leads after a batch: contenders in slot order against the champion on fresh pairs, then the winner
-    alone is confirmed.  Returns the evaluations it made anew, by contender index."""
+    alone is confirmed.  Returns the evaluations it made anew, by state; the champion's where it did not hold."""
 
     async def settle(
         self, problem: Problem, contenders: Sequence[State], champion: State | None
-    ) -> dict[int, Evaluation]: ...
+    ) -> dict[StateId, Evaluation]: ...
 
 
 class Critic(Protocol):

@@ -159,7 +159,7 @@ def evaluate_source(candidate: Path, request: Request) -> Verdict:
         evaluation = await evaluator.evaluate(found.problem, action)
         if evaluation.timing is not None and evaluation.timing.significant:
             state = State(found.problem, State(found.problem), Step(action, evaluation, 0.0), (1, 0))
-            evaluation = (await evaluator.settle(found.problem, [state], None))[0]
+            evaluation = (await evaluator.settle(found.problem, [state], None))[state.id]
         return evaluator, found, evaluation
 
     evaluator, found, evaluation = anyio.run(measure)

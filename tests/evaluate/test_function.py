@@ -90,7 +90,7 @@ def test_a_better_loop_order_is_faster_and_confirmed(
         Step(Action(admitted.problem.program.with_text(IKJ)), found, 2.0),
         (1, 0),
     )
-    confirmed = anyio.run(sandbox_evaluator.settle, admitted.problem, [state], None)[0].timing
+    confirmed = anyio.run(sandbox_evaluator.settle, admitted.problem, [state], None)[state.id].timing
     assert confirmed is not None
     assert confirmed.confirmed
     assert confirmed.significant
@@ -106,7 +106,7 @@ def test_a_playoff_between_two_functions_has_a_winner(
     twice = IKJ.replace("    memset", "    for (int again = 0; again < 2; again++) {\n    memset").rstrip().rstrip("}")
     states = [state(twice + "}\n}\n", 0), state(IKJ, 1)]
     found = anyio.run(sandbox_evaluator.settle, admitted.problem, states, None)
-    assert set(found) == {1}
+    assert set(found) == {states[1].id}
 
 
 WRONG = {

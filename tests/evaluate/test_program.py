@@ -117,7 +117,7 @@ def test_a_faster_program_wins_the_race_and_is_confirmed_on_fresh_pairs(
     assert found.timing.speedup.low > 2
     step = Step(Action(Program({"count.c": CLOSED})), found, found.timing.speedup.value)
     state = State(admitted.problem, State(admitted.problem), step, (1, 0))
-    settled = anyio.run(bench.settle, admitted.problem, [state], None)[0]
+    settled = anyio.run(bench.settle, admitted.problem, [state], None)[state.id]
     assert settled.timing is not None
     assert settled.timing.confirmed
     assert settled.timing.significant
@@ -169,7 +169,7 @@ def test_less_cpu_time_at_the_price_of_waiting_is_no_speed_up(
     assert "it takes longer" in found.warnings[0]
     step = Step(Action(Program({"count.c": "#include <unistd.h>\n" + sleepy})), found, 1.0)
     state = State(admitted.problem, State(admitted.problem), step, (1, 0))
-    confirmed = anyio.run(bench.settle, admitted.problem, [state], None)[0]
+    confirmed = anyio.run(bench.settle, admitted.problem, [state], None)[state.id]
     assert confirmed.timing is not None
     assert not confirmed.timing.significant
 
@@ -312,11 +312,23 @@ def test_a_leader_that_is_wrong_in_the_playoff_leads_nobody(
     assert judge(TURNCOAT).outcome is Outcome.WRONG
     bad, good = (contender(admitted, text, slot, judge) for slot, text in enumerate((TURNCOAT, CLOSED)))
     settled = anyio.run(bench.settle, admitted.problem, [bad, good], None)
-    assert settled[1].timing is not None
-    assert settled[1].timing.confirmed
+    assert settled[bad.id].outcome is Outcome.WRONG
+    first = settled[good.id].timing
+    assert first is not None
+    assert first.confirmed
     other_way = anyio.run(bench.settle, admitted.problem, [good, bad], None)
-    assert other_way[1].outcome is Outcome.WRONG
-    assert other_way[0].timing == settled[1].timing  # confirmed once, however often it is proposed
+    assert other_way[bad.id].outcome is Outcome.WRONG
+    assert other_way[good.id].timing == first  # confirmed once, however often it is proposed
+
+
+def test_a_champion_that_does_not_hold_is_told(
+    bench: ProgramEvaluator, admitted: Admitted, judge: Callable[[str], Evaluation]
+) -> None:
+    wrong = CLOSED.replace("n * (n - 1) / 2", "n * (n - 1) / 2 + (n > 1000)")
+    champion, good = (contender(admitted, text, slot, judge) for slot, text in enumerate((wrong, CLOSED)))
+    settled = anyio.run(bench.settle, admitted.problem, [good], champion)
+    assert settled[champion.id].outcome is Outcome.WRONG
+    assert settled[good.id].timing is not None
 
 
 def test_a_problem_is_admitted_once_under_the_tests_it_came_with(bench: ProgramEvaluator, problem: Problem) -> None:

@@ -27,6 +27,7 @@ from maxcode.types import (
     ProgramSpec,
     Result,
     State,
+    StateId,
     Timing,
 )
 
@@ -153,14 +154,14 @@ class Confirms:
 
     async def settle(
         self, problem: Problem, contenders: Sequence[State], champion: State | None
-    ) -> dict[int, Evaluation]:
+    ) -> dict[StateId, Evaluation]:
         at = max(range(len(contenders)), key=lambda index: contenders[index].reward)
         step = contenders[at].step
         assert step is not None
         if champion is not None and champion.reward >= step.reward:
             return {}
         timing = noisy_timing(step.reward, 1000 + contenders[at].id[0], pairs=20, confirmed=True)
-        return {at: replace(step.evaluation, timing=timing)}
+        return {contenders[at].id: replace(step.evaluation, timing=timing)}
 
 
 def make_run(

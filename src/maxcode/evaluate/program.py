@@ -39,7 +39,7 @@ from maxcode.evaluate.sandbox import Sandbox
 from maxcode.evaluate.selftest import require_safe
 from maxcode.evaluate.verify import Verified, verify
 from maxcode.stats import RaceRule
-from maxcode.types import Action, Evaluation, Feedback, Outcome, Problem, Program, State, Timing
+from maxcode.types import Action, Evaluation, Feedback, Outcome, Problem, Program, State, StateId, Timing
 
 SOURCE_AT_MOST = 1_000_000  # bytes
 PLAYOFF_PAIRS = 15  # between two that are both faster than the original, a near tie is not worth more
@@ -216,28 +216,23 @@ class ProgramEvaluator:
 
     async def settle(
         self, problem: Problem, contenders: Sequence[State], champion: State | None
-    ) -> dict[int, Evaluation]:
+    ) -> dict[StateId, Evaluation]:
         """Contenders in slot order against the leader on fresh pairs; the last one standing is confirmed.
 
-        All builds here are made without precompiled headers, and a contender is verified anew on every test.
+        All builds here are made without precompiled headers, and everyone is verified anew on every test, the champion
+        too.
         """
         admitted = await self._of(problem)
-        found: dict[int, Evaluation] = {}
-        leader: int | None = None
-        leading = await self._fresh(problem, admitted, champion) if champion is not None else None
-        for index, state in enumerate(contenders):
+        found: dict[StateId, Evaluation] = {}
+        leader: tuple[State, Entry] | None = None
+        for state in (champion, *contenders) if champion is not None else contenders:
             fresh = await self._fresh(problem, admitted, state)
             if isinstance(fresh, Evaluation):
-                found[index] = fresh
-                continue
-            try:
-                if leading is None or isinstance(leading, Evaluation) or await self._wins(admitted, fresh, leading):
-                    leader, leading = index, fresh
-            except WrongOutput as wrong:
-                assert state.step is not None
-                found[index] = _wrong_while_timed(state.step.evaluation, wrong)
-        if leader is not None and isinstance(leading, Entry):
-            found[leader] = await self._confirmed(problem, admitted, contenders[leader], leading)
+                found[state.id] = fresh
+            elif leader is None or await self._wins(admitted, (state, fresh), leader, found):
+                leader = (state, fresh)
+        if leader is not None and leader[0] is not champion:
+            found[leader[0].id] = await self._confirmed(problem, admitted, *leader)
         return found
 
     async def _fresh(self, problem: Problem, admitted: Admitted, state: State) -> Entry | Evaluation:
@@ -250,16 +245,25 @@ class ProgramEvaluator:
         found = _verified(built, verified)
         return Entry(built.artefact, verified.outputs) if found.outcome is Outcome.CORRECT else found
 
-    async def _wins(self, admitted: Admitted, candidate: Entry, leader: Entry) -> bool:
-        entries: dict[Side, Entry] = {"rival": leader, "candidate": candidate}
+    async def _wins(
+        self,
+        admitted: Admitted,
+        candidate: tuple[State, Entry],
+        leader: tuple[State, Entry],
+        found: dict[StateId, Evaluation],
+    ) -> bool:
+        """Whether the candidate takes the lead; who gives a wrong output meanwhile loses it, and is noted in
+        ``found``."""
+        entries: dict[Side, Entry] = {"rival": leader[1], "candidate": candidate[1]}
         if admitted.source is not None:  # fresh inputs: only the original knows the right outputs
-            entries = {**self._sides(admitted, candidate), **entries}
+            entries = {**self._sides(admitted, candidate[1]), **entries}
         try:
             return await playoff(self._field(admitted), entries, admitted.raced, self._short)
         except WrongOutput as wrong:
-            if wrong.side == "candidate":
-                raise
-            return True  # nobody is led by a program that is wrong
+            state = candidate[0] if wrong.side == "candidate" else leader[0]
+            assert state.step is not None
+            found[state.id] = _wrong_while_timed(state.step.evaluation, wrong)
+            return wrong.side == "rival"
 
     async def _confirmed(self, problem: Problem, admitted: Admitted, state: State, entry: Entry) -> Evaluation:
         assert state.step is not None

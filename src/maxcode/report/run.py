@@ -189,12 +189,13 @@ def _slots(lines: Sequence[Line]) -> list[Slot]:
     critiques = {line.at: line.critique for line in lines if isinstance(line, Critiqued)}
     settled = {line.batch: line for line in lines if isinstance(line, Settled)}
     batches = {line.batch: line for line in lines if isinstance(line, Batch)}
+    refuted = dict(line.champion for line in settled.values() if line.champion is not None)
     found: list[Slot] = []
     for batch in sorted(batches):
         end = settled.get(batch)
         for slot, parent in enumerate(batches[batch].parents):
             at = (batch, slot)
-            anew = end.evaluations.get(slot) if end is not None else None
+            anew = refuted.get(at) or (end.evaluations.get(slot) if end is not None else None)
             value = end.values[slot] if end is not None and slot < len(end.values) else None
             evaluation = anew if anew is not None else evaluations.get(at)
             final = end is not None and evaluation is not None and at in actions
