@@ -27,7 +27,7 @@ def main() -> None:
     parser.add_argument("problems", nargs="*", help="names of examples, or folders")
     parser.add_argument("--budget", type=int, default=24)
     parser.add_argument("--seed", type=int, default=0)
-    parser.add_argument("--method", default="cuda-llm+maxcode")
+    parser.add_argument("--method", default="", help="the usual one of each kind of problem if not given")
     parser.add_argument("--flags")
     parser.add_argument("--out", type=Path, default=Path("runs/examples"))
     options = parser.parse_args()

@@ -7,8 +7,9 @@ from __future__ import annotations
 
 import runpy
 from collections.abc import Callable
+from dataclasses import dataclass
 from pathlib import Path
-from typing import cast
+from typing import cast, final
 
 from maxcode.errors import InputError, unknown
 from maxcode.policy.kernels import Kernels
@@ -20,7 +21,18 @@ POLICIES: dict[str, tuple[Callable[[], Policy], str]] = {
     "kernels": (Kernels, "built in, no language model; loop transformations and tuned templates for C and C++ kernels"),
 }
 
-BUILT_IN = {"program": "rewriter", "function": "kernels"}  # who proposes when nobody is named
+
+@final
+@dataclass(frozen=True, slots=True)
+class Usual:
+    """What is used for a kind of problem where the user names nothing."""
+
+    policy: str
+    method: str
+
+
+# A greedy beam is caught early where one step forecloses another, as loop transformations do: benchmarks/kernels.py.
+USUAL = {"program": Usual("rewriter", "cuda-llm+maxcode"), "function": Usual("kernels", "elites+maxcode")}
 
 
 def policy(name: str) -> Policy:

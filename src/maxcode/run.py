@@ -18,7 +18,7 @@ import anyio
 import msgspec
 
 from maxcode import methods
-from maxcode.config import BUILT_IN
+from maxcode.config import USUAL
 from maxcode.config import policy as policy_named
 from maxcode.critique import diagnose
 from maxcode.errors import InputError
@@ -42,13 +42,13 @@ BUSY_PRESSURE = 10.0  # per cent of the last 10 s
 @final
 @dataclass(frozen=True, slots=True)
 class Request:
-    """What the user asked for.  ``policy`` empty = the built-in one for this kind of problem; ``overrides`` replace
-    keys of problem.toml."""
+    """What the user asked for.  ``policy`` and ``method`` empty = those for this kind of problem; ``overrides``
+    replace keys of problem.toml."""
 
     source: Path
     tests: Path | None = None
     policy: str = ""
-    method: str = "cuda-llm+maxcode"
+    method: str = ""
     budget: int = 24
     seed: int = 0
     out: Path | None = None
@@ -124,7 +124,8 @@ def optimize_source(
     the input is bad.
     """
     loaded = load(request.source, request.tests, request.overrides)
-    request = dataclasses.replace(request, policy=request.policy or BUILT_IN[loaded.problem.kind])
+    usual = USUAL[loaded.problem.kind]
+    request = dataclasses.replace(request, policy=request.policy or usual.policy, method=request.method or usual.method)
     if request.budget < 1:
         raise InputError(f"--budget is {request.budget}; give at least 1 candidate")
     policy = policy_named(request.policy)

@@ -21,7 +21,8 @@ from maxcode.run import Request, optimize_source
 @click.option(
     "--policy", default="", help="Who proposes: a name, or file.py:name.  [default: rewriter; kernels for functions]"
 )
-@click.option("--method", default="cuda-llm+maxcode", show_default=True, help="See `maxcode list methods`.")
+@click.option("--method", default="", help="See `maxcode list methods`.  "
+              "[default: cuda-llm+maxcode; elites+maxcode for functions]")  # fmt: skip
 @click.option("--budget", default=24, show_default=True, help="How many candidates to try.")
 @click.option("--seed", default=0, show_default=True, help="Another seed, other proposals.")
 @click.option("--out", type=click.Path(path_type=Path), help="The run folder; repeating the command resumes it. "
