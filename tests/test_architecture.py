@@ -15,16 +15,19 @@ FLOOR = {
     "reward",
     "reached",
     "errors",
+    "feedback",
     "languages",
     "source",
     "stats",
     "model",
+    "prompts",
+    "completion",
     "techniques",
 }
 SIBLINGS = {"problems", "policy", "evaluate", "critique", "observe", "value", "search", "record"}
-MEETING = {"optimize", "batch", "methods", "bench", "train", "cluster"}
+MEETING = {"optimize", "batch", "budget", "distinct", "methods", "bench", "train", "cluster"}
 READS_ONLY = {"report": FLOOR | {"record"}}
-FRONT = {"run", "config", "cli", "testing", "__init__", "__main__"}
+FRONT = {"run", "config", "cli", "serve", "testing", "__init__", "__main__"}
 
 
 def room_of(path: Path) -> str:

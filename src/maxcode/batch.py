@@ -13,6 +13,8 @@ from typing import final
 
 import anyio
 
+from maxcode.budget import Caps, Purse
+from maxcode.distinct import propose, reused, twin_of
 from maxcode.errors import BoundaryError, Interrupted, MaxcodeError
 from maxcode.reached import Reached, lower_end
 from maxcode.record import Critiqued, Evaluated, Line, Proposed, Record, Settled
@@ -25,11 +27,11 @@ from maxcode.types import (
     Observation,
     Outcome,
     Problem,
-    Program,
     State,
     StateId,
     Step,
     Timing,
+    Usage,
 )
 
 AHEAD = 1.01  # a gain over the best that is worth the cost of proving it
@@ -53,6 +55,7 @@ class Method:
 class Run:
     """How far and where: ``budget`` counts candidates, ``concurrency`` slots in flight; ``watch`` sees each part.
 
+    ``caps`` bound what else the run may spend, and ``spent`` says what models were paid so far (the journal's word).
     ``machine`` is passed on to the result.
     """
 
@@ -62,6 +65,8 @@ class Run:
     machine: Machine | None = None
     record: Record = field(default_factory=Record)
     watch: Callable[[Line], None] = lambda line: None
+    caps: Caps = field(default_factory=Caps)
+    spent: Callable[[], Usage] = Usage
 
 
 @final
@@ -75,6 +80,10 @@ class Job:
     run: Run
     referee: Referee | None
     stopping: bool = False
+    purse: Purse = field(init=False)
+
+    def __post_init__(self) -> None:
+        self.purse = Purse(self.run.caps, self.run.spent, lambda: self.run.record.seconds_now)
 
     def append(self, line: Line) -> None:
         """Record a part and show it to who watches."""
@@ -86,52 +95,81 @@ class _Stopped(Exception):
     """A slot noticed that the user asked to stop; it stays open."""
 
 
-async def expand(job: Job, batch: int, parents: Sequence[State], reached: Reached) -> list[State]:
-    """Run every open slot; states in slot order.
+class _Dropped(Exception):
+    """A slot that a cap does not allow any more."""
+
+
+@final
+@dataclass(frozen=True, slots=True)
+class Expanded:
+    """What came of a batch: its states in slot order, and the slots that a cap had dropped."""
+
+    states: list[State]
+    dropped: tuple[int, ...] = ()
+
+
+async def expand(job: Job, batch: int, parents: Sequence[State], reached: Reached) -> Expanded:
+    """Run every open slot.
 
     Failures are raised when all siblings have finished: the first by slot, naming the boundary.  Interrupted when
     slots stayed open because the user asked to stop.
     """
+    settled = job.run.record.settled.get(batch)
     done: dict[int, State] = {}
     failed: dict[int, Exception] = {}
+    dropped = set(settled.dropped if settled is not None else ())
     places = anyio.CapacityLimiter(job.run.concurrency)
 
-    async def one(slot: int, parent: State, asked: int) -> None:
+    async def one(slot: int) -> None:
         async with places:
             try:
-                done[slot] = await _slot(job, (batch, slot), parent, asked, reached)
+                done[slot] = await _slot(job, (batch, slot), parents[slot], asked[slot], reached)
+            except _Dropped:
+                dropped.add(slot)
             except _Stopped:
                 pass
             except Exception as error:
                 failed[slot] = error
 
-    asked = {parent: len(reached.children(parent)) for parent in parents}
+    asked = _times_asked(parents, reached)
+    slots = [slot for slot in range(len(parents)) if slot not in dropped]
+    if slots and not job.purse.known:
+        await one(slots[0])
+        job.purse.settle_up(reached.candidates + len(done))
+        slots = slots[1:]
     async with anyio.create_task_group() as group:
-        for slot, parent in enumerate(parents):
-            group.start_soon(one, slot, parent, asked[parent])
-            asked[parent] += 1
+        for slot in slots:
+            group.start_soon(one, slot)
     if failed:
         raise _named(batch, failed)
-    if len(done) < len(parents):
+    if len(done) + len(dropped) < len(parents):
         raise Interrupted(f"stopped in batch {batch}; all finished parts are recorded")
-    return [done[slot] for slot in range(len(parents))]
+    return Expanded([done[slot] for slot in sorted(done)], tuple(sorted(dropped)))
+
+
+def _times_asked(parents: Sequence[State], reached: Reached) -> list[int]:
+    """By slot: how often its state was asked before."""
+    asked = {parent: len(reached.children(parent)) for parent in parents}
+    found: list[int] = []
+    for parent in parents:
+        found.append(asked[parent])
+        asked[parent] += 1
+    return found
 
 
 async def _slot(job: Job, at: StateId, parent: State, asked: int, reached: Reached) -> State:
     """propose -> evaluate -> critique, each taken from the record where it is there."""
     record, method = job.run.record, job.method
     if (action := record.actions.get(at)) is None:
-        _stop_here(job)
+        _launch(job)
         sections = method.observe(parent, reached)
-        action = _writable(
-            await method.policy.propose(Observation(sections, parent, draw_of(job.run.seed, parent, asked)))
-        )
+        observation = Observation(sections, parent, draw_of(job.run.seed, parent, asked))
+        action = await propose(method.policy, observation, reached)
         job.append(Proposed(at=at, action=action))
     if (evaluation := record.evaluations.get(at)) is None:
         _stop_here(job)
-        best = reached.best
-        rival = best.step.action if best is not None and best.step is not None else None
-        evaluation = await job.evaluator.evaluate(parent.problem, action, rival)
+        twin = twin_of(action, parent, reached)
+        evaluation = reused(twin) if twin is not None else await _evaluated(job, parent, action, reached)
         job.append(Evaluated(at=at, evaluation=evaluation))
     step = Step(action, evaluation, method.reward(evaluation))
     if method.critic is not None:
@@ -143,16 +181,10 @@ async def _slot(job: Job, at: StateId, parent: State, asked: int, reached: Reach
     return State(parent.problem, parent, step, at)
 
 
-def _writable(action: Action) -> Action:
-    """The action without lone surrogates, which a half-received answer can hold and no file can."""
-    program = action.program
-    if program is not None:
-        program = Program({path: _clean(text) for path, text in program.files.items()})
-    return replace(action, program=program, completion=_clean(action.completion))
-
-
-def _clean(text: str) -> str:
-    return text.encode("utf-8", "replace").decode()
+async def _evaluated(job: Job, parent: State, action: Action, reached: Reached) -> Evaluation:
+    best = reached.best
+    rival = best.step.action if best is not None and best.step is not None else None
+    return await job.evaluator.evaluate(parent.problem, action, rival)
 
 
 def draw_of(seed: int, state: State, asked: int) -> int:
@@ -160,38 +192,42 @@ def draw_of(seed: int, state: State, asked: int) -> int:
     return int.from_bytes(hashlib.sha256(f"{seed}/{state.id}/{asked}".encode()).digest()[:8])
 
 
-async def settle(job: Job, batch: int, states: list[State], reached: Reached) -> list[State]:
+async def settle(job: Job, batch: int, expanded: Expanded, reached: Reached) -> list[State]:
     """Values, then the referee's word on who leads; one record line makes the batch final."""
     settled = job.run.record.settled.get(batch)
+    states = expanded.states
     if settled is None:
-        values = await job.method.value.estimate(states) if job.method.value else []
+        foreseen = await job.method.value.estimate(states) if job.method.value else []
         anew = await _ask_referee(job, states, reached)
         refuted = next(((at, evaluation) for at, evaluation in anew.items() if at[0] != batch), None)
         by_slot = {at[1]: evaluation for at, evaluation in anew.items() if at[0] == batch}
-        settled = Settled(batch=batch, values=tuple(values), evaluations=by_slot, champion=refuted)
+        settled = Settled(
+            batch=batch, values=tuple(foreseen), evaluations=by_slot, champion=refuted, dropped=expanded.dropped
+        )
         job.append(settled)
     if settled.champion is not None:
         at, evaluation = settled.champion
         reached.replace(_judged_anew(job, reached[at], evaluation))
-    return [_final(job, state, slot, settled) for slot, state in enumerate(states)]
+    values: Sequence[float | None] = settled.values or [None] * len(states)
+    return [_final(job, state, value, settled) for state, value in zip(states, values, strict=True)]
 
 
 async def _ask_referee(job: Job, states: Sequence[State], reached: Reached) -> dict[StateId, Evaluation]:
-    slots = _contenders(states, reached.best)
-    if job.referee is None or not slots:
+    contenders = _contenders(states, reached.best)
+    if job.referee is None or not contenders:
         return {}
     try:
-        return await job.referee.settle(job.problem, [states[slot] for slot in slots], reached.best)
+        return await job.referee.settle(job.problem, contenders, reached.best)
     except MaxcodeError:
         raise
     except Exception as error:
         raise _broken(f"the referee of batch {states[0].id[0]}", error) from error
 
 
-def _final(job: Job, state: State, slot: int, settled: Settled) -> State:
+def _final(job: Job, state: State, value: float | None, settled: Settled) -> State:
     assert state.step is not None
-    state = replace(state, step=replace(state.step, value=settled.values[slot] if settled.values else None))
-    anew = settled.evaluations.get(slot)
+    state = replace(state, step=replace(state.step, value=value))
+    anew = settled.evaluations.get(state.id[1])
     return state if anew is None else _judged_anew(job, state, anew)
 
 
@@ -200,13 +236,13 @@ def _judged_anew(job: Job, state: State, evaluation: Evaluation) -> State:
     return replace(state, step=replace(state.step, evaluation=evaluation, reward=job.method.reward(evaluation)))
 
 
-def _contenders(states: Sequence[State], best: State | None) -> list[int]:
-    """The slots that may lead: unconfirmed, ahead of the rival they ran beside, and with an interval that reaches the
+def _contenders(states: Sequence[State], best: State | None) -> list[State]:
+    """The states that may lead: unconfirmed, ahead of the rival they ran beside, and with an interval that reaches the
     best lower end there is."""
-    timed = {slot: timing for slot, state in enumerate(states) if (timing := _contending(state)) is not None}
+    timed = {state: timing for state in states if (timing := _contending(state)) is not None}
     bar = max((timing.speedup.low for timing in timed.values()), default=0.0)
     bar = max(bar, lower_end(best)) if best is not None else bar
-    return [slot for slot, timing in timed.items() if timing.speedup.high >= bar]
+    return [state for state, timing in timed.items() if timing.speedup.high >= bar]
 
 
 def _contending(state: State) -> Timing | None:
@@ -215,6 +251,14 @@ def _contending(state: State) -> Timing | None:
         return None
     is_ahead = timing.over_rival is None or timing.over_rival.value > AHEAD
     return timing if is_ahead else None
+
+
+def _launch(job: Job) -> None:
+    """Whether a candidate may be launched now; counts it as under way."""
+    _stop_here(job)
+    if job.purse.refusal() is not None:
+        raise _Dropped
+    job.purse.launched += 1
 
 
 def _stop_here(job: Job) -> None:

@@ -50,19 +50,24 @@ async def _search(job: Job) -> Result:
         parents = _plan(job, batch, reached)
         if not parents:
             break
-        states = await expand(job, batch, parents, reached)
-        reached.extend(await settle(job, batch, states, reached))
-    return Result(job.problem, reached, _spent(reached, job.run.record.seconds), job.run.machine)
+        expanded = await expand(job, batch, parents, reached)
+        reached.extend(await settle(job, batch, expanded, reached))
+    spent = Spent(reached.candidates, job.run.record.seconds, job.run.spent())
+    ended = job.purse.refusal() if reached.candidates < job.run.budget else None
+    return Result(job.problem, reached, spent, job.run.machine, ended or "")
 
 
 def _plan(job: Job, batch: int, reached: Reached) -> list[State]:
     """The states to expand: as recorded, else as selected, cut to what is left of the budget."""
     record = job.run.record
+    job.purse.settle_up(reached.candidates)
     selected = job.method.search.select(reached)
     if (recorded := record.batches.get(batch)) is not None:
         return _as_recorded(recorded, selected)
     if job.stopping:
         raise Interrupted(f"stopped before batch {batch}; all finished parts are recorded")
+    if job.purse.refusal() is not None:
+        return []
     chosen = selected[: max(0, job.run.budget - record.launched)]
     if chosen:
         job.append(Batch(batch=batch, parents=tuple(state.id for state in chosen)))
@@ -77,12 +82,6 @@ def _as_recorded(recorded: Batch, selected: list[State]) -> list[State]:
             "choose another --out, or repeat the first command"
         )
     return chosen
-
-
-def _spent(reached: Reached, seconds: float) -> Spent:
-    usages = [state.step.action.usage for state in reached if state.step is not None]
-    tokens = sum(usage.prompt_tokens + usage.completion_tokens for usage in usages)
-    return Spent(candidates=len(usages), seconds=seconds, tokens=tokens)
 
 
 async def _with_signals(job: Job) -> Result:

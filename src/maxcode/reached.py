@@ -9,7 +9,8 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Sequence
 from typing import final
 
-from maxcode.types import Outcome, State, StateId
+from maxcode.source import fingerprint
+from maxcode.types import Outcome, Program, State, StateId
 
 
 def leads(state: State, other: State | None) -> bool:
@@ -40,7 +41,7 @@ class Reached:
         self._states: list[State] = []
         self._by_id: dict[StateId, State] = {}
         self._children: dict[StateId, list[State]] = {}
-        self._by_code: dict[str, State] = {}
+        self._by_fingerprint: dict[str, State] = {}
         self._best: State | None = None
         self.root = root
         self.extend([root])
@@ -50,7 +51,8 @@ class Reached:
         for state in states:
             self._states.append(state)
             self._by_id[state.id] = state
-            self._by_code.setdefault(state.program.digest, state)
+            if state.step is None or state.step.action.program is not None:
+                self._by_fingerprint.setdefault(fingerprint(state.program, state.problem.language), state)
             if state.parent is not None:
                 self._children.setdefault(state.parent.id, []).append(state)
             if leads(state, self._best):
@@ -67,8 +69,9 @@ class Reached:
         if state.parent is not None:
             siblings = self._children[state.parent.id]
             siblings[siblings.index(before)] = state
-        if self._by_code[state.program.digest].id == state.id:
-            self._by_code[state.program.digest] = state
+        mark = fingerprint(state.program, state.problem.language)
+        if self._by_fingerprint[mark].id == state.id:
+            self._by_fingerprint[mark] = state
         self._best = None
         for one in self._states:
             if leads(one, self._best):
@@ -100,9 +103,9 @@ class Reached:
         """The states reached from ``state`` in one step, in order."""
         return self._children.get(state.id, [])
 
-    def by_code(self, digest: str) -> State | None:
-        """The first state whose program has this ``Program.digest``."""
-        return self._by_code.get(digest)
+    def twin(self, program: Program) -> State | None:
+        """The first state whose program differs from this one in comments and layout at most."""
+        return self._by_fingerprint.get(fingerprint(program, self.root.problem.language))
 
     def newest(self) -> Iterator[State]:
         """All states, the latest first."""

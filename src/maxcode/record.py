@@ -65,12 +65,14 @@ class Critiqued(Event, frozen=True):
 
 class Settled(Event, frozen=True):
     """A batch is finished: its values (by slot, empty without a value model), by slot the evaluations that the referee
-    made anew, and that of the champion before it where that one did not hold."""
+    made anew, that of the champion before it where that one did not hold, and the slots that were dropped because a cap
+    was reached before they were launched."""
 
     batch: int
     values: tuple[float, ...] = ()
     evaluations: dict[int, Evaluation] = {}
     champion: tuple[StateId, Evaluation] | None = None
+    dropped: tuple[int, ...] = ()
 
 
 Line = Opened | Batch | Proposed | Evaluated | Critiqued | Settled
@@ -139,12 +141,18 @@ class Record:
     @property
     def launched(self) -> int:
         """Candidates launched so far, in-flight ones counted."""
-        return sum(len(batch.parents) for batch in self.batches.values())
+        dropped = sum(len(settled.dropped) for settled in self.settled.values())
+        return sum(len(batch.parents) for batch in self.batches.values()) - dropped
 
     @property
     def seconds(self) -> float:
         """Wall seconds of all the processes that worked on the run, the pauses between them left out."""
         return self._watch.seconds
+
+    @property
+    def seconds_now(self) -> float:
+        """``seconds`` as they would be if a line were written now."""
+        return self._watch.seconds_at(self._clock())
 
     def close(self) -> None:
         """Give up the folder's lock."""
@@ -190,7 +198,10 @@ class _Stopwatch:
 
     @property
     def seconds(self) -> float:
-        return self._past + self._last - self._started
+        return self.seconds_at(self._last)
+
+    def seconds_at(self, now: float) -> float:
+        return self._past + now - self._started
 
 
 def _open_events(folder: Path) -> BinaryIO:

@@ -27,22 +27,43 @@ class Section:
 @final
 @dataclass(frozen=True, slots=True)
 class Usage:
-    """What a proposal cost.  Zero for policies that are not models."""
+    """What a proposal or a critique cost.  Zero where no model was asked.
 
+    ``dollars`` is None where a model was asked whose price is not known: never a guess.
+    """
+
+    calls: int = 0
     prompt_tokens: int = 0
     completion_tokens: int = 0
     seconds: float = 0.0
+    dollars: float | None = 0.0
+
+    @property
+    def tokens(self) -> int:
+        """Tokens in and out."""
+        return self.prompt_tokens + self.completion_tokens
+
+    def __add__(self, other: Usage) -> Usage:
+        known = self.dollars is not None and other.dollars is not None
+        return Usage(
+            self.calls + other.calls,
+            self.prompt_tokens + other.prompt_tokens,
+            self.completion_tokens + other.completion_tokens,
+            self.seconds + other.seconds,
+            self.dollars + other.dollars if known else None,  # type: ignore[operator]
+        )
 
 
 @final
 @dataclass(frozen=True, slots=True)
 class Action:
-    """A proposal: the whole new program (None when none could be read from the completion: UNPARSED), and the
-    verbatim completion that training learns from."""
+    """A proposal: the whole new program (None when none could be read from the completion: UNPARSED; ``unread`` says
+    why), and the verbatim completion that training learns from."""
 
     program: Program | None
     completion: str = ""
     usage: Usage = Usage()
+    unread: str = ""
 
 
 @final
@@ -140,11 +161,11 @@ class Observation:
 @final
 @dataclass(frozen=True, slots=True)
 class Spent:
-    """What a run has used: candidates, wall seconds, model tokens."""
+    """What a run has used: candidates, wall seconds, and all that models were paid, critics' answers included."""
 
     candidates: int = 0
     seconds: float = 0.0
-    tokens: int = 0
+    usage: Usage = Usage()
 
 
 @final
@@ -169,6 +190,7 @@ class Result:
     reached: Reached
     spent: Spent
     machine: Machine | None
+    ended: str = ""  # which cap ended the run; empty where the budget of candidates or the search did
 
     @property
     def best(self) -> State | None:

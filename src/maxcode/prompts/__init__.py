@@ -1,0 +1,24 @@
+"""The texts that language models are given: readable templates, one file each, in this folder.
+
+A template is Markdown with ``$name`` for what is filled in.  They are versioned with the package, and ``digest`` goes
+into every record, so that a run says which words it was made with.
+"""
+
+from __future__ import annotations
+
+import hashlib
+from functools import cache
+from importlib.resources import files
+from string import Template
+
+
+@cache
+def template(name: str) -> Template:
+    """The template in ``name.md``."""
+    return Template(files(__name__).joinpath(f"{name}.md").read_text())
+
+
+def digest() -> str:
+    """The first 16 hexadecimal digits of the SHA-256 of all templates, by name."""
+    found = sorted((file.name, file.read_text()) for file in files(__name__).iterdir() if file.name.endswith(".md"))
+    return hashlib.sha256(repr(found).encode()).hexdigest()[:16]
