@@ -1,9 +1,15 @@
-"""What maxcode itself costs: CPU per candidate, memory, import.
+"""What maxcode itself costs: CPU per candidate, memory, import; and candidates per second of a model that takes 50 ms.
 
-    python benchmarks/overhead.py [--most 10000] [--json FILE]
+    python benchmarks/overhead.py [--parts searches model] [--most 10000] [--json FILE]
+                                  [--parallel 1 2 8 32] [--rounds 5] [--width W] [--peer-python PATH]
 
-Scripted policy, trivial evaluator, a record on disk; every search; 100 to 10,000 candidates.  "process" puts a real
-process boundary (a pipe to another process) into the evaluator.  CPU seconds are this process's own.
+searches: scripted policy, trivial evaluator, a record on disk; every search; 100 to 10,000 candidates.  "process" puts
+a real process boundary (a pipe to another process) into the evaluator.  CPU seconds are this process's own.
+
+model: best-of-n through `maxcode serve --delay 50` with an evaluator that waits 1 ms, beside the bare OpenAI client's
+calls per second on the same endpoint, and beside OpenEvolve where --peer-python names the interpreter of an environment
+with `pip install openevolve`.  Medians over rounds, with their extremes; at p = 8 also for 100 to 10,000 candidates.
+"of_client" is the rate over the client's in the same round; "peak MB" is PSS of the whole process tree.
 """
 
 from __future__ import annotations
@@ -18,12 +24,14 @@ import time
 from collections.abc import Callable
 from pathlib import Path
 
+from maxcode.evaluate.machine import pressure
 from maxcode.observe import best, compose, critiques, failures, feedback, program, run_best, statement, trajectory
 from maxcode.optimize import Method, Run, optimize
 from maxcode.record import Record
 from maxcode.roles import Search
 from maxcode.search import Beam, BestOfN, CudaLlm, Elites, Refine, Tree
 from maxcode.testing import Echo, Scripted, Table, toy_problem
+from peers import rates
 
 SEARCHES: dict[str, Callable[[int], Search]] = {
     "best-of-n": lambda n: BestOfN(n=n, width=8),
@@ -33,6 +41,7 @@ SEARCHES: dict[str, Callable[[int], Search]] = {
     "tree": lambda n: Tree(width=8),
     "elites": lambda n: Elites(width=8),
 }
+SIZES = (100, 1000, 10_000)
 OBSERVE = compose(
     statement(), program(), feedback(), best(), run_best(), trajectory(), critiques("the original is slow"), failures()
 )
@@ -96,22 +105,44 @@ def import_cpu_s() -> float:
     return min(cpu("import maxcode") for _ in range(5)) - min(cpu("pass") for _ in range(5))
 
 
-def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--most", type=int, default=10_000)
-    parser.add_argument("--json", type=Path, default=Path("runs/overhead.json"))
-    options = parser.parse_args()
-    sizes = [size for size in (100, 1000, 10_000) if size <= options.most]
+def searches(most: int) -> list[dict[str, float | int | str]]:
+    sizes = [size for size in SIZES if size <= most]
     rows = [measure(name, size, boundary) for boundary in (False, True) for name in SEARCHES for size in sizes]
     print(f"{'search':10} {'boundary':8} {'candidates':>10} {'CPU ms each':>12} {'peak MB':>8}")
     for r in rows:
         print(
             f"{r['search']:10} {r['boundary']:8} {r['candidates']:10} {r['cpu_ms_per_candidate']:12} {r['peak_mb']:8}"
         )
-    imported = import_cpu_s()
-    print(f"import maxcode: {imported:.3f} s of CPU")
-    options.json.parent.mkdir(parents=True, exist_ok=True)
-    options.json.write_text(json.dumps({"rows": rows, "import_cpu_s": round(imported, 3)}, indent=1) + "\n")
+    return rows
+
+
+def options() -> argparse.Namespace:
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--parts", nargs="+", choices=("searches", "model"), default=["searches", "model"])
+    parser.add_argument("--most", type=int, default=10_000, help="candidates of the longest runs")
+    parser.add_argument("--parallel", type=int, nargs="+", default=[1, 2, 8, 32])
+    parser.add_argument("--rounds", type=int, default=5)
+    parser.add_argument("--width", type=int, default=0, help="batch size of best-of-n (default: the method's own)")
+    parser.add_argument("--peer-python", help="interpreter of an environment with OpenEvolve")
+    parser.add_argument("--json", type=Path, default=Path("runs/overhead.json"))
+    return parser.parse_args()
+
+
+def main() -> None:
+    chosen = options()
+    told: dict[str, object] = {"pressure_before": pressure()}
+    if "searches" in chosen.parts:
+        told["rows"] = searches(chosen.most)
+        told["import_cpu_s"] = round(import_cpu_s(), 3)
+        print(f"import maxcode: {told['import_cpu_s']} s of CPU")
+    if "model" in chosen.parts:
+        sizes = [size for size in SIZES if size <= chosen.most]
+        rows = rates.measure(rates.Plan(chosen.parallel, sizes, chosen.rounds, chosen.peer_python, chosen.width))
+        print(rates.shown(rows))
+        told["model"] = rows
+    print(f"CPU pressure before: {told['pressure_before']} %")
+    chosen.json.parent.mkdir(parents=True, exist_ok=True)
+    chosen.json.write_text(json.dumps(told, indent=1) + "\n")
 
 
 if __name__ == "__main__":

@@ -114,9 +114,7 @@ def test_a_policy_that_repeats_itself_is_told_and_asked_again_then_the_evaluatio
     assert last.step is not None
     assert last.step.action.usage.calls == 1 + AGAIN
     assert last.reward == 1.5
-    assert last.step.evaluation.warnings == (
-        "the same program as in batch 1, slot 0, whose evaluation is used again",
-    )
+    assert last.step.evaluation.warnings == ("the same program as in batch 1, slot 0, whose evaluation is used again",)
 
 
 def test_comments_and_layout_do_not_make_a_program_another_one() -> None:

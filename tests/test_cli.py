@@ -74,7 +74,7 @@ EVALUATE_KEYS = {
     "machine",
     "notes",
 }
-OPTIMIZE_KEYS = EVALUATE_KEYS | {"candidates", "outcomes", "best", "record", "report"}
+OPTIMIZE_KEYS = EVALUATE_KEYS | {"candidates", "outcomes", "best", "record", "report", "spent"}
 
 
 def test_evaluate_confirms_a_faster_candidate(place: Path) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
+from dataclasses import replace
 from itertools import pairwise
 
 import pytest
@@ -11,8 +12,9 @@ from maxcode.observe import compose
 from maxcode.optimize import Method, Run, optimize
 from maxcode.reached import Reached
 from maxcode.roles import Search
-from maxcode.search import Beam, BestOfN, CudaLlm, Elites, Refine, Tree
+from maxcode.search import Beam, BestOfN, CudaLlm, EffiLearner, Elites, PerfCodeGen, Refine, Tree
 from maxcode.search.elites import elites
+from maxcode.search.perfcodegen import phase
 from maxcode.testing import Scripted, Table, toy_problem
 from maxcode.types import (
     Action,
@@ -25,7 +27,13 @@ from maxcode.types import (
     Step,
 )
 
-ENDING: list[Search] = [BestOfN(n=24, width=5), Refine(depth=6, width=2), CudaLlm(width=4, depth=4)]
+ENDING: list[Search] = [
+    BestOfN(n=24, width=5),
+    Refine(depth=6, width=2),
+    CudaLlm(width=4, depth=4),
+    EffiLearner(rounds=9),
+    PerfCodeGen(base=6, repairs=2),
+]
 ENDLESS: list[Search] = [Beam(width=3, children=2), Tree(width=5), Elites(width=5)]
 SEARCHES = ENDING + ENDLESS
 
@@ -102,6 +110,80 @@ def test_cuda_llm_gives_up_a_level_after_its_repair_rounds_draws_it_once_more_an
         sizes.append((len(parents), parents[0].step is None))
         grown(reached, parents, batch, [0.0, 0.0])
     assert sizes == [(2, True), (2, False), (2, False), (2, False)] * 2
+
+
+def test_cuda_llm_goes_on_from_the_fastest_correct_child_even_when_it_is_slower_than_the_original() -> None:
+    search, reached = CudaLlm(width=2, depth=2), start()
+    children = grown(reached, search.select(reached), 1, [0.7, 0.9])
+    assert search.select(reached) == [children[1]] * 2
+
+
+def walked(search: Search, reached: Reached, rewards: list[float]) -> list[State]:
+    """A search that asks for one proposal at a time, fed with these rewards: the state each came from."""
+    parents = []
+    for batch, reward in enumerate(rewards, 1):
+        (parent,) = search.select(reached)
+        parents.append(parent)
+        grown(reached, [parent], batch, [reward])
+    return parents
+
+
+def test_effi_learner_keeps_a_program_only_if_it_runs_and_is_better() -> None:
+    reached = start()
+    parents = walked(EffiLearner(rounds=6), reached, [0.9, 1.5, 0.0, 1.4, 1.6, 1.7])
+    assert [parent.id for parent in parents] == [(0, 0), (0, 0), (2, 0), (2, 0), (2, 0), (5, 0)]
+    assert EffiLearner(rounds=6).select(reached) == []
+
+
+def test_effi_learner_goes_back_when_the_stored_program_turns_out_to_be_no_better() -> None:
+    search, reached = EffiLearner(rounds=9), start()
+    walked(search, reached, [1.5, 1.9])
+    (refuted,) = [state for state in reached if state.id == (2, 0)]
+    assert search.select(reached) == [refuted]
+    assert refuted.step is not None
+    grown(reached, [refuted], 3, [1.6])
+    reached.replace(State(refuted.problem, refuted.parent, replace(refuted.step, reward=1.2), refuted.id))
+    assert search.select(reached) == [reached[(3, 0)]]  # better than what was stored is worth now
+    grown(reached, [reached[(2, 0)]], 4, [0.0])
+    assert search.select(reached) == [reached[(1, 0)]]
+
+
+def test_perfcodegen_samples_then_mends_then_asks_twice_for_speed() -> None:
+    search, reached = PerfCodeGen(base=3, repairs=2), start()
+    assert search.select(reached) == [reached.root] * 3
+    works, mended, lost = grown(reached, [reached.root] * 3, 1, [1.2, 0.0, 0.0])
+    assert search.select(reached) == [mended, lost]
+    fixed, still = grown(reached, [mended, lost], 2, [0.9, 0.0])
+    assert search.select(reached) == [still]
+    grown(reached, [still], 3, [0.0])
+    assert search.select(reached) == [works, fixed]
+    assert {phase(state, reached) for state in (works, fixed)} == {"faster"}
+    faster, _failed = grown(reached, [works, fixed], 4, [1.5, 0.0])
+    assert search.select(reached) == [faster, fixed]  # where the first answer failed the last correct program goes on
+    assert {phase(state, reached) for state in (faster, fixed)} == {"slowest"}
+    grown(reached, [faster, fixed], 5, [0.0, 1.1])
+    assert search.select(reached) == []
+
+
+def test_perfcodegens_phase_is_a_function_of_the_state() -> None:
+    reached = start()
+    (failed,) = grown(reached, [reached.root], 1, [0.0])
+    assert phase(reached.root, reached) == "base"
+    assert phase(failed, reached) == "correctness"
+    (mended,) = grown(reached, [failed], 2, [1.1])
+    assert phase(mended, reached) == "faster"
+    (asked,) = grown(reached, [mended], 3, [1.2])
+    assert phase(asked, reached) == "slowest"
+    assert phase(mended, reached) == "slowest"
+
+
+def test_perfcodegen_draws_what_the_budget_cut_off_before_it_goes_on() -> None:
+    search, reached = PerfCodeGen(base=4, repairs=1), start()
+    grown(reached, [reached.root] * 3, 1, [1.5, 1.4, 1.3])
+    assert search.select(reached) == [reached.root]
+    samples = [*reached.children(reached.root), *grown(reached, [reached.root], 2, [1.2])]
+    grown(reached, samples[:1], 3, [2.0])
+    assert search.select(reached) == samples[1:]
 
 
 def test_no_search_expands_a_state_it_has_not_reached() -> None:

@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 
 from maxcode.errors import InputError
 from maxcode.source import (
-    completion_program,
+    answer_of,
     decode,
     encode,
     fenced,
@@ -17,6 +17,7 @@ from maxcode.source import (
     line_of,
     normalise,
     parse,
+    prose,
     text_of,
     tokens,
     unified_diff,
@@ -141,26 +142,24 @@ def test_what_is_fenced_is_read_back(text: str) -> None:
     assert fences(f"words\n\n{fenced(text, 'cpp')}\nmore") == [("cpp", body)]
 
 
-def test_the_last_whole_program_of_a_completion_counts() -> None:
-    completion = (
-        f"First:\n```cpp\nint main() {{ return 1; }}\n```\nBetter:\n```c++\n{CPP}```\nUse it:\n```\n./a.out\n```\n"
-    )
-    assert completion_program(completion, "cpp") == CPP
-
-
 @pytest.mark.parametrize(
-    "completion",
+    ("completion", "answer"),
     [
-        "no code",
-        "```cpp\nint f() { return 1; }\n```",
-        "```python\ndef main(): pass\n```",
-        "```cpp\nint main() { // cut off",
+        ("<think>a\n```cpp\nx\n```\n</think>\nanswer", "\nanswer"),
+        ("<THINKING>a</Thinking>answer", "answer"),
+        ("<reasoning>never closed", ""),
+        ("no opening tag\n</think>answer", "answer"),
+        ("a\n</think>\nb\n</think>c", "c"),
+        ("one\n<think>two</think>three", "one\nthree"),
+        ("a ``` b\n```</think>```cpp", "```cpp"),
+        ("[THINK]a[/THINK]answer", "answer"),
+        ("set<think> x; [think](){};", "set<think> x; [think](){};"),
+        ('puts("</think>"); puts("<think>");', 'puts("</think>"); puts("<think>");'),
     ],
 )
-def test_a_completion_without_a_whole_program_has_none(completion: str) -> None:
-    assert completion_program(completion, "cpp") is None
+def test_reasoning_is_no_part_of_the_answer(completion: str, answer: str) -> None:
+    assert answer_of(completion) == answer
 
 
-def test_a_python_program_must_parse() -> None:
-    assert completion_program("```python\nprint(1)\n```", "python") == "print(1)\n"
-    assert completion_program("```python\nprint(1\n```", "python") is None
+def test_prose_is_what_is_neither_reasoning_nor_code() -> None:
+    assert prose("<think>hm\n```\nx\n```\n</think>\nTwo words.\n```cpp\nint x;\n```\nDone.") == "Two words.\nDone."

@@ -1,6 +1,7 @@
 """Names to objects: what the command line calls by name.  Python users pass objects and never need this file.
 
-``path/to/file.py:name`` works wherever a policy's name does: the file is run in this process, so it must be yours.
+``llm:MODEL`` is a language model; ``path/to/file.py:name`` works wherever a policy's name does: the file is run in this
+process, so it must be yours.
 """
 
 from __future__ import annotations
@@ -8,18 +9,34 @@ from __future__ import annotations
 import runpy
 from collections.abc import Callable
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 from typing import cast, final
 
+from maxcode.completion import Answer
+from maxcode.critique import LlmCritic, RuleCritic
 from maxcode.errors import InputError, unknown
+from maxcode.model import Model
 from maxcode.policy.kernels import Kernels
+from maxcode.policy.llm import Llm
 from maxcode.policy.rewriter import Rewriter
-from maxcode.roles import Policy
+from maxcode.roles import Critic, Policy
+
+LLM = "llm:"
 
 POLICIES: dict[str, tuple[Callable[[], Policy], str]] = {
     "rewriter": (Rewriter, "built in, rule-based, no language model; knows fixed rules and cannot invent an algorithm"),
     "kernels": (Kernels, "built in, no language model; loop transformations and tuned templates for C and C++ kernels"),
+    "loops": (partial(Kernels, templates=False), "built in, no language model; loop transformations alone"),
 }
+
+CRITICS = {
+    "rules": "built in, fixed rules from errors, failing tests, remarks and the profile; no language model",
+    "llm": "the policy's language model, with extended thinking where it has any",
+    "llm:MODEL": "another language model",
+}
+
+Models = Callable[[str], Model]
 
 
 @final
@@ -35,13 +52,40 @@ class Usual:
 USUAL = {"program": Usual("rewriter", "cuda-llm+maxcode"), "function": Usual("kernels", "elites+maxcode")}
 
 
-def policy(name: str) -> Policy:
+def usual_critic(policy: str) -> str:
+    """The critic of a policy where the user names none: a model's is the model, as in the paper."""
+    return "llm" if policy.startswith(LLM) else "rules"
+
+
+def policy(name: str, models: Models, answer: Answer = "whole") -> Policy:
     """The policy called ``name``, or the object ``name`` of ``path/to/file.py:name``."""
+    if name.startswith(LLM):
+        return Llm(models(_model_of(name)), answer)
     if ":" in name:
         return _from_file(name)
     if name not in POLICIES:
-        raise unknown("policy", name, POLICIES)
+        raise unknown("policy", name, [*POLICIES, "llm:MODEL"])
     return POLICIES[name][0]()
+
+
+def critic(name: str, policy: str, models: Models) -> Critic:
+    """The critic called ``name`` beside the policy called ``policy``."""
+    if name == "rules":
+        return RuleCritic()
+    if name == "llm" and not policy.startswith(LLM):
+        raise InputError(
+            f"--critic llm takes the policy's model, and '{policy}' has none; name one: --critic llm:MODEL"
+        )
+    if name == "llm" or name.startswith(LLM):
+        return LlmCritic(models(_model_of(policy if name == "llm" else name)), RuleCritic())
+    raise unknown("critic", name, CRITICS)
+
+
+def _model_of(name: str) -> str:
+    model = name.removeprefix(LLM)
+    if not model:
+        raise InputError(f"'{name}' names no model; write llm:MODEL, e.g. llm:claude-3-7-sonnet-latest")
+    return model
 
 
 def _from_file(reference: str) -> Policy:

@@ -41,7 +41,8 @@ class Reached:
         self._states: list[State] = []
         self._by_id: dict[StateId, State] = {}
         self._children: dict[StateId, list[State]] = {}
-        self._by_fingerprint: dict[str, State] = {}
+        self._twins: dict[str, StateId] = {}
+        self._marked = 0  # how many states are in `_twins`
         self._best: State | None = None
         self.root = root
         self.extend([root])
@@ -51,8 +52,6 @@ class Reached:
         for state in states:
             self._states.append(state)
             self._by_id[state.id] = state
-            if state.step is None or state.step.action.program is not None:
-                self._by_fingerprint.setdefault(fingerprint(state.program, state.problem.language), state)
             if state.parent is not None:
                 self._children.setdefault(state.parent.id, []).append(state)
             if leads(state, self._best):
@@ -69,9 +68,6 @@ class Reached:
         if state.parent is not None:
             siblings = self._children[state.parent.id]
             siblings[siblings.index(before)] = state
-        mark = fingerprint(state.program, state.problem.language)
-        if self._by_fingerprint[mark].id == state.id:
-            self._by_fingerprint[mark] = state
         self._best = None
         for one in self._states:
             if leads(one, self._best):
@@ -92,7 +88,7 @@ class Reached:
     @property
     def candidates(self) -> int:
         """How many states are candidates, roots apart."""
-        return sum(1 for state in self._states if state.step is not None)
+        return len(self._states) - 1
 
     @property
     def best(self) -> State | None:
@@ -105,7 +101,13 @@ class Reached:
 
     def twin(self, program: Program) -> State | None:
         """The first state whose program differs from this one in comments and layout at most."""
-        return self._by_fingerprint.get(fingerprint(program, self.root.problem.language))
+        language = self.root.problem.language
+        for state in self._states[self._marked :]:
+            if state.step is None or state.step.action.program is not None:
+                self._twins.setdefault(fingerprint(state.program, language), state.id)
+        self._marked = len(self._states)
+        at = self._twins.get(fingerprint(program, language))
+        return self._by_id[at] if at is not None else None
 
     def newest(self) -> Iterator[State]:
         """All states, the latest first."""

@@ -13,7 +13,7 @@ import time
 import tomllib
 from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
-from typing import BinaryIO, final
+from typing import Any, BinaryIO, final
 
 import msgspec
 import tomli_w
@@ -93,6 +93,7 @@ class Record:
         self.actions: dict[StateId, Action] = {}
         self.evaluations: dict[StateId, Evaluation] = {}
         self.critiques: dict[StateId, str] = {}
+        self.launched = 0  # candidates, in-flight ones counted, those dropped by a cap left out
         self._file: BinaryIO | None = None
         self._watch = _Stopwatch()
         if folder is not None:
@@ -127,6 +128,7 @@ class Record:
         match line:
             case Batch():
                 self.batches[line.batch] = line
+                self.launched += len(line.parents)
             case Proposed():
                 self.actions[line.at] = line.action
             case Evaluated():
@@ -135,14 +137,9 @@ class Record:
                 self.critiques[line.at] = line.critique
             case Settled():
                 self.settled[line.batch] = line
+                self.launched -= len(line.dropped)
             case Opened():
                 pass
-
-    @property
-    def launched(self) -> int:
-        """Candidates launched so far, in-flight ones counted."""
-        dropped = sum(len(settled.dropped) for settled in self.settled.values())
-        return sum(len(batch.parents) for batch in self.batches.values()) - dropped
 
     @property
     def seconds(self) -> float:
@@ -229,6 +226,17 @@ def _drop_torn_line(file: BinaryIO) -> None:
     file.seek(0, os.SEEK_END)
 
 
+def read_header(folder: Path) -> dict[str, Any]:
+    """What ``run.toml`` says; empty where there is no run yet.  RecordError where it cannot be read."""
+    path = folder / HEADER
+    if not path.exists():
+        return {}
+    try:
+        return tomllib.loads(path.read_text())
+    except (OSError, UnicodeDecodeError, tomllib.TOMLDecodeError) as error:
+        raise RecordError(f"cannot read {path}: {error}; choose another --out") from error
+
+
 def check_header(folder: Path, header: Mapping[str, object], may_change: frozenset[str]) -> None:
     """Write ``run.toml``, or compare it with the one that is there.
 
@@ -236,7 +244,7 @@ def check_header(folder: Path, header: Mapping[str, object], may_change: frozens
     """
     path = folder / HEADER
     if path.exists():
-        _compare(folder, tomllib.loads(path.read_text()), header, may_change)
+        _compare(folder, read_header(folder), tomllib.loads(tomli_w.dumps(dict(header))), may_change)
     try:
         folder.mkdir(parents=True, exist_ok=True)
         scratch = path.with_suffix(".new")

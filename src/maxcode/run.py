@@ -1,7 +1,7 @@
 """One job from files to files: load, admit, search, write.  What the command line calls, and scripts may.
 
-The run folder holds the record (``run.toml``, ``events.jsonl``), ``original/``, ``best/``, ``best.diff``,
-``report.html`` and ``result.json``.  Repeating the command resumes it.
+The run folder holds the record (``run.toml``, ``events.jsonl``, and ``calls.jsonl`` where a language model is asked),
+``original/``, ``best/``, ``best.diff``, ``report.html`` and ``result.json``.  Repeating the command resumes it.
 """
 
 from __future__ import annotations
@@ -15,12 +15,13 @@ from pathlib import Path
 from typing import Any, final
 
 import anyio
-import msgspec
 
-from maxcode import methods
-from maxcode.config import USUAL
+from maxcode import methods, prompts
+from maxcode.budget import Caps
+from maxcode.completion import Answer
+from maxcode.config import LLM, USUAL, usual_critic
+from maxcode.config import critic as critic_named
 from maxcode.config import policy as policy_named
-from maxcode.critique import diagnose
 from maxcode.errors import InputError
 from maxcode.evaluate.build import Builder
 from maxcode.evaluate.machine import describe, pressure
@@ -28,89 +29,44 @@ from maxcode.evaluate.prepare import Admitted
 from maxcode.evaluate.program import ProgramEvaluator, open_evaluator
 from maxcode.evaluate.sandbox import Sandbox
 from maxcode.languages import language_of
-from maxcode.optimize import Run, optimize
+from maxcode.model import Model
+from maxcode.model.connect import ModelSettings, is_priced, recorded
+from maxcode.model.journal import Journal
+from maxcode.optimize import Method, Run, optimize
 from maxcode.policy.rewriter import reachable
-from maxcode.problems import digest, load
-from maxcode.record import EVENTS, Line, Record, check_header, read_events
+from maxcode.preview import Preview, preview
+from maxcode.problems import Loaded, digest, load
+from maxcode.record import EVENTS, Line, Record, check_header, read_events, read_header
 from maxcode.report import write_report
 from maxcode.source import unified_diff
-from maxcode.types import Action, Clock, Evaluation, Machine, Problem, Program, ProgramSpec, Result, State, Step
+from maxcode.types import Action, Evaluation, Machine, Problem, Program, ProgramSpec, Result, State, Step
+from maxcode.verdict import Verdict, nothing_won, paid, tests_of, verdict_of
 
 BUSY_PRESSURE = 10.0  # per cent of the last 10 s
+NOWHERE = Machine("", "", 0, "", {}, "")
 
 
 @final
 @dataclass(frozen=True, slots=True)
 class Request:
-    """What the user asked for.  ``policy`` and ``method`` empty = those for this kind of problem; ``overrides``
-    replace keys of problem.toml."""
+    """What the user asked for.  ``policy`` and ``method`` empty = those for this kind of problem, ``critic`` empty =
+    that of the policy; ``without`` names parts of the observation to leave out; ``replay`` is the run whose recorded
+    answers stand in for the models; ``overrides`` replace keys of problem.toml."""
 
     source: Path
     tests: Path | None = None
     policy: str = ""
     method: str = ""
+    critic: str = ""
+    answer: Answer = "whole"
+    without: tuple[str, ...] = ()
     budget: int = 24
+    caps: Caps = field(default_factory=Caps)
     seed: int = 0
     out: Path | None = None
+    models: ModelSettings = field(default_factory=ModelSettings)
+    replay: Path | None = None
     overrides: Mapping[str, Any] = field(default_factory=dict)
-
-
-@final
-@dataclass(frozen=True, slots=True)
-class Speedup:
-    """The speed-up as scripts read it; see ``types.Timing``."""
-
-    value: float
-    low: float
-    high: float
-    confidence: float
-    significant: bool
-    clock: Clock
-    pairs: int
-
-
-@final
-@dataclass(frozen=True, slots=True)
-class Rate:
-    """1e9 floating-point operations a second, with the interval, and as a share (0..1) of what the machine can do."""
-
-    value: float
-    low: float
-    high: float
-    roofline: float
-    share: float
-
-
-@final
-@dataclass(frozen=True, slots=True)
-class Verdict:
-    """The JSON contract of ``optimize`` and ``evaluate``; ``gflops`` is there for functions, the last five fields for
-    ``optimize``."""
-
-    outcome: str
-    reasons: list[str]
-    speedup: Speedup | None
-    why: str | None
-    confirmed: bool
-    tests: dict[str, int]
-    inputs_timed: int
-    sandbox: str
-    machine: Machine
-    notes: list[str]
-    gflops: Rate | None = None
-    candidates: int | None = None
-    outcomes: dict[str, int] | None = None
-    best: str | None = None
-    record: str | None = None
-    report: str | None = None
-
-    def as_json(self) -> str:
-        """One object; the fields that belong to ``optimize`` alone are left out for ``evaluate``."""
-        known = {key: value for key, value in dataclasses.asdict(self).items() if value is not None or key in _NULLABLE}
-        return msgspec.json.encode(known).decode()
-
-
-_NULLABLE = frozenset({"speedup", "why"})
 
 
 def optimize_source(
@@ -123,30 +79,101 @@ def optimize_source(
     ``watch`` sees every recorded part, ``admitted`` the admission.  Raises InputError before anything is written where
     the input is bad.
     """
-    loaded = load(request.source, request.tests, request.overrides)
-    usual = USUAL[loaded.problem.kind]
-    request = dataclasses.replace(request, policy=request.policy or usual.policy, method=request.method or usual.method)
-    if request.budget < 1:
-        raise InputError(f"--budget is {request.budget}; give at least 1 candidate")
-    policy = policy_named(request.policy)
-    if request.method not in methods.names():
-        methods.method(request.method, policy, 1, methods.Scene(Machine("", "", 0, "", {}, "")))
+    loaded, request = completed(request)
     out = request.out or Path("runs") / f"{loaded.problem.id}-{request.method}-{request.seed}"
     evaluator, found = anyio.run(_prepare, loaded.problem)
     admitted(found)
     machine = describe(evaluator.sandbox)
     notes = [*loaded.notes, *found.notes, *_busy()]
-    check_header(out, _header(request, found, machine, notes), frozenset({"budget", "notes", "tests"}))
+    shape = read_header(out).get("shape", request.budget)
+    check_header(out, {**_header(request, found, machine, notes), "shape": shape}, _MAY_CHANGE)
     _write_tree(out / "original", found.problem.program)
-    scene = methods.Scene(machine, "\n".join(diagnose(found.problem.program, found.baseline)))
-    method = methods.method(request.method, policy, request.budget, scene)
     if (out / EVENTS).exists():
         for line in read_events(out):  # who watches a resumed run sees what it resumes
             watch(line)
-    with Record(out) as record:
-        run = Run(request.budget, request.seed, machine=machine, record=record, watch=watch)
+    with Record(out) as record, _journal(request, out) as journal:
+        scene = dataclasses.replace(_scene(request, found, machine), shape=shape)
+        method = _method(request, journal, scene)
+        run = Run(
+            request.budget,
+            request.seed,
+            concurrency=max(8, request.models.concurrency),
+            machine=machine,
+            record=record,
+            watch=watch,
+            caps=request.caps,
+            spent=lambda: journal.spent,
+        )
         result = optimize(found.problem, method, evaluator, run, referee=evaluator)
-    return _write(request, out, result, found, machine, notes)
+        notes += _told_of(result, journal)
+    return _write(request, out, result, found, notes)
+
+
+def first_prompt(request: Request) -> Preview:
+    """What a run would ask first, and an estimate of what it would cost; admits the problem, asks no model."""
+    _, request = completed(request)
+    evaluator, found = anyio.run(_prepare, load(request.source, request.tests, request.overrides).problem)
+    with Journal() as journal:
+        method = _method(request, journal, _scene(request, found, describe(evaluator.sandbox)))
+    return preview(found.problem, method, request.budget, request.seed)
+
+
+def completed(request: Request) -> tuple[Loaded, Request]:
+    """The problem, and the request with what is usual in the place of what was not said; refuses what cannot be."""
+    loaded = load(request.source, request.tests, request.overrides)
+    usual = USUAL[loaded.problem.kind]
+    policy = request.policy or usual.policy
+    request = dataclasses.replace(
+        request,
+        policy=policy,
+        method=request.method or usual.method,
+        critic=request.critic or usual_critic(policy),
+    )
+    if request.budget < 1:
+        raise InputError(f"--budget is {request.budget}; give at least 1 candidate")
+    with _journal(request) as journal:  # a wrong name or a missing key is said before anything is built
+        _method(request, journal, methods.Scene(NOWHERE, without=frozenset(request.without)))
+    _refuse_unpriced(request)
+    return loaded, request
+
+
+def _method(request: Request, journal: Journal, scene: methods.Scene) -> Method:
+    def models(name: str) -> Model:
+        return recorded(name, request.models, journal)
+
+    policy = policy_named(request.policy, models, request.answer)
+    critic = critic_named(request.critic, request.policy, models)
+    return methods.method(request.method, policy, request.budget, scene, critic)
+
+
+def _journal(request: Request, folder: Path | None = None) -> Journal:
+    """The journal of model calls; on disk only where a model may be asked."""
+    asks = any(name.startswith(LLM) for name in (request.policy, request.critic))
+    return Journal(folder if asks else None, request.replay)
+
+
+def _scene(request: Request, found: Admitted, machine: Machine) -> methods.Scene:
+    return methods.scene(machine, found.problem, found.baseline, frozenset(request.without))
+
+
+def _refuse_unpriced(request: Request) -> None:
+    """A cap on money needs prices: an unknown one is never guessed."""
+    names = {name.removeprefix(LLM) for name in (request.policy, request.critic) if name.startswith(LLM)}
+    for name in sorted(names) if request.caps.dollars is not None and request.replay is None else ():
+        if not is_priced(name, request.models):
+            raise InputError(
+                f"the price of '{name}' is not known, so --max-dollars cannot hold; give --prices FILE with a line "
+                f'"{name}" = {{ input = DOLLARS, output = DOLLARS }} per million tokens, or use --max-tokens'
+            )
+
+
+def _told_of(result: Result, journal: Journal) -> list[str]:
+    told = [f"ended before its budget of candidates: {result.ended}"] if result.ended else []
+    if journal.failures:
+        told.append(f"{journal.failures} model calls failed for good (calls.jsonl)")
+    if journal.loosely:
+        told.append(f"{journal.loosely} replayed answers were given to prompts with other measured numbers")
+    return told
 
 
 def evaluate_source(candidate: Path, request: Request) -> Verdict:
@@ -165,7 +192,7 @@ def evaluate_source(candidate: Path, request: Request) -> Verdict:
 
     evaluator, found, evaluation = anyio.run(measure)
     notes = [*loaded.notes, *found.notes, *_busy()]
-    return _verdict(evaluation, found, describe(evaluator.sandbox), notes)
+    return verdict_of(evaluation, found, describe(evaluator.sandbox), notes)
 
 
 def counted(source: Path, cap: int, sample: int) -> dict[str, str]:
@@ -204,8 +231,12 @@ def _candidate(path: Path, problem: Problem) -> Program:
         raise InputError(f"cannot read the candidate {path}: {error}") from error
 
 
+_MAY_CHANGE = frozenset({"budget", "caps", "notes", "tests"})
+
+
 def _header(request: Request, found: Admitted, machine: Machine, notes: list[str]) -> dict[str, Any]:
     problem = found.problem
+    caps = {name: bound for name, bound in dataclasses.asdict(request.caps).items() if bound is not None}
     return {
         "version": version("maxcode"),
         "problem": problem.id,
@@ -216,86 +247,49 @@ def _header(request: Request, found: Admitted, machine: Machine, notes: list[str
         "goal": problem.goal,
         "policy": request.policy,
         "method": request.method,
+        "critic": request.critic,
+        "answer": request.answer,
+        "without": sorted(request.without),
+        "prompts": prompts.digest(),
         "seed": request.seed,
         "budget": request.budget,
+        "caps": caps,
         "digest": digest(problem),
         "sandbox": machine.sandbox,
         "machine": dataclasses.asdict(machine),
-        "tests": _tests(found),
+        "tests": tests_of(found),
         "notes": notes,
     }
 
 
-def _write(request: Request, out: Path, result: Result, found: Admitted, machine: Machine, notes: list[str]) -> Verdict:
-    best = result.best
+def _write(request: Request, out: Path, result: Result, found: Admitted, notes: list[str]) -> Verdict:
+    best, machine = result.best, result.machine or NOWHERE
     states = [state for state in result.reached if state.step is not None]
     if best is not None and best.step is not None:
         _write_tree(out / "best", best.program)
         (out / "best.diff").write_text(_diff(found.problem.program, best.program))
-        verdict = _verdict(best.step.evaluation, found, machine, notes)
+        verdict = verdict_of(best.step.evaluation, found, machine, notes)
         where = out / "best" / best.program.name
     else:
-        verdict = _nothing_won(found, machine, notes)
+        verdict = nothing_won(found, machine, notes)
         where = request.source / found.problem.program.name if request.source.is_dir() else request.source
     verdict = dataclasses.replace(
         verdict,
         candidates=len(states),
         outcomes=dict(Counter(state.outcome.value for state in states)),
+        spent=paid(result.spent),
         best=str(where),
         record=str(out),
         report=str(write_report(out)),
     )
-    (out / "result.json").write_text(verdict.as_json() + "\n")
+    scratch = out / "result.json.new"
+    scratch.write_text(verdict.as_json() + "\n")
+    scratch.replace(out / "result.json")
     return verdict
 
 
 def _diff(before: Program, after: Program) -> str:
     return "".join(unified_diff(text, after.files[path], path) for path, text in before.files.items())
-
-
-def _nothing_won(found: Admitted, machine: Machine, notes: list[str]) -> Verdict:
-    why = "no candidate was confirmed to be faster than the original"
-    same = Speedup(1.0, 1.0, 1.0, 1.0, False, found.problem.goal, 0)
-    verdict = _verdict(found.baseline, found, machine, notes)
-    return dataclasses.replace(verdict, speedup=same, why=why) if found.timed else verdict
-
-
-def _rate(evaluation: Evaluation) -> Rate | None:
-    timing = evaluation.timing
-    if timing is None or timing.gflops is None:
-        return None
-    rate = timing.gflops
-    return Rate(rate.value, rate.low, rate.high, timing.roofline, rate.value / timing.roofline)
-
-
-def _verdict(evaluation: Evaluation, found: Admitted, machine: Machine, notes: list[str]) -> Verdict:
-    timing = evaluation.timing
-    speedup = why = None
-    if timing is not None:
-        s = timing.speedup
-        speedup = Speedup(s.value, s.low, s.high, s.confidence, timing.significant, timing.clock, timing.pairs)
-        ended = "; ".join(evaluation.warnings) or f"not significant: the race ended as '{timing.verdict}'"
-        why = None if timing.significant else ended
-    else:
-        why = "; ".join(evaluation.warnings or found.notes[-1:]) or f"not timed: {evaluation.outcome.value}"
-    return Verdict(
-        gflops=_rate(evaluation),
-        outcome=evaluation.outcome.value,
-        reasons=list(evaluation.feedback.reasons),
-        speedup=speedup,
-        why=why,
-        confirmed=timing is not None and timing.confirmed,
-        tests=_tests(found),
-        inputs_timed=len(timing.inputs) if timing is not None else 0,
-        sandbox=machine.sandbox,
-        machine=machine,
-        notes=notes,
-    )
-
-
-def _tests(found: Admitted) -> dict[str, int]:
-    counts = {origin: found.count(origin) for origin in ("seen", "held_out", "generated")}
-    return {**counts, "dropped": len(found.dropped)}
 
 
 def _busy() -> list[str]:

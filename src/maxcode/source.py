@@ -1,4 +1,4 @@
-"""Source text on the floor of maxcode: read it, compare it, find it in a completion.
+"""Source text on the floor of maxcode: read it, compare it, find it in a text.
 
 Every room that looks *into* a program comes here: policies parse it, the critic maps lines, the search recognises
 duplicates, reports show differences.  Offsets are byte offsets into ``text.encode()``, as tree-sitter counts; a text
@@ -227,12 +227,11 @@ _FENCE = re.compile(
     re.MULTILINE | re.DOTALL,
 )
 _OPENING = re.compile(r"^ {0,3}(`{3,}|~{3,})")
-_TAGS = {
-    "cpp": {"cpp", "c++", "cc", "cxx", "c", "h", "hpp"},
-    "c": {"c", "h", "cpp"},
-    "python": {"python", "py", "python3"},
-}
-_MAIN = re.compile(r"\bmain\s*\(")
+_REASONING = re.compile(
+    r"(?P<open>^[ \t]*(?:<(?i:think|thinking|reasoning)>|\[THINK\]))"
+    r"|(?<![\"'])(?<!(?<!`)`)(?:</(?i:think|thinking|reasoning)>|\[/THINK\])(?![\"']|`(?!`))",
+    re.MULTILINE,
+)
 
 
 def fences(text: str) -> list[Fence]:
@@ -240,11 +239,29 @@ def fences(text: str) -> list[Fence]:
     return [Fence(match["tag"].lower(), match["body"]) for match in _FENCE.finditer(text)]
 
 
+def answer_of(completion: str) -> str:
+    """A completion without its reasoning: what is between tags, what follows one that is never closed, and what comes
+    before a closing tag that was never opened (the template of the model had opened it).
+
+    An opening tag stands at the beginning of a line; a closing tag in quotes is somebody's string.
+    """
+    kept: list[str] = []
+    start, reasoning = 0, False
+    for tag in _REASONING.finditer(completion):
+        if tag["open"] is None:
+            kept = kept if reasoning else []
+            start, reasoning = tag.end(), False
+        elif not reasoning:
+            kept.append(completion[start : tag.start()])
+            reasoning = True
+    return "".join(kept if reasoning else [*kept, completion[start:]])
+
+
 def prose(completion: str) -> str:
-    """A completion without its code blocks; a block that is never closed reaches to the end."""
+    """A completion without its reasoning and its code blocks; a block that is never closed reaches to the end."""
     kept: list[str] = []
     fence = ""
-    for line in completion.splitlines():
+    for line in answer_of(completion).splitlines():
         found = _OPENING.match(line)
         if not fence and found:
             fence = found[1]
@@ -260,18 +277,3 @@ def fenced(text: str, tag: str = "") -> str:
     longest = max((len(run) for run in re.findall(r"`{3,}", text)), default=2)
     ticks = "`" * (longest + 1)
     return f"{ticks}{tag}\n{text}{'' if text.endswith(chr(10)) else chr(10)}{ticks}"
-
-
-def completion_program(text: str, language: str) -> str | None:
-    """The last fenced block of a completion that looks like a whole program of ``language``; None without one."""
-    accepted = _TAGS.get(language, {language}) | {""}
-    for tag, body in reversed(fences(text)):
-        if tag in accepted and _looks_whole(body, language):
-            return body
-    return None
-
-
-def _looks_whole(body: str, language: str) -> bool:
-    if language_row(language).grammar in _LAYOUT:
-        return bool(body.strip()) and not parse(language, body).root.has_error
-    return _MAIN.search(body) is not None

@@ -8,9 +8,10 @@ must beat ``margin``, because half a per cent can be won by the placement of cod
 
 from __future__ import annotations
 
+import itertools
 import math
 import random
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Literal, final
 
@@ -118,8 +119,64 @@ def bootstrap(
 ) -> Interval:
     """A percentile-bootstrap 95 % interval of ``statistic`` over ``values``."""
     generator = random.Random(seed)
-    found = sorted(statistic(generator.choices(values, k=len(values))) for _ in range(draws))
-    return Interval(statistic(values), found[int(0.025 * draws)], found[int(0.975 * draws) - 1])
+    return percentiles(statistic(values), [statistic(generator.choices(values, k=len(values))) for _ in range(draws)])
+
+
+def percentiles(value: float, drawn: Sequence[float]) -> Interval:
+    """``value`` with the middle 95 % of its bootstrap draws."""
+    found = sorted(drawn)
+    return Interval(value, found[int(0.025 * len(found))], found[int(0.975 * len(found)) - 1])
+
+
+def all_resamples(size: int) -> list[tuple[int, ...]]:
+    """Every way to draw ``size`` of ``size`` items with replacement, as indexes: size**size of them."""
+    return list(itertools.product(range(size), repeat=size))
+
+
+def random_resamples(size: int, count: int, generator: random.Random) -> list[tuple[int, ...]]:
+    """``count`` random ways to draw ``size`` of ``size`` items with replacement, as indexes."""
+    return [tuple(generator.choices(range(size), k=size)) for _ in range(count)]
+
+
+def cluster_draws(clusters: int, variants: int, draws: int, seed: int = 0) -> Iterator[list[int]]:
+    """The draws of a two-level bootstrap over ``clusters``, each with ``variants`` resamples of its own members.
+
+    A draw holds ``clusters`` indexes into the list of all variants, cluster by cluster; taking them uniformly is
+    taking a cluster with replacement and then one of its resamples.
+    """
+    generator = random.Random(seed)
+    pool = range(clusters * variants)
+    for _ in range(draws):
+        yield generator.choices(pool, k=clusters)
+
+
+def bootstrap_p(drawn: Sequence[float], differing: int) -> float:
+    """The two-sided p of "the difference is 0" from its bootstrap draws.
+
+    Never below what the sign test could give with ``differing`` clusters that differ (1 with none of them): with a few
+    clusters that all point one way, no draw reaches 0, which is no proof.
+    """
+    below = sum(1 for value in drawn if value <= 0)
+    above = sum(1 for value in drawn if value >= 0)
+    p = 2 * (min(below, above) + 1) / (len(drawn) + 1)
+    return min(1.0, max(p, 2.0 ** (1 - differing)))
+
+
+def holm(p_values: Sequence[float]) -> list[float]:
+    """Holm's step-down adjustment, in the order given: with these, "any p < 0.05" is false at most 1 time in 20."""
+    adjusted = [0.0] * len(p_values)
+    floor = 0.0
+    for rank, at in enumerate(sorted(range(len(p_values)), key=p_values.__getitem__)):
+        floor = max(floor, min(1.0, (len(p_values) - rank) * p_values[at]))
+        adjusted[at] = floor
+    return adjusted
+
+
+def mean_ranks(values: Sequence[float]) -> list[float]:
+    """Ranks in the order given, 1 for the highest value; equal ones share the mean of their ranks."""
+    ordered = sorted(values, reverse=True)
+    first = {value: ordered.index(value) for value in set(values)}
+    return [first[value] + (values.count(value) + 1) / 2 for value in values]
 
 
 def geometric_mean(values: Sequence[float]) -> float:

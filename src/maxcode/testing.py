@@ -11,6 +11,7 @@ from typing import final
 
 import anyio
 
+from maxcode.model import Completion, Request
 from maxcode.types import (
     Action,
     CaseResult,
@@ -24,6 +25,7 @@ from maxcode.types import (
     ProgramSpec,
     Step,
     Timing,
+    Usage,
 )
 
 
@@ -68,7 +70,7 @@ class Table:
 
     async def evaluate(self, problem: Problem, action: Action, rival: Action | None = None) -> Evaluation:
         if action.program is None:
-            return Evaluation(Outcome.UNPARSED, Feedback(("no program in the completion",)))
+            return Evaluation(Outcome.UNPARSED, Feedback((action.unread or "no program in the completion",)))
         text = action.program.text
         if self.before is not None:
             await self.before(text)
@@ -106,3 +108,24 @@ class FakeClock:
 
     def advance(self, seconds: float) -> None:
         self.now += seconds
+
+
+@final
+@dataclass(frozen=True, slots=True)
+class ScriptedModel:
+    """A language model that answers from a script: ``script[draw % len(script)]``, or what ``write`` makes of the
+    request; a text counts as one call, four characters to a token.  ``asked`` collects the requests, in order."""
+
+    script: Sequence[str | Completion] = ()
+    write: Callable[[Request], str | Completion] | None = None
+    delay_s: float = 0.0
+    asked: list[Request] = field(default_factory=list)
+
+    async def complete(self, request: Request) -> Completion:
+        self.asked.append(request)
+        await anyio.sleep(self.delay_s)
+        answer = self.write(request) if self.write is not None else self.script[request.draw % len(self.script)]
+        if isinstance(answer, Completion):
+            return answer
+        prompt = sum(len(message.text) for message in request.messages)
+        return Completion(answer, Usage(1, prompt // 4, len(answer) // 4, self.delay_s))

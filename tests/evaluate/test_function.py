@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import array
+import math
+import random
 import re
 import struct
 import subprocess
@@ -14,9 +17,13 @@ import pytest
 
 from maxcode.errors import InputError
 from maxcode.evaluate import function
+from maxcode.evaluate.build import Builder
+from maxcode.evaluate.comparing import distance
 from maxcode.evaluate.function import Shape, disagreement, spec_of
 from maxcode.evaluate.prepare import Admitted
 from maxcode.evaluate.program import ProgramEvaluator, _timed
+from maxcode.evaluate.racing import Entry, Field, Side, on_one_core
+from maxcode.evaluate.sandbox import Sandbox
 from maxcode.problems import load
 from maxcode.types import Action, Evaluation, Interval, Outcome, Problem, State, Step, Timing
 
@@ -94,6 +101,52 @@ def test_a_better_loop_order_is_faster_and_confirmed(
     assert confirmed is not None
     assert confirmed.confirmed
     assert confirmed.significant
+    assert confirmed.single is None  # one core is all there is to the clock cpu
+
+
+THREADED = IKJ.replace("    for (int i", "#pragma omp parallel for\n    for (int i")
+
+
+@pytest.fixture(scope="module")
+def walled(sandbox_evaluator: ProgramEvaluator) -> Admitted:
+    """The product with threads permitted and the wall clock as the goal."""
+    problem = small(GEMM)
+    spec = replace(problem.spec, flags=(*problem.spec.flags, "-fopenmp"), function=replace(spec_of(problem), calls=6))
+    return anyio.run(sandbox_evaluator.admit, replace(problem, spec=spec, goal="wall"))
+
+
+def test_a_threaded_function_has_its_speed_on_one_core_beside_that_of_the_wall_clock(
+    sandbox_evaluator: ProgramEvaluator, walled: Admitted
+) -> None:
+    action = Action(walled.problem.program.with_text(THREADED))
+    found = anyio.run(sandbox_evaluator.evaluate, walled.problem, action)
+    assert found.outcome is Outcome.CORRECT, found.feedback
+    state = State(walled.problem, State(walled.problem), Step(action, found, 2.0), (1, 0))
+    timing = anyio.run(sandbox_evaluator.settle, walled.problem, [state], None)[state.id].timing
+    assert timing is not None
+    assert timing.confirmed
+    assert timing.clock == "wall"
+    assert timing.single is not None
+    assert 1 < timing.single.low <= timing.single.value <= timing.single.high
+
+
+def test_a_function_that_cannot_work_on_one_core_has_no_figure_for_it(
+    sandbox: Sandbox, builder: Builder, walled: Admitted
+) -> None:
+    stuck = gemm(
+        "cpu_set_t cores; sched_getaffinity(0, sizeof cores, &cores); "
+        "for (volatile int wait = CPU_COUNT(&cores) == 1; wait;) {}",
+        "#include <sched.h>\n",
+    )
+    built = anyio.run(builder.build, walled.problem, walled.problem.program.with_text(stuck))
+    assert built.artefact is not None
+    assert walled.original.artefact is not None
+    sides: dict[Side, Entry] = {
+        "original": Entry(walled.original.artefact, {}),
+        "candidate": Entry(built.artefact, {}),
+    }
+    field = Field(sandbox, walled.problem, walled.source)
+    assert anyio.run(on_one_core, field, sides, walled.timed) is None
 
 
 def test_a_playoff_between_two_functions_has_a_winner(
@@ -304,6 +357,20 @@ def test_an_original_that_gives_nan_is_bad_input(sandbox_evaluator: ProgramEvalu
         anyio.run(sandbox_evaluator.admit, replace(problem, program=broken))
 
 
+def test_inputs_that_are_the_same_whatever_the_seed_are_bad_input(sandbox_evaluator: ProgramEvaluator) -> None:
+    problem = small(GEMM)
+    inputs = (
+        "void inputs(unsigned long seed, int m, int n, int k, double *A, double *B) {\n(void)seed;\n"
+        "for (int i = 0; i < m * k; i++) A[i] = i;\nfor (int i = 0; i < k * n; i++) B[i] = i;\n}\n"
+    )
+    spec = replace(problem.spec, function=replace(spec_of(problem), inputs=inputs))
+    with pytest.raises(InputError, match=r"m=120 n=120 k=120 are the same, .* depend on its `seed`"):
+        anyio.run(sandbox_evaluator.admit, replace(problem, spec=spec))
+    half = inputs.replace("A[i] = i", "A[i] = (double)(seed % 1000) + i")
+    spec = replace(spec, function=replace(spec_of(problem), inputs=half))
+    assert anyio.run(sandbox_evaluator.admit, replace(problem, spec=spec)).timed
+
+
 def test_a_size_both_checked_and_timed_and_calls_one_by_one_are_no_trouble(
     sandbox_evaluator: ProgramEvaluator,
 ) -> None:
@@ -323,6 +390,36 @@ def test_one_wrong_element_of_many_is_seen_and_nan_never_passes(admitted: Admitt
     assert "relative error" in (disagreement(shape, right, struct.pack("4d", 1, 2, 3, 4 + 1e-7)) or "")
     assert "nan" in (disagreement(shape, right, struct.pack("4d", 1, 2, float("nan"), 4)) or "")
     assert "bytes" in (disagreement(shape, right, right[:-8]) or "")
+
+
+@pytest.mark.parametrize("ctype", ["double", "float", "int", "long"])
+def test_distances_of_arrays_are_those_that_python_computes(ctype: str) -> None:
+    code = {"double": "d", "float": "f", "int": "i", "long": "l"}[ctype]
+    draw = random.Random(5)
+    want = array.array(code, [draw.randint(-1000, 1000) for _ in range(1001)])
+    have = array.array(code, [value + draw.randint(-2, 2) for value in want])
+    zeros = array.array(code, [0] * 1001)
+    assert distance(ctype, want.tobytes(), have.tobytes()) == pytest.approx(math.dist(want, have), rel=1e-12)
+    assert distance(ctype, want.tobytes(), None) == pytest.approx(math.dist(want, zeros), rel=1e-12)
+    assert distance(ctype, want.tobytes(), want.tobytes()) == 0
+    assert distance(ctype, b"", b"") == 0
+
+
+@pytest.mark.parametrize(("value", "found"), [(1e300, 1e300), (1e-300, 1e-300), (5e-324, 5e-324), (0.0, 0.0)])
+def test_distances_neither_overflow_nor_vanish(value: float, found: float) -> None:
+    assert distance("double", struct.pack("3d", 0, value, 0), None) == pytest.approx(found, rel=1e-12)
+
+
+@pytest.mark.parametrize("value", [math.nan, math.inf, -math.inf])
+def test_a_distance_to_what_is_no_number_is_none_either(value: float) -> None:
+    zeros = struct.pack("3d", 0, 0, 0)
+    assert not math.isfinite(distance("double", zeros, struct.pack("3d", 0, value, 0)))
+    assert not math.isfinite(distance("double", struct.pack("3d", value, 0, 1e300), None))
+
+
+def test_arrays_of_different_sizes_are_not_compared() -> None:
+    with pytest.raises(ValueError, match="8 and 16 bytes"):
+        distance("double", bytes(8), bytes(16))
 
 
 @pytest.mark.parametrize(

@@ -310,3 +310,10 @@ int main(void) { for (int i = 0; i < 1 << 18; i++) numbers[i] = rand(); sorting(
 
     names = anyio.run(callers)
     assert names.count("sorting") > len(names) / 2
+
+
+def test_a_program_that_was_given_one_core_cannot_take_another(attack: Attack) -> None:
+    (ran,) = attack("cores", one_core=True)
+    assert ran.stdout == b"-1 1\n"
+    (free,) = attack("cores")
+    assert free.stdout.split()[1] == str(len(os.sched_getaffinity(0))).encode()

@@ -12,7 +12,8 @@ import pytest
 from maxcode.config import policy
 from maxcode.observe import compose, program, statement
 from maxcode.policy.kernels import STEPS, Kernels, sample
-from maxcode.policy.kernels.policy import HEADER
+from maxcode.policy.kernels.policy import HEADER, LOOPS_HEADER
+from maxcode.problems import load
 from maxcode.reached import Reached
 from maxcode.source import fenced, fences
 from maxcode.techniques import used
@@ -126,6 +127,42 @@ def test_where_no_step_applies_the_program_stays_and_the_notes_say_so(language: 
     action = propose(Observation((), State(problem), 1))
     assert action.program == problem.program
     assert "No step applies" in action.completion
+
+
+# ------------------------------------------------------------------------------------------------- without templates
+
+LOOPS = Kernels(templates=False)
+
+
+def test_without_templates_loops_are_only_transformed() -> None:
+    for name in NAMES:
+        problem = load(EXAMPLES / name).problem
+        state, text = State(problem), problem.program.text
+        for draw in range(25):
+            section = Section("Program", fenced(text, "c"))
+            action = anyio.run(LOOPS.propose, Observation((section,), state, draw * 101))
+            assert action.program is not None
+            assert action.completion.splitlines()[0] == LOOPS_HEADER
+            steps = {label.split("(")[0] for label in LABEL.findall(action.completion)}
+            assert not steps & {"product", "half", "block", "pack", "prefetch"}
+            text = action.program.text
+        assert "product(" not in text
+
+
+def test_without_templates_the_steps_of_a_good_order_are_all_offered() -> None:
+    text, taken = GEMM, list[str]()
+    for draw in range(60):
+        action = anyio.run(LOOPS.propose, observed(text=text, draw=draw * 31, wall=True))
+        assert action.program is not None
+        taken += [label.split("(")[0] for label in LABEL.findall(action.completion)]
+        text = action.program.text if len(action.program.text) < 4000 else GEMM
+    assert {"accumulate", "interchange", "tile", "jam", "unroll", "simd", "restrict", "retune"} <= set(taken)
+
+
+def test_both_kernel_policies_are_pure_and_apart() -> None:
+    told = [anyio.run(LOOPS.propose, observed(draw=draw)) for draw in (3, 3)]
+    assert told[0] == told[1]
+    assert told[0] != propose(observed(draw=3))
 
 
 # --------------------------------------------------------------------------------------------------- what is allowed

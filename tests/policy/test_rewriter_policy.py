@@ -9,12 +9,13 @@ import anyio
 import pytest
 from rewriter_help import edits_of, text_of
 
+from maxcode.completion import read
 from maxcode.policy.rewriter import Rewriter
 from maxcode.policy.rewriter.notes import diagnosis, experience, trials
 from maxcode.policy.rewriter.policy import HEADER
 from maxcode.policy.rewriter.rules import edits
 from maxcode.policy.rewriter.unit import Unit
-from maxcode.source import completion_program, fenced, normalise
+from maxcode.source import fenced, normalise
 from maxcode.types import Action, Checker, Observation, Problem, Program, ProgramSpec, Section, State
 
 LABEL = re.compile(r"^- (\w+\([^()]*\)): ", re.MULTILINE)
@@ -73,7 +74,7 @@ def test_a_proposal_is_notes_and_one_whole_program() -> None:
     assert 1 <= len(LABEL.findall(action.completion)) <= 3
     assert action.program is not None
     assert action.program.name == "slow.cpp"
-    assert completion_program(action.completion, "cpp") == action.program.text
+    assert read(action.completion, Program({"slow.cpp": SMALL}), "cpp") == action.program
     assert normalise("cpp", action.program.text) != normalise("cpp", SMALL)
 
 

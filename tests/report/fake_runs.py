@@ -20,6 +20,7 @@ from maxcode.types import (
     CaseResult,
     Evaluation,
     Feedback,
+    Interval,
     Observation,
     Outcome,
     Problem,
@@ -97,7 +98,8 @@ HEADER: dict[str, object] = {
 
 @dataclass(frozen=True)
 class Plan:
-    """What the evaluator will say of a candidate: an outcome, and for a correct one how fast it is."""
+    """What the evaluator will say of a candidate: an outcome, and for a correct one how fast it is, with a rate in
+    GFLOPS where it is a kernel."""
 
     outcome: Outcome = Outcome.CORRECT
     speed: float = 1.0
@@ -107,6 +109,7 @@ class Plan:
     edit: tuple[str, str] = ("auto word :", "const auto& word :")
     warnings: tuple[str, ...] = ()
     timed: bool = True
+    rate: float = 0.0
 
 
 @dataclass(frozen=True)
@@ -123,7 +126,7 @@ class Planned:
         if plan.outcome is Outcome.UNPARSED:
             return Action(None, plan.words)
         program = observation.state.program
-        text = program.text.replace(*plan.edit) + f"// {at}\n"
+        text = program.text.replace(*plan.edit) + f"int plan{at};  // {at}\n"
         return Action(program.with_text(text), f"{plan.words}\n{fenced(text, 'cpp')}")
 
     async def evaluate(self, problem: Problem, action: Action, rival: Action | None = None) -> Evaluation:
@@ -132,6 +135,8 @@ class Planned:
         cases = (CaseResult("01", plan.outcome, 0.1, True),) if plan.outcome >= Outcome.TIMEOUT else ()
         told = Feedback(plan.reasons, plan.diagnostics, cases)
         timing = noisy_timing(plan.speed, at) if plan.outcome is Outcome.CORRECT and plan.timed else None
+        if timing is not None and plan.rate:
+            timing = replace(timing, gflops=Interval(plan.rate, plan.rate - 1, plan.rate + 1), roofline=100.0)
         return Evaluation(plan.outcome, told, timing, warnings=plan.warnings)
 
 
@@ -161,6 +166,10 @@ class Confirms:
         if champion is not None and champion.reward >= step.reward:
             return {}
         timing = noisy_timing(step.reward, 1000 + contenders[at].id[0], pairs=20, confirmed=True)
+        raced = step.evaluation.timing
+        if raced is not None and raced.gflops is not None:
+            single = Interval(1.25, 1.2, 1.3)
+            timing = replace(timing, gflops=raced.gflops, roofline=raced.roofline, clock="wall", single=single)
         return {contenders[at].id: replace(step.evaluation, timing=timing)}
 
 

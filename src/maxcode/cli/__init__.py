@@ -10,11 +10,13 @@ import sys
 
 import click
 
+from maxcode.cli.bench import bench
 from maxcode.cli.doctor import doctor
 from maxcode.cli.evaluate import evaluate
 from maxcode.cli.list import list_
 from maxcode.cli.optimize import optimize
 from maxcode.cli.report import report
+from maxcode.cli.serve import serve
 from maxcode.errors import MaxcodeError
 
 
@@ -24,7 +26,7 @@ def cli() -> None:
     """Make programs measurably faster, and prove it."""
 
 
-for verb in (optimize, evaluate, doctor, report, list_):
+for verb in (optimize, evaluate, bench, serve, doctor, report, list_):
     cli.add_command(verb)
 
 

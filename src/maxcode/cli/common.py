@@ -4,11 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import Any, TypeVar, get_args
 
 import click
 
-from maxcode.run import Verdict
+from maxcode.budget import Caps
+from maxcode.completion import Answer
+from maxcode.model.connect import ModelSettings, Provider
+from maxcode.run import Request
+from maxcode.verdict import Paid, Verdict
 
 Command = TypeVar("Command", bound=Callable[..., Any])
 
@@ -31,6 +35,41 @@ def problem_options(command: Command) -> Command:
     for option in reversed(_OVERRIDES):
         command = option(command)
     return command
+
+
+_MODELS = (
+    click.option("--policy", default="", help="Who proposes: a name (`maxcode list policies`), llm:MODEL, or "
+                 "file.py:name.  [default: rewriter; kernels for functions]"),
+    click.option("--critic", default="", help="Who explains: rules, llm (the policy's model), or llm:MODEL.  "
+                 "[default: llm with a policy llm:MODEL, else rules]"),
+    click.option("--answer", type=click.Choice(get_args(Answer)), default="whole", show_default=True,
+                 help="What a model is asked for: whole programs, or SEARCH/REPLACE edits (cheap for long ones)."),
+    click.option("--provider", type=click.Choice(get_args(Provider)), default="auto", show_default=True,
+                 help="Whose client to use; auto takes Anthropic's for names that begin with claude."),
+    click.option("--base-url", help="The endpoint of llm:MODEL, e.g. http://127.0.0.1:8000/v1.  "
+                 "[default: OPENAI_BASE_URL, or the provider's own]"),
+    click.option("--prices", type=click.Path(path_type=Path, dir_okay=False), help="A table of prices of your own."),
+    click.option("--max-calls", "calls", type=click.IntRange(0), help="Model calls of the run, the critic's too."),
+    click.option("--max-tokens", "tokens", type=click.IntRange(0), help="Tokens of the whole run, in and out."),
+    click.option("--max-dollars", "dollars", type=click.FloatRange(0), help="Money of the whole run."),
+    click.option("--max-seconds", "seconds", type=click.FloatRange(0), help="Wall seconds of the whole run at work."),
+)  # fmt: skip
+
+
+def model_options(command: Command) -> Command:
+    """The options that say who is asked, how, and what it may cost."""
+    for option in reversed(_MODELS):
+        command = option(command)
+    return command
+
+
+def chosen(source: Path, tests: Path | None, options: dict[str, Any]) -> Request:
+    """The request that the options of ``problem_options``, ``model_options`` and a verb's own make up."""
+    rest = dict(options)
+    problem = {key: rest.pop(key) for key in ("flags", "checker", "tolerance", "goal", "run_limit") if key in rest}
+    models = ModelSettings(**{key: rest.pop(key) for key in ("provider", "base_url", "prices")})
+    caps = Caps(**{key: rest.pop(key) for key in ("calls", "tokens", "dollars", "seconds")})
+    return Request(source, tests, models=models, caps=caps, overrides=overrides(**problem) if problem else {}, **rest)
 
 
 def overrides(
@@ -66,13 +105,23 @@ def _lines(verdict: Verdict) -> list[str]:
             f"rate       {rate.value:.1f} GFLOPS [{rate.low:.1f}, {rate.high:.1f}], {rate.share:.0%} of the roofline "
             f"({rate.roofline:.0f})"
         )
+    if (one := verdict.single) is not None:
+        lines.append(f"one core   {one['value']:.2f}x [{one['low']:.2f}, {one['high']:.2f}] by CPU time")
     lines.append(f"tests      {tests}; {verdict.inputs_timed} timed")
     lines.append(f"sandbox    {verdict.sandbox}")
     if verdict.outcomes is not None:
         counts = ", ".join(f"{count} {name}" for name, count in sorted(verdict.outcomes.items()))
         lines.append(f"candidates {verdict.candidates}: {counts}")
         lines += [f"best       {verdict.best}", f"report     {verdict.report}"]
+    if verdict.spent is not None and verdict.spent.calls:
+        lines.append(f"spent      {_spent(verdict.spent)}")
     return lines + [f"note       {note}" for note in verdict.notes]
+
+
+def _spent(paid: Paid) -> str:
+    money = "price unknown" if paid.dollars is None else f"${paid.dollars:.4g}"
+    tokens = f"{paid.prompt_tokens} + {paid.completion_tokens} tokens"
+    return f"{paid.calls} model calls, {tokens}, {money}; {paid.seconds:.0f} s"
 
 
 def _speedup(verdict: Verdict) -> str:

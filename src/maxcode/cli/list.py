@@ -9,15 +9,16 @@ import click
 
 from maxcode import methods
 from maxcode.cli.common import as_json
-from maxcode.config import POLICIES
+from maxcode.config import CRITICS, POLICIES
 from maxcode.errors import InputError
 from maxcode.languages import LANGUAGES
+from maxcode.observe import PARTS
 from maxcode.policy.kernels import STEPS
 from maxcode.policy.rewriter import RULES
 from maxcode.run import counted
 from maxcode.techniques import TECHNIQUES, describe
 
-KINDS = ("methods", "policies", "rules", "steps", "techniques", "languages")
+KINDS = ("methods", "parts", "policies", "critics", "rules", "steps", "techniques", "languages")
 
 
 @click.command("list")
@@ -27,7 +28,8 @@ KINDS = ("methods", "policies", "rules", "steps", "techniques", "languages")
 @click.option("--sample", default=20, show_default=True, help="With --count: how many of them to build, as a check.")
 @as_json
 def list_(kind: str, source: Path | None, sample: int, json_: bool) -> None:
-    """List the methods, policies, rewriter rules, steps of the kernels policy, techniques or languages."""
+    """List the methods, parts of the observation, policies, critics, rewriter rules, steps of the kernels policy,
+    techniques or languages."""
     if source is not None:
         if kind != "rules":
             raise InputError(f"--count goes with `maxcode list rules`, not `{kind}`")
@@ -39,15 +41,22 @@ def list_(kind: str, source: Path | None, sample: int, json_: bool) -> None:
     else:
         width = max(len(name) for name in found)
         for name, told in found.items():
-            click.echo(f"{name:<{width}}  {told}")
+            click.echo(f"{name:<{width}}  {told}".replace("\n", f"\n{'':<{width}}  "))
 
 
 def _named(kind: str) -> dict[str, str]:
     match kind:
         case "methods":
-            return methods.names()
+            return methods.explained()
+        case "parts":
+            return dict(PARTS)
         case "policies":
-            return {name: line for name, (_, line) in POLICIES.items()}
+            model = (
+                "a language model behind an OpenAI-compatible or Anthropic endpoint (--base-url, or the environment)"
+            )
+            return {**{name: line for name, (_, line) in POLICIES.items()}, "llm:MODEL": model}
+        case "critics":
+            return dict(CRITICS)
         case "rules":
             return {rule.name: rule.summary for rule in RULES}
         case "steps":

@@ -9,32 +9,38 @@ from typing import Any
 
 import click
 
-from maxcode.cli.common import as_json, overrides, problem_options, show
+from maxcode.cli.common import as_json, chosen, model_options, problem_options, show
 from maxcode.cli.progress import Progress
 from maxcode.errors import BoundaryError, Interrupted
-from maxcode.run import Request, optimize_source
+from maxcode.run import first_prompt, optimize_source
 
 
 @click.command()
 @click.argument("source", type=click.Path(path_type=Path))
 @problem_options
-@click.option(
-    "--policy", default="", help="Who proposes: a name, or file.py:name.  [default: rewriter; kernels for functions]"
-)
+@model_options
 @click.option("--method", default="", help="See `maxcode list methods`.  "
               "[default: cuda-llm+maxcode; elites+maxcode for functions]")  # fmt: skip
+@click.option("--without", multiple=True, metavar="PART",
+              help="A part of the observation to leave out (`maxcode list parts`); may be repeated.")  # fmt: skip
 @click.option("--budget", default=24, show_default=True, help="How many candidates to try.")
 @click.option("--seed", default=0, show_default=True, help="Another seed, other proposals.")
-@click.option("--out", type=click.Path(path_type=Path), help="The run folder; repeating the command resumes it. "
-              "[default: runs/PROBLEM-METHOD-SEED]")  # fmt: skip
+@click.option("--out", type=click.Path(path_type=Path), help="The run folder; repeating the command resumes it, with "
+              "a larger budget too.  [default: runs/PROBLEM-METHOD-SEED]")  # fmt: skip
+@click.option("--replay", type=click.Path(path_type=Path), metavar="RUN",
+              help="Search again with the recorded answers of another run, asking no model.")  # fmt: skip
+@click.option("--dry-run", is_flag=True, help="Print the first prompt and an estimate of the cost, and ask nothing.")
 @as_json
-def optimize(source: Path, tests: Path | None, json_: bool, **options: Any) -> None:
+def optimize(source: Path, tests: Path | None, json_: bool, dry_run: bool, **options: Any) -> None:
     """Make SOURCE faster: a C, C++ or Python program with --tests, or a folder with problem.toml.
 
     Ctrl-C once finishes what runs; the same command resumes.
     """
-    problem = {key: options.pop(key) for key in ("flags", "checker", "tolerance", "goal", "run_limit")}
-    request = Request(source, tests, overrides=overrides(**problem), **options)
+    request = chosen(source, tests, options)
+    if dry_run:
+        shown = first_prompt(request)
+        click.echo(shown.as_json() if json_ else shown.as_text())
+        return
     with Progress(request.budget) as progress:
         try:
             verdict = optimize_source(request, progress.watch, progress.admitted)

@@ -1,5 +1,18 @@
 """From an evaluation to a diagnosis in words.  Critics run nothing: profiles are fields of the evaluation."""
 
+from maxcode.critique.answer import Answer, Bottleneck, Unreadable, read
+from maxcode.critique.answering import is_critic, rule_answer
+from maxcode.critique.llm import LlmCritic
 from maxcode.critique.rules import RuleCritic, diagnose
 
-__all__ = ["RuleCritic", "diagnose"]
+__all__ = [
+    "Answer",
+    "Bottleneck",
+    "LlmCritic",
+    "RuleCritic",
+    "Unreadable",
+    "diagnose",
+    "is_critic",
+    "read",
+    "rule_answer",
+]

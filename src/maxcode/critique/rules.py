@@ -11,9 +11,10 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import final
 
+from maxcode.critique.answer import Bottleneck
 from maxcode.types import CaseResult, Evaluation, Hotspot, Outcome, Problem, Program, Remark, Step
 
-_ERROR = re.compile(r"^(?:/src/)?([^:\n]+):(\d+):\d+: (?:fatal )?error: (.*)$", re.MULTILINE)
+ERROR = re.compile(r"^(?:/src/)?([^:\n]+):(\d+):\d+: (?:fatal )?error: (.*)$", re.MULTILINE)
 _SHOWN_SHARE = 0.05
 _SHOWN_SPOTS = 4
 
@@ -21,33 +22,47 @@ _SHOWN_SPOTS = 4
 @final
 @dataclass(frozen=True, slots=True)
 class Topic:
-    """``where``: names of functions or source text that mean this topic; ``advice``: what usually helps."""
+    """``where``: names of functions or source text that mean this topic; ``advice``: what usually helps;
+    ``bottleneck``: the class it belongs to."""
 
     where: re.Pattern[str]
     advice: str
+    bottleneck: Bottleneck
 
 
-def _topic(where: str, advice: str) -> Topic:
-    return Topic(re.compile(where), advice)
+def _topic(bottleneck: Bottleneck, where: str, advice: str) -> Topic:
+    return Topic(re.compile(where), advice, bottleneck)
 
 
 TOPICS = (
-    _topic(r"\bstrlen\s*\(", "the length is computed again and again: hoist strlen out of the loop condition"),
-    _topic(r"\bendl\b|\bflush\b", "output is flushed for every line: write '\\n' and flush once at the end"),
-    _topic(r"\bcin\b|\bscanf\b|\bgetline\b|istream|num_get|_IO_.*scanf|getchar", "input parsing: buffered input"),
-    _topic(r"\bcout\b|\bprintf\b|\bputs\b|ostream|num_put|vfprintf|putchar", "output formatting: buffered output"),
-    _topic(r"_Rb_tree|\bstd::map\b|\bmap<|\bset<|multiset", "ordered map lookup: a hash map, or a sorted vector"),
-    _topic(r"_Hashtable|unordered_", "hash map lookup: reserve, a better hash, or an array for small keys"),
-    _topic(r"\bmalloc\b|\bfree\b|operator new|_int_malloc|\bnew\b|push_back|emplace_back|realloc",
+    _topic("algorithm", r"\bstrlen\s*\(",
+           "the length is computed again and again: hoist strlen out of the loop condition"),
+    _topic("input-output", r"\bendl\b|\bflush\b",
+           "output is flushed for every line: write '\\n' and flush once at the end"),
+    _topic("input-output", r"\bcin\b|\bscanf\b|\bgetline\b|istream|num_get|_IO_.*scanf|getchar",
+           "input parsing: buffered input"),
+    _topic("input-output", r"\bcout\b|\bprintf\b|\bputs\b|ostream|num_put|vfprintf|putchar",
+           "output formatting: buffered output"),
+    _topic("data-structure", r"_Rb_tree|\bstd::map\b|\bmap<|\bset<|multiset",
+           "ordered map lookup: a hash map, or a sorted vector"),
+    _topic("data-structure", r"_Hashtable|unordered_",
+           "hash map lookup: reserve, a better hash, or an array for small keys"),
+    _topic("allocation", r"\bmalloc\b|\bfree\b|operator new|_int_malloc|\bnew\b|push_back|emplace_back|realloc",
            "memory allocation: reserve, reuse buffers, or a pool"),
-    _topic(r"introsort|__sort|\bsort\s*\(|insertion_sort|adjust_heap", "sort: sort less, or radix sort for integers"),
-    _topic(r"basic_string|_M_append|\bstring\b.*\+", "string copy: append in place, reserve, pass by reference"),
-    _topic(r"memcpy|memmove|_M_assign|vector\(const|uninitialized_copy", "copy of a container: pass by reference"),
-    _topic(r"\bpow\s*\(|\bsqrt\s*\(|\bexp\s*\(|\blog\s*\(|\bsin\s*\(|\bcos\s*\(",
+    _topic("algorithm", r"introsort|__sort|\bsort\s*\(|insertion_sort|adjust_heap",
+           "sort: sort less, or radix sort for integers"),
+    _topic("allocation", r"basic_string|_M_append|\bstring\b.*\+",
+           "string copy: append in place, reserve, pass by reference"),
+    _topic("allocation", r"memcpy|memmove|_M_assign|vector\(const|uninitialized_copy",
+           "copy of a container: pass by reference"),
+    _topic("arithmetic", r"\bpow\s*\(|\bsqrt\s*\(|\bexp\s*\(|\blog\s*\(|\bsin\s*\(|\bcos\s*\(",
            "a math library call in a hot place: hoist it, or use cheaper arithmetic"),
-    _topic(r"%|__umod|__mod", "modulo or division: strength reduction, or a 32-bit fast path"),
-    _topic(r"\[[^\]]*\]\s*\[[^\]]*\]", "nested array access: mind the loop order (stride 1 innermost), tile, flatten"),
-    _topic(r"\bfor\b|\bwhile\b|\+=", "loop: unroll, vectorise, keep the accumulator in a local variable"),
+    _topic("arithmetic", r"%|__umod|__mod",
+           "modulo or division: strength reduction, or a 32-bit fast path"),
+    _topic("memory-latency", r"\[[^\]]*\]\s*\[[^\]]*\]",
+           "nested array access: mind the loop order (stride 1 innermost), tile, flatten"),
+    _topic("vectorisation", r"\bfor\b|\bwhile\b|\+=",
+           "loop: unroll, vectorise, keep the accumulator in a local variable"),
 )  # fmt: skip
 
 _SIGNALS = {
@@ -84,22 +99,22 @@ class RuleCritic:
 
 def diagnose(program: Program, evaluation: Evaluation) -> list[str]:
     """Where a correct program spends its time, line by line, what the compiler says there, and what usually helps."""
-    spots = _merged(evaluation.profile)
+    spots = hot_lines(evaluation.profile)
     if not spots:
         return ["No profile: the run is too short to sample." if not evaluation.profile else ""]
-    source = next(iter(program.files.values())).splitlines()
+    source = program.files[program.name].split("\n")
     told: list[str] = []
     for spot in spots[:_SHOWN_SPOTS]:
         text = source[spot.line - 1].strip() if 0 < spot.line <= len(source) else ""
         place = f"line {spot.line}" if spot.line else "an unknown line"
         told.append(f"{spot.share:.0%} of the time is spent at {place} ({spot.function}): `{text[:90]}`")
-        if advice := _advice(spot.function, text):
-            told.append(f"  {advice}.")
+        if (topic := topic_of(spot.function, text)) is not None:
+            told.append(f"  {topic.advice}.")
         told += _remarks_at(evaluation.remarks, spot.line)
     return told
 
 
-def _merged(profile: Sequence[Hotspot]) -> list[Hotspot]:
+def hot_lines(profile: Sequence[Hotspot]) -> list[Hotspot]:
     """One spot per line, largest share first, small shares left out."""
     shares: dict[int, float] = {}
     names: dict[int, Hotspot] = {}
@@ -111,13 +126,13 @@ def _merged(profile: Sequence[Hotspot]) -> list[Hotspot]:
     return sorted((spot for spot in merged if spot.share >= _SHOWN_SHARE), key=lambda spot: -spot.share)
 
 
-def _advice(function: str, text: str) -> str:
-    """The first topic that the function's name speaks for, else the first that the line does."""
+def topic_of(function: str, text: str) -> Topic | None:
+    """The first topic that the function's name speaks for, else the first that the line does; None without one."""
     for told in (function, text):
         for topic in TOPICS:
             if topic.where.search(told):
-                return topic.advice
-    return ""
+                return topic
+    return None
 
 
 def _remarks_at(remarks: Sequence[Remark], line: int, around: int = 2) -> list[str]:
@@ -140,7 +155,7 @@ def _compared(step: Step, previous: Step | None) -> str:
 
 
 def _build_errors(evaluation: Evaluation) -> list[str]:
-    errors = _ERROR.findall(evaluation.feedback.diagnostics)
+    errors = ERROR.findall(evaluation.feedback.diagnostics)
     if not errors:
         return [f"Does not build: {'; '.join(evaluation.feedback.reasons)}"]
     told = [f"Does not build: line {line}: {message}" for _, line, message in errors[:3]]

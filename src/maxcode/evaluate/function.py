@@ -9,7 +9,6 @@ by whichever thread; it cannot start another process.
 
 from __future__ import annotations
 
-import array
 import math
 import random
 import re
@@ -20,6 +19,7 @@ from typing import final
 
 from maxcode.arithmetic import value_of
 from maxcode.errors import InputError
+from maxcode.evaluate.comparing import distance
 from maxcode.evaluate.jobs import Blob, Job
 from maxcode.evaluate.sandbox import Sandbox
 from maxcode.languages import language
@@ -163,6 +163,18 @@ class Inputs:
 
     async def fresh(self, shape: Shape) -> Blob:
         """The plan of a shape's calls with inputs nobody has seen; InputError when the user's inputs.c fails."""
+        return Blob.of(await self._plan(shape))
+
+    async def require_fresh(self, shape: Shape) -> None:
+        """InputError when two plans of a shape hold the same inputs, whatever the seed."""
+        first, second = await self._plan(shape), await self._plan(shape)
+        if first == second and sum(_read_bytes(shape)) > 0:
+            raise InputError(
+                f"two fresh inputs of {self._spec.name} at {shape.name} are the same, byte for byte: a function could "
+                "keep the results of an earlier call; make the values that inputs.c writes depend on its `seed`"
+            )
+
+    async def _plan(self, shape: Shape) -> bytes:
         if self._generator is None:
             self._generator = await self._build()
         spec = self._spec
@@ -175,7 +187,7 @@ class Inputs:
             raise InputError(
                 f"the inputs of {spec.name} at {shape.name} failed ({ran.ending} {ran.code}); see inputs.c"
             )
-        return Blob.of(ran.stdout)
+        return ran.stdout
 
     async def _build(self) -> Blob:
         sources = {"generator.c": (_HERE / "generator.c").read_text(), "glue.c": _generator_glue(self._spec)}
@@ -202,15 +214,18 @@ def disagreement(shape: Shape, expected: bytes, got: bytes) -> str | None:
     if len(got) != len(expected):
         return f"{len(got)} bytes of output in place of {len(expected)}"
     for number, name, part, ctype in _written(shape):
-        want, have = (_numbers(ctype, text[part]) for text in (expected, got))
-        norm = math.dist(want, array.array(want.typecode, bytes(part.stop - part.start))) or 1.0
-        same = expected[part] == got[part]  # comparing numbers one by one is what a pass over large arrays waits for
-        error = math.nan if not math.isfinite(norm) else 0.0 if same else math.dist(want, have) / norm
+        want, have = expected[part], got[part]
+        norm = distance(ctype, want, None) or 1.0
+        error = math.nan if not math.isfinite(norm) else 0.0 if want == have else distance(ctype, want, have) / norm
         if not error <= shape.spec.tolerance:
             return (
                 f"{name} at {shape.name}, call {number}: relative error {error:.1e}, at most {shape.spec.tolerance:g}"
             )
     return None
+
+
+def _read_bytes(shape: Shape) -> Iterator[int]:
+    return (size for one, size in zip(shape.spec.arrays, shape.bytes, strict=True) if one.access != "out")
 
 
 def _written(shape: Shape) -> Iterator[tuple[int, str, slice, str]]:
@@ -221,12 +236,6 @@ def _written(shape: Shape) -> Iterator[tuple[int, str, slice, str]]:
             if one.access != "in":
                 yield call + 1, one.name, slice(at, at + size), one.ctype
                 at += size
-
-
-def _numbers(ctype: str, text: bytes) -> array.array[float]:
-    found: array.array[float] = array.array(_CODES[ctype])
-    found.frombytes(text)
-    return found
 
 
 # --------------------------------------------------------------------------------------------------------- roofline

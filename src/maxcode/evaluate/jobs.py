@@ -32,7 +32,7 @@ ARTEFACT_PATH = "/proc/self/fd/3"
 _REQUEST = struct.Struct("<4I5Q")
 _REPLY = struct.Struct("<Ii6Q4I2Q64s")
 _SAMPLE = struct.Struct("<II7Q")
-_BUILDING, _PROFILE, _HAS_STDIN, _HAS_ARTEFACT, _START_ARTEFACT, _CALLED = 1, 2, 4, 8, 16, 32
+_BUILDING, _PROFILE, _HAS_STDIN, _HAS_ARTEFACT, _START_ARTEFACT, _CALLED, _ONE_CORE = 1, 2, 4, 8, 16, 32, 64
 _UNSTARTED = 4
 _ENDINGS: tuple[Ending | None, ...] = ("exit", "signal", "timeout", "output", None, "tampered")
 _MFD_EXEC = 0x10  # Linux 6.3; os.MFD_EXEC comes later than Python 3.11
@@ -93,7 +93,7 @@ class Job:
     file.  ``collect`` names files to bring back, as absolute paths in the sandbox.  ``profile`` samples where the time
     goes, which slows the run: never time with it.  ``called``: the artefact is a driver around a function, ``stdin``
     holds a plan of calls with their inputs (``shim_calls.h``); stdout of the answer is then all written arrays, and its
-    times are those of the calls.
+    times are those of the calls.  ``one_core``: all its threads share one core, and it cannot change that.
     """
 
     argv: tuple[str, ...]
@@ -108,6 +108,7 @@ class Job:
     collect: tuple[str, ...] = ()
     profile: bool = False
     called: bool = False
+    one_core: bool = False
 
     @property
     def blobs(self) -> tuple[Blob, ...]:
@@ -200,6 +201,7 @@ def _flags(job: Job, building: bool) -> int:
         | _HAS_ARTEFACT * (job.artefact is not None)
         | _START_ARTEFACT * (job.argv[:1] == ("{artefact}",))
         | _CALLED * job.called
+        | _ONE_CORE * job.one_core
     )
 
 

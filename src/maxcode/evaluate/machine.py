@@ -1,4 +1,4 @@
-"""Where the numbers come from: node, processor, cores, kernel, compilers."""
+"""Where the numbers come from: node, processor, cores, caches, instruction sets, kernel, compilers."""
 
 from __future__ import annotations
 
@@ -11,6 +11,31 @@ from pathlib import Path
 from maxcode.languages import LANGUAGES
 from maxcode.types import Machine
 
+# What the kernel calls an instruction set -> what compilers and people call it.  x86 first, then ARM.
+_ISA = {
+    "sse4_2": "sse4.2",
+    "popcnt": "popcnt",
+    "bmi2": "bmi2",
+    "avx": "avx",
+    "avx2": "avx2",
+    "fma": "fma",
+    "f16c": "f16c",
+    "avx512f": "avx512f",
+    "avx512dq": "avx512dq",
+    "avx512bw": "avx512bw",
+    "avx512vl": "avx512vl",
+    "avx512_vnni": "avx512vnni",
+    "avx512_bf16": "avx512bf16",
+    "amx_tile": "amx-tile",
+    "asimd": "neon",
+    "asimdhp": "fp16",
+    "asimddp": "dotprod",
+    "sve": "sve",
+    "sve2": "sve2",
+}
+_CPUINFO = Path("/proc/cpuinfo")
+_CACHES = Path("/sys/devices/system/cpu/cpu0/cache")
+
 
 def describe(sandbox: str) -> Machine:
     """This machine; ``sandbox`` is the tier in words."""
@@ -21,6 +46,8 @@ def describe(sandbox: str) -> Machine:
         kernel=f"{platform.system()} {platform.release()}",
         compilers=compilers(),
         sandbox=sandbox,
+        caches=caches(_CACHES),
+        isa=instruction_sets(_read(_CPUINFO)),
     )
 
 
@@ -34,14 +61,37 @@ def compilers() -> dict[str, str]:
     return found
 
 
+def caches(folder: Path) -> dict[str, str]:
+    """Name -> size, the nearest first, read from a ``cache`` folder of /sys; empty where there is none.
+
+    Instruction caches are left out: programs are made faster by what happens to their data.
+    """
+    found = {}
+    for index in folder.glob("index*"):
+        level, kind, size = (_read(index / name).strip() for name in ("level", "type", "size"))
+        if level and size and kind != "Instruction":
+            found[f"L{level}{'d' if kind == 'Data' else ''}"] = size
+    return dict(sorted(found.items()))
+
+
+def instruction_sets(cpuinfo: str) -> tuple[str, ...]:
+    """The instruction sets that matter for speed, from the text of /proc/cpuinfo; empty where it names none."""
+    lines = (line.partition(":") for line in cpuinfo.splitlines())
+    flags = next((value.split() for key, _, value in lines if key.strip() in ("flags", "Features")), [])
+    return tuple(name for flag, name in _ISA.items() if flag in flags)
+
+
 def _cpu() -> str:
+    lines = (line.partition(":") for line in _read(_CPUINFO).splitlines())
+    return next((value.strip() for key, _, value in lines if key.strip() == "model name"), platform.machine())
+
+
+def _read(path: Path) -> str:
+    """The file's text; empty where there is none to read."""
     try:
-        for line in Path("/proc/cpuinfo").read_text().splitlines():
-            if line.startswith("model name"):
-                return line.split(":", 1)[1].strip()
+        return path.read_text(errors="replace")
     except OSError:
-        pass
-    return platform.machine()
+        return ""
 
 
 def pressure() -> float | None:

@@ -71,7 +71,9 @@ class Admitted:
 
 async def calls_of(problem: Problem, source: Inputs) -> list[Input]:
     """The inputs of a function: the sizes to check, which the policy may know of, some that nobody knows, and those to
-    time."""
+    time.  InputError where the inputs of the latter are always the same."""
+    for shape in timed_shapes(problem):
+        await source.require_fresh(shape)
     kinds = (("seen", checked_shapes), ("generated", drawn_shapes), ("generated", timed_shapes))
     return [
         Input(shape.name, await source.fresh(shape), None, origin, shape=shape)

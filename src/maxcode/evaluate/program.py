@@ -282,7 +282,9 @@ def reject(problem: Problem, action: Action) -> Evaluation | None:
     """The first rung: what is refused before anything is run."""
     program = action.program
     if program is None:
-        return Evaluation(Outcome.UNPARSED, Feedback((action.unread or "no program could be read from the completion",)))
+        return Evaluation(
+            Outcome.UNPARSED, Feedback((action.unread or "no program could be read from the completion",))
+        )
     if program.files.keys() != problem.program.files.keys():
         wanted, got = sorted(problem.program.files), sorted(program.files)
         return Evaluation(Outcome.REJECTED, Feedback((f"the program must consist of {wanted}, not {got}",)))

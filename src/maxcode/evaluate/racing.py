@@ -4,7 +4,8 @@ One pair is one pass over the timed inputs by each side; its ratio is summed sec
 candidate.  Short passes are made twice and the faster run of each side counts.  Because the runs of a pass come in
 random order, the sign of log(ratio) is a fair coin for equal programs, which is what ``stats.decide`` bets on.  Every
 output of a timed run is checked.  Where the goal is CPU time the wall clock runs along: a program that lets something
-else work while it sleeps is not faster.
+else work while it sleeps is not faster.  Where the goal is the wall clock a confirmation is followed by pairs on one
+core, by CPU time, which more threads cannot make better.
 """
 
 from __future__ import annotations
@@ -23,11 +24,12 @@ from maxcode.evaluate.sandbox import Blob, Ran, Sandbox, Session
 from maxcode.evaluate.verify import is_accepted, job_for
 from maxcode.languages import language
 from maxcode.stats import RaceRule, decide, is_faster, is_settled, median_interval
-from maxcode.types import Interval, Problem, RaceVerdict, Timing
+from maxcode.types import Clock, Interval, Problem, RaceVerdict, Timing
 
 SHORT_PASS_S = 0.060
 WAITING = 0.95  # a speed-up by the wall clock below this is a loss, whatever the CPU time says
 CONFIRM_LEAST, CONFIRM_MOST, CONFIRM_TARGET = 15, 60, 0.02
+SINGLE_PAIRS = 15
 
 Side = Literal["original", "rival", "candidate"]
 
@@ -42,11 +44,12 @@ class Entry:
 
 
 class WrongOutput(Exception):
-    """A timed run gave a wrong output or did not end well; says which side, on which input."""
+    """A timed run gave a wrong output or did not end well; says which side, on which input, and whether in time."""
 
-    def __init__(self, side: Side, given: Input, how: str) -> None:
+    def __init__(self, side: Side, given: Input, how: str, late: bool = False) -> None:
         super().__init__(f"while being timed on {given.name if given.seen else 'a held-out test'}: {how}")
         self.side = side
+        self.late = late
 
 
 @final
@@ -68,11 +71,18 @@ class Pair:
 @dataclass(frozen=True, slots=True)
 class Field:
     """Where races are held: ``inputs`` makes new ones for every pass where the problem is a function; then the
-    original must take part, because its outputs are what the others are compared with."""
+    original must take part, because its outputs are what the others are compared with.  ``one_core``: every run has one
+    core and is timed by CPU time, whatever the goal."""
 
     sandbox: Sandbox
     problem: Problem
     inputs: Inputs | None = None
+    one_core: bool = False
+
+    @property
+    def clock(self) -> Clock:
+        """The clock that decides."""
+        return "cpu" if self.one_core else self.problem.goal
 
 
 @final
@@ -97,7 +107,7 @@ class Track:
         if sum(given.seconds for given in self._timed) < SHORT_PASS_S:
             passes.append(await self._pass())
         names = [given.name for given in self._timed]
-        clock = attrgetter("cpu_s" if self._problem.goal == "cpu" else "wall_s")
+        clock = attrgetter("cpu_s" if self._field.clock == "cpu" else "wall_s")
         return Pair(
             {side: {name: min(clock(one[side, name]) for one in passes) for name in names} for side in self._entries},
             {side: min(sum(one[side, name].wall_s for name in names) for one in passes) for side in self._entries},
@@ -120,9 +130,10 @@ class Track:
         return replace(given, stdin=await self._field.inputs.fresh(given.shape), expected=None)
 
     async def _run(self, session: Session, side: Side, given: Input) -> Ran:
-        ran = await session.run(job_for(self._problem, self._entries[side].artefact, given))
+        job = job_for(self._problem, self._entries[side].artefact, given)
+        ran = await session.run(replace(job, one_core=self._field.one_core))
         if not ran.ok:
-            raise WrongOutput(side, given, f"ended by {ran.ending} {ran.code}")
+            raise WrongOutput(side, given, f"ended by {ran.ending} {ran.code}", ran.ending == "timeout")
         if min(ran.cpu_s, ran.wall_s) <= 0 and given.shape is not None:
             raise WrongOutput(side, given, "its calls used no time")
         if min(ran.cpu_s, ran.wall_s) <= 0:
@@ -169,7 +180,8 @@ async def playoff(field: Field, entries: Mapping[Side, Entry], timed: Sequence[I
 async def confirm(field: Field, entries: Mapping[Side, Entry], timed: Sequence[Input], rule: RaceRule) -> Timing:
     """Fresh pairs against the original until the interval is within +-2 %, at most 60 of them.
 
-    Significant only if the fresh pairs alone win the race again and the interval lies above 1.
+    Significant only if the fresh pairs alone win the race again and the interval lies above 1.  Where the wall clock
+    is the goal, the speed-up on one core is measured beside it.
     """
 
     def end(pairs: list[Pair]) -> RaceVerdict | None:
@@ -181,7 +193,24 @@ async def confirm(field: Field, entries: Mapping[Side, Entry], timed: Sequence[I
         return "tie" if median_interval(ratios).high > 1 else "slower"
 
     pairs, verdict = await _run_until(end, Track(field, entries, timed))
-    return replace(_timing(field.problem, pairs, timed, verdict), confirmed=True)
+    single = await on_one_core(field, entries, timed) if field.clock == "wall" else None
+    return replace(_timing(field.problem, pairs, timed, verdict), confirmed=True, single=single)
+
+
+async def on_one_core(field: Field, entries: Mapping[Side, Entry], timed: Sequence[Input]) -> Interval | None:
+    """The speed-up with one core, by CPU time; None where it does not end in time there, as threads that wait for one
+    another without sleeping."""
+
+    def end(pairs: list[Pair]) -> RaceVerdict | None:
+        return "tie" if len(pairs) >= SINGLE_PAIRS else None
+
+    try:
+        pairs, _ = await _run_until(end, Track(replace(field, one_core=True), entries, timed))
+    except WrongOutput as wrong:
+        if wrong.late:
+            return None
+        raise
+    return median_interval(_ratios(pairs, "original"))
 
 
 async def _run_until(end: Callable[[list[Pair]], RaceVerdict | None], track: Track) -> tuple[list[Pair], RaceVerdict]:

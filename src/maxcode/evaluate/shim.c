@@ -17,6 +17,7 @@
 #include <grp.h>
 #include <linux/openat2.h>
 #include <poll.h>
+#include <sched.h>
 #include <signal.h>
 #include <stdbool.h>
 #include <stdint.h>
@@ -45,7 +46,7 @@
 #define FIRST_FREE 64 /* our own descriptors live from here up, the program's below */
 #define ARTEFACT 3    /* its number in every program, so that all sides of a race look alike */
 
-enum flags { BUILDING = 1, PROFILE = 2, HAS_STDIN = 4, HAS_ARTEFACT = 8, START_ARTEFACT = 16, CALLED = 32 };
+enum flags { BUILDING = 1, PROFILE = 2, HAS_STDIN = 4, HAS_ARTEFACT = 8, START_ARTEFACT = 16, CALLED = 32, ONE_CORE = 64 };
 enum ending { EXITED, SIGNALLED, TIMED_OUT, FLOODED, UNSTARTED, TAMPERED };
 
 struct request { /* then the arguments and the paths to collect, each ending in NUL; comes with stdin, artefact */

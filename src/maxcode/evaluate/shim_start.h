@@ -34,6 +34,14 @@ static void set_limits(const struct job *job) {
     limit(job, RLIMIT_MSGQUEUE, 0);
 }
 
+/* On the core where it happens to be, for good: the filter refuses to change it, and OpenMP then starts one thread. */
+static void stay_on_one_core(const struct job *job) {
+    cpu_set_t here;
+    CPU_ZERO(&here);
+    CPU_SET((size_t)sched_getcpu(), &here);
+    if (sched_setaffinity(0, sizeof here, &here)) give_up(job, "sched_setaffinity");
+}
+
 /* What is called gets no input and no output of its own: those are the shim's, which are copied for it. */
 static void place_fds(const struct job *job, const struct calls *calls) {
     const uint32_t flags = job->ask.flags;
@@ -63,6 +71,7 @@ static void become(struct job *job, const struct calls *calls) {
     place_fds(job, calls);
     setsid();
     set_limits(job);
+    if (job->ask.flags & ONE_CORE) stay_on_one_core(job);
     if (!install_filter(calls ? &call_filter : building ? &build_filter : &run_filter)) give_up(job, "seccomp");
     note_start(job);
     if (job->ask.flags & START_ARTEFACT)

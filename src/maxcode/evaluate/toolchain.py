@@ -11,14 +11,16 @@ import os
 import secrets
 import shutil
 import stat
+import subprocess
 from pathlib import Path
 
-import anyio
+import anyio.to_thread
 
 from maxcode.errors import InputError, MachineError, UnsafeError
 
 _HERE = Path(__file__).parent
 _FLAGS = ("-std=gnu17", "-O2", "-pthread")
+_SHARED = ("-shared", "-fPIC", "-lm")
 
 
 def cache_root() -> Path:
@@ -57,7 +59,7 @@ def _cache_path() -> Path:
 def digest_of(name: str) -> str:
     """A hash over a C program of this package, ``NAME.c`` with its ``NAME_*.h``, and how it is compiled."""
     texts = [path.read_bytes() for path in _sources(name)]
-    return hashlib.sha256(b"\0".join([*texts, " ".join(_FLAGS).encode()])).hexdigest()[:20]
+    return hashlib.sha256(b"\0".join([*texts, " ".join((*_FLAGS, *_SHARED)).encode()])).hexdigest()[:20]
 
 
 def _sources(name: str) -> list[Path]:
@@ -71,17 +73,24 @@ async def own_program(name: str, cache: Path) -> Path:
     """
     built = cache / f"{name}-{digest_of(name)}"
     if not built.exists():
-        await _compile(_sources(name)[0], built)
+        await anyio.to_thread.run_sync(_compile, _sources(name)[0], built, _FLAGS)
     return built
 
 
-async def _compile(source: Path, built: Path) -> None:
+def own_library(name: str, cache: Path) -> Path:
+    """The same for a library that this process loads."""
+    built = cache / f"{name}-{digest_of(name)}.so"
+    if not built.exists():
+        _compile(_sources(name)[0], built, (*_FLAGS, *_SHARED))
+    return built
+
+
+def _compile(source: Path, built: Path, flags: tuple[str, ...]) -> None:
     compiler = shutil.which("gcc") or shutil.which("cc") or shutil.which("clang")
     if compiler is None:
         raise UnsafeError("the sandbox needs a C compiler to build its launcher; install gcc")
     scratch = built.with_name(f"{built.name}.{secrets.token_hex(4)}")
-    command = [compiler, *_FLAGS, str(source), "-o", str(scratch)]
-    done = await anyio.run_process(command, check=False)
+    done = subprocess.run([compiler, str(source), *flags, "-o", str(scratch)], capture_output=True, check=False)
     if done.returncode:
         words = done.stderr.decode(errors="replace").strip()
         raise MachineError(f"{compiler} cannot build {source.name} of maxcode:\n{words[:2000]}")

@@ -3,11 +3,14 @@ tiles, unrolled loops and vectors are (``techniques.cell``)."""
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+
+from maxcode import techniques
 from maxcode.report.html import Html, Row, element, join, table
 from maxcode.report.run import RunView, Slot
 from maxcode.report.verdict import name
-from maxcode.techniques import TECHNIQUES, cell
-from maxcode.types import Outcome, Timing
+from maxcode.techniques import TECHNIQUES
+from maxcode.types import Outcome, Program, Timing
 
 
 def elites_section(run: RunView) -> Html:
@@ -25,23 +28,23 @@ def elites_section(run: RunView) -> Html:
 
 def elites(run: RunView) -> list[tuple[tuple[str, ...], Slot, Timing]]:
     """(cell, candidate, its timing), the fastest first; empty for a run without timed candidates."""
-    best: dict[tuple[str, ...], tuple[Slot, Timing]] = {}
-    for slot in run.slots:
-        program = slot.action.program if slot.action is not None else None
-        if slot.outcome is not Outcome.CORRECT or slot.timing is None or program is None:
-            continue
-        key = cell(run.language, program.files[program.name])
-        if key not in best or slot.timing.speedup.value > best[key][1].speedup.value:
-            best[key] = (slot, slot.timing)
+    best = techniques.elites(run.language, _timed(run))
     ordered = sorted(best.items(), key=lambda entry: -entry[1][1].speedup.value)
     return [(key, slot, timing) for key, (slot, timing) in ordered]
 
 
+def _timed(run: RunView) -> Iterator[tuple[tuple[Slot, Timing], Program, float]]:
+    for slot in run.slots:
+        program = slot.action.program if slot.action is not None else None
+        if slot.outcome is Outcome.CORRECT and slot.timing is not None and program is not None:
+            yield (slot, slot.timing), program, slot.timing.speedup.value
+
+
 def _cells(key: tuple[str, ...], slot: Slot, timing: Timing, best: float) -> tuple[str, ...]:
-    techniques = ", ".join(word for word in key if word in TECHNIQUES) or "none"
+    used = ", ".join(word for word in key if word in TECHNIQUES) or "none"
     sizes = ", ".join(word for word in key if word not in TECHNIQUES) or "-"
     rate = f"{timing.gflops.value:.1f} GFLOPS" if timing.gflops is not None else "-"
     share = timing.speedup.value / best
     bar = element("progress", f"{share:.0%}", value=f"{share:.3f}", max="1", aria_label=f"{share:.0%} of the fastest")
     at = element("a", name(slot.at), href=f"#c{slot.at[0]}-{slot.at[1]}")
-    return techniques, sizes, at, str(timing.speedup), rate, bar
+    return used, sizes, at, str(timing.speedup), rate, bar

@@ -1,7 +1,7 @@
 """Beam search: the best few go on together, level by level.
 
-A level's parents stay in the pool that the next level is chosen from, so the beam never gets worse, and a plateau is
-drawn from again instead of being left.
+Ours; it follows no paper.  A level's parents stay in the pool that the next level is chosen from, so the beam never
+gets worse, and a plateau is drawn from again instead of being left.
 """
 
 from __future__ import annotations

@@ -1,4 +1,7 @@
-"""Flat sampling: every candidate is drawn from the original, none sees another's fate."""
+"""Flat sampling: every candidate is drawn from the original, none sees another's fate.
+
+MaxCode's baseline with n = 64; no departures.
+"""
 
 from __future__ import annotations
 

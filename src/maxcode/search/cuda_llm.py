@@ -1,10 +1,14 @@
 """CUDA-LLM (arXiv 2506.09092) as MaxCode section 2 states it: a greedy beam with repair.
 
 At a node draw ``width`` candidates and run all.  If any is correct the fastest correct one is the next node and the
-rest are dropped.  If none is, every candidate is refined once, in parallel, until one is correct.  Ours, where the
-paper is silent: at most ``repairs`` such rounds per level, after which the level is drawn anew once and then the search
-ends; repair is not depth, but every candidate counts to the budget; "correct" means the outcome CORRECT, and among
-correct ones the highest reward leads even if it is below 1 (the paper's gloss f > 1 would stop at the first plateau).
+rest are dropped.  If none is, every candidate is refined once, in parallel, until one is correct.
+
+Departures from MaxCode: "correct" is the outcome CORRECT, where the text glosses it as a speed-up above 1: read that
+way, a level on which nothing beats the original would send working programs to be mended, and the search would end on
+its first plateau, so here the fastest correct one goes on even when it is slower than its parent.  At most ``repairs``
+rounds of refinement a level, after which the level is drawn anew once and then the search ends; the paper names no
+cap.  Repair is not depth, but every candidate counts to the budget.  Departure from CUDA-LLM itself, which draws
+``width`` new candidates from the node when none is valid: MaxCode's refinement of each takes its place.
 """
 
 from __future__ import annotations

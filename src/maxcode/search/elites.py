@@ -10,11 +10,10 @@ from __future__ import annotations
 import hashlib
 from collections.abc import Iterator
 from dataclasses import dataclass
-from functools import lru_cache
 from typing import final
 
+from maxcode import techniques
 from maxcode.reached import Reached
-from maxcode.techniques import cell as cell_of
 from maxcode.types import Outcome, Program, State
 
 
@@ -32,14 +31,8 @@ class Elites:
 
 
 def elites(reached: Reached) -> dict[tuple[str, ...], State]:
-    """The best correct state of every filled cell, cells in the order they were first filled; of equal rewards the
-    first reached.  The root is correct, so there is always one."""
-    archive: dict[tuple[str, ...], State] = {}
-    for state, program, reward in _correct(reached):
-        cell = _cell(state.problem.language, "\n".join(program.files.values()))
-        if (elite := archive.get(cell)) is None or reward > elite.reward:
-            archive[cell] = state
-    return archive
+    """The correct state with the highest reward in every filled cell.  The root is correct, so there is always one."""
+    return techniques.elites(reached.root.problem.language, _correct(reached))
 
 
 def _correct(reached: Reached) -> Iterator[tuple[State, Program, float]]:
@@ -49,12 +42,6 @@ def _correct(reached: Reached) -> Iterator[tuple[State, Program, float]]:
             yield state, state.problem.program, state.reward
         elif step.evaluation.outcome is Outcome.CORRECT and step.action.program is not None:
             yield state, step.action.program, step.reward
-
-
-@lru_cache(maxsize=1 << 15)
-def _cell(language: str, text: str) -> tuple[str, ...]:
-    """Looked up for every state at every select, so a look-up must cost no more than the text's own (kept) hash."""
-    return cell_of(language, text)
 
 
 def _draw(reached: int, slot: int) -> int:

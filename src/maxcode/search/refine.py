@@ -1,4 +1,8 @@
-"""One path, one proposal at a time: the shape of Effi-Learner and of plain self-refinement."""
+"""One path, one proposal at a time: plain self-refinement.
+
+The shape of MaxCode's training rollouts: parallel single-path refinements.  No departures: unlike Effi-Learner it keeps
+the last program, not the better one.
+"""
 
 from __future__ import annotations
 

@@ -16,9 +16,10 @@ original of a problem uses should always be permitted.  A text that does not com
 from __future__ import annotations
 
 import re
+from collections.abc import Iterable
 from dataclasses import dataclass
 from functools import lru_cache
-from typing import final
+from typing import TypeVar, final
 
 from maxcode.errors import unknown
 from maxcode.languages import language as language_row
@@ -27,6 +28,9 @@ from maxcode.techniques.nests import nested
 from maxcode.techniques.packing import packed
 from maxcode.techniques.unit import Unit
 from maxcode.techniques.words import Found, named
+from maxcode.types import Program
+
+T = TypeVar("T")
 
 _PHRASES = {
     "threads": "OpenMP, pthreads, std::thread or other processes",
@@ -95,6 +99,23 @@ def cell(language: str, text: str) -> tuple[str, ...]:
     largest = {name: max((f.size for f in found if f.technique == name), default=0) for name in _SIZED}
     sizes = [f"{_SIZED[name]}~{1 << size.bit_length() - 1}" for name, size in largest.items() if size > 1]
     return (*sorted({f.technique for f in found}), *sizes)
+
+
+def elites(language: str, candidates: Iterable[tuple[T, Program, float]]) -> dict[tuple[str, ...], T]:
+    """The best of every cell, of (candidate, its program, its quality); cells in the order they were first filled, of
+    equals the first."""
+    best: dict[tuple[str, ...], tuple[T, float]] = {}
+    for candidate, program, quality in candidates:
+        key = _cell(language, "\n".join(program.files.values()))
+        if key not in best or quality > best[key][1]:
+            best[key] = (candidate, quality)
+    return {key: candidate for key, (candidate, _) in best.items()}
+
+
+@lru_cache(maxsize=1 << 15)
+def _cell(language: str, text: str) -> tuple[str, ...]:
+    """Kept: a search asks for every program at every select; that must cost no more than the text's own (kept) hash."""
+    return cell(language, text)
 
 
 @lru_cache(maxsize=64)

@@ -58,7 +58,8 @@ class Timing:
     ``over_rival``: the same ratio against the best at the start of the batch, where that one ran along.  ``elapsed``:
     the speed-up by the wall clock; a program that needs less CPU time but clearly longer ("waits") is not faster.
     ``gflops``: the candidate's rate where the problem says how much work a call is, 1e9 operations a second;
-    ``roofline``: the most that this machine can do, in the same unit (one core for the clock ``cpu``).
+    ``roofline``: the most that this machine can do, in the same unit (one core for the clock ``cpu``).  ``single``:
+    where the wall clock is the goal, the speed-up on one core by CPU time, measured beside a confirmation.
     """
 
     clock: Clock
@@ -74,6 +75,7 @@ class Timing:
     elapsed: Interval | None = None
     gflops: Interval | None = None
     roofline: float = 0.0
+    single: Interval | None = None
 
 
 @final

@@ -171,7 +171,11 @@ class Spent:
 @final
 @dataclass(frozen=True, slots=True)
 class Machine:
-    """Where the numbers come from."""
+    """Where the numbers come from.
+
+    ``caches``: name (L1d, L2, L3, ...) -> size as the kernel writes it, of one core's path to memory; ``isa``: the
+    instruction sets that matter for speed.  Both are empty where the kernel does not say.
+    """
 
     node: str
     cpu: str
@@ -179,6 +183,8 @@ class Machine:
     kernel: str
     compilers: dict[str, str]
     sandbox: str
+    caches: dict[str, str] = field(default_factory=dict)
+    isa: tuple[str, ...] = ()
 
 
 @final

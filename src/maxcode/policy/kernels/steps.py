@@ -13,6 +13,7 @@ from maxcode.policy.rewriter.unit import Unit
 
 _LANGUAGES = ("c", "cpp")
 _TEMPLATE = ("simd", "tiling", "unrolling")
+_TEMPLATES = frozenset({"product", "half", "block", "pack"})  # steps that put a tuned kernel in the place of loops
 
 
 def _step(find: Callable[[Unit], Iterable[Edit]], prior: float, topics: str, techniques: tuple[str, ...] = ()) -> Step:
@@ -49,7 +50,7 @@ STEPS: dict[str, str] = {step.rule.name: step.rule.summary for step in ALL}
 @final
 @dataclass(frozen=True, slots=True)
 class Allowed:
-    """What may be proposed: the techniques permitted (None = all), threads, and OpenMP's pragmas for vectors.
+    """What may be proposed: the techniques permitted (None = all), threads, OpenMP's pragmas for vectors, templates.
 
     Threads only help where the wall clock is the goal; a pragma that the flags do not switch on does nothing.
     """
@@ -57,11 +58,14 @@ class Allowed:
     permitted: frozenset[str] | None = None
     threads: bool = False
     simd_pragmas: bool = True
+    templates: bool = True
 
     def step(self, step: Step) -> bool:
         """Whether a step may be taken at all."""
-        return (self.threads or "threads" not in step.techniques) and (
-            self.permitted is None or step.techniques <= self.permitted
+        return (
+            (self.threads or "threads" not in step.techniques)
+            and (self.templates or step.rule.name not in _TEMPLATES)
+            and (self.permitted is None or step.techniques <= self.permitted)
         )
 
     def edit(self, edit: Edit) -> bool:

@@ -1,0 +1,259 @@
+"""Do critics find planted bottlenecks?  The line and the class of each program in `planted/` are known to us alone.
+
+    python benchmarks/critics.py [--only NAME ...] [--model NAME] [--json runs/critics.json]
+
+Every program is built, run and profiled by the evaluator, then each critic is asked twice: with the profile, and with
+the profile hidden.  Scored are the line (exact, and within two) and the class.  The built-in rules are a real critic;
+the scripted ones only show that the scoring tells right, wrong and unreadable answers apart.  A language model is asked
+with --model alone.
+
+A planted file begins with `INPUT n` (what it reads; `INPUT integers n`: n numbers after their count) and marks a line
+with `BOTTLENECK class|class`; both are removed before use.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import math
+import re
+import tempfile
+from collections.abc import Callable, Sequence
+from dataclasses import asdict, dataclass, replace
+from pathlib import Path
+from typing import final
+
+import anyio
+
+from maxcode.critique import LlmCritic, RuleCritic, rule_answer
+from maxcode.critique.rules import TOPICS
+from maxcode.evaluate.program import ProgramEvaluator, open_evaluator
+from maxcode.languages import language_of
+from maxcode.model import Completion, Model, Request
+from maxcode.problems import load
+from maxcode.roles import Critic
+from maxcode.types import Action, Case, Evaluation, Problem, Program, ProgramSpec, Step, Usage
+
+PLANTED = Path(__file__).parent / "planted"
+MARKER = re.compile(r"[ \t]*(?://|#) BOTTLENECK (?P<classes>[\w|-]+)[ \t]*$", re.MULTILINE)
+INPUT = re.compile(r"\A(?://|#) INPUT (?P<kind>integers )?(?P<n>\d+)\n")
+NEAR = 2
+
+
+@final
+@dataclass(frozen=True, slots=True)
+class Plant:
+    """A program and the truth about it: the line, and the classes that count as right."""
+
+    problem: Problem
+    line: int
+    classes: tuple[str, ...]
+
+
+@final
+@dataclass(frozen=True, slots=True)
+class Row:
+    """What one critic said about one program; ``profiled``: whether the evaluator could profile it at all."""
+
+    program: str
+    critic: str
+    hidden: bool
+    profiled: bool
+    line: int | None
+    bottleneck: str | None
+    exact: bool
+    near: bool
+    right_class: bool
+    unread: bool
+    truth: tuple[int, tuple[str, ...]]
+
+
+@final
+@dataclass(frozen=True, slots=True)
+class Scripted:
+    """A model that says what ``write`` makes of the prompt: scaffolding for the scoring, and no measurement."""
+
+    write: Callable[[str], str]
+
+    async def complete(self, request: Request) -> Completion:
+        prompt = next(message.text for message in request.messages if message.role == "user")
+        return Completion(self.write(prompt), Usage(calls=1))
+
+
+# ------------------------------------------------------------------------------------------------------ the programs
+
+
+def planted(folder: Path, names: Sequence[str]) -> list[Plant]:
+    """The programs, by name; their inputs are written into ``folder``."""
+    sources = sorted(path for path in PLANTED.iterdir() if path.is_dir() or path.suffix in (".c", ".cpp", ".py"))
+    chosen = [path for path in sources if not names or path.stem in names]
+    return [_function(path) if path.is_dir() else _program(path, folder) for path in chosen]
+
+
+def _program(path: Path, folder: Path) -> Plant:
+    text = path.read_text()
+    asked = INPUT.search(text)
+    assert asked is not None, f"{path} does not begin with INPUT"
+    n = int(asked["n"])
+    numbers = "\n".join(str(i * 48271 % 1_000_003) for i in range(n)) + "\n" if asked["kind"] else ""
+    given = folder / f"{path.stem}.in"
+    given.write_text(f"{n}\n{numbers}")
+    tongue = language_of(path.name)
+    spec = ProgramSpec(flags=tongue.default_flags, seen=(Case("planted", str(given), None),))
+    clean, line, classes = stripped(text[asked.end() :], path)
+    program = Program({f"program{path.suffix}": clean})
+    return Plant(Problem(path.stem, "program", tongue.name, program, spec), line, classes)
+
+
+def _function(path: Path) -> Plant:
+    problem = load(path).problem
+    clean, line, classes = stripped(problem.program.text, path)
+    return Plant(replace(problem, program=problem.program.with_text(clean)), line, classes)
+
+
+def stripped(text: str, path: Path) -> tuple[str, int, tuple[str, ...]]:
+    """The text without its one marker, the marked line (1-based), and the classes named there."""
+    found = list(MARKER.finditer(text))
+    assert len(found) == 1, f"{path} has {len(found)} markers, not one"
+    line = text.count("\n", 0, found[0].start()) + 1
+    return MARKER.sub("", text), line, tuple(found[0]["classes"].split("|"))
+
+
+# -------------------------------------------------------------------------------------------------------- the critics
+
+
+def critics(plant: Plant, model: Model | None, name: str) -> dict[str, Critic]:
+    """The critics to ask about one program; the scripted ones know the truth of it."""
+
+    def answer(line: int, bottleneck: str) -> str:
+        fields = {"diagnosis": "Scripted.", "bottleneck": bottleneck, "line": line, "steps": ["Scripted."]}
+        return f"<think>Line 1?</think>Here it is:\n```json\n{json.dumps(fields)}\n```\n"
+
+    size = plant.problem.program.text.count("\n")
+    far = 1 if plant.line > 1 + NEAR else size
+    wrong = next(kind for kind in ("parallelism", "build") if kind not in plant.classes)
+    found: dict[str, Critic] = {
+        "rules": RuleCritic(),
+        "rules through the prompt": LlmCritic(Scripted(rule_answer), RuleCritic()),
+        "scripted: right": LlmCritic(Scripted(lambda _: answer(plant.line, plant.classes[0])), RuleCritic()),
+        "scripted: wrong": LlmCritic(Scripted(lambda _: answer(far, wrong)), RuleCritic()),
+        "scripted: malformed": LlmCritic(Scripted(lambda _: '{"diagnosis": "cut o'), RuleCritic()),
+    }
+    return {**found, name: LlmCritic(model, RuleCritic())} if model is not None else found
+
+
+_STATED = re.compile(r"^Bottleneck: ([\w-]+)(?: at line (\d+))?\.$", re.MULTILINE)
+_SPENT = re.compile(r"\bat line (\d+)\b")
+
+
+def named(words: str) -> tuple[int | None, str | None]:
+    """The line and the class that a critique names first; the rules' advice stands for the class it belongs to."""
+    if (stated := _STATED.search(words)) is not None:
+        return int(stated[2]) if stated[2] else None, stated[1]
+    spent = _SPENT.search(words)
+    told = [(words.find(topic.advice), topic.bottleneck) for topic in TOPICS if topic.advice in words]
+    return int(spent[1]) if spent is not None else None, min(told)[1] if told else None
+
+
+async def ask(plant: Plant, critic: tuple[str, Critic], found: Evaluation, hidden: bool) -> Row:
+    """One critic on one program as admitted."""
+    shown = replace(found, profile=()) if hidden else found
+    words = await critic[1].critique(plant.problem, Step(Action(plant.problem.program), shown, 1.0), None)
+    line, kind = named(words)
+    return Row(
+        program=plant.problem.id,
+        critic=critic[0],
+        hidden=hidden,
+        profiled=bool(found.profile),
+        line=line,
+        bottleneck=kind,
+        exact=line == plant.line,
+        near=line is not None and abs(line - plant.line) <= NEAR,
+        right_class=kind in plant.classes,
+        unread=words.startswith("The model's critique could not be read"),
+        truth=(plant.line, plant.classes),
+    )
+
+
+async def measure(options: argparse.Namespace) -> list[Row]:
+    model = connected(options.model) if options.model else None
+    rows: list[Row] = []
+    with tempfile.TemporaryDirectory() as folder:
+        evaluator: ProgramEvaluator = await open_evaluator()
+        for plant in planted(Path(folder), options.only):
+            admitted = await evaluator.admit(plant.problem)
+            for critic in critics(plant, model, options.model).items():
+                rows += [await ask(plant, critic, admitted.baseline, hidden) for hidden in (False, True)]
+    return rows
+
+
+def connected(name: str) -> Model:
+    """The named model, through the client that searches use."""
+    from maxcode.model.connect import ModelSettings, connect
+
+    return connect(name, ModelSettings())
+
+
+# -------------------------------------------------------------------------------------------------------- the tables
+
+
+def wilson(right: int, count: int, z: float = 1.96) -> tuple[float, float]:
+    """Wilson's 95 % score interval of a share."""
+    share = right / count
+    middle = share + z * z / (2 * count)
+    half = z * math.sqrt(share * (1 - share) / count + z * z / (4 * count * count))
+    return (middle - half) / (1 + z * z / count), (middle + half) / (1 + z * z / count)
+
+
+def share(rows: Sequence[Row], scored: Callable[[Row], bool]) -> str:
+    right = sum(map(scored, rows))
+    low, high = wilson(right, len(rows))
+    return f"{right:2}/{len(rows)} [{low:.2f}, {high:.2f}]"
+
+
+def table(rows: Sequence[Row]) -> list[str]:
+    """One line for each critic, with the profile and with it hidden."""
+    told = [f"{'critic':26} {'profile':8} {'line exact':20} {'line within 2':20} {'class':20} unread"]
+    for critic in dict.fromkeys(row.critic for row in rows):
+        for hidden in (False, True):
+            some = [row for row in rows if row.critic == critic and row.hidden is hidden]
+            marks = [share(some, pick) for pick in (lambda r: r.exact, lambda r: r.near, lambda r: r.right_class)]
+            unread = sum(row.unread for row in some)
+            told.append(
+                f"{critic:26} {'hidden' if hidden else 'shown':8} {' '.join(f'{m:20}' for m in marks)} {unread:2}"
+            )
+    return told
+
+
+def misses(rows: Sequence[Row], critic: str) -> list[str]:
+    """Where a critic that saw the profile named another line or class."""
+    wrong = [r for r in rows if r.critic == critic and not r.hidden and not (r.near and r.right_class)]
+    return [
+        f"{r.program:12} said line {r.line}, {r.bottleneck}; it is line {r.truth[0]}, {' or '.join(r.truth[1])}"
+        f"{'' if r.profiled else ' (no profile: not a compiled program)'}"
+        for r in wrong
+    ]
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--only", nargs="+", default=[])
+    parser.add_argument("--model", default="", help="a language model to ask too, as `--policy llm:` names it")
+    parser.add_argument("--json", type=Path, default=Path("runs/critics.json"))
+    options = parser.parse_args()
+    rows = anyio.run(measure, options)
+    if not rows:
+        parser.error(f"no planted program is called {' or '.join(options.only)}")
+    note = f"measured: {options.model}" if options.model else "No language model was measured here."
+    print(f"{len({row.program for row in rows})} planted bottlenecks; counts with Wilson 95 % intervals. {note}")
+    print("The scripted critics are given the truth: they show that the scoring works, and nothing else.")
+    print("\n".join(table(rows)))
+    print("\nwhere the rules missed, with the profile:")
+    print("\n".join(misses(rows, "rules") or ["nowhere"]))
+    options.json.parent.mkdir(parents=True, exist_ok=True)
+    found = {"language model": options.model or None, "rows": [asdict(row) for row in rows]}
+    options.json.write_text(json.dumps(found, indent=1) + "\n")
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,317 @@
+"""Methods and OpenEvolve side by side: one endpoint, one budget, every winner measured again by one evaluator.
+
+    python benchmarks/methods.py [--problems readings ... gemm ...] [--methods best-of-n ... openevolve ...]
+                                 [--seeds 0 1 2] [--budget 24] [--peer-python PATH] [--out runs/methods]
+    python benchmarks/methods.py --ablate [--problems gemm stencil trsm] [--base cuda-llm]
+
+All proposals come from one `maxcode serve` in a process of its own: `maxcode-rewriter` for programs, `maxcode-kernels`
+for functions.  `openevolve` searches with maxcode's evaluator as its score, `openevolve-naive` (programs only) with one
+that a user would write (peers/scorer.py); both need --peer-python, the interpreter of an environment with `pip install
+openevolve`, and run with its own defaults.  Programs written by either run in the sandbox alone.
+
+Every winner is measured again in a fresh session; that figure counts, and a winner that is not confirmed there counts
+as 1.  What a method claimed and this measurement refutes is listed: wrong, not faster, or overstated (the claim lies
+above the interval by a tenth).  Each cell is one file in OUT/cells: repeat the command to go on.
+
+--ablate: one method with every subset of {best, trajectory, critiques} shown (`best`: that of the path and of the run);
+the failures of the run are left out everywhere, since they tell of all three.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import shutil
+import sys
+import time
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from itertools import combinations
+from pathlib import Path
+from typing import Any
+
+from maxcode import bench
+from maxcode.bench import Cell, Row
+from maxcode.cli.progress import Progress
+from maxcode.errors import Interrupted
+from maxcode.model.connect import ModelSettings
+from maxcode.problems import load
+from maxcode.run import Request, evaluate_source, optimize_source
+from maxcode.types import Interval, Usage
+from peers.endpoint import endpoint
+from peers.evolving import Search, evolve
+
+EXAMPLES = Path(__file__).parent.parent / "examples"
+PROGRAMS, KERNELS = ("readings", "orbits", "delivery"), ("gemm", "stencil", "trsm")
+METHODS = ("best-of-n", "cuda-llm", "cuda-llm+maxcode")
+PEERS = ("openevolve", "openevolve-naive")
+MODELS = {"program": "maxcode-rewriter", "function": "maxcode-kernels"}
+SWITCHED = {"best": ("best", "run_best"), "trajectory": ("trajectory",), "critiques": ("critiques",)}
+OVERSTATED = 1.1
+
+Found = dict[str, Any]
+
+
+@dataclass(frozen=True)
+class Setting:
+    """What all cells share; ``url``: the endpoint."""
+
+    url: str
+    out: Path
+    budget: int
+    peer: str | None
+    parallel: int
+
+
+@dataclass(frozen=True)
+class Claim:
+    """What a method says of its winner: the file (None: it has none), its own speed-up, and how many of its candidates
+    were correct by its own score."""
+
+    winner: Path | None
+    speedup: float
+    candidates: int
+    correct: int
+
+
+def kind_of(problem: str) -> str:
+    return load(EXAMPLES / problem).problem.kind
+
+
+def by_maxcode(cell: Cell, setting: Setting) -> Claim:
+    """A search by a method of ours; ``method{best,critiques}`` shows only those of the three parts."""
+    name, _, parts = cell.method.partition("{")
+    request = Request(
+        EXAMPLES / cell.problem,
+        policy=f"llm:{MODELS[kind_of(cell.problem)]}",
+        method=name,
+        without=without(parts.rstrip("}")) if parts else (),
+        budget=setting.budget,
+        seed=cell.seed,
+        out=setting.out / "runs" / cell.name,
+        models=ModelSettings(base_url=setting.url),
+    )
+    with Progress(setting.budget) as progress:
+        verdict = optimize_source(request, progress.watch, progress.admitted)
+    counts = verdict.outcomes or {}
+    found = verdict.speedup if verdict.confirmed else None
+    winner = Path(verdict.best) if found is not None and found.significant and verdict.best else None
+    value = found.value if found is not None else 1.0
+    return Claim(winner, value, verdict.candidates or 0, counts.get("correct", 0))
+
+
+def without(shown: str) -> tuple[str, ...]:
+    """The parts to leave out so that of the three only those in ``shown`` ("best,critiques", or "none") are left."""
+    kept = shown.split(",")
+    return ("failures", *(part for name, parts in SWITCHED.items() if name not in kept for part in parts))
+
+
+def by_openevolve(cell: Cell, setting: Setting) -> Claim:
+    """A search by OpenEvolve, from its beginning."""
+    out = setting.out / "runs" / cell.name
+    shutil.rmtree(out, ignore_errors=True)
+    source = EXAMPLES / cell.problem
+    assert setting.peer is not None
+    found = evolve(
+        Search(
+            python=setting.peer,
+            url=setting.url,
+            model=MODELS[kind_of(cell.problem)],
+            source=source,
+            out=out,
+            budget=setting.budget,
+            seed=cell.seed,
+            parallel=setting.parallel,
+            naive=cell.method == "openevolve-naive",
+        )
+    )
+    best, children = found["best"], [one for one in found["programs"] if one["iteration"] > 0]
+    correct = sum(one["score"] > 0 for one in children)
+    if best["program"].strip() == best["original"].strip() or best["score"] <= 1:
+        return Claim(None, 1.0, len(children), correct)
+    winner = out / f"winner{Path(load(source).problem.program.name).suffix}"
+    winner.write_text(best["program"] + "\n")
+    return Claim(winner, best["score"], len(children), correct)
+
+
+def measured(cell: Cell, setting: Setting) -> Found:
+    """The cell's result: from its file, else searched, and its winner measured again in a fresh session."""
+    path = setting.out / "cells" / f"{cell.name}.json"
+    if path.exists():
+        told: Found = json.loads(path.read_text())
+        if told["budget"] != setting.budget:
+            raise SystemExit(f"{path} is of budget {told['budget']}, not {setting.budget}; choose another --out")
+        return told
+    print(f"\n{cell.problem} {cell.method} seed {cell.seed}", file=sys.stderr, flush=True)
+    started = time.monotonic()
+    claim = by_openevolve(cell, setting) if cell.method in PEERS else by_maxcode(cell, setting)
+    searched = time.monotonic()
+    told = {
+        "problem": cell.problem,
+        "method": cell.method,
+        "seed": cell.seed,
+        "budget": setting.budget,
+        "claimed": round(claim.speedup, 4),
+        "winner": str(claim.winner) if claim.winner is not None else None,
+        "candidates": claim.candidates,
+        "correct": claim.correct,
+        "seconds": round(searched - started, 1),
+        **judged(claim, EXAMPLES / cell.problem),
+    }
+    path.parent.mkdir(parents=True, exist_ok=True)
+    scratch = path.with_suffix(".new")
+    scratch.write_text(json.dumps(told, indent=1) + "\n")
+    scratch.replace(path)
+    return told
+
+
+def judged(claim: Claim, source: Path) -> Found:
+    """Our evaluator's word on a winner: outcome, speed-up with its interval, and what it refutes."""
+    if claim.winner is None:
+        return {"outcome": "none", "speedup": [1.0, 1.0, 1.0], "refuted": ""}
+    verdict = evaluate_source(claim.winner, Request(source))
+    found = verdict.speedup
+    holds = verdict.outcome == "correct" and verdict.confirmed and found is not None and found.significant
+    told = f"{found.value:.2f}x [{found.low:.2f}, {found.high:.2f}]" if found is not None else "not timed"
+    claimed = f"claimed {claim.speedup:.2f}x"
+    if verdict.outcome != "correct":
+        refuted = f"wrong: {claimed}, is {verdict.outcome} ({'; '.join(verdict.reasons[:2])})"
+    elif not holds:
+        refuted = f"not faster: {claimed}, measured {told}"
+    else:
+        assert found is not None
+        refuted = f"overstated: {claimed}, measured {told}" if claim.speedup > OVERSTATED * found.high else ""
+    gain = [found.value, found.low, found.high] if holds and found is not None else [1.0, 1.0, 1.0]
+    return {"outcome": verdict.outcome, "speedup": [round(one, 4) for one in gain], "refuted": refuted}
+
+
+# ------------------------------------------------------------------------------------------------------------- tables
+
+
+def line(one: Found) -> str:
+    value, low, high = one["speedup"]
+    gain = f"{value:7.2f}x [{low:.2f}, {high:.2f}]" if one["outcome"] != "none" else "   none"
+    counts = f"{one['correct']} of {one['candidates']} correct"
+    return f"{one['problem']:10} {one['method']:38} {one['seed']:4} {gain:26} {counts:20} {one['seconds']:7.0f} s"
+
+
+def refutations(found: Iterable[Found]) -> list[str]:
+    """The claims that did not hold, one line each."""
+    return [f"{one['problem']} {one['method']} seed {one['seed']}: {one['refuted']}" for one in found if one["refuted"]]
+
+
+def summary(found: Sequence[Found]) -> list[Found]:
+    """By method, over the problems and seeds that all of them finished: medians, ranks, candidates, refuted claims."""
+    rows = [
+        Row(
+            Cell(one["problem"], one["method"], one["seed"]),
+            Interval(*one["speedup"]),
+            one["candidates"],
+            one["correct"],
+            0,
+            Usage(),
+            one["seconds"],
+        )
+        for one in found
+    ]
+    told = []
+    for method in bench.table(rows).methods:
+        mine = [one for one in found if one["method"] == method.method]
+        figures = {name: method.figures[name] for name in ("median", "geometric", "rank")}
+        told.append(
+            {
+                "method": method.method,
+                **{name: [round(x, 3) for x in (f.value, f.low, f.high)] for name, f in figures.items()},
+                "candidates": sum(one["candidates"] for one in mine),
+                "correct": sum(one["correct"] for one in mine),
+                "winners": sum(one["winner"] is not None for one in mine),
+                "refuted": sum(bool(one["refuted"]) for one in mine),
+            }
+        )
+    return told
+
+
+def shown(rows: Sequence[Found]) -> str:
+    """The summary as lines."""
+    head = ("median max speed-up", "geometric mean", "mean rank")
+    lines = [f"{'method':38} " + " ".join(f"{one:24}" for one in head) + " correct      winners refuted"]
+    for one in rows:
+        figures = " ".join(f"{_interval(one[name]):24}" for name in ("median", "geometric", "rank"))
+        counts = f"{one['correct']}/{one['candidates']}"
+        lines.append(f"{one['method']:38} {figures} {counts:12} {one['winners']:7} {one['refuted']:7}")
+    return "\n".join(lines)
+
+
+def _interval(values: Sequence[float]) -> str:
+    value, low, high = values
+    return f"{value:.2f} [{low:.2f}, {high:.2f}]"
+
+
+def report(found: Sequence[Found], out: Path) -> None:
+    """Print everything, and write it to ``table.json``: all methods together, and where one ran on some problems only,
+    the problems that it ran on."""
+    print("\n".join(map(line, found)))
+    problems: dict[str, frozenset[str]] = {}
+    for one in found:
+        problems[one["method"]] = problems.get(one["method"], frozenset()) | {one["problem"]}
+    tables = {}
+    for group in sorted(set(problems.values()), key=lambda names: (-len(names), sorted(names))):
+        taken = [one for one in found if one["problem"] in group and problems[one["method"]] >= group]
+        tables[", ".join(sorted(group))] = summary(taken)
+        print(f"\n{', '.join(sorted(group))}; 95 % bootstrap intervals\n{shown(summary(taken))}")
+    refuted = refutations(found)
+    print("\nclaims that did not hold: " + ("\n  ".join(["", *refuted]) if refuted else "none"))
+    out.mkdir(parents=True, exist_ok=True)
+    (out / "table.json").write_text(json.dumps({"cells": found, "tables": tables, "refuted": refuted}, indent=1) + "\n")
+
+
+# --------------------------------------------------------------------------------------------------------------- plan
+
+
+def subsets(base: str) -> list[str]:
+    """``base`` with every subset of the three parts; first none, last all."""
+    names = [chosen for size in range(len(SWITCHED) + 1) for chosen in combinations(SWITCHED, size)]
+    return [f"{base}+maxcode{{{','.join(chosen) or 'none'}}}" for chosen in names]
+
+
+def planned(options: argparse.Namespace) -> list[Cell]:
+    """The cells in the order in which they run: by seed, problem, method."""
+    if options.ablate:
+        problems, names = options.problems or KERNELS, subsets(options.base)
+    else:
+        usual = (*METHODS, *(PEERS if options.peer_python else ()))
+        problems, names = options.problems or (*PROGRAMS, *KERNELS), options.methods or usual
+    if any(name in PEERS for name in names) and not options.peer_python:
+        raise SystemExit("openevolve needs --peer-python, an interpreter with `pip install openevolve`")
+    kinds = {problem: kind_of(problem) for problem in problems}
+    cells = bench.cells(problems, names, options.seeds)
+    return [one for one in cells if one.method != "openevolve-naive" or kinds[one.problem] == "program"]
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--problems", nargs="+", help="folders of examples/ (default: three programs, three kernels)")
+    parser.add_argument("--methods", nargs="+", help=f"default: {' '.join(METHODS)}, and both openevolve")
+    parser.add_argument("--seeds", type=int, nargs="+", default=[0, 1, 2])
+    parser.add_argument("--budget", type=int, default=24)
+    parser.add_argument("--peer-python", help="interpreter of an environment with OpenEvolve")
+    parser.add_argument("--parallel", type=int, default=2, help="OpenEvolve's parallel_evaluations")
+    parser.add_argument("--ablate", action="store_true", help="subsets of what +maxcode shows, on kernels")
+    parser.add_argument("--base", default="cuda-llm", help="the method that --ablate takes apart")
+    parser.add_argument("--out", type=Path, default=Path("runs/methods"))
+    options = parser.parse_args()
+    found: list[Found] = []
+    cells = planned(options)
+    try:
+        with endpoint() as url:
+            setting = Setting(url, options.out, options.budget, options.peer_python, options.parallel)
+            for cell in cells:
+                found.append(measured(cell, setting))
+    except (Interrupted, KeyboardInterrupt):
+        print("interrupted; repeat the command to resume", file=sys.stderr)
+    if found:
+        report(found, options.out)
+
+
+if __name__ == "__main__":
+    main()

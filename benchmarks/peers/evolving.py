@@ -1,0 +1,59 @@
+"""One search with OpenEvolve: the scorer in a process of its own, OpenEvolve in its own interpreter."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+import tempfile
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from peers.watch import watched
+
+HERE = Path(__file__).parent
+
+
+@dataclass(frozen=True)
+class Search:
+    """What OpenEvolve is to do.  ``python``: the interpreter of its environment; ``naive``: a user's own score."""
+
+    python: str
+    url: str
+    model: str
+    source: Path
+    out: Path
+    budget: int
+    seed: int
+    parallel: int
+    naive: bool
+
+
+@contextmanager
+def scoring(source: Path) -> Iterator[Path]:
+    """The socket of a scorer for the problem in ``source``; the scorer ends with the context."""
+    with tempfile.TemporaryDirectory(prefix="scorer-") as folder:
+        path = Path(folder) / "scorer.sock"
+        command = [sys.executable, str(HERE / "scorer.py"), str(source), str(path)]
+        with subprocess.Popen(command, stdout=subprocess.PIPE, text=True) as scorer:
+            try:
+                assert scorer.stdout is not None
+                if not scorer.stdout.readline():
+                    raise SystemExit(f"the scorer for {source} ended with status {scorer.wait()} before it was ready")
+                yield path
+            finally:
+                scorer.terminate()
+
+
+def evolve(search: Search) -> dict[str, Any]:
+    """What OpenEvolve found: ``best`` and ``programs`` with its own scores, as in ``found.json``."""
+    with scoring(search.source) as path:
+        words = [search.python, str(HERE / "openevolve_run.py"), "search", "--socket", str(path)]
+        words += ["--url", search.url, "--model", search.model, "--out", str(search.out), "--seed", str(search.seed)]
+        words += ["--iterations", str(search.budget), "--parallel", str(search.parallel)]
+        watched(words + (["--naive"] if search.naive else []), {}, memory=False)
+    found: dict[str, Any] = json.loads((search.out / "found.json").read_text())
+    return found

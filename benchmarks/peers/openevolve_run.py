@@ -1,0 +1,151 @@
+"""OpenEvolve on one problem, in an environment of its own: `pip install openevolve`, without maxcode.
+
+    PYTHON benchmarks/peers/openevolve_run.py search --url URL --model M --socket S --iterations 24 --seed 0 --out DIR
+    PYTHON benchmarks/peers/openevolve_run.py throughput --url URL --parallel P --count N
+
+``search``: the problem and every score come from ``scorer.py`` behind the socket, so nothing that the model wrote runs
+here.  Whole-file rewrites; everything that is not set below is OpenEvolve's own default.  The model is asked without
+a seed: OpenEvolve would send one and the same with every call, and the endpoint takes a seed at its word.  ``DIR``
+gets ``found.json``: the best program, and all programs with OpenEvolve's own scores.
+
+``throughput``: an evaluator that waits 1 ms; prints what ``throughput.py`` prints.
+
+This file is OpenEvolve's evaluation file too: it loads it and calls ``evaluate``.
+"""
+
+import argparse
+import asyncio
+import json
+import os
+import socket
+import sys
+import tempfile
+import time
+from pathlib import Path
+
+SOCKET, KIND, STAMPS = "PEER_SCORER", "PEER_SCORE", "PEER_STAMPS"
+UNBOUNDED = 10_000_000
+
+
+def evaluate(program_path):
+    """OpenEvolve's hook: the score of the program in a file."""
+    if STAMPS in os.environ:
+        return _waited()
+    from openevolve.evaluation_result import EvaluationResult
+
+    text = Path(program_path).read_text()
+    answer = asked({"kind": os.environ[KIND], "program": text})
+    if "error" in answer:
+        raise RuntimeError(answer["error"])
+    reasons = "\n".join(answer["reasons"])
+    artifacts = {"outcome": answer["outcome"], **({"reasons": reasons} if reasons else {})}
+    return EvaluationResult({"combined_score": answer["score"]}, artifacts)
+
+
+def _waited():
+    time.sleep(0.001)
+    with open(os.environ[STAMPS], "a") as stamps:
+        stamps.write(f"{time.monotonic()}\n")
+    return {"combined_score": time.monotonic() % 1}
+
+
+def asked(request):
+    """One request to the scorer, one answer."""
+    with socket.socket(socket.AF_UNIX) as line:
+        line.connect(os.environ[SOCKET])
+        line.sendall(json.dumps(request).encode() + b"\n")
+        with line.makefile("rb") as answer:
+            return json.loads(answer.readline())
+
+
+def configured(options, language, suffix):
+    """OpenEvolve's configuration: whole-file rewrites, one model, no limits that would cut programs or timings."""
+    from openevolve.config import Config, LLMModelConfig
+
+    config = Config()
+    config.random_seed = None  # it would be sent to the model, the same with every call
+    config.database.random_seed = options.seed
+    config.language, config.file_suffix = language, suffix
+    config.diff_based_evolution = False
+    config.max_code_length = UNBOUNDED
+    config.log_level = "WARNING"
+    config.checkpoint_interval = UNBOUNDED
+    config.evaluator.cascade_evaluation = False
+    config.evaluator.parallel_evaluations = options.parallel
+    config.evaluator.timeout = 3600
+    model = LLMModelConfig(
+        api_base=options.url, api_key="none", name=options.model, temperature=0.6, max_tokens=16_384, timeout=600
+    )
+    model.retries, model.retry_delay = 3, 1
+    config.llm.models = [model]
+    config.llm.evaluator_models = [model]
+    return config
+
+
+def evolved(config, program, folder, iterations):
+    """Run OpenEvolve; its controller, which holds what it found."""
+    from openevolve.controller import OpenEvolve
+
+    path = Path(folder) / f"initial{config.file_suffix}"
+    path.write_text(program)
+    controller = OpenEvolve(str(path), __file__, config, str(folder))
+    asyncio.run(controller.run(iterations=iterations))
+    return controller
+
+
+def search(options):
+    os.environ[SOCKET], os.environ[KIND] = str(options.socket), "naive" if options.naive else "verified"
+    problem = asked({"kind": "problem"})
+    config = configured(options, problem["language"], problem["suffix"])
+    config.prompt.system_message = (
+        f"{problem['statement'].strip()}\n\nRewrite the program so that it runs faster; its output must stay the same. "
+        f"It is built with: {problem['flags']}. FITNESS is its speed-up over the original, 0 where it is wrong."
+    )
+    options.out.mkdir(parents=True, exist_ok=True)
+    controller = evolved(config, problem["program"], options.out, options.iterations)
+    programs = [
+        {"iteration": one.iteration_found, "score": one.metrics.get("combined_score", 0.0), "program": one.code}
+        for one in controller.database.programs.values()
+    ]
+    best = controller.database.get_best_program("combined_score")
+    found = {"score": best.metrics["combined_score"], "program": best.code, "original": problem["program"]}
+    scratch = options.out / "found.json.new"
+    scratch.write_text(json.dumps({"best": found, "programs": programs}, indent=1) + "\n")
+    scratch.replace(options.out / "found.json")
+
+
+def throughput(options):
+    with tempfile.TemporaryDirectory() as folder:
+        os.environ[STAMPS] = str(Path(folder) / "stamps")
+        config = configured(options, "python", ".py")
+        import openevolve.controller  # noqa: F401  outside the measurement
+
+        before, began = os.times(), time.monotonic()
+        evolved(config, "print(0)\n", folder, options.count)
+        after = os.times()
+        stamps = [float(line) for line in Path(os.environ[STAMPS]).read_text().split()]
+    cpu_s = sum(after[:4]) - sum(before[:4])  # user and system, of this process and of its workers
+    json.dump({"began": began, "stamps": sorted(stamps[1:]), "cpu_s": cpu_s}, sys.stdout)
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    verbs = parser.add_subparsers(required=True)
+    for name, run in (("search", search), ("throughput", throughput)):
+        verb = verbs.add_parser(name)
+        verb.set_defaults(run=run)
+        verb.add_argument("--url", required=True)
+        verb.add_argument("--model", default="maxcode-fixed")
+        verb.add_argument("--parallel", type=int, default=2)
+        verb.add_argument("--seed", type=int, default=0)
+        verb.add_argument("--socket", type=Path)
+        verb.add_argument("--naive", action="store_true", help="score as a user's own evaluator would")
+        verb.add_argument("--iterations", type=int, default=24)
+        verb.add_argument("--count", type=int, default=100)
+        verb.add_argument("--out", type=Path)
+    options = parser.parse_args()
+    options.run(options)
+
+
+if __name__ == "__main__":
+    main()

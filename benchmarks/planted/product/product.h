@@ -1,0 +1,1 @@
+void product(int n, const double *a, const double *b, double *c);

@@ -1,0 +1,30 @@
+"""What a bench is made of: one cell for every problem, method and seed."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import final
+
+
+@final
+@dataclass(frozen=True, slots=True)
+class Cell:
+    """One run of a bench."""
+
+    problem: str
+    method: str
+    seed: int
+
+    @property
+    def name(self) -> str:
+        """The name of its run folder."""
+        return f"{self.problem}-{self.method}-{self.seed}"
+
+
+def cells(problems: Sequence[str], methods: Sequence[str], seeds: Sequence[int]) -> tuple[Cell, ...]:
+    """Every combination, in the order in which they are run: seed, then problem, then method.
+
+    Methods are compared where all of them finished, so a bench that is stopped half-way compares what it has run.
+    """
+    return tuple(Cell(problem, method, seed) for seed in seeds for problem in problems for method in methods)

@@ -1,0 +1,139 @@
+"""Fenced code blocks as models write them, which is not always as Markdown wants them."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+from typing import Literal, NamedTuple, final
+
+_FENCE = re.compile(r"(?P<indent>[ \t]*)(?P<ticks>`{3,}|~{3,})[ \t]*(?P<info>[^`]*)")
+_GLUED = re.compile(r"(?<=[};)>])[ \t]*(`{3,})[ \t]*$|(?<=[:.,])[ \t]*(`{3,}[\w+#-]+)[ \t]*$", re.MULTILINE)
+_WRAPPERS = {"", "md", "markdown", "text", "txt"}
+_MOST_WRAPS = 3  # blocks within blocks within blocks
+
+
+@final
+@dataclass(frozen=True, slots=True)
+class Unread:
+    """No program could be read: why, in words for the model; ``cut`` when the text ends in the middle of its answer."""
+
+    reason: str
+    cut: bool = False
+
+
+def line_end(text: str) -> str:
+    """What ends the lines of a file: CR LF where it ends all of them."""
+    return "\r\n" if 0 < text.count("\n") == text.count("\r\n") else "\n"
+
+
+class Block(NamedTuple):
+    """A fenced block: its info string, what is inside, the last line of text before it, whether it is closed, and
+    the marks of its fence."""
+
+    info: str
+    body: str
+    before: str
+    closed: bool
+    ticks: str = ""
+
+    @property
+    def tag(self) -> str:
+        """The language tag as it is usually spelt: ``{.C++17 title="x"}`` gives ``c++``."""
+        words = re.split(r"[\s:,={}]+", self.info.lower().strip("{} \t"))
+        return re.sub(r"[\d.]+$", "", words[0].removeprefix(".").removeprefix("language-"))
+
+
+def blocks(text: str) -> list[Block]:
+    """The fenced blocks of a text, in order; those inside a block that may be only a wrapper come behind it."""
+    return _unwrapped(text, _MOST_WRAPS)
+
+
+def _unwrapped(text: str, wraps: int) -> list[Block]:
+    found = _blocks(text)
+    if not (found and _settled(found)) and (parted := _GLUED.sub(r"\n\1\2", text)) != text:
+        found = _blocks(parted)
+    flat: list[Block] = []
+    for block in found:
+        inside = _unwrapped(block.body, wraps - 1) if wraps and block.tag in _WRAPPERS else []
+        flat += [block, *(inside if block.closed and _settled(inside) else [])]
+    return flat
+
+
+def _blocks(text: str) -> list[Block]:
+    """The reading that closes every block: as Markdown has it; else with blocks inside blocks; else each opening
+    fence ends the block before it, whose own end was forgotten."""
+    plain = _scan(text, "plain")
+    if _settled(plain) and not any(_holds_opening(block) for block in plain):
+        return plain
+    nested = _scan(text, "nested")
+    return nested if _settled(nested) else _scan(text, "restart")
+
+
+def _settled(found: list[Block]) -> bool:
+    return all(block.closed for block in found)
+
+
+def _holds_opening(block: Block) -> bool:
+    fences = (match for line in block.body.split("\n") if (match := _FENCE.fullmatch(line)))
+    return any(fence["info"].strip() and fence["ticks"].startswith(block.ticks) for fence in fences)
+
+
+@final
+@dataclass(slots=True)
+class _Open:
+    """A block being read."""
+
+    indent: int
+    ticks: str
+    info: str
+    before: str
+    lines: list[str]
+    depth: int = 1
+
+    def closes(self, fence: re.Match[str]) -> bool:
+        indent = len(fence["indent"]) <= self.indent + 3
+        return fence["ticks"].startswith(self.ticks) and not fence["info"].strip() and indent
+
+    def opens(self, fence: re.Match[str]) -> bool:
+        return fence["ticks"].startswith(self.ticks) and bool(fence["info"].strip())
+
+    def block(self, closed: bool) -> Block:
+        body = "".join(f"{_dedented(line, self.indent)}\n" for line in self.lines)
+        return Block(self.info, body, self.before, closed, self.ticks)
+
+
+def _dedented(line: str, indent: int) -> str:
+    """The line without the white space that its fence has too."""
+    return line[min(indent, len(line) - len(line.lstrip(" \t"))) :]
+
+
+def _scan(text: str, mode: Literal["plain", "nested", "restart"]) -> list[Block]:
+    found: list[Block] = []
+    now: _Open | None = None
+    before = ""
+    for line in text.split("\n"):
+        fence = _FENCE.fullmatch(line)
+        if now is None:
+            if fence is not None:
+                now, before = _opened(fence, before), ""
+            elif line.strip():
+                before = line
+        elif fence is not None and mode == "nested" and now.opens(fence):
+            now.depth += 1
+            now.lines.append(line)
+        elif fence is not None and mode == "restart" and now.opens(fence):
+            found.append(now.block(closed=True))
+            now = _opened(fence, "")
+        elif fence is not None and now.closes(fence) and now.depth == 1:
+            found.append(now.block(closed=True))
+            now = None
+        else:
+            now.depth -= fence is not None and now.closes(fence)
+            now.lines.append(line)
+    if now is not None and (now.info or "".join(now.lines).strip()):  # a stray fence at the end opens nothing
+        found.append(now.block(closed=False))
+    return found
+
+
+def _opened(fence: re.Match[str], before: str) -> _Open:
+    return _Open(len(fence["indent"]), fence["ticks"], fence["info"].strip(), before, [])

@@ -1,0 +1,120 @@
+"""What can go wrong between maxcode and a model's provider: what passes when asked again, and what does not.
+
+Adapters raise ``TransientFault`` for the first kind, which ``Retrying`` catches, and ``ProviderError`` for the second.
+No message holds a key or the user part of a URL.
+"""
+
+from __future__ import annotations
+
+import email.utils
+import ipaddress
+import time
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import final
+from urllib.parse import urlsplit
+
+from maxcode.errors import ProviderError
+
+DETAIL_LENGTH = 400
+SHORTEST_KEY = 8  # anything shorter is a placeholder, and may be a word of the message
+
+
+@final
+@dataclass(frozen=True, slots=True)
+class Endpoint:
+    """Which model is asked, where, and which environment variable its key comes from; never the key itself."""
+
+    model: str
+    base_url: str
+    key_variable: str
+
+    def __str__(self) -> str:
+        return f"model {self.model} at {shown(self.base_url)}"
+
+
+@final
+class TransientFault(Exception):
+    """A failure that may pass when the same request is sent again, after ``retry_after`` seconds if that is known."""
+
+    def __init__(self, cause: str, retry_after: float | None = None) -> None:
+        super().__init__(cause)
+        self.retry_after = retry_after
+
+
+@final
+@dataclass(frozen=True, slots=True)
+class Refusal:
+    """An HTTP error as an endpoint gave it: status, its own words, its code for the error, the headers."""
+
+    status: int
+    detail: str
+    code: str
+    headers: Mapping[str, str]
+
+
+def without_key(text: str, key: str) -> str:
+    """An endpoint's words without the key, which some repeat."""
+    return text.replace(key, "(key)") if len(key) >= SHORTEST_KEY else text
+
+
+def shown(url: str) -> str:
+    """A base URL as it may be printed: without user, password and query."""
+    parts = urlsplit(url)
+    port = f":{parts.port}" if parts.port is not None else ""
+    return f"{parts.scheme}://{parts.hostname or ''}{port}{parts.path.rstrip('/')}"
+
+
+def is_loopback(url: str) -> bool:
+    """Whether a base URL points at this machine."""
+    host = urlsplit(url).hostname or ""
+    if host == "localhost":
+        return True
+    try:
+        return ipaddress.ip_address(host).is_loopback
+    except ValueError:
+        return False
+
+
+def fault(endpoint: Endpoint, refusal: Refusal) -> TransientFault | ProviderError:
+    """The exception for an HTTP error: transient for 408, 409, 429 and 5xx, unless an account has run dry."""
+    words = f"HTTP {refusal.status}: {refusal.detail[:DETAIL_LENGTH] or 'no explanation'}"
+    dry = refusal.status == 402 or refusal.code in ("insufficient_quota", "billing_hard_limit_reached")
+    if not dry and (refusal.status in (408, 409, 429) or refusal.status >= 500):
+        return TransientFault(words, retry_after(refusal.headers))
+    return ProviderError(f"{endpoint} refused the request ({words}); {_cure(endpoint, 402 if dry else refusal.status)}")
+
+
+def _cure(endpoint: Endpoint, status: int) -> str:
+    cures = {
+        401: f"set {endpoint.key_variable} to a key that is valid there",
+        402: "the account has no credit left there: add some, or use another key or endpoint",
+        403: f"the key in {endpoint.key_variable} may not use this model: use another key or another model",
+        404: "check the model's name and the base URL (for most servers it ends in /v1)",
+        413: "the prompt is too long for it: use a model with a longer context, or switch parts of the prompt off",
+    }
+    return cures.get(
+        status,
+        "if it names a parameter, switch that one off in the model's settings "
+        "(seed, temperature, stream_usage, max_tokens_field, thinking)",
+    )
+
+
+def retry_after(headers: Mapping[str, str]) -> float | None:
+    """The wait in seconds that an answer asks for (``retry-after-ms``, ``Retry-After`` as a number or as a date); None
+    where it does not say.  ``headers`` are found whatever their case."""
+    if (exact := _number(headers.get("retry-after-ms", ""))) is not None:
+        return exact / 1000
+    text = headers.get("retry-after", "")
+    if (seconds := _number(text)) is not None:
+        return seconds
+    date = email.utils.parsedate_tz(text)
+    return max(0.0, email.utils.mktime_tz(date) - time.time()) if date is not None else None
+
+
+def _number(text: str) -> float | None:
+    try:
+        found = float(text)
+    except ValueError:
+        return None
+    return found if 0 <= found < float("inf") else None

@@ -1,0 +1,59 @@
+"""What tokens cost: a small dated table (``prices.toml``) and the user's own.  An unknown price is None, never a guess.
+
+The table holds at the providers' own hosts alone: the same name at another endpoint may cost anything.  The user's
+table holds wherever its model is asked.
+"""
+
+from __future__ import annotations
+
+import tomllib
+from importlib.resources import files
+from pathlib import Path
+from urllib.parse import urlsplit
+
+import msgspec
+
+from maxcode.errors import InputError
+
+
+class Price(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    """Dollars per million tokens.  ``cached``: for prompt tokens read from the provider's cache; ``up_to``: the prompt
+    length in tokens up to which all this holds."""
+
+    input: float
+    output: float
+    cached: float | None = None
+    up_to: int | None = None
+
+    def dollars(self, prompt: int, completion: int, cached: int = 0) -> float | None:
+        """What a call cost whose ``prompt`` tokens include ``cached`` ones; None where the price does not say."""
+        if (cached and self.cached is None) or (self.up_to is not None and prompt > self.up_to):
+            return None
+        saved = cached * (self.input - (self.cached or 0.0)) if cached else 0.0
+        return (prompt * self.input - saved + completion * self.output) / 1e6
+
+
+def price(model: str, base_url: str, own: Path | None = None) -> Price | None:
+    """The price of ``model`` at ``base_url``: from the table ``own`` if it is there, else from ours, else None.
+
+    Raises InputError for a table that cannot be read.
+    """
+    if own is not None and (found := read_prices(own).get(model)) is not None:
+        return found
+    return _published().get(urlsplit(base_url).hostname or "", {}).get(model)
+
+
+def read_prices(path: Path) -> dict[str, Price]:
+    """A user's table: one ``"model" = { input = DOLLARS, output = DOLLARS }`` per line, per million tokens."""
+    try:
+        return msgspec.convert(tomllib.loads(path.read_text()), dict[str, Price])
+    except (OSError, UnicodeDecodeError, tomllib.TOMLDecodeError, msgspec.ValidationError) as error:
+        raise InputError(
+            f'cannot read the price table {path} ({error}); it needs lines like "my-model" = '
+            "{ input = 0.5, output = 1.5 } in dollars per million tokens"
+        ) from error
+
+
+def _published() -> dict[str, dict[str, Price]]:
+    text = files(__package__).joinpath("prices.toml").read_text()
+    return msgspec.convert(tomllib.loads(text), dict[str, dict[str, Price]])

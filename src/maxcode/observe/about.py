@@ -1,0 +1,100 @@
+"""The parts that say what is asked for: statement, program, machine, task."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from maxcode.observe.part import Part, listing
+from maxcode.reached import Reached
+from maxcode.techniques import describe
+from maxcode.types import Checker, FunctionSpec, Machine, Problem, Section, State
+
+
+def statement() -> Part:
+    """ "Problem": the task, its language, flags, checker, what is permitted, and the original program, which is the
+    last word on what is right; it is left out where "Program" shows it."""
+
+    def part(state: State, reached: Reached) -> Section | None:
+        lines = _statement_lines(state.problem)
+        original = state.problem.program
+        if state.program != original:
+            lines += ["the original program:", listing(original, state.problem.language)]
+        return Section("Problem", "\n".join(lines))
+
+    return part
+
+
+def program() -> Part:
+    """ "Program": the program to improve, the one at this state."""
+
+    def part(state: State, reached: Reached) -> Section | None:
+        return Section("Program", listing(state.program, state.problem.language))
+
+    return part
+
+
+def machine(described: Machine) -> Part:
+    """ "Machine": where the candidate will be built and timed, and what one run of it may use."""
+    lines = [f"{described.cpu}, {described.cores} cores, {described.kernel}"]
+    if described.caches:
+        lines.append("caches: " + ", ".join(f"{name} {size}" for name, size in described.caches.items()))
+    if described.isa:
+        lines.append(f"instruction sets: {', '.join(described.isa)}")
+
+    def part(state: State, reached: Reached) -> Section | None:
+        problem = state.problem
+        known = described.compilers.get(problem.language)
+        compilers = [known] if known else list(described.compilers.values())
+        built = [f"compiler: {', '.join(compilers)}"] if compilers else []
+        return Section("Machine", "\n".join([*lines, *built, _limits(problem)]))
+
+    return part
+
+
+def task(instruct: Callable[[State, Reached], str]) -> Part:
+    """ "Task": what the next proposal is asked for, a function of the state."""
+
+    def part(state: State, reached: Reached) -> Section | None:
+        return Section("Task", instruct(state, reached).strip())
+
+    return part
+
+
+def _limits(problem: Problem) -> str:
+    limits = problem.spec.limits
+    beside = " beside the arrays it is given" if problem.spec.function is not None else ""
+    return f"one run may use {limits.memory_mb} MB of memory{beside} and {limits.run_s:g} s of CPU time"
+
+
+def _statement_lines(problem: Problem) -> list[str]:
+    spec = problem.spec
+    lines = [problem.statement or "Make this program faster. It must give the same output for every input."]
+    lines += [f"language: {problem.language}", f"flags: {' '.join(spec.flags)}"]
+    lines += [f"checker: {_checker(spec.checker)}"] if spec.function is None else _function_lines(spec.function)
+    lines.append(f"goal: least {'CPU' if problem.goal == 'cpu' else 'wall-clock'} time")
+    if problem.permitted is not None:
+        lines.append(
+            "permitted techniques, all others are refused:" if problem.permitted else "no technique is permitted"
+        )
+        lines += [f"- {describe(name)}" for name in sorted(problem.permitted)]
+    return lines
+
+
+def _function_lines(spec: FunctionSpec) -> list[str]:
+    names = [one.name for one in spec.scalars]
+    sizes = "; ".join(
+        ", ".join(f"{name} = {value}" for name, value in zip(names, size, strict=True)) for size in spec.timed
+    )
+    return [
+        f"implement the function {spec.name} of {spec.header_name}:",
+        spec.header.strip(),
+        f"timed at {sizes}; it must be right at every size",
+        f"checker: relative Frobenius error of every written array at most {spec.tolerance:g}",
+        "libraries such as a BLAS are forbidden",
+    ]
+
+
+def _checker(checker: Checker) -> str:
+    if checker.kind == "float":
+        return f"float (tolerance {checker.abs_tol:g} absolute, {checker.rel_tol:g} relative)"
+    return checker.kind

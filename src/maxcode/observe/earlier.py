@@ -1,0 +1,98 @@
+"""The parts that look back: the best of the path and of the run, critiques, and what not to repeat."""
+
+from __future__ import annotations
+
+from itertools import chain, islice
+
+from maxcode.feedback import result_line
+from maxcode.observe.part import Part, harmless, listing, notes
+from maxcode.reached import Reached
+from maxcode.types import Section, State
+
+
+def best(program_shown: bool = False) -> Part:
+    """ "Best": the best program of the path, the paper's u in person, and u in numbers; nothing at a root.
+
+    ``program_shown``: "Program" is part of the observation too, so that a program is not shown twice.
+    """
+
+    def part(state: State, reached: Reached) -> Section | None:
+        if state.step is None:
+            return None
+        peak = state.peak
+        if peak.step is None:
+            return Section("Best", f"u = {peak.reward:.2f}: nothing on this path beats the original yet")
+        lines = [f"u = {peak.reward:.2f}, the best reward on this path, reached at step {peak.depth}"]
+        pointer = "it is the program under 'Program'" if program_shown and peak == state else ""
+        return Section("Best", "\n".join(lines + _leader(peak, pointer)))
+
+    return part
+
+
+def run_best(best_shown: bool = False) -> Part:
+    """ "Best of the run": the confirmed leader of all paths, which need not be an ancestor.
+
+    ``best_shown``: "Best" is part of the observation too, so that a program is not shown twice.
+    """
+
+    def part(state: State, reached: Reached) -> Section | None:
+        leader = reached.best
+        if leader is None or leader.step is None:
+            return None
+        if best_shown and leader == state.peak:
+            return Section("Best of the run", "the best of this path, under 'Best', is the confirmed best of the run")
+        return Section("Best of the run", "\n".join(_leader(leader)))
+
+    return part
+
+
+def critiques(original: str = "", limit: int = 4) -> Part:
+    """ "Critique": the diagnosis of this state's program and of the states before it, ``limit`` at most, oldest first.
+
+    ``original`` is the diagnosis of the original program, shown at the root: ours, since the paper's initial
+    state has none and a first proposal would otherwise be blind.
+    """
+
+    def part(state: State, reached: Reached) -> Section | None:
+        told: list[str] = []
+        for node in state.ancestry:
+            if len(told) == limit:
+                break
+            if node.step is None and original:
+                told.append(f"Original program: {original}")
+            elif node.step is not None and node.step.critique:
+                told.append(f"Step {node.depth}: {node.step.critique}")
+        return Section("Critique", harmless("\n\n".join(reversed(told)))) if told else None
+
+    return part
+
+
+def failures(limit: int = 12, run: bool = True) -> Part:
+    """ "Failures": what not to repeat, ``limit`` at most: the latest proposals from this very program that did not
+    improve on it, and, with ``run``, the latest of the whole run that failed or are slower than the original."""
+
+    def part(state: State, reached: Reached) -> Section | None:
+        tried = [child for child in reversed(reached.children(state)[-limit:]) if child.reward <= state.reward]
+        known = {child.id for child in tried}
+        newest = islice(reached.newest(), 20 * limit) if run else ()  # keeps a prompt's cost flat as the run grows
+        failed = (node for node in newest if node.reward < 1.0 and node.id not in known)
+        told = [_failure(node) for node in islice(chain(tried, failed), limit)]
+        return Section("Failures", "\n\n".join(told)) if told else None
+
+    return part
+
+
+def _leader(state: State, pointer: str = "") -> list[str]:
+    assert state.step is not None
+    shown = pointer or listing(state.program, state.problem.language)
+    return [line for line in (notes(state), harmless(result_line(state.step.evaluation)), shown) if line]
+
+
+def _failure(state: State) -> str:
+    """The step without its critique.  What is correct and faster than the original, but not than the program it came
+    from, is told by that ratio, lest it be read as a success."""
+    assert state.step is not None
+    result = harmless(result_line(state.step.evaluation))
+    if state.reward >= 1.0 and state.parent is not None:
+        result = f"=> correct, {state.reward / state.parent.reward:.2f}x the speed of the program it came from"
+    return "\n".join(line for line in (f"Step {state.depth}:", notes(state), result) if line)

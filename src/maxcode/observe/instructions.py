@@ -1,0 +1,24 @@
+"""The instructions of the part "Task": texts from ``prompts/task_*.md``, chosen by what came of the last step."""
+
+from __future__ import annotations
+
+from maxcode.prompts import template
+from maxcode.reached import Reached
+from maxcode.types import Outcome, State
+
+_BY_OUTCOME = {
+    Outcome.UNPARSED: "task_unread",
+    Outcome.REJECTED: "task_refused",
+    Outcome.UNBUILT: "task_build",
+    Outcome.CORRECT: "task_faster",
+}
+
+
+def improve(state: State, reached: Reached) -> str:
+    """MaxCode's branching: does not compile, so mend the build; is wrong, so mend the logic; is correct, so beat the
+    best.  At a root: make it faster."""
+    if state.step is None:
+        return template("task_first").substitute()
+    return template(_BY_OUTCOME.get(state.outcome, "task_logic")).substitute(
+        outcome=state.outcome.value, reward=f"{state.reward:.2f}", best=f"{state.peak.reward:.2f}"
+    )

@@ -1,0 +1,115 @@
+"""The parts that say what was measured of the program: feedback, profile, and single tests.
+
+Of held-out tests nothing is told but how many failed.
+"""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Callable, Mapping
+
+from maxcode.feedback import feedback_lines
+from maxcode.observe.part import Part, harmless, shown_evaluation
+from maxcode.reached import Reached
+from maxcode.source import fenced
+from maxcode.types import CaseResult, Evaluation, Hotspot, Outcome, Section, State
+
+_SHARE_SHOWN = 0.01
+_TEXT_SHOWN = 120  # characters of a source line
+
+
+def feedback() -> Part:
+    """ "Feedback": the four-part feedback of the last step, raw; nothing at a root."""
+
+    def part(state: State, reached: Reached) -> Section | None:
+        if state.step is None:
+            return None
+        previous = state.parent.step if state.parent is not None else None
+        return Section("Feedback", harmless("\n".join(feedback_lines(state.step, previous))))
+
+    return part
+
+
+def profile(original: Evaluation | None = None, limit: int = 10) -> Part:
+    """ "Profile": the ``limit`` lines where most time is spent, with their text, and the time on the seen tests.
+
+    ``original`` is the evaluation of the original program, which is shown at a root.  Nothing for a program that
+    failed; no lines for one that was not sampled, being too slow to be expanded or too quick.
+    """
+
+    def part(state: State, reached: Reached) -> Section | None:
+        seen = shown_evaluation(state, original)
+        if seen is None or seen.outcome is not Outcome.CORRECT:
+            return None
+        source = state.program.files[state.program.name].split("\n")
+        spots = [_spot(line, share, names, source) for line, share, names in _by_line(seen.profile)[:limit]]
+        head = ["share of CPU time by line of the program:"] if spots else []
+        lines = [*head, *spots, *_seconds(seen)]
+        return Section("Profile", harmless("\n".join(lines))) if lines else None
+
+    return part
+
+
+def failing_test(inputs: Mapping[str, str]) -> Part:
+    """ "Test": the first seen test that the program fails, with its input; ``inputs`` holds the texts to quote."""
+
+    def part(state: State, reached: Reached) -> Section | None:
+        cases = state.step.evaluation.feedback.cases if state.step is not None else ()
+        failing = next((case for case in cases if case.seen and case.outcome is not Outcome.CORRECT), None)
+        if failing is None:
+            return None
+        told = harmless(f"test {failing.name}: {failing.outcome.value}. {failing.detail}")
+        return Section("Test", "\n".join([told, *_quoted(failing, inputs)]))
+
+    return part
+
+
+def slowest_test(
+    inputs: Mapping[str, str],
+    original: Evaluation | None = None,
+    when: Callable[[State, Reached], bool] = lambda state, reached: True,
+) -> Part:
+    """ "Test": the seen test on which a correct program spends most time, with that time and its input.
+
+    ``inputs`` holds the texts to quote, ``original`` is the evaluation of the original program, and the part is
+    silent unless ``when`` says so.
+    """
+
+    def part(state: State, reached: Reached) -> Section | None:
+        seen = shown_evaluation(state, original)
+        if seen is None or state.outcome is not Outcome.CORRECT or not when(state, reached):
+            return None
+        cases = [case for case in seen.feedback.cases if case.seen and case.name in seen.measures]
+        if not cases:
+            return None
+        slowest = max(cases, key=lambda case: seen.measures[case.name])
+        told = f"test {slowest.name} takes longest: {seen.measures[slowest.name] * 1e3:.1f} ms of CPU time"
+        return Section("Test", "\n".join([told, *_quoted(slowest, inputs)]))
+
+    return part
+
+
+def _quoted(case: CaseResult, inputs: Mapping[str, str]) -> list[str]:
+    return ["its input:", fenced(inputs[case.name])] if case.name in inputs else []
+
+
+def _by_line(spots: tuple[Hotspot, ...]) -> list[tuple[int, float, list[str]]]:
+    """(line, share, functions) with the largest share first."""
+    shares: dict[int, float] = defaultdict(float)
+    names: dict[int, list[str]] = defaultdict(list)
+    for spot in spots:
+        shares[spot.line] += spot.share
+        names[spot.line].append(spot.function)
+    ranked = sorted(shares, key=lambda line: -shares[line])
+    return [(line, shares[line], names[line]) for line in ranked if shares[line] >= _SHARE_SHOWN]
+
+
+def _spot(line: int, share: float, names: list[str], source: list[str]) -> str:
+    text = source[line - 1].strip() if 0 < line <= len(source) else ""
+    place = f"line {line}: {text[:_TEXT_SHOWN]}" if text else "no line of the program"
+    return f"{share:4.0%} {place}  (in {', '.join(dict.fromkeys(names))})"
+
+
+def _seconds(seen: Evaluation) -> list[str]:
+    timed = [seen.measures[case.name] for case in seen.feedback.cases if case.seen and case.name in seen.measures]
+    return [f"CPU time on all {len(timed)} tests that you may see: {sum(timed) * 1e3:.1f} ms"] if timed else []

@@ -1,0 +1,205 @@
+"""The part "Trajectory": every step from the root to here, oldest first, within a budget of tokens.
+
+The paper (section 2.4) shows all ancestors with their feedback and critiques.  Prompts are finite, so the oldest steps
+are shortened first, from the whole step to a note and its result, then to the result alone; on very long paths the
+oldest are left out at last.  The section says which, and that tokens are an estimate: bytes / 4.  Only as many steps
+are looked at as the budget can hold, so a prompt's cost is bounded however long the path.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from functools import partial
+from itertools import accumulate, chain, islice
+from typing import Literal, final
+
+from maxcode.feedback import feedback_lines, result_line
+from maxcode.observe.part import Part, harmless, notes, tokens
+from maxcode.reached import Reached
+from maxcode.types import Outcome, Section, State, StateId
+
+Critiques = Literal["all", "earlier", "none"]
+
+_HEAD = 90  # tokens kept free for the lines that say what was shortened
+_BRIEFS, _NUMBERS = 0.4, 0.15  # shares of the budget for shortened steps where not all of them fit
+_LEAST = 6  # tokens of the shortest way to tell a step
+_NOTE, _RESULT = 160, 240  # characters
+_KEPT = 20_000  # texts remembered
+
+
+def trajectory(budget: int = 4000, critiques: Critiques = "all") -> Part:
+    """ "Trajectory": the steps that led here in about ``budget`` tokens; nothing at a root.
+
+    The newest step is always told in full.  ``critiques``: which steps' critiques are told; "earlier" leaves the
+    newest one to the part "Critique".
+    """
+    remembered = _Remembered(_KEPT)
+
+    def part(state: State, reached: Reached) -> Section | None:
+        if state.step is None:
+            return None
+        newest = _Text(_full(state, critiques == "all"))
+        told = _within(state, newest, budget, partial(remembered.form, critiques != "none"))
+        texts = (one.text for one in reversed(told.texts))
+        return Section("Trajectory", "\n\n".join([*_head(told, state, budget), *texts]))
+
+    return part
+
+
+@final
+class _Text:
+    """One way to tell a step, and the tokens it takes with the blank line after it."""
+
+    __slots__ = ("cost", "text")
+
+    def __init__(self, text: str) -> None:
+        self.text = text
+        self.cost = tokens(text) + 1
+
+
+@final
+@dataclass(frozen=True, slots=True)
+class _Told:
+    """Newest first: the ``texts`` of the steps that are told, of which ``full`` in full and ``brief`` briefly."""
+
+    texts: list[_Text]
+    full: int
+    brief: int
+
+
+Form = Literal["full", "brief", "number"]
+
+
+@final
+class _Remembered:
+    """The texts of earlier steps, which every prompt below them tells again: without this a prompt would cost as much
+    as its path is long.  States of different runs can have one id, so it is the object that counts."""
+
+    def __init__(self, most: int) -> None:
+        self._most = most
+        self._kept: dict[tuple[StateId, Form], tuple[State, _Text]] = {}
+
+    def form(self, critique: bool, form: Form, node: State) -> _Text:
+        """The text of ``node`` in one of the forms."""
+        found = self._kept.get((node.id, form))
+        if found is not None and found[0] is node:
+            return found[1]
+        if len(self._kept) >= self._most:
+            self._kept.clear()
+        text = _Text(_full(node, critique) if form == "full" else _brief(node) if form == "brief" else _number(node))
+        self._kept[(node.id, form)] = (node, text)
+        return text
+
+
+def _within(state: State, newest: _Text, budget: int, form: Callable[[Form, State], _Text]) -> _Told:
+    nodes = list(islice((node for node in state.ancestry if node.step is not None), max(1, budget // _LEAST)))
+    full = _fitting(chain([newest], (form("full", node) for node in nodes[1:])), budget)
+    if len(full) == state.depth:
+        return _Told(full, len(full), 0)
+    room = budget - _HEAD
+    briefs = _fitting((form("brief", node) for node in nodes), room)
+    if len(briefs) < state.depth or _cost(briefs[1:]) > _left(full[:1], room):
+        return _graded(nodes, full, briefs, room, form)
+    saved = accumulate(long.cost - short.cost for long, short in zip(full, briefs, strict=False))
+    count = max((k for k, grown in enumerate(saved, 1) if grown + _cost(briefs) <= room), default=1)
+    return _Told(full[:count] + briefs[count:], count, len(briefs) - count)
+
+
+def _graded(
+    nodes: Sequence[State], full: list[_Text], briefs: list[_Text], room: int, form: Callable[[Form, State], _Text]
+) -> _Told:
+    """A path of which not even the brief texts fit: every form gets its share."""
+    texts = _fitting(full, int(room * (1 - _BRIEFS)))
+    count, left = len(texts), _left(texts, room)
+    texts += _fitting(briefs[count:], left - int(room * _NUMBERS), least=0)
+    brief = len(texts) - count
+    texts += _fitting((form("number", node) for node in nodes[len(texts) :]), left - _cost(texts[count:]), least=0)
+    return _Told(texts, count, brief)
+
+
+def _left(full: list[_Text], room: int) -> int:
+    """What is left for the shortened steps; their share of the budget even where the newest step alone exceeds it."""
+    return max(room - _cost(full), int(room * _BRIEFS))
+
+
+def _fitting(texts: Iterable[_Text], room: int, least: int = 1) -> list[_Text]:
+    """The first of the texts, as many as fit into so many tokens, ``least`` at least."""
+    found: list[_Text] = []
+    for one in texts:
+        room -= one.cost
+        if room < 0 and len(found) >= least:
+            break
+        found.append(one)
+    return found
+
+
+def _cost(texts: Sequence[_Text]) -> int:
+    return sum(one.cost for one in texts)
+
+
+# ------------------------------------------------------------------------------------------------- the ways to tell it
+
+
+def _full(node: State, critique: bool) -> str:
+    assert node.step is not None
+    previous = node.parent.step if node.parent is not None else None
+    lines = [f"Step {node.depth}:", notes(node), harmless("\n".join(feedback_lines(node.step, previous)))]
+    if critique:
+        lines.append(harmless(node.step.critique))
+    return "\n".join(line for line in lines if line)
+
+
+def _brief(node: State) -> str:
+    """The first note, or the first line, and the result; the note does not begin the line, so that a reader who
+    weighs notes by results does not charge the whole result to one of several."""
+    assert node.step is not None
+    lines = [line for line in notes(node).splitlines() if line.strip()]
+    note = next((line for line in lines if line.startswith("- ")), lines[0] if lines else "")
+    told = _cut(note, _NOTE) + (" [...]" if len(lines) > 1 else "")
+    return f"Step {node.depth}: {told}".rstrip() + f"\n{harmless(_cut(result_line(node.step.evaluation), _RESULT))}"
+
+
+def _number(node: State) -> str:
+    assert node.step is not None
+    evaluation = node.step.evaluation
+    if evaluation.timing is not None:
+        return f"=> correct, speedup {evaluation.timing.speedup.value:.2f}x (step {node.depth})"
+    untimed = ", not timed" if evaluation.outcome is Outcome.CORRECT else ""
+    return f"=> {evaluation.outcome.value}{untimed} (step {node.depth})"
+
+
+def _cut(text: str, most: int) -> str:
+    line = " ".join(text.split())
+    return line if len(line) <= most else f"{line[:most]} [...]"
+
+
+# -------------------------------------------------------------------------------------------- what it says of itself
+
+
+def _head(told: _Told, state: State, budget: int) -> Iterator[str]:
+    """What was shortened, and how; nothing where nothing was."""
+    if told.full == state.depth:
+        return
+    last = state.depth - told.full  # the newest step that is not told in full
+    said = [f"{_steps(last - told.brief + 1, last)} briefly"] if told.brief else []
+    last -= told.brief
+    left_out = state.depth - len(told.texts)
+    if last > left_out:
+        said.append(f"{_steps(left_out + 1, last)} by the result alone")
+    if left_out:
+        said.append(f"{_steps(1, left_out)} not at all, {_best_of(state, left_out)}")
+    yield f"(To stay near {budget} tokens, estimated as bytes / 4, these are shortened: {'; '.join(said)}.)"
+
+
+def _steps(first: int, last: int) -> str:
+    return f"steps {first} to {last}" if last > first else f"step {last}"
+
+
+def _best_of(state: State, left_out: int) -> str:
+    peak = state.peak
+    if peak.step is None:
+        return "none of which beat the original"
+    if peak.depth <= left_out:
+        return f"with the best of the path among them (step {peak.depth}, reward {peak.reward:.2f})"
+    return "the best of the path being a later one"

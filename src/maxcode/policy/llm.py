@@ -1,0 +1,105 @@
+"""The policy that asks a language model: the paper's pi(a|o), a frozen model and a prompt.
+
+    observation -> messages -> model -> completion -> program, or the reason why none could be read
+
+The words are templates (``prompts/``); this file only picks and fills them.  Departures from the paper: its prompts
+are not published, so these are ours, with the same three rules (a build that failed, a result that is wrong, a time to
+beat); edits as an answer are ours too, since long programs cost tokens.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import final
+
+from maxcode.completion import Answer, Unread, read
+from maxcode.errors import InputError
+from maxcode.model import Completion, Message, Model, Request
+from maxcode.prompts import template
+from maxcode.types import Action, Observation, Problem
+
+_LANGUAGES = ("cpp", "c", "python")  # those with a template of their own
+_CLOCKS = {"cpu": "the processor time (of all threads together)", "wall": "the wall-clock time"}
+_WHAT = {"program": "whole program", "function": "whole file"}
+
+
+@final
+@dataclass(frozen=True, slots=True)
+class Llm:
+    """Proposes what a language model answers.
+
+    Pure in the observation: its draw is the request's.  ``answer`` is the form asked for, ``temperature`` that of the
+    observation unless it is given.  A completion that holds no program is an action without one, with its text, its
+    usage and the reason.  Raises ProviderError when the provider failed for good.
+    """
+
+    model: Model
+    answer: Answer = "whole"
+    temperature: float | None = None
+    max_tokens: int = 16_384
+    thinking_tokens: int = 0
+
+    def __post_init__(self) -> None:
+        if self.answer not in ("whole", "edits"):
+            raise InputError(f"answer = '{self.answer}' is no form of answer; use 'whole' or 'edits'")
+        if self.max_tokens < 1:
+            raise InputError(
+                f"max_tokens = {self.max_tokens} leaves no room for an answer; give a whole program's worth"
+            )
+
+    async def propose(self, observation: Observation) -> Action:
+        """The model's program, or why none could be read from its completion."""
+        completion = await self.model.complete(self.request(observation))
+        problem, program = observation.state.problem, observation.state.program
+        found = read(completion.text, program, problem.language, self.answer, entry_of(problem))
+        if isinstance(found, Unread):
+            return Action(None, completion.text, completion.usage, self._why(found, completion))
+        return Action(found, completion.text, completion.usage)
+
+    def request(self, observation: Observation) -> Request:
+        """What the model is asked for an observation."""
+        return Request(
+            messages=messages(observation, self.answer),
+            draw=observation.draw,
+            temperature=observation.temperature if self.temperature is None else self.temperature,
+            max_tokens=self.max_tokens,
+            thinking_tokens=self.thinking_tokens,
+        )
+
+    def _why(self, found: Unread, completion: Completion) -> str:
+        if completion.ended == "length":
+            return f"the answer was cut at max_tokens = {self.max_tokens}, before its program was complete: be shorter"
+        return found.reason
+
+
+def messages(observation: Observation, answer: Answer = "whole") -> tuple[Message, ...]:
+    """The prompt for an observation: a system message, and a user message of ``# Title`` lines, each followed by its
+    section's text, in the order of the sections; the last one is "Task": what that section says, or the paper's three
+    rules without one, and the form of the answer."""
+    problem = observation.state.problem
+    parts = [section for section in observation.sections if section.title != "Task"]
+    told = [f"# {section.title}\n\n{section.text.strip()}" for section in parts]
+    task = (observation.section("Task") or _filled("task_rules")).strip()
+    told.append(f"# Task\n\n{task}\n\n{_form(problem, answer)}")
+    return Message("system", _system(problem)), Message("user", "\n\n".join(told))
+
+
+def entry_of(problem: Problem) -> str:
+    """The function that a whole program of the problem must define."""
+    return problem.spec.function.name if problem.spec.function is not None else "main"
+
+
+def _system(problem: Problem) -> str:
+    known = problem.language in _LANGUAGES
+    language = _filled(f"language_{problem.language}") if known else f"They are written in {problem.language}."
+    return _filled(f"system_{problem.kind}", language=language, clock=_CLOCKS[problem.goal])
+
+
+def _form(problem: Problem, answer: Answer) -> str:
+    form = _filled("answer_edits") if answer == "edits" else _filled("answer_whole", what=_WHAT[problem.kind])
+    paths = list(problem.program.files)
+    return form if len(paths) == 1 else f"{form} {_filled('answer_files', paths=', '.join(paths))}"
+
+
+def _filled(name: str, **values: str) -> str:
+    return template(name).substitute(values).strip()

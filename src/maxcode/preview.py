@@ -1,0 +1,57 @@
+"""What a run would ask first, and what it would cost at most by a rough estimate: ``--dry-run``."""
+
+from __future__ import annotations
+
+import dataclasses
+from dataclasses import dataclass
+from typing import final
+
+import msgspec
+
+from maxcode.batch import Method, draw_of
+from maxcode.critique import LlmCritic
+from maxcode.methods import Tempered
+from maxcode.model import Message
+from maxcode.model.connect import estimate_tokens
+from maxcode.policy.llm import Llm, messages
+from maxcode.reached import Reached
+from maxcode.types import Observation, Problem, State
+
+
+@final
+@dataclass(frozen=True, slots=True)
+class Preview:
+    """The first prompt, by role, and the estimate: ``prompt_tokens`` of that prompt (one token per four bytes);
+    ``calls``: one per candidate, and one more where a model critic is asked for each; ``tokens``: those calls with this
+    prompt and an answer as long as the program.  Later prompts are longer, so the real figure is higher."""
+
+    messages: tuple[Message, ...]
+    prompt_tokens: int
+    calls: int
+    tokens: int
+
+    def as_json(self) -> str:
+        """One object."""
+        return msgspec.json.encode(dataclasses.asdict(self)).decode()
+
+    def as_text(self) -> str:
+        """The prompt as it would be sent, then the estimate."""
+        told = [f"----- {message.role}\n{message.text}" for message in self.messages]
+        asked = f"about {self.calls} model calls, {self.tokens} tokens" if self.calls else "no model calls"
+        told.append(
+            f"----- estimate\nfirst prompt about {self.prompt_tokens} tokens; the whole run {asked} or more, "
+            "since prompts grow with the path"
+        )
+        return "\n".join(told)
+
+
+def preview(problem: Problem, method: Method, budget: int, seed: int) -> Preview:
+    """The prompt of the first slot of a run.  A policy that is no model is shown what a model would be."""
+    root = State(problem)
+    observation = Observation(method.observe(root, Reached(root)), root, draw_of(seed, root, 0))
+    policy = method.policy.policy if isinstance(method.policy, Tempered) else method.policy
+    asked = messages(observation, policy.answer if isinstance(policy, Llm) else "whole")
+    size = sum(estimate_tokens(message.text) for message in asked)
+    answer = sum(estimate_tokens(text) for text in problem.program.files.values())
+    calls = budget * (isinstance(policy, Llm) + isinstance(method.critic, LlmCritic))
+    return Preview(asked, size, calls, calls * (size + answer))

@@ -1,0 +1,141 @@
+"""The JSON contract of ``optimize`` and ``evaluate``: what was found, in plain fields that scripts may count on."""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import final
+
+import msgspec
+
+from maxcode.evaluate.prepare import Admitted
+from maxcode.types import Clock, Evaluation, Machine, Spent
+
+
+@final
+@dataclass(frozen=True, slots=True)
+class Speedup:
+    """The speed-up as scripts read it; see ``types.Timing``."""
+
+    value: float
+    low: float
+    high: float
+    confidence: float
+    significant: bool
+    clock: Clock
+    pairs: int
+
+
+@final
+@dataclass(frozen=True, slots=True)
+class Rate:
+    """1e9 floating-point operations a second, with the interval, and as a share (0..1) of what the machine can do."""
+
+    value: float
+    low: float
+    high: float
+    roofline: float
+    share: float
+
+
+@final
+@dataclass(frozen=True, slots=True)
+class Paid:
+    """What the run has cost, resumes included: wall ``seconds`` at work, and all model calls, the critic's too.
+    ``dollars`` is null where a price is not known."""
+
+    seconds: float
+    calls: int
+    prompt_tokens: int
+    completion_tokens: int
+    dollars: float | None
+
+
+@final
+@dataclass(frozen=True, slots=True)
+class Verdict:
+    """One job's answer.  ``gflops`` is there for functions, ``single`` (the speed-up on one core, by CPU time) where
+    the wall clock is the goal, the fields after it for ``optimize``."""
+
+    outcome: str
+    reasons: list[str]
+    speedup: Speedup | None
+    why: str | None
+    confirmed: bool
+    tests: dict[str, int]
+    inputs_timed: int
+    sandbox: str
+    machine: Machine
+    notes: list[str]
+    gflops: Rate | None = None
+    single: dict[str, float] | None = None
+    candidates: int | None = None
+    outcomes: dict[str, int] | None = None
+    best: str | None = None
+    record: str | None = None
+    report: str | None = None
+    spent: Paid | None = None
+
+    def as_json(self) -> str:
+        """One object; the fields that belong to ``optimize`` alone are left out for ``evaluate``."""
+        known = {key: value for key, value in dataclasses.asdict(self).items() if value is not None or key in _NULLABLE}
+        return msgspec.json.encode(known).decode()
+
+
+_NULLABLE = frozenset({"speedup", "why"})
+
+
+def verdict_of(evaluation: Evaluation, found: Admitted, machine: Machine, notes: Sequence[str]) -> Verdict:
+    """The verdict on one program."""
+    timing = evaluation.timing
+    speedup = why = None
+    if timing is not None:
+        s = timing.speedup
+        speedup = Speedup(s.value, s.low, s.high, s.confidence, timing.significant, timing.clock, timing.pairs)
+        ended = "; ".join(evaluation.warnings) or f"not significant: the race ended as '{timing.verdict}'"
+        why = None if timing.significant else ended
+    else:
+        why = "; ".join(evaluation.warnings or found.notes[-1:]) or f"not timed: {evaluation.outcome.value}"
+    return Verdict(
+        gflops=_rate(evaluation),
+        single=dataclasses.asdict(timing.single) if timing is not None and timing.single is not None else None,
+        outcome=evaluation.outcome.value,
+        reasons=list(evaluation.feedback.reasons),
+        speedup=speedup,
+        why=why,
+        confirmed=timing is not None and timing.confirmed,
+        tests=tests_of(found),
+        inputs_timed=len(timing.inputs) if timing is not None else 0,
+        sandbox=machine.sandbox,
+        machine=machine,
+        notes=list(notes),
+    )
+
+
+def nothing_won(found: Admitted, machine: Machine, notes: Sequence[str]) -> Verdict:
+    """The verdict of a run in which nothing was confirmed to be faster."""
+    why = "no candidate was confirmed to be faster than the original"
+    same = Speedup(1.0, 1.0, 1.0, 1.0, False, found.problem.goal, 0)
+    verdict = verdict_of(found.baseline, found, machine, notes)
+    return dataclasses.replace(verdict, speedup=same, why=why) if found.timed else verdict
+
+
+def _rate(evaluation: Evaluation) -> Rate | None:
+    timing = evaluation.timing
+    if timing is None or timing.gflops is None:
+        return None
+    rate = timing.gflops
+    return Rate(rate.value, rate.low, rate.high, timing.roofline, rate.value / timing.roofline)
+
+
+def tests_of(found: Admitted) -> dict[str, int]:
+    """How many tests there are, by origin."""
+    counts = {origin: found.count(origin) for origin in ("seen", "held_out", "generated")}
+    return {**counts, "dropped": len(found.dropped)}
+
+
+def paid(spent: Spent) -> Paid:
+    """What a result says it has used."""
+    usage = spent.usage
+    return Paid(round(spent.seconds, 1), usage.calls, usage.prompt_tokens, usage.completion_tokens, usage.dollars)

@@ -1,0 +1,213 @@
+"""A provider of language models on this machine's loopback: real HTTP, both APIs, and every way of failing.
+
+``Provider.script`` names what comes of the first requests, one word each; later ones get "ok".  The words: ok, nousage,
+plain (no stream), cut (at its bound), limit (429 with Retry-After), quota, down (500), hang, half, unstopped (without
+Anthropic's last event), garbage, error (inside the stream), slow, drop (the connection), and any HTTP status of 4xx.
+"""
+
+from __future__ import annotations
+
+import json
+import threading
+import time
+from collections import Counter
+from collections.abc import Iterator
+from contextlib import contextmanager
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from typing import Any
+
+RETRY_AFTER_S = 7
+
+
+class Provider:
+    """What the server was asked and how it answers."""
+
+    def __init__(self) -> None:
+        self.script: list[str] = []
+        self.bodies: list[dict[str, Any]] = []
+        self.headers: list[dict[str, str]] = []
+        self.answered: Counter[int] = Counter()  # by seed: answers that went out whole
+        self.connections = 0
+        self.under_way = 0
+        self.most_under_way = 0
+        self.delay_s = 0.0
+        self.released = threading.Event()
+        self.url = ""
+        self._lock = threading.Lock()
+
+    def begin(self, body: dict[str, Any], headers: dict[str, str]) -> str:
+        with self._lock:
+            self.bodies.append(body)
+            self.headers.append(headers)
+            self.under_way += 1
+            self.most_under_way = max(self.most_under_way, self.under_way)
+            return self.script.pop(0) if self.script else "ok"
+
+    def end(self, body: dict[str, Any], whole: bool) -> None:
+        with self._lock:
+            self.under_way -= 1
+            self.answered[body.get("seed", -1)] += whole
+
+
+class Handler(BaseHTTPRequestHandler):
+    protocol_version = "HTTP/1.1"
+    provider: Provider
+
+    def setup(self) -> None:
+        super().setup()
+        self.provider.connections += 1
+
+    def log_message(self, *_: object) -> None:
+        pass
+
+    def do_POST(self) -> None:
+        body = json.loads(self.rfile.read(int(self.headers["content-length"])))
+        word = self.provider.begin(body, {name.lower(): value for name, value in self.headers.items()})
+        whole = False
+        try:
+            whole = self.answer(word, body)
+        except (BrokenPipeError, ConnectionResetError):
+            pass
+        finally:
+            self.provider.end(body, whole)
+
+    def answer(self, word: str, body: dict[str, Any]) -> bool:
+        time.sleep(self.provider.delay_s)
+        match word:
+            case "limit":
+                return self.refuse(429, {"retry-after": str(RETRY_AFTER_S)})
+            case "quota":
+                return self.refuse(429, {}, code="insufficient_quota")
+            case "down":
+                return self.refuse(500)
+            case "drop":
+                self.close_connection = True
+                return False
+            case "hang":
+                self.provider.released.wait(30)
+                self.close_connection = True
+                return False
+            case "plain":
+                return self.send_plain(body)
+            case _ if word.isdigit():
+                return self.refuse(int(word))
+        return self.stream(word, body)
+
+    def refuse(self, status: int, headers: dict[str, str] | None = None, code: str = "oops") -> bool:
+        key = self.headers.get("authorization", "") + self.headers.get("x-api-key", "")
+        error = {"message": f"refused with {status}, key was {key}", "code": code, "type": "test"}
+        self.send(status, json.dumps({"error": error, "type": "error"}).encode(), headers or {})
+        return False
+
+    def send(self, status: int, body: bytes, headers: dict[str, str]) -> None:
+        self.send_response(status)
+        self.send_header("content-type", "application/json")
+        self.send_header("content-length", str(len(body)))
+        for name, value in headers.items():
+            self.send_header(name, value)
+        self.end_headers()
+        self.wfile.write(body)
+
+    def send_plain(self, body: dict[str, Any]) -> bool:
+        message = {"role": "assistant", "content": text_for(body)}
+        answer = {"choices": [{"index": 0, "message": message, "finish_reason": "stop"}], "usage": COUNTS}
+        self.send(200, json.dumps(answer).encode(), {})
+        return True
+
+    def stream(self, word: str, body: dict[str, Any]) -> bool:
+        self.send_response(200)
+        self.send_header("content-type", "text/event-stream")
+        self.send_header("transfer-encoding", "chunked")
+        self.end_headers()
+        shape = anthropic_events if "messages" in self.path else openai_events
+        for event in shape(word, body):
+            self.chunk(event[:9])  # no event arrives in one piece
+            self.chunk(event[9:])
+            if word == "slow":
+                time.sleep(0.02)
+        self.chunk(b"")
+        return word not in ("half", "garbage", "error")
+
+    def chunk(self, data: bytes) -> None:
+        self.wfile.write(f"{len(data):x}\r\n".encode() + data + b"\r\n")
+
+
+COUNTS = {"prompt_tokens": 100, "completion_tokens": 20, "total_tokens": 120}
+
+
+def text_for(body: dict[str, Any]) -> str:
+    """The answer to a request: it repeats the seed, and holds what is awkward to cut apart."""
+    return f"```c\nint main(void) {{ return {body.get('seed', 0)}; }}\n```\n\u2028naïve \N{GRINNING FACE}\n"
+
+
+def pieces(text: str) -> list[str]:
+    return [text[start : start + 7] for start in range(0, len(text), 7)]
+
+
+def openai_events(word: str, body: dict[str, Any]) -> Iterator[bytes]:
+    def event(delta: dict[str, str], ended: str | None = None) -> bytes:
+        choice = {"index": 0, "delta": delta, "finish_reason": ended}
+        return b"data: " + json.dumps({"choices": [choice]}, ensure_ascii=False).encode() + b"\n\n"
+
+    yield b": keep alive\n\n"
+    yield event({"role": "assistant", "content": "", "reasoning_content": "let me think"})
+    for number, piece in enumerate(pieces(text_for(body))):
+        if number == 2 and word == "half":
+            return
+        if number == 2 and word == "garbage":
+            yield b"data: <html>Bad gateway</html>\n\n"
+        if number == 2 and word == "error":
+            yield b'data: {"error": {"message": "overloaded"}}\n\n'
+        yield event({"content": piece})
+    yield event({}, "length" if word == "cut" else "stop")
+    if body.get("stream_options", {}).get("include_usage") and word != "nousage":
+        yield b"data: " + json.dumps({"choices": [], "usage": COUNTS}).encode() + b"\n\n"
+    yield b"data: [DONE]\n\n"
+
+
+def anthropic_events(word: str, body: dict[str, Any]) -> Iterator[bytes]:
+    def event(kind: str, **fields: object) -> bytes:
+        return f"event: {kind}\ndata: {json.dumps({'type': kind, **fields})}\n\n".encode()
+
+    yield event("message_start", message={"usage": {"input_tokens": 100, "output_tokens": 1}})
+    yield event("ping")
+    if "thinking" in body:
+        yield event("content_block_start", index=0, content_block={"type": "thinking", "thinking": ""})
+        yield event("content_block_delta", index=0, delta={"type": "thinking_delta", "thinking": "hm"})
+    for number, piece in enumerate(pieces(text_for(body))):
+        if number == 2 and word == "half":
+            return
+        if number == 2 and word == "garbage":
+            yield b"event: content_block_delta\ndata: <html>Bad gateway</html>\n\n"
+        if number == 2 and word == "error":
+            yield event("error", error={"type": "overloaded_error", "message": "overloaded"})
+        yield event("content_block_delta", index=1, delta={"type": "text_delta", "text": piece})
+    reason = "max_tokens" if word == "cut" else "end_turn"
+    yield event("message_delta", delta={"stop_reason": reason}, usage={"output_tokens": 20})
+    if word != "unstopped":
+        yield event("message_stop")
+
+
+class Server(ThreadingHTTPServer):
+    daemon_threads = True
+    request_queue_size = 128
+
+    def handle_error(self, *_: object) -> None:
+        """A client that was killed is no news."""
+
+
+@contextmanager
+def serving() -> Iterator[Provider]:
+    """A provider that listens until the block is left."""
+    provider = Provider()
+    server = Server(("127.0.0.1", 0), type("Bound", (Handler,), {"provider": provider}))
+    provider.url = f"http://127.0.0.1:{server.server_address[1]}"
+    thread = threading.Thread(target=server.serve_forever, kwargs={"poll_interval": 0.02})
+    thread.start()
+    try:
+        yield provider
+    finally:
+        provider.released.set()
+        server.shutdown()
+        thread.join()
+        server.server_close()

@@ -1,0 +1,139 @@
+"""The policy that asks a language model: what it sends, and what it makes of the answer."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import anyio
+import pytest
+
+from maxcode.completion import Answer
+from maxcode.errors import InputError
+from maxcode.model import Completion
+from maxcode.policy.llm import Llm, entry_of, messages
+from maxcode.source import fenced
+from maxcode.testing import ScriptedModel
+from maxcode.types import (
+    Action,
+    Argument,
+    FunctionSpec,
+    Observation,
+    Problem,
+    Program,
+    ProgramSpec,
+    Section,
+    State,
+    Usage,
+)
+
+SLOW = '#include <cstdio>\nint main() {\n    puts("1");\n}\n'
+FAST = SLOW.replace("puts", "std::puts")
+GEMM = FunctionSpec("gemm", (Argument("n", "int"),), ((8,),), ((3,),), "n", "gemm.h", "void gemm(int n);")
+PROGRAM = Problem("p", "program", "cpp", Program({"slow.cpp": SLOW}), ProgramSpec())
+FUNCTION = Problem("f", "function", "c", Program({"gemm.c": "void gemm(int n) {}\n"}), ProgramSpec(function=GEMM))
+
+
+def observed(problem: Problem = PROGRAM, *sections: Section, draw: int = 7) -> Observation:
+    told = sections or (Section("Problem", "Make it faster.\n"), Section("Program", fenced(SLOW, "cpp")))
+    return Observation(told, State(problem), draw, temperature=0.3)
+
+
+def proposed(policy: Llm, observation: Observation | None = None) -> Action:
+    return anyio.run(policy.propose, observation or observed())
+
+
+def test_the_answer_becomes_the_program_and_stays_verbatim() -> None:
+    text = f"<think>hm</think>\nFewer bytes.\n{fenced(FAST, 'cpp')}\n"
+    usage = Usage(1, 100, 20, 1.5, 0.01)
+    action = proposed(Llm(ScriptedModel([Completion(text, usage)])))
+    assert action == Action(Program({"slow.cpp": FAST}), text, usage)
+
+
+def test_the_request_follows_the_observation() -> None:
+    model = ScriptedModel([fenced(FAST)])
+    proposed(Llm(model, max_tokens=99, thinking_tokens=5))
+    proposed(Llm(model, temperature=1.0), observed(draw=8))
+    first, second = model.asked
+    assert (first.draw, first.temperature, first.max_tokens, first.thinking_tokens) == (7, 0.3, 99, 5)
+    assert (second.draw, second.temperature) == (8, 1.0)
+    assert first.messages == second.messages == messages(observed(), "whole")
+
+
+def test_the_same_observation_is_the_same_request() -> None:
+    llm = Llm(ScriptedModel())
+    assert llm.request(observed()) == llm.request(observed())
+
+
+def test_an_unread_completion_keeps_its_text_its_usage_and_a_reason() -> None:
+    usage = Usage(1, 10, 5)
+    action = proposed(Llm(ScriptedModel([Completion("I cannot.", usage)])))
+    assert (action.program, action.completion, action.usage) == (None, "I cannot.", usage)
+    assert action.unread == "there is no code block"
+
+
+@pytest.mark.parametrize("text", ["<think>long", f"{fenced(FAST)}\n```cpp\nint ma", "```cpp\nint main() {"])
+def test_an_answer_cut_by_the_limit_says_so(text: str) -> None:
+    action = proposed(Llm(ScriptedModel([Completion(text, Usage(1), "length")]), max_tokens=512))
+    assert action.program is None
+    assert "cut at max_tokens = 512" in action.unread
+
+
+def test_a_program_that_was_complete_before_the_cut_counts() -> None:
+    text = f"{fenced(FAST, 'cpp')}\nThis is faster bec"
+    assert proposed(Llm(ScriptedModel([Completion(text, Usage(1), "length")]))).program == Program({"slow.cpp": FAST})
+
+
+def test_edits_are_applied_to_the_program_at_the_state() -> None:
+    text = '<<<<<<< SEARCH\n    puts("1");\n=======\n    std::puts("1");\n>>>>>>> REPLACE'
+    assert proposed(Llm(ScriptedModel([text]), "edits")).program == Program({"slow.cpp": FAST})
+
+
+def test_the_prompt_is_the_sections_in_order_and_then_the_task() -> None:
+    sections = (Section("Problem", "one"), Section("Program", fenced(SLOW, "cpp")), Section("Critique", "slow\n"))
+    system, user = messages(observed(PROGRAM, *sections))
+    assert (system.role, user.role) == ("system", "user")
+    told, task = user.text.split("\n\n# Task\n\n")
+    assert told == f"# Problem\n\none\n\n# Program\n\n{fenced(SLOW, 'cpp')}\n\n# Critique\n\nslow"
+    assert "one fenced code block" in task
+
+
+@pytest.mark.parametrize("problem", [PROGRAM, FUNCTION])
+@pytest.mark.parametrize("language", ["cpp", "c", "python", "perl"])
+@pytest.mark.parametrize("answer", ["whole", "edits"])
+@pytest.mark.parametrize("goal", ["cpu", "wall"])
+def test_every_prompt_is_filled_and_short(problem: Problem, language: str, answer: Answer, goal: str) -> None:
+    asked = replace(problem, language=language, goal=goal)
+    system, user = messages(observed(asked), answer)
+    assert "$" not in system.text + user.text
+    assert len(system.text) < 2000 and len(user.text) < 1000
+    assert ("wall-clock time of" in system.text) == (goal == "wall")
+    assert ("main()" in system.text) == (problem.kind == "function")
+    assert ("SEARCH" in user.text) == (answer == "edits")
+    for rule in ("did not build", "is wrong", "beat the best time"):
+        assert rule in user.text
+
+
+def test_a_function_is_read_by_its_name() -> None:
+    text = "Unrolled.\n```c\nvoid gemm(int n) { n++; }\n```\nTry\n```c\nint main() { gemm(3); }\n```\n"
+    action = proposed(Llm(ScriptedModel([text])), observed(FUNCTION))
+    assert (entry_of(FUNCTION), entry_of(PROGRAM)) == ("gemm", "main")
+    assert action.program == Program({"gemm.c": "void gemm(int n) { n++; }\n"})
+
+
+def test_the_files_of_a_program_are_named_in_the_task() -> None:
+    two = replace(PROGRAM, program=Program({"a.cpp": SLOW, "b.h": "int f();\n"}))
+    assert "a.cpp, b.h" in messages(observed(two))[1].text
+    assert "a.cpp" not in messages(observed())[1].text
+
+
+def test_settings_that_make_no_sense_are_refused() -> None:
+    with pytest.raises(InputError, match="'whole' or 'edits'"):
+        Llm(ScriptedModel(), answer="diff")  # type: ignore[arg-type]
+    with pytest.raises(InputError, match="max_tokens = 0"):
+        Llm(ScriptedModel(), max_tokens=0)
+
+
+def test_a_task_section_comes_last_with_the_form_of_the_answer() -> None:
+    user = messages(observed(PROGRAM, Section("Task", "Repair the build."), Section("Program", "x")))[1].text
+    assert user.startswith("# Program\n\nx\n\n# Task\n\nRepair the build.\n\nAnswer with")
+    assert user.count("# Task") == 1

@@ -1,0 +1,218 @@
+"""The benchmarks' own machinery: scripts start, the scorer answers, an endpoint is on loopback, figures are right."""
+
+from __future__ import annotations
+
+import importlib
+import json
+import os
+import socket
+import subprocess
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+from types import ModuleType
+from typing import Any
+
+import pytest
+
+BENCHMARKS = Path(__file__).parent.parent / "benchmarks"
+PEERS = BENCHMARKS / "peers"
+SCRIPTS = [*sorted(BENCHMARKS.glob("*.py")), PEERS / "scorer.py", PEERS / "throughput.py", PEERS / "openevolve_run.py"]
+
+SUM = """#include <stdio.h>
+int main(void) {
+    long n, total = 0;
+    if (scanf("%ld", &n) != 1) return 1;
+    for (long i = 1; i <= n; i++) total += i;
+    printf("%ld\\n", total);
+}
+"""
+
+
+@pytest.fixture
+def module(monkeypatch: pytest.MonkeyPatch) -> Any:
+    """Imports a module of the benchmarks by name."""
+    monkeypatch.syspath_prepend(str(BENCHMARKS))
+    return importlib.import_module
+
+
+@pytest.fixture(scope="module")
+def scorer(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
+    """The socket of a scorer in a process of its own, for a program that adds up."""
+    folder = tmp_path_factory.mktemp("sum")
+    (folder / "sum.c").write_text(SUM)
+    (folder / "problem.toml").write_text('source = "sum.c"\nstatement = "Add 1 to n."\n[tests]\nfolder = "tests"\n')
+    (folder / "tests").mkdir()
+    for name, n in (("small", 3), ("large", 100_000)):
+        (folder / "tests" / f"{name}.in").write_text(f"{n}\n")
+        (folder / "tests" / f"{name}.out").write_text(f"{n * (n + 1) // 2}\n")
+    path = folder / "s"
+    command = [sys.executable, str(PEERS / "scorer.py"), str(folder), str(path)]
+    with subprocess.Popen(command, stdout=subprocess.PIPE, text=True) as process:
+        assert process.stdout is not None
+        assert process.stdout.readline() == "ready\n"
+        yield path
+        process.terminate()
+        assert process.wait() == 0, "SIGTERM must end it in order"
+
+
+def ask(path: Path, raw: bytes) -> dict[str, Any]:
+    with socket.socket(socket.AF_UNIX) as line:
+        line.connect(str(path))
+        line.sendall(raw)
+        line.shutdown(socket.SHUT_WR)
+        with line.makefile("rb") as answer:
+            found: dict[str, Any] = json.loads(answer.readline())
+            return found
+
+
+def scored(path: Path, kind: str, program: str) -> dict[str, Any]:
+    return ask(path, json.dumps({"kind": kind, "program": program}).encode() + b"\n")
+
+
+@pytest.mark.parametrize("script", SCRIPTS, ids=lambda path: path.name)
+def test_every_script_says_how_it_is_used(script: Path) -> None:
+    said = subprocess.run([sys.executable, str(script), "--help"], capture_output=True, text=True, check=False)
+    assert said.returncode == 0, said.stderr
+    assert "usage:" in said.stdout
+
+
+def test_openevolves_driver_starts_in_an_interpreter_that_has_no_maxcode() -> None:
+    bare = [sys.executable, "-I", "-S"]
+    assert subprocess.run([*bare, "-c", "import maxcode"], capture_output=True, check=False).returncode != 0
+    said = subprocess.run([*bare, str(PEERS / "openevolve_run.py"), "--help"], capture_output=True, check=False)
+    assert said.returncode == 0, said.stderr
+
+
+# ------------------------------------------------------------------------------------------------------------- scorer
+
+
+def test_the_scorer_tells_what_the_problem_is(scorer: Path) -> None:
+    told = ask(scorer, b'{"kind": "problem"}\n')
+    assert (told["language"], told["suffix"], told["program"]) == ("c", ".c", SUM)
+    assert told["statement"] == "Add 1 to n."
+
+
+@pytest.mark.parametrize("kind", ["verified", "naive"])
+def test_the_scorer_finds_a_right_program_right_and_a_wrong_one_wrong(scorer: Path, kind: str) -> None:
+    closed = SUM.replace("for (long i = 1; i <= n; i++) total += i;", "total = n * (n + 1) / 2;")
+    assert scored(scorer, kind, closed)["outcome"] == "correct"
+    wrong = scored(scorer, kind, SUM.replace("i <= n", "i < n"))
+    assert (wrong["outcome"], wrong["score"]) == ("wrong", 0.0)
+    assert wrong["reasons"], "a wrong program is told why"
+
+
+@pytest.mark.parametrize("kind", ["verified", "naive"])
+def test_the_scorer_says_why_a_program_does_not_build(scorer: Path, kind: str) -> None:
+    told = scored(scorer, kind, "int main(void) { return nowhere; }")
+    assert (told["outcome"], told["score"]) == ("unbuilt", 0.0)
+    assert "nowhere" in told["reasons"][0]
+
+
+def test_a_naive_score_is_taken_in_by_a_program_that_knows_the_seen_test(scorer: Path) -> None:
+    """What the naive score is for: it never sees the test that is held out."""
+    answers = {3: 6, 100_000: 5_000_050_000}
+    kinds: dict[int, str] = {}
+    for n, total in answers.items():
+        learnt = SUM.replace("for (long i = 1; i <= n; i++) total += i;", f"total = {total}L;")
+        assert scored(scorer, "verified", learnt)["outcome"] == "wrong"
+        kinds[n] = scored(scorer, "naive", learnt)["outcome"]
+    assert sorted(kinds.values()) == ["correct", "wrong"], "one of the two tests is seen"
+
+
+@pytest.mark.parametrize(
+    ("raw", "reason"),
+    [
+        (b"garbage\n", "not a request"),
+        (b"\xff\xfe\n", "not a request"),
+        (b"[]\n", "not a request"),
+        (b'{"kind": "naive", "file": "/etc/passwd"}\n', "not a request"),
+        (b'{"kind": "praise", "program": ""}\n', "there is no kind 'praise'"),
+        (b'{"kind": "naive"}\n', "needs a program"),
+        (b'{"kind": "naive"', "no line"),
+        (b"", "no line"),
+    ],
+)
+def test_the_scorer_refuses_what_is_no_request_with_a_reason_and_goes_on(scorer: Path, raw: bytes, reason: str) -> None:
+    assert reason in ask(scorer, raw)["error"]
+    assert "error" not in ask(scorer, b'{"kind": "problem"}\n')
+
+
+def test_openevolves_driver_asks_the_scorer(scorer: Path, module: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+    driver: ModuleType = module("peers.openevolve_run")
+    monkeypatch.setitem(os.environ, driver.SOCKET, str(scorer))
+    assert driver.asked({"kind": "problem"})["program"] == SUM
+
+
+# ----------------------------------------------------------------------------------------------------------- overhead
+
+
+def test_the_endpoint_is_on_loopback_and_both_workers_finish_what_they_were_asked(module: Any, tmp_path: Path) -> None:
+    fixed = tmp_path / "fixed.py"
+    fixed.write_text("print({draw})\n")
+    with module("peers.endpoint").endpoint(fixed=fixed) as url:
+        assert url.startswith("http://127.0.0.1:")
+        for what in ("client", "maxcode"):
+            words = ["--url", url, "--parallel", "2", "--count", "12"]
+            ran = subprocess.run(
+                [sys.executable, str(PEERS / "throughput.py"), what, *words],
+                capture_output=True,
+                text=True,
+                check=False,
+            )
+            assert ran.returncode == 0, ran.stderr
+            told = json.loads(ran.stdout)
+            assert len(told["stamps"]) == 12
+            assert sorted(told["stamps"]) == told["stamps"]
+            assert module("peers.rates").read(ran.stdout).rate > 0
+
+
+def test_rates_are_of_the_steady_part_and_tell_a_decline(module: Any) -> None:
+    times = [0.0]
+    for number in range(1, 101):
+        times.append(times[-1] + (0.1 if number <= 50 else 0.2))
+    found = module("peers.rates").read(json.dumps({"began": 0.0, "stamps": times, "cpu_s": 1.01}))
+    assert found.rate == pytest.approx(90 / 14)
+    assert found.cpu_ms == pytest.approx(10.0)
+    assert found.last_over_first == pytest.approx(0.5)
+
+
+def test_memory_is_that_of_the_whole_tree(module: Any) -> None:
+    holder = "import subprocess, sys, time; x = bytearray(b'x') * (30 << 20); time.sleep(float(sys.argv[1]))"
+    parent = f"import subprocess, sys; subprocess.run([sys.executable, '-c', {holder!r}, '1'], check=True)"
+    watched = module("peers.watch").watched
+    assert watched([sys.executable, "-c", parent], {}, memory=True).peak_mb > 30
+    with pytest.raises(SystemExit, match="status 3"):
+        watched([sys.executable, "-c", "raise SystemExit(3)"], {}, memory=False)
+
+
+# ------------------------------------------------------------------------------------------------------------ methods
+
+
+def cell(method: str, seed: int, value: float, refuted: str = "") -> dict[str, Any]:
+    return {"problem": "p", "method": method, "seed": seed, "speedup": [value, value, value], "candidates": 4,
+            "correct": 3, "seconds": 1.0, "outcome": "correct", "winner": "w", "refuted": refuted}  # fmt: skip
+
+
+def test_methods_are_summed_up_by_median_rank_and_refuted_claims(module: Any) -> None:
+    found = [cell(name, seed, value) for seed in (0, 1) for name, value in (("a", 4.0), ("b", 2.0))]
+    found[1]["refuted"] = "not faster: claimed 9x"
+    first, second = module("methods").summary(found)
+    assert (first["median"][0], first["rank"][0]) == (4.0, 1.0)
+    assert (second["median"][0], second["rank"][0], second["refuted"]) == (2.0, 2.0, 1)
+    assert module("methods").refutations(found) == ["p b seed 0: not faster: claimed 9x"]
+
+
+def test_an_ablation_shows_every_subset_of_the_three_parts_and_nothing_that_tells_of_all(module: Any) -> None:
+    methods = module("methods")
+    names = methods.subsets("cuda-llm")
+    assert len(set(names)) == 8
+    assert names[0].endswith("{none}")
+    assert methods.without("none") == ("failures", "best", "run_best", "trajectory", "critiques")
+    assert methods.without("best,critiques") == ("failures", "trajectory")
+
+
+def test_a_method_without_a_winner_counts_as_the_original(module: Any) -> None:
+    methods = module("methods")
+    told = methods.judged(methods.Claim(None, 1.0, 24, 24), BENCHMARKS)
+    assert told == {"outcome": "none", "speedup": [1.0, 1.0, 1.0], "refuted": ""}
