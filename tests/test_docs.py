@@ -15,14 +15,16 @@ from pathlib import Path
 
 import pytest
 
+from maxcode import prompts
+
 ROOT = Path(__file__).parent.parent
 PAGES = [ROOT / "README.md", ROOT / "CONTRIBUTING.md", *sorted((ROOT / "docs").glob("*.md"))]
-BLOCK = re.compile(r"^(<!-- slow -->\n)?```(\w*)\n(.*?)^```$", re.MULTILINE | re.DOTALL)
+BLOCK = re.compile(r"^(<!-- slow -->\n)?(`{3,})(\w*)\n(.*?)^\2$", re.MULTILINE | re.DOTALL)
 
 
 def blocks(page: Path, kind: str, slow: bool) -> list[str]:
     found = BLOCK.findall(page.read_text())
-    return [text for mark, tag, text in found if tag == kind and bool(mark) == slow]
+    return [text for mark, _, tag, text in found if tag == kind and bool(mark) == slow]
 
 
 def shell(text: str, where: Path) -> None:
@@ -70,8 +72,13 @@ def test_the_long_commands_of_a_page_run(page: Path, checkout: Path) -> None:
 
 def test_every_block_says_what_it_is() -> None:
     for page in PAGES:
-        kinds = {tag for _, tag, _ in BLOCK.findall(page.read_text())}
+        kinds = {tag for _, _, tag, _ in BLOCK.findall(page.read_text())}
         assert kinds <= {"python", "sh", "text", "toml", "cpp"}, f"{page}: a block of kind {kinds}"
+
+
+def test_the_page_of_prompts_shows_the_templates_of_today() -> None:
+    page = (ROOT / "docs" / "prompts.md").read_text()
+    assert f"Templates: `{prompts.digest()}`" in page, "run `python scripts/prompts.py`"
 
 
 def test_the_tiny_example_runs() -> None:

@@ -19,7 +19,6 @@ from pathlib import Path
 
 MODEL = "maxcode-fixed"
 EVALUATION_S = 0.001
-LEAST_SLOTS = 8  # as in maxcode.run: slots evaluate while others ask
 PROMPT = "Make this program faster:\n\n```python\nprint(0)\n```\n"
 
 
@@ -59,6 +58,7 @@ def maxcode(url: str, parallel: int, count: int, width: int) -> list[float]:
     from maxcode.optimize import Run, optimize
     from maxcode.policy.llm import Llm
     from maxcode.record import Record
+    from maxcode.run import SLOTS_PER_CALL
     from maxcode.search import BestOfN
     from maxcode.testing import Table, toy_problem
     from maxcode.types import Machine
@@ -77,7 +77,7 @@ def maxcode(url: str, parallel: int, count: int, width: int) -> list[float]:
         method = methods.method("best-of-n", policy, count, scene)
         if width:
             method = replace(method, search=BestOfN(count, width))
-        run = Run(count, concurrency=max(LEAST_SLOTS, parallel), record=record, spent=lambda: journal.spent)
+        run = Run(count, concurrency=SLOTS_PER_CALL * parallel, record=record, spent=lambda: journal.spent)
         result = optimize(toy_problem("print(0)\n"), method, table, run)
     assert result.reached.candidates == count == len(stamps), "a candidate was not evaluated"
     return stamps

@@ -7,16 +7,20 @@ process, so it must be yours.
 from __future__ import annotations
 
 import runpy
-from collections.abc import Callable
-from dataclasses import dataclass
+import tomllib
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, fields, replace
 from functools import partial
 from pathlib import Path
-from typing import cast, final
+from typing import Any, cast, final
+
+import msgspec
 
 from maxcode.completion import Answer
 from maxcode.critique import LlmCritic, RuleCritic
 from maxcode.errors import InputError, unknown
 from maxcode.model import Model
+from maxcode.model.connect import ModelSettings
 from maxcode.policy.kernels import Kernels
 from maxcode.policy.llm import Llm
 from maxcode.policy.rewriter import Rewriter
@@ -79,6 +83,28 @@ def critic(name: str, policy: str, models: Models) -> Critic:
     if name == "llm" or name.startswith(LLM):
         return LlmCritic(models(_model_of(policy if name == "llm" else name)), RuleCritic())
     raise unknown("critic", name, CRITICS)
+
+
+def model_settings(path: Path | None, given: Mapping[str, Any]) -> ModelSettings:
+    """How models are reached: the table ``[model]`` of a TOML file, whose keys are the fields of ``ModelSettings``, and
+    over it what was ``given`` (None = not given)."""
+    settings = _model_table(path) if path is not None else ModelSettings()
+    return replace(settings, **{key: value for key, value in given.items() if value is not None})
+
+
+def _model_table(path: Path) -> ModelSettings:
+    try:
+        found = tomllib.loads(path.read_text())
+    except (OSError, UnicodeDecodeError, tomllib.TOMLDecodeError) as error:
+        raise InputError(f"cannot read the settings {path}: {error}") from error
+    for known, table in ((("model",), found), ([one.name for one in fields(ModelSettings)], found.get("model", {}))):
+        for key in table:
+            if key not in known:
+                raise unknown(f"key of {path}", key, known)
+    try:
+        return msgspec.convert(found.get("model", {}), ModelSettings, dec_hook=lambda kind, value: kind(value))
+    except msgspec.ValidationError as error:
+        raise InputError(f"{path}, table [model]: {error}") from error
 
 
 def _model_of(name: str) -> str:

@@ -111,7 +111,9 @@ class Recipe:
 
 
 def _best_of_n(shape: int, budget: int) -> Search:
-    return BestOfN(n=budget, width=min(8, shape))
+    """A batch waits for its slowest slot, so large runs take large ones; small runs take small ones, since only what
+    earlier batches proposed is known not to be worth proposing again."""
+    return BestOfN(n=budget, width=min(64, max(8, shape // 4), budget))
 
 
 def _refine(shape: int, budget: int) -> Search:

@@ -43,6 +43,7 @@ from maxcode.types import Action, Evaluation, Machine, Problem, Program, Program
 from maxcode.verdict import Verdict, nothing_won, paid, tests_of, verdict_of
 
 BUSY_PRESSURE = 10.0  # per cent of the last 10 s
+SLOTS_PER_CALL = 2  # under way at once: while some are evaluated, others ask the model
 NOWHERE = Machine("", "", 0, "", {}, "")
 
 
@@ -97,7 +98,7 @@ def optimize_source(
         run = Run(
             request.budget,
             request.seed,
-            concurrency=max(8, request.models.concurrency),
+            concurrency=SLOTS_PER_CALL * request.models.concurrency,
             machine=machine,
             record=record,
             watch=watch,

@@ -10,7 +10,8 @@ import click
 
 from maxcode.budget import Caps
 from maxcode.completion import Answer
-from maxcode.model.connect import ModelSettings, Provider
+from maxcode.config import model_settings
+from maxcode.model.connect import Provider
 from maxcode.run import Request
 from maxcode.verdict import Paid, Verdict
 
@@ -44,10 +45,12 @@ _MODELS = (
                  "[default: llm with a policy llm:MODEL, else rules]"),
     click.option("--answer", type=click.Choice(get_args(Answer)), default="whole", show_default=True,
                  help="What a model is asked for: whole programs, or SEARCH/REPLACE edits (cheap for long ones)."),
-    click.option("--provider", type=click.Choice(get_args(Provider)), default="auto", show_default=True,
-                 help="Whose client to use; auto takes Anthropic's for names that begin with claude."),
+    click.option("--provider", type=click.Choice(get_args(Provider)), help="Whose client to use; auto (the default) "
+                 "takes Anthropic's for names that begin with claude."),
     click.option("--base-url", help="The endpoint of llm:MODEL, e.g. http://127.0.0.1:8000/v1.  "
                  "[default: OPENAI_BASE_URL, or the provider's own]"),
+    click.option("--models", "config", type=click.Path(path_type=Path, dir_okay=False), help="A TOML file with a table "
+                 "[model]: base_url, key_env, concurrency, timeout_s, attempts, ... (docs/models.md)."),
     click.option("--prices", type=click.Path(path_type=Path, dir_okay=False), help="A table of prices of your own."),
     click.option("--max-calls", "calls", type=click.IntRange(0), help="Model calls of the run, the critic's too."),
     click.option("--max-tokens", "tokens", type=click.IntRange(0), help="Tokens of the whole run, in and out."),
@@ -67,7 +70,8 @@ def chosen(source: Path, tests: Path | None, options: dict[str, Any]) -> Request
     """The request that the options of ``problem_options``, ``model_options`` and a verb's own make up."""
     rest = dict(options)
     problem = {key: rest.pop(key) for key in ("flags", "checker", "tolerance", "goal", "run_limit") if key in rest}
-    models = ModelSettings(**{key: rest.pop(key) for key in ("provider", "base_url", "prices")})
+    given = {key: rest.pop(key) for key in ("provider", "base_url", "prices")}
+    models = model_settings(rest.pop("config"), given)
     caps = Caps(**{key: rest.pop(key) for key in ("calls", "tokens", "dollars", "seconds")})
     return Request(source, tests, models=models, caps=caps, overrides=overrides(**problem) if problem else {}, **rest)
 
