@@ -54,6 +54,7 @@ def row(folder: Path, options: argparse.Namespace) -> dict[str, object]:
         budget=options.budget,
         seed=options.seed,
         out=out,
+        certificate=False,
         overrides=overrides,
     )
     print(f"\n{folder.name}", file=sys.stderr, flush=True)

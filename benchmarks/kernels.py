@@ -29,7 +29,8 @@ METHODS = ("best-of-n", "refine", "cuda-llm", "beam", "tree", "elites")
 
 def one(problem: str, method: str, seed: int, options: argparse.Namespace) -> dict[str, object]:
     out = options.out / f"{problem}-{method}-{options.budget}-{seed}"
-    request = Request(EXAMPLES / problem, policy="kernels", method=method, budget=options.budget, seed=seed, out=out)
+    request = Request(EXAMPLES / problem, policy="kernels", method=method, budget=options.budget, seed=seed, out=out,
+                      certificate=False)  # fmt: skip
     print(f"\n{problem} {method} seed {seed}", file=sys.stderr, flush=True)
     started = time.monotonic()
     try:

@@ -88,6 +88,7 @@ def by_maxcode(cell: Cell, setting: Setting) -> Claim:
         without=without(parts.rstrip("}")) if parts else (),
         budget=setting.budget,
         seed=cell.seed,
+        certificate=False,
         out=setting.out / "runs" / cell.name,
         models=ModelSettings(base_url=setting.url),
     )

@@ -54,7 +54,7 @@ def main() -> None:
         settings = ModelSettings(base_url=running.base_url)
         optimize_source(
             Request(options.example, policy="llm:maxcode-rewriter", method="cuda-llm+maxcode", budget=9, out=run,
-                    models=settings)
+                    models=settings, certificate=False)
         )  # fmt: skip
         depth, policy = deepest(run)
         critic = next(call for call in calls(run) if call[1].text.startswith("# Critique this step"))

@@ -6,6 +6,7 @@ from collections.abc import Callable
 
 import anyio
 import pytest
+from hypothesis import settings
 
 from maxcode.evaluate.build import Builder
 from maxcode.evaluate.program import ProgramEvaluator
@@ -14,6 +15,9 @@ from maxcode.languages import language
 from maxcode.types import Problem, Program, ProgramSpec
 
 ALLOWED_SKIP = "no GPU"
+
+settings.register_profile("maxcode", deadline=None)  # a loaded machine is no failure
+settings.load_profile("maxcode")
 
 
 @pytest.fixture(scope="session")

@@ -34,7 +34,7 @@ def main(folder: str, base_url: str, budget: str) -> None:
         print(text.strip(), file=log, flush=True)
 
     with Record(where) as record, Journal(where) as journal, open(where / "evaluated", "a") as log:
-        model = recorded(MODEL, ModelSettings(base_url=base_url, concurrency=6), journal)
+        model = recorded(MODEL, ModelSettings(base_url=base_url, concurrency=6, timeout_s=2, attempts=10), journal)
         observe = compose(statement(), program(), best(), trajectory(), critiques())
         method = Method(Llm(model), CudaLlm(width=6, depth=100), observe, LlmCritic(model, RuleCritic()))
         print("ready", flush=True)

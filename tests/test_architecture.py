@@ -27,7 +27,7 @@ FLOOR = {
 SIBLINGS = {"problems", "policy", "evaluate", "critique", "observe", "value", "search", "record"}
 MEETING = {"optimize", "batch", "budget", "distinct", "methods", "bench", "train", "cluster"}
 READS_ONLY = {"report": FLOOR | {"record"}}
-FRONT = {"run", "verdict", "preview", "config", "cli", "serve", "testing", "__init__", "__main__"}
+FRONT = {"run", "verdict", "certificate", "preview", "config", "cli", "serve", "testing", "__init__", "__main__"}
 
 
 def room_of(path: Path) -> str:

@@ -2,21 +2,26 @@
 
 from __future__ import annotations
 
+import os
+import signal
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
+from typing import Any
 
 import anyio
 import pytest
 
 from maxcode.budget import Caps
 from maxcode.distinct import AGAIN
+from maxcode.errors import InputError, Interrupted, ProviderError
 from maxcode.observe import compose, program
 from maxcode.optimize import Method, Run, optimize
-from maxcode.record import Record
+from maxcode.record import EVENTS, Launched, Line, Proposed, Record, read_events
 from maxcode.roles import Search
 from maxcode.search import BestOfN, CudaLlm, Refine
-from maxcode.testing import Scripted, Table, toy_problem
-from maxcode.types import Action, Observation, Outcome, Program, Result, Usage
+from maxcode.testing import Echo, Scripted, Table, exact_timing, toy_problem
+from maxcode.types import Action, Evaluation, Observation, Outcome, Problem, Program, Result, State, StateId, Usage
 
 
 @dataclass
@@ -64,9 +69,17 @@ def test_the_result_says_which_cap_ended_it() -> None:
     assert search_for(Paid(), Caps()).ended == ""
 
 
-def test_an_unknown_price_is_never_guessed_so_a_cap_on_money_cannot_hold_and_tokens_can() -> None:
-    assert search_for(Paid(price=None), Caps(dollars=0.1)).reached.candidates == 100
+def test_an_unknown_price_is_never_guessed_so_it_ends_a_run_with_a_cap_on_money_and_tokens_can_be_capped() -> None:
+    result = search_for(Paid(price=None), Caps(dollars=0.1))
+    assert result.reached.candidates == 1
+    assert "price is not known" in result.ended
     assert search_for(Paid(price=None), Caps(tokens=1000)).reached.candidates == 10
+
+
+@pytest.mark.parametrize("caps", [{"dollars": float("nan")}, {"seconds": -1.0}, {"calls": -3}])
+def test_a_cap_that_is_no_bound_is_refused(caps: dict[str, Any]) -> None:
+    with pytest.raises(InputError, match=f"the cap on {next(iter(caps))} is .*; give a number from 0 up"):
+        Caps(**caps)
 
 
 def test_wall_clock_is_a_cap_too() -> None:
@@ -138,3 +151,122 @@ def test_a_scripted_run_without_models_has_cost_nothing() -> None:
     )
     assert result.spent.usage == Usage()
     assert result.reached.candidates == 0
+
+
+def test_the_end_of_a_search_is_not_laid_on_a_cap_that_is_spent_too() -> None:
+    assert search_for(Paid(), Caps(calls=5), search=Refine(depth=5)).ended == ""
+
+
+def test_caps_hold_for_a_policy_that_says_what_it_cost_where_nobody_keeps_a_journal() -> None:
+    policy = Paid()
+    method = Method(policy, BestOfN(n=100, width=8), compose(program()))
+    result = optimize(toy_problem(), method, Table(rule=lambda text: 1.0), Run(100, caps=Caps(calls=21)))
+    assert len(policy.paid) == result.spent.usage.calls == 21
+
+
+def cut(folder: Path, keep: int) -> None:
+    """Leave the first lines of the record, as a kill does."""
+    lines = (folder / EVENTS).read_bytes().splitlines(keepends=True)
+    (folder / EVENTS).write_bytes(b"".join(lines[:keep]))
+
+
+def test_a_resume_in_the_middle_of_a_batch_launches_what_the_unbroken_run_launches(tmp_path: Path) -> None:
+    policy = Paid()
+    with Record(tmp_path) as record:
+        unbroken = search_for(policy, Caps(calls=13), record)
+    lines = list(read_events(tmp_path))
+    whole = (tmp_path / EVENTS).read_bytes()
+    for keep in range(2, len(lines) + 1):
+        (tmp_path / EVENTS).write_bytes(whole)
+        cut(tmp_path, keep)
+        answered = sum(isinstance(line, Proposed) for line in lines[:keep])
+        again = Paid(paid=policy.paid[:answered])
+        with Record(tmp_path) as record:
+            result = search_for(again, Caps(calls=13), record)
+        assert [state.id for state in result.reached] == [state.id for state in unbroken.reached], keep
+        assert len(again.paid) == 13
+
+
+def test_a_slot_that_was_launched_and_paid_is_taken_up_again_though_the_cap_is_reached(tmp_path: Path) -> None:
+    with Record(tmp_path) as record:
+        search_for(Paid(), Caps(calls=4), record, BestOfN(n=4, width=4))
+    lines = list(read_events(tmp_path))
+    third = next(at for at, line in enumerate(lines) if isinstance(line, Proposed) and line.at == (1, 2))
+    assert any(line == Launched(at=(1, 2), t=line.t) for line in lines[:third])
+    cut(tmp_path, third)
+    recorded = sum(isinstance(line, Proposed) for line in lines[:third])
+    journal = [Usage(1, 90, 10, 0.0, 0.1)] * 4  # all four answers were paid, not all of them recorded
+    again = Paid(price=0.0)
+    again.spent = lambda: sum(journal, Usage())  # type: ignore[method-assign]
+    with Record(tmp_path) as record:
+        result = search_for(again, Caps(calls=4), record, BestOfN(n=4, width=4))
+    assert result.reached.candidates == 4
+    assert len(again.asked) == 4 - recorded
+
+
+@dataclass
+class Down:
+    """A policy whose provider fails for good."""
+
+    asked: int = 0
+
+    async def propose(self, observation: Observation) -> Action:
+        self.asked += 1
+        raise ProviderError("429 for an hour; wait, or raise the quota")
+
+
+def test_no_sibling_is_launched_where_the_first_candidate_failed_and_its_cost_is_not_known() -> None:
+    policy = Down()
+    method = Method(policy, BestOfN(n=8, width=8), compose(program()))
+    with pytest.raises(ProviderError, match="429"):
+        optimize(toy_problem(), method, Table(rule=lambda text: 1.0), Run(8, caps=Caps(dollars=1.0)))
+    assert policy.asked == 1
+    with pytest.raises(ProviderError, match="429"):
+        optimize(toy_problem(), method, Table(rule=lambda text: 1.0), Run(8))
+    assert policy.asked == 1 + 8
+
+
+def test_a_policy_that_repeats_itself_is_not_asked_again_after_ctrl_c(tmp_path: Path) -> None:
+    policy = Paid(texts=("7",))
+
+    def watch(line: Line) -> None:
+        if isinstance(line, Launched) and line.at == (2, 0):
+            os.kill(os.getpid(), signal.SIGINT)
+
+    method = Method(policy, Refine(depth=2), compose(program()))
+    table = Table(rule=lambda text: 1.5)
+    with Record(tmp_path) as record, pytest.raises(Interrupted):
+        optimize(toy_problem(), method, table, Run(2, record=record, watch=watch))
+    assert len(policy.asked) == 2
+    with Record(tmp_path) as record:
+        result = optimize(toy_problem(), method, table, Run(2, record=record))
+    assert result.reached.candidates == 2
+
+
+class Refutes:
+    """A referee that confirms the first contender, and finds everyone wrong when it meets that one again."""
+
+    def __init__(self) -> None:
+        self.met: list[StateId] = []
+
+    async def settle(
+        self, problem: Problem, contenders: Sequence[State], champion: State | None
+    ) -> dict[StateId, Evaluation]:
+        self.met += [state.id for state in contenders]
+        if champion is None:
+            return {contenders[0].id: Evaluation(Outcome.CORRECT, timing=exact_timing(contenders[0].reward))}
+        return {state.id: Evaluation(Outcome.WRONG) for state in (champion, *contenders)}
+
+
+def test_a_copy_of_a_champion_that_does_not_hold_never_leads(tmp_path: Path) -> None:
+    speeds = {"7": 3.0, "8": 3.2}
+    policy = Paid(texts=("8", "7", "7", "7", "7"))  # the champion, a copy of it that was asked for thrice, another one
+    method = Method(policy, BestOfN(n=3, width=1), compose(program()), Echo())
+    table = Table(rule=lambda text: speeds[text], confirmed=False)
+    referee = Refutes()
+    with Record(tmp_path) as record:
+        result = optimize(toy_problem(), method, table, Run(3, record=record), referee)
+    assert [state.program.text for state in result.reached][1:] == ["7", "7", "8"]
+    assert referee.met == [(1, 0), (3, 0)]
+    assert [state.outcome for state in result.reached][1:] == [Outcome.WRONG, Outcome.CORRECT, Outcome.WRONG]
+    assert result.best is None

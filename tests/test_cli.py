@@ -105,7 +105,7 @@ def test_optimize_writes_the_best_program_its_diff_a_report_and_the_record(place
     command = ("optimize", "slow.c", "--tests", "tests", "--policy", "policy.py:Known", "--method", "cuda-llm",
                "--budget", "6", "--seed", "0", "--out", out, "--json")  # fmt: skip
     found = answer(maxcode(*command, cwd=place))
-    assert set(found) == OPTIMIZE_KEYS
+    assert set(found) == OPTIMIZE_KEYS | {"certificate"}
     assert found["confirmed"]
     assert found["speedup"]["significant"]
     assert found["candidates"] == sum(found["outcomes"].values()) == 6
@@ -251,7 +251,7 @@ def test_the_report_of_a_run_can_be_written_anew(place: Path) -> None:
 
 
 def test_help_needs_nothing(tmp_path: Path) -> None:
-    for verb in ([], ["optimize"], ["evaluate"], ["doctor"], ["report"], ["list"]):
+    for verb in ([], ["optimize"], ["evaluate"], ["verify"], ["bench"], ["serve"], ["doctor"], ["report"], ["list"]):
         done = maxcode(*verb, "--help", cwd=tmp_path, PATH="")
         assert done.returncode == 0
         assert "Usage: maxcode" in done.stdout

@@ -8,7 +8,7 @@ import re
 from collections.abc import Callable
 
 import pytest
-from hypothesis import assume, given
+from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
 from maxcode.completion import Answer, Unread, read
@@ -122,12 +122,14 @@ PROGRAMS = st.tuples(st.lists(LINES), st.lists(LINES)).map(
 SAFE = [name for name in SHAPES if name != "end glued to code"]
 
 
+@settings(deadline=None)
 @given(text=PROGRAMS, shape=st.sampled_from(SAFE))
 def test_any_program_is_read_back_exactly(text: str, shape: str) -> None:
     found = text_of(SHAPES[shape](text), Program({"a.cpp": text}))
     assert found == text or (shape.startswith("no fence") and found.strip() == text.strip())
 
 
+@settings(deadline=None)
 @given(text=st.text(alphabet="`~ab \n#", max_size=60), tag=st.sampled_from(["cpp", "", "C"]))
 def test_what_a_longer_fence_holds_is_read_exactly(text: str, tag: str) -> None:
     body = f"int main() {{}}\n{text}\n"
@@ -148,6 +150,7 @@ FRAGMENTS = [
 ]
 
 
+@settings(deadline=None)
 @given(
     text=st.text(st.characters(), max_size=80)
     | st.lists(st.sampled_from(FRAGMENTS) | st.text(st.characters(exclude_categories=()), max_size=8)).map("\n".join),
@@ -282,6 +285,7 @@ def test_an_edit_is_applied_in_every_shape(completion: str) -> None:
     assert text_of(completion, answer="edits") == FAST
 
 
+@settings(deadline=None)
 @given(data=st.data())
 def test_edits_made_from_a_difference_are_applied_exactly(data: st.DataObject) -> None:
     words = st.sampled_from(["a", "b", " a", "a ", "", "}", "=======", "```", "c", "\tc", "#include"])
@@ -350,12 +354,21 @@ def test_an_edit_finds_its_file_or_is_told_it() -> None:
         (edit("", "int x;"), "block 1: its SEARCH part is empty"),
         (edit("    int n;", "    int n;"), "nothing changed"),
         (f"{ONE}\n<<<<<<< SEARCH\n    int n;\n====", "block 2 is never closed: the answer was cut"),
+        (
+            f"{ONE.removesuffix('>>>>>>> REPLACE')}{edit('    int n;', '    long n;')}",
+            "block 1 has no line `>>>>>>> REP",
+        ),
         ("I would change the loop.", "no SEARCH/REPLACE block"),
         ("```cpp\nint main() {", "the answer was cut"),
     ],
 )
 def test_edits_that_cannot_be_applied_say_which_and_why(completion: str, why: str) -> None:
     assert why in reason(completion, answer="edits")
+
+
+def test_a_program_that_holds_such_markers_can_be_edited() -> None:
+    holds = Program({"a.cpp": f"/*\n<<<<<<< SEARCH\n*/\n{SLOW}"})
+    assert text_of(edit("<<<<<<< SEARCH\n*/", "*/"), holds, answer="edits") == f"/*\n*/\n{SLOW}"
 
 
 def test_lines_that_differ_in_indentation_only_are_not_guessed() -> None:
@@ -366,3 +379,8 @@ def test_lines_that_differ_in_indentation_only_are_not_guessed() -> None:
 def test_the_other_form_of_answer_is_read_too() -> None:
     assert text_of(block(FAST), answer="edits") == FAST
     assert text_of(f"```cpp\n{ONE}\n```") == FAST
+
+
+def test_a_model_that_repeats_itself_without_end_has_left_nothing_out() -> None:
+    endless = f"// rest of the {'code ' * 20_000} unchanged\n"  # to look at all of it takes minutes
+    assert text_of(block(endless + FAST)) == endless + FAST

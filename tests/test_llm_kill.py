@@ -16,7 +16,7 @@ import pytest
 from llm_driver import ANSWER
 from maxcode.model.journal import CALLS
 from maxcode.record import Evaluated, Proposed, Record, read_events
-from maxcode.serve import Serving, serving
+from maxcode.serve import Faults, Serving, serving
 
 DRIVER = Path(__file__).with_name("llm_driver.py")
 
@@ -135,3 +135,14 @@ def test_a_server_that_dies_and_comes_back_costs_nothing_twice(tmp_path: Path) -
     with serving(delay_s=0.02, fixed=ANSWER, port=port) as again:
         finished(tmp_path, again, 60)
         assert again.tally.paid_again == 0
+
+
+def test_a_provider_that_fails_in_every_way_changes_nothing_but_the_time(tmp_path: Path) -> None:
+    with serving(fixed=ANSWER) as running:
+        finished(tmp_path / "whole", running, 24)
+    rates = {"429": 0.1, "500": 0.05, "garbage": 0.05, "half": 0.1, "hang": 0.02, "slow": 0.02}
+    with serving(Faults(rates, seed=3, slow_s=0.2), fixed=ANSWER) as running:
+        finished(tmp_path / "troubled", running, 24)
+        assert running.tally.paid_again == 0
+        assert running.tally.outcomes.total() > running.tally.paid.total() + 10
+    assert told(tmp_path / "troubled") == told(tmp_path / "whole")

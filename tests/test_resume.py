@@ -293,4 +293,4 @@ def test_every_part_survives_the_round_trip_through_json(tmp_path: Path) -> None
     kinds = {type(line) for line in read_events(tmp_path)}
     assert {Opened, Proposed, Evaluated} < kinds
     assert record.evaluations[(1, 0)].timing is None or record.evaluations[(1, 0)].timing.confirmed
-    assert len(record.actions) == record.launched == 9
+    assert len(record.actions) == record.planned == 9

@@ -9,6 +9,7 @@ from __future__ import annotations
 import hashlib
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
+from functools import partial
 from typing import final
 
 import anyio
@@ -17,7 +18,7 @@ from maxcode.budget import Caps, Purse
 from maxcode.distinct import propose, reused, twin_of
 from maxcode.errors import BoundaryError, Interrupted, MaxcodeError
 from maxcode.reached import Reached, lower_end
-from maxcode.record import Critiqued, Evaluated, Line, Proposed, Record, Settled
+from maxcode.record import Critiqued, Evaluated, Launched, Line, Proposed, Record, Settled
 from maxcode.reward import speedup
 from maxcode.roles import Critic, Evaluator, Observe, Policy, Referee, Reward, Search, Value
 from maxcode.types import (
@@ -55,8 +56,8 @@ class Method:
 class Run:
     """How far and where: ``budget`` counts candidates, ``concurrency`` slots in flight; ``watch`` sees each part.
 
-    ``caps`` bound what else the run may spend, and ``spent`` says what models were paid so far (the journal's word).
-    ``machine`` is passed on to the result.
+    ``caps`` bound what else the run may spend, and ``spent`` says what models were paid so far (the journal's word;
+    None: what the recorded proposals cost, critiques left out).  ``machine`` is passed on to the result.
     """
 
     budget: int
@@ -66,13 +67,13 @@ class Run:
     record: Record = field(default_factory=Record)
     watch: Callable[[Line], None] = lambda line: None
     caps: Caps = field(default_factory=Caps)
-    spent: Callable[[], Usage] = Usage
+    spent: Callable[[], Usage] | None = None
 
 
 @final
 @dataclass(slots=True)
 class Job:
-    """One run under way; ``stopping`` is set when the user asked to stop."""
+    """One run under way; ``stopping`` is set when the user asked to stop, ``ended`` says which cap ended it."""
 
     problem: Problem
     method: Method
@@ -80,10 +81,15 @@ class Job:
     run: Run
     referee: Referee | None
     stopping: bool = False
+    ended: str = ""
     purse: Purse = field(init=False)
 
     def __post_init__(self) -> None:
-        self.purse = Purse(self.run.caps, self.run.spent, lambda: self.run.record.seconds_now)
+        self.purse = Purse(self.run.caps, self.spent, lambda: self.run.record.seconds_now)
+
+    def spent(self) -> Usage:
+        """What models were paid so far."""
+        return self.run.spent() if self.run.spent is not None else self.run.record.proposals
 
     def append(self, line: Line) -> None:
         """Record a part and show it to who watches."""
@@ -133,18 +139,29 @@ async def expand(job: Job, batch: int, parents: Sequence[State], reached: Reache
 
     asked = _times_asked(parents, reached)
     slots = [slot for slot in range(len(parents)) if slot not in dropped]
+    settle_up(job, batch, reached)
     if slots and not job.purse.known:
-        await one(slots[0])
-        job.purse.settle_up(reached.candidates + len(done))
-        slots = slots[1:]
-    async with anyio.create_task_group() as group:
-        for slot in slots:
-            group.start_soon(one, slot)
+        await one(slots.pop(0))
+        settle_up(job, batch, reached)
+    if job.purse.known or not failed:  # else siblings would be launched before the cost of one is known
+        async with anyio.create_task_group() as group:
+            for slot in slots:
+                group.start_soon(one, slot)
     if failed:
         raise _named(batch, failed)
     if len(done) + len(dropped) < len(parents):
         raise Interrupted(f"stopped in batch {batch}; all finished parts are recorded")
     return Expanded([done[slot] for slot in sorted(done)], tuple(sorted(dropped)))
+
+
+def settle_up(job: Job, batch: int, reached: Reached) -> None:
+    """Tell the purse what was paid for, in a batch that a resume takes up again too."""
+    record = job.run.record
+    recorded = record.batches.get(batch)
+    slots = [(batch, slot) for slot in range(len(recorded.parents))] if recorded is not None else []
+    answered = sum(at in record.actions for at in slots)
+    waiting = sum(at in record.launched and at not in record.actions for at in slots)
+    job.purse.settle_up(reached.candidates + answered, waiting)
 
 
 def _times_asked(parents: Sequence[State], reached: Reached) -> list[int]:
@@ -161,10 +178,10 @@ async def _slot(job: Job, at: StateId, parent: State, asked: int, reached: Reach
     """propose -> evaluate -> critique, each taken from the record where it is there."""
     record, method = job.run.record, job.method
     if (action := record.actions.get(at)) is None:
-        _launch(job)
+        _launch(job, at)
         sections = method.observe(parent, reached)
         observation = Observation(sections, parent, draw_of(job.run.seed, parent, asked))
-        action = await propose(method.policy, observation, reached)
+        action = await propose(method.policy, observation, reached, partial(_stop_here, job))
         job.append(Proposed(at=at, action=action))
     if (evaluation := record.evaluations.get(at)) is None:
         _stop_here(job)
@@ -213,7 +230,7 @@ async def settle(job: Job, batch: int, expanded: Expanded, reached: Reached) -> 
 
 
 async def _ask_referee(job: Job, states: Sequence[State], reached: Reached) -> dict[StateId, Evaluation]:
-    contenders = _contenders(states, reached.best)
+    contenders = _contenders(states, reached)
     if job.referee is None or not contenders:
         return {}
     try:
@@ -236,13 +253,22 @@ def _judged_anew(job: Job, state: State, evaluation: Evaluation) -> State:
     return replace(state, step=replace(state.step, evaluation=evaluation, reward=job.method.reward(evaluation)))
 
 
-def _contenders(states: Sequence[State], best: State | None) -> list[State]:
-    """The states that may lead: unconfirmed, ahead of the rival they ran beside, and with an interval that reaches the
-    best lower end there is."""
+def _contenders(states: Sequence[State], reached: Reached) -> list[State]:
+    """The states that may lead: unconfirmed, ahead of the rival they ran beside, with an interval that reaches the best
+    lower end there is, and no repetition, whose first one had its chance."""
     timed = {state: timing for state in states if (timing := _contending(state)) is not None}
     bar = max((timing.speedup.low for timing in timed.values()), default=0.0)
-    bar = max(bar, lower_end(best)) if best is not None else bar
-    return [state for state, timing in timed.items() if timing.speedup.high >= bar]
+    bar = max(bar, lower_end(reached.best)) if reached.best is not None else bar
+    return [
+        state for state, timing in timed.items() if timing.speedup.high >= bar and not _is_repetition(state, reached)
+    ]
+
+
+def _is_repetition(state: State, reached: Reached) -> bool:
+    """Whether an earlier batch tried the state's program, so that its evaluation is used again."""
+    assert state.step is not None
+    assert state.parent is not None
+    return twin_of(state.step.action, state.parent, reached) is not None
 
 
 def _contending(state: State) -> Timing | None:
@@ -253,12 +279,18 @@ def _contending(state: State) -> Timing | None:
     return timing if is_ahead else None
 
 
-def _launch(job: Job) -> None:
-    """Whether a candidate may be launched now; counts it as under way."""
+def _launch(job: Job, at: StateId) -> None:
+    """Count a slot as under way, or raise where it may not be launched now.
+
+    One that was launched before the run was broken off is launched again, whatever is left: it may be paid already.
+    """
     _stop_here(job)
+    if at in job.run.record.launched:
+        return
     if job.purse.refusal() is not None:
         raise _Dropped
     job.purse.launched += 1
+    job.append(Launched(at=at))
 
 
 def _stop_here(job: Job) -> None:

@@ -10,6 +10,7 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import final
 
+from maxcode.errors import InputError
 from maxcode.types import Usage
 
 
@@ -22,6 +23,12 @@ class Caps:
     tokens: int | None = None
     dollars: float | None = None
     seconds: float | None = None
+
+    def __post_init__(self) -> None:
+        for name in ("calls", "tokens", "dollars", "seconds"):
+            bound = getattr(self, name)
+            if bound is not None and not bound >= 0:  # not a number is no bound either
+                raise InputError(f"the cap on {name} is {bound}; give a number from 0 up, or leave it out")
 
     @property
     def on_models(self) -> bool:
@@ -43,7 +50,7 @@ class Purse:
     seconds: Callable[[], float]
     launched: int = 0
     _finished: int = 0
-    _each: Usage = field(default_factory=Usage)
+    _paid: Usage = field(default_factory=Usage)
 
     @property
     def known(self) -> bool:
@@ -55,22 +62,27 @@ class Purse:
         caps, spent = self.caps, self.spent()
         if caps.seconds is not None and self.seconds() >= caps.seconds:
             return f"{self.seconds():.0f} of {caps.seconds:.0f} seconds are spent"
+        if caps.dollars is not None and spent.dollars is None:
+            return "an answer came whose price is not known, so the cap on dollars cannot hold"
         if (why := _passed(caps, spent)) is not None:
             return f"{why} are spent"
-        ahead = self.launched + 1
-        foreseen = Usage(
-            calls=round(self._each.calls * ahead / max(1, self._finished)),
-            prompt_tokens=round(self._each.tokens * ahead / max(1, self._finished)),
-            dollars=None if self._each.dollars is None else self._each.dollars * ahead / max(1, self._finished),
-        )
-        if self._finished and (why := _passed(caps, foreseen, beyond=True)) is not None:
+        if self._finished and (why := _passed(caps, self._foreseen(), beyond=True)) is not None:
             return f"one more candidate would make it {why}"
         return None
 
-    def settle_up(self, finished: int) -> None:
-        """Nothing is under way: learn what ``finished`` candidates, all there are, have cost."""
-        self.launched = self._finished = finished
-        self._each = self.spent()
+    def _foreseen(self) -> Usage:
+        """What will have been spent when all that is under way and one more candidate are finished."""
+        paid, times = self._paid, (self.launched + 1) / self._finished
+        return Usage(
+            calls=round(paid.calls * times),
+            prompt_tokens=round(paid.tokens * times),
+            dollars=None if paid.dollars is None else paid.dollars * times,
+        )
+
+    def settle_up(self, finished: int, under_way: int = 0) -> None:
+        """Learn what ``finished`` candidates, all that were paid for, have cost; ``under_way`` more are launched."""
+        self.launched, self._finished = finished + under_way, finished
+        self._paid = self.spent()
 
 
 def _passed(caps: Caps, usage: Usage, beyond: bool = False) -> str | None:

@@ -97,12 +97,15 @@ def _model_table(path: Path) -> ModelSettings:
         found = tomllib.loads(path.read_text())
     except (OSError, UnicodeDecodeError, tomllib.TOMLDecodeError) as error:
         raise InputError(f"cannot read the settings {path}: {error}") from error
-    for known, table in ((("model",), found), ([one.name for one in fields(ModelSettings)], found.get("model", {}))):
-        for key in table:
+    table = found.get("model", {})
+    if not isinstance(table, dict):
+        raise InputError(f"{path}: model = {table!r} is no table; write its keys under a line [model]")
+    for known, keys in ((["model"], found), ([one.name for one in fields(ModelSettings)], table)):
+        for key in keys:
             if key not in known:
                 raise unknown(f"key of {path}", key, known)
     try:
-        return msgspec.convert(found.get("model", {}), ModelSettings, dec_hook=lambda kind, value: kind(value))
+        return msgspec.convert(table, ModelSettings, dec_hook=lambda kind, value: kind(value))
     except msgspec.ValidationError as error:
         raise InputError(f"{path}, table [model]: {error}") from error
 

@@ -8,6 +8,7 @@ depends on nothing its siblings do; twins within a batch share their builds in t
 from __future__ import annotations
 
 import hashlib
+from collections.abc import Callable
 from dataclasses import replace
 
 from maxcode.reached import Reached
@@ -17,14 +18,20 @@ from maxcode.types import Action, Evaluation, Observation, Program, Section, Sta
 AGAIN = 2
 
 
-async def propose(policy: Policy, observation: Observation, reached: Reached) -> Action:
-    """Ask ``policy``, and again where it repeats itself; the usage is that of all its answers."""
+async def propose(
+    policy: Policy, observation: Observation, reached: Reached, before_again: Callable[[], None] = lambda: None
+) -> Action:
+    """Ask ``policy``, and again where it repeats itself; the usage is that of all its answers.
+
+    ``before_again`` may raise where nothing more is to be asked.
+    """
     action = _writable(await policy.propose(observation))
     usage = action.usage
     for attempt in range(AGAIN):
         twin = reached.twin(action.program) if action.program is not None else None
         if twin is None:
             break
+        before_again()
         sections, draw = (*observation.sections, _told(twin)), _next_draw(observation.draw, attempt)
         action = _writable(await policy.propose(replace(observation, sections=sections, draw=draw)))
         usage += action.usage
@@ -51,11 +58,16 @@ def twin_of(action: Action, parent: State, reached: Reached) -> State | None:
 
 
 def reused(twin: State) -> Evaluation:
-    """The evaluation of a step that repeats ``twin``'s program."""
+    """The evaluation of a step that repeats ``twin``'s program.
+
+    It is not confirmed: the confirmation stays with ``twin``, so that no copy of it leads once ``twin`` is refuted.
+    """
     assert twin.step is not None
     evaluation = twin.step.evaluation
+    timing = replace(evaluation.timing, confirmed=False) if evaluation.timing is not None else None
     told = f"the same program as in batch {twin.id[0]}, slot {twin.id[1]}, whose evaluation is used again"
-    return replace(evaluation, warnings=(*(w for w in evaluation.warnings if "is used again" not in w), told))
+    warnings = (*(w for w in evaluation.warnings if "is used again" not in w), told)
+    return replace(evaluation, timing=timing, warnings=warnings)
 
 
 def _told(twin: State) -> Section:

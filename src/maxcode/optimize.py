@@ -16,7 +16,7 @@ from itertools import count
 
 import anyio
 
-from maxcode.batch import Job, Method, Run, expand, settle
+from maxcode.batch import Job, Method, Run, expand, settle, settle_up
 from maxcode.errors import Interrupted, MaxcodeError, RecordError
 from maxcode.reached import Reached
 from maxcode.record import Batch
@@ -52,25 +52,26 @@ async def _search(job: Job) -> Result:
             break
         expanded = await expand(job, batch, parents, reached)
         reached.extend(await settle(job, batch, expanded, reached))
-    spent = Spent(reached.candidates, job.run.record.seconds, job.run.spent())
-    ended = job.purse.refusal() if reached.candidates < job.run.budget else None
-    return Result(job.problem, reached, spent, job.run.machine, ended or "")
+    spent = Spent(reached.candidates, job.run.record.seconds, job.spent())
+    return Result(job.problem, reached, spent, job.run.machine, job.ended)
 
 
 def _plan(job: Job, batch: int, reached: Reached) -> list[State]:
     """The states to expand: as recorded, else as selected, cut to what is left of the budget."""
     record = job.run.record
-    job.purse.settle_up(reached.candidates)
     selected = job.method.search.select(reached)
     if (recorded := record.batches.get(batch)) is not None:
         return _as_recorded(recorded, selected)
+    chosen = selected[: max(0, job.run.budget - record.planned)]
+    if not chosen:
+        return []
     if job.stopping:
         raise Interrupted(f"stopped before batch {batch}; all finished parts are recorded")
-    if job.purse.refusal() is not None:
+    settle_up(job, batch, reached)
+    if (why := job.purse.refusal()) is not None:
+        job.ended = why
         return []
-    chosen = selected[: max(0, job.run.budget - record.launched)]
-    if chosen:
-        job.append(Batch(batch=batch, parents=tuple(state.id for state in chosen)))
+    job.append(Batch(batch=batch, parents=tuple(state.id for state in chosen)))
     return chosen
 
 

@@ -37,12 +37,16 @@ class Preview:
     def as_text(self) -> str:
         """The prompt as it would be sent, then the estimate."""
         told = [f"----- {message.role}\n{message.text}" for message in self.messages]
-        asked = f"about {self.calls} model calls, {self.tokens} tokens" if self.calls else "no model calls"
-        told.append(
-            f"----- estimate\nfirst prompt about {self.prompt_tokens} tokens; the whole run {asked} or more, "
-            "since prompts grow with the path"
-        )
+        told.append(f"----- estimate\nfirst prompt about {self.prompt_tokens} tokens; {self._whole_run()}")
         return "\n".join(told)
+
+    def _whole_run(self) -> str:
+        if not self.calls:
+            return "the policy and the critic are no language models, so the run makes no calls"
+        return (
+            f"the whole run about {self.calls} model calls, {self.tokens} tokens or more, since prompts grow with the "
+            "path"
+        )
 
 
 def preview(problem: Problem, method: Method, budget: int, seed: int) -> Preview:

@@ -12,6 +12,8 @@ from typing import final
 from maxcode.source import fingerprint
 from maxcode.types import Outcome, Program, State, StateId
 
+_MARKS = 256
+
 
 def leads(state: State, other: State | None) -> bool:
     """Whether ``state`` is a better answer than ``other``: confirmed, faster than the original beyond doubt, and with
@@ -43,6 +45,7 @@ class Reached:
         self._children: dict[StateId, list[State]] = {}
         self._twins: dict[str, StateId] = {}
         self._marked = 0  # how many states are in `_twins`
+        self._marks: dict[str, str] = {}  # of programs seen lately, by digest: each is looked at several times
         self._best: State | None = None
         self.root = root
         self.extend([root])
@@ -101,13 +104,20 @@ class Reached:
 
     def twin(self, program: Program) -> State | None:
         """The first state whose program differs from this one in comments and layout at most."""
-        language = self.root.problem.language
         for state in self._states[self._marked :]:
             if state.step is None or state.step.action.program is not None:
-                self._twins.setdefault(fingerprint(state.program, language), state.id)
+                self._twins.setdefault(self._mark(state.program), state.id)
         self._marked = len(self._states)
-        at = self._twins.get(fingerprint(program, language))
+        at = self._twins.get(self._mark(program))
         return self._by_id[at] if at is not None else None
+
+    def _mark(self, program: Program) -> str:
+        digest = program.digest
+        if digest not in self._marks:
+            if len(self._marks) >= _MARKS:
+                self._marks.clear()
+            self._marks[digest] = fingerprint(program, self.root.problem.language)
+        return self._marks[digest]
 
     def newest(self) -> Iterator[State]:
         """All states, the latest first."""

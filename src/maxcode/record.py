@@ -19,7 +19,7 @@ import msgspec
 import tomli_w
 
 from maxcode.errors import InputError, RecordError
-from maxcode.types import Action, Evaluation, StateId
+from maxcode.types import Action, Evaluation, StateId, Usage
 
 EVENTS = "events.jsonl"
 HEADER = "run.toml"
@@ -40,6 +40,12 @@ class Batch(Event, frozen=True):
 
     batch: int
     parents: tuple[StateId, ...]
+
+
+class Launched(Event, frozen=True):
+    """A slot was launched: the caps allowed it, and a resume does not ask them again."""
+
+    at: StateId
 
 
 class Proposed(Event, frozen=True):
@@ -75,7 +81,7 @@ class Settled(Event, frozen=True):
     dropped: tuple[int, ...] = ()
 
 
-Line = Opened | Batch | Proposed | Evaluated | Critiqued | Settled
+Line = Opened | Batch | Launched | Proposed | Evaluated | Critiqued | Settled
 
 _decode = msgspec.json.Decoder(Line)
 _encode = msgspec.json.Encoder()
@@ -93,7 +99,9 @@ class Record:
         self.actions: dict[StateId, Action] = {}
         self.evaluations: dict[StateId, Evaluation] = {}
         self.critiques: dict[StateId, str] = {}
-        self.launched = 0  # candidates, in-flight ones counted, those dropped by a cap left out
+        self.planned = 0  # candidates of all batches, in-flight ones counted, those dropped by a cap left out
+        self.launched: set[StateId] = set()
+        self.proposals = Usage()  # what all recorded proposals have cost
         self._file: BinaryIO | None = None
         self._watch = _Stopwatch()
         if folder is not None:
@@ -128,16 +136,19 @@ class Record:
         match line:
             case Batch():
                 self.batches[line.batch] = line
-                self.launched += len(line.parents)
+                self.planned += len(line.parents)
+            case Launched():
+                self.launched.add(line.at)
             case Proposed():
                 self.actions[line.at] = line.action
+                self.proposals += line.action.usage
             case Evaluated():
                 self.evaluations[line.at] = line.evaluation
             case Critiqued():
                 self.critiques[line.at] = line.critique
             case Settled():
                 self.settled[line.batch] = line
-                self.launched -= len(line.dropped)
+                self.planned -= len(line.dropped)
             case Opened():
                 pass
 

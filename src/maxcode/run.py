@@ -10,6 +10,7 @@ import dataclasses
 from collections import Counter
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
+from functools import cache
 from importlib.metadata import version
 from pathlib import Path
 from typing import Any, final
@@ -18,6 +19,7 @@ import anyio
 
 from maxcode import methods, prompts
 from maxcode.budget import Caps
+from maxcode.certificate import FILE, certified
 from maxcode.completion import Answer
 from maxcode.config import LLM, USUAL, usual_critic
 from maxcode.config import critic as critic_named
@@ -52,7 +54,8 @@ NOWHERE = Machine("", "", 0, "", {}, "")
 class Request:
     """What the user asked for.  ``policy`` and ``method`` empty = those for this kind of problem, ``critic`` empty =
     that of the policy; ``without`` names parts of the observation to leave out; ``replay`` is the run whose recorded
-    answers stand in for the models; ``overrides`` replace keys of problem.toml."""
+    answers stand in for the models; ``certificate``: whether the winner is measured anew in the end, from its file;
+    ``overrides`` replace keys of problem.toml."""
 
     source: Path
     tests: Path | None = None
@@ -67,6 +70,7 @@ class Request:
     out: Path | None = None
     models: ModelSettings = field(default_factory=ModelSettings)
     replay: Path | None = None
+    certificate: bool = True
     overrides: Mapping[str, Any] = field(default_factory=dict)
 
 
@@ -74,20 +78,23 @@ def optimize_source(
     request: Request,
     watch: Callable[[Line], None] = lambda line: None,
     admitted: Callable[[Admitted], None] = lambda found: None,
+    say: Callable[[str], None] = lambda words: None,
 ) -> Verdict:
     """Search for a faster version of ``request.source`` and write what was found to the run folder.
 
-    ``watch`` sees every recorded part, ``admitted`` the admission.  Raises InputError before anything is written where
-    the input is bad.
+    ``watch`` sees every recorded part, ``admitted`` the admission; ``say`` hears what is done when the search is over.
+    Raises InputError before anything is written where the input is bad.
     """
     loaded, request = completed(request)
-    out = request.out or Path("runs") / f"{loaded.problem.id}-{request.method}-{request.seed}"
+    out = _folder(request, loaded.problem)
     evaluator, found = anyio.run(_prepare, loaded.problem)
     admitted(found)
     machine = describe(evaluator.sandbox)
     notes = [*loaded.notes, *found.notes, *_busy()]
-    shape = read_header(out).get("shape", request.budget)
-    check_header(out, {**_header(request, found, machine, notes), "shape": shape}, _MAY_CHANGE)
+    shape = _shape(out, request)
+    header = {**_header(request, found, machine, notes), "shape": shape}
+    _refuse_other_run(request, header)
+    check_header(out, header, _MAY_CHANGE)
     _write_tree(out / "original", found.problem.program)
     if (out / EVENTS).exists():
         for line in read_events(out):  # who watches a resumed run sees what it resumes
@@ -107,13 +114,19 @@ def optimize_source(
         )
         result = optimize(found.problem, method, evaluator, run, referee=evaluator)
         notes += _told_of(result, journal)
-    return _write(request, out, result, found, notes)
+    check_header(out, {**header, "notes": notes}, _MAY_CHANGE)  # what the report shows
+    verdict = _write(request, out, result, found, notes)
+    if not request.certificate or not verdict.confirmed:
+        return verdict
+    told = certified(out, loaded.problem, request.overrides, request.seed, say).notes
+    verdict = dataclasses.replace(verdict, certificate=str(out / FILE), notes=[*verdict.notes, *told])
+    return _saved(verdict, out)
 
 
 def first_prompt(request: Request) -> Preview:
     """What a run would ask first, and an estimate of what it would cost; admits the problem, asks no model."""
-    _, request = completed(request)
-    evaluator, found = anyio.run(_prepare, load(request.source, request.tests, request.overrides).problem)
+    loaded, request = completed(request)
+    evaluator, found = anyio.run(_prepare, loaded.problem)
     with Journal() as journal:
         method = _method(request, journal, _scene(request, found, describe(evaluator.sandbox)))
     return preview(found.problem, method, request.budget, request.seed)
@@ -135,10 +148,25 @@ def completed(request: Request) -> tuple[Loaded, Request]:
     with _journal(request) as journal:  # a wrong name or a missing key is said before anything is built
         _method(request, journal, methods.Scene(NOWHERE, without=frozenset(request.without)))
     _refuse_unpriced(request)
+    _refuse_replay(request, _folder(request, loaded.problem))
     return loaded, request
 
 
+def _folder(request: Request, problem: Problem) -> Path:
+    """The run folder; a replay has one of its own, for the usual one is that of the run it replays."""
+    again = "-replay" if request.replay is not None else ""
+    return request.out or Path("runs") / f"{problem.id}-{request.method}-{request.seed}{again}"
+
+
+def _shape(out: Path, request: Request) -> int:
+    """The budget that the run in ``out`` began with."""
+    header = read_header(out)
+    found = header.get("shape", header.get("budget"))
+    return found if isinstance(found, int) else request.budget
+
+
 def _method(request: Request, journal: Journal, scene: methods.Scene) -> Method:
+    @cache  # one client for one model, whoever asks it: the cap on concurrent calls is its own
     def models(name: str) -> Model:
         return recorded(name, request.models, journal)
 
@@ -149,8 +177,12 @@ def _method(request: Request, journal: Journal, scene: methods.Scene) -> Method:
 
 def _journal(request: Request, folder: Path | None = None) -> Journal:
     """The journal of model calls; on disk only where a model may be asked."""
-    asks = any(name.startswith(LLM) for name in (request.policy, request.critic))
-    return Journal(folder if asks else None, request.replay)
+    return Journal(folder if _asks(request) else None, request.replay)
+
+
+def _asks(request: Request) -> bool:
+    """Whether the request names a language model."""
+    return any(name.startswith(LLM) for name in (request.policy, request.critic))
 
 
 def _scene(request: Request, found: Admitted, machine: Machine) -> methods.Scene:
@@ -168,12 +200,41 @@ def _refuse_unpriced(request: Request) -> None:
             )
 
 
+def _refuse_replay(request: Request, out: Path) -> None:
+    """A replay needs something to replay, and a folder of its own."""
+    if request.replay is None:
+        return
+    if not _asks(request):
+        recorded = read_header(request.replay).get("policy", "llm:MODEL")
+        raise InputError(
+            f"--replay stands in for language models, and neither --policy {request.policy} nor --critic "
+            f"{request.critic} is one; {request.replay} was made with --policy {recorded}"
+        )
+    if out.resolve() == request.replay.resolve():
+        raise InputError(f"--replay {request.replay} would write to the run that it replays; choose another --out")
+
+
+_REPLAYED = ("digest", "seed", "method", "policy", "critic", "answer", "without", "prompts")
+
+
+def _refuse_other_run(request: Request, header: Mapping[str, Any]) -> None:
+    """A replay is of the same problem and search: a draw says which slot an answer was for, not which problem."""
+    if request.replay is None:
+        return
+    then = read_header(request.replay)
+    differ = [f"{key} was {then.get(key)!r}, now {header[key]!r}" for key in _REPLAYED if then.get(key) != header[key]]
+    if differ:
+        raise InputError(f"{request.replay} is no run to replay here ({'; '.join(differ)}); repeat its own options")
+
+
 def _told_of(result: Result, journal: Journal) -> list[str]:
     told = [f"ended before its budget of candidates: {result.ended}"] if result.ended else []
     if journal.failures:
         told.append(f"{journal.failures} model calls failed for good (calls.jsonl)")
+    if journal.replay is not None:
+        told.append(f"models were not asked: their answers are those of {journal.replay}")
     if journal.loosely:
-        told.append(f"{journal.loosely} replayed answers were given to prompts with other measured numbers")
+        told.append(f"{journal.loosely} replayed answers were given to prompts that were not the same to the letter")
     return told
 
 
@@ -232,7 +293,7 @@ def _candidate(path: Path, problem: Problem) -> Program:
         raise InputError(f"cannot read the candidate {path}: {error}") from error
 
 
-_MAY_CHANGE = frozenset({"budget", "caps", "notes", "tests"})
+_MAY_CHANGE = frozenset({"budget", "caps", "notes", "tests", "replay"})
 
 
 def _header(request: Request, found: Admitted, machine: Machine, notes: list[str]) -> dict[str, Any]:
@@ -251,6 +312,7 @@ def _header(request: Request, found: Admitted, machine: Machine, notes: list[str
         "critic": request.critic,
         "answer": request.answer,
         "without": sorted(request.without),
+        **({"replay": str(request.replay)} if request.replay is not None else {}),
         "prompts": prompts.digest(),
         "seed": request.seed,
         "budget": request.budget,
@@ -283,6 +345,10 @@ def _write(request: Request, out: Path, result: Result, found: Admitted, notes: 
         record=str(out),
         report=str(write_report(out)),
     )
+    return _saved(verdict, out)
+
+
+def _saved(verdict: Verdict, out: Path) -> Verdict:
     scratch = out / "result.json.new"
     scratch.write_text(verdict.as_json() + "\n")
     scratch.replace(out / "result.json")

@@ -76,6 +76,7 @@ class Verdict:
     record: str | None = None
     report: str | None = None
     spent: Paid | None = None
+    certificate: str | None = None
 
     def as_json(self) -> str:
         """One object; the fields that belong to ``optimize`` alone are left out for ``evaluate``."""

@@ -9,7 +9,7 @@ from typing import final
 
 import anyio
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from maxcode.critique import Answer, Bottleneck, LlmCritic, RuleCritic, Unreadable, is_critic, read, rule_answer
@@ -185,6 +185,14 @@ def test_nothing_that_a_candidate_writes_passes_for_a_heading() -> None:
     assert found["Profile"] == "```\nnone\n```"
 
 
+def test_where_there_are_several_files_it_is_told_in_which_lines_count() -> None:
+    several = Program({"a.c": TEXT, "b.h": "int b;\n"})
+    task = Problem("p", "program", "c", several, ProgramSpec())
+    step = Step(Action(several), correct().evaluation, 1.5)
+    assert "The `line` that you answer counts in `a.c`." in user_text(task, step, None)
+    assert "The `line`" not in user_text(problem(), correct(), None)
+
+
 def test_a_held_out_test_is_one_bit() -> None:
     cases = (CaseResult("secret-name", Outcome.WRONG, 0.1, False), CaseResult("shown", Outcome.CORRECT, 0.1, True))
     found = Evaluation(Outcome.WRONG, Feedback(("wrong",), "", cases), measures={"secret-name": 0.1, "shown": 0.2})
@@ -225,6 +233,7 @@ SHAPES = (
 )
 
 
+@settings(deadline=None)
 @given(VALID, VALID, PROSE, PROSE, st.sampled_from(SHAPES), st.sampled_from([None, 1]))
 def test_any_valid_answer_is_read_whatever_stands_around_it(
     fields: dict[str, object], other: dict[str, object], before: str, after: str, shape: str, indent: int | None
@@ -238,6 +247,7 @@ def test_any_valid_answer_is_read_whatever_stands_around_it(
     assert len(found.words().splitlines()) == 2 + len(found.steps)
 
 
+@settings(deadline=None)
 @given(st.text() | st.text(st.sampled_from('{}[]":,a1 \n')))
 def test_reading_never_fails_on_any_text(text: str) -> None:
     assert isinstance(read(text, 40), Answer | Unreadable)
@@ -254,6 +264,11 @@ def test_an_answer_that_was_only_thought_of_gives_way_to_the_one_given() -> None
     assert isinstance(found, Answer) and found.line == 3
 
 
+def test_a_line_number_in_quotes_is_one() -> None:
+    found = read(json.dumps({**GOOD, "line": "3"}), 40)
+    assert isinstance(found, Answer) and found.line == 3
+
+
 def test_a_text_nested_without_end_is_unreadable() -> None:
     assert isinstance(read('{"a":' * 20_000, 40), Unreadable)
 
@@ -264,8 +279,7 @@ def test_a_text_nested_without_end_is_unreadable() -> None:
         ({"bottleneck": "Data-Structure"}, "$.bottleneck"),
         ({"line": 41}, "`line` is 41, but the program ends at 40"),
         ({"line": 0}, "$.line"),
-        ({"line": "3"}, "$.line"),
-        ({"line": True}, "$.line"),
+        ({"line": "three"}, "$.line"),
         ({"steps": []}, "$.steps"),
         ({"steps": ["x"] * 7}, "$.steps"),
         ({"steps": ["x" * 501]}, "$.steps"),
@@ -336,6 +350,20 @@ def test_the_rules_answer_the_prompt_of_every_outcome_with_valid_json(
         assert (answer.bottleneck, answer.line) == ("correctness", None)
 
 
+@pytest.mark.parametrize(
+    "text",
+    [
+        "# New program\n\n{}| x",
+        "# Feedback\n\n=> correct\n\n# Profile\n\n{}% at line {} in [f]: x",
+        "# Feedback\n\n=> unbuilt: x\na.c:{}:1: error: x",
+    ],
+)
+def test_the_rules_answer_whatever_number_a_prompt_holds(text: str) -> None:
+    prompt = "# Critique this step\n\n" + text.replace("{}", "1" * 5000)
+    assert isinstance(read(rule_answer(prompt), 10), Answer)
+
+
+@settings(deadline=None)
 @given(st.text())
 def test_the_rules_answer_any_text_with_valid_json(text: str) -> None:
     assert isinstance(read(rule_answer(f"# Critique this step\n\n{text}"), 10_000), Answer)

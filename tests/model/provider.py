@@ -2,7 +2,8 @@
 
 ``Provider.script`` names what comes of the first requests, one word each; later ones get "ok".  The words: ok, nousage,
 plain (no stream), cut (at its bound), limit (429 with Retry-After), quota, down (500), hang, half, unstopped (without
-Anthropic's last event), garbage, error (inside the stream), slow, drop (the connection), and any HTTP status of 4xx.
+Anthropic's last event), garbage, error (inside the stream, with the key), slow, drop (the connection), parts (the
+content comes in parts), uncounted (of the prompt's tokens alone), and any HTTP status of 4xx.
 """
 
 from __future__ import annotations
@@ -31,6 +32,7 @@ class Provider:
         self.under_way = 0
         self.most_under_way = 0
         self.delay_s = 0.0
+        self.retry_after = str(RETRY_AFTER_S)
         self.released = threading.Event()
         self.url = ""
         self._lock = threading.Lock()
@@ -75,7 +77,7 @@ class Handler(BaseHTTPRequestHandler):
         time.sleep(self.provider.delay_s)
         match word:
             case "limit":
-                return self.refuse(429, {"retry-after": str(RETRY_AFTER_S)})
+                return self.refuse(429, {"retry-after": self.provider.retry_after})
             case "quota":
                 return self.refuse(429, {}, code="insufficient_quota")
             case "down":
@@ -93,9 +95,12 @@ class Handler(BaseHTTPRequestHandler):
                 return self.refuse(int(word))
         return self.stream(word, body)
 
+    @property
+    def key(self) -> str:
+        return self.headers.get("authorization", "") + self.headers.get("x-api-key", "")
+
     def refuse(self, status: int, headers: dict[str, str] | None = None, code: str = "oops") -> bool:
-        key = self.headers.get("authorization", "") + self.headers.get("x-api-key", "")
-        error = {"message": f"refused with {status}, key was {key}", "code": code, "type": "test"}
+        error = {"message": f"refused with {status},\n\x1b[31mkey was {self.key} \ud83d", "code": code, "type": "test"}
         self.send(status, json.dumps({"error": error, "type": "error"}).encode(), headers or {})
         return False
 
@@ -120,7 +125,7 @@ class Handler(BaseHTTPRequestHandler):
         self.send_header("transfer-encoding", "chunked")
         self.end_headers()
         shape = anthropic_events if "messages" in self.path else openai_events
-        for event in shape(word, body):
+        for event in shape(word, body, self.key):
             self.chunk(event[:9])  # no event arrives in one piece
             self.chunk(event[9:])
             if word == "slow":
@@ -144,28 +149,31 @@ def pieces(text: str) -> list[str]:
     return [text[start : start + 7] for start in range(0, len(text), 7)]
 
 
-def openai_events(word: str, body: dict[str, Any]) -> Iterator[bytes]:
-    def event(delta: dict[str, str], ended: str | None = None) -> bytes:
+def openai_events(word: str, body: dict[str, Any], key: str) -> Iterator[bytes]:
+    def event(delta: dict[str, object], ended: str | None = None) -> bytes:
         choice = {"index": 0, "delta": delta, "finish_reason": ended}
         return b"data: " + json.dumps({"choices": [choice]}, ensure_ascii=False).encode() + b"\n\n"
 
     yield b": keep alive\n\n"
+    yield b"data:      \n\n"  # a sign of life
     yield event({"role": "assistant", "content": "", "reasoning_content": "let me think"})
     for number, piece in enumerate(pieces(text_for(body))):
         if number == 2 and word == "half":
             return
         if number == 2 and word == "garbage":
-            yield b"data: <html>Bad gateway</html>\n\n"
+            yield f"data: <html>Bad gateway for {key}</html>\n\n".encode()
         if number == 2 and word == "error":
-            yield b'data: {"error": {"message": "overloaded"}}\n\n'
-        yield event({"content": piece})
+            yield f'data: {{"error": {{"message": "overloaded, key was {key}"}}}}\n\n'.encode()
+        text = {"type": "text", "text": piece}
+        yield event({"content": [{"type": "thinking", "thinking": []}, text] if word == "parts" else piece})
     yield event({}, "length" if word == "cut" else "stop")
     if body.get("stream_options", {}).get("include_usage") and word != "nousage":
-        yield b"data: " + json.dumps({"choices": [], "usage": COUNTS}).encode() + b"\n\n"
+        counts = {"prompt_tokens": 100} if word == "uncounted" else COUNTS
+        yield b"data: " + json.dumps({"choices": [], "usage": counts}).encode() + b"\n\n"
     yield b"data: [DONE]\n\n"
 
 
-def anthropic_events(word: str, body: dict[str, Any]) -> Iterator[bytes]:
+def anthropic_events(word: str, body: dict[str, Any], key: str) -> Iterator[bytes]:
     def event(kind: str, **fields: object) -> bytes:
         return f"event: {kind}\ndata: {json.dumps({'type': kind, **fields})}\n\n".encode()
 
@@ -178,9 +186,9 @@ def anthropic_events(word: str, body: dict[str, Any]) -> Iterator[bytes]:
         if number == 2 and word == "half":
             return
         if number == 2 and word == "garbage":
-            yield b"event: content_block_delta\ndata: <html>Bad gateway</html>\n\n"
+            yield f"event: content_block_delta\ndata: <html>Bad gateway for {key}</html>\n\n".encode()
         if number == 2 and word == "error":
-            yield event("error", error={"type": "overloaded_error", "message": "overloaded"})
+            yield event("error", error={"type": "overloaded_error", "message": f"overloaded, key was {key}"})
         yield event("content_block_delta", index=1, delta={"type": "text_delta", "text": piece})
     reason = "max_tokens" if word == "cut" else "end_turn"
     yield event("message_delta", delta={"stop_reason": reason}, usage={"output_tokens": 20})

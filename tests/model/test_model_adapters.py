@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import gc
+import json
 
 import anyio
 import pytest
@@ -14,6 +15,7 @@ from maxcode.model.anthropic import AnthropicModel, Manner, version
 from maxcode.model.faults import Endpoint, TransientFault
 from maxcode.model.openai import Dialect, OpenAIModel
 from maxcode.model.prices import Price
+from maxcode.model.stream import Events
 
 ASKED = Request((Message("system", "Be brief."), Message("user", "Faster, please.")), draw=2**40 + 17, temperature=0.3)
 BOTH = pytest.mark.parametrize("api", ["openai", "anthropic"])
@@ -61,6 +63,26 @@ def test_what_may_pass_is_a_transient_fault(provider: Provider, api: str, word: 
     assert caught.value.retry_after == (7 if word == "limit" else None)
 
 
+@BOTH
+@pytest.mark.parametrize("word", ["garbage", "error"])
+def test_what_a_stream_says_of_the_key_is_not_told(provider: Provider, api: str, word: str) -> None:
+    provider.script = [word]
+    with pytest.raises(TransientFault, match=r"\(key\)") as caught:
+        ask(model(provider, api))
+    assert "sk-secret" not in str(caught.value)
+
+
+def test_a_content_in_parts_is_the_text_of_those_that_have_any(provider: Provider) -> None:
+    provider.script = ["parts"]
+    assert ask(model(provider, "openai")).text == text_for(provider.bodies[0])
+
+
+def test_halves_of_letters_in_a_stream_are_no_fault() -> None:
+    told = [rb'"a\ud83d\ude00 \\ud83d"', rb'"\uD83D"', rb'"\ude00\u00e9"', b'"plain"']
+    found = Events().feed(b"".join(b"data: " + data + b"\n\n" for data in told))
+    assert [json.loads(data) for data in found] == ["a\N{GRINNING FACE} \\ud83d", "\ufffd", "\ufffd\u00e9", "plain"]
+
+
 def test_an_answer_without_its_last_event_is_half_an_answer(provider: Provider) -> None:
     provider.script = ["unstopped"]
     with pytest.raises(TransientFault, match="half-way"):
@@ -95,6 +117,7 @@ def test_what_cannot_pass_names_model_endpoint_and_cure_but_no_key(
     assert "claude-haiku-4-5" in str(caught.value)
     assert provider.url in str(caught.value)
     assert "sk-secret" not in str(caught.value) and "key was" in str(caught.value)
+    assert str(caught.value).isprintable()  # no line break, no colour of a terminal, no half of a letter
 
 
 def test_a_429_of_an_account_that_has_run_dry_is_final(provider: Provider) -> None:
@@ -103,8 +126,9 @@ def test_a_429_of_an_account_that_has_run_dry_is_final(provider: Provider) -> No
         ask(model(provider, "openai"))
 
 
-def test_without_token_counts_there_is_no_price(provider: Provider) -> None:
-    provider.script = ["nousage"]
+@pytest.mark.parametrize("word", ["nousage", "uncounted"])
+def test_without_token_counts_there_is_no_price(provider: Provider, word: str) -> None:
+    provider.script = [word]
     usage = ask(model(provider, "openai", price=Price(1.0, 1.0))).usage
     assert (usage.calls, usage.tokens, usage.dollars) == (1, 0, None)
 

@@ -52,6 +52,29 @@ def test_a_loopback_endpoint_needs_no_key_and_gets_the_one_that_is_set(provider:
     assert provider.headers[1]["authorization"] == "Bearer k1"
 
 
+@pytest.mark.parametrize("key", ["sk-first\nsecond-half", "sk-\u201cquoted\u201d", "sk-first second", "sk-\x00zero"])
+@pytest.mark.parametrize("name", ["m", "claude-x"])
+def test_a_key_that_no_header_can_hold_is_refused_and_not_repeated(name: str, key: str) -> None:
+    with pytest.raises(InputError, match="MINE holds a blank, a line break") as caught:
+        connect(name, ModelSettings(key_env="MINE"), {"MINE": key})
+    assert key[:6] not in str(caught.value)
+
+
+@pytest.mark.parametrize(
+    "url",
+    ["localhost:8000/v1", "http://h:99999/v1", "http://[::1", "ftp://h/v1", "http:///v1", "http://h/a b", "127.0.0.1"],
+)
+def test_a_base_url_that_is_none_is_refused_at_once(url: str) -> None:
+    with pytest.raises(InputError, match=r"write it like http://127\.0\.0\.1:8000/v1"):
+        connect("m", ModelSettings(base_url=url), {})
+
+
+def test_a_base_url_that_is_none_is_told_without_its_password() -> None:
+    with pytest.raises(InputError, match="'h:99999/v1'") as caught:
+        connect("m", ModelSettings(base_url="http://me:hidden@h:99999/v1?token=hidden"), {})
+    assert "hidden" not in str(caught.value)
+
+
 def test_a_refused_key_names_the_variable_it_came_from(provider: Provider) -> None:
     provider.script = ["401"]
     with pytest.raises(ProviderError, match="set MINE to a key"):
@@ -102,7 +125,16 @@ def test_a_table_of_the_users_comes_first_and_holds_everywhere(tmp_path: Path, p
 
 
 @pytest.mark.parametrize(
-    "text", ["", '"m" = 3\n', '"m" = { input = 1 }\n', '"m" = { in = 1, output = 2 }\n', "not toml"]
+    "text",
+    [
+        "",
+        '"m" = 3\n',
+        '"m" = { input = 1 }\n',
+        '"m" = { in = 1, output = 2 }\n',
+        '"m" = { input = -1, output = 2 }\n',
+        '"m" = { input = nan, output = 2 }\n',
+        "not toml",
+    ],
 )
 def test_a_price_table_that_cannot_be_read_is_refused_with_an_example(tmp_path: Path, text: str) -> None:
     table = tmp_path / "prices.toml"

@@ -196,6 +196,25 @@ def test_a_line_damaged_in_the_middle_is_named(tmp_path: Path) -> None:
         Journal(tmp_path)
 
 
+@pytest.mark.parametrize("wrong", [(b'"key":"', b'"key":"zz'), (b'"model":"m', b'"model":"\xff')])
+def test_a_line_whose_key_or_letters_are_damaged_is_named(tmp_path: Path, wrong: tuple[bytes, bytes]) -> None:
+    with Journal(tmp_path) as journal:
+        ask(journal, Counting(), 1)
+    (tmp_path / CALLS).write_bytes((tmp_path / CALLS).read_bytes().replace(*wrong))
+    with pytest.raises(RecordError, match="line 1 is damaged"):
+        Journal(tmp_path)
+
+
+def test_an_answer_that_is_damaged_is_found_out_when_it_is_wanted(tmp_path: Path) -> None:
+    with Journal(tmp_path) as journal:
+        ask(journal, Counting(), 1, 2)
+    (tmp_path / CALLS).write_bytes((tmp_path / CALLS).read_bytes().replace(b'"text":"answer to 1', b'"text":"\xff\xff'))
+    with Journal(tmp_path) as journal:
+        assert ask(journal, Counting(), 2)[0].text.startswith("answer to 2")
+        with pytest.raises(RecordError, match="damaged at byte 0"):
+            ask(journal, Counting(), 1)
+
+
 def test_nothing_of_a_long_torn_line_is_left_after_a_short_one(tmp_path: Path) -> None:
     with Journal(tmp_path) as journal:
         ask(journal, Counting(), 1)
@@ -250,6 +269,20 @@ def test_a_replay_answers_from_the_other_run_and_refuses_what_it_lacks(tmp_path:
             anyio.run(model.complete, replace(ASKED, draw=3))
         assert (journal.spent, journal.failures) == (Usage(), 0)
     assert (tmp_path / "run" / CALLS).read_bytes() == before
+
+
+def test_a_replay_takes_other_numbers_but_no_other_system_message_or_parameters(tmp_path: Path) -> None:
+    told = (Message("system", "Make C faster."), Message("user", "It takes 1.25 ms."))
+    asked = Request(told, draw=4, temperature=0.3)
+    with Journal(tmp_path / "run") as journal:
+        answer = anyio.run(Journalled(Counting(), "m", journal).complete, asked)
+    with Journal(replay=tmp_path / "run") as journal:
+        model = Journalled(Counting(), "m", journal)
+        assert anyio.run(model.complete, replace(asked, messages=(told[0], Message("user", "1.31 ms.")))) == answer
+        assert journal.loosely == 1
+        for other in (replace(asked, temperature=0.9), replace(asked, messages=(Message("system", "C++."), told[1]))):
+            with pytest.raises(ProviderError, match="no answer of m to draw 4"):
+                anyio.run(model.complete, other)
 
 
 def test_a_replay_of_a_run_without_calls_is_refused(tmp_path: Path) -> None:

@@ -63,6 +63,15 @@ def test_retry_after_is_honoured(provider: Provider) -> None:
     assert waits.seconds == [RETRY_AFTER_S]
 
 
+@pytest.mark.parametrize("soon", ["0", "0.05"])
+def test_a_retry_after_shorter_than_the_back_off_does_not_use_the_attempts_up(provider: Provider, soon: str) -> None:
+    provider.script = ["limit", "limit"]
+    provider.retry_after = soon
+    waits = Waits()
+    ask(patient(provider, waits))
+    assert waits.seconds == [0.25, 0.5]
+
+
 def test_a_wait_longer_than_the_patience_ends_it_at_once(provider: Provider) -> None:
     provider.script = ["limit"]
     with pytest.raises(ProviderError, match=f"asks to wait {RETRY_AFTER_S} s"):
@@ -125,6 +134,7 @@ def test_no_more_calls_are_under_way_than_the_cap(provider: Provider) -> None:
         ({"retry-after": "soon"}, None),
         ({"retry-after": "nan"}, None),
         ({"retry-after": "-1"}, None),
+        ({"retry-after": "Mon, 01 Jan 99999 00:00:00 GMT"}, None),
         ({}, None),
     ],
 )

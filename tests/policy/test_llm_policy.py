@@ -113,6 +113,11 @@ def test_every_prompt_is_filled_and_short(problem: Problem, language: str, answe
         assert rule in user.text
 
 
+def test_a_program_that_is_no_text_makes_a_prompt_that_can_be_sent() -> None:
+    observation = observed(PROGRAM, Section("Program", fenced("/* caf\udce9 */\n")))
+    assert [said.text.encode() for said in messages(observation)][1].startswith(b"# Program\n\n```\n/* caf? */")
+
+
 def test_a_function_is_read_by_its_name() -> None:
     text = "Unrolled.\n```c\nvoid gemm(int n) { n++; }\n```\nTry\n```c\nint main() { gemm(3); }\n```\n"
     action = proposed(Llm(ScriptedModel([text])), observed(FUNCTION))

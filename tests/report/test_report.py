@@ -2,15 +2,19 @@
 
 from __future__ import annotations
 
+import json
 import re
 from dataclasses import replace
 from pathlib import Path
 
+import anyio
 import pytest
 from fake_runs import HEADER, SLOW, WON, Plan, make_run
 from html_tree import Node, read, rows
 
 from maxcode.errors import InputError, RecordError
+from maxcode.model import Completion, Message, Request
+from maxcode.model.journal import Journal
 from maxcode.observe import compose
 from maxcode.optimize import Method, Run, optimize
 from maxcode.reached import leads
@@ -18,8 +22,8 @@ from maxcode.record import EVENTS, Record, check_header
 from maxcode.record import HEADER as RUN_TOML
 from maxcode.report import write_report
 from maxcode.search import BestOfN, CudaLlm
-from maxcode.testing import FakeClock, Scripted, Table, toy_problem
-from maxcode.types import Outcome, Result, State
+from maxcode.testing import FakeClock, Scripted, ScriptedModel, Table, toy_problem
+from maxcode.types import Outcome, Result, State, Usage
 
 
 def report(folder: Path) -> Node:
@@ -118,7 +122,7 @@ def test_a_run_without_a_winner_says_that_nothing_was_confirmed(tmp_path: Path) 
     told = page.one("p", "sentence").text
     assert told.startswith("Nothing was confirmed faster than the original. 2 of 3 candidates were correct")
     assert shown(states(result)[0]) in told
-    assert [node.text for node in page.all("h2")] == ["Best so far", "Candidates", "The run", "Notes on the original"]
+    assert [node.text for node in page.all("h2")] == ["Best so far", "Candidates", "The run", "Notes"]
     assert len(candidates(page)) == 3
 
 
@@ -139,7 +143,7 @@ def test_an_interrupted_run_shows_what_is_open(tmp_path: Path) -> None:
     make_run(tmp_path, WON)
     lines = (tmp_path / EVENTS).read_bytes().split(b"\n")
     second = next(at for at, line in enumerate(lines) if b'"part":"batch"' in line and b'"batch":2' in line)
-    (tmp_path / EVENTS).write_bytes(b"\n".join(lines[: second + 3]) + b'\n{"part":"crit')
+    (tmp_path / EVENTS).write_bytes(b"\n".join(lines[: second + 4]) + b'\n{"part":"crit')
     page = report(tmp_path)
     assert page.one("p", "unfinished").text.startswith("This run is unfinished: 4 of 8 launched candidates are final.")
     table = candidates(page)
@@ -221,6 +225,38 @@ def test_the_facts_are_those_of_the_header(tmp_path: Path) -> None:
     assert "g++ g++ (Debian 12.2.0) 12.2.0" in found["Machine"]
     assert found["Candidates launched"] == "8"
     assert found["Time"] == "0.0 s of work, from 2026-02-02 02:40:00 UTC to 2026-02-02 02:41:30 UTC"
+
+
+def test_what_models_were_paid_is_told_with_the_critics_calls(tmp_path: Path) -> None:
+    make_run(tmp_path, WON, {"critic": "llm", "caps": {"calls": 20}})
+
+    async def ask() -> None:
+        model = ScriptedModel([Completion("x", Usage(1, 900, 100, 1.0, 0.25))])
+        with Journal(tmp_path) as journal:
+            for draw in range(3):
+                await journal.answer("m", Request((Message("user", "?"),), draw), model)
+
+    anyio.run(ask)
+    found = facts(report(tmp_path))
+    assert found["Critic"] == "llm" and found["Caps"] == "calls 20"
+    assert found["Model calls"] == "3" and found["Model tokens"] == "2700 in, 300 out"
+    assert found["Model cost"] == "$0.75"
+
+
+def test_slots_that_a_cap_dropped_are_not_shown_as_open(tmp_path: Path) -> None:
+    make_run(tmp_path, WON)
+    lines = (tmp_path / EVENTS).read_text().splitlines()
+    kept = [line for line in lines if '"at":[2,3]' not in line]
+    settled = {**json.loads(kept[-1]), "dropped": [3]}
+    (tmp_path / EVENTS).write_text("\n".join([*kept[:-1], json.dumps(settled)]) + "\n")
+    check_header(
+        tmp_path, {**HEADER, "budget": 8, "notes": ["ended before its budget"]}, frozenset({"budget", "notes"})
+    )
+    page = report(tmp_path)
+    assert page.one("p", "unfinished").text.startswith("7 of 8 candidates were tried")
+    assert [row[2] for row in candidates(page)].count("open") == 0
+    assert len(candidates(page)) == 7
+    assert "ended before its budget" in page.at("notes").text
 
 
 def test_unknown_and_missing_keys_of_the_header_are_no_trouble(tmp_path: Path) -> None:

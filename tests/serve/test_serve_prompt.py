@@ -170,3 +170,12 @@ def test_a_critics_prompt_is_answered_with_its_json() -> None:
         answer(REWRITER, (Message("user", "# Critique this step\n\n# Feedback\n\n=> unbuilt: x"),), 1, 1.0)
     )
     assert told["bottleneck"] == "build" and set(told) == {"diagnosis", "bottleneck", "line", "steps"}
+
+
+def test_a_critic_that_is_asked_again_answers_with_its_json_again() -> None:
+    asked_again = (
+        Message("user", f"# Critique this step\n\n# New program\n\n{fenced(READS, 'cpp')}"),
+        Message("assistant", "I cannot."),
+        Message("user", "Your answer could not be used. Answer again, with one JSON object."),
+    )
+    assert "diagnosis" in json.loads(answer(REWRITER, asked_again, 1, 1.0))

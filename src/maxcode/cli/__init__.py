@@ -17,6 +17,7 @@ from maxcode.cli.list import list_
 from maxcode.cli.optimize import optimize
 from maxcode.cli.report import report
 from maxcode.cli.serve import serve
+from maxcode.cli.verify import verify
 from maxcode.errors import MaxcodeError
 
 
@@ -26,7 +27,7 @@ def cli() -> None:
     """Make programs measurably faster, and prove it."""
 
 
-for verb in (optimize, evaluate, bench, serve, doctor, report, list_):
+for verb in (optimize, evaluate, verify, bench, serve, doctor, report, list_):
     cli.add_command(verb)
 
 

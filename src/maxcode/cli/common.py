@@ -117,6 +117,8 @@ def _lines(verdict: Verdict) -> list[str]:
         counts = ", ".join(f"{count} {name}" for name, count in sorted(verdict.outcomes.items()))
         lines.append(f"candidates {verdict.candidates}: {counts}")
         lines += [f"best       {verdict.best}", f"report     {verdict.report}"]
+    if verdict.certificate is not None:
+        lines.append(f"certified  {verdict.certificate}")
     if verdict.spent is not None and verdict.spent.calls:
         lines.append(f"spent      {_spent(verdict.spent)}")
     return lines + [f"note       {note}" for note in verdict.notes]

@@ -29,6 +29,8 @@ from maxcode.run import first_prompt, optimize_source
               "a larger budget too.  [default: runs/PROBLEM-METHOD-SEED]")  # fmt: skip
 @click.option("--replay", type=click.Path(path_type=Path), metavar="RUN",
               help="Search again with the recorded answers of another run, asking no model.")  # fmt: skip
+@click.option("--certificate/--no-certificate", default=True, show_default=True, help="Verify and time the winner "
+              "again from its file, in a new session, and write RUN/certificate.json.")  # fmt: skip
 @click.option("--dry-run", is_flag=True, help="Print the first prompt and an estimate of the cost, and ask nothing.")
 @as_json
 def optimize(source: Path, tests: Path | None, json_: bool, dry_run: bool, **options: Any) -> None:
@@ -43,7 +45,7 @@ def optimize(source: Path, tests: Path | None, json_: bool, dry_run: bool, **opt
         return
     with Progress(request.budget) as progress:
         try:
-            verdict = optimize_source(request, progress.watch, progress.admitted)
+            verdict = optimize_source(request, progress.watch, progress.admitted, progress.say)
         except (Interrupted, BoundaryError) as error:
             error.add_note(f"to resume: {shlex.join(['maxcode', *sys.argv[1:]])}")
             raise

@@ -12,19 +12,19 @@ from rich.live import Live
 from rich.text import Text
 
 from maxcode.evaluate.prepare import Admitted
-from maxcode.record import Batch, Evaluated, Line, Settled
-from maxcode.types import Evaluation, Interval
+from maxcode.record import Batch, Evaluated, Line, Proposed, Settled
+from maxcode.types import Evaluation, Interval, Usage
 
 
 class Progress:
-    """Candidates by outcome, the best so far with its interval, what is spent of the budget."""
+    """Candidates by outcome, the best so far with its interval, what is spent of the budget and on proposals."""
 
     def __init__(self, budget: int) -> None:
         self._budget = budget
         self._outcomes: Counter[str] = Counter()
+        self._paid = Usage()
         self._best: Interval | None = None
         self._leader: Interval | None = None
-        self._launched = 0
         self._started = time.monotonic()
         self._console = Console(stderr=True, highlight=False)
         self._live = Live(console=self._console, refresh_per_second=4) if self._console.is_terminal else None
@@ -50,7 +50,10 @@ class Progress:
         """One recorded part."""
         match line:
             case Batch():
-                self._launched += len(line.parents)
+                pass
+            case Proposed():
+                self._paid += line.action.usage
+                return
             case Evaluated():
                 self._outcomes[line.evaluation.outcome.value] += 1
                 self._note(line.evaluation)
@@ -60,6 +63,10 @@ class Progress:
             case _:
                 return
         self._say(self._line())
+
+    def say(self, words: str) -> None:
+        """What is done when the candidates are."""
+        self._say(words)
 
     def _note(self, evaluation: Evaluation) -> None:
         timing = evaluation.timing
@@ -79,7 +86,15 @@ class Progress:
             best = f"best {self._leader} (to be confirmed)"
         else:
             best = "nothing faster yet"
-        return f"{done}/{self._budget} candidates ({counts or 'none yet'}), {best}, {self._seconds():.0f} s"
+        told = f"{done}/{self._budget} candidates ({counts or 'none yet'}), {best}{self._spent()}"
+        return f"{told}, {self._seconds():.0f} s"
+
+    def _spent(self) -> str:
+        """What the proposals have cost; what the critic did is told at the end."""
+        if not self._paid.calls:
+            return ""
+        money = f", ${self._paid.dollars:.2f}" if self._paid.dollars else ""
+        return f", proposals {self._paid.calls} calls, {self._paid.tokens} tokens{money}"
 
     def _seconds(self) -> float:
         return time.monotonic() - self._started

@@ -100,6 +100,8 @@ def _is_fenced(lines: Lines) -> bool:
 
 def _applied(edit: Edit, program: Program) -> Program | Unread:
     """The program after one block, read with the last divider that gives something to be found."""
+    if any(_SEARCH.fullmatch(line) for line in edit.lines) and not any(map(has_edits, program.files.values())):
+        return Unread(f"SEARCH/REPLACE block {edit.number} has no line `>>>>>>> REPLACE` before the next one begins")
     reasons: list[str] = []
     for search, replacement in edit.readings:
         changed = _replaced(search, replacement, program, _paths(edit, program))

@@ -20,12 +20,13 @@ _TAGS = {"cpp": _C, "c": _C, "python": {"python", "py", "pypy", "cpython", "ipyt
 _NEUTRAL = {"", "code", "text", "txt", "plaintext", "plain"}
 _DIFF = re.compile(r"^(?:@@ |diff --git |--- \S.*\n\+\+\+ )", re.MULTILINE)
 _LEFT_OUT = re.compile(
-    r"^[ \t]*(?://|#|/\*)[ \t]*[\[(<]*(?:\.{3}|…).*"
-    r"\b(?:code|program|implementation|functions?|includes|unchanged|omitted|as before)\b.*"
-    r"|^[ \t]*(?://|#|/\*)[ \t]*[\[(<]*(?:the )?(?:rest of|remaining|existing|previous)\b.*"
-    r"\b(?:code|program|implementation|functions?|includes)\b.*(?:unchanged|same|as before|omitted|\.{3}|…).*",
-    re.MULTILINE | re.IGNORECASE,
+    r"(?://|#|/\*)[ \t]*[\[(<]*(?:\.{3}|…).*"
+    r"\b(?:code|program|implementation|functions?|includes|unchanged|omitted|as before)\b"
+    r"|(?://|#|/\*)[ \t]*[\[(<]*(?:the )?(?:rest of|remaining|existing|previous)\b.*"
+    r"\b(?:code|program|implementation|functions?|includes)\b.*(?:unchanged|same|as before|omitted|\.{3}|…)",
+    re.IGNORECASE,
 )
+_LEFT_OUT_AT_MOST = 200  # characters of a line that are looked at
 _INPUT = re.compile(r"\b(?:input|stdin|fileinput|open|os\.read)\b")
 _ENTITY = re.compile(r"&(?:lt|gt|amp|quot|apos|nbsp|#\d+|#x[0-9a-fA-F]+);")
 _DEFINING = ("c", "cpp")  # grammars of languages whose programs begin at a function
@@ -105,8 +106,9 @@ class _Reader:
 
     def _left_out(self, path: str, body: str) -> str | None:
         known = self._program.files[path]
-        lines = (match[0].strip() for match in _LEFT_OUT.finditer(body))
-        line = next((line for line in lines if line not in known), None)
+        # only the beginning of each line: on a model that repeats itself without end the pattern takes minutes
+        lines = (line[:_LEFT_OUT_AT_MOST].strip() for line in body.split("\n"))
+        line = next((line for line in lines if _LEFT_OUT.match(line) and line not in known), None)
         return None if line is None else f"code was left out (`{line[:80]}`): give all of it"
 
     def _c_objection(self, path: str, body: str) -> str | None:

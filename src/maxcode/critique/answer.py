@@ -13,6 +13,8 @@ from typing import Annotated, Any, Literal, final
 
 import msgspec
 
+from maxcode.source import answer_of
+
 Bottleneck = Literal[
     "input-output",
     "memory-bandwidth",
@@ -34,8 +36,6 @@ _Diagnosis = Annotated[str, msgspec.Meta(min_length=1, max_length=DIAGNOSIS_AT_M
 _StepText = Annotated[str, msgspec.Meta(min_length=1, max_length=STEP_AT_MOST)]
 _Line = Annotated[int, msgspec.Meta(ge=1)]
 
-_THOUGHT = re.compile(r"<(think|thinking|reasoning|thought)>.*?</\1>", re.DOTALL | re.IGNORECASE)
-_THOUGHT_ENDS = re.compile(r"\A.*</(?:think|thinking|reasoning|thought)>", re.DOTALL | re.IGNORECASE)
 _OBJECT = re.compile(r'\{\s*"')
 _READ_AT_MOST = 100_000  # characters
 _TRIES_AT_MOST = 500
@@ -84,7 +84,7 @@ def read(text: str, lines: int) -> Answer | Unreadable:
 
 def _views(text: str) -> Iterator[str]:
     """The text without its reasoning, then as it came: a tag may be part of what the answer says."""
-    yield _THOUGHT_ENDS.sub("", _THOUGHT.sub("", text))
+    yield answer_of(text)
     yield text
 
 
@@ -109,7 +109,7 @@ def _objects(text: str) -> Iterator[Any]:
 
 def _checked(found: Any, lines: int) -> Answer | Unreadable:
     try:
-        answer = msgspec.convert(found, Answer)
+        answer = msgspec.convert(found, Answer, strict=False)  # a line number in quotes is one
     except msgspec.ValidationError as error:
         return Unreadable(_one_line(str(error))[:200])
     if not answer.diagnosis.strip() or not all(step.strip() for step in answer.steps):

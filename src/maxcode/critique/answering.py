@@ -19,10 +19,10 @@ _TITLES = frozenset(
     {"Problem", "Previous program", "New program", "Feedback", "Remarks", "Profile", "Previous step", "Task"}
 )
 _FENCE = re.compile(r"^(`{3,})")
-_NUMBERED = re.compile(r"^ *(\d+)\| ", re.MULTILINE)
+_NUMBERED = re.compile(r"^ *(\d{1,9})\| ", re.MULTILINE)
 _RESULT = re.compile(r"^=> (\w+)(?:: (.*))?", re.MULTILINE)
-_SPOT = re.compile(r"^(\d+)% at (?:line (\d+)|no line of the program) in \[(.*?)\]: (.*)$", re.MULTILINE)
-_REMARK = re.compile(r"^line (\d+): (missed|optimized): (.*)$", re.MULTILINE)
+_SPOT = re.compile(r"^(\d{1,9})% at (?:line (\d{1,9})|no line of the program) in \[(.*?)\]: (.*)$", re.MULTILINE)
+_REMARK = re.compile(r"^line (\d{1,9}): (missed|optimized): (.*)$", re.MULTILINE)
 _FAILED = re.compile(
     r"^(?:test \S+: (?:wrong|crashed|timeout)\..*|\d+ held-out test\(s\) failed|newly failing: .*)$", re.M
 )

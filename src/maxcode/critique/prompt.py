@@ -74,6 +74,8 @@ def numbered(text: str) -> str:
 
 def _new_program(problem: Problem, program: Program, step: Step, previous: Step | None) -> str:
     told = "Each line begins with its number, which is not part of the program."
+    if len(program.files) > 1:
+        told = f"{told} The `line` that you answer counts in `{program.name}`."
     if step.action.program is None:
         told = f"No program could be read from the last answer. This is the original program. {told}"
     elif program == problem.program and previous is None:

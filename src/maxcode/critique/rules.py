@@ -14,7 +14,7 @@ from typing import final
 from maxcode.critique.answer import Bottleneck
 from maxcode.types import CaseResult, Evaluation, Hotspot, Outcome, Problem, Program, Remark, Step
 
-ERROR = re.compile(r"^(?:/src/)?([^:\n]+):(\d+):\d+: (?:fatal )?error: (.*)$", re.MULTILINE)
+ERROR = re.compile(r"^(?:/src/)?([^:\n]+):(\d{1,9}):\d+: (?:fatal )?error: (.*)$", re.MULTILINE)
 _SHOWN_SHARE = 0.05
 _SHOWN_SPOTS = 4
 

@@ -93,7 +93,8 @@ class Job:
     file.  ``collect`` names files to bring back, as absolute paths in the sandbox.  ``profile`` samples where the time
     goes, which slows the run: never time with it.  ``called``: the artefact is a driver around a function, ``stdin``
     holds a plan of calls with their inputs (``shim_calls.h``); stdout of the answer is then all written arrays, and its
-    times are those of the calls.  ``one_core``: all its threads share one core, and it cannot change that.
+    times are those of the calls.  ``one_core``: all its threads share one core, and it cannot change that.  ``shadow``:
+    it may reserve any amount of address space, as a sanitizer does; where there is no control group it cannot start.
     """
 
     argv: tuple[str, ...]
@@ -109,6 +110,7 @@ class Job:
     profile: bool = False
     called: bool = False
     one_core: bool = False
+    shadow: bool = False
 
     @property
     def blobs(self) -> tuple[Blob, ...]:

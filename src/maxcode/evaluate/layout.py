@@ -17,7 +17,11 @@ from maxcode.errors import InputError
 TMP_MB = 1024
 _DEVICES = ("null", "zero", "full", "random", "urandom")
 # Counters of the whole machine that a program can move at will and nothing else does: notes to a later session.
-_COUNTERS = ("vmstat", "zoneinfo", "buddyinfo", "pagetypeinfo", "interrupts", "softirqs")
+_COUNTERS = (
+    *("vmstat", "zoneinfo", "buddyinfo", "pagetypeinfo", "interrupts", "softirqs", "stat", "schedstat", "diskstats"),
+    *("pressure/cpu", "pressure/io", "pressure/memory", "pressure/irq"),
+    *("sys/fs/inode-nr", "sys/fs/inode-state", "sys/fs/dentry-state", "sys/fs/file-nr", "sys/fs/aio-nr"),
+)
 _HOST = ["--ro-bind", "/usr", "/usr", "--ro-bind-try", "/etc/ld.so.cache", "/etc/ld.so.cache"]
 _ALIASES = ("/bin", "/sbin", "/lib", "/lib32", "/lib64")
 _ALWAYS = [
@@ -41,7 +45,12 @@ _ALWAYS = [
     "/usr/bin:/bin",
     "--proc",
     "/proc",
-    *(word for name in _COUNTERS for word in ("--ro-bind", "/dev/null", f"/proc/{name}")),
+    *(
+        word
+        for name in _COUNTERS
+        if os.path.exists(f"/proc/{name}")
+        for word in ("--ro-bind", "/dev/null", f"/proc/{name}")
+    ),
     "--remount-ro",
     "/proc",
     "--dir",

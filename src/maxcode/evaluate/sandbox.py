@@ -37,6 +37,7 @@ _OLDEST_BWRAP = (0, 8)  # --disable-userns, --size
 _OLDEST_KERNEL = (5, 14)  # limits on processes hold for each user namespace
 _OVERHEAD_MB = 48  # the shim, page tables, the kernel's own, a copy of the runtime libraries
 _RESERVED = 8  # address space a program may reserve, for each byte that a control group lets it use
+_SHADOW_MB = 1 << 26  # address space of a program with shadow memory: more than there is
 _STACKS = 16  # stacks that must fit into the address space of a process, where that is what is limited
 _START_S, _ANSWER_S, _END_S = 20.0, 20.0, 5.0
 
@@ -166,7 +167,7 @@ class Session:
         files_mb = 2 * job.output_mb + (TMP_MB if self._building else 0)
         self._memory_mb = max(self._memory_mb, job.memory_mb + files_mb + _OVERHEAD_MB)
         self._group.limit(self._memory_mb << 20, job.processes + 2)
-        return replace(job, memory_mb=_RESERVED * job.memory_mb)
+        return replace(job, memory_mb=_SHADOW_MB if job.shadow else _RESERVED * job.memory_mb)
 
 
 @final

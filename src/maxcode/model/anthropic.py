@@ -15,7 +15,16 @@ import msgspec
 
 from maxcode.errors import InputError
 from maxcode.model import Completion, Request
-from maxcode.model.faults import Endpoint, Refusal, TransientFault, fault, without_key
+from maxcode.model.faults import (
+    Endpoint,
+    Refusal,
+    TransientFault,
+    broken_off,
+    fault,
+    no_answer,
+    unconnected,
+    without_key,
+)
 from maxcode.model.lifetime import PerLoop, transport
 from maxcode.model.openai import CONNECT_S, Switch
 from maxcode.model.prices import Price
@@ -80,11 +89,11 @@ class AnthropicModel:
         client = await self._clients.get()
         began = time.perf_counter()
         try:
-            answer = await _ask(client.messages.with_streaming_response, self._body(request))
+            answer = await _ask(client.messages.with_streaming_response, self._body(request), self._key)
         except anthropic.APIStatusError as error:
             raise fault(self._endpoint, self._refusal(error)) from error
         except (anthropic.APIConnectionError, httpx2.HTTPError) as error:
-            raise TransientFault(f"connection failed: {error.__cause__ or error!r}") from error
+            raise unconnected(error, self._key) from error
         return answer.completion(time.perf_counter() - began, self._price)
 
     def _refusal(self, error: Any) -> Refusal:
@@ -137,8 +146,8 @@ async def _close(client: AsyncAnthropic) -> None:
     await client.close()
 
 
-async def _ask(messages: AsyncMessagesWithStreamingResponse, body: dict[str, Any]) -> _Answer:
-    answer = _Answer()
+async def _ask(messages: AsyncMessagesWithStreamingResponse, body: dict[str, Any], key: str) -> _Answer:
+    answer = _Answer(key)
     async with messages.create(**body) as response:
         await read_events(response.iter_bytes(), answer.see)
     return answer
@@ -175,7 +184,8 @@ _decode = msgspec.json.Decoder(_Event)
 class _Answer:
     """What has arrived of an answer."""
 
-    def __init__(self) -> None:
+    def __init__(self, key: str) -> None:
+        self._key = key
         self._texts: list[str] = []
         self._reason: str | None = None
         self._whole = False
@@ -187,10 +197,10 @@ class _Answer:
         try:
             event = _decode.decode(data)
         except (msgspec.MsgspecError, UnicodeDecodeError) as error:
-            self._fault = self._fault or f"the endpoint sent what is not an answer ({error}): {data[:80]!r}"
+            self._fault = self._fault or no_answer(error, data, self._key)
             return True
         if event.type == "error":
-            self._fault = f"the endpoint broke the answer off: {bytes(event.error)[:200].decode(errors='replace')}"
+            self._fault = broken_off(bytes(event.error), self._key)
             return True
         self._take(event)
         self._whole = self._whole or event.type == "message_stop"

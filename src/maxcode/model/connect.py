@@ -11,6 +11,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Literal, final, get_args
+from urllib.parse import urlsplit
 
 from maxcode.errors import InputError, unknown
 from maxcode.model import Model
@@ -86,11 +87,8 @@ def recorded(name: str, settings: ModelSettings, journal: Journal) -> Journalled
 def is_priced(name: str, settings: ModelSettings, environment: Mapping[str, str] | None = None) -> bool:
     """Whether it is known what the model called ``name`` costs, reached like this."""
     variables = os.environ if environment is None else environment
-    if _is_anthropic(name, settings, variables):
-        url = settings.base_url or variables.get("ANTHROPIC_BASE_URL") or claude.OFFICIAL
-    else:
-        url = settings.base_url or variables.get("OPENAI_BASE_URL") or compatible.OFFICIAL
-    return _price(Endpoint(name, url, ""), settings, variables) is not None
+    endpoint = (_claude_at if _is_anthropic(name, settings, variables) else _openai_at)(name, settings, variables)
+    return _price(endpoint, settings, variables) is not None
 
 
 def estimate_tokens(text: str) -> int:
@@ -105,24 +103,55 @@ def _is_anthropic(name: str, settings: ModelSettings, variables: Mapping[str, st
 
 
 def _anthropic(name: str, settings: ModelSettings, variables: Mapping[str, str]) -> tuple[Model, Endpoint]:
-    url = settings.base_url or variables.get("ANTHROPIC_BASE_URL") or claude.OFFICIAL
-    endpoint = Endpoint(name, url, settings.key_env or "ANTHROPIC_API_KEY")
-    key = _key(endpoint, variables, needed=url == claude.OFFICIAL or settings.key_env is not None)
+    endpoint = _claude_at(name, settings, variables)
+    key = _key(endpoint, variables, needed=endpoint.base_url == claude.OFFICIAL or settings.key_env is not None)
     manner = claude.Manner(settings.thinking, settings.temperature)
     return claude.AnthropicModel(endpoint, key, manner, _price(endpoint, settings, variables)), endpoint
 
 
 def _openai(name: str, settings: ModelSettings, variables: Mapping[str, str]) -> tuple[Model, Endpoint]:
-    url = settings.base_url or variables.get("OPENAI_BASE_URL") or compatible.OFFICIAL
-    endpoint = Endpoint(name, url, settings.key_env or "OPENAI_API_KEY")
-    key = _key(endpoint, variables, needed=url == compatible.OFFICIAL or settings.key_env is not None)
+    endpoint = _openai_at(name, settings, variables)
+    key = _key(endpoint, variables, needed=endpoint.base_url == compatible.OFFICIAL or settings.key_env is not None)
     dialect = compatible.Dialect(settings.max_tokens_field, settings.temperature, settings.seed, settings.stream_usage)
     return compatible.OpenAIModel(endpoint, key, dialect, _price(endpoint, settings, variables)), endpoint
+
+
+def _claude_at(name: str, settings: ModelSettings, variables: Mapping[str, str]) -> Endpoint:
+    url = settings.base_url or variables.get("ANTHROPIC_BASE_URL") or claude.OFFICIAL
+    return Endpoint(name, _checked(url), settings.key_env or "ANTHROPIC_API_KEY")
+
+
+def _openai_at(name: str, settings: ModelSettings, variables: Mapping[str, str]) -> Endpoint:
+    url = settings.base_url or variables.get("OPENAI_BASE_URL") or compatible.OFFICIAL
+    return Endpoint(name, _checked(url), settings.key_env or "OPENAI_API_KEY")
+
+
+def _checked(url: str) -> str:
+    """The base URL without the blanks around it, where it is one; the message leaves out what may be a password."""
+    url = url.strip()
+    try:
+        parts = urlsplit(url)
+        good = parts.scheme in ("http", "https") and bool(parts.hostname) and parts.port != 0
+    except ValueError:
+        good = False
+    if not good or not _is_visible(url):
+        told = url.rsplit("@", 1)[-1].split("?", 1)[0]
+        raise InputError(f"the base URL {told!r} of the model is none; write it like http://127.0.0.1:8000/v1")
+    return url
+
+
+def _is_visible(text: str) -> bool:
+    """Whether all of it is ASCII that can be seen, as a header or a URL must be."""
+    return text.isascii() and text.isprintable() and " " not in text
 
 
 def _key(endpoint: Endpoint, variables: Mapping[str, str], needed: bool) -> str:
     """The key; a placeholder where none is ``needed``: a server of the user's own that wants one says so itself."""
     key = variables.get(endpoint.key_variable, "").strip()
+    if not _is_visible(key):  # it would be refused with a message that repeats it
+        raise InputError(
+            f"{endpoint.key_variable} holds a blank, a line break or another character that no key has; set it again"
+        )
     if key:
         return key
     if needed:

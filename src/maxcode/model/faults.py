@@ -54,8 +54,26 @@ class Refusal:
 
 
 def without_key(text: str, key: str) -> str:
-    """An endpoint's words without the key, which some repeat."""
-    return text.replace(key, "(key)") if len(key) >= SHORTEST_KEY else text
+    """An endpoint's words without the key, which some repeat, on one line, with a blank for what cannot be printed."""
+    words = text.replace(key, "(key)") if len(key) >= SHORTEST_KEY else text
+    return " ".join("".join(letter if letter.isprintable() else " " for letter in words).split())
+
+
+def broken_off(words: bytes, key: str) -> str:
+    """What to say of an error that came inside a stream."""
+    return f"the endpoint broke the answer off: {without_key(words.decode(errors='replace'), key)[:200]}"
+
+
+def no_answer(error: Exception, data: bytes, key: str) -> str:
+    """What to say of an event that cannot be read."""
+    return (
+        f"the endpoint sent what is not an answer ({error}): {without_key(data.decode(errors='replace'), key)[:80]!r}"
+    )
+
+
+def unconnected(error: Exception, key: str) -> TransientFault:
+    """The fault of a call that got no answer: the SDK's error, or what lies beneath it."""
+    return TransientFault(f"connection failed: {without_key(repr(error.__cause__ or error), key)}")
 
 
 def shown(url: str) -> str:
@@ -108,8 +126,10 @@ def retry_after(headers: Mapping[str, str]) -> float | None:
     text = headers.get("retry-after", "")
     if (seconds := _number(text)) is not None:
         return seconds
-    date = email.utils.parsedate_tz(text)
-    return max(0.0, email.utils.mktime_tz(date) - time.time()) if date is not None else None
+    try:
+        return max(0.0, email.utils.parsedate_to_datetime(text).timestamp() - time.time())
+    except (ValueError, OverflowError):
+        return None
 
 
 def _number(text: str) -> float | None:

@@ -14,6 +14,7 @@ import io
 import os
 import time
 from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
 from typing import BinaryIO, final
 
@@ -107,7 +108,7 @@ class _Lines:
                     break
                 try:
                     self._note(_glance(line), len(line))
-                except msgspec.MsgspecError as error:
+                except (msgspec.MsgspecError, ValueError) as error:  # the latter for what is no UTF-8, or no key
                     raise RecordError(
                         f"{path}, line {number} is damaged ({error}); keep the {number - 1} lines before it, or start "
                         "again with another folder"
@@ -140,19 +141,25 @@ class _Lines:
         self._note(_Glance("", call.key, call.model, None, cost), len(line))
 
     def find(self, key: str) -> Completion | None:
-        return self._at(bytes.fromhex(key))
+        found = self._at(bytes.fromhex(key))
+        return found.completion if found is not None else None
 
-    def find_draw(self, model: str, draw: int) -> Completion | None:
-        """The first answer of a model to a draw, whatever the prompt was."""
-        key = self.draws.get((model, draw))
-        return self._at(key) if key is not None else None
+    def find_draw(self, model: str, request: Request) -> Completion | None:
+        """The first answer of a model to the draw of a request, whatever it was told, asked in the same way."""
+        found = self._at(self.draws.get((model, request.draw), b""))
+        return found.completion if found is not None and _manner(found.request) == _manner(request) else None
 
-    def _at(self, key: bytes) -> Completion | None:
+    def _at(self, key: bytes) -> Answered | None:
         place = self.places.get(key)
         if place is None:
             return None
         self.file.seek(place[0])
-        return _decode(self.file.read(place[1])).completion
+        try:
+            return _decode(self.file.read(place[1]))
+        except (msgspec.MsgspecError, ValueError) as error:
+            raise RecordError(
+                f"{CALLS} is damaged at byte {place[0]} ({error}); remove that line, or start again with another folder"
+            ) from error
 
 
 @final
@@ -161,7 +168,8 @@ class Journal:
 
     With ``replay``, another run's folder, answers come from that run alone, nothing is asked and nothing is paid.  A
     prompt holds measured numbers, which a second run measures anew: so where no call is the same to the letter, the
-    answer to the same draw is taken, which is that of the same slot; ``loosely`` counts how often.
+    answer to the same draw with the same system message and parameters is taken, which is that of the same slot;
+    ``loosely`` counts how often.  Whether it is a run of the same problem is for the caller to see to.
     Raises RecordError for a journal that is damaged, in use, or not there to be replayed.
     """
 
@@ -220,7 +228,7 @@ class Journal:
 
     async def _ask(self, key: str, name: str, request: Request, model: Model) -> Completion:
         if self._past is not None:
-            if (same := self._past.find_draw(name, request.draw)) is None:
+            if (same := self._past.find_draw(name, request)) is None:
                 raise _missing(self._past, self.replay, name, request)
             self.loosely += 1
             return same
@@ -263,6 +271,11 @@ class NoModel:
         raise ProviderError(f"a replay asks no model, and draw {request.draw} is not recorded")
 
 
+def _manner(request: Request) -> Request:
+    """The request without what was said, but for the system message."""
+    return replace(request, messages=tuple(said for said in request.messages if said.role == "system"))
+
+
 def _missing(past: _Lines, replay: Path | None, name: str, request: Request) -> ProviderError:
     opening = request.messages[-1].text[:60] if request.messages else ""
     return ProviderError(
@@ -271,6 +284,13 @@ def _missing(past: _Lines, replay: Path | None, name: str, request: Request) -> 
         f"{request.thinking_tokens}); it holds {len(past.places)} of {', '.join(sorted(past.models)) or 'no model'}. "
         "Replay with the problem, seed, method and settings of that run, or leave --replay out to ask the model"
     )
+
+
+def spent_in(folder: Path) -> Usage:
+    """What the calls in the journal of ``folder`` have cost; RecordError where it is damaged, or not there."""
+    lines = _past(folder)
+    lines.file.close()
+    return lines.spent
 
 
 def _past(replay: Path) -> _Lines:

@@ -16,7 +16,16 @@ import msgspec
 
 from maxcode.errors import InputError
 from maxcode.model import Completion, Request
-from maxcode.model.faults import Endpoint, Refusal, TransientFault, fault, without_key
+from maxcode.model.faults import (
+    Endpoint,
+    Refusal,
+    TransientFault,
+    broken_off,
+    fault,
+    no_answer,
+    unconnected,
+    without_key,
+)
 from maxcode.model.lifetime import PerLoop, transport
 from maxcode.model.prices import Price
 from maxcode.model.stream import read_events
@@ -90,11 +99,11 @@ class OpenAIModel:
         client = await self._clients.get()
         began = time.perf_counter()
         try:
-            answer = await _ask(client.chat.completions.with_streaming_response, self._body(request))
+            answer = await _ask(client.chat.completions.with_streaming_response, self._body(request), self._key)
         except openai.APIStatusError as error:
             raise fault(self._endpoint, self._refusal(error)) from error
         except (openai.APIConnectionError, httpx2.HTTPError) as error:
-            raise TransientFault(f"connection failed: {error.__cause__ or error!r}") from error
+            raise unconnected(error, self._key) from error
         return answer.completion(time.perf_counter() - began, self._price)
 
     def _refusal(self, error: Any) -> Refusal:
@@ -143,8 +152,8 @@ async def _close(client: AsyncOpenAI) -> None:
     await client.close()
 
 
-async def _ask(completions: AsyncCompletionsWithStreamingResponse, body: dict[str, Any]) -> _Answer:
-    answer = _Answer()
+async def _ask(completions: AsyncCompletionsWithStreamingResponse, body: dict[str, Any], key: str) -> _Answer:
+    answer = _Answer(key)
     async with completions.create(**body) as response:
         if "json" in response.headers.get("content-type", ""):  # an endpoint that does not stream
             answer.see(await response.read())
@@ -153,9 +162,21 @@ async def _ask(completions: AsyncCompletionsWithStreamingResponse, body: dict[st
     return answer
 
 
+class _Part(msgspec.Struct):
+    text: str | None = None
+
+
 class _Said(msgspec.Struct):
-    content: str | None = None
+    """``content`` comes as a text, or in parts (Mistral), of which those that hold reasoning have no text."""
+
+    content: str | list[_Part] | None = None
     refusal: str | None = None
+
+    @property
+    def text(self) -> str:
+        if isinstance(self.content, list):
+            return "".join(part.text or "" for part in self.content)
+        return self.content or self.refusal or ""
 
 
 class _Choice(msgspec.Struct):
@@ -169,8 +190,8 @@ class _PromptDetails(msgspec.Struct):
 
 
 class _Counts(msgspec.Struct):
-    prompt_tokens: int = 0
-    completion_tokens: int = 0
+    prompt_tokens: int | None = None
+    completion_tokens: int | None = None
     prompt_tokens_details: _PromptDetails | None = None
 
 
@@ -187,7 +208,8 @@ _decode = msgspec.json.Decoder(_Chunk)
 class _Answer:
     """What has arrived of an answer."""
 
-    def __init__(self) -> None:
+    def __init__(self, key: str) -> None:
+        self._key = key
         self._texts: list[str] = []
         self._ended: str | None = None
         self._counts: _Counts | None = None
@@ -200,10 +222,10 @@ class _Answer:
         try:
             chunk = _decode.decode(data)
         except (msgspec.MsgspecError, UnicodeDecodeError) as error:
-            self._fault = f"the endpoint sent what is not an answer ({error}): {data[:80]!r}"
+            self._fault = no_answer(error, data, self._key)
             return True
         if chunk.error and bytes(chunk.error) != b"null":
-            self._fault = f"the endpoint broke the answer off: {bytes(chunk.error)[:200].decode(errors='replace')}"
+            self._fault = broken_off(bytes(chunk.error), self._key)
             return True
         self._take(chunk)
         return False
@@ -212,8 +234,8 @@ class _Answer:
         self._counts = chunk.usage or self._counts
         for choice in chunk.choices or ():
             said = choice.delta or choice.message
-            if said is not None and (text := said.content or said.refusal):
-                self._texts.append(text)
+            if said is not None:
+                self._texts.append(said.text)
             self._ended = choice.finish_reason or self._ended
 
     def completion(self, seconds: float, price: Price | None) -> Completion:
@@ -227,7 +249,7 @@ class _Answer:
 
     def _usage(self, seconds: float, price: Price | None) -> Usage:
         counts = self._counts
-        if counts is None:
+        if counts is None or counts.prompt_tokens is None or counts.completion_tokens is None:
             return Usage(1, seconds=seconds, dollars=None)
         details = counts.prompt_tokens_details
         cached = (details.cached_tokens or 0) if details is not None else 0

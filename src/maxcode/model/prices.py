@@ -9,20 +9,23 @@ from __future__ import annotations
 import tomllib
 from importlib.resources import files
 from pathlib import Path
+from typing import Annotated
 from urllib.parse import urlsplit
 
 import msgspec
 
 from maxcode.errors import InputError
 
+Dollars = Annotated[float, msgspec.Meta(ge=0)]
+
 
 class Price(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     """Dollars per million tokens.  ``cached``: for prompt tokens read from the provider's cache; ``up_to``: the prompt
     length in tokens up to which all this holds."""
 
-    input: float
-    output: float
-    cached: float | None = None
+    input: Dollars
+    output: Dollars
+    cached: Dollars | None = None
     up_to: int | None = None
 
     def dollars(self, prompt: int, completion: int, cached: int = 0) -> float | None:

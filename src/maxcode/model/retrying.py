@@ -83,12 +83,13 @@ class Retrying:
             return TransientFault(f"no complete answer within {limit:g} s")
 
     def _wait(self, attempt: int, fault: TransientFault) -> float:
-        """Seconds to wait after attempt number ``attempt``."""
-        if fault.retry_after is None:
-            return min(LONGEST_BACK_OFF_S, FIRST_WAIT_S * 2.0 ** (attempt - 1)) * (0.5 + self._pace.jitter() / 2)
-        if fault.retry_after > self._patience.longest_wait_s:
+        """Seconds to wait after attempt number ``attempt``: the back-off, and never less than ``Retry-After``, which
+        providers set to milliseconds while many callers wait for the same quota."""
+        asked, jitter = fault.retry_after or 0.0, self._pace.jitter()
+        if asked > self._patience.longest_wait_s:
             raise self._gave_up(attempt, fault) from fault
-        return fault.retry_after * (1 + self._pace.jitter() / 10)
+        back_off = min(LONGEST_BACK_OFF_S, FIRST_WAIT_S * 2.0 ** (attempt - 1))
+        return max(back_off * (0.5 + jitter / 2), asked * (1 + jitter / 10))
 
     def _gave_up(self, attempts: int, fault: TransientFault) -> ProviderError:
         asked = f"; it asks to wait {fault.retry_after:g} s" if fault.retry_after is not None else ""

@@ -81,7 +81,7 @@ def messages(observation: Observation, answer: Answer = "whole") -> tuple[Messag
     told = [f"# {section.title}\n\n{section.text.strip()}" for section in parts]
     task = (observation.section("Task") or _filled("task_rules")).strip()
     told.append(f"# Task\n\n{task}\n\n{_form(problem, answer)}")
-    return Message("system", _system(problem)), Message("user", "\n\n".join(told))
+    return Message("system", _system(problem)), Message("user", _sendable("\n\n".join(told)))
 
 
 def entry_of(problem: Problem) -> str:
@@ -99,6 +99,11 @@ def _form(problem: Problem, answer: Answer) -> str:
     form = _filled("answer_edits") if answer == "edits" else _filled("answer_whole", what=_WHAT[problem.kind])
     paths = list(problem.program.files)
     return form if len(paths) == 1 else f"{form} {_filled('answer_files', paths=', '.join(paths))}"
+
+
+def _sendable(text: str) -> str:
+    """The text without bytes that are no letter, which a program can hold and no request."""
+    return text.encode("utf-8", "replace").decode()
 
 
 def _filled(name: str, **values: str) -> str:

@@ -17,8 +17,15 @@ _KNOWN = {
     "checker": "Checker",
     "method": "Method",
     "policy": "Policy",
+    "critic": "Critic",
+    "answer": "Form of a model's answer",
+    "without": "Parts left out of prompts",
+    "prompts": "Digest of the prompts",
+    "replay": "Answers replayed from",
     "seed": "Seed",
     "budget": "Budget (candidates)",
+    "shape": "Budget that the search's width follows from",
+    "caps": "Caps",
     "tests": "Tests",
     "sandbox": "Sandbox",
     "machine": "Machine",
@@ -40,8 +47,13 @@ def _all(run: RunView) -> Iterator[tuple[str, object]]:
     yield "Candidates launched", len(run.slots)
     if run.started:
         yield "Time", f"{run.seconds:.1f} s of work, from {_moment(run.started)} to {_moment(run.last)}"
-    if run.tokens:
-        yield "Model tokens", run.tokens
+    paid = run.paid
+    if paid.calls:
+        yield "Model calls", paid.calls
+    if paid.tokens:
+        yield "Model tokens", f"{paid.prompt_tokens} in, {paid.completion_tokens} out"
+    if paid.calls:
+        yield "Model cost", "price not known" if paid.dollars is None else f"${paid.dollars:.4g}"
 
 
 def _pairs(facts: Iterator[tuple[str, object]]) -> Iterator[Html]:

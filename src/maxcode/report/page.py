@@ -91,7 +91,7 @@ def _sections(run: RunView) -> list[Part | None]:
         ("elites", "Elites", elites_section(run)) if run.has_rates else None,
         ("candidates", "Candidates", _candidates(run)) if run.slots else None,
         ("run", "The run", run_facts(run)),
-        ("notes", "Notes on the original", _notes(run)) if run.notes else None,
+        ("notes", "Notes", _notes(run)) if run.notes else None,
     ]
 
 

@@ -13,6 +13,7 @@ from pathlib import Path
 from typing import final
 
 from maxcode.errors import InputError, RecordError
+from maxcode.model.journal import CALLS, spent_in
 from maxcode.reached import Reached
 from maxcode.record import EVENTS, HEADER, Batch, Critiqued, Evaluated, Line, Proposed, Settled, read_events
 from maxcode.record import seconds_spent as _seconds_spent
@@ -29,6 +30,7 @@ from maxcode.types import (
     StateId,
     Step,
     Timing,
+    Usage,
 )
 
 ORIGINAL = "original"
@@ -37,7 +39,8 @@ ORIGINAL = "original"
 @final
 @dataclass(frozen=True, slots=True)
 class Slot:
-    """A candidate that was launched; parts are None while they are open.  ``settled``: its batch is final."""
+    """A candidate that was launched; parts are None while they are open.  ``settled``: its batch is final.  What a cap
+    had dropped was never launched."""
 
     at: StateId
     parent: StateId
@@ -72,7 +75,7 @@ class Lead:
 @dataclass(frozen=True, slots=True)
 class RunView:
     """A run folder.  ``slots`` in (batch, slot) order; ``reached`` holds the settled ones; ``started`` and
-    ``last`` are Unix times, 0 when nothing is recorded."""
+    ``last`` are Unix times, 0 when nothing is recorded; ``paid`` is what models have cost, the critic's calls too."""
 
     folder: Path
     header: Mapping[str, object]
@@ -83,6 +86,7 @@ class RunView:
     started: float
     last: float
     seconds: float
+    paid: Usage
 
     @property
     def problem_id(self) -> str:
@@ -101,7 +105,7 @@ class RunView:
 
     @property
     def notes(self) -> tuple[str, ...]:
-        """What the run said about the original and its tests."""
+        """What the run said about the original, its tests, and its own end."""
         found = self.header.get("notes") or []
         return tuple(map(str, found if isinstance(found, list) else [found]))
 
@@ -115,12 +119,6 @@ class RunView:
         """How many candidates the run may launch, where it says so."""
         found = self.header.get("budget")
         return found if isinstance(found, int) else None
-
-    @property
-    def tokens(self) -> int:
-        """Tokens of models that the candidates cost."""
-        usages = [slot.action.usage for slot in self.slots if slot.action is not None]
-        return sum(usage.prompt_tokens + usage.completion_tokens for usage in usages)
 
 
 def read_run(folder: Path) -> RunView:
@@ -139,7 +137,15 @@ def read_run(folder: Path) -> RunView:
         started=lines[0].t if lines else 0.0,
         last=lines[-1].t if lines else 0.0,
         seconds=_seconds_spent(folder) if lines else 0.0,
+        paid=_paid(folder, slots),
     )
+
+
+def _paid(folder: Path, slots: Sequence[Slot]) -> Usage:
+    """By the journal of calls; where there is none, by what the proposals say that they have cost."""
+    if (folder / CALLS).is_file():
+        return spent_in(folder)
+    return sum((slot.action.usage for slot in slots if slot.action is not None), Usage())
 
 
 def _header(folder: Path) -> dict[str, object]:
@@ -194,6 +200,8 @@ def _slots(lines: Sequence[Line]) -> list[Slot]:
     for batch in sorted(batches):
         end = settled.get(batch)
         for slot, parent in enumerate(batches[batch].parents):
+            if end is not None and slot in end.dropped:
+                continue
             at = (batch, slot)
             anew = refuted.get(at) or (end.evaluations.get(slot) if end is not None else None)
             value = end.values[slot] if end is not None and slot < len(end.values) else None

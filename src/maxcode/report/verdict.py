@@ -45,7 +45,8 @@ def progress(run: RunView) -> str:
         return f"This run is unfinished: {launched}. It was interrupted, or it still runs. {_RESUME}"
     if budget is not None and len(run.slots) < budget:
         return (
-            f"{len(run.slots)} of {budget} candidates were tried: the run was stopped, or its search ended. {_RESUME}"
+            f"{len(run.slots)} of {budget} candidates were tried: the run was stopped, a cap ended it (then the notes "
+            f"say which), or its search ended. {_RESUME}"
         )
     return ""
 

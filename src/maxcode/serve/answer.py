@@ -43,9 +43,9 @@ MODELS = (
 
 def answer(model: Served, messages: Sequence[Message], draw: int, temperature: float) -> str:
     """The completion for a conversation; pure: the same arguments give the same text."""
-    last = next((message.text for message in reversed(messages) if message.role == "user"), "")
-    if is_critic(last):
-        return rule_answer(last)
+    asked_critic = next((said.text for said in messages if said.role == "user" and is_critic(said.text)), None)
+    if asked_critic is not None:  # the first of the user's: a critic that is asked again is told what was wrong
+        return rule_answer(asked_critic)
     asked = read(messages)
     return NO_PROGRAM if asked is None else _proposal(model, asked, draw, temperature)
 

@@ -1,0 +1,26 @@
+"""What a run claims in the end, in a file that another machine can repeat: ``certificate.json``.
+
+``certify`` measures a winner anew from its file; ``read`` refuses a certificate whose conclusions do not follow from
+its samples; ``repeat`` does it all again somewhere else.  It is not signed: whoever can write it can also write
+samples that were never measured.  What it is worth is that anyone can repeat it.
+"""
+
+from maxcode.certificate.claim import FILE, Certificate, Control, Subject, Tested, Verification, read, write
+from maxcode.certificate.making import certified, certify
+from maxcode.certificate.repeating import Repeated, printable, repeat
+
+__all__ = [
+    "FILE",
+    "Certificate",
+    "Control",
+    "Repeated",
+    "Subject",
+    "Tested",
+    "Verification",
+    "certified",
+    "certify",
+    "printable",
+    "read",
+    "repeat",
+    "write",
+]

@@ -1,0 +1,232 @@
+"""Making a certificate: a new evaluator, everything built, verified and timed again from the winner's files."""
+
+from __future__ import annotations
+
+import time
+from collections import defaultdict
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, replace
+from datetime import UTC, datetime
+from importlib.metadata import version
+from pathlib import Path
+from typing import Any, final
+
+import anyio
+
+from maxcode.certificate.claim import (
+    CONTROL_CONFIDENCE,
+    FILE,
+    RUNS_LEAST,
+    Certificate,
+    Control,
+    Tested,
+    Verification,
+    concluded,
+    origins,
+    read,
+    read_bytes,
+    sha256,
+    subject_of,
+    write,
+)
+from maxcode.errors import InputError
+from maxcode.evaluate.build import Builder
+from maxcode.evaluate.lanes import build_lane, timing_lane
+from maxcode.evaluate.machine import describe
+from maxcode.evaluate.prepare import Admitted
+from maxcode.evaluate.program import ProgramEvaluator, not_permitted, reject
+from maxcode.evaluate.racing import Entry, Field, Track, WrongOutput
+from maxcode.evaluate.sandbox import Blob, Sandbox
+from maxcode.evaluate.sanitize import Sanitized, sanitized
+from maxcode.evaluate.selftest import require_safe
+from maxcode.evaluate.verify import Verified, verify
+from maxcode.stats import median_interval
+from maxcode.types import Action, Evaluation, Outcome, Problem, Program, State, Step, Timing
+
+Say = Callable[[str], None]
+
+
+def certified(
+    folder: Path, problem: Problem, options: Mapping[str, Any], seed: int, say: Say = lambda words: None
+) -> Certificate:
+    """The certificate of ``folder/best``: the one that is there where it is about these very files, else a new one,
+    written beside them.  ``problem`` is as loaded, before its admission."""
+    winner = winner_in(folder / "best", problem)
+    try:
+        found = read(folder / FILE)
+        if found.subject == subject_of(problem, winner) and found.options == dict(options):
+            return found
+    except InputError:  # none yet, or one that cannot be used: it is made again
+        pass
+    made = anyio.run(certify, problem, winner, options, seed, say)
+    write(made, folder)
+    return made
+
+
+def winner_in(folder: Path, problem: Problem) -> Program:
+    """The program in a folder that holds the same files as the original; InputError where one cannot be read."""
+    try:
+        return Program({path: read_bytes(folder / path).decode() for path in problem.program.files})
+    except UnicodeDecodeError as error:
+        raise InputError(f"a file in {folder} is not UTF-8 (byte {error.start}); it is not what a run wrote") from error
+
+
+async def certify(
+    problem: Problem,
+    winner: Program,
+    options: Mapping[str, Any],
+    seed: int | None = None,
+    say: Say = lambda words: None,
+) -> Certificate:
+    """Admit, build, verify ten times, time, control and sanitize in a new evaluator; nothing is taken from before.
+
+    InputError where the problem cannot be admitted.  Whatever the winner does is an answer.
+    """
+    work = await opened(problem, winner, say)
+    return await measured(work, work.certificate(options, seed), say)
+
+
+async def opened(problem: Problem, winner: Program, say: Say) -> Work:
+    """A new evaluator that has admitted ``problem``; nothing of the winner has been run."""
+    say("certificate: building and verifying again, in a new session")
+    started = time.monotonic()
+    sandbox = await Sandbox.open()
+    await require_safe(sandbox)
+    builder = Builder(sandbox, sandbox.cache)
+    evaluator = ProgramEvaluator(sandbox, builder)
+    return Work(sandbox, builder, evaluator, problem, await evaluator.admit(problem), winner, started)
+
+
+async def measured(work: Work, found: Certificate, say: Say) -> Certificate:
+    """The certificate with everything measured, and the conclusions."""
+    refused = await work.refusal()
+    if not refused:
+        checked = await work.verified()
+        found = replace(found, verification=checked)
+        if not checked.failed:
+            say("certificate: timing the winner")
+            timing, refused = await work.timed()
+            found = replace(found, timing=timing)
+    if found.timing is not None:
+        say(f"certificate: timing the original against itself, {found.timing.pairs} pairs")
+        control, refused = await work.control(found.timing.pairs)
+        say("certificate: sanitizers")
+        found = replace(found, control=control, sanitized=await work.sanitized())
+    return concluded(replace(found, refused=refused, seconds=round(time.monotonic() - work.started, 1)))
+
+
+@final
+@dataclass(frozen=True, slots=True)
+class Work:
+    """An admitted problem and its winner, with what measures them."""
+
+    sandbox: Sandbox
+    builder: Builder
+    evaluator: ProgramEvaluator
+    loaded: Problem
+    admitted: Admitted
+    winner: Program
+    started: float
+
+    @property
+    def problem(self) -> Problem:
+        return self.admitted.problem
+
+    def certificate(self, options: Mapping[str, Any], seed: int | None) -> Certificate:
+        """All that is known before anything of the winner was run."""
+        admitted, machine = self.admitted, describe(self.sandbox.describe())
+        timed = {given.name for given in admitted.timed}
+        tests = tuple(
+            Tested(one.name, one.origin, one.stdin.sha256, sha256(one.expected or b""), one.name in timed)
+            for one in admitted.inputs
+        )
+        return Certificate(
+            subject=subject_of(self.loaded, self.winner),
+            options=dict(options),
+            tests=tests,
+            origins=origins(tests),
+            dropped=tuple(name.rpartition(" (")[0] for name in admitted.dropped),
+            compiler=machine.compilers.get(self.problem.language, ""),
+            machine=machine,
+            sandbox=machine.sandbox,
+            seeds={
+                "run": () if seed is None else (seed,),
+                "generator": tuple(range(1, self.problem.spec.generated + 1)),
+            },
+            made=datetime.now(UTC).isoformat(timespec="seconds"),
+            seconds=0.0,
+            version=version("maxcode"),
+        )
+
+    async def refusal(self) -> str:
+        """What keeps the winner from being run; empty where nothing does."""
+        action = Action(self.winner)
+        refused = reject(self.problem, action) or not_permitted(self.problem, self.winner)
+        if refused is not None:
+            return "; ".join(refused.feedback.reasons)
+        built = await self.builder.build(self.problem, self.winner, final=True)
+        if built.artefact is None:
+            return f"it does not build: {built.reason}"
+        return "" if self.admitted.timed else self.admitted.notes[-1]
+
+    async def artefact(self) -> Blob:
+        built = await self.builder.build(self.problem, self.winner, final=True)
+        assert built.artefact is not None, built.reason  # it has been built before
+        return built.artefact
+
+    async def verified(self) -> Verification:
+        """All tests again and again: an answer that changes from run to run is luck."""
+        artefact = await self.artefact()
+        answers: dict[str, set[str]] = defaultdict(set)
+        failures = []
+        for run in range(1, RUNS_LEAST + 1):
+            async with build_lane():
+                found = await verify(self.sandbox, self.problem, artefact, self.admitted.inputs)
+            failures += [f"run {run}, {words}" for words in _failures(found)[:1]]
+            for name, output in found.outputs.items():
+                answers[name].add(sha256(output))
+        varying = tuple(sorted(name for name, seen in answers.items() if len(seen) > 1))
+        return Verification(RUNS_LEAST, len(failures), tuple(failures), varying)
+
+    async def timed(self) -> tuple[Timing | None, str]:
+        """A confirmation like that of a winner in a run; (None, why) where it did not come to an end."""
+        state = State(self.problem, State(self.problem), Step(Action(self.winner), _UNTIMED, 0.0), (1, 0))
+        try:
+            evaluation = (await self.evaluator.settle(self.problem, [state], None))[state.id]
+        except InputError as error:  # the original itself gave a wrong answer
+            return None, str(error)
+        if evaluation.timing is None:
+            return None, "; ".join(evaluation.feedback.reasons) or evaluation.outcome.value
+        return evaluation.timing, ""
+
+    async def control(self, pairs: int) -> tuple[Control | None, str]:
+        """The original on both sides, as often as the winner was timed; (None, why) where it did not come to an end."""
+        assert self.admitted.original.artefact is not None
+        outputs = {given.name: given.expected or b"" for given in self.admitted.inputs}
+        same = Entry(self.admitted.original.artefact, outputs)
+        field = Field(self.sandbox, self.problem, self.admitted.source)
+        track = Track(field, {"original": same, "candidate": same}, self.admitted.timed)
+        try:
+            async with timing_lane():
+                found = [await track.pair() for _ in range(pairs)]
+        except WrongOutput as wrong:
+            return None, f"the original does not give an accepted answer every time: {wrong}"
+        samples = tuple((pair.total("original"), pair.total("candidate")) for pair in found)
+        return Control(samples, median_interval([a / b for a, b in samples], CONTROL_CONFIDENCE)), ""
+
+    async def sanitized(self) -> Sanitized:
+        """The sanitizers, on inputs that are no secret."""
+        chosen = [given for given in self.admitted.inputs if given.origin != "held_out"]
+        async with build_lane():
+            return await sanitized(self.sandbox, self.builder, self.problem, self.winner, chosen)
+
+
+def _failures(found: Verified) -> list[str]:
+    return [
+        f"test {one.name}: {one.outcome.value}{f' ({one.detail})' if one.detail else ''}"
+        for one in found.results
+        if one.outcome is not Outcome.CORRECT
+    ]
+
+
+_UNTIMED = Evaluation(Outcome.CORRECT)

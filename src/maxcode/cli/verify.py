@@ -1,0 +1,49 @@
+"""``maxcode verify``: repeat what a certificate claims."""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+
+import click
+
+from maxcode.certificate import Repeated, printable, repeat
+from maxcode.cli.common import as_json
+
+
+@click.command()
+@click.argument("certificate", type=click.Path(path_type=Path))
+@click.option("--problem", type=click.Path(path_type=Path),
+              help="The original: its folder, or its source with --tests.  [default: as the run says]")  # fmt: skip
+@click.option("--tests", type=click.Path(path_type=Path), help="Its folder of tests, where --problem is a source.")
+@as_json
+def verify(certificate: Path, problem: Path | None, tests: Path | None, json_: bool) -> int:
+    """Build, verify and time again what CERTIFICATE claims; the winner is in best/ beside it.
+
+    Exit status 0 when it is significantly faster here too, 1 when it is not, 2 when a file is not the one that the
+    certificate was made with, or the certificate was changed.
+    """
+    found = repeat(certificate, problem, tests, _say)
+    click.echo(found.as_json() if json_ else "\n".join(map(printable, _lines(found))))
+    return 0 if found.here.holds else 1
+
+
+def _say(words: str) -> None:
+    print(words, file=sys.stderr, flush=True)
+
+
+def _lines(found: Repeated) -> list[str]:
+    here = found.here
+    lines = [str(found)]
+    if here.timing is not None and found.claimed.timing is not None and not found.agrees:
+        lines.append("note       the intervals have nothing in common: this machine gives another figure")
+    if here.control is not None:
+        low, high = here.control.interval.low, here.control.interval.high
+        lines.append(
+            f"control    the original against itself: [{low:.4f}, {high:.4f}], {here.control.interval.confidence:.0%}"
+        )
+    lines += [f"DOUBT      {doubt}" for doubt in here.doubts]
+    lines += [f"there      {doubt}" for doubt in found.claimed.doubts]
+    if here.sanitized is not None:
+        lines += [f"not run    {why}" for why in here.sanitized.not_run]
+    return lines + [f"machine    {words}" for words in found.elsewhere]
