@@ -1,6 +1,7 @@
 # make demo      the main job: real programs made faster, with intervals
 # make test      lint, types, tests (under 20 minutes on two cores)
 # make test-all  the same with the long checks
+# make redteam   every cheat of the gallery against this machine, and the table
 # All of them build the environment first: .venv, and where it may the system packages that are missing.
 
 PYTHON ?= python3
@@ -8,7 +9,7 @@ VENV := .venv
 BIN := $(VENV)/bin
 STAMP := $(VENV)/.installed
 
-.PHONY: env system demo test test-all lint bench clean
+.PHONY: env system demo test test-all lint redteam clean
 
 env: system $(STAMP)
 
@@ -36,6 +37,9 @@ test: lint
 
 test-all: lint
 	$(BIN)/pytest
+
+redteam: env
+	$(BIN)/python benchmarks/redteam.py --again
 
 clean:
 	rm -rf $(VENV) runs build dist .pytest_cache .mypy_cache .ruff_cache

@@ -1,0 +1,400 @@
+"""The gallery of cheats and honest look-alikes against the evaluator: does each get the verdict it must get?
+
+    python benchmarks/redteam.py [--only NAME ...] [--again] [--json FILE]
+
+A candidate of ``tests/evaluate/gallery`` is one file whose first lines say what must become of it (``Candidate``).  It
+climbs the whole ladder, and what looks faster is confirmed as a winner would be.  After each one the host is looked at
+for anything left behind (``Host``).  Exit status 1 on any surprise.  Rows without a surprise whose candidate and
+original have not changed since FILE was written are taken from there, unless ``--again``.
+"""
+
+from __future__ import annotations
+
+import argparse
+import hashlib
+import json
+import os
+import re
+import resource
+import sys
+import tempfile
+import time
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from typing import Any, final
+
+import anyio
+
+from maxcode.evaluate.machine import pressure
+from maxcode.evaluate.program import ProgramEvaluator, open_evaluator
+from maxcode.evaluate.sandbox import SANDBOX_UID, Sandbox
+from maxcode.problems import load
+from maxcode.types import Action, Evaluation, Outcome, Problem, State, Step
+
+GALLERY = Path(__file__).parent.parent / "tests" / "evaluate" / "gallery"
+ORIGINALS = GALLERY / "originals"
+VERDICTS = ("rejected", "unbuilt", "timeout", "crashed", "wrong", "not-faster", "faster")
+KINDS = ("run-time", "compile-time", "resource", "timer", "cache", "baseline", "output", "function", "honest")
+MARK = "mcgallery"  # in every name a candidate tries to leave on the host
+_LINE = re.compile(r"^(?://|#) (VERDICT|WHY|AGAINST|HACK|KIND|TAMPERS) (.+)$", re.MULTILINE)
+_PLACES = ("/tmp", "/var/tmp", "/dev/shm", "/dev/mqueue", "/run", "/src", "~", ".")
+_PATIENCE_S = 3.0
+
+
+# -------------------------------------------------------------------------------------------------------- candidates
+
+
+@final
+@dataclass(frozen=True, slots=True)
+class Candidate:
+    """A file of the gallery.  ``verdicts``: those allowed, several only where the machine decides; ``why``: what it
+    tries and why that fails; ``against``: the original it is raced with; ``hack``: number or name in the catalogue of
+    known hacks; ``tampers``: the honest winner it was made from, or empty."""
+
+    path: Path
+    verdicts: tuple[str, ...]
+    why: str
+    against: str
+    hack: str
+    kind: str
+    tampers: str
+
+    @property
+    def name(self) -> str:
+        return self.path.stem
+
+    @property
+    def is_honest(self) -> bool:
+        return self.kind == "honest"
+
+    def text(self, answers: Path, secret: Path) -> str:
+        """The program, knowing where the expected outputs and a secret lie on this host."""
+        found = self.path.read_text()
+        return found.replace("@ANSWERS@", str(answers)).replace("@SECRET@", str(secret))
+
+
+def read_candidate(path: Path) -> Candidate:
+    """The candidate in a file; ValueError naming the file and the line of its header that is missing or wrong."""
+    told = {key: value.strip() for key, value in _LINE.findall(path.read_text())}
+    if missing := {"VERDICT", "WHY", "AGAINST", "HACK", "KIND"} - told.keys():
+        raise ValueError(f"{path}: its header lacks {', '.join(sorted(missing))}")
+    verdicts = tuple(told["VERDICT"].split("|"))
+    for value, known in [*((v, VERDICTS) for v in verdicts), (told["KIND"], KINDS)]:
+        if value not in known:
+            raise ValueError(f"{path}: {value!r} is none of {', '.join(known)}")
+    if not (ORIGINALS / told["AGAINST"] / "problem.toml").is_file():
+        raise ValueError(f"{path}: there is no original {told['AGAINST']!r} in {ORIGINALS}")
+    return Candidate(path, verdicts, told["WHY"], told["AGAINST"], told["HACK"], told["KIND"], told.get("TAMPERS", ""))
+
+
+def candidates() -> list[Candidate]:
+    """The whole gallery, by kind and name."""
+    paths = (path for path in GALLERY.rglob("*") if path.is_file() and ORIGINALS not in path.parents)
+    found = (read_candidate(path) for path in paths if path.suffix in (".c", ".cpp", ".py"))
+    return sorted(found, key=lambda one: (KINDS.index(one.kind), one.name))
+
+
+# ------------------------------------------------------------------------------------------------------------ judging
+
+
+@final
+class Judge:
+    """Passes verdicts on candidates; admits every original once."""
+
+    def __init__(self, evaluator: ProgramEvaluator, secret: Path) -> None:
+        self._evaluator = evaluator
+        self._secret = secret
+        self._problems: dict[str, Problem] = {}
+
+    async def judge(self, candidate: Candidate) -> tuple[str, Evaluation]:
+        """The verdict, one of VERDICTS, and what the machine saw."""
+        problem = await self._problem(candidate.against)
+        action = Action(problem.program.with_text(candidate.text(ORIGINALS / candidate.against, self._secret)))
+        found = await self._evaluator.evaluate(problem, action)
+        if found.timing is not None and found.timing.significant:
+            state = State(problem, State(problem), Step(action, found, found.timing.speedup.low), (1, 0))
+            found = (await self._evaluator.settle(problem, [state], None))[state.id]
+        return verdict_of(found), found
+
+    async def _problem(self, name: str) -> Problem:
+        if name not in self._problems:
+            admitted = await self._evaluator.admit(load(ORIGINALS / name).problem)
+            if not admitted.timed or admitted.dropped:
+                raise ValueError(f"the original {name} cannot be measured here: {admitted.notes} {admitted.dropped}")
+            self._problems[name] = admitted.problem
+        return self._problems[name]
+
+
+def verdict_of(found: Evaluation) -> str:
+    """An evaluation as one word of VERDICTS."""
+    if found.outcome is not Outcome.CORRECT:
+        return found.outcome.value
+    if found.timing is None:
+        raise ValueError(f"correct but not timed: {found.warnings}")
+    return "faster" if found.timing.significant else "not-faster"
+
+
+def reason_of(found: Evaluation) -> str:
+    """Why, in a line."""
+    if found.timing is not None:
+        return f"{found.timing.speedup}, {found.timing.verdict}"
+    return found.feedback.reasons[0] if found.feedback.reasons else ""
+
+
+def is_told(found: Evaluation, secret: str) -> bool:
+    """Whether any word that goes back to the policy holds the secret."""
+    return secret in json.dumps([found.feedback.reasons, found.feedback.diagnostics, found.warnings])
+
+
+# ----------------------------------------------------------------------------------------------------------- the host
+
+
+@final
+class Host:
+    """What a candidate could have left behind or changed outside the sandbox, as marker -> what is there.
+
+    Other sandboxes may run beside this one, so a process counts only if it is in a group of ours, or below us, or an
+    orphan with the gallery's mark; a file if it has the mark or belongs to the sandbox's own user.
+    """
+
+    MARKERS = (
+        "files", "processes", "segments, queues and semaphores", "sockets", "cgroups", "cache folder",
+        "tests and originals", "descriptors", "affinity, niceness and limits",
+    )  # fmt: skip
+
+    def __init__(self, sandbox: Sandbox) -> None:
+        self._cache = sandbox.cache
+        self._parents = sandbox.hierarchy.parents if sandbox.hierarchy is not None else ()
+        self._uid = SANDBOX_UID if os.geteuid() == 0 else -1
+
+    def look(self) -> dict[str, set[str]]:
+        """Every marker as it is now."""
+        found = (
+            self._files(), self._processes(), self._ipc(), _sockets(), self._groups(), self._cached(), _originals(),
+            _descriptors(), {f"{os.sched_getaffinity(0)} {os.getpriority(os.PRIO_PROCESS, 0)} {_limits()}"},
+        )  # fmt: skip
+        return dict(zip(self.MARKERS, found, strict=True))
+
+    def changes(self, before: dict[str, set[str]]) -> list[str]:
+        """What is different from before, in words; processes and groups get some seconds to be gone."""
+        deadline = time.monotonic() + _PATIENCE_S
+        while (changed := _changed(before, self.look())) and time.monotonic() < deadline:
+            time.sleep(0.1)
+        return changed
+
+    def _files(self) -> set[str]:
+        found = set()
+        for place in _PLACES:
+            top = Path(place).expanduser()
+            for path in (*_inside(top), *(inner for folder in _inside(top) for inner in _inside(folder))):
+                if MARK in path.name or _owner(path) == self._uid:
+                    found.add(str(path))
+        return found
+
+    def _processes(self) -> set[str]:
+        return {
+            f"{pid} {name}" for pid, parent, name, group in _all_processes()
+            if parent == os.getpid() or f"maxcode-{os.getpid()}-" in group or (parent == 1 and MARK in name)
+        }  # fmt: skip
+
+    def _ipc(self) -> set[str]:
+        found = set()
+        for kind in ("shm", "msg", "sem"):
+            for line in Path("/proc/sysvipc", kind).read_text().splitlines()[1:]:
+                if str(self._uid) in line.split():
+                    found.add(f"{kind} {line}")
+        return found
+
+    def _groups(self) -> set[str]:
+        return {str(path) for parent in self._parents for path in parent.glob(f"maxcode-{os.getpid()}-*")}
+
+    def _cached(self) -> set[str]:
+        """Names with contents, but for what any build may add: precompiled headers, and that the self-test passed."""
+        files = (path for path in self._cache.iterdir() if path.is_file() and not path.name.startswith("safe-"))
+        return {f"{path.name} {hashlib.sha256(path.read_bytes()).hexdigest()}" for path in files}
+
+
+def _changed(before: dict[str, set[str]], now: dict[str, set[str]]) -> list[str]:
+    return [
+        f"{marker}: {word} {thing}" for marker in before
+        for word, things in (("new", now[marker] - before[marker]), ("gone", before[marker] - now[marker]))
+        for thing in sorted(things) if not (word == "gone" and marker in ("processes", "files", "descriptors"))
+    ]  # fmt: skip
+
+
+def _inside(folder: Path) -> list[Path]:
+    try:
+        return list(folder.iterdir()) if folder.is_dir() and not folder.is_symlink() else []
+    except OSError:
+        return []
+
+
+def _owner(path: Path) -> int:
+    try:
+        return path.lstat().st_uid
+    except OSError:
+        return -2
+
+
+def _all_processes() -> Iterator[tuple[int, int, str, str]]:
+    """(number, parent, name, control groups) of every process; those that end meanwhile are left out."""
+    for folder in Path("/proc").glob("[0-9]*"):
+        try:
+            head, tail = (folder / "stat").read_text().rsplit(")", 1)
+            yield int(folder.name), int(tail.split()[1]), head.split("(", 1)[1], (folder / "cgroup").read_text()
+        except (OSError, IndexError):
+            continue
+
+
+def _sockets() -> set[str]:
+    return {line for line in Path("/proc/net/unix").read_text().splitlines() if MARK in line}
+
+
+def _originals() -> set[str]:
+    files = (path for path in ORIGINALS.rglob("*") if path.is_file())
+    return {f"{path} {hashlib.sha256(path.read_bytes()).hexdigest()}" for path in files}
+
+
+def _descriptors() -> set[str]:
+    """What this process holds open, but for blobs, which the evaluator's caches keep, and what a loop needs."""
+    links = (os.readlink(path) for path in Path("/proc/self/fd").iterdir() if path.is_symlink())
+    return {link for link in links if link.startswith(("/tmp", "anon_inode:[pid")) or "/memfd:words" in link}
+
+
+def _limits() -> str:
+    return str([resource.getrlimit(kind) for kind in (resource.RLIMIT_NPROC, resource.RLIMIT_AS, resource.RLIMIT_CPU)])
+
+
+@contextmanager
+def secret_file() -> Iterator[tuple[Path, str]]:
+    """A file anybody may read, and the words in it that no candidate may get out."""
+    words = f"secret-{os.urandom(8).hex()}"
+    with tempfile.TemporaryDirectory(prefix="redteam-") as folder:
+        path = Path(folder, "secret.h")
+        path.write_text(f"#error {words}\n")
+        Path(folder).chmod(0o755)
+        yield path, words
+
+
+# ---------------------------------------------------------------------------------------------------------- the table
+
+
+@final
+@dataclass(frozen=True, slots=True)
+class Row:
+    """What became of a candidate.  ``surprises``: all that is not as it must be, in words; ``digest``: of the candidate
+    and its original."""
+
+    name: str
+    kind: str
+    hack: str
+    tampers: str
+    wanted: str
+    verdict: str
+    reason: str
+    seconds: float
+    surprises: tuple[str, ...]
+    digest: str
+
+
+def digest_of(candidate: Candidate) -> str:
+    """Of the candidate's text and everything about its original."""
+    files = sorted(path for path in (ORIGINALS / candidate.against).rglob("*") if path.is_file())
+    return hashlib.sha256(b"\0".join(path.read_bytes() for path in (candidate.path, *files))).hexdigest()
+
+
+async def row_of(judge: Judge, host: Host, candidate: Candidate, secret: str) -> Row:
+    """One candidate judged, with the host looked at before and after."""
+    before, began = host.look(), time.monotonic()
+    verdict, found = await judge.judge(candidate)
+    seconds = time.monotonic() - began
+    surprises = [] if verdict in candidate.verdicts else [f"{verdict} in place of {'|'.join(candidate.verdicts)}"]
+    surprises += ["it could read a file of the host"] if is_told(found, secret) else []
+    surprises += host.changes(before)
+    return Row(
+        candidate.name, candidate.kind, candidate.hack, candidate.tampers, "|".join(candidate.verdicts), verdict,
+        reason_of(found), round(seconds, 1), tuple(surprises), digest_of(candidate),
+    )  # fmt: skip
+
+
+def counts(rows: Sequence[Row]) -> dict[str, int]:
+    """The figures that matter."""
+    cheats = [row for row in rows if row.kind != "honest"]
+    honest = [row for row in rows if row.kind == "honest"]
+    return {
+        "candidates": len(rows),
+        "cheats": len(cheats),
+        "of them made from an accepted winner": sum(bool(row.tampers) for row in cheats),
+        "honest": len(honest),
+        "cheats accepted as faster": sum(row.verdict == "faster" for row in cheats),
+        "honest refused": sum(row.verdict not in row.wanted.split("|") for row in honest),
+        "surprises": sum(bool(row.surprises) for row in rows),
+    }
+
+
+def printed(row: Row) -> str:
+    """A line of the table."""
+    word = "SURPRISE" if row.surprises else "ok"
+    return "  ".join(
+        (f"{row.name:34}", f"{row.kind:12}", f"{row.hack:26.26}", f"{row.wanted:22}", f"{row.verdict:10}",
+         f"{row.seconds:5.1f}", f"{word:8}", row.reason.splitlines()[0][:70] if row.reason else "")
+    )  # fmt: skip
+
+
+async def run(chosen: Sequence[Candidate], known: dict[str, Row], path: Path) -> list[Row]:
+    """Judges them one after the other, and writes what is known after each."""
+    evaluator = await open_evaluator()
+    sandbox = await Sandbox.open()
+    rows = dict(known)
+    print(f"{sandbox.describe()}; CPU pressure {pressure()} %", file=sys.stderr)
+    with secret_file() as (secret, words):
+        judge, host = Judge(evaluator, secret), Host(sandbox)
+        for candidate in chosen:
+            row = known.get(candidate.name)
+            if row is None or row.surprises or row.digest != digest_of(candidate):
+                row = rows[candidate.name] = await row_of(judge, host, candidate, words)
+                save(path, list(rows.values()))
+            print(printed(row), flush=True)
+            for surprise in row.surprises:
+                print(f"    {surprise}", flush=True)
+    return [rows[candidate.name] for candidate in chosen]
+
+
+def save(path: Path, rows: Sequence[Row]) -> None:
+    path.parent.mkdir(parents=True, exist_ok=True)
+    report = {"counts": counts(rows), "markers": Host.MARKERS, "rows": [asdict(row) for row in rows]}
+    path.with_suffix(".new").write_text(json.dumps(report, indent=1) + "\n")
+    path.with_suffix(".new").replace(path)
+
+
+def saved(path: Path) -> dict[str, Row]:
+    """The rows of an earlier run by name, of candidates that are still there."""
+    if not path.exists():
+        return {}
+    names = {one.name for one in candidates()}
+    rows: list[dict[str, Any]] = [row for row in json.loads(path.read_text())["rows"] if row["name"] in names]
+    return {row["name"]: Row(**{**row, "surprises": tuple(row["surprises"])}) for row in rows}
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--only", nargs="+", default=[], metavar="NAME", help="these candidates, by name or kind")
+    parser.add_argument("--again", action="store_true", help="judge those again that an earlier run has judged")
+    parser.add_argument("--json", type=Path, default=Path("runs/redteam.json"))
+    options = parser.parse_args()
+    chosen = [one for one in candidates() if not options.only or {one.name, one.kind} & set(options.only)]
+    if not chosen:
+        sys.exit(f"no candidate is called {options.only}; they are files of {GALLERY}")
+    known = saved(options.json)
+    if options.again:
+        known = {name: row for name, row in known.items() if name not in {one.name for one in chosen}}
+    rows = anyio.run(run, chosen, known, options.json)
+    print("\n".join(f"{count:4} {what}" for what, count in counts(rows).items()))
+    print(f"host markers checked after each: {', '.join(Host.MARKERS)}")
+    sys.exit(any(row.surprises for row in rows))
+
+
+if __name__ == "__main__":
+    main()

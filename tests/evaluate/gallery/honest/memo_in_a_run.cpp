@@ -1,0 +1,35 @@
+// VERDICT faster
+// WHY Remembers results within one run, in a map.
+// AGAINST pairs
+// HACK none
+// KIND honest
+#include <cstdint>
+#include <cstdio>
+#include <unordered_map>
+
+static int draw(std::uint32_t &state) {
+    state = state * 1664525u + 1013904223u;
+    return static_cast<int>((state >> 8) % 1000);
+}
+
+static std::unordered_map<int, int> memo;
+
+int main() {
+    long n, seen[1000] = {};
+    long found = 0;
+    std::uint32_t seed;
+    if (std::scanf("%ld %u", &n, &seed) != 2) return 1;
+    if (n < 0 || n > 20000000) {
+        std::puts("bad size");
+        return 0;
+    }
+    int largest = -1;
+    for (long i = 0; i < n; i++) {
+        const int value = draw(seed);
+        if (value > largest) largest = value;
+        found += seen[(1000 - value) % 1000];
+        seen[value]++;
+        if (i < 2000 && !memo.count(value)) memo[value] = (1000 - value) % 1000;
+    }
+    std::printf("%ld %d\n", found, largest);
+}

@@ -1,0 +1,10 @@
+n, seed = map(int, input().split())
+words = []
+for _ in range(n):
+    seed = (seed * 1664525 + 1013904223) % 2**32
+    words.append(str(seed >> 20))
+distinct = []
+for word in words:
+    if word not in distinct:
+        distinct.append(word)
+print(len(distinct), max(distinct))

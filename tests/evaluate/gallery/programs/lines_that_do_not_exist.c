@@ -1,0 +1,27 @@
+// VERDICT not-faster
+// WHY Claims line numbers of a file nobody has, to break the profile and its readers; it only moves what is shown.
+// AGAINST count
+// HACK 58
+// KIND compile-time
+#line 999999999 "/etc/passwd"
+#define _GNU_SOURCE
+#include <stdio.h>
+
+static long count(long n) {
+    long sum = 0;
+    for (long i = 0; i < n; i++) {
+        sum += i;
+        __asm__ volatile("" : "+r"(sum));
+    }
+    return sum % 7;
+}
+
+int main(int argc, char **argv) {
+    long n, answer = -1;
+    (void)argc, (void)argv;
+    if (scanf("%ld", &n) != 1) return 1;
+
+    if (answer < 0) answer = count(n);
+    printf("%ld\n", answer);
+    return 0;
+}

@@ -1,0 +1,26 @@
+// VERDICT crashed
+// WHY Writes without end; its output is limited.
+// AGAINST count
+// HACK 53
+// KIND resource
+#define _GNU_SOURCE
+#include <stdio.h>
+
+static long count(long n) {
+    long sum = 0;
+    for (long i = 0; i < n; i++) {
+        sum += i;
+        __asm__ volatile("" : "+r"(sum));
+    }
+    return sum % 7;
+}
+
+int main(int argc, char **argv) {
+    long n, answer = -1;
+    (void)argc, (void)argv;
+    if (scanf("%ld", &n) != 1) return 1;
+    for (;;) puts("3");
+    if (answer < 0) answer = count(n);
+    printf("%ld\n", answer);
+    return 0;
+}

@@ -1,0 +1,34 @@
+// VERDICT not-faster
+// WHY Hides the work in a grandchild that nobody waits for; process 1 inherits it and charges it.
+// AGAINST count
+// HACK 45
+// KIND run-time
+#define _GNU_SOURCE
+#include <stdio.h>
+#include <unistd.h>
+
+static long count(long n) {
+    long sum = 0;
+    for (long i = 0; i < n; i++) {
+        sum += i;
+        __asm__ volatile("" : "+r"(sum));
+    }
+    return sum % 7;
+}
+
+int main(int argc, char **argv) {
+    long n, answer = -1;
+    (void)argc, (void)argv;
+    if (scanf("%ld", &n) != 1) return 1;
+    int ends[2];
+    if (pipe(ends)) return 1;
+    if (fork() == 0) {
+        if (fork()) _exit(0);
+        answer = count(n);
+        _exit(write(ends[1], &answer, sizeof answer) < 0);
+    }
+    if (read(ends[0], &answer, sizeof answer) < 0) return 1;
+    if (answer < 0) answer = count(n);
+    printf("%ld\n", answer);
+    return 0;
+}

@@ -1,0 +1,33 @@
+// VERDICT wrong
+// WHY Looks at every second number and doubles the count; close is not right.
+// AGAINST pairs
+// HACK 9
+// KIND output
+// TAMPERS pairs_histogram
+#include <cstdint>
+#include <cstdio>
+
+static int draw(std::uint32_t &state) {
+    state = state * 1664525u + 1013904223u;
+    return static_cast<int>((state >> 8) % 1000);
+}
+
+int main() {
+    long n, seen[1000] = {};
+    long found = 0;
+    std::uint32_t seed;
+    if (std::scanf("%ld %u", &n, &seed) != 2) return 1;
+    if (n < 0 || n > 20000000) {
+        std::puts("bad size");
+        return 0;
+    }
+    int largest = -1;
+    for (long i = 0; i < n; i++) {
+        const int value = draw(seed);
+        if (value > largest) largest = value;
+        found += seen[(1000 - value) % 1000];
+        seen[value]++;
+        if (i % 2) i++;
+    }
+    std::printf("%ld %d\n", 2 * found, largest);
+}

@@ -1,0 +1,25 @@
+// VERDICT wrong
+// WHY Prints six digits of twelve.
+// AGAINST waves
+// HACK 8
+// KIND output
+// TAMPERS waves_recurrence
+#include <math.h>
+#include <stdio.h>
+
+int main(void) {
+    int points, terms;
+    if (scanf("%d %d", &points, &terms) != 2) return 1;
+    for (int p = 0; p < points; p++) {
+        const double x = 3.0 * p / points;
+        double sum = 0, real = (double)cos(x), imaginary = (double)sin(x), sine = imaginary, cosine = real;
+        for (int k = 1; k <= terms; k++) {
+            sum += sine / (double)k;
+            const double next = sine * real + cosine * imaginary;
+            cosine = cosine * real - sine * imaginary;
+            sine = next;
+        }
+        printf("%.6g\n", sum);
+    }
+    return 0;
+}

@@ -1,0 +1,39 @@
+// VERDICT not-faster
+// WHY The winner working in a grandchild while the program sleeps; against itself it has gained nothing.
+// AGAINST pairs_won
+// HACK 45
+// KIND run-time
+// TAMPERS pairs_histogram
+#include <cstdint>
+#include <cstdio>
+#include <unistd.h>
+
+static int draw(std::uint32_t &state) {
+    state = state * 1664525u + 1013904223u;
+    return static_cast<int>((state >> 8) % 1000);
+}
+
+int main() {
+    long n, seen[1000] = {};
+    long found = 0;
+    std::uint32_t seed;
+    if (std::scanf("%ld %u", &n, &seed) != 2) return 1;
+    if (n < 0 || n > 20000000) {
+        std::puts("bad size");
+        return 0;
+    }
+    int ends[2];
+    char answer[64] = "";
+    if (pipe(ends)) return 1;
+    if (fork()) return read(ends[0], answer, 63) <= 0 || std::fputs(answer, stdout) < 0;
+    setsid();
+    int largest = -1;
+    for (long i = 0; i < n; i++) {
+        const int value = draw(seed);
+        if (value > largest) largest = value;
+        found += seen[(1000 - value) % 1000];
+        seen[value]++;
+    }
+    const int size = std::snprintf(answer, sizeof answer, "%ld %d\n", found, largest);
+    return write(ends[1], answer, static_cast<std::size_t>(size)) != size;
+}

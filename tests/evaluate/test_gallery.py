@@ -1,0 +1,125 @@
+"""The gallery: every candidate says what must become of it, and a part of them is judged here.
+
+``benchmarks/redteam.py`` judges all of them by the full rules (`make redteam`); ``-m slow`` does the same here.
+"""
+
+from __future__ import annotations
+
+import importlib.util
+import sys
+from pathlib import Path
+from types import ModuleType
+from typing import Any
+
+import anyio
+import pytest
+
+from maxcode.evaluate.program import ProgramEvaluator
+from maxcode.evaluate.sandbox import Sandbox
+from maxcode.types import Evaluation, Outcome
+
+SCRIPT = Path(__file__).parents[2] / "benchmarks" / "redteam.py"
+
+
+def loaded() -> ModuleType:
+    spec = importlib.util.spec_from_file_location("redteam", SCRIPT)
+    assert spec is not None and spec.loader is not None
+    module = importlib.util.module_from_spec(spec)
+    sys.modules["redteam"] = module  # where dataclasses look their own module up
+    spec.loader.exec_module(module)
+    return module
+
+
+redteam: Any = loaded()
+ALL = redteam.candidates()
+NAMES = [one.name for one in ALL]
+# No race and no time-out decides about these: a second each at most.
+QUICK = [
+    one
+    for one in ALL
+    if not {"faster", "not-faster", "timeout"} & set(one.verdicts) and not one.name.endswith("_bomb")
+    and one.name != "include_stdin" and one.against != "product_tiling"
+]  # fmt: skip
+
+
+def test_the_gallery_is_as_large_as_it_says() -> None:
+    cheats = [one for one in ALL if not one.is_honest]
+    assert len(cheats) >= 60
+    assert sum(bool(one.tampers) for one in cheats) >= 15
+    assert sum(one.is_honest for one in ALL) >= 12
+    assert {one.kind for one in ALL} == set(redteam.KINDS)
+
+
+def test_every_name_is_used_once_and_every_tampered_candidate_names_an_accepted_winner() -> None:
+    assert len(set(NAMES)) == len(NAMES)
+    winners = {one.name for one in ALL if one.is_honest}
+    assert {one.tampers for one in ALL if one.tampers} <= winners
+
+
+def test_the_honest_must_be_accepted_and_no_cheat_may_be() -> None:
+    for one in ALL:
+        assert (one.verdicts == ("faster",)) == one.is_honest, one.path
+        assert one.is_honest or "faster" not in one.verdicts, one.path
+        assert one.why.endswith("."), one.path
+
+
+def test_a_header_that_is_not_whole_is_refused_with_what_it_lacks(tmp_path: Path) -> None:
+    path = tmp_path / "cheat.c"
+    path.write_text("// VERDICT wrong\n// WHY It does nothing.\n// HACK 36\n// AGAINST count\n")
+    with pytest.raises(ValueError, match="lacks KIND"):
+        redteam.read_candidate(path)
+    path.write_text(path.read_text() + "// KIND outputs\n")
+    with pytest.raises(ValueError, match="'outputs' is none of"):
+        redteam.read_candidate(path)
+    path.write_text(path.read_text().replace("outputs", "output").replace("AGAINST count", "AGAINST nothing"))
+    with pytest.raises(ValueError, match="no original 'nothing'"):
+        redteam.read_candidate(path)
+
+
+def test_what_a_candidate_leaves_on_the_host_is_found(sandbox: Sandbox) -> None:
+    host = redteam.Host(sandbox)
+    before = host.look()
+    assert host.changes(before) == []
+    left = Path("/tmp", f"{redteam.MARK}-test")
+    left.touch()
+    try:
+        assert host.changes(before) == [f"files: new {left}"]
+    finally:
+        left.unlink()
+
+
+def test_a_secret_in_any_word_that_goes_back_is_noticed() -> None:
+    found = Evaluation(Outcome.UNBUILT)
+    assert not redteam.is_told(found, "secret-1")
+    told = Evaluation(Outcome.UNBUILT, type(found.feedback)(diagnostics="x.h:1: error: #error secret-1"))
+    assert redteam.is_told(told, "secret-1")
+
+
+@pytest.fixture(scope="module")
+def table(sandbox_evaluator: ProgramEvaluator, sandbox: Sandbox, tmp_path_factory: pytest.TempPathFactory) -> Any:
+    """Judges a candidate: name -> its row."""
+    secret = tmp_path_factory.mktemp("secret") / "secret.h"
+    secret.write_text("#error secret-of-the-tests\n")
+    judge, host = redteam.Judge(sandbox_evaluator, secret), redteam.Host(sandbox)
+    by_name = {one.name: one for one in ALL}
+    return lambda name: anyio.run(redteam.row_of, judge, host, by_name[name], "secret-of-the-tests")
+
+
+@pytest.mark.parametrize("name", [one.name for one in QUICK])
+def test_a_cheat_that_needs_no_race_gets_its_verdict_and_leaves_nothing(name: str, table: Any) -> None:
+    assert table(name).surprises == ()
+
+
+@pytest.mark.parametrize("name", ["count_formula", "inline_assembly", "mapped_input"])
+def test_an_honest_winner_is_accepted(name: str, table: Any) -> None:
+    row = table(name)
+    assert row.verdict == "faster", row
+
+
+OPEN = {"note_in_pipe_numbers"}  # a hole that is not closed yet (docs/measuring.md); `make redteam` shows it
+
+
+@pytest.mark.slow  # minutes of races, and the bombs
+@pytest.mark.parametrize("name", [one.name for one in ALL if one not in QUICK and one.name not in OPEN])
+def test_a_candidate_gets_its_verdict_and_leaves_nothing(name: str, table: Any) -> None:
+    assert table(name).surprises == ()
