@@ -129,7 +129,15 @@ def test_the_budget_is_the_dial_and_64_is_the_papers_8_by_8() -> None:
     assert found["effi-learner"] == EffiLearner(rounds=64)
     assert found["perfcodegen"] == PerfCodeGen(base=21)
     assert method("cuda-llm", Scripted(), 24, Scene(MACHINE)).search == CudaLlm(width=5, depth=5)
-    assert method("best-of-n", Scripted(), 3, Scene(MACHINE)).search == BestOfN(n=3, width=3)
+    assert method("best-of-n", Scripted(), 64, Scene(MACHINE)).search == BestOfN(n=64, width=8)
+
+
+def test_a_model_is_asked_for_independent_samples_all_at_once() -> None:
+    assert method("best-of-n", Scripted(), 64, Scene(MACHINE, asks_model=True)).search == BestOfN(n=64, width=64)
+
+
+def test_a_run_that_goes_on_with_another_budget_keeps_its_width() -> None:
+    assert method("cuda-llm", Scripted(), 64, Scene(MACHINE, shape=24)).search == CudaLlm(width=5, depth=13)
 
 
 def test_a_critic_is_asked_only_where_its_words_are_shown() -> None:

@@ -70,7 +70,7 @@ def maxcode(url: str, parallel: int, count: int, width: int) -> list[float]:
         stamps.append(time.monotonic())
 
     table = Table(rule=_speed, before=evaluating)
-    scene = methods.Scene(Machine("", "", 0, "", {}, ""))
+    scene = methods.Scene(Machine("", "", 0, "", {}, ""), asks_model=True)
     with tempfile.TemporaryDirectory() as folder, Journal(Path(folder)) as journal, Record(Path(folder)) as record:
         settings = ModelSettings(base_url=url, concurrency=parallel)
         policy = Llm(recorded(MODEL, settings, journal))

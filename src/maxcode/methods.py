@@ -56,7 +56,7 @@ class Scene:
 
     ``original`` is the diagnosis of the original program, ``baseline`` its evaluation; ``inputs`` holds what is quoted
     of the seen tests, by name; ``without`` names parts (``observe.PARTS``) that are switched off.  ``shape`` is the
-    budget that the search's width follows from, where a run began with another one.
+    budget that the search's width follows from, where a run began with another one; ``asks_model``: see ``Frame``.
     """
 
     machine: Machine
@@ -65,6 +65,7 @@ class Scene:
     inputs: Mapping[str, str] = field(default_factory=dict)
     without: frozenset[str] = frozenset()
     shape: int | None = None
+    asks_model: bool = False
 
 
 def scene(described: Machine, problem: Problem, baseline: Evaluation, without: frozenset[str] = frozenset()) -> Scene:
@@ -80,7 +81,7 @@ Instruct = Callable[[State, Reached], str]
 @final
 @dataclass(frozen=True, slots=True)
 class Recipe:
-    """One method: ``search`` makes its search from its shape and a budget of candidates, ``parts`` are what it shows,
+    """One method: ``search`` makes its search for a frame, ``parts`` are what it shows,
     in the order of the prompt.
 
     ``source`` says where it comes from, ``departs`` where what it shows differs from there (how its search differs is
@@ -89,7 +90,7 @@ class Recipe:
 
     name: str
     line: str
-    search: Callable[[int, int], Search]
+    search: Callable[[Frame], Search]
     parts: tuple[str, ...]
     source: str
     departs: str = ""
@@ -110,46 +111,57 @@ class Recipe:
 # ----------------------------------------------------------------------------------------------------------- searches
 
 
-def _best_of_n(shape: int, budget: int) -> Search:
-    """A batch waits for its slowest slot, so large runs take large ones; small runs take small ones, since only what
-    earlier batches proposed is known not to be worth proposing again."""
-    return BestOfN(n=budget, width=min(64, max(8, shape // 4), budget))
+@final
+@dataclass(frozen=True, slots=True)
+class Frame:
+    """What a search is cut to: the ``budget`` of candidates, the ``shape`` (the budget that the run began with), and
+    whether a model is asked, whose answers take long."""
+
+    budget: int
+    shape: int
+    asks_model: bool = False
+
+    @property
+    def generation(self) -> int:
+        """As many batches as candidates in one, and no more than 8 of those."""
+        return max(1, min(8, round(math.sqrt(self.shape))))
 
 
-def _refine(shape: int, budget: int) -> Search:
-    return Refine(depth=budget)
+def _best_of_n(frame: Frame) -> Search:
+    """A batch waits for its slowest answer, so a model is asked for all at once.  Built-in policies take small ones:
+    only what earlier batches proposed is known not to be worth proposing again."""
+    return BestOfN(n=frame.budget, width=frame.budget if frame.asks_model else 8)
 
 
-def _effi_learner(shape: int, budget: int) -> Search:
-    return EffiLearner(rounds=budget)
+def _refine(frame: Frame) -> Search:
+    return Refine(depth=frame.budget)
 
 
-def _perfcodegen(shape: int, budget: int) -> Search:
+def _effi_learner(frame: Frame) -> Search:
+    return EffiLearner(rounds=frame.budget)
+
+
+def _perfcodegen(frame: Frame) -> Search:
     """A sample that works at once takes three candidates, one that never works takes two."""
-    return PerfCodeGen(base=max(1, shape // 3))
+    return PerfCodeGen(base=max(1, frame.shape // 3))
 
 
-def _cuda_llm(shape: int, budget: int) -> Search:
-    width = max(1, round(math.sqrt(shape)))
-    return CudaLlm(width=width, depth=math.ceil(budget / width))
+def _cuda_llm(frame: Frame) -> Search:
+    width = max(1, round(math.sqrt(frame.shape)))
+    return CudaLlm(width=width, depth=math.ceil(frame.budget / width))
 
 
-def _beam(shape: int, budget: int) -> Search:
-    side = max(1, round(shape ** (1 / 3)))
+def _beam(frame: Frame) -> Search:
+    side = max(1, round(frame.shape ** (1 / 3)))
     return Beam(width=side, children=side)
 
 
-def _tree(shape: int, budget: int) -> Search:
-    return Tree(width=_generation(shape))
+def _tree(frame: Frame) -> Search:
+    return Tree(width=frame.generation)
 
 
-def _elites(shape: int, budget: int) -> Search:
-    return Elites(width=_generation(shape))
-
-
-def _generation(budget: int) -> int:
-    """As many batches as candidates in one, and no more than 8 of those."""
-    return max(1, min(8, round(math.sqrt(budget))))
+def _elites(frame: Frame) -> Search:
+    return Elites(width=frame.generation)
 
 
 # ------------------------------------------------------------------------------------------- instructions by the phase
@@ -276,7 +288,7 @@ def method(name: str, policy: Policy, budget: int, scene: Scene, critic: Critic 
         policy = Tempered(policy, *made.temperatures)
     return Method(
         policy,
-        made.search(scene.shape or budget, budget),
+        made.search(Frame(budget, scene.shape or budget, scene.asks_model)),
         compose(*(_part(part, made, scene) for part in made.parts)),
         asked,
     )

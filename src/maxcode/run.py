@@ -100,7 +100,8 @@ def optimize_source(
         for line in read_events(out):  # who watches a resumed run sees what it resumes
             watch(line)
     with Record(out) as record, _journal(request, out) as journal:
-        scene = dataclasses.replace(_scene(request, found, machine), shape=shape)
+        asks_model = request.policy.startswith(LLM)
+        scene = dataclasses.replace(_scene(request, found, machine), shape=shape, asks_model=asks_model)
         method = _method(request, journal, scene)
         run = Run(
             request.budget,
