@@ -88,7 +88,7 @@ Moment = Callable[[Path, int], bool]
 
 
 def in_proposal(place: Path, pid: int) -> bool:
-    return open_part(place) == "batch"
+    return open_part(place) == "launched"
 
 
 def in_build(place: Path, pid: int) -> bool:
