@@ -53,7 +53,7 @@ async def _search(job: Job) -> Result:
         expanded = await expand(job, batch, parents, reached)
         reached.extend(await settle(job, batch, expanded, reached))
     spent = Spent(reached.candidates, job.run.record.seconds, job.spent())
-    return Result(job.problem, reached, spent, job.run.machine, job.ended)
+    return Result(job.problem, reached, spent, job.run.machine, job.ended, job.stopping)
 
 
 def _plan(job: Job, batch: int, reached: Reached) -> list[State]:

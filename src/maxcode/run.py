@@ -342,6 +342,7 @@ def _write(request: Request, out: Path, result: Result, found: Admitted, notes: 
         candidates=len(states),
         outcomes=dict(Counter(state.outcome.value for state in states)),
         spent=paid(result.spent),
+        stopped=result.stopped or None,
         best=str(where),
         record=str(out),
         report=str(write_report(out)),

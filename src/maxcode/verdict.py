@@ -76,6 +76,7 @@ class Verdict:
     record: str | None = None
     report: str | None = None
     spent: Paid | None = None
+    stopped: bool | None = None
     certificate: str | None = None
 
     def as_json(self) -> str:

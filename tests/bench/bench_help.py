@@ -9,6 +9,7 @@ from pathlib import Path
 import msgspec
 
 from maxcode.bench import Cell, Cost, Row, read_row
+from maxcode.errors import Interrupted
 from maxcode.observe import compose
 from maxcode.optimize import Method, Run, optimize
 from maxcode.record import Line, Record, check_header
@@ -45,7 +46,8 @@ def runner(out: Path, budget: int = 6, watch: Callable[[Line], None] = lambda li
         with Record(folder) as record:
             run = Run(budget, cell.seed, record=record, watch=watch)
             problem = toy_problem(str(len(cell.problem) + cell.seed), cell.problem)
-            best = optimize(problem, method, Table(rule=speed), run).best
+            result = optimize(problem, method, Table(rule=speed), run)
+        best = result.best
         timing = best.step.evaluation.timing if best is not None and best.step is not None else None
         speedup: dict[str, object] = {"value": 1.0, "low": 1.0, "high": 1.0, "confidence": 1.0, "significant": False}
         if timing is not None:
@@ -57,6 +59,8 @@ def runner(out: Path, budget: int = 6, watch: Callable[[Line], None] = lambda li
             "spent": Cost(seconds=0.5, calls=6),
         }
         (folder / "result.json").write_bytes(msgspec.json.encode(told))
+        if result.stopped:
+            raise Interrupted("stopped in the last batch")
         return read_row(cell, folder)
 
     return run_one

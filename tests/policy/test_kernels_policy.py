@@ -10,6 +10,7 @@ import anyio
 import pytest
 
 from maxcode.config import policy
+from maxcode.model import Model
 from maxcode.observe import compose, program, statement
 from maxcode.policy.kernels import STEPS, Kernels, sample
 from maxcode.policy.kernels.policy import HEADER, LOOPS_HEADER
@@ -92,7 +93,12 @@ def test_the_notes_say_which_step_was_taken_where_and_why() -> None:
 
 
 def test_the_policy_is_known_by_name() -> None:
-    assert isinstance(policy("kernels"), Kernels)
+    assert policy("kernels", no_models) == Kernels()
+    assert policy("loops", no_models) == Kernels(templates=False)
+
+
+def no_models(name: str) -> Model:
+    raise AssertionError(f"asked for the model {name}")
 
 
 def test_the_same_draw_gives_the_same_proposal() -> None:

@@ -74,7 +74,8 @@ def bench(
     """Rows of all cells: those that ``finished`` knows are read, the others are run in order.
 
     A cell whose machine, provider or problem fails is named and left open, the others go on; UnsafeError ends it all,
-    because no cell can run.  Ctrl-C (Interrupted from ``run_one``) ends it with the rows there are.
+    because no cell can run.  Ctrl-C (Interrupted from ``run_one``) ends it with the rows there are, that of a cell
+    which was finished all the same among them.
     """
     rows = {cell: row for cell in cells if (row := finished(cell)) is not None}
     to_run = [cell for cell in cells if cell not in rows]
@@ -100,5 +101,6 @@ def bench(
             pace.leave(cell)
     except (Interrupted, KeyboardInterrupt):  # the latter between runs, and while an original is admitted
         interrupted = True
+        rows |= {cell: row for cell in to_run if cell not in rows and (row := finished(cell)) is not None}
     ordered = tuple(rows[cell] for cell in cells if cell in rows)
     return Bench(ordered, tuple(failed), tuple(cell for cell in cells if cell not in rows), interrupted)

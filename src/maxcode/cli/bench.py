@@ -91,7 +91,8 @@ class Plan:
             folder = self.out / cell.name
             source = self.sources[cell.problem]
             request = replace(self.shared, source=source, method=cell.method, seed=cell.seed, out=folder)
-            optimize_source(replace(request, certificate=False), watch)
+            if optimize_source(replace(request, certificate=False), watch).stopped:
+                raise Interrupted(f"stopped in the last batch of {cell.name}, which is finished")
             return room.read_row(cell, folder)
 
         return run_one

@@ -197,6 +197,7 @@ class Result:
     spent: Spent
     machine: Machine | None
     ended: str = ""  # which cap ended the run; empty where the budget of candidates or the search did
+    stopped: bool = False  # whether the user asked to stop while the last batch was under way
 
     @property
     def best(self) -> State | None:
