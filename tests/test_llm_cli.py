@@ -35,7 +35,7 @@ def place(tmp_path: Path) -> Path:
 
 def words(url: str, *more: str) -> list[str]:
     return ["optimize", "slow.c", "--tests", "tests", "--policy", "llm:maxcode-fixed", "--base-url", url,
-            "--method", "cuda-llm", "--json", *more]  # fmt: skip
+            "--method", "cuda-llm", "--no-certificate", "--json", *more]  # fmt: skip
 
 
 def test_a_run_with_a_model_says_what_it_has_cost_and_can_be_replayed(running: Serving, place: Path) -> None:
