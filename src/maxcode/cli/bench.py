@@ -11,14 +11,12 @@ from types import TracebackType
 from typing import Any, final
 
 import click
-from rich.console import Console
-from rich.live import Live
-from rich.text import Text
 
 from maxcode import bench as room
 from maxcode import methods
 from maxcode.bench import Bench, Cell, Done, Event, Failed, Row, Started
 from maxcode.cli.common import as_json, chosen, model_options
+from maxcode.cli.display import Display
 from maxcode.errors import InputError, Interrupted
 from maxcode.problems import digest, load
 from maxcode.record import Evaluated, Line
@@ -176,17 +174,14 @@ class Progress:
         self._total, self._budget = total, budget
         self._head = ""
         self._done = 0
-        self._console = Console(stderr=True, highlight=False)
-        self._live = Live(console=self._console, refresh_per_second=4) if self._console.is_terminal else None
+        self._display = Display()
 
     def __enter__(self) -> Progress:
-        if self._live is not None:
-            self._live.start()
+        self._display.__enter__()
         return self
 
     def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, at: TracebackType | None) -> None:
-        if self._live is not None:
-            self._live.stop()
+        self._display.__exit__(kind, error, at)
 
     def event(self, event: Event) -> None:
         """A run began, is finished, or failed."""
@@ -199,28 +194,19 @@ class Progress:
             case Done():
                 row = event.row
                 best = str(row.best) if row.best.value > 1 else "nothing faster"
-                self._print(f"    {row.cell.name}: {best}, {row.candidates} candidates, {event.seconds:.0f} s")
+                self._display.note(f"    {row.cell.name}: {best}, {row.candidates} candidates, {event.seconds:.0f} s")
             case Failed():
-                self._print(f"    {event.cell.name} is left open: {event.error}")
+                self._display.note(f"    {event.cell.name} is left open: {event.error}")
 
     def part(self, line: Line) -> None:
         """One recorded part of the run under way."""
-        if isinstance(line, Evaluated) and self._live is not None:
+        if isinstance(line, Evaluated) and self._display.is_live:
             self._done += 1
             self.say(f"{self._head}, {self._done}/{self._budget} candidates")
 
     def say(self, text: str) -> None:
         """What is going on now."""
-        if self._live is not None:
-            self._live.update(Text(text))
-        else:
-            self._print(text)
-
-    def _print(self, text: str) -> None:
-        if self._live is not None:
-            self._console.print(text)
-        else:
-            print(text, file=sys.stderr, flush=True)
+        self._display.say(text)
 
 
 def _duration(seconds: float | None) -> str:

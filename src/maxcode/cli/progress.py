@@ -2,15 +2,11 @@
 
 from __future__ import annotations
 
-import sys
 import time
 from collections import Counter
 from types import TracebackType
 
-from rich.console import Console
-from rich.live import Live
-from rich.text import Text
-
+from maxcode.cli.display import Display
 from maxcode.evaluate.prepare import Admitted
 from maxcode.record import Batch, Evaluated, Line, Proposed, Settled
 from maxcode.types import Evaluation, Interval, Usage
@@ -26,25 +22,22 @@ class Progress:
         self._best: Interval | None = None
         self._leader: Interval | None = None
         self._started = time.monotonic()
-        self._console = Console(stderr=True, highlight=False)
-        self._live = Live(console=self._console, refresh_per_second=4) if self._console.is_terminal else None
+        self._display = Display()
 
     def __enter__(self) -> Progress:
-        if self._live is not None:
-            self._live.start()
-        self._say("admitting: building and checking the original")
+        self._display.__enter__()
+        self._display.say("admitting: building and checking the original")
         return self
 
     def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, at: TracebackType | None) -> None:
-        if self._live is not None:
-            self._live.stop()
+        self._display.__exit__(kind, error, at)
 
     def admitted(self, found: Admitted) -> None:
         """The original was built, verified and profiled."""
         slowest = max((given.seconds for given in found.inputs), default=0.0)
-        self._say(f"admitted: {len(found.inputs)} tests, the slowest takes {slowest * 1e3:.0f} ms of CPU")
+        self._display.say(f"admitted: {len(found.inputs)} tests, the slowest takes {slowest * 1e3:.0f} ms of CPU")
         for note in found.notes:
-            self._print(f"note: {note}")
+            self._display.note(f"note: {note}")
 
     def watch(self, line: Line) -> None:
         """One recorded part."""
@@ -62,11 +55,11 @@ class Progress:
                     self._note(evaluation)
             case _:
                 return
-        self._say(self._line())
+        self._display.say(self._line())
 
     def say(self, words: str) -> None:
         """What is done when the candidates are."""
-        self._say(words)
+        self._display.say(words)
 
     def _note(self, evaluation: Evaluation) -> None:
         timing = evaluation.timing
@@ -98,15 +91,3 @@ class Progress:
 
     def _seconds(self) -> float:
         return time.monotonic() - self._started
-
-    def _say(self, text: str) -> None:
-        if self._live is not None:
-            self._live.update(Text(text))
-        else:
-            self._print(text)
-
-    def _print(self, text: str) -> None:
-        if self._live is not None:
-            self._console.print(text)
-        else:
-            print(text, file=sys.stderr, flush=True)
