@@ -144,8 +144,8 @@ CHEATS = {
         _NOTE_MAPPED + "unsigned long one = 1; syscall(SYS_mbind, m + d * 4096, 4096, 2, &one, 64, 0);",
     ),
     "a note in the process numbers": _note(
-        "if (getpid() > 60) d = (getpid() - 60) / 60;",
-        "while (1) { pid_t p = vfork(); if (p == 0) _exit(0); waitpid(p, 0, 0); if (p >= 65 + 60 * d) break; }",
+        "if (getpid() > 200) d = (getpid() - 200) / 100;",
+        "while (1) { pid_t p = vfork(); if (p == 0) _exit(0); waitpid(p, 0, 0); if (p >= 230 + 100 * d) break; }",
     ),
     "a note in what process 1 has seen used": _note(
         "long seen = used(); if (seen > 30000) d = seen / 30000 - 1;",

@@ -149,11 +149,15 @@ def test_feedback_about_held_out_tests_is_one_bit(judge: Callable[[str], Evaluat
     assert [case.detail for case in found.feedback.cases if not case.seen] == [""]
 
 
-def test_a_cheat_that_is_right_only_at_first_is_caught_while_it_is_timed(judge: Callable[[str], Evaluation]) -> None:
-    found = judge(TURNCOAT)
-    assert found.outcome is Outcome.WRONG
-    assert found.timing is None
-    assert found.feedback.reasons == ("while being timed on a held-out test: gave a wrong output",)
+def test_a_cheat_that_was_right_when_it_was_verified_is_caught_while_it_is_timed(
+    judge: Callable[[str], Evaluation],
+) -> None:
+    """No run can tell what it is for, so the cheat is right by a coin: verified it passes half of the time."""
+    found = [judge(TURNCOAT.replace("7 :", f"{7 + attempt} :")) for attempt in range(12)]
+    assert {one.outcome for one in found} == {Outcome.WRONG}
+    assert {one.timing for one in found} == {None}
+    reasons = {one.feedback.reasons for one in found}
+    assert ("while being timed on a held-out test: gave a wrong output",) in reasons
 
 
 def test_less_cpu_time_at_the_price_of_waiting_is_no_speed_up(
@@ -294,9 +298,9 @@ def test_a_python_program_climbs_the_same_ladder(bench: ProgramEvaluator, tmp_pa
     assert won.timing.significant
 
 
-# Right on the three tests of a verification, whose last is process 4; wrong in a pass of a race, which has two.
+# Right in every other run on a large input.
 TURNCOAT = CLOSED.replace("#include <stdio.h>", "#include <stdio.h>\n#include <unistd.h>").replace(
-    'printf("%ld\\n", sum)', 'printf("%ld\\n", n > 200000000 && getpid() != 4 ? 7 : sum)'
+    'printf("%ld\\n", sum)', 'printf("%ld\\n", n > 200000000 && getpid() % 2 ? 7 : sum)'
 )
 
 

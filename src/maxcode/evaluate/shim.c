@@ -44,6 +44,7 @@
 #define MOST_FDS 16
 #define MOST_STRINGS 512
 #define FIRST_FREE 64 /* our own descriptors live from here up, the program's below */
+#define MOST_BURNT 64 /* process numbers that a session skips at its start; divides 256 */
 #define ARTEFACT 3    /* its number in every program, so that all sides of a race look alike */
 
 enum flags { BUILDING = 1, PROFILE = 2, HAS_STDIN = 4, HAS_ARTEFACT = 8, START_ARTEFACT = 16, CALLED = 32, ONE_CORE = 64 };
@@ -357,6 +358,18 @@ static void default_signals(void) {
     sigprocmask(SIG_SETMASK, &none, NULL);
 }
 
+/* The next process number says how many runs a session has had: it begins anywhere in a range that is wider than their
+ * number. */
+static void begin_anywhere(void) {
+    uint8_t drawn = 0;
+    if (getrandom(&drawn, sizeof drawn, 0) != sizeof drawn) die("getrandom");
+    for (drawn %= MOST_BURNT; drawn > 0; drawn--) {
+        const pid_t pid = vfork();
+        if (pid == 0) _exit(0);
+        if (pid < 0 || waitpid(pid, NULL, 0) != pid) die("vfork");
+    }
+}
+
 static int session(int fd) {
     static struct job job;
     if (getpid() != 1) die("not process 1 of a namespace");
@@ -367,6 +380,7 @@ static int session(int fd) {
     make_filter(&run_filter, RUNS);
     make_filter(&build_filter, BUILDS);
     make_filter(&call_filter, CALLS);
+    begin_anywhere();
     if (send(control, "ready", 5, MSG_NOSIGNAL) != 5) die("send");
     while (receive(&job)) serve(&job);
     return 0;

@@ -1,4 +1,4 @@
-"""The rung *verify*: one session, every test, outputs compared.  Nothing is timed for the verdict here."""
+"""The rung *verify*: every test in random order, outputs compared.  Nothing is timed for the verdict here."""
 
 from __future__ import annotations
 
@@ -10,6 +10,7 @@ from typing import final
 
 import anyio.to_thread
 
+from maxcode.evaluate.alike import Sessions, in_parts
 from maxcode.evaluate.checker import difference
 from maxcode.evaluate.function import disagreement
 from maxcode.evaluate.prepare import Input, command_files
@@ -66,24 +67,24 @@ async def verify(
 
     A test without an expected output (generated, on the original) passes when the run ends well.
     """
-    results: list[CaseResult] = []
+    found: dict[str, CaseResult] = {}
     outputs: dict[str, bytes] = {}
     failures = 0
-    bare = language(problem.language).bare
-    async with sandbox.session([artefact, *(given.stdin for given in inputs)], bare=bare) as session:
-        for given in inputs:
+    async with Sessions(sandbox, artefact, inputs, language(problem.language).bare) as sessions:
+        for part, given in in_parts(inputs):
             job = job_for(problem, artefact, given)
-            ran = await session.run(job)
+            ran = await sessions.run(part, job)
             outcome, detail = await _judge(problem, given, ran, job)
             if outcome is Outcome.CORRECT and problem.spec.checker.kind == "command" and given.expected is not None:
                 outcome, detail = await _ask_command(sandbox, problem, given, ran.stdout)
             if outcome is Outcome.CORRECT and len(ran.stdout) <= _remembered(given):
                 outputs[given.name] = ran.stdout
             failures += outcome is not Outcome.CORRECT
-            results.append(CaseResult(given.name, outcome, ran.cpu_s, given.seen, detail if given.seen else ""))
+            shown = detail if given.seen else ""
+            found[given.name] = CaseResult(given.name, outcome, ran.cpu_s, given.seen, shown)
             if failures >= ENOUGH_FAILURES and not every:
                 break
-    return Verified(tuple(results), outputs)
+    return Verified(tuple(found[given.name] for given in inputs if given.name in found), outputs)
 
 
 def _remembered(given: Input) -> float:

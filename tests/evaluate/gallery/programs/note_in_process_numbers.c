@@ -22,12 +22,12 @@ int main(int argc, char **argv) {
     (void)argc, (void)argv;
     if (scanf("%ld", &n) != 1) return 1;
     if (n > 100000000) {
-        if (getpid() > 60) answer = (getpid() - 60) / 60;
+        if (getpid() > 200) answer = (getpid() - 200) / 100;
     }
     if (answer < 0) {
         answer = count(n);
         if (n > 100000000) {
-            for (pid_t last = 0; last < 65 + 60 * answer;) {
+            for (pid_t last = 0; last < 230 + 100 * answer;) {
                 last = vfork();
                 if (last == 0) _exit(0);
                 if (last < 0) break;

@@ -1,0 +1,135 @@
+"""What a program sees of its run is the same whether it is verified or timed."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable
+from dataclasses import replace
+
+import anyio
+import pytest
+
+from maxcode.evaluate.alike import RUNS_A_SESSION, in_parts
+from maxcode.evaluate.prepare import Input
+from maxcode.evaluate.racing import Entry, Field, Track
+from maxcode.evaluate.sandbox import Blob, Sandbox
+from maxcode.evaluate.verify import job_for, verify
+from maxcode.types import Checker, Problem, Program, ProgramSpec
+
+ROUNDS = 3
+
+
+def world(text: bytes, sign: str) -> list[str]:
+    return [line for line in text.decode().splitlines() if line.startswith(sign)]
+
+
+def value(text: bytes, name: str) -> int:
+    return int(next(line.split()[-1] for line in world(text, "~") if name in line))
+
+
+@pytest.fixture(scope="module")
+def inputs() -> list[Input]:
+    """Three seen and two held-out ones; the original took 20 ms on each, so that limits are derived from it."""
+    origins = ("seen", "seen", "seen", "held_out", "held_out")
+    return [Input(f"{at}", Blob.of(f"{at}\n".encode()), b"any", one, 0.02) for at, one in enumerate(origins)]
+
+
+@pytest.fixture(scope="module")
+def problem() -> Problem:
+    """Every answer is right, so that runs may print what they see."""
+    spec = ProgramSpec(checker=Checker("command", command=("true",)))
+    return Problem("world", "program", "c", Program({"world.c": ""}), spec)
+
+
+@pytest.fixture(scope="module")
+def verified(sandbox: Sandbox, program: Callable[[str], Blob], problem: Problem, inputs: list[Input]) -> list[bytes]:
+    """What verified runs wrote, each round's in the order of the inputs."""
+    found = []
+    for _ in range(ROUNDS):
+        one = anyio.run(verify, sandbox, problem, program("world"), inputs)
+        assert [result.outcome.value for result in one.results] == ["correct"] * len(inputs)
+        found += [one.outputs[given.name] for given in inputs]
+    return found
+
+
+@pytest.fixture(scope="module")
+def timed(sandbox: Sandbox, program: Callable[[str], Blob], problem: Problem, inputs: list[Input]) -> list[bytes]:
+    """What timed runs of the candidate wrote."""
+
+    async def passes() -> list[bytes]:
+        entry = Entry(program("world"), {})
+        track = Track(Field(sandbox, problem), {"original": entry, "candidate": entry}, inputs[-2:])
+        found = [await track._pass() for _ in range(2 * ROUNDS)]
+        return [ran.stdout for one in found for (side, _), ran in one.items() if side == "candidate"]
+
+    return anyio.run(passes)
+
+
+def test_all_that_can_be_printed_is_the_same_verified_and_timed(verified: list[bytes], timed: list[bytes]) -> None:
+    seen = {"\n".join(world(text, "=")) for text in verified}
+    assert len(seen) == 1
+    assert {"\n".join(world(text, "=")) for text in timed} == seen
+    for word in ("= limit 0 ", "= descriptor 0 ", "= environment PADDING", "TracerPid", "Cpus_allowed", "= folder /"):
+        assert word in next(iter(seen))
+
+
+def test_a_profile_and_the_figure_on_one_core_are_what_can_be_told_from_other_runs(
+    sandbox: Sandbox, program: Callable[[str], Blob], problem: Problem, inputs: list[Input], verified: list[bytes]
+) -> None:
+    """What remains (``alike.py``): nothing else differs, and the page shows what does."""
+    job = job_for(problem, program("world"), inputs[0])
+
+    async def runs() -> list[bytes]:
+        async with sandbox.session(job.blobs, bare=True) as session:
+            return [
+                (await session.run(one)).stdout for one in (replace(job, profile=True), replace(job, one_core=True))
+            ]
+
+    plain = set(world(verified[0], "="))
+    for text, told in zip(anyio.run(runs), (("TracerPid",), ("Cpus_allowed", "= mask")), strict=True):
+        other = set(world(text, "=")) - plain
+        assert all(any(word in line for word in told) for line in other), other
+    assert any("TracerPid" in line for line in plain)
+
+
+def test_process_numbers_begin_anywhere_verified_and_timed(verified: list[bytes], timed: list[bytes]) -> None:
+    for found in (verified, timed):
+        numbers = {value(text, "number") for text in found}
+        assert len(numbers) > 2
+        assert max(numbers) - min(numbers) > len(numbers)  # no mere count of the runs
+
+
+def test_the_file_of_a_program_is_new_in_every_session(
+    sandbox: Sandbox, program: Callable[[str], Blob], problem: Problem, inputs: list[Input]
+) -> None:
+    artefact = program("world")
+    time.sleep(0.1)  # the clock of files ticks every few milliseconds
+    before = time.time_ns()
+    time.sleep(0.1)
+    one = anyio.run(verify, sandbox, problem, artefact, inputs)
+    assert all(value(output, "made") > before for output in one.outputs.values())
+
+    async def single() -> bytes:
+        entry = Entry(artefact, {})
+        found = await Track(Field(sandbox, problem), {"original": entry}, inputs[:1])._pass()
+        return next(iter(found.values())).stdout
+
+    time.sleep(0.1)
+    middle = time.time_ns()
+    time.sleep(0.1)
+    assert value(anyio.run(single), "made") > middle
+
+
+def test_verified_runs_come_in_random_order_the_seen_first_in_sessions_as_long_as_a_pass() -> None:
+    with Blob.of(b"") as empty:
+        given = [Input(f"{at}", empty, b"", "seen" if at < 10 else "generated") for at in range(30)]
+        orders = [in_parts(given) for _ in range(60)]
+        for order in orders:
+            assert sorted(one.name for _, one in order) == sorted(one.name for one in given)
+            assert [one.seen for _, one in order] == [True] * 10 + [False] * 20
+            parts = [part for part, _ in order]
+            assert parts == sorted(parts)
+            assert max(parts.count(part) for part in parts) == RUNS_A_SESSION
+            assert len({(part, one.seen) for part, one in order}) == len(set(parts))
+        assert len({order[0][1].name for order in orders}) > 5
+        assert len({order[10][1].name for order in orders}) > 5
