@@ -7,6 +7,7 @@ command -v bwrap >/dev/null 2>&1 || need="$need bubblewrap"
 command -v g++ >/dev/null 2>&1 || need="$need g++"
 command -v gcc >/dev/null 2>&1 || need="$need gcc"
 command -v addr2line >/dev/null 2>&1 || need="$need binutils"
+command -v valgrind >/dev/null 2>&1 || need="$need valgrind"
 [ -x /usr/bin/python3 ] || need="$need python3"
 "${PYTHON:-python3}" -c 'import ensurepip, venv' 2>/dev/null || need="$need python3-venv"
 

@@ -256,3 +256,42 @@ def test_help_needs_nothing(tmp_path: Path) -> None:
         done = maxcode(*verb, "--help", cwd=tmp_path, PATH="")
         assert done.returncode == 0
         assert "Usage: maxcode" in done.stdout
+
+
+def test_evaluate_counts_instructions_where_that_is_the_goal(place: Path) -> None:
+    arguments = ("evaluate", "fast.c", "--against", "slow.c", "--tests", "tests", "--goal", "instructions")
+    found = answer(maxcode(*arguments, "--json", cwd=place))
+    assert found["speedup"]["clock"] == "instructions"
+    assert found["speedup"]["low"] > 100
+    assert found["speedup"]["pairs"] == 2
+    assert found["seconds"]["clock"] == "cpu"
+    assert found["seconds"]["low"] > 2
+    assert any("not seconds: blind to cache misses" in note for note in found["notes"])
+    told = maxcode("evaluate", "slow.c", *arguments[2:], cwd=place).stdout
+    assert "counted    1.000x [1.000, 1.000] (least to largest of 2 counts a side): no difference" in told
+
+
+def test_a_tie_break_may_be_asked_for_and_the_pressure_is_told(place: Path) -> None:
+    arguments = (
+        "evaluate",
+        "slow.c",
+        "--against",
+        "slow.c",
+        "--tests",
+        "tests",
+        "--tie-break",
+        "instructions",
+        "--json",
+    )
+    found = answer(maxcode(*arguments, cwd=place))
+    assert found["speedup"]["significant"] is False
+    assert 0 <= found["speedup"]["pressure"] <= 100
+
+
+def test_instructions_of_a_python_program_are_refused_with_the_reason(place: Path) -> None:
+    (place / "slow.py").write_text("print(int(input()) * 2)\n")
+    done = maxcode(
+        "evaluate", "slow.py", "--against", "slow.py", "--tests", "tests", "--goal", "instructions", cwd=place
+    )
+    assert done.returncode != 0
+    assert "the instructions of its interpreter" in done.stderr

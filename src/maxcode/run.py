@@ -119,9 +119,18 @@ def optimize_source(
     verdict = _write(request, out, result, found, notes)
     if not request.certificate or not verdict.confirmed:
         return verdict
-    told = certified(out, loaded.problem, request.overrides, request.seed, say).notes
+    claim, options = _claim(loaded, request)
+    told = certified(out, claim, options, request.seed, say).notes
     verdict = dataclasses.replace(verdict, certificate=str(out / FILE), notes=[*verdict.notes, *told])
     return _saved(verdict, out)
+
+
+def _claim(loaded: Loaded, request: Request) -> tuple[Problem, Mapping[str, Any]]:
+    """What a certificate is about: always seconds, so CPU time where the goal was a count of instructions."""
+    if loaded.problem.goal != "instructions":
+        return loaded.problem, request.overrides
+    options = {**request.overrides, "goal": "cpu"}
+    return load(request.source, request.tests, options).problem, options
 
 
 def first_prompt(request: Request) -> Preview:

@@ -10,7 +10,7 @@ from typing import final
 import msgspec
 
 from maxcode.evaluate.prepare import Admitted
-from maxcode.types import Clock, Evaluation, Machine, Spent
+from maxcode.types import Clock, Evaluation, Interval, Machine, Spent, Timing
 
 
 @final
@@ -25,6 +25,7 @@ class Speedup:
     significant: bool
     clock: Clock
     pairs: int
+    pressure: float | None = None
 
 
 @final
@@ -56,7 +57,8 @@ class Paid:
 @dataclass(frozen=True, slots=True)
 class Verdict:
     """One job's answer.  ``gflops`` is there for functions, ``single`` (the speed-up on one core, by CPU time) where
-    the wall clock is the goal, the fields after it for ``optimize``."""
+    the wall clock is the goal, ``seconds`` (the confirmation by CPU time) where instructions are,
+    ``instructions`` where they were counted to break a tie; the fields after these are for ``optimize``."""
 
     outcome: str
     reasons: list[str]
@@ -70,6 +72,8 @@ class Verdict:
     notes: list[str]
     gflops: Rate | None = None
     single: dict[str, float] | None = None
+    seconds: Speedup | None = None
+    instructions: dict[str, float] | None = None
     candidates: int | None = None
     outcomes: dict[str, int] | None = None
     best: str | None = None
@@ -93,15 +97,16 @@ def verdict_of(evaluation: Evaluation, found: Admitted, machine: Machine, notes:
     timing = evaluation.timing
     speedup = why = None
     if timing is not None:
-        s = timing.speedup
-        speedup = Speedup(s.value, s.low, s.high, s.confidence, timing.significant, timing.clock, timing.pairs)
+        speedup = _speedup(timing)
         ended = "; ".join(evaluation.warnings) or f"not significant: the race ended as '{timing.verdict}'"
         why = None if timing.significant else ended
     else:
         why = "; ".join(evaluation.warnings or found.notes[-1:]) or f"not timed: {evaluation.outcome.value}"
     return Verdict(
         gflops=_rate(evaluation),
-        single=dataclasses.asdict(timing.single) if timing is not None and timing.single is not None else None,
+        single=_fields(timing.single if timing is not None else None),
+        seconds=_speedup(timing.seconds) if timing is not None and timing.seconds is not None else None,
+        instructions=_fields(timing.instructions if timing is not None else None),
         outcome=evaluation.outcome.value,
         reasons=list(evaluation.feedback.reasons),
         speedup=speedup,
@@ -111,8 +116,17 @@ def verdict_of(evaluation: Evaluation, found: Admitted, machine: Machine, notes:
         inputs_timed=len(timing.inputs) if timing is not None else 0,
         sandbox=machine.sandbox,
         machine=machine,
-        notes=list(notes),
+        notes=[*notes, *(evaluation.warnings if timing is not None and timing.significant else ())],
     )
+
+
+def _speedup(timing: Timing) -> Speedup:
+    s, pressure = timing.speedup, timing.pressure
+    return Speedup(s.value, s.low, s.high, s.confidence, timing.significant, timing.clock, timing.pairs, pressure)
+
+
+def _fields(interval: Interval | None) -> dict[str, float] | None:
+    return dataclasses.asdict(interval) if interval is not None else None
 
 
 def nothing_won(found: Admitted, machine: Machine, notes: Sequence[str]) -> Verdict:

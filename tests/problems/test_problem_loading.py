@@ -184,7 +184,7 @@ def test_a_bare_source_without_tests_is_refused(folder: Path) -> None:
         ('source = "slow.cpp"\nlimits = 3\n', "`limits`: expected `object`, got `int`"),
         ('source = "slow.cpp"\n[checker]\nkind = "floats"\n', "did you mean 'float'?"),
         ('source = "slow.cpp"\n[checker]\nkind = "float"\nabs_tol = -1\n', "must be 0 or more"),
-        ('source = "slow.cpp"\ngoal = "gpu"\n', "Known: cpu, wall"),
+        ('source = "slow.cpp"\ngoal = "gpu"\n', "Known: cpu, instructions, wall"),
         ('source = "slow.cpp"\nlanguage = "c++"\n', "unknown language 'c++'"),
         ('statement = "x"\n', 'name the program with source = "slow.cpp"'),
         ('source = "slow.cpp"\nsources = ["a.cpp"]\n', "not both"),

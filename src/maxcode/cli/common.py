@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any, TypeVar, get_args
 
@@ -13,7 +13,8 @@ from maxcode.completion import Answer
 from maxcode.config import model_settings
 from maxcode.model.connect import Provider
 from maxcode.run import Request
-from maxcode.verdict import Paid, Verdict
+from maxcode.types import Clock
+from maxcode.verdict import Paid, Speedup, Verdict
 
 Command = TypeVar("Command", bound=Callable[..., Any])
 
@@ -25,8 +26,13 @@ _OVERRIDES = (
     click.option("--flags", help="Build flags in one string, in place of the language's own (-std=c++17 -O3)."),
     click.option("--checker", type=click.Choice(["tokens", "exact", "float"]), help="How outputs are compared."),
     click.option("--tolerance", type=float, help="Relative and absolute tolerance of --checker float."),
-    click.option("--goal", type=click.Choice(["cpu", "wall"]), help="Which time to make less: CPU seconds (default), "
-                 "or wall seconds where parallelism is the point."),
+    click.option("--goal", type=click.Choice(get_args(Clock)), help="What to make less: CPU seconds (default), wall "
+                 "seconds where parallelism is the point, or instructions executed, which no other load changes "
+                 "(valgrind counts them; CPU seconds are measured beside)."),
+    click.option("--tie-break", type=click.Choice(["instructions"]), help="Count instructions, once, where a race ends "
+                 "in a tie; needs valgrind."),
+    click.option("--shared-cores", is_flag=True, help="With --goal wall: let wall time count although others used the "
+                 "cores meanwhile; the result says so."),
     click.option("--run-limit", type=float, metavar="SECONDS", help="CPU seconds one run may take (default 10)."),
 )  # fmt: skip
 
@@ -69,28 +75,28 @@ def model_options(command: Command) -> Command:
 def chosen(source: Path, tests: Path | None, options: dict[str, Any]) -> Request:
     """The request that the options of ``problem_options``, ``model_options`` and a verb's own make up."""
     rest = dict(options)
-    problem = {key: rest.pop(key) for key in ("flags", "checker", "tolerance", "goal", "run_limit") if key in rest}
+    problem = {key: rest.pop(key) for key in _PROBLEM if key in rest}
     given = {key: rest.pop(key) for key in ("provider", "base_url", "prices")}
     models = model_settings(rest.pop("config"), given)
     caps = Caps(**{key: rest.pop(key) for key in ("calls", "tokens", "dollars", "seconds")})
-    return Request(source, tests, models=models, caps=caps, overrides=overrides(**problem) if problem else {}, **rest)
+    return Request(source, tests, models=models, caps=caps, overrides=overrides(problem), **rest)
 
 
-def overrides(
-    flags: str | None, checker: str | None, tolerance: float | None, goal: str | None, run_limit: float | None
-) -> dict[str, Any]:
-    """The options as keys of problem.toml; those not given are left out."""
-    found: dict[str, Any] = {}
-    if flags is not None:
-        found["flags"] = flags.split()
+_PROBLEM = ("flags", "checker", "tolerance", "goal", "tie_break", "shared_cores", "run_limit")
+
+
+def overrides(given: Mapping[str, Any]) -> dict[str, Any]:
+    """The options of ``problem_options`` as keys of problem.toml; those not given are left out."""
+    found = {key: given[key] for key in ("goal", "tie_break", "shared_cores") if given.get(key)}
+    checker, tolerance = given.get("checker"), given.get("tolerance")
+    if given.get("flags") is not None:
+        found["flags"] = given["flags"].split()
     if checker is not None or tolerance is not None:
         found["checker"] = {"kind": checker or "float"}
         if tolerance is not None:
             found["checker"] |= {"abs_tol": tolerance, "rel_tol": tolerance}
-    if goal is not None:
-        found["goal"] = goal
-    if run_limit is not None:
-        found["limits"] = {"run_s": run_limit}
+    if given.get("run_limit") is not None:
+        found["limits"] = {"run_s": given["run_limit"]}
     return found
 
 
@@ -103,7 +109,8 @@ def _lines(verdict: Verdict) -> list[str]:
     tests = ", ".join(f"{count} {kind.replace('_', '-')}" for kind, count in verdict.tests.items() if count)
     lines = [f"outcome    {verdict.outcome}"]
     lines += [f"           {reason}" for reason in verdict.reasons]
-    lines.append(f"speed-up   {_speedup(verdict)}")
+    unit = "counted" if verdict.speedup is not None and verdict.speedup.clock == "instructions" else "speed-up"
+    lines.append(f"{unit:<10} {_speedup(verdict)}")
     if (rate := verdict.gflops) is not None:
         lines.append(
             f"rate       {rate.value:.1f} GFLOPS [{rate.low:.1f}, {rate.high:.1f}], {rate.share:.0%} of the roofline "
@@ -136,6 +143,23 @@ def _speedup(verdict: Verdict) -> str:
         return verdict.why or "not measured"
     if found.pairs == 0:
         return f"none: {verdict.why}"
+    if found.clock == "instructions":
+        return _counted(found, verdict)
     sure = "confirmed on fresh pairs" if verdict.confirmed and found.significant else verdict.why or "not confirmed"
     interval = f"{found.value:.2f}x [{found.low:.2f}, {found.high:.2f}]"
     return f"{interval} {found.confidence:.0%} interval, {found.pairs} pairs, {found.clock} time; {sure}"
+
+
+def _counted(found: Speedup, verdict: Verdict) -> str:
+    ratio = f"{found.value:.3f}x [{found.low:.3f}, {found.high:.3f}] (least to largest of {found.pairs} counts a side)"
+    if not found.significant:
+        return f"{ratio}: {verdict.why}"
+    return f"{ratio}, fewer instructions; {_seconds(verdict)}"
+
+
+def _seconds(verdict: Verdict) -> str:
+    beside = verdict.seconds
+    if beside is None:
+        return "not confirmed"
+    sure = "confirmed" if beside.significant else "not proved faster"
+    return f"by CPU time {beside.value:.2f}x [{beside.low:.2f}, {beside.high:.2f}], {beside.pairs} pairs, {sure}"

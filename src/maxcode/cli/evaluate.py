@@ -19,4 +19,4 @@ from maxcode.run import Request, evaluate_source
 @as_json
 def evaluate(candidate: Path, source: Path, tests: Path | None, json_: bool, **options: Any) -> None:
     """Verify and time CANDIDATE, a whole program, against the original."""
-    show(evaluate_source(candidate, Request(source, tests, overrides=overrides(**options))), json_)
+    show(evaluate_source(candidate, Request(source, tests, overrides=overrides(options))), json_)

@@ -15,7 +15,7 @@ from maxcode.model import Message
 from maxcode.prompts import template
 from maxcode.source import fenced, prose, unified_diff
 from maxcode.techniques import describe
-from maxcode.types import Evaluation, Hotspot, Outcome, Problem, Program, Remark, Step
+from maxcode.types import GOALS, Evaluation, Hotspot, Outcome, Problem, Program, Remark, Step
 
 HEADING = "# Critique this step"
 WHOLE = 24_000  # characters of a program that is shown whole beside the one before it
@@ -138,7 +138,7 @@ def _problem(problem: Problem) -> str:
     lines.append(f"language: {problem.language}; flags: {' '.join(problem.spec.flags) or 'none'}")
     if problem.spec.function is not None:
         lines.append(f"the function to implement is {problem.spec.function.name}")
-    lines.append(f"goal: least {'CPU' if problem.goal == 'cpu' else 'wall-clock'} time")
+    lines.append(f"goal: {GOALS[problem.goal]}")
     if problem.permitted is not None:
         lines.append("only these techniques are permitted:" if problem.permitted else "no technique is permitted")
         lines += [f"- {describe(name)}" for name in sorted(problem.permitted)]

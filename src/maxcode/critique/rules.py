@@ -151,6 +151,8 @@ def _compared(step: Step, previous: Step | None) -> str:
         ratio = step.reward / previous.reward
         change = f"; {ratio:.2f}x the previous step" + (": this step did not pay, go back" if ratio < 0.98 else "")
     sure = "" if timing.significant else ", not significant"
+    if timing.clock == "instructions":
+        return f"Correct, {timing.speedup} by instructions (original over this){sure}{change}."
     return f"Correct, {timing.speedup} of the original's speed{sure}{change}."
 
 

@@ -9,7 +9,7 @@ from __future__ import annotations
 import fcntl
 import os
 from collections.abc import AsyncIterator
-from contextlib import asynccontextmanager
+from contextlib import AsyncExitStack, asynccontextmanager
 from pathlib import Path
 
 import anyio
@@ -27,10 +27,27 @@ _timers: RunVar[anyio.Lock] = RunVar("maxcode timers")
 @asynccontextmanager
 async def build_lane() -> AsyncIterator[None]:
     """A place to build or verify; all cores but one, so that the timing lane keeps a core to itself."""
+    async with _places():
+        yield
+
+
+def _places() -> anyio.CapacityLimiter:
     if (limiter := _builders.get(None)) is None:
         limiter = anyio.CapacityLimiter(max(1, (os.cpu_count() or 1) - 1))
         _builders.set(limiter)
-    async with limiter:
+    return limiter
+
+
+@asynccontextmanager
+async def no_builds() -> AsyncIterator[None]:
+    """Wait until this process builds and verifies nothing, and keep it so: programs timed by the wall clock may need
+    every core.  Only inside the timing lane, so that no two wait for each other."""
+    limiter = _places()
+    async with AsyncExitStack() as stack:
+        for _ in range(int(limiter.total_tokens)):
+            borrower = object()
+            await limiter.acquire_on_behalf_of(borrower)
+            stack.callback(limiter.release_on_behalf_of, borrower)
         yield
 
 

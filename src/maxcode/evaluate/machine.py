@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import platform
+import re
 import shutil
 import subprocess
 from pathlib import Path
@@ -101,3 +102,15 @@ def pressure() -> float | None:
     except OSError:
         return None
     return next((float(word[6:]) for word in words if word.startswith("avg10=")), None)
+
+
+def stalled_s() -> float | None:
+    """Seconds since the start of this machine in which some task waited for a CPU; None where the kernel does not say.
+
+    The difference of two reads is the pressure between them, to the moment; averages remember what was before.
+    """
+    found = _STALLED.search(_read(Path("/proc/pressure/cpu")))
+    return int(found[1]) / 1e6 if found is not None else None
+
+
+_STALLED = re.compile(r"^some .*\btotal=(\d+)", re.MULTILINE)

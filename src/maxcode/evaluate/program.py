@@ -21,7 +21,9 @@ import anyio
 from maxcode import techniques
 from maxcode.errors import InputError
 from maxcode.evaluate.build import Builder, Built
+from maxcode.evaluate.contest import confirm, playoff, race, warnings_of
 from maxcode.evaluate.function import Inputs, disagreement, forbidden, peak_gflops, spec_of
+from maxcode.evaluate.instructions import require_counter
 from maxcode.evaluate.lanes import build_lane
 from maxcode.evaluate.prepare import (
     Admitted,
@@ -34,7 +36,7 @@ from maxcode.evaluate.prepare import (
     without,
 )
 from maxcode.evaluate.profile import hotspots
-from maxcode.evaluate.racing import Entry, Field, Side, WrongOutput, confirm, playoff, race
+from maxcode.evaluate.racing import Entry, Field, Side, WrongOutput
 from maxcode.evaluate.sandbox import Sandbox
 from maxcode.evaluate.selftest import require_safe
 from maxcode.evaluate.verify import Verified, verify
@@ -78,6 +80,8 @@ class ProgramEvaluator:
 
         InputError when it does not build or too few tests are left.
         """
+        if problem.goal == "instructions" or problem.spec.tie_break:
+            require_counter()
         original = await build_original(self._builder, problem)
         assert original.artefact is not None
         source = Inputs(self._sandbox, problem) if problem.spec.function is not None else None
@@ -184,7 +188,7 @@ class ProgramEvaluator:
                     timing = await self._race(admitted, entries, beside)
                 except WrongOutput as wrong:
                     return _wrong_while_timed(found, wrong)
-                if timing.verdict != "beaten":  # which is about that rival: without it the race would have gone on
+                if timing.verdict not in ("beaten", "busy"):  # which are about that rival and that hour, not about it
                     self._timings[key] = timing
         return _timed(found, timing, admitted)
 
@@ -272,9 +276,12 @@ class ProgramEvaluator:
         if key not in self._confirmations:  # once: a program proposed again and again must not get another chance
             sides = self._sides(admitted, entry)
             try:
-                self._confirmations[key] = await confirm(self._field(admitted), sides, admitted.timed, self._rule)
+                timing = await confirm(self._field(admitted), sides, admitted.timed, self._rule)
             except WrongOutput as wrong:
                 return _wrong_while_timed(found, wrong)
+            if timing.verdict == "busy":
+                return _timed(found, timing, admitted)
+            self._confirmations[key] = timing
         return _timed(found, self._confirmations[key], admitted)
 
 
@@ -348,7 +355,7 @@ def _wrong_while_timed(found: Evaluation, wrong: WrongOutput) -> Evaluation:
 def _timed(found: Evaluation, timing: Timing, admitted: Admitted) -> Evaluation:
     """The evaluation with its timing; rejected where that is beyond what the machine can do."""
     if timing.gflops is None:
-        return replace(found, timing=timing, warnings=_waiting(timing))
+        return replace(found, timing=timing, warnings=warnings_of(timing))
     cores = 1 if timing.clock == "cpu" else os.cpu_count() or 1
     roof = cores * admitted.peak_gflops
     if timing.gflops.low > roof * ROOF_MARGIN:
@@ -357,13 +364,7 @@ def _timed(found: Evaluation, timing: Timing, admitted: Admitted) -> Evaluation:
             "(or `flop` says more than is needed)"
         )
         return replace(found, outcome=Outcome.REJECTED, feedback=replace(found.feedback, reasons=(why,)), timing=None)
-    return replace(found, timing=replace(timing, roofline=roof), warnings=_waiting(timing))
-
-
-def _waiting(timing: Timing) -> tuple[str, ...]:
-    if timing.verdict != "waits":
-        return ()
-    return (f"less CPU time ({timing.speedup}), but it takes longer: {timing.elapsed} by the wall clock",)
+    return replace(found, timing=replace(timing, roofline=roof), warnings=warnings_of(timing))
 
 
 async def open_evaluator(rule: RaceRule = RaceRule()) -> ProgramEvaluator:  # noqa: B008

@@ -12,14 +12,16 @@ from __future__ import annotations
 
 import random
 from collections.abc import Callable, Mapping, Sequence
+from contextlib import AsyncExitStack
 from dataclasses import dataclass, replace
 from operator import attrgetter
 from typing import Literal, final
 
 from maxcode.errors import MachineError
 from maxcode.evaluate.function import Inputs
-from maxcode.evaluate.lanes import timing_lane
+from maxcode.evaluate.lanes import no_builds, timing_lane
 from maxcode.evaluate.prepare import Input
+from maxcode.evaluate.pressure import is_too_busy, watched
 from maxcode.evaluate.sandbox import Blob, Ran, Sandbox, Session
 from maxcode.evaluate.verify import is_accepted, job_for
 from maxcode.languages import language
@@ -101,6 +103,11 @@ class Track:
         self._order = random.SystemRandom()
         self._bare = language(field.problem.language).bare
 
+    @property
+    def clock(self) -> Clock:
+        """The clock that decides here."""
+        return self._field.clock
+
     async def pair(self) -> Pair:
         """One pass by every side, two where they are short; WrongOutput when a run is not right."""
         passes = [await self._pass()]
@@ -117,9 +124,11 @@ class Track:
         timed = [await self._renewed(given) for given in self._timed]
         runs = [(side, given) for side in self._entries for given in timed]
         self._order.shuffle(runs)
-        blobs = [*(entry.artefact for entry in self._entries.values()), *(given.stdin for given in timed)]
-        async with self._sandbox.session(blobs, bare=self._bare) as session:
-            found = {(side, given.name): await self._run(session, side, given) for side, given in runs}
+        async with AsyncExitStack() as stack:
+            fresh = {side: stack.enter_context(entry.artefact.copy()) for side, entry in self._entries.items()}
+            blobs = [*fresh.values(), *(given.stdin for given in timed)]
+            session = await stack.enter_async_context(self._sandbox.session(blobs, bare=self._bare))
+            found = {(side, given.name): await self._run(session, side, fresh[side], given) for side, given in runs}
         for given in timed:
             await self._check(given, {side: found[side, given.name].stdout for side in self._entries})
         return found
@@ -129,8 +138,8 @@ class Track:
             return given
         return replace(given, stdin=await self._field.inputs.fresh(given.shape), expected=None)
 
-    async def _run(self, session: Session, side: Side, given: Input) -> Ran:
-        job = job_for(self._problem, self._entries[side].artefact, given)
+    async def _run(self, session: Session, side: Side, artefact: Blob, given: Input) -> Ran:
+        job = job_for(self._problem, artefact, given)
         ran = await session.run(replace(job, one_core=self._field.one_core))
         if not ran.ok:
             raise WrongOutput(side, given, f"ended by {ran.ending} {ran.code}", ran.ending == "timeout")
@@ -163,18 +172,16 @@ async def race(field: Field, entries: Mapping[Side, Entry], timed: Sequence[Inpu
             return "beaten"
         return verdict
 
-    pairs, verdict = await _run_until(end, Track(field, entries, timed))
-    return _timing(field.problem, pairs, timed, verdict)
+    return _timing(field.problem, await _run_until(end, Track(field, entries, timed)), timed)
 
 
-async def playoff(field: Field, entries: Mapping[Side, Entry], timed: Sequence[Input], rule: RaceRule) -> bool:
+async def playoff(field: Field, entries: Mapping[Side, Entry], timed: Sequence[Input], rule: RaceRule) -> RaceVerdict:
     """Whether the candidate is faster than the rival on fresh pairs."""
 
     def end(pairs: list[Pair]) -> RaceVerdict | None:
         return decide(_ratios(pairs, "rival"), rule)
 
-    _, verdict = await _run_until(end, Track(field, entries, timed))
-    return verdict == "faster"
+    return (await _run_until(end, Track(field, entries, timed))).verdict
 
 
 async def confirm(field: Field, entries: Mapping[Side, Entry], timed: Sequence[Input], rule: RaceRule) -> Timing:
@@ -192,9 +199,9 @@ async def confirm(field: Field, entries: Mapping[Side, Entry], timed: Sequence[I
             return "faster"
         return "tie" if median_interval(ratios).high > 1 else "slower"
 
-    pairs, verdict = await _run_until(end, Track(field, entries, timed))
+    held = await _run_until(end, Track(field, entries, timed))
     single = await on_one_core(field, entries, timed) if field.clock == "wall" else None
-    return replace(_timing(field.problem, pairs, timed, verdict), confirmed=True, single=single)
+    return replace(_timing(field.problem, held, timed), confirmed=True, single=single)
 
 
 async def on_one_core(field: Field, entries: Mapping[Side, Entry], timed: Sequence[Input]) -> Interval | None:
@@ -205,32 +212,48 @@ async def on_one_core(field: Field, entries: Mapping[Side, Entry], timed: Sequen
         return "tie" if len(pairs) >= SINGLE_PAIRS else None
 
     try:
-        pairs, _ = await _run_until(end, Track(replace(field, one_core=True), entries, timed))
+        held = await _run_until(end, Track(replace(field, one_core=True), entries, timed))
     except WrongOutput as wrong:
         if wrong.late:
             return None
         raise
-    return median_interval(_ratios(pairs, "original"))
+    return median_interval(_ratios(held.pairs, "original"))
 
 
-async def _run_until(end: Callable[[list[Pair]], RaceVerdict | None], track: Track) -> tuple[list[Pair], RaceVerdict]:
+@final
+@dataclass(frozen=True, slots=True)
+class _Held:
+    """A race that was held: its pairs, why it stopped, and the pressure on the machine meanwhile."""
+
+    pairs: list[Pair]
+    verdict: RaceVerdict
+    pressure: float | None
+
+
+async def _run_until(end: Callable[[list[Pair]], RaceVerdict | None], track: Track) -> _Held:
     """Pairs, in the timing lane, until ``end`` has a verdict on them."""
     pairs: list[Pair] = []
-    async with timing_lane():
+    async with timing_lane(), AsyncExitStack() as stack:
+        if track.clock == "wall":
+            await stack.enter_async_context(no_builds())
+        pressure = watched()
         while True:
             pairs.append(await track.pair())
             if (verdict := end(pairs)) is not None:
-                return pairs, verdict
+                return _Held(pairs, verdict, pressure())
 
 
 def _ratios(pairs: Sequence[Pair], over: Side) -> list[float]:
     return [pair.ratio(over, "candidate") for pair in pairs]
 
 
-def _timing(problem: Problem, pairs: Sequence[Pair], timed: Sequence[Input], verdict: RaceVerdict) -> Timing:
+def _timing(problem: Problem, held: _Held, timed: Sequence[Input]) -> Timing:
+    pairs, verdict = held.pairs, held.verdict
     elapsed = median_interval([pair.elapsed["original"] / pair.elapsed["candidate"] for pair in pairs])
     if verdict == "faster" and elapsed.high < WAITING:
         verdict = "waits"
+    if verdict == "faster" and is_too_busy(problem, held.pressure):
+        verdict = "busy"
     return Timing(
         clock=problem.goal,
         speedup=median_interval(_ratios(pairs, "original")),
@@ -243,6 +266,7 @@ def _timing(problem: Problem, pairs: Sequence[Pair], timed: Sequence[Input], ver
         over_rival=median_interval(_ratios(pairs, "rival")) if "rival" in pairs[0].seconds else None,
         elapsed=elapsed,
         gflops=_gflops(pairs, timed),
+        pressure=held.pressure,
     )
 
 

@@ -7,7 +7,7 @@ from collections.abc import Callable
 from maxcode.observe.part import Part, listing
 from maxcode.reached import Reached
 from maxcode.techniques import describe
-from maxcode.types import Checker, FunctionSpec, Machine, Problem, Section, State
+from maxcode.types import GOALS, Checker, FunctionSpec, Machine, Problem, Section, State
 
 
 def statement() -> Part:
@@ -71,7 +71,7 @@ def _statement_lines(problem: Problem) -> list[str]:
     lines = [problem.statement or "Make this program faster. It must give the same output for every input."]
     lines += [f"language: {problem.language}", f"flags: {' '.join(spec.flags)}"]
     lines += [f"checker: {_checker(spec.checker)}"] if spec.function is None else _function_lines(spec.function)
-    lines.append(f"goal: least {'CPU' if problem.goal == 'cpu' else 'wall-clock'} time")
+    lines.append(f"goal: {GOALS[problem.goal]}")
     if problem.permitted is not None:
         lines.append(
             "permitted techniques, all others are refused:" if problem.permitted else "no technique is permitted"

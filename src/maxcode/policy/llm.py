@@ -19,7 +19,11 @@ from maxcode.prompts import template
 from maxcode.types import Action, Observation, Problem
 
 _LANGUAGES = ("cpp", "c", "python")  # those with a template of their own
-_CLOCKS = {"cpu": "the processor time (of all threads together)", "wall": "the wall-clock time"}
+_CLOCKS = {
+    "cpu": "the processor time (of all threads together)",
+    "wall": "the wall-clock time",
+    "instructions": "the number of instructions executed (of all threads together)",
+}
 _WHAT = {"program": "whole program", "function": "whole file"}
 
 

@@ -1,7 +1,9 @@
 """``problem.toml``: its schema is the fields below, its tables are constructor arguments.
 
     source = "slow.cpp"                # or sources = ["main.cpp", "graph.cpp"]; the first names the language
-    statement = "what it does"         # also: id, language, goal = "cpu" | "wall", flags = ["-O2"]
+    statement = "what it does"         # also: id, language, flags = ["-O2"]
+    goal = "cpu" | "wall" | "instructions"
+    tie_break = "instructions", shared_cores = true
     [checker]  kind = "tokens" | "exact" | "float" | "command", abs_tol, rel_tol, command
     [limits]   run_s, build_s, memory_mb, output_mb, processes
     kind = "function", [function] ...  # a function in place of a whole program: function.py
@@ -54,6 +56,8 @@ class Description:
     sources: tuple[str, ...] = ()
     statement: str = ""
     goal: Clock = "cpu"
+    tie_break: Literal["", "instructions"] = ""
+    shared_cores: bool = False
     flags: tuple[str, ...] | None = None
     checker: Checker = field(default_factory=Checker)
     limits: Limits = field(default_factory=Limits)
@@ -103,6 +107,7 @@ def describe(table: Mapping[str, Any], where: str) -> Description:
         if isinstance(inner := table.get(name), Mapping):
             _known_keys(inner, kind, f"[{name}] of {where}")
     _known_value(table, "goal", _GOALS, where)
+    _known_value(table, "tie_break", ("instructions",), where)
     _known_value(table, "kind", ("program", "function"), where)
     _known_value(table.get("checker"), "kind", _KINDS, f"[checker] of {where}")
     try:

@@ -40,6 +40,8 @@ def _parts(problem: Problem) -> Iterator[bytes]:
         "limits": dataclasses.asdict(spec.limits),
         "generator": spec.generator,
         "generated": spec.generated,
+        **({"tie_break": True} if spec.tie_break else {}),  # left out where it is as it always was: old runs go on
+        **({"shared_cores": True} if spec.shared_cores else {}),
         "function": None if spec.function is None else dataclasses.asdict(spec.function),
     }
     yield json.dumps(settings, sort_keys=True).encode()

@@ -15,6 +15,7 @@ from typing import Any, final
 
 from maxcode.errors import InputError
 from maxcode.languages import Language, language, language_of
+from maxcode.problems.bounded import bounded
 from maxcode.problems.cases import Split, find_cases, split
 from maxcode.problems.description import GENERATED, Description, describe, merged, read_table
 from maxcode.problems.function import function_spec
@@ -73,6 +74,7 @@ def _assemble(found: Description, base: Path, tests: Path | None, name: str) -> 
     tongue = language(found.language) if found.language else language_of(program.name)
     flags = tongue.default_flags if found.flags is None else found.flags
     _check_flags(tongue, flags)
+    flags, bound = bounded(found, tongue, flags)
     _check_command(base, "checker.command", found.checker.command)
     _check_command(base, "tests.generator", found.tests.generator)
     function = function_spec(found.function, base) if found.kind == "function" else None
@@ -90,10 +92,12 @@ def _assemble(found: Description, base: Path, tests: Path | None, name: str) -> 
         generated=amount if found.tests.generator else 0,
         folder=str(base.resolve()),
         function=function,
+        tie_break=bool(found.tie_break),
+        shared_cores=found.shared_cores,
     )
     permitted = None if found.permitted is None else frozenset(found.permitted)
     problem = Problem(name, found.kind, tongue.name, program, spec, found.statement.strip(), found.goal, permitted)
-    return Loaded(problem, parts.notes)
+    return Loaded(problem, (*parts.notes, *bound))
 
 
 def _read_source(base: Path, path: str) -> str:

@@ -83,6 +83,11 @@ def samples_section(run: RunView) -> Html:
 
 def _facts(timing: Timing) -> str:
     found = timing.speedup
+    if timing.clock == "instructions":
+        return (
+            f"Instructions of the original over those of the best, counted {timing.pairs} times: {found.value:.4f}x, "
+            f"from {found.low:.4f} to {found.high:.4f}. {len(timing.inputs)} inputs were counted."
+        )
     return (
         f"{CLOCKS[timing.clock]} of the original over that of the best, in {timing.pairs} paired runs: "
         f"median {found.value:.2f}x, {percent(found)} interval {found.low:.2f} to {found.high:.2f}. "
@@ -95,8 +100,9 @@ def _sample_table(timing: Timing) -> Html:
         Row((str(at), f"{original:.4f}", f"{candidate:.4f}", f"{original / candidate:.3f}x" if candidate > 0 else "-"))
         for at, (original, candidate) in enumerate(timing.samples, start=1)
     ]
-    headings = ("Pair", "Original, s", "Best, s", "Ratio")
-    return details(f"All {len(rows)} pairs as a table", table("Seconds of each pair", headings, rows))
+    unit, what = ("instructions", "Instructions") if timing.clock == "instructions" else ("s", "Seconds")
+    headings = ("Pair", f"Original, {unit}", f"Best, {unit}", "Ratio")
+    return details(f"All {len(rows)} pairs as a table", table(f"{what} of each pair", headings, rows))
 
 
 def _input_table(timing: Timing) -> Html:

@@ -124,7 +124,8 @@ _LEGEND = (
     "Ids are batch:slot. Speed-ups are ratios to the original with their interval. Significant: the race says that it "
     "is faster. Confirmed: measured again on fresh pairs after it was selected. Refuted: fresh pairs did not bear it "
     "out. Beaten: its race was ended because it could not become the best. Waits: less CPU "
-    "time, but more by the wall clock. Not settled: its batch is not final."
+    "time, but more by the wall clock. Busy: too many others wanted the cores for its wall time to count. Unseen: "
+    "fewer instructions, which its CPU time does not show. Not settled: its batch is not final."
 )
 
 

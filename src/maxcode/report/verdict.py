@@ -12,7 +12,7 @@ from maxcode.report.run import RunView, Slot
 from maxcode.types import Interval, Outcome, Timing
 
 UNMEASURED = "not measurable"
-CLOCKS = {"cpu": "CPU time", "wall": "wall-clock time"}
+CLOCKS = {"cpu": "CPU time", "wall": "wall-clock time", "instructions": "instructions"}
 
 
 @final
@@ -29,7 +29,8 @@ def verdict(run: RunView) -> Verdict:
     """The verdict on all that is final."""
     timing = best_timing(run)
     if timing is not None and run.reached.best is not None:
-        return Verdict("won", str(timing.speedup), _won(run.reached.best.id, timing))
+        unit = " fewer instructions" if timing.clock == "instructions" else ""
+        return Verdict("won", f"{timing.speedup}{unit}", _won(run.reached.best.id, timing))
     if why := _unmeasured(run):
         return Verdict("unmeasured", "Not measurable", why)
     if not run.slots:
@@ -77,19 +78,47 @@ def standing(slot: Slot) -> str:
         return "not timed" if slot.outcome is Outcome.CORRECT else ""
     if timing.significant:
         return "confirmed" if timing.confirmed else "significant"
-    return "refuted" if timing.confirmed and timing.verdict != "waits" else _WHY.get(timing.verdict, timing.verdict)
+    return (
+        "refuted" if timing.confirmed and timing.verdict not in _OWN_WORDS else _WHY.get(timing.verdict, timing.verdict)
+    )
 
 
-_WHY = {"tie": "not significant", "slower": "slower", "beaten": "beaten by the best", "waits": "waits"}
+_WHY = {"tie": "not significant", "slower": "slower", "beaten": "beaten by the best", "more": "more instructions"}
+_OWN_WORDS = ("waits", "busy", "unseen")  # not refuted, but not to be counted for a reason of its own
 
 
 def _won(at: tuple[int, int], timing: Timing) -> str:
     found = timing.speedup
+    if timing.clock == "instructions":
+        return _fewer(at, timing)
     return (
         f"Candidate {name(at)} is {found.value:.2f}x as fast as the original in {CLOCKS[timing.clock]}, "
         f"{percent(found)} interval {found.low:.2f} to {found.high:.2f}: confirmed on {_count(timing.pairs, 'pair')} "
-        f"of runs made after it was selected.{_rate(timing)}{_single(timing)}"
+        f"of runs made after it was selected.{_rate(timing)}{_single(timing)}{_pressure(timing)}"
     )
+
+
+def _fewer(at: tuple[int, int], timing: Timing) -> str:
+    found, seconds = timing.speedup, timing.seconds
+    counts = (
+        f"The original executes {found.value:.4f} times the instructions of candidate {name(at)} "
+        f"({found.low:.4f} to {found.high:.4f}, the least and the largest of {timing.pairs} counts a side). A count is "
+        "blind to cache misses, instructions done at once, vector width and threads: it is no claim about seconds."
+    )
+    if seconds is None:
+        return counts
+    sure = "which is significant" if seconds.significant else "which is not proved faster"
+    by_time = f"{seconds.speedup} ({percent(seconds.speedup)} interval, {_count(seconds.pairs, 'pair')})"
+    return f"{counts} By CPU time, measured beside it, the candidate is {by_time} as fast, {sure}."
+
+
+def _pressure(timing: Timing) -> str:
+    if timing.pressure is None or timing.pressure <= _STAMPED[timing.clock]:
+        return ""
+    return f" The machine was busy: a task waited for a processor {timing.pressure:.0f} % of the time."
+
+
+_STAMPED = {"cpu": 50.0, "wall": 10.0, "instructions": 100.0}
 
 
 def _single(timing: Timing) -> str:

@@ -18,10 +18,22 @@ from maxcode.types.measured import (
     Remark,
     Timing,
 )
-from maxcode.types.problem import Argument, Case, Checker, Clock, FunctionSpec, Limits, Problem, Program, ProgramSpec
+from maxcode.types.problem import (
+    GOALS,
+    Argument,
+    Case,
+    Checker,
+    Clock,
+    FunctionSpec,
+    Limits,
+    Problem,
+    Program,
+    ProgramSpec,
+)
 from maxcode.types.search import Action, Machine, Observation, Result, Section, Spent, State, StateId, Step, Usage
 
 __all__ = [
+    "GOALS",
     "Action",
     "Argument",
     "Case",

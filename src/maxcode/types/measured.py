@@ -9,7 +9,7 @@ from typing import Literal, final
 
 from maxcode.types.problem import Clock
 
-RaceVerdict = Literal["faster", "slower", "tie", "beaten", "waits"]
+RaceVerdict = Literal["faster", "slower", "tie", "beaten", "waits", "busy", "fewer", "more", "unseen"]
 
 
 @final
@@ -60,6 +60,15 @@ class Timing:
     ``gflops``: the candidate's rate where the problem says how much work a call is, 1e9 operations a second;
     ``roofline``: the most that this machine can do, in the same unit (one core for the clock ``cpu``).  ``single``:
     where the wall clock is the goal, the speed-up on one core by CPU time, measured beside a confirmation.
+    ``pressure``: per cent of the race's time in which some task of the machine waited for a processor, None where the
+    kernel does not say; too much of it ends a race by the wall clock as "busy".
+
+    With the clock ``instructions`` nothing is timed: ``speedup`` is instructions of the original over those of the
+    candidate, ``low`` and ``high`` are the least and the largest of the counts' ratios (no confidence interval, so
+    ``confidence`` is 1), ``samples`` are counts, and ``significant`` means "fewer".  ``seconds`` is then the
+    confirmation by CPU time beside it; where a large claim does not show in it at all, the verdict is
+    "unseen".  ``instructions``: the same ratio of counts where it was asked for to break a tie by the clock; None where
+    there was none, or where it could not be counted, which ``uncounted`` explains.
     """
 
     clock: Clock
@@ -76,6 +85,10 @@ class Timing:
     gflops: Interval | None = None
     roofline: float = 0.0
     single: Interval | None = None
+    pressure: float | None = None
+    seconds: Timing | None = None
+    instructions: Interval | None = None
+    uncounted: str = ""
 
 
 @final

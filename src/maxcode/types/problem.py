@@ -7,7 +7,13 @@ import json
 from dataclasses import dataclass
 from typing import Literal, final
 
-Clock = Literal["cpu", "wall"]
+Clock = Literal["cpu", "wall", "instructions"]
+
+GOALS: dict[Clock, str] = {
+    "cpu": "least CPU time",
+    "wall": "least wall-clock time",
+    "instructions": "fewest instructions executed",
+}
 
 
 @final
@@ -142,6 +148,8 @@ class ProgramSpec:
     generator: tuple[str, ...] = ()  # command printing one input; `{seed}` is replaced; run in the sandbox
     generated: int = 0  # how many inputs to make
     folder: str = ""  # where relative files of the generator and the checker live
+    tie_break: bool = False  # whether ties by a clock are followed by a count of instructions
+    shared_cores: bool = False  # whether wall time counts although others wanted the cores meanwhile
     function: FunctionSpec | None = None
 
 
