@@ -299,7 +299,7 @@ def _repeats_terms(text: str, step: int) -> bool:
     seen: dict[str, list[int]] = defaultdict(list)
     for term in re.split(r"[-+*]?=|\+(?![^\[]*\])", text):
         if "[" in term and re.search(r"\*|\w\s*\(", re.sub(r"\[[^\]]*\]", "", term)):
-            offsets = [int(sign + number) for sign, number in re.findall(r"([-+])\s*(\d+)\b", term)]
+            offsets = [int(sign + number) for sign, number in re.findall(r"([-+])\s*(\d{1,9})\b", term)]
             seen[_canonical(term).strip("();")].append(max(offsets, default=0))
     return any(0 < abs(one - other) < step for found in seen.values() for one in found for other in found)
 
