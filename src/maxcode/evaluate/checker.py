@@ -55,7 +55,7 @@ def _close(checker: Checker, want: bytes, have: bytes) -> bool:
     if (integer := _INTEGER.fullmatch(want)) is not None:
         other = _INTEGER.fullmatch(have)
         return other is not None and _canonical(integer) == _canonical(other)
-    if b"_" in have:
+    if b"_" in have or b"_" in want:
         return want == have  # Python would read 1_0 as a number
     try:
         wanted, got = float(want), float(have)
