@@ -126,7 +126,8 @@ def line(tally: Tally) -> dict[str, object]:
     """A line of the table."""
     return {
         "target": tally.target, "inputs": tally.inputs, "minutes": f"{tally.seconds / 60:.1f}",
-        "a second": f"{tally.inputs / max(tally.seconds, 1e-9):.0f}", "slowest s": f"{tally.slowest_s:.2f}", "its number": tally.slowest,
+        "a second": f"{tally.inputs / max(tally.seconds, 1e-9):.0f}", "slowest s": f"{tally.slowest_s:.2f}",
+        "its number": tally.slowest,
         "kinds of findings": "not run" if tally.not_run else len(tally.findings),
     }  # fmt: skip
 

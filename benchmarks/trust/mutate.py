@@ -42,3 +42,10 @@ def number(generator: Random, bits: int) -> int:
     """One that fits: mostly of those where programs go wrong."""
     value = generator.choice(NUMBERS) if generator.random() < 0.8 else generator.getrandbits(bits)
     return value & ((1 << bits) - 1)
+
+
+def overwrite(generator: Random, found: bytearray) -> None:
+    """Puts a number where one may be, of four bytes or eight."""
+    width = generator.choice((4, 8))
+    at = generator.randrange(0, len(found) - width + 1, 4)
+    found[at : at + width] = number(generator, 8 * width).to_bytes(width, "little")

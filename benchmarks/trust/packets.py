@@ -14,16 +14,18 @@ from typing import Self, final
 
 from maxcode import evaluate
 from maxcode.errors import MachineError
-from maxcode.evaluate.jobs import Blob, Job, unpack
+from maxcode.evaluate import jobs
+from maxcode.evaluate.jobs import Blob, Job, pack, unpack
 from maxcode.evaluate.sandbox import Sandbox, Session
-from trust.mutate import mutated, number
+from trust.mutate import mutated, number, overwrite
 from trust.targets import Finding
 
 PATIENCE_S = 60.0
-_REQUEST = struct.Struct("<4I5Q")  # as shim.c has it
 _PLAN, _ARRAY = struct.Struct("<4I"), struct.Struct("<2Q")
-_BUILDING, _PROFILE, _HAS_STDIN, _HAS_ARTEFACT, _START_ARTEFACT, _CALLED, _ONE_CORE = (1 << bit for bit in range(7))
-_WORDS = ((b"true",), (b"false",), (b"echo", b"x"), (b"cat",), (b"nowhere",), (b"sh", b"-c", b"kill $$"), (b"program",))
+_HAS_STDIN, _HAS_ARTEFACT, _CALLED = jobs._HAS_STDIN, jobs._HAS_ARTEFACT, jobs._CALLED
+_FLAGS_TRIED = (0, 0, 1, 2, _HAS_STDIN, _HAS_STDIN | _CALLED, _CALLED, _HAS_ARTEFACT, 0x7F, 0xFF)
+_COLLECTED = 8  # where the number of files to collect stands
+_WORDS = (("true",), ("false",), ("echo", "x"), ("cat",), ("nowhere",), ("sh", "-c", "kill $$"), ("program",))
 _USUAL = Job(("true",), memory_mb=256, output_mb=4, processes=16, cpu_s=2, wall_s=4)
 _FLAGS = ("-std=gnu17", "-O1", "-g", "-pthread", "-fsanitize=address,undefined", "-fno-sanitize-recover=all",
           "-static-libasan", "-static-libubsan")  # fmt: skip
@@ -127,19 +129,19 @@ def _packet(generator: Random) -> tuple[bytes, bytes]:
     """A request, mostly malformed in one place, and what is given as its standard input."""
     if generator.random() < 0.05:
         return generator.randbytes(generator.choice((0, 1, 55, 56, 57, 200, 65_000))), b""
-    words = list(generator.choice(_WORDS))
-    collected = [f"/tmp/{n}".encode() for n in range(generator.choice((0, 0, 1, 3, 13, 40, 511)))]
-    fields = [
-        generator.choice((0, _BUILDING, _PROFILE, _HAS_STDIN, _HAS_STDIN | _CALLED, _CALLED, _ONE_CORE, 127)),
-        len(words), len(collected), 8, 1_000_000, 2_000_000, 1 << 28, 1 << 23, 1 << 20,
-    ]  # fmt: skip
-    if generator.random() < 0.15:
-        fields[0] |= _HAS_ARTEFACT | _START_ARTEFACT * generator.randrange(2)
+    job = replace(
+        _USUAL, argv=generator.choice(_WORDS), collect=tuple(f"/tmp/{n}" for n in range(generator.randrange(9)))
+    )
+    packet = pack(job, False)
+    head, text = bytearray(packet[: jobs._REQUEST.size]), packet[jobs._REQUEST.size :]
+    head[:4] = generator.choice(_FLAGS_TRIED).to_bytes(4, "little")
+    if generator.random() < 0.2:  # more to collect than jobs.py asks for
+        more = generator.choice((13, 30, 40, 490, 511))
+        head[_COLLECTED : _COLLECTED + 4] = (len(job.collect) + more).to_bytes(4, "little")
+        text += b"".join(f"/src/{n}".encode() + b"\0" for n in range(more - 1)) + b"/bin/sh\0"
     if generator.random() < 0.5:
-        at = generator.randrange(len(fields))
-        fields[at] = number(generator, 32 if at < 4 else 64)
-    text = b"".join(word + b"\0" for word in (*words, *collected))
-    packet = _REQUEST.pack(*fields) + (mutated(generator, text)[:65_000] if generator.random() < 0.3 else text)
+        overwrite(generator, head)
+    packet = bytes(head) + (mutated(generator, text)[:65_000] if generator.random() < 0.3 else text)
     return packet[: generator.randint(0, len(packet))] if generator.random() < 0.1 else packet, _plan(generator)
 
 

@@ -23,12 +23,10 @@ from maxcode.evaluate import build, checker, comparing, jobs, profile, sanitize
 from maxcode.evaluate.prepare import Input
 from maxcode.problems import load
 from maxcode.types import Checker, Limits, Program
-from trust.mutate import mutated, number
+from trust.mutate import mutated, number, overwrite
 from trust.references import accepts, norm
 
 ROOT = Path(__file__).parents[2]
-_REPLY = struct.Struct("<Ii6Q4I2Q64s")  # as shim.c has it
-_SAMPLE = struct.Struct("<II7Q")
 
 
 class Finding(Exception):
@@ -52,22 +50,22 @@ def reply(generator: Random) -> None:
 
 
 def _packet(generator: Random) -> bytes:
-    counts = [generator.randrange(3) if generator.random() < 0.8 else number(generator, 32) for _ in range(4)]
-    head = generator.choice((0, 0, 0, 1, 2, 3, 4, 5, 6, 2**32 - 1)), generator.randint(-(2**31), 2**31 - 1)
-    numbers = [number(generator, 64) for _ in range(8)]
-    packet = _REPLY.pack(*head, *numbers[:6], *counts, *numbers[6:], generator.randbytes(generator.randrange(65)))
-    return mutated(generator, packet) if generator.random() < 0.5 else packet
+    """A run that ended well, with some of its numbers changed."""
+    packet = bytearray(jobs._REPLY.size)
+    for _ in range(generator.randrange(4)):
+        overwrite(generator, packet)
+    packet[:4] = generator.choice((0, 0, 0, 1, 2, 3, 4, 5, 6, 2**32 - 1)).to_bytes(4, "little")
+    return mutated(generator, bytes(packet)) if generator.random() < 0.3 else bytes(packet)
 
 
 def _descriptor(generator: Random) -> int:
     if generator.random() < 0.05:
         return os.open("/dev/null", os.O_RDONLY)
     fd = os.memfd_create("fuzz")
-    samples = b"".join(
-        _SAMPLE.pack(generator.randrange(3), generator.randrange(9), *(number(generator, 64) for _ in range(7)))
-        for _ in range(generator.randrange(3))
-    )
-    os.write(fd, mutated(generator, samples + b"\0/usr/lib/libc.so.6\0"))
+    samples = bytearray(generator.randrange(3) * jobs._SAMPLE.size)
+    if samples:
+        overwrite(generator, samples)
+    os.write(fd, mutated(generator, bytes(samples) + b"\0/usr/lib/libc.so.6\0"))
     return fd
 
 
@@ -229,7 +227,7 @@ def completions(generator: Random) -> None:
 
 
 _SOURCES = {
-    "c": b"int a[9];\nint f(int n) {\n    int s = 0;\n    for (int i = 0; i < n; i += 4) s += a[i] * 3 + a[i + 1] * 3;\n"
+    "c": b"int a[9];\nint f(int n) {\n    int s = 0;\n    for (int i = 0; i < n; i += 4) s += 3 * a[i] + 3 * a[i+1];\n"
     b"    return s;\n}\n",
     "cpp": b"#include <vector>\nint f(std::vector<int> &v) { int s = 0; for (auto x : v) s += x << 3; return s; }\n",
 }
