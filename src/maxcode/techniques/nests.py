@@ -268,7 +268,7 @@ def _has_neighbour(block: _Block, text: str) -> bool:
         step = re.escape(block.step)
         counter = rf"{step}\s*\)?\s*\*\s*\(?\s*{counter}|{counter}\s*(?:\*\s*\(?\s*{step}|<<\s*\w+)"
     names = "|".join([*map(re.escape, block.names), counter])
-    for found in re.finditer(rf"\b(?:{names})\b\s*\)?\s*\+\s*(\w+)|(\w+)\s*\+\s*\(?\s*(?:{names})\b", text):
+    for found in re.finditer(rf"\b(?:{names})\b\s*\)?\s*\+\s*(\w+)|\b(\w++)\s*\+\s*\(?\s*(?:{names})\b", text):
         value = block.unit.value(found[1] or found[2])
         if value is not None and 0 < value < block.size:
             return True
