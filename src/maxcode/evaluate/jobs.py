@@ -208,8 +208,10 @@ def _flags(job: Job, building: bool) -> int:
 
 
 def unpack(job: Job, packet: bytes, fds: Sequence[int]) -> Ran:
-    """The answer to ``job``; closes the descriptors.  MachineError when the program could not even be started, and for a
-    packet that is no answer."""
+    """The answer to ``job``; closes the descriptors.
+
+    MachineError when the program could not even be started, and for a packet that is no answer.
+    """
     try:
         return _unpack(job, packet, fds)
     except (struct.error, LookupError, ValueError) as error:
