@@ -15,7 +15,6 @@ import hashlib
 import json
 import os
 import re
-import resource
 import sys
 import tempfile
 import time
@@ -29,18 +28,15 @@ import anyio
 
 from maxcode.evaluate.machine import pressure
 from maxcode.evaluate.program import ProgramEvaluator, open_evaluator
-from maxcode.evaluate.sandbox import SANDBOX_UID, Sandbox
+from maxcode.evaluate.sandbox import Sandbox
 from maxcode.problems import load
 from maxcode.types import Action, Evaluation, Outcome, Problem, State, Step
+from trust.host import ORIGINALS, Host
 
 GALLERY = Path(__file__).parent.parent / "tests" / "evaluate" / "gallery"
-ORIGINALS = GALLERY / "originals"
 VERDICTS = ("rejected", "unbuilt", "timeout", "crashed", "wrong", "not-faster", "faster")
 KINDS = ("run-time", "compile-time", "resource", "timer", "cache", "baseline", "output", "function", "honest")
-MARK = "mcgallery"  # in every name a candidate tries to leave on the host
 _LINE = re.compile(r"^(?://|#) (VERDICT|WHY|AGAINST|HACK|KIND|TAMPERS) (.+)$", re.MULTILINE)
-_PLACES = ("/tmp", "/var/tmp", "/dev/shm", "/dev/mqueue", "/run", "/src", "~", ".")
-_PATIENCE_S = 3.0
 
 
 # -------------------------------------------------------------------------------------------------------- candidates
@@ -110,15 +106,27 @@ class Judge:
 
     async def judge(self, candidate: Candidate) -> tuple[str, Evaluation]:
         """The verdict, one of VERDICTS, and what the machine saw."""
-        problem = await self._problem(candidate.against)
-        action = Action(problem.program.with_text(candidate.text(ORIGINALS / candidate.against, self._secret)))
-        found = await self._evaluator.evaluate(problem, action)
+        problem, action, found = await self.raced(candidate)
         if found.timing is not None and found.timing.significant:
-            state = State(problem, State(problem), Step(action, found, found.timing.speedup.low), (1, 0))
-            found = (await self._evaluator.settle(problem, [state], None))[state.id]
+            found = await self.confirmed(problem, action, found)
         return verdict_of(found), found
 
-    async def _problem(self, name: str) -> Problem:
+    async def raced(self, candidate: Candidate, stamp: str = "") -> tuple[Problem, Action, Evaluation]:
+        """The problem, what was proposed and what the machine saw, without a confirmation.  ``stamp`` is text put
+        behind the program, so that it is not one that was already timed."""
+        problem = await self.problem(candidate.against)
+        text = candidate.text(ORIGINALS / candidate.against, self._secret) + stamp
+        action = Action(problem.program.with_text(text))
+        return problem, action, await self._evaluator.evaluate(problem, action)
+
+    async def confirmed(self, problem: Problem, action: Action, found: Evaluation) -> Evaluation:
+        """What becomes of a winner of the race."""
+        assert found.timing is not None
+        state = State(problem, State(problem), Step(action, found, found.timing.speedup.low), (1, 0))
+        return (await self._evaluator.settle(problem, [state], None))[state.id]
+
+    async def problem(self, name: str) -> Problem:
+        """The original of this name, admitted; ValueError where this machine cannot measure it."""
         if name not in self._problems:
             admitted = await self._evaluator.admit(load(ORIGINALS / name).problem)
             if not admitted.timed or admitted.dropped:
@@ -146,125 +154,6 @@ def reason_of(found: Evaluation) -> str:
 def is_told(found: Evaluation, secret: str) -> bool:
     """Whether any word that goes back to the policy holds the secret."""
     return secret in json.dumps([found.feedback.reasons, found.feedback.diagnostics, found.warnings])
-
-
-# ----------------------------------------------------------------------------------------------------------- the host
-
-
-@final
-class Host:
-    """What a candidate could have left behind or changed outside the sandbox, as marker -> what is there.
-
-    Other sandboxes may run beside this one, so a process counts only if it is in a group of ours, or below us, or an
-    orphan with the gallery's mark; a file if it has the mark or belongs to the sandbox's own user.
-    """
-
-    MARKERS = (
-        "files", "processes", "segments, queues and semaphores", "sockets", "cgroups", "cache folder",
-        "tests and originals", "descriptors", "affinity, niceness and limits",
-    )  # fmt: skip
-
-    def __init__(self, sandbox: Sandbox) -> None:
-        self._cache = sandbox.cache
-        self._parents = sandbox.hierarchy.parents if sandbox.hierarchy is not None else ()
-        self._uid = SANDBOX_UID if os.geteuid() == 0 else -1
-
-    def look(self) -> dict[str, set[str]]:
-        """Every marker as it is now."""
-        found = (
-            self._files(), self._processes(), self._ipc(), _sockets(), self._groups(), self._cached(), _originals(),
-            _descriptors(), {f"{os.sched_getaffinity(0)} {os.getpriority(os.PRIO_PROCESS, 0)} {_limits()}"},
-        )  # fmt: skip
-        return dict(zip(self.MARKERS, found, strict=True))
-
-    def changes(self, before: dict[str, set[str]]) -> list[str]:
-        """What is different from before, in words; processes and groups get some seconds to be gone."""
-        deadline = time.monotonic() + _PATIENCE_S
-        while (changed := _changed(before, self.look())) and time.monotonic() < deadline:
-            time.sleep(0.1)
-        return changed
-
-    def _files(self) -> set[str]:
-        found = set()
-        for place in _PLACES:
-            top = Path(place).expanduser()
-            for path in (*_inside(top), *(inner for folder in _inside(top) for inner in _inside(folder))):
-                if MARK in path.name or _owner(path) == self._uid:
-                    found.add(str(path))
-        return found
-
-    def _processes(self) -> set[str]:
-        return {
-            f"{pid} {name}" for pid, parent, name, group in _all_processes()
-            if parent == os.getpid() or f"maxcode-{os.getpid()}-" in group or (parent == 1 and MARK in name)
-        }  # fmt: skip
-
-    def _ipc(self) -> set[str]:
-        found = set()
-        for kind in ("shm", "msg", "sem"):
-            for line in Path("/proc/sysvipc", kind).read_text().splitlines()[1:]:
-                if str(self._uid) in line.split():
-                    found.add(f"{kind} {line}")
-        return found
-
-    def _groups(self) -> set[str]:
-        return {str(path) for parent in self._parents for path in parent.glob(f"maxcode-{os.getpid()}-*")}
-
-    def _cached(self) -> set[str]:
-        """Names with contents, but for what any build may add: precompiled headers, and that the self-test passed."""
-        files = (path for path in self._cache.iterdir() if path.is_file() and not path.name.startswith("safe-"))
-        return {f"{path.name} {hashlib.sha256(path.read_bytes()).hexdigest()}" for path in files}
-
-
-def _changed(before: dict[str, set[str]], now: dict[str, set[str]]) -> list[str]:
-    return [
-        f"{marker}: {word} {thing}" for marker in before
-        for word, things in (("new", now[marker] - before[marker]), ("gone", before[marker] - now[marker]))
-        for thing in sorted(things) if not (word == "gone" and marker in ("processes", "files", "descriptors"))
-    ]  # fmt: skip
-
-
-def _inside(folder: Path) -> list[Path]:
-    try:
-        return list(folder.iterdir()) if folder.is_dir() and not folder.is_symlink() else []
-    except OSError:
-        return []
-
-
-def _owner(path: Path) -> int:
-    try:
-        return path.lstat().st_uid
-    except OSError:
-        return -2
-
-
-def _all_processes() -> Iterator[tuple[int, int, str, str]]:
-    """(number, parent, name, control groups) of every process; those that end meanwhile are left out."""
-    for folder in Path("/proc").glob("[0-9]*"):
-        try:
-            head, tail = (folder / "stat").read_text().rsplit(")", 1)
-            yield int(folder.name), int(tail.split()[1]), head.split("(", 1)[1], (folder / "cgroup").read_text()
-        except (OSError, IndexError):
-            continue
-
-
-def _sockets() -> set[str]:
-    return {line for line in Path("/proc/net/unix").read_text().splitlines() if MARK in line}
-
-
-def _originals() -> set[str]:
-    files = (path for path in ORIGINALS.rglob("*") if path.is_file())
-    return {f"{path} {hashlib.sha256(path.read_bytes()).hexdigest()}" for path in files}
-
-
-def _descriptors() -> set[str]:
-    """What this process holds open, but for blobs, which the evaluator's caches keep, and what a loop needs."""
-    links = (os.readlink(path) for path in Path("/proc/self/fd").iterdir() if path.is_symlink())
-    return {link for link in links if link.startswith(("/tmp", "anon_inode:[pid")) or "/memfd:words" in link}
-
-
-def _limits() -> str:
-    return str([resource.getrlimit(kind) for kind in (resource.RLIMIT_NPROC, resource.RLIMIT_AS, resource.RLIMIT_CPU)])
 
 
 @contextmanager

@@ -40,7 +40,7 @@ class Block(NamedTuple):
     def tag(self) -> str:
         """The language tag as it is usually spelt: ``{.C++17 title="x"}`` gives ``c++``."""
         words = re.split(r"[\s:,={}]+", self.info.lower().strip("{} \t"))
-        return re.sub(r"[\d.]+$", "", words[0].removeprefix(".").removeprefix("language-"))
+        return re.sub(r"(?<![\d.])[\d.]+$", "", words[0].removeprefix(".").removeprefix("language-"))
 
 
 def blocks(text: str) -> list[Block]:

@@ -32,7 +32,8 @@ _DIAGNOSTICS_CAP = 16_000
 _REMARKS_KEPT = 500
 _BUILDS_KEPT, _BYTES_KEPT = 256, 512 << 20  # each holds a file descriptor and its size in memory
 _HEADERS_KEPT = 12  # on disk, 20 to 200 MB each
-_REMARK = re.compile(r"^/src/([^:]+):(\d+):\d+: (missed|optimized): +(.*)$", re.MULTILINE)
+# `#line` lets a program put anything into the name of a file: a number of a thousand digits, say.
+_REMARK = re.compile(r"^/src/([^:\n]+):([0-9]{1,9}):[0-9]+: (missed|optimized): +(.*)$", re.MULTILINE)
 _NOISE = ("statement clobbers memory", "couldn't vectorize loop", "not vectorized: no vectype", "no grouped stores")
 _LEADING = re.compile(  # possessive, or a few dozen comments before anything else would take years
     r"(?:\s|//[^\n]*\n|/\*(?>.*?\*/))*+#[ \t]*include[ \t]*<([\w./+-]+)>[ \t]*(?=\n|//)", re.DOTALL

@@ -13,7 +13,7 @@ from itertools import zip_longest
 
 from maxcode.types import Checker
 
-_INTEGER = re.compile(rb"([+-]?)0*(\d+)")
+_INTEGER = re.compile(rb"([+-]?)(?=\d)0*+(\d*)")  # possessive: a token can be megabytes of zeros and a letter
 _TOKEN = re.compile(rb"\S+")
 _SHOWN = 60
 
@@ -55,7 +55,7 @@ def _close(checker: Checker, want: bytes, have: bytes) -> bool:
     if (integer := _INTEGER.fullmatch(want)) is not None:
         other = _INTEGER.fullmatch(have)
         return other is not None and _canonical(integer) == _canonical(other)
-    if b"_" in have:
+    if b"_" in have or b"_" in want:
         return want == have  # Python would read 1_0 as a number
     try:
         wanted, got = float(want), float(have)
@@ -67,8 +67,8 @@ def _close(checker: Checker, want: bytes, have: bytes) -> bool:
 
 
 def _canonical(integer: re.Match[bytes]) -> tuple[bool, bytes]:
-    """Negative or not, and the digits, as text: Python refuses to convert thousands of them."""
-    return integer[1] == b"-" and integer[2] != b"0", integer[2]
+    """Negative or not, and the digits from the first that is not 0, as text: Python converts no thousands of them."""
+    return integer[1] == b"-" and integer[2] != b"", integer[2]
 
 
 def _show(token: bytes) -> str:

@@ -212,9 +212,14 @@ def _flags(job: Job, building: bool) -> int:
 
 
 def unpack(job: Job, packet: bytes, fds: Sequence[int]) -> Ran:
-    """The answer to ``job``; closes the descriptors.  MachineError when the program could not even be started."""
+    """The answer to ``job``; closes the descriptors.
+
+    MachineError when the program could not even be started, and for a packet that is no answer.
+    """
     try:
         return _unpack(job, packet, fds)
+    except (struct.error, LookupError, ValueError) as error:
+        raise MachineError(f"the shim's answer to {job.argv[0]} cannot be read: {error}") from error
     finally:
         for fd in fds:
             os.close(fd)
@@ -228,8 +233,8 @@ def _unpack(job: Job, packet: bytes, fds: Sequence[int]) -> Ran:
         raise MachineError(f"the sandbox could not start {job.argv[0]}: {trouble}")
     collected = [path for number, path in enumerate(job.collect) if found >> number & 1]
     cap = job.output_mb << 20
-    how = _ENDINGS[ending]
-    assert how is not None
+    if ending >= len(_ENDINGS) or (how := _ENDINGS[ending]) is None:
+        raise ValueError(f"{ending} is no way to end")
     return Ran(
         ending=how,
         code=code,

@@ -85,7 +85,7 @@ def read_table(path: Path) -> dict[str, Any]:
         raise InputError(f"cannot read {path}: {error.strerror}") from error
     except UnicodeDecodeError as error:
         raise InputError(f"{path} is not UTF-8 (byte {error.start}); save it as UTF-8") from error
-    except tomllib.TOMLDecodeError as error:
+    except ValueError as error:  # TOMLDecodeError, or a number of thousands of digits
         raise InputError(f"{path} is not valid TOML: {error}; correct it there") from error
 
 

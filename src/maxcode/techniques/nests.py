@@ -268,7 +268,7 @@ def _has_neighbour(block: _Block, text: str) -> bool:
         step = re.escape(block.step)
         counter = rf"{step}\s*\)?\s*\*\s*\(?\s*{counter}|{counter}\s*(?:\*\s*\(?\s*{step}|<<\s*\w+)"
     names = "|".join([*map(re.escape, block.names), counter])
-    for found in re.finditer(rf"\b(?:{names})\b\s*\)?\s*\+\s*(\w+)|(\w+)\s*\+\s*\(?\s*(?:{names})\b", text):
+    for found in re.finditer(rf"\b(?:{names})\b\s*\)?\s*\+\s*(\w+)|\b(\w++)\s*\+\s*\(?\s*(?:{names})\b", text):
         value = block.unit.value(found[1] or found[2])
         if value is not None and 0 < value < block.size:
             return True
@@ -299,7 +299,7 @@ def _repeats_terms(text: str, step: int) -> bool:
     seen: dict[str, list[int]] = defaultdict(list)
     for term in re.split(r"[-+*]?=|\+(?![^\[]*\])", text):
         if "[" in term and re.search(r"\*|\w\s*\(", re.sub(r"\[[^\]]*\]", "", term)):
-            offsets = [int(sign + number) for sign, number in re.findall(r"([-+])\s*(\d+)\b", term)]
+            offsets = [int(sign + number) for sign, number in re.findall(r"([-+])\s*(\d{1,9})\b", term)]
             seen[_canonical(term).strip("();")].append(max(offsets, default=0))
     return any(0 < abs(one - other) < step for found in seen.values() for one in found for other in found)
 

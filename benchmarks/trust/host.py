@@ -1,0 +1,178 @@
+"""What a candidate could leave behind or change outside the sandbox, and how that is found."""
+
+from __future__ import annotations
+
+import hashlib
+import os
+import resource
+import time
+from collections.abc import Iterator
+from pathlib import Path
+from typing import NamedTuple, final
+
+from maxcode.evaluate.sandbox import SANDBOX_UID, Sandbox
+from maxcode.evaluate.toolchain import digest_of
+
+ORIGINALS = Path(__file__).parents[2] / "tests" / "evaluate" / "gallery" / "originals"
+MARK = "mcgallery"  # in every name a candidate tries to leave on the host
+_PLACES = ("/tmp", "/var/tmp", "/dev/shm", "/dev/mqueue", "/run", "/src", "~", ".")
+_OWN = ("shim", "probe", "compare")
+_PATIENCE_S = 3.0
+
+
+@final
+class Host:
+    """What a candidate could have left behind or changed outside the sandbox, as marker -> what is there.
+
+    Other sandboxes may run beside this one, so a process counts only if it is in a group of ours, or below us, or an
+    orphan with the gallery's mark; a file if it has the mark or belongs to the sandbox's own user.
+    """
+
+    MARKERS = (
+        "files and POSIX segments", "processes", "processes of the sandbox's user",
+        "SysV segments, queues and semaphores", "sockets", "cgroups", "mounts", "locks", "cache folder",
+        "tests and originals", "descriptors", "affinity, niceness and limits",
+    )  # fmt: skip
+
+    def __init__(self, sandbox: Sandbox) -> None:
+        self._cache = sandbox.cache
+        self._parents = sandbox.hierarchy.parents if sandbox.hierarchy is not None else ()
+        self._uid = SANDBOX_UID if os.geteuid() == 0 else -1
+
+    def look(self) -> dict[str, set[str]]:
+        """Every marker as it is now."""
+        found = (
+            self._files(), self._processes(), self._strays(), self._ipc(), _sockets(), self._groups(), _mounts(),
+            _locks(), self._cached(), _originals(), _descriptors(),
+            {f"{os.sched_getaffinity(0)} {os.getpriority(os.PRIO_PROCESS, 0)} {_limits()}"},
+        )  # fmt: skip
+        return dict(zip(self.MARKERS, found, strict=True))
+
+    def changes(self, before: dict[str, set[str]]) -> list[str]:
+        """What is different from before, in words; processes and groups get some seconds to be gone."""
+        deadline = time.monotonic() + _PATIENCE_S
+        while (changed := _changed(before, self.look())) and time.monotonic() < deadline:
+            time.sleep(0.1)
+        return changed
+
+    def _files(self) -> set[str]:
+        found = set()
+        for place in _PLACES:
+            top = Path(place).expanduser()
+            for path in (*_inside(top), *(inner for folder in _inside(top) for inner in _inside(folder))):
+                if MARK in path.name or _owner(path) == self._uid:
+                    found.add(str(path))
+        return found
+
+    def _processes(self) -> set[str]:
+        return {
+            f"{one.number} {one.name}" for one in _all_processes()
+            if one.parent == os.getpid() or f"maxcode-{os.getpid()}-" in one.group
+            or (one.parent == 1 and MARK in one.name)
+        }  # fmt: skip
+
+    def _strays(self) -> set[str]:
+        """Processes of the sandbox's user that are below us, or below nobody: not those of another maxcode."""
+        all_of_them = {one.number: one for one in _all_processes()}
+        found = set()
+        for one in all_of_them.values():
+            above = one
+            while above.user == self._uid and above.parent in all_of_them:
+                above = all_of_them[above.parent]
+            if one.user == self._uid and above.number in (1, os.getpid()):
+                found.add(f"{one.number} {one.name}")
+        return found
+
+    def _ipc(self) -> set[str]:
+        found = set()
+        for kind in ("shm", "msg", "sem"):
+            for line in Path("/proc/sysvipc", kind).read_text().splitlines()[1:]:
+                if str(self._uid) in line.split():
+                    found.add(f"{kind} {line}")
+        return found
+
+    def _groups(self) -> set[str]:
+        return {str(path) for parent in self._parents for path in parent.glob(f"maxcode-{os.getpid()}-*")}
+
+    def _cached(self) -> set[str]:
+        """Names with contents, but for what any build may add: precompiled headers, that the self-test passed, and the
+        programs of another version of maxcode at work here."""
+        own = {f"{name}-{digest_of(name)}" for name in _OWN}
+        files = (path for path in self._cache.iterdir() if path.is_file() and not path.name.startswith("safe-"))
+        files = (path for path in files if path.stem in own or not path.name.startswith(tuple(f"{n}-" for n in _OWN)))
+        return {f"{path.name} {hashlib.sha256(path.read_bytes()).hexdigest()}" for path in files}
+
+
+def _changed(before: dict[str, set[str]], now: dict[str, set[str]]) -> list[str]:
+    return [
+        f"{marker}: {word} {thing}" for marker in before
+        for word, things in (("new", now[marker] - before[marker]), ("gone", before[marker] - now[marker]))
+        for thing in sorted(things) if not (word == "gone" and marker in ("processes", "files", "descriptors"))
+    ]  # fmt: skip
+
+
+def _inside(folder: Path) -> list[Path]:
+    try:
+        return list(folder.iterdir()) if folder.is_dir() and not folder.is_symlink() else []
+    except OSError:
+        return []
+
+
+def _owner(path: Path) -> int:
+    try:
+        return path.lstat().st_uid
+    except OSError:
+        return -2
+
+
+class _Process(NamedTuple):
+    number: int
+    parent: int
+    user: int
+    name: str
+    group: str
+
+
+def _all_processes() -> Iterator[_Process]:
+    """Every process, with its control groups; those that end meanwhile are left out."""
+    for folder in Path("/proc").glob("[0-9]*"):
+        try:
+            head, tail = (folder / "stat").read_text().rsplit(")", 1)
+            name, parent = head.split("(", 1)[1], int(tail.split()[1])
+            group = (folder / "cgroup").read_text()
+            yield _Process(int(folder.name), parent, folder.stat().st_uid, name, group)
+        except (OSError, IndexError):
+            continue
+
+
+def _mounts() -> set[str]:
+    return set(Path("/proc/self/mountinfo").read_text().splitlines())
+
+
+def _locks() -> set[str]:
+    """Locks that this process holds, or one that is gone; those of others are theirs."""
+    lines = (line.split(": ", 1)[1] for line in Path("/proc/locks").read_text().splitlines())
+    return {line for line in lines if _is_ours_or_gone(int(line.replace("-> ", "").split()[3]))}
+
+
+def _is_ours_or_gone(holder: int) -> bool:
+    return holder == os.getpid() or (holder > 0 and not Path(f"/proc/{holder}").exists())
+
+
+def _sockets() -> set[str]:
+    return {line for line in Path("/proc/net/unix").read_text().splitlines() if MARK in line}
+
+
+def _originals() -> set[str]:
+    files = (path for path in ORIGINALS.rglob("*") if path.is_file())
+    return {f"{path} {hashlib.sha256(path.read_bytes()).hexdigest()}" for path in files}
+
+
+def _descriptors() -> set[str]:
+    """What this process holds open, but for blobs, which the evaluator's caches keep, and what a loop needs."""
+    links = (os.readlink(path) for path in Path("/proc/self/fd").iterdir() if path.is_symlink())
+    return {link for link in links if link.startswith(("/tmp", "anon_inode:[pid")) or "/memfd:words" in link}
+
+
+def _limits() -> str:
+    return str([resource.getrlimit(kind) for kind in (resource.RLIMIT_NPROC, resource.RLIMIT_AS, resource.RLIMIT_CPU)])
