@@ -118,7 +118,7 @@ static int sorts(void) {
     for (int i = 0; i < 1 << 16; i++) rows[i] = (struct row){.key = i % 7, .place = i};
     qsort(rows, 1 << 16, sizeof rows[0], order);
     for (int i = 1; i < 1 << 16; i++)
-        if (rows[i - 1].key > rows[i].key || (rows[i - 1].key == rows[i].key && rows[i - 1].place > rows[i].place)) return 0;
+        if (rows[i - 1].key * (1 << 16) + rows[i - 1].place >= rows[i].key * (1 << 16) + rows[i].place) return 0;
     return sysconf(_SC_PHYS_PAGES) > 0 && sysconf(_SC_AVPHYS_PAGES) > 0 && sysconf(_SC_NPROCESSORS_ONLN) > 0;
 }
 

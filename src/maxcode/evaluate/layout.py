@@ -79,8 +79,8 @@ _PROC = [
 @final
 @dataclass(frozen=True, slots=True)
 class Layout:
-    """``shim`` is the descriptor of what becomes process 1, at SHIM_PATH; ``files`` are (descriptor, path) of read-only
-    sources, None for a session that only runs; ``folders`` are (host path, path) of what is bound read-only; ``runtime``
+    """``shim`` is the descriptor of what becomes process 1, at SHIM_PATH; ``files`` are (descriptor, path) of
+    read-only sources, None for a session that only runs; ``folders`` are (host path, path) of what is bound read-only; ``runtime``
     are (descriptor, path) of what takes the place of the host's /usr, None where the host's is shown."""
 
     shim: int
