@@ -19,7 +19,18 @@ SHIM_PATH = "/shim"
 _DEVICES = ("null", "full", "random", "urandom")
 # Counters of the whole machine that a program can move at will and nothing else does: notes to a later session.
 _COUNTERS = (
-    *("vmstat", "zoneinfo", "buddyinfo", "pagetypeinfo", "interrupts", "softirqs", "stat", "schedstat", "diskstats"),
+    *(
+        "vmstat",
+        "zoneinfo",
+        "buddyinfo",
+        "pagetypeinfo",
+        "interrupts",
+        "softirqs",
+        "stat",
+        "schedstat",
+        "diskstats",
+        "loadavg",
+    ),
     *("pressure/cpu", "pressure/io", "pressure/memory", "pressure/irq"),
     *("sys/fs/inode-nr", "sys/fs/inode-state", "sys/fs/dentry-state", "sys/fs/file-nr", "sys/fs/aio-nr"),
 )
@@ -79,9 +90,12 @@ _PROC = [
 @final
 @dataclass(frozen=True, slots=True)
 class Layout:
-    """``shim`` is the descriptor of what becomes process 1, at SHIM_PATH; ``files`` are (descriptor, path) of
-    read-only sources, None for a session that only runs; ``folders`` are (host path, path) of what is bound read-only; ``runtime``
-    are (descriptor, path) of what takes the place of the host's /usr, None where the host's is shown."""
+    """``shim`` is the descriptor of what becomes process 1, at SHIM_PATH.
+
+    ``files`` are (descriptor, path) of read-only sources, None for a session that only runs; ``folders`` are (host
+    path, path) of what is bound read-only; ``runtime`` are (descriptor, path) of what takes the place of the host's
+    /usr, None where the host's is shown.
+    """
 
     shim: int
     files: tuple[tuple[int, str], ...] | None

@@ -212,7 +212,7 @@ static void answer_calls(enum mode mode, uint8_t *answers) {
         for (size_t j = 0; allowed[i].modes & mode && j < allowed[i].count; j++) answers[allowed[i].calls[j]] = ALLOWED;
     for (size_t i = 0; i < sizeof conditions / sizeof conditions[0]; i++)
         if (conditions[i].modes & mode && answers[conditions[i].call]) answers[conditions[i].call] = CHECKED;
-    if (mode & COMPILED) answers[SYS_sysinfo] = TOLD;
+    if (mode & TESTED) answers[SYS_sysinfo] = TOLD;
     answers[SYS_clone3] = ABSENT; /* its flags lie in memory no filter can read */
     answers[LAST_KNOWN + 1] = ABSENT;
 }
@@ -234,9 +234,9 @@ static void make_filter(struct program *out, enum mode mode) {
 static bool install_filter(struct program *filter, enum mode mode, int *listener) {
     struct sock_fprog program = {filter->length, filter->code};
     /* SPEC_ALLOW: a filter would else slow the program on older kernels, and there is no secret in it to protect. */
-    const unsigned flags = SECCOMP_FILTER_FLAG_SPEC_ALLOW | (mode & COMPILED ? SECCOMP_FILTER_FLAG_NEW_LISTENER : 0);
+    const unsigned flags = SECCOMP_FILTER_FLAG_SPEC_ALLOW | (mode & TESTED ? SECCOMP_FILTER_FLAG_NEW_LISTENER : 0);
     if (prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0)) return false;
     const long answer = syscall(SYS_seccomp, SECCOMP_SET_MODE_FILTER, flags, &program);
-    *listener = mode & COMPILED ? (int)answer : -1;
+    *listener = mode & TESTED ? (int)answer : -1;
     return answer >= 0;
 }
