@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import os
+import struct
 from dataclasses import replace
 
 import anyio
@@ -233,3 +235,62 @@ def test_honest_python_finds_all_it_needs(sandbox: Sandbox) -> None:
     ran = anyio.run(both)
     assert ran.ok, ran.stderr.decode()
     assert ran.stdout == b'{"given": "words\\n"}\n'
+
+
+TOLD = """
+#include <stdio.h>
+#include <sys/sysinfo.h>
+int main(void) {
+    struct sysinfo about;
+    if (sysinfo(&about)) return 1;
+    const unsigned long load = about.loads[0] + about.loads[1] + about.loads[2];
+    printf("%lu %d %lu\\n", about.totalram * about.mem_unit, about.procs, load);
+    return about.freeram != about.totalram;
+}
+"""
+
+FUNCTION = """
+#include <sys/mman.h>
+#include <sys/sysinfo.h>
+#include <unistd.h>
+int main(void) {
+    struct sysinfo about;
+    int ends[2];
+    char word = 'd';
+    char *at = mmap(NULL, 3 * 4096, PROT_READ | PROT_WRITE, MAP_SHARED, 4, 0);
+    if (write(6, &word, 1) != 1) return 1;
+    while (read(5, &word, 1) == 1) {
+        double *out = (double *)(at + 4096);
+        out[0] = sysinfo(&about) ? -1 : (double)about.totalram * about.mem_unit;
+        out[1] = pipe(ends);
+        if (write(6, &word, 1) != 1) return 2;
+    }
+    return 0;
+}
+"""
+
+
+@pytest.mark.parametrize("bare", [True, False])
+def test_every_run_is_told_the_same_of_the_machine(sandbox: Sandbox, bare: bool) -> None:
+    memory = os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGE_SIZE")
+    ran = run(sandbox, "//C" + TOLD, bare=bare)
+    assert (ran.ok, ran.stdout.decode().split()) == (True, [str(memory), "1", "0"])
+
+
+def test_a_function_is_told_it_in_the_middle_of_its_calls(sandbox: Sandbox) -> None:
+    rounds, written = 3, 1
+    plan = struct.pack("<4I2Q", 1, 1, rounds, 0, 16, written)
+
+    async def both() -> Ran:
+        async with sandbox.session([], sources={"a.c": FUNCTION}) as session:
+            built = await session.run(
+                Job(("gcc", "-O1", "/src/a.c", "-o", "/tmp/out"), wall_s=60, collect=("/tmp/out",))
+            )
+        with Blob.of(built.files["/tmp/out"]) as artefact, Blob.of(plan) as given:
+            async with sandbox.session([artefact, given], bare=True) as session:
+                return await session.run(replace(RUN, artefact=artefact, stdin=given, called=True))
+
+    ran = anyio.run(both)
+    memory = os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGE_SIZE")
+    assert (ran.ending, ran.code) == ("exit", 0)
+    assert struct.unpack("<6d", ran.stdout) == (float(memory), -1.0) * rounds

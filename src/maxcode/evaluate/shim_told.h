@@ -17,13 +17,16 @@ static void prepare_told(void) {
 
 /* Answers one call, for the thread that waits for it; -1 once nobody is left to ask, else `listener`. */
 static int tell(int listener, short events) {
-    struct seccomp_notif asked = {0};
+    union {
+        struct seccomp_notif call;
+        char room[256]; /* for what a later kernel may add */
+    } asked = {0};
     struct seccomp_notif_resp said = {0};
     if (!(events & POLLIN)) return events ? (close(listener), -1) : listener;
     if (ioctl(listener, SECCOMP_IOCTL_NOTIF_RECV, &asked)) return listener; /* it was interrupted, and will ask again */
-    struct iovec ours = {&told, sizeof told}, theirs = {(void *)(uintptr_t)asked.data.args[0], sizeof told};
-    if (process_vm_writev((pid_t)asked.pid, &ours, 1, &theirs, 1, 0) != sizeof told) said.error = -EFAULT;
-    said.id = asked.id;
+    struct iovec ours = {&told, sizeof told}, theirs = {(void *)(uintptr_t)asked.call.data.args[0], sizeof told};
+    if (process_vm_writev((pid_t)asked.call.pid, &ours, 1, &theirs, 1, 0) != sizeof told) said.error = -EFAULT;
+    said.id = asked.call.id;
     ioctl(listener, SECCOMP_IOCTL_NOTIF_SEND, &said);
     return listener;
 }
