@@ -181,6 +181,22 @@ assert os.cpu_count() and hashlib.sha256(os.urandom(8)).digest() and random.rand
 print(json.dumps({"given": sys.stdin.read()}))
 """
 
+SHELL = """
+set -e
+cd /tmp
+seq 10000 | sort -rn --parallel=2 | awk '{s += $1} END {printf "%d\\n", s}'
+printf 'all: a b\\na:\\n\\ttouch a\\nb:\\n\\techo made > b\\n' > Makefile
+make -s -j2
+find . -name b | xargs -P2 -n1 cat
+tar cf t.tar a b && gzip -c t.tar | gunzip | tar tf -
+cp b c && mv c d && chmod 700 d && touch -d @1 d && ln -s d e && cmp d e && truncate -s 3 d && rm e
+bash -c 'cat <(echo substituted)'
+echo 'int f(void) { return 1; }' > f.c
+echo 'int f(void); int main(void) { return f() - 1; }' > m.c
+gcc -pipe -O2 -flto=2 f.c m.c -o m && ./m && strip m && ./m
+python3 -c 'import subprocess; print(subprocess.check_output("echo python", shell=True, text=True), end="")'
+"""
+
 
 def run(sandbox: Sandbox, source: str, *flags: str, bare: bool = True) -> Ran:
     """Build it in the sandbox and run it there with the input `words`."""
@@ -294,3 +310,13 @@ def test_a_function_is_told_it_in_the_middle_of_its_calls(sandbox: Sandbox) -> N
     memory = os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGE_SIZE")
     assert (ran.ending, ran.code) == ("exit", 0)
     assert struct.unpack("<6d", ran.stdout) == (float(memory), -1.0) * rounds
+
+
+def test_a_build_finds_all_it_needs(sandbox: Sandbox) -> None:
+    async def both() -> Ran:
+        async with sandbox.session([], sources={"a.sh": SHELL}) as session:
+            return await session.run(Job(("bash", "/src/a.sh"), cpu_s=60, wall_s=180))
+
+    ran = anyio.run(both)
+    assert ran.ok, ran.stderr.decode()
+    assert ran.stdout.decode().split() == ["50005000", "made", "a", "b", "substituted", "python"]

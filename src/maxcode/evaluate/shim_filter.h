@@ -54,12 +54,13 @@ static const struct allowed allowed[] = {
     {ALL, INTS(SYS_mmap, SYS_munmap, SYS_mremap, SYS_mprotect, SYS_madvise, SYS_brk, SYS_msync, SYS_mlock, SYS_mlock2,
                SYS_munlock, SYS_mlockall, SYS_munlockall, SYS_pkey_alloc, SYS_pkey_free, SYS_pkey_mprotect,
                453 /* map_shadow_stack */, 462 /* mseal */)},
-    /* processes and threads, and what they know of themselves; sendmsg, with which the shim's own note is sent: the
-     * program has no socket */
+    /* processes and threads, and what they know of themselves (there is only one user to become); sendmsg, with which the
+     * shim's own note is sent: the program has no socket */
     {ALL, INTS(SYS_clone, SYS_execveat, SYS_exit, SYS_exit_group, SYS_wait4, SYS_waitid, SYS_restart_syscall, SYS_futex,
                449 /* futex_waitv */, SYS_set_robust_list, SYS_set_tid_address, SYS_rseq, SYS_membarrier, SYS_prctl,
                SYS_sendmsg, SYS_getpid, SYS_getppid, SYS_gettid, SYS_getuid, SYS_geteuid, SYS_getgid, SYS_getegid,
-               SYS_getresuid, SYS_getresgid, SYS_getgroups, SYS_getpgid, SYS_getsid, SYS_setsid, SYS_setpgid, SYS_capget,
+               SYS_getresuid, SYS_getresgid, SYS_getgroups, SYS_setuid, SYS_setgid, SYS_setreuid, SYS_setregid, SYS_setresuid,
+               SYS_setresgid, SYS_getpgid, SYS_getsid, SYS_setsid, SYS_setpgid, SYS_capget,
                SYS_getrlimit, SYS_setrlimit, SYS_prlimit64, SYS_getrusage, SYS_uname, SYS_getrandom, SYS_sysinfo)},
     /* signals, clocks, waiting, and whose turn it is */
     {ALL, INTS(SYS_rt_sigaction, SYS_rt_sigprocmask, SYS_rt_sigreturn, SYS_rt_sigpending, SYS_rt_sigtimedwait,
