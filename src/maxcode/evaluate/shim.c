@@ -48,7 +48,10 @@
 #define FIRST_FREE 64 /* our own descriptors live from here up, the program's below */
 #define ARTEFACT 3    /* its number in every program, so that all sides of a race look alike */
 
-enum flags { BUILDING = 1, PROFILE = 2, HAS_STDIN = 4, HAS_ARTEFACT = 8, START_ARTEFACT = 16, CALLED = 32, ONE_CORE = 64, ALONE = 128 };
+enum flags {
+    BUILDING = 1, PROFILE = 2, HAS_STDIN = 4, HAS_ARTEFACT = 8,
+    START_ARTEFACT = 16, CALLED = 32, ONE_CORE = 64, ALONE = 128, /* a compiled program, in a session without /proc */
+};
 enum ending { EXITED, SIGNALLED, TIMED_OUT, FLOODED, UNSTARTED, TAMPERED };
 
 struct request { /* then the arguments and the paths to collect, each ending in NUL; comes with stdin, artefact */
@@ -76,7 +79,7 @@ struct job {
     char *strings[MOST_STRINGS + 1]; /* the arguments, NULL */
     char **collected;
     int input, artefact, out, err;
-    int notes; /* a socket for the new process's note, and with it: */
+    int notes;    /* a socket for the new process's note, with which comes: */
     int listener; /* where to hear of the calls that the shim answers; -1 where there are none */
 };
 

@@ -2,8 +2,8 @@
  *
  * An allow-list: what computes, reads, writes and waits.  What is not listed is refused; a call newer than the list is
  * answered "no such call", so that a library takes its older way.  Left out is what is dangerous, what leaves the
- * namespaces, and what could carry a message from one run to the next: a value kept in an inode, in what is cached, or in
- * a counter that the whole machine shares.
+ * namespaces, and what could carry a message from one run to the next: a value kept in an inode, in what is cached,
+ * or in a counter that the whole machine shares.
  */
 #include <linux/audit.h>
 #include <linux/filter.h>
@@ -22,8 +22,8 @@
 #define LAST_KNOWN 462 /* mseal, Linux 6.10 */
 
 /* BUILDS: compilers, generators, checkers.  RUNS: a program that needs the host's files, interpreted or built with a
- * sanitizer.  BARE: a compiled program.  CALLS: a compiled function; its process alone is watched, so it may have threads
- * but no children. */
+ * sanitizer.  BARE: a compiled program.  CALLS: a compiled function; its process alone is watched, so it may have
+ * threads but no children. */
 enum mode { BUILDS = 1, RUNS = 2, BARE = 4, CALLS = 8 };
 #define HOSTED (BUILDS | RUNS)
 #define COMPILED (BARE | CALLS)
@@ -43,24 +43,24 @@ struct allowed {
 /* Calls that older headers have no name for are numbers, the same on all machines. */
 static const struct allowed allowed[] = {
     /* files, of which none can be written but in a build */
-    {ALL, INTS(SYS_read, SYS_write, SYS_pread64, SYS_pwrite64, SYS_readv, SYS_writev, SYS_preadv, SYS_pwritev, SYS_preadv2,
-               SYS_pwritev2, SYS_lseek, SYS_close, SYS_close_range, SYS_dup, SYS_dup3, SYS_fcntl, SYS_flock, SYS_ioctl,
-               SYS_ftruncate, SYS_truncate, SYS_fsync, SYS_fdatasync, SYS_sendfile, SYS_copy_file_range, SYS_openat,
-               SYS_openat2, SYS_newfstatat, SYS_fstat, SYS_statx, SYS_statfs, SYS_fstatfs, SYS_faccessat,
-               439 /* faccessat2 */, SYS_readlinkat, SYS_getdents64, SYS_getcwd, SYS_chdir, SYS_fchdir, SYS_umask,
+    {ALL, INTS(SYS_read, SYS_write, SYS_pread64, SYS_pwrite64, SYS_readv, SYS_writev, SYS_preadv, SYS_pwritev,
+               SYS_preadv2, SYS_pwritev2, SYS_lseek, SYS_close, SYS_close_range, SYS_dup, SYS_dup3, SYS_fcntl,
+               SYS_flock, SYS_ioctl, SYS_ftruncate, SYS_truncate, SYS_fsync, SYS_fdatasync, SYS_sendfile,
+               SYS_copy_file_range, SYS_openat, SYS_openat2, SYS_newfstatat, SYS_fstat, SYS_statx, SYS_statfs,
+               SYS_fstatfs, SYS_faccessat, 439 /* faccessat2 */, SYS_readlinkat, SYS_getdents64, SYS_getcwd, SYS_chdir, SYS_fchdir, SYS_umask,
                SYS_mkdirat, SYS_unlinkat, SYS_renameat, SYS_renameat2, SYS_linkat, SYS_symlinkat, SYS_getxattr,
                SYS_lgetxattr, SYS_fgetxattr, SYS_listxattr, SYS_llistxattr, SYS_flistxattr)},
     /* memory */
     {ALL, INTS(SYS_mmap, SYS_munmap, SYS_mremap, SYS_mprotect, SYS_madvise, SYS_brk, SYS_msync, SYS_mlock, SYS_mlock2,
                SYS_munlock, SYS_mlockall, SYS_munlockall, SYS_pkey_alloc, SYS_pkey_free, SYS_pkey_mprotect,
                453 /* map_shadow_stack */, 462 /* mseal */)},
-    /* processes and threads, and what they know of themselves (there is only one user to become); sendmsg, with which the
-     * shim's own note is sent: the program has no socket */
+    /* processes and threads, and what they know of themselves (there is only one user to become); sendmsg, with which
+     * the shim's own note is sent: the program has no socket */
     {ALL, INTS(SYS_clone, SYS_execveat, SYS_exit, SYS_exit_group, SYS_wait4, SYS_waitid, SYS_restart_syscall, SYS_futex,
                449 /* futex_waitv */, SYS_set_robust_list, SYS_set_tid_address, SYS_rseq, SYS_membarrier, SYS_prctl,
                SYS_sendmsg, SYS_getpid, SYS_getppid, SYS_gettid, SYS_getuid, SYS_geteuid, SYS_getgid, SYS_getegid,
-               SYS_getresuid, SYS_getresgid, SYS_getgroups, SYS_setuid, SYS_setgid, SYS_setreuid, SYS_setregid, SYS_setresuid,
-               SYS_setresgid, SYS_getpgid, SYS_getsid, SYS_setsid, SYS_setpgid, SYS_capget,
+               SYS_getresuid, SYS_getresgid, SYS_getgroups, SYS_setuid, SYS_setgid, SYS_setreuid, SYS_setregid,
+               SYS_setresuid, SYS_setresgid, SYS_getpgid, SYS_getsid, SYS_setsid, SYS_setpgid, SYS_capget,
                SYS_getrlimit, SYS_setrlimit, SYS_prlimit64, SYS_getrusage, SYS_uname, SYS_getrandom, SYS_sysinfo)},
     /* signals, clocks, waiting, and whose turn it is */
     {ALL, INTS(SYS_rt_sigaction, SYS_rt_sigprocmask, SYS_rt_sigreturn, SYS_rt_sigpending, SYS_rt_sigtimedwait,
@@ -102,33 +102,45 @@ struct condition {
 
 #define WHOLE 0xffffffffu
 #define NEW_NAMESPACES 0x7e020000u /* every CLONE_NEW... flag that clone() takes */
-#define SHARED_ANONYMOUS 0x21u     /* MAP_SHARED | MAP_ANONYMOUS, and MAP_SHARED_VALIDATE has the same bit */
-#define CLOCKS_OF_1 0xfffffff0u    /* the shim's own processor time, which tells what earlier runs gave it to do */
+#define SHARED_ANONYMOUS (MAP_SHARED | MAP_ANONYMOUS) /* MAP_SHARED_VALIDATE has the bit too */
+#define CLOCKS_OF_1 0xfffffff0u /* the shim's processor time, which tells what earlier runs gave it to do */
 
 static const struct condition conditions[] = {
-    /* TCGETS, TIOCGPGRP, TIOCGWINSZ, FIONREAD, FIONBIO, FIONCLEX, FIOCLEX; what a copy asks for: FICLONE, GETFLAGS, FIEMAP */
-    {SYS_ioctl, ALL, ONE_OF, 1, WHOLE, WORDS(0x5401, 0x802c542a, 0x540f, 0x5413, 0x541b, 0x5421, 0x5450, 0x5451, 0x40049409,
-                                             0x80086601, 0xc020660b)},
-    /* descriptors and their flags, locks and owners; the room of a pipe; which seals, which hint: but setting neither */
-    {SYS_fcntl, ALL, ONE_OF, 1, WHOLE, WORDS(0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 15, 16, 36, 37, 38, 1027, 1030, 1031, 1032,
-                                             1034, 1035)},
-    /* PDEATHSIG, DUMPABLE, KEEPCAPS, NAME, GET_SECCOMP, CAPBSET_READ, TSC, TIMERSLACK, NO_NEW_PRIVS, TID_ADDRESS,
-     * THP_DISABLE, vector lengths, GET_SPECULATION_CTRL, pointers' tags and keys, MDWE, VMA, PTRACER, AUXV */
-    {SYS_prctl, ALL, ONE_OF, 0, WHOLE, WORDS(1, 2, 3, 4, 7, 15, 16, 21, 23, 25, 26, 29, 30, 38, 39, 40, 41, 42, 50, 51, 52, 54,
-                                             55, 56, 60, 61, 63, 64, 65, 66, 0x53564d41, 0x59616d61, 0x41555856)},
+    /* is it a terminal (TCGETS2 too), what can be read of it; and what a copy asks for: FICLONE, GETFLAGS, FIEMAP */
+    {SYS_ioctl, ALL, ONE_OF, 1, WHOLE,
+     WORDS(TCGETS, 0x802c542a, TIOCGPGRP, TIOCGWINSZ, FIONREAD, FIONBIO, FIONCLEX, FIOCLEX, 0x40049409, 0x80086601,
+           0xc020660b)},
+    /* descriptors, their flags, locks and owners; the room of a pipe; which seals and hint, but setting neither */
+    {SYS_fcntl, ALL, ONE_OF, 1, WHOLE,
+     WORDS(F_DUPFD, F_DUPFD_CLOEXEC, F_GETFD, F_SETFD, F_GETFL, F_SETFL, F_GETLK, F_SETLK, F_SETLKW, F_OFD_GETLK,
+           F_OFD_SETLK, F_OFD_SETLKW, F_GETOWN, F_SETOWN, F_GETOWN_EX, F_SETOWN_EX, F_GETSIG, F_SETSIG, F_GETPIPE_SZ,
+           F_SETPIPE_SZ, F_GET_SEALS, F_GET_RW_HINT, 1027 /* F_DUPFD_QUERY */)},
+    /* its name, its end, its rights, its clock; what a processor has; names of mappings; its tracer: there is none */
+    {SYS_prctl, ALL, ONE_OF, 0, WHOLE,
+     WORDS(PR_SET_NAME, PR_GET_NAME, PR_SET_PDEATHSIG, PR_GET_PDEATHSIG, PR_SET_DUMPABLE, PR_GET_DUMPABLE,
+           PR_GET_KEEPCAPS, PR_GET_SECCOMP, PR_CAPBSET_READ, PR_SET_NO_NEW_PRIVS, PR_GET_NO_NEW_PRIVS, PR_SET_TSC,
+           PR_GET_TSC, PR_SET_TIMERSLACK, PR_GET_TIMERSLACK, PR_GET_TID_ADDRESS, PR_SET_THP_DISABLE,
+           PR_GET_THP_DISABLE, PR_GET_SPECULATION_CTRL, PR_SVE_SET_VL, PR_SVE_GET_VL, PR_PAC_RESET_KEYS,
+           PR_SET_TAGGED_ADDR_CTRL, PR_GET_TAGGED_ADDR_CTRL, 60, 61 /* PR_PAC_..._ENABLED_KEYS */,
+           63, 64 /* PR_SME_... */, 65, 66 /* PR_..._MDWE */, 0x53564d41 /* PR_SET_VMA */,
+           PR_SET_PTRACER, 0x41555856 /* PR_GET_AUXV */)},
     /* not REMOVE, which makes holes; not COLD, PAGEOUT, COLLAPSE, which change what is cached; not MERGEABLE */
-    {SYS_madvise, ALL, ONE_OF, 2, WHOLE, WORDS(0, 1, 2, 3, 4, 8, 10, 11, 14, 15, 16, 17, 18, 19, 22, 23, 102, 103)},
+    {SYS_madvise, ALL, ONE_OF, 2, WHOLE,
+     WORDS(MADV_NORMAL, MADV_RANDOM, MADV_SEQUENTIAL, MADV_WILLNEED, MADV_DONTNEED, MADV_FREE, MADV_DONTFORK,
+           MADV_DOFORK, MADV_HUGEPAGE, MADV_NOHUGEPAGE, MADV_DONTDUMP, MADV_DODUMP, MADV_WIPEONFORK, MADV_KEEPONFORK,
+           22, 23 /* MADV_POPULATE_... */, 102, 103 /* MADV_GUARD_... */)},
     /* not RWF_NOWAIT, which reads only what is resident, nor what later kernels know about caching */
-    {SYS_preadv2, ALL, ONE_OF, 5, ~7u, WORDS(0)},
-    {SYS_pwritev2, ALL, ONE_OF, 5, ~0x17u, WORDS(0)},
+    {SYS_preadv2, ALL, ONE_OF, 5, ~(uint32_t)(RWF_HIPRI | RWF_DSYNC | RWF_SYNC), WORDS(0)},
+    {SYS_pwritev2, ALL, ONE_OF, 5, ~(uint32_t)(RWF_HIPRI | RWF_DSYNC | RWF_SYNC | RWF_APPEND),
+     WORDS(0)},
     {SYS_prlimit64, ALL, ONE_OF, 0, WHOLE, WORDS(0)},
     {SYS_clone, ALL, ONE_OF, 0, NEW_NAMESPACES, WORDS(0)},
-    {SYS_clone, TESTED, ONE_OF, 0, 0x9000 /* CLONE_PIDFD, CLONE_PARENT */, WORDS(0)},
-    {SYS_clone, CALLS, ONE_OF, 0, 0x10000, WORDS(0x10000 /* CLONE_THREAD */)},
+    {SYS_clone, TESTED, ONE_OF, 0, CLONE_PIDFD | CLONE_PARENT, WORDS(0)},
+    {SYS_clone, CALLS, ONE_OF, 0, CLONE_THREAD, WORDS(CLONE_THREAD)},
     /* a parent that ignores SIGCHLD is never charged for what its children used */
     {SYS_rt_sigaction, TESTED, NONE_OF, 0, WHOLE, WORDS(SIGCHLD)},
-    /* both are files of the kernel's with a number each; a huge page is, and leaves the machine's pool */
-    {SYS_mmap, COMPILED, ONE_OF, 3, 0x40000 /* MAP_HUGETLB */, WORDS(0)},
+    /* behind both is a file of the kernel's, with a number of the whole machine's */
+    {SYS_mmap, COMPILED, ONE_OF, 3, MAP_HUGETLB, WORDS(0)},
     {SYS_mmap, COMPILED, NONE_OF, 3, SHARED_ANONYMOUS, WORDS(SHARED_ANONYMOUS)},
     {SYS_clock_gettime, TESTED, NONE_OF, 0, ~7u, WORDS(CLOCKS_OF_1)},
     {SYS_clock_getres, TESTED, NONE_OF, 0, ~7u, WORDS(CLOCKS_OF_1)},
@@ -189,8 +201,8 @@ static bool begins_range(const uint8_t *answers, uint32_t call) {
     return answers[call] != answers[call - 1] || answers[call] == CHECKED;
 }
 
-/* Decides about the calls from `first` to `last` by halving their ranges; what needs no argument the kernel then works out
- * once, and never runs the filter for. */
+/* Decides about the calls from `first` to `last` by halving their ranges; what needs no argument the kernel then works
+ * out once, and never runs the filter for. */
 static void emit_search(struct program *out, enum mode mode, const uint8_t *answers, uint32_t first, uint32_t last) {
     uint32_t starts[LAST_KNOWN + 2], count = 0;
     for (uint32_t call = first + 1; call <= last; call++)

@@ -1,4 +1,5 @@
 /* Jobs as they arrive on the socket, and the answers that go back; part of shim.c. */
+
 /* So that when an earlier run chose to read its input does not show in the time of last access. */
 static int seen(int fd) {
     char first;

@@ -10,7 +10,9 @@ static bool send_note(const struct job *job, const struct note *note, int listen
         message.msg_control = rights;
         message.msg_controllen = sizeof rights;
         struct cmsghdr *header = CMSG_FIRSTHDR(&message);
-        *header = (struct cmsghdr){.cmsg_len = CMSG_LEN(sizeof listener), .cmsg_level = SOL_SOCKET, .cmsg_type = SCM_RIGHTS};
+        header->cmsg_len = CMSG_LEN(sizeof listener);
+        header->cmsg_level = SOL_SOCKET;
+        header->cmsg_type = SCM_RIGHTS;
         memcpy(CMSG_DATA(header), &listener, sizeof listener);
     }
     return sendmsg(job->notes, &message, MSG_NOSIGNAL) == sizeof *note;

@@ -1,9 +1,10 @@
 /* sysinfo(2), answered by the shim; part of shim.c.
  *
  * The kernel's answer holds the load and the free memory of the whole machine: a program that moves them in one run can
- * read them in a later one.  To refuse it is no way out: glibc does not look whether the call worked, and its qsort, which
- * asks how much memory there is, would sort by what happens to lie on the stack.  So each program is told the same: the
- * machine's memory, all free, and nothing else.  That takes the right to write to its memory, as sampling takes the right to read it.
+ * read them in a later one.  To refuse it is no way out: glibc does not look whether the call worked, and its qsort,
+ * which asks how much memory there is, would sort by what happens to lie on the stack.  So each program is told the
+ * same: the machine's memory, all free, and nothing else.  That takes the right to write to its memory, as sampling
+ * takes the right to read it.
  */
 static struct sysinfo told;
 
