@@ -47,9 +47,10 @@ static const struct allowed allowed[] = {
                SYS_preadv2, SYS_pwritev2, SYS_lseek, SYS_close, SYS_close_range, SYS_dup, SYS_dup3, SYS_fcntl,
                SYS_flock, SYS_ioctl, SYS_ftruncate, SYS_truncate, SYS_fsync, SYS_fdatasync, SYS_sendfile,
                SYS_copy_file_range, SYS_openat, SYS_openat2, SYS_newfstatat, SYS_fstat, SYS_statx, SYS_statfs,
-               SYS_fstatfs, SYS_faccessat, 439 /* faccessat2 */, SYS_readlinkat, SYS_getdents64, SYS_getcwd, SYS_chdir, SYS_fchdir, SYS_umask,
-               SYS_mkdirat, SYS_unlinkat, SYS_renameat, SYS_renameat2, SYS_linkat, SYS_symlinkat, SYS_getxattr,
-               SYS_lgetxattr, SYS_fgetxattr, SYS_listxattr, SYS_llistxattr, SYS_flistxattr)},
+               SYS_fstatfs, SYS_faccessat, 439 /* faccessat2 */, SYS_readlinkat, SYS_getdents64, SYS_getcwd,
+               SYS_chdir, SYS_fchdir, SYS_umask, SYS_mkdirat, SYS_unlinkat, SYS_renameat, SYS_renameat2, SYS_linkat,
+               SYS_symlinkat, SYS_getxattr, SYS_lgetxattr, SYS_fgetxattr, SYS_listxattr, SYS_llistxattr,
+               SYS_flistxattr)},
     /* memory */
     {ALL, INTS(SYS_mmap, SYS_munmap, SYS_mremap, SYS_mprotect, SYS_madvise, SYS_brk, SYS_msync, SYS_mlock, SYS_mlock2,
                SYS_munlock, SYS_mlockall, SYS_munlockall, SYS_pkey_alloc, SYS_pkey_free, SYS_pkey_mprotect,
