@@ -308,9 +308,10 @@ def test_a_python_program_climbs_the_same_ladder(bench: ProgramEvaluator, tmp_pa
     assert won.timing.significant
 
 
-# Right on the three tests of a verification, whose last is process 4; wrong in a pass of a race, which has two.
+# Right on the three tests of a verification, whose last is process 6 (one number a run is the shim's); wrong in a pass
+# of a race, which has two.
 TURNCOAT = CLOSED.replace("#include <stdio.h>", "#include <stdio.h>\n#include <unistd.h>").replace(
-    'printf("%ld\\n", sum)', 'printf("%ld\\n", n > 200000000 && getpid() != 4 ? 7 : sum)'
+    'printf("%ld\\n", sum)', 'printf("%ld\\n", n > 200000000 && getpid() != 6 ? 7 : sum)'
 )
 
 
