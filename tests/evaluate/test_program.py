@@ -229,6 +229,20 @@ def test_tests_the_original_fails_itself_are_dropped_and_said(
         anyio.run(bench.admit, replace(problem, spec=only))
 
 
+@pytest.mark.parametrize(
+    ("needs", "named"),
+    [('if (!popen("true", "r")) return 1;', "popen"), ('if (!fopen("/dev/stdin", "r")) return 1;', "/dev/stdin")],
+)
+def test_an_original_that_needs_what_no_compiled_program_gets_is_told_so(
+    bench: ProgramEvaluator, problem: Problem, needs: str, named: str
+) -> None:
+    text = COUNT.replace("long n", f"{needs}\n    long n", 1)
+    with pytest.raises(
+        InputError, match=f"it uses `{named}`, and a compiled program gets no pipe.*read standard input"
+    ):
+        anyio.run(bench.admit, replace(problem, program=Program({"count.c": text})))
+
+
 def test_an_original_that_does_not_build_is_bad_input(bench: ProgramEvaluator, problem: Problem) -> None:
     broken = replace(problem, program=Program({"count.c": "int main(void) { retur 0; }"}))
     with pytest.raises(InputError, match="does not build"):
@@ -298,9 +312,9 @@ def test_a_python_program_climbs_the_same_ladder(bench: ProgramEvaluator, tmp_pa
     assert won.timing.significant
 
 
-# Right in every other run on a large input.
+# Right in every other run on a large input; one process number a run is the shim's.
 TURNCOAT = CLOSED.replace("#include <stdio.h>", "#include <stdio.h>\n#include <unistd.h>").replace(
-    'printf("%ld\\n", sum)', 'printf("%ld\\n", n > 200000000 && getpid() % 2 ? 7 : sum)'
+    'printf("%ld\\n", sum)', 'printf("%ld\\n", n > 200000000 && getpid() / 2 % 2 ? 7 : sum)'
 )
 
 

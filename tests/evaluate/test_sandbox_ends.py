@@ -136,7 +136,7 @@ def test_a_shim_that_dies_is_a_broken_machine(sandbox: Sandbox) -> None:
     async def killed() -> None:
         async with sandbox.session([]) as session:
             started = below(os.getpid()) - before
-            (shim,) = [pid for pid in started if command(pid).startswith(b"/proc/self/fd")]
+            (shim,) = [pid for pid in started if command(pid).startswith(b"/shim")]
             os.kill(shim, signal.SIGKILL)
             await session.run(replace(RUN, argv=("true",)))
 

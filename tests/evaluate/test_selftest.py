@@ -43,12 +43,37 @@ def test_it_holds_without_a_control_group(sandbox: Sandbox) -> None:
 
 
 def test_a_shim_without_its_filter_is_found_out(sandbox: Sandbox, tmp_path: Path) -> None:
-    shim = weakened(
-        tmp_path, "shim_filter.h", "return !prctl(PR_SET_NO_NEW_PRIVS", "return 1 || !prctl(PR_SET_NO_NEW_PRIVS"
-    )
+    installed = "if (prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0)) return false;"
+    shim = weakened(tmp_path, "shim_filter.h", installed, "*listener = -1;\n    return true;")
     found = failures(replace(sandbox, shim=shim))
     assert "socket worked" in found["open a socket, AF_VSOCK included"]
     assert "memfd_create worked" in found["leave a note for the next run"]
+
+
+def test_a_shim_that_allows_what_is_not_listed_is_found_out(sandbox: Sandbox, tmp_path: Path) -> None:
+    refused = "case REFUSED: emit_answer(out, SECCOMP_RET_ERRNO | EPERM)"
+    shim = weakened(tmp_path, "shim_filter.h", refused, "case REFUSED: emit_answer(out, SECCOMP_RET_ALLOW)")
+    found = failures(replace(sandbox, shim=shim))
+    assert "pipe worked" in found["read or move a counter of the whole machine"]
+    assert "inotify_init1 worked" in found["reach dangerous parts of the kernel"]
+
+
+@pytest.mark.parametrize(
+    ("strong", "weak", "worked"),
+    [
+        ("{HOSTED, INTS(SYS_pipe2", "{ALL, INTS(SYS_pipe2", "pipe2 worked"),
+        ("{SYS_mmap, COMPILED, NONE_OF", "{SYS_mmap, 0, NONE_OF", "mapping shared memory worked"),
+        ("{SYS_clock_gettime, TESTED", "{SYS_clock_gettime, 0", "reading process 1's clock worked"),
+        ("if (mode & TESTED) answers[SYS_sysinfo] = TOLD;", "", "sysinfo worked"),
+        ("CLONE_PIDFD | CLONE_PARENT", "CLONE_PARENT", "clone with a pidfd worked"),
+        ("{BUILDS, INTS(SYS_fchmod,", "{ALL, INTS(SYS_fchmod,", "pidfd_open worked"),
+    ],
+)
+def test_each_counter_that_a_compiled_program_could_reach_is_looked_for(
+    sandbox: Sandbox, tmp_path: Path, strong: str, weak: str, worked: str
+) -> None:
+    shim = weakened(tmp_path, "shim_filter.h", strong, weak)
+    assert worked in failures(replace(sandbox, shim=shim))["read or move a counter of the whole machine"]
 
 
 def test_a_shim_that_can_be_looked_into_is_found_out(sandbox: Sandbox, tmp_path: Path) -> None:

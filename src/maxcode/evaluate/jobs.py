@@ -22,6 +22,7 @@ from typing import Literal, Self, final
 
 from maxcode.errors import InputError, MachineError, UnsafeError
 
+Kind = Literal["building", "hosted", "bare"]  # of a session: with sources, with the host's /usr, with neither
 Ending = Literal["exit", "signal", "timeout", "output", "tampered"]
 
 STDERR_KEPT = 64 * 1024
@@ -32,7 +33,8 @@ ARTEFACT_PATH = "/proc/self/fd/3"
 _REQUEST = struct.Struct("<4I5Q")
 _REPLY = struct.Struct("<Ii6Q4I2Q64s")
 _SAMPLE = struct.Struct("<II7Q")
-_BUILDING, _PROFILE, _HAS_STDIN, _HAS_ARTEFACT, _START_ARTEFACT, _CALLED, _ONE_CORE = 1, 2, 4, 8, 16, 32, 64
+_BUILDING, _PROFILE, _HAS_STDIN, _HAS_ARTEFACT, _START_ARTEFACT = 1, 2, 4, 8, 16
+_CALLED, _ONE_CORE, _ALONE = 32, 64, 128
 _UNSTARTED = 4
 _ENDINGS: tuple[Ending | None, ...] = ("exit", "signal", "timeout", "output", None, "tampered")
 _MFD_EXEC = 0x10  # Linux 6.3; os.MFD_EXEC comes later than Python 3.11
@@ -66,6 +68,11 @@ class Blob:
         fcntl.fcntl(fd, fcntl.F_ADD_SEALS, _SEALS)
         return cls(fd, len(data), hashlib.sha256(data).hexdigest())
 
+    @property
+    def path(self) -> Path:
+        """Where this process can open it anew."""
+        return Path(f"/proc/self/fd/{self.fd}")
+
     def read(self) -> bytes:
         """All its bytes."""
         return _contents(self.fd, self.size)
@@ -95,10 +102,11 @@ class Job:
     address space of each process.  ``stack_mb`` is what each thread reserves of address space; without a control group
     at most a sixteenth of ``memory_mb``.  ``output_mb`` bounds each of stdout, stderr and every
     file.  ``collect`` names files to bring back, as absolute paths in the sandbox.  ``profile`` samples where the time
-    goes, which slows the run: never time with it.  ``called``: the artefact is a driver around a function, ``stdin``
-    holds a plan of calls with their inputs (``shim_calls.h``); stdout of the answer is then all written arrays, and its
-    times are those of the calls.  ``one_core``: all its threads share one core, and it cannot change that.  ``shadow``:
-    it may reserve any amount of address space, as a sanitizer does; where there is no control group it cannot start.
+    goes, which slows the run: never time with it; not in a bare session.  ``called``: the artefact is a driver around a
+    function, ``stdin`` holds a plan of calls with their inputs (``shim_calls.h``); stdout of the answer is then all
+    written arrays, and its times are those of the calls.  ``one_core``: all its threads share one core, and it cannot
+    change that.  ``shadow``: it may reserve any amount of address space, as a sanitizer does; where there is no control
+    group it cannot start.
     """
 
     argv: tuple[str, ...]
@@ -171,8 +179,8 @@ class Ran:
         return self.ending == "exit" and self.code == 0
 
 
-def pack(job: Job, building: bool) -> bytes:
-    """The packet that asks for ``job``; its blobs travel beside it."""
+def pack(job: Job, kind: Kind) -> bytes:
+    """The packet that asks for ``job`` in a session of this kind; its blobs travel beside it."""
     if "{artefact}" in job.argv and job.artefact is None:
         raise ValueError(f"a job without an artefact names it: {job.argv}")
     words = [_word(job, number, word) for number, word in enumerate(job.argv)]
@@ -180,7 +188,7 @@ def pack(job: Job, building: bool) -> bytes:
     if not words or len(words) > MOST_WORDS or len(text) > PACKET or len(job.collect) > MOST_COLLECTED:
         raise InputError(f"a command of {len(words)} words and {len(text)} bytes cannot be run; make it shorter")
     head = _REQUEST.pack(
-        _flags(job, building),
+        _flags(job, kind),
         len(words),
         len(job.collect),
         job.processes,
@@ -199,9 +207,10 @@ def _word(job: Job, number: int, word: str) -> str:
     return "program" if number == 0 else ARTEFACT_PATH
 
 
-def _flags(job: Job, building: bool) -> int:
+def _flags(job: Job, kind: Kind) -> int:
     return (
-        _BUILDING * building
+        _BUILDING * (kind == "building")
+        | _ALONE * (kind == "bare")
         | _PROFILE * job.profile
         | _HAS_STDIN * (job.stdin is not None)
         | _HAS_ARTEFACT * (job.artefact is not None)

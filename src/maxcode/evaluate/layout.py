@@ -15,10 +15,22 @@ from typing import final
 from maxcode.errors import InputError
 
 TMP_MB = 1024
-_DEVICES = ("null", "zero", "full", "random", "urandom")
+SHIM_PATH = "/shim"
+_DEVICES = ("null", "full", "random", "urandom")
 # Counters of the whole machine that a program can move at will and nothing else does: notes to a later session.
 _COUNTERS = (
-    *("vmstat", "zoneinfo", "buddyinfo", "pagetypeinfo", "interrupts", "softirqs", "stat", "schedstat", "diskstats"),
+    *(
+        "vmstat",
+        "zoneinfo",
+        "buddyinfo",
+        "pagetypeinfo",
+        "interrupts",
+        "softirqs",
+        "stat",
+        "schedstat",
+        "diskstats",
+        "loadavg",
+    ),
     *("pressure/cpu", "pressure/io", "pressure/memory", "pressure/irq"),
     *("sys/fs/inode-nr", "sys/fs/inode-state", "sys/fs/dentry-state", "sys/fs/file-nr", "sys/fs/aio-nr"),
 )
@@ -45,6 +57,13 @@ _ALWAYS = [
     "--setenv",
     "PATH",
     "/usr/bin:/bin",
+    "--dir",
+    "/tmp",
+    "--dir",
+    "/dev/shm",
+]
+# Not in a bare session: numbers of inodes and processes there come from counters of the whole machine.
+_PROC = [
     "--proc",
     "/proc",
     *(
@@ -59,10 +78,6 @@ _ALWAYS = [
     "/proc/1/task",
     "--remount-ro",
     "/proc",
-    "--dir",
-    "/tmp",
-    "--dir",
-    "/dev/shm",
     "--symlink",
     "/proc/self/fd",
     "/dev/fd",
@@ -81,10 +96,14 @@ _ALWAYS = [
 @final
 @dataclass(frozen=True, slots=True)
 class Layout:
-    """``files`` are (descriptor, path) of read-only sources, None for a session that only runs; ``folders`` are
-    (host path, path) of what is bound read-only; ``runtime`` are (descriptor, path) of what takes the place of the
-    host's /usr, None where the host's is shown."""
+    """``shim`` is the descriptor of what becomes process 1, at SHIM_PATH.
 
+    ``files`` are (descriptor, path) of read-only sources, None for a session that only runs; ``folders`` are (host
+    path, path) of what is bound read-only; ``runtime`` are (descriptor, path) of what takes the place of the host's
+    /usr, None where the host's is shown.
+    """
+
+    shim: int
     files: tuple[tuple[int, str], ...] | None
     folders: tuple[tuple[Path, str], ...]
     runtime: tuple[tuple[int, str], ...] | None = None
@@ -92,14 +111,15 @@ class Layout:
     @property
     def fds(self) -> tuple[int, ...]:
         """All descriptors that bubblewrap must inherit."""
-        return tuple(fd for fd, _ in (*(self.files or ()), *(self.runtime or ())))
+        return (self.shim, *(fd for fd, _ in (*(self.files or ()), *(self.runtime or ()))))
 
     def arguments(self) -> list[str]:
         """Bubblewrap's arguments: everything read-only at the end, but a limited /tmp where there are sources."""
-        words = [*_ALWAYS, *(_HOST if self.runtime is None else []), *_aliases(bare=self.runtime is not None)]
-        for fd, path in self.runtime or ():
+        bare = self.runtime is not None
+        words = [*_ALWAYS, *([] if bare else [*_PROC, *_HOST]), *_aliases(bare)]
+        for fd, path in ((self.shim, SHIM_PATH), *(self.runtime or ())):
             words += ["--perms", "0555", "--file", str(fd), path]
-        for name in _DEVICES:
+        for name in _DEVICES if bare else (*_DEVICES, "zero"):  # mapped, /dev/zero is one more file with a number
             words += ["--dev-bind", f"/dev/{name}", f"/dev/{name}"]
         for folder, path in self.folders:
             words += ["--ro-bind", str(folder), path]
@@ -125,19 +145,21 @@ def _aliases(bare: bool) -> Iterator[str]:
 
 @contextmanager
 def laid_out(
+    shim: Path,
     sources: Mapping[str, str | bytes] | None,
     binds: Sequence[tuple[Path, str]],
     runtime: Mapping[str, Path] | None = None,
 ) -> Iterator[Layout]:
-    """The layout for these sources and binds; its descriptors are open inside the block.
+    """The layout for this shim, these sources and binds; its descriptors are open inside the block.
 
-    With ``runtime`` (path in the sandbox -> file of the host) copies of these files are all there is of the host.
+    With ``runtime`` (path in the sandbox -> file of the host) copies of these files are all there is of the host, and
+    there is no /proc.
     InputError for a source that would not lie below /src.
     """
     with ExitStack() as stack:
         files = [(_memory_file(stack, text), _place(path)) for path, text in (sources or {}).items()]
         bare = None if runtime is None else tuple((_opened(stack, file), path) for path, file in runtime.items())
-        yield Layout(None if sources is None else tuple(files), tuple(binds), bare)
+        yield Layout(_opened(stack, shim), None if sources is None else tuple(files), tuple(binds), bare)
 
 
 def _place(path: str) -> str:

@@ -6,6 +6,7 @@ problem.  Generated inputs take the original as their oracle; they are made only
 
 from __future__ import annotations
 
+import re
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import final
@@ -14,6 +15,7 @@ from maxcode.errors import InputError
 from maxcode.evaluate.build import Builder, Built
 from maxcode.evaluate.function import Inputs, Shape, checked_shapes, drawn_shapes, timed_shapes
 from maxcode.evaluate.sandbox import Blob, Job, Sandbox
+from maxcode.languages import language
 from maxcode.types import Case, Evaluation, Problem
 
 TIMED_AT_MOST = 5
@@ -21,6 +23,11 @@ TIMED_FLOOR_S = 0.020  # below this a process's start is a visible share of its 
 CALLS_FLOOR_S = 0.002  # of all calls of a function in a pass, whose clock leaves out the start
 PASS_AT_MOST_S = 0.5  # more inputs only as long as a pass stays this short
 RACE_PASS_AT_MOST_S = 0.1  # the same for the races of the search, which decide who is worth confirming
+_UNAVAILABLE = re.compile(
+    r"\b(?:popen|system|pipe2?|socket(?:pair)?|shm_open|memfd_create)(?=\s*\()"
+    r"|MAP_SHARED\s*\|\s*MAP_ANON(?:YMOUS)?\b|MAP_ANON(?:YMOUS)?\s*\|\s*MAP_SHARED\b"
+    r"|/proc/[\w/]+|/dev/(?:stdin|stdout|stderr|fd|zero)\b"
+)
 
 
 @final
@@ -180,3 +187,16 @@ async def build_original(builder: Builder, problem: Problem) -> Built:
             f"{built.reason}\n{built.diagnostics}".rstrip()
         )
     return built
+
+
+def not_to_be_had(problem: Problem) -> str:
+    """Why an original may fail here that works elsewhere, with what to do; empty where nothing in its text says so."""
+    if not language(problem.language).bare:
+        return ""
+    found = next((match for text in problem.program.files.values() if (match := _UNAVAILABLE.search(text))), None)
+    if found is None:
+        return ""
+    return (
+        f"; it uses `{found[0]}`, and a compiled program gets no pipe, socket, shell, /proc or shared memory here: "
+        "read standard input, write standard output, and share the work among threads, or children that are waited for"
+    )

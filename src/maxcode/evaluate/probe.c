@@ -9,6 +9,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <linux/magic.h>
+#include <link.h>
 #include <sched.h>
 #include <signal.h>
 #include <stdio.h>
@@ -20,12 +21,14 @@
 #include <sys/mount.h>
 #include <sys/msg.h>
 #include <sys/personality.h>
+#include <sys/prctl.h>
 #include <sys/ptrace.h>
 #include <sys/resource.h>
 #include <sys/shm.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
 #include <sys/syscall.h>
+#include <sys/sysinfo.h>
 #include <sys/uio.h>
 #include <sys/vfs.h>
 #include <sys/wait.h>
@@ -71,18 +74,45 @@ static void try_reading(void) {
     for (size_t i = 0; i < sizeof paths / sizeof paths[0]; i++) must_fail(paths[i], open(paths[i], O_RDONLY));
 }
 
+static int look_at_library(struct dl_phdr_info *library, size_t size, void *unused) {
+    struct statfs about;
+    (void)size, (void)unused;
+    if (library->dlpi_name[0] == '/' && !statfs(library->dlpi_name, &about) && about.f_type != TMPFS_MAGIC)
+        must_fail(library->dlpi_name, 0);
+    return 0;
+}
+
 /* In a bare session: no program of the host to read, and every library a copy in memory. */
 static void try_host(void) {
     const char *paths[] = {"/usr/bin", "/usr/include", "/usr/share", "/usr/local", "/opt", "/etc/passwd"};
-    char line[512], *path;
-    struct statfs about;
-    FILE *maps = fopen("/proc/self/maps", "r");
     for (size_t i = 0; i < sizeof paths / sizeof paths[0]; i++) must_fail(paths[i], open(paths[i], O_RDONLY));
-    while (maps && fgets(line, sizeof line, maps)) {
-        line[strcspn(line, "\n")] = 0;
-        path = strchr(line, '/');
-        if (path && !statfs(path, &about) && about.f_type != TMPFS_MAGIC) must_fail(path, 0);
-    }
+    dl_iterate_phdr(look_at_library, NULL);
+}
+
+static void try_mapping(const char *what, int flags) {
+    must_fail(what, mmap(NULL, 1 << 21, PROT_READ | PROT_WRITE, flags, -1, 0) == MAP_FAILED ? -1 : 0);
+}
+
+/* In a bare session: whatever bears a number that the whole machine counts, or tells how the machine is. */
+static void try_numbers(void) {
+    const char *paths[] = {"/proc", "/proc/self/maps", "/proc/loadavg", "/sys", "/dev/zero", "/dev/fd", "/dev/stdin"};
+    const clockid_t clock_of_1 = ~1 * 8 | 2;
+    struct sysinfo about;
+    struct timespec used;
+    int ends[2], pidfd;
+    for (size_t i = 0; i < sizeof paths / sizeof paths[0]; i++) must_fail(paths[i], open(paths[i], O_RDONLY));
+    must_fail("pipe", pipe(ends));
+    must_fail("pipe2", pipe2(ends, O_CLOEXEC));
+    must_fail("socketpair", socketpair(AF_UNIX, SOCK_STREAM, 0, ends));
+    try_mapping("mapping shared memory", MAP_SHARED | MAP_ANONYMOUS);
+    try_mapping("mapping huge pages", MAP_PRIVATE | MAP_ANONYMOUS | MAP_HUGETLB | MAP_NORESERVE);
+    must_fail("memfd_create", memfd_create("note", 0));
+    must_fail("pidfd_open", syscall(SYS_pidfd_open, getpid(), 0));
+    const long child = syscall(SYS_clone, CLONE_PIDFD | SIGCHLD, 0, &pidfd, 0, 0);
+    if (child == 0) _exit(0);
+    must_fail("clone with a pidfd", child);
+    must_fail("reading process 1's clock", clock_gettime(clock_of_1, &used));
+    must_fail("sysinfo", sysinfo(&about) || (about.totalram && about.procs == 1 && !about.loads[0]) ? -1 : 0);
 }
 
 static int visible_processes(void) {
@@ -101,7 +131,7 @@ static void try_others(void) {
     must_fail("process_vm_readv", process_vm_readv(1, &ours, 1, &theirs, 1, 0));
     must_fail("pidfd_getfd", syscall(SYS_pidfd_getfd, syscall(SYS_pidfd_open, 1, 0), 0, 0));
     must_fail("prlimit", prlimit(1, RLIMIT_CPU, &(struct rlimit){1, 1}, NULL));
-    if (visible_processes() != 2) must_fail("seeing other processes", 0);
+    if (!access("/proc/self", F_OK) && visible_processes() != 2) must_fail("seeing other processes", 0);
     kill(1, SIGKILL); /* must do nothing; were it to work, there would be no answer */
     kill(1, SIGSTOP);
     kill(-1, SIGTERM);
@@ -145,6 +175,11 @@ static void try_namespaces(void) {
     must_fail("chroot", chroot("/usr"));
 }
 
+static void must_be_unlisted(const char *what, long call, int answer) {
+    if (syscall(call, 0, 0, 0, 0, 0, 0) < 0 && errno == answer) return;
+    must_fail(what, 0);
+}
+
 static void try_doors(void) {
     const struct timespec now = {1, 0};
     cpu_set_t cores;
@@ -159,7 +194,16 @@ static void try_doors(void) {
     must_fail("sched_setaffinity", sched_setaffinity(0, sizeof cores, &cores));
     must_fail("setpriority", setpriority(PRIO_PROCESS, 0, 0));
     must_fail("ignoring SIGCHLD", signal(SIGCHLD, SIG_IGN) == SIG_ERR ? -1 : 0);
-    must_fail("an unknown system call", syscall(500));
+    must_be_unlisted("a system call from the future", 500, ENOSYS);
+    must_be_unlisted("remap_file_pages", SYS_remap_file_pages, EPERM);
+    must_be_unlisted("inotify_init1", SYS_inotify_init1, EPERM);
+    must_be_unlisted("get_mempolicy", SYS_get_mempolicy, EPERM);
+    must_be_unlisted("get_robust_list", SYS_get_robust_list, EPERM);
+    must_be_unlisted("setfsuid", SYS_setfsuid, EPERM);
+    must_fail("an unlisted ioctl", ioctl(0, 0x5427 /* TIOCSBRK */) < 0 && errno == EPERM ? -1 : 0);
+    must_fail("an unlisted prctl", prctl(36 /* PR_SET_CHILD_SUBREAPER */, 1, 0, 0, 0));
+    must_fail("an unlisted fcntl", fcntl(0, F_NOTIFY, 0) < 0 && errno == EPERM ? -1 : 0);
+    must_fail("an unlisted advice", madvise(NULL, 0, 12 /* MERGEABLE */));
 }
 
 /* Environment: PATH, HOME, TMPDIR, LC_ALL and the padding.  Descriptors: the three standard ones. */
@@ -239,7 +283,8 @@ int main(int count, char **words) {
                    {"others", try_others},  {"notes", try_notes},           {"namespaces", try_namespaces},
                    {"doors", try_doors},    {"inherit", try_inheriting},    {"forks", fork_many},
                    {"memory", take_alone},  {"memories", take_together},    {"daemon", leave_daemon},
-                   {"flood", flood},        {"loop", loop},                 {"host", try_host}};
+                   {"flood", flood},        {"loop", loop},                 {"host", try_host},
+                   {"numbers", try_numbers}};
     signal(SIGTERM, SIG_IGN);
     for (size_t i = 0; i < sizeof attacks / sizeof attacks[0]; i++)
         if (!strcmp(attack, attacks[i].name)) {

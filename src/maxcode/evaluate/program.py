@@ -32,6 +32,7 @@ from maxcode.evaluate.prepare import (
     calls_of,
     choose_timed,
     generate,
+    not_to_be_had,
     read_inputs,
     without,
 )
@@ -46,6 +47,7 @@ from maxcode.types import Action, Evaluation, Feedback, Outcome, Problem, Progra
 SOURCE_AT_MOST = 1_000_000  # bytes
 PLAYOFF_PAIRS = 15  # between two that are both faster than the original, a near tie is not worth more
 LEAST_TESTS = 1
+_CHECK = "; check that the tests belong to it, and the checker"
 ROOF_MARGIN = 1.1  # the roof is measured too
 
 
@@ -93,7 +95,10 @@ class ProgramEvaluator:
         timed, warning = choose_timed(kept)
         slimmer = without(problem, frozenset(given.name for given in inputs) - names)
         baseline = await self._baseline(slimmer, original, kept, verified)
-        notes = [f"dropped {len(dropped)} test(s) the original fails itself: {', '.join(dropped)}"] if dropped else []
+        why = not_to_be_had(problem)
+        notes = (
+            [f"dropped {len(dropped)} test(s) the original fails itself: {', '.join(dropped)}{why}"] if dropped else []
+        )
         notes += [warning] if warning else []
         peak = await peak_gflops(self._sandbox, spec_of(problem)) if source is not None else 0.0
         admitted = Admitted(slimmer, kept, timed, original, baseline, dropped, tuple(notes), source, peak)
@@ -122,7 +127,7 @@ class ProgramEvaluator:
             first = next(r for r in verified.results if r.outcome is not Outcome.CORRECT)
             raise InputError(
                 f"the original {problem.program.name} passes none of its {len(inputs)} tests (first: {first.name} "
-                f"{first.outcome.value} {first.detail}); check that the tests belong to it, and the checker"
+                f"{first.outcome.value} {first.detail}){not_to_be_had(problem) or _CHECK}"
             )
         return tuple(kept)
 

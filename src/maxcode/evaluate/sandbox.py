@@ -16,7 +16,7 @@ import shutil
 import socket
 import subprocess
 from collections.abc import AsyncIterator, Iterator, Mapping, Sequence
-from contextlib import AsyncExitStack, asynccontextmanager, contextmanager
+from contextlib import AsyncExitStack, ExitStack, asynccontextmanager, contextmanager
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Self, final
@@ -25,8 +25,8 @@ import anyio
 
 from maxcode.errors import MachineError, UnsafeError
 from maxcode.evaluate.cgroup import Group, Hierarchy, find_hierarchy
-from maxcode.evaluate.jobs import Blob, Ending, Job, Ran, Sample, pack, unpack
-from maxcode.evaluate.layout import TMP_MB, Layout, laid_out
+from maxcode.evaluate.jobs import Blob, Ending, Job, Kind, Ran, Sample, pack, unpack
+from maxcode.evaluate.layout import SHIM_PATH, TMP_MB, Layout, laid_out
 from maxcode.evaluate.runtime import find_runtime
 from maxcode.evaluate.toolchain import cache_root, own_program
 
@@ -95,7 +95,8 @@ class Sandbox:
     ) -> AsyncIterator[Session]:
         """A fresh namespace for jobs over ``blobs`` and over nothing else.
 
-        A ``bare`` one shows no file of the host, but copies of the runtime libraries that a compiled program needs.
+        A ``bare`` one, for compiled programs, shows no file of the host but copies of the runtime libraries, and no
+        /proc; what runs there makes no pipes and is never sampled.
 
         With ``sources`` (path below /src -> text) it is one for builds and helpers: the sources are read-only in
         /src, which is where jobs start, and /tmp can be written.  ``binds`` are (host folder, path in the sandbox),
@@ -103,21 +104,22 @@ class Sandbox:
         """
         async with AsyncExitStack() as stack:
             group = await stack.enter_async_context(_group(self.hierarchy))
-            with laid_out(sources, binds, self.runtime if bare else None) as layout:
+            with laid_out(self.shim, sources, binds, self.runtime if bare else None) as layout:
                 line = await stack.enter_async_context(self._line(group, layout))
             await line.hear(_START_S)
-            yield Session(line, group, frozenset(blob.fd for blob in blobs), sources is not None)
+            kind: Kind = "building" if sources is not None else "bare" if bare else "hosted"
+            yield Session(line, group, frozenset(blob.fd for blob in blobs), kind)
 
     @asynccontextmanager
     async def _line(self, group: Group | None, layout: Layout) -> AsyncIterator[_Line]:
         """A started shim; gone, with all that ran below it, when the block is left."""
         ours, theirs = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
         ours.setblocking(False)
-        with ours, _opened(self.shim) as shim, _scratch() as words:
+        with ours, _scratch() as words:
             with theirs:
                 argv = [str(self.shim), "launch", str(SANDBOX_UID), *(group.joins if group else ()), "--", self.bwrap]
-                argv += [*layout.arguments(), "--", f"/proc/self/fd/{shim}", "session", str(theirs.fileno())]
-                process = _start(argv, (theirs.fileno(), shim, *layout.fds), words)
+                argv += [*layout.arguments(), "--", SHIM_PATH, "session", str(theirs.fileno())]
+                process = _start(argv, (theirs.fileno(), *layout.fds), words)
             line = _Line(ours, process, words)
             try:
                 yield line
@@ -131,11 +133,11 @@ class Sandbox:
 class Session:
     """One namespace: jobs over the same blobs, one at a time, none of which can leave anything to the next."""
 
-    def __init__(self, line: _Line, group: Group | None, blobs: frozenset[int], building: bool) -> None:
+    def __init__(self, line: _Line, group: Group | None, blobs: frozenset[int], kind: Kind) -> None:
         self._line = line
         self._group = group
         self._blobs = blobs
-        self._building = building
+        self._kind = kind
         self._busy = False
         self._memory_mb = 0
 
@@ -150,7 +152,9 @@ class Session:
             raise ValueError("a job may only use the blobs that its session was opened with")
         self._busy = True
         kills = self._group.kills() if self._group else 0
-        self._line.ask(pack(self._limited(job), self._building), [blob.fd for blob in job.blobs])
+        with ExitStack() as stack:
+            packet = pack(self._limited(job), self._kind)
+            self._line.ask(packet, [stack.enter_context(_opened(blob.path)) for blob in job.blobs])
         ran = unpack(job, *await self._line.hear(job.wall_s + _ANSWER_S))
         self._busy = False
         killed = self._group is not None and self._group.kills() > kills
@@ -164,7 +168,7 @@ class Session:
         """
         if self._group is None:
             return replace(job, stack_mb=min(job.stack_mb, max(1, job.memory_mb // _STACKS)))
-        files_mb = 2 * job.output_mb + (TMP_MB if self._building else 0)
+        files_mb = 2 * job.output_mb + (TMP_MB if self._kind == "building" else 0)
         self._memory_mb = max(self._memory_mb, job.memory_mb + files_mb + _OVERHEAD_MB)
         self._group.limit(self._memory_mb << 20, job.processes + 2)
         return replace(job, memory_mb=_SHADOW_MB if job.shadow else _RESERVED * job.memory_mb)
@@ -245,6 +249,7 @@ def _start(argv: Sequence[str], fds: Sequence[int], words: int) -> subprocess.Po
 
 @contextmanager
 def _opened(path: Path) -> Iterator[int]:
+    """A descriptor of its own, so that not even an offset is shared with another run; read only."""
     fd = os.open(path, os.O_RDONLY | os.O_CLOEXEC)
     try:
         yield fd

@@ -24,6 +24,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/ioctl.h>
 #include <sys/mman.h>
 #include <sys/prctl.h>
 #include <sys/ptrace.h>
@@ -32,6 +33,7 @@
 #include <sys/socket.h>
 #include <sys/stat.h>
 #include <sys/syscall.h>
+#include <sys/sysinfo.h>
 #include <sys/uio.h>
 #include <sys/user.h>
 #include <sys/wait.h>
@@ -47,7 +49,10 @@
 #define MOST_BURNT 64 /* process numbers that a session skips at its start; divides 256 */
 #define ARTEFACT 3    /* its number in every program, so that all sides of a race look alike */
 
-enum flags { BUILDING = 1, PROFILE = 2, HAS_STDIN = 4, HAS_ARTEFACT = 8, START_ARTEFACT = 16, CALLED = 32, ONE_CORE = 64 };
+enum flags {
+    BUILDING = 1, PROFILE = 2, HAS_STDIN = 4, HAS_ARTEFACT = 8,
+    START_ARTEFACT = 16, CALLED = 32, ONE_CORE = 64, ALONE = 128, /* a compiled program, in a session without /proc */
+};
 enum ending { EXITED, SIGNALLED, TIMED_OUT, FLOODED, UNSTARTED, TAMPERED };
 
 struct request { /* then the arguments and the paths to collect, each ending in NUL; comes with stdin, artefact */
@@ -75,11 +80,12 @@ struct job {
     char *strings[MOST_STRINGS + 1]; /* the arguments, NULL */
     char **collected;
     int input, artefact, out, err;
-    int notes; /* a pipe for the new process's note */
+    int notes;    /* a socket for the new process's note, with which comes: */
+    int listener; /* where to hear of the calls that the shim answers; -1 where there are none */
 };
 
 static int control;
-static struct program run_filter, build_filter, call_filter;
+static struct program filters[CALLS + 1]; /* by mode */
 
 static void die(const char *what) {
     fprintf(stderr, "maxcode shim: %s: %s\n", what, strerror(errno));
@@ -123,6 +129,8 @@ static uint64_t patience_us(const struct job *job, pid_t pid, uint64_t start) {
     return soonest < job->ask.wall_us - wall ? soonest : job->ask.wall_us - wall;
 }
 
+#include "shim_told.h"
+
 #include "shim_calls.h"
 #include "shim_sampler.h"
 #include "shim_start.h"
@@ -130,16 +138,18 @@ static uint64_t patience_us(const struct job *job, pid_t pid, uint64_t start) {
 /* ------------------------------------------------------------------------------------------------- watching it */
 
 /* Waits until the program ends (true) or its time is over (false), reaping nothing. */
-static bool watch(const struct job *job, pid_t pid, uint64_t start, struct sampler *sampler) {
-    struct pollfd awaited[] = {{(int)syscall(SYS_pidfd_open, pid, 0), POLLIN, 0}, {control, POLLRDHUP, 0}};
+static bool watch(struct job *job, pid_t pid, uint64_t start, struct sampler *sampler) {
+    struct pollfd awaited[] = {{(int)syscall(SYS_pidfd_open, pid, 0), POLLIN, 0}, {control, POLLRDHUP, 0}, {0}};
     if (awaited[0].fd < 0) die("pidfd_open");
     for (;;) {
         uint64_t us = patience_us(job, pid, start);
         if (us == 0) break;
         if (sampler && us > sampler->every_us) us = sampler->every_us;
-        poll_for(awaited, 2, us);
+        awaited[2] = (struct pollfd){job->listener, POLLIN, 0};
+        poll_for(awaited, 3, us);
         if (awaited[1].revents) _exit(0); /* whoever asked is gone: so is everything here */
         if (awaited[0].revents) break;
+        job->listener = tell(job->listener, awaited[2].revents);
         if (sampler) take_sample(sampler, pid, start + job->ask.wall_us);
     }
     close(awaited[0].fd);
@@ -180,11 +190,10 @@ static void clear_namespace(struct reply *reply) {
 /* How many processes and threads it started: the counter of process numbers is one thing a run cannot help leaving
  * behind, and a program that moves it far may be writing a message with it. */
 static uint32_t spawned_after(pid_t pid) {
-    int last = 0;
-    FILE *loadavg = fopen("/proc/loadavg", "re");
-    if (!loadavg || fscanf(loadavg, "%*s %*s %*s %*s %d", &last) != 1) die("/proc/loadavg");
-    fclose(loadavg);
-    return last >= pid ? (uint32_t)(last - pid) : UINT32_MAX;
+    const pid_t next = vfork();
+    if (next == 0) _exit(0);
+    if (next < 0 || waitpid(next, NULL, 0) != next) die("vfork");
+    return next > pid ? (uint32_t)(next - pid - 1) : UINT32_MAX;
 }
 
 static bool is_full(int fd, uint64_t size) {
@@ -192,13 +201,24 @@ static bool is_full(int fd, uint64_t size) {
     return !fstat(fd, &about) && (uint64_t)about.st_size >= size;
 }
 
-/* Reads the note, and takes what it cost to prepare the process off its bill; by far the most is system time. */
-static void settle(const struct job *job, struct reply *reply) {
-    struct note note;
-    if (read(job->notes, &note, sizeof note) != sizeof note) return;
-    memcpy(reply->trouble, note.trouble, sizeof reply->trouble);
-    const uint64_t system = note.used_us < reply->system_us ? note.used_us : reply->system_us;
-    const uint64_t user = note.used_us - system < reply->user_us ? note.used_us - system : reply->user_us;
+/* Waits for the note, and for the listener where one comes with it; the process may have died of its preparations. */
+static bool hear_note(struct job *job, struct note *note) {
+    char rights[CMSG_SPACE(sizeof(int))] __attribute__((aligned(8)));
+    struct iovec part = {note, sizeof *note};
+    struct msghdr message = {.msg_iov = &part, .msg_iovlen = 1, .msg_control = rights, .msg_controllen = sizeof rights};
+    const bool heard = recvmsg(job->notes, &message, MSG_CMSG_CLOEXEC) == sizeof *note;
+    const struct cmsghdr *header = heard ? CMSG_FIRSTHDR(&message) : NULL;
+    job->listener = -1;
+    if (header) memcpy(&job->listener, CMSG_DATA(header), sizeof job->listener);
+    if (header) job->listener = lifted(job->listener);
+    return heard;
+}
+
+/* Takes what it cost to prepare the process off its bill; by far the most is system time. */
+static void settle(const struct note *note, struct reply *reply) {
+    memcpy(reply->trouble, note->trouble, sizeof reply->trouble);
+    const uint64_t system = note->used_us < reply->system_us ? note->used_us : reply->system_us;
+    const uint64_t user = note->used_us - system < reply->user_us ? note->used_us - system : reply->user_us;
     reply->system_us -= system;
     reply->user_us -= user;
 }
@@ -219,10 +239,11 @@ static void judge(const struct job *job, int status, bool in_time, struct reply 
 static void run(struct job *job, struct reply *reply, struct sampler *sampler) {
     int ends[2];
     struct calls calls;
+    struct note note = {0};
     bool answered = true, tampered = false;
     const bool called = job->ask.flags & CALLED;
     if (called) prepare_calls(&calls, job);
-    if (pipe2(ends, O_CLOEXEC)) die("pipe2");
+    if (socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, ends)) die("socketpair");
     job->notes = lifted(ends[0]);
     ends[1] = lifted(ends[1]);
     const uint64_t start = now_us(); /* before fork: its return can come late on a busy machine */
@@ -233,6 +254,7 @@ static void run(struct job *job, struct reply *reply, struct sampler *sampler) {
         become(job, called ? &calls : NULL);
     }
     close(ends[1]);
+    const bool noted = hear_note(job, &note);
     if (sampler) start_sampling(sampler, pid, job->notes);
     if (called) answered = play(&calls, job, pid, start, &tampered);
     if (called) close_calls(&calls), kill(pid, SIGCONT); /* which the driver takes for the end */
@@ -243,93 +265,17 @@ static void run(struct job *job, struct reply *reply, struct sampler *sampler) {
     if (called) reply->called_cpu_ns = calls.cpu_ns, reply->called_wall_ns = calls.wall_ns;
     clear_namespace(reply);
     reply->spawned = spawned_after(pid);
-    settle(job, reply);
+    if (noted) settle(&note, reply);
     judge(job, status, in_time, reply);
     if (tampered) reply->ending = TAMPERED;
     if (!answered && reply->ending == EXITED && reply->code == 0) reply->code = 1; /* it left before its last call */
     close(job->notes);
+    if (job->listener >= 0) close(job->listener);
 }
 
 /* ---------------------------------------------------------------------------------------------- jobs and answers */
 
-/* A descriptor of our own for the same file, so that not even an offset is shared with another run; read only.  The
- * read sets the time of last access, which would else tell when an earlier run chose to read. */
-static int reopened(int fd) {
-    char path[32];
-    snprintf(path, sizeof path, "/proc/self/fd/%d", fd);
-    const int fresh = open(path, O_RDONLY | O_CLOEXEC);
-    char first;
-    if (fresh < 0 || pread(fresh, &first, 1, 0) < 0) die("open blob");
-    close(fd);
-    return lifted(fresh);
-}
-
-static void unpack(struct job *job, ssize_t size) {
-    char *at = job->packet, *end = job->packet + size;
-    const uint32_t count = job->ask.arguments + job->ask.collected;
-    if (count > MOST_STRINGS || job->ask.arguments == 0 || size == 0 || end[-1]) die("malformed job");
-    for (uint32_t i = 0, slot = 0; i < count && at < end; i++, at += strlen(at) + 1) {
-        if (i == job->ask.arguments) job->strings[slot++] = NULL;
-        job->strings[slot++] = at;
-    }
-    job->strings[job->ask.arguments] = NULL;
-    job->collected = job->strings + job->ask.arguments + 1;
-}
-
-static void take_fds(struct job *job, struct msghdr *message) {
-    const struct cmsghdr *header = CMSG_FIRSTHDR(message);
-    const bool fed = job->ask.flags & HAS_STDIN, given = job->ask.flags & HAS_ARTEFACT;
-    int fds[2];
-    const size_t size = ((size_t)fed + given) * sizeof fds[0];
-    if ((header ? header->cmsg_len - CMSG_LEN(0) : 0) != size) die("malformed job");
-    if (header) memcpy(fds, CMSG_DATA(header), size);
-    job->input = fed ? reopened(fds[0]) : lifted(open("/dev/null", O_RDONLY | O_CLOEXEC));
-    job->artefact = given ? reopened(fds[fed]) : -1;
-}
-
-static bool receive(struct job *job) {
-    char rights[CMSG_SPACE(2 * sizeof(int))] __attribute__((aligned(8)));
-    struct iovec parts[] = {{&job->ask, sizeof job->ask}, {job->packet, sizeof job->packet}};
-    struct msghdr message = {.msg_iov = parts, .msg_iovlen = 2, .msg_control = rights, .msg_controllen = sizeof rights};
-    const ssize_t size = recvmsg(control, &message, MSG_CMSG_CLOEXEC);
-    if (size <= 0) return false;
-    if (size < (ssize_t)sizeof job->ask || message.msg_flags & (MSG_TRUNC | MSG_CTRUNC)) die("malformed job");
-    take_fds(job, &message);
-    unpack(job, size - (ssize_t)sizeof job->ask);
-    return true;
-}
-
-static int fresh_file(const char *name) {
-    const int fd = memfd_create(name, MFD_CLOEXEC);
-    if (fd < 0) die("memfd_create");
-    return lifted(fd);
-}
-
-/* The file a build wrote, or -1: no link is followed on the way, and only a regular file is one. */
-static int open_written(const char *path) {
-    struct open_how how = {.flags = O_RDONLY | O_NONBLOCK | O_CLOEXEC, .resolve = RESOLVE_NO_SYMLINKS};
-    struct stat about;
-    const int fd = (int)syscall(SYS_openat2, AT_FDCWD, path, &how, sizeof how);
-    if (fd >= 0 && (fstat(fd, &about) || !S_ISREG(about.st_mode))) {
-        close(fd);
-        return -1;
-    }
-    return fd;
-}
-
-static void answer(const struct reply *reply, const int *fds, int count) {
-    char rights[CMSG_SPACE(MOST_FDS * sizeof(int))] __attribute__((aligned(8))) = {0};
-    struct iovec part = {(void *)reply, sizeof *reply};
-    struct msghdr message = {.msg_iov = &part, .msg_iovlen = 1, .msg_control = rights};
-    message.msg_controllen = CMSG_SPACE((size_t)count * sizeof(int));
-    struct cmsghdr *header = CMSG_FIRSTHDR(&message);
-    header->cmsg_len = CMSG_LEN((size_t)count * sizeof(int));
-    header->cmsg_level = SOL_SOCKET;
-    header->cmsg_type = SCM_RIGHTS;
-    memcpy(CMSG_DATA(header), fds, (size_t)count * sizeof(int));
-    if (sendmsg(control, &message, MSG_NOSIGNAL) < 0) _exit(0);
-    for (int i = 0; i < count; i++) close(fds[i]);
-}
+#include "shim_packets.h"
 
 static void serve(struct job *job) {
     static struct sampler sampler;
@@ -377,9 +323,8 @@ static int session(int fd) {
     if (syscall(SYS_close_range, 3, FIRST_FREE - 1, 0)) die("close_range");
     prctl(PR_SET_DUMPABLE, 0, 0, 0, 0);
     default_signals();
-    make_filter(&run_filter, RUNS);
-    make_filter(&build_filter, BUILDS);
-    make_filter(&call_filter, CALLS);
+    prepare_told();
+    for (int mode = BUILDS; mode <= CALLS; mode *= 2) make_filter(&filters[mode], (enum mode)mode);
     begin_anywhere();
     if (send(control, "ready", 5, MSG_NOSIGNAL) != 5) die("send");
     while (receive(&job)) serve(&job);

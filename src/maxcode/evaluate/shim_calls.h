@@ -143,12 +143,14 @@ static bool is_unread(const struct calls *calls, const struct array *array, unsi
 }
 
 /* Waits for the program's word; false when it ended, or its time is over. */
-static bool hear_done(struct calls *calls, const struct job *job, pid_t pid, uint64_t start) {
-    struct pollfd awaited[] = {{calls->done, POLLIN, 0}, {control, POLLRDHUP, 0}};
+static bool hear_done(struct calls *calls, struct job *job, pid_t pid, uint64_t start) {
+    struct pollfd awaited[] = {{calls->done, POLLIN, 0}, {control, POLLRDHUP, 0}, {0}};
     char word;
     for (uint64_t us; (us = patience_us(job, pid, start)) > 0;) {
-        poll_for(awaited, 2, us);
+        awaited[2] = (struct pollfd){job->listener, POLLIN, 0};
+        poll_for(awaited, 3, us);
         if (awaited[1].revents) _exit(0);
+        job->listener = tell(job->listener, awaited[2].revents);
         if (awaited[0].revents) return read(calls->done, &word, 1) == 1;
     }
     return false;
@@ -175,7 +177,7 @@ static bool went_on(pid_t pid) {
 }
 
 /* One round; false when it was the last: the program ended, was too slow, or (`tampered`) wrote where it must not. */
-static bool play_round(struct calls *calls, const struct job *job, pid_t pid, uint64_t start, bool *tampered) {
+static bool play_round(struct calls *calls, struct job *job, pid_t pid, uint64_t start, bool *tampered) {
     clockid_t clock;
     const off_t inputs = lseek(job->input, 0, SEEK_CUR);
     visit(calls, fill, job->input);
@@ -197,7 +199,7 @@ static bool play_round(struct calls *calls, const struct job *job, pid_t pid, ui
 }
 
 /* All rounds; true when the program is still there at the end, having answered each. */
-static bool play(struct calls *calls, const struct job *job, pid_t pid, uint64_t start, bool *tampered) {
+static bool play(struct calls *calls, struct job *job, pid_t pid, uint64_t start, bool *tampered) {
     clockid_t clock;
     close(calls->their_go), close(calls->their_done);
     if (!hear_done(calls, job, pid, start) || clock_getcpuclockid(pid, &clock)) return false; /* it is ready */

@@ -90,7 +90,10 @@ static void add_mapping(struct sampler *sampler, struct mapping mapping, const c
 static void read_mappings(struct sampler *sampler, pid_t pid) {
     char where[32], program[256] = "", line[512], previous[256] = "";
     snprintf(where, sizeof where, "/proc/%d/exe", pid);
-    if (readlink(where, program, sizeof program - 1) < 0) return;
+    if (readlink(where, program, sizeof program - 1) < 0) {
+        sampler->trouble = "it cannot be sampled without /proc";
+        return;
+    }
     snprintf(where, sizeof where, "/proc/%d/maps", pid);
     FILE *maps = fopen(where, "re");
     if (!maps) return;

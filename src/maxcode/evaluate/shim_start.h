@@ -2,15 +2,31 @@
  *
  * Order matters: descriptors first, then the limits (one of them is on descriptors), the system call filter last.
  */
+static bool send_note(const struct job *job, const struct note *note, int listener) {
+    char rights[CMSG_SPACE(sizeof listener)] __attribute__((aligned(8))) = {0};
+    struct iovec part = {(void *)note, sizeof *note};
+    struct msghdr message = {.msg_iov = &part, .msg_iovlen = 1};
+    if (listener >= 0) {
+        message.msg_control = rights;
+        message.msg_controllen = sizeof rights;
+        struct cmsghdr *header = CMSG_FIRSTHDR(&message);
+        header->cmsg_len = CMSG_LEN(sizeof listener);
+        header->cmsg_level = SOL_SOCKET;
+        header->cmsg_type = SCM_RIGHTS;
+        memcpy(CMSG_DATA(header), &listener, sizeof listener);
+    }
+    return sendmsg(job->notes, &message, MSG_NOSIGNAL) == sizeof *note;
+}
+
 static void give_up(const struct job *job, const char *what) {
     struct note note = {0};
     snprintf(note.trouble, sizeof note.trouble, "%s: %s", what, strerror(errno));
-    _exit(write(job->notes, &note, sizeof note) < 0 ? 125 : 126);
+    _exit(send_note(job, &note, -1) ? 126 : 125);
 }
 
-static void note_start(const struct job *job) {
-    struct note note = {.used_us = cpu_us_of(0)};
-    if (write(job->notes, &note, sizeof note) != sizeof note) give_up(job, "note");
+static void note_start(const struct job *job, int listener) {
+    const struct note note = {.used_us = cpu_us_of(0)};
+    if (!send_note(job, &note, listener)) give_up(job, "note");
 }
 
 /* Never more than we were given ourselves, which would need a right that nobody here has. */
@@ -63,8 +79,14 @@ static void fill_padding(char *padding, size_t size) {
     padding[8 + drawn % (size - 8)] = 0;
 }
 
+static enum mode mode_of(const struct job *job) {
+    const uint32_t flags = job->ask.flags;
+    return flags & CALLED ? CALLS : flags & BUILDING ? BUILDS : flags & ALONE ? BARE : RUNS;
+}
+
 static void become(struct job *job, const struct calls *calls) {
-    const bool building = job->ask.flags & BUILDING;
+    const enum mode mode = mode_of(job);
+    int listener;
     char padding[4096];
     fill_padding(padding, sizeof padding);
     char *environment[] = {"PATH=/usr/bin:/bin", "HOME=/tmp", "TMPDIR=/tmp", "LC_ALL=C", padding, NULL};
@@ -72,8 +94,8 @@ static void become(struct job *job, const struct calls *calls) {
     setsid();
     set_limits(job);
     if (job->ask.flags & ONE_CORE) stay_on_one_core(job);
-    if (!install_filter(calls ? &call_filter : building ? &build_filter : &run_filter)) give_up(job, "seccomp");
-    note_start(job);
+    if (!install_filter(&filters[mode], mode, &listener)) give_up(job, "seccomp");
+    note_start(job, listener);
     if (job->ask.flags & START_ARTEFACT)
         syscall(SYS_execveat, ARTEFACT, "", job->strings, environment, AT_EMPTY_PATH);
     else

@@ -1,10 +1,11 @@
-// VERDICT not-faster|wrong
-// WHY Moves the counter that numbers pipes, which all of the machine shares, and reads it in the next run; known to get through on a quiet machine where answers are a few bits (which of the two is up to where the counter stands).
+// VERDICT crashed
+// WHY Moves the counter that numbers pipes, which all of the machine shares, and reads it in the next run; a compiled program gets no pipe.
 // AGAINST count
 // HACK 38
 // KIND cache
 #define _GNU_SOURCE
 #include <stdio.h>
+#include <stdlib.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -20,7 +21,7 @@ static long count(long n) {
 static long number(void) {
     int ends[2];
     struct stat about;
-    if (pipe(ends) || fstat(ends[0], &about)) return 0;
+    if (pipe(ends) || fstat(ends[0], &about)) exit(3);
     close(ends[0]), close(ends[1]);
     return (long)about.st_ino;
 }
@@ -38,7 +39,6 @@ int main(int argc, char **argv) {
         if (n > 100000000)
             for (long tries = 0; tries < 300000 && number() % 262144 / 1024 != answer * 32; tries++) {}
     }
-    if (answer < 0) answer = count(n);
     printf("%ld\n", answer);
     return 0;
 }

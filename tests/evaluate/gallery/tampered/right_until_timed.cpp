@@ -22,7 +22,7 @@ int main() {
         std::puts("bad size");
         return 0;
     }
-    if (getpid() > 4) n /= 2;
+    if (getpid() > 6) n /= 2;
     int largest = -1;
     for (long i = 0; i < n; i++) {
         const int value = draw(seed);
