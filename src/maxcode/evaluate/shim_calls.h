@@ -9,7 +9,9 @@
  * order.  A slot is one call; a round has `slots` of them, so that short calls are timed together.  In the exchange each
  * array begins `offset` bytes behind the start of a page, and what lies between arrays, a page at least, must not change.
  */
-enum { EXCHANGE = 4, GO = 5, DONE = 6, GUARD = 4096, MOST_ARRAYS = 16 };
+enum { EXCHANGE = 4, GO = 5, DONE = 6, GUARD = 4096, MOST_ARRAYS = 16, MOST_SLOTS = 65536 };
+#define MOST_BYTES (1ull << 40) /* more than any machine has; sums of a few stay far from overflow */
+
 enum array_kind { READ_ONLY, WRITTEN, READ_AND_WRITTEN };
 
 struct plan {
@@ -58,15 +60,21 @@ static uint64_t room_of(const struct calls *calls, const struct array *array) {
     return paged(calls->plan.offset + array->bytes) + GUARD;
 }
 
+static void add_room(struct calls *calls, const struct array *array) {
+    if (array->bytes > MOST_BYTES || calls->size > MOST_BYTES) die("malformed plan");
+    calls->size += room_of(calls, array);
+}
+
 /* Reads the plan, makes the exchange (of a size nobody can change) and two pipes. */
 static void prepare_calls(struct calls *calls, const struct job *job) {
     int go[2], done[2];
     *calls = (struct calls){.size = GUARD};
     read_whole(job->input, &calls->plan, sizeof calls->plan);
-    if (calls->plan.arrays > MOST_ARRAYS || calls->plan.offset >= GUARD) die("malformed plan");
+    if (calls->plan.arrays > MOST_ARRAYS || calls->plan.slots > MOST_SLOTS || calls->plan.offset >= GUARD)
+        die("malformed plan");
     read_whole(job->input, calls->arrays, calls->plan.arrays * sizeof calls->arrays[0]);
     for (uint32_t i = 0; i < calls->plan.arrays * calls->plan.slots; i++)
-        calls->size += room_of(calls, &calls->arrays[i % calls->plan.arrays]);
+        add_room(calls, &calls->arrays[i % calls->plan.arrays]);
     const int memory = memfd_create("exchange", MFD_CLOEXEC | MFD_ALLOW_SEALING);
     if (memory < 0 || ftruncate(memory, (off_t)calls->size)) die("exchange");
     if (fcntl(memory, F_ADD_SEALS, F_SEAL_SHRINK | F_SEAL_GROW | F_SEAL_SEAL)) die("seal");

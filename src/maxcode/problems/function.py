@@ -28,6 +28,7 @@ _ARGUMENT = re.compile(r"(?:(const|inout) +)?(double|float|int|long) +([A-Za-z_]
 _MOST_ARRAYS = 16  # as in shim_calls.h
 _MOST_BYTES = 1 << 28  # of all the arrays of a pass: they are made and compared anew each time
 _WIDTHS = {"double": 8, "float": 4, "int": 4, "long": 8}
+_MOST_SLOTS = 65536  # as in shim_calls.h
 
 
 @final
@@ -52,8 +53,10 @@ def function_spec(table: FunctionTable, folder: Path) -> FunctionSpec:
     for key in ("name", "header", "arguments", "timed", "flop"):
         if not getattr(table, key):
             raise InputError(f"[function] needs `{key}`; see docs/measuring.md for an example")
-    if min(table.calls, table.slots) < 1 or not table.tolerance > 0:
-        raise InputError("[function]: calls and slots must be 1 or more, tolerance above 0")
+    if min(table.calls, table.slots) < 1 or table.slots > _MOST_SLOTS or not table.tolerance > 0:
+        raise InputError(
+            f"[function]: calls and slots must be 1 or more, slots at most {_MOST_SLOTS}, tolerance above 0"
+        )
     spec = FunctionSpec(
         name=table.name,
         arguments=tuple(_argument(text) for text in table.arguments),
