@@ -31,10 +31,11 @@ from maxcode.certificate.claim import (
 )
 from maxcode.errors import InputError
 from maxcode.evaluate.build import Builder
+from maxcode.evaluate.judging import not_permitted, reject
 from maxcode.evaluate.lanes import build_lane, timing_lane
 from maxcode.evaluate.machine import describe
 from maxcode.evaluate.prepare import Admitted
-from maxcode.evaluate.program import ProgramEvaluator, not_permitted, reject
+from maxcode.evaluate.program import ProgramEvaluator
 from maxcode.evaluate.racing import Entry, Field, Track, WrongOutput
 from maxcode.evaluate.sandbox import Blob, Sandbox
 from maxcode.evaluate.sanitize import Sanitized, sanitized
