@@ -134,6 +134,8 @@ def _rate(evaluation: Evaluation) -> Rate | None:
 def tests_of(found: Admitted) -> dict[str, int]:
     """How many tests there are, by origin."""
     counts = {origin: found.count(origin) for origin in ("seen", "held_out", "generated")}
+    if larger := found.count("made"):
+        counts["made"] = larger
     return {**counts, "dropped": len(found.dropped)}
 
 

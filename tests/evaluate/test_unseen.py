@@ -1,10 +1,9 @@
-"""Winners are verified on inputs that nobody was shown, looked at again where they are too good, and told of defects."""
+"""Winners are verified on inputs nobody saw, looked at again where they are too good, and told of their defects."""
 
 from __future__ import annotations
 
 import random
 from collections.abc import Callable, Sequence
-from dataclasses import replace
 from pathlib import Path
 
 import anyio
@@ -14,7 +13,7 @@ from maxcode.evaluate.build import Builder
 from maxcode.evaluate.prepare import Admitted
 from maxcode.evaluate.program import ProgramEvaluator
 from maxcode.evaluate.sandbox import Sandbox
-from maxcode.evaluate.unseen import FAILED, Made, Unseen
+from maxcode.evaluate.unseen import FAILED
 from maxcode.languages import language
 from maxcode.types import Action, Case, Evaluation, Limits, Outcome, Problem, Program, ProgramSpec, State, Step
 

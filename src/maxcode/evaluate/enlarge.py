@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from maxcode.evaluate.facts import Key, Seen, broken, facts_of
+from maxcode.evaluate.facts import Fact, Key, Span, broken, facts_of
 from maxcode.evaluate.mutate import Field, Known, Understood, is_free, resize, users
 from maxcode.evaluate.shape import Block, lines_of, read, written
 
@@ -42,6 +42,7 @@ def _scalable(known: Known) -> Iterator[frozenset[Field]]:
 
 
 _SIZES = frozenset({"size", "lines", "sum", "sum against"})
+_BOUNDS = frozenset({"against", "position", "next position"})
 
 
 def _is_only_larger(known: Known, text: str, scaled: frozenset[Field]) -> bool:
@@ -53,15 +54,14 @@ def _is_only_larger(known: Known, text: str, scaled: frozenset[Field]) -> bool:
     return all(_comes_with_size(known, key, made[key], scaled) for key in broken(known.facts, made))
 
 
-def _comes_with_size(known: Known, key: Key, fact: object, scaled: frozenset[Field]) -> bool:
+def _comes_with_size(known: Known, key: Key, fact: Fact, scaled: frozenset[Field]) -> bool:
     """Whether a fact that no given text shows says no more than that there is more: a count is larger than ever, and
     what was above a count or a position by chance is below it now."""
     if key[0] in _SIZES:
         return True
     if key[0] in ("range", "remainder"):
         return (key[1], key[2]) in scaled
-    if key[0] == "beside":
-        return any((key[1], at) in scaled for at in key[2:])
-    if key[0] in ("against", "position", "next position") and isinstance(fact, Seen):
-        return fact.words - known.words(*key) <= {"<"}
-    return False
+    if key[0] == "beside":  # two that were always equal belong together
+        return any((key[1], at) in scaled for at in key[2:]) and known.words(*key) != frozenset("=")
+    before = known.facts.get(key)
+    return key[0] in _BOUNDS and isinstance(before, Span) and isinstance(fact, Span) and 0 < before.high >= fact.high

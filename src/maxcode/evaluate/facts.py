@@ -182,7 +182,7 @@ def _column_facts(
             yield ("remainder", *here), Remainder(whole[0], step)
         for number, bound in enumerate(table.scope):
             if bound is not None:
-                yield ("against", *here, number), _orders(values, bound)
+                yield ("against", *here, number), _side(min(values) - bound, max(values) - bound)
     if table.many and len(column) > 1:
         yield from _list_facts(table, here, column, values)
 
@@ -195,13 +195,14 @@ def _list_facts(
         return
     yield ("neighbours", *here), Seen(frozenset(map(_sign, (b - a for a, b in pairwise(values)))))
     yield ("apart", *here), Span(0, max(abs(b - a) for a, b in pairwise(values)))
-    yield ("position", *here), Seen(frozenset(_sign(v - i) for i, v in enumerate(values)))
-    yield ("next position", *here), Seen(frozenset(_sign(v - i) for i, v in enumerate(values, 1)))
+    ahead = [value - i for i, value in enumerate(values)]
+    yield ("position", *here), _side(min(ahead), max(ahead))
+    yield ("next position", *here), _side(min(ahead) - 1, max(ahead) - 1)
     total = sum(values)
     yield ("sum", *here), Span(total, total)
     for number, bound in enumerate(table.scope):
         if bound is not None:
-            yield ("sum against", *here, number), _orders([total], bound)
+            yield ("sum against", *here, number), _side(total - bound, total - bound)
 
 
 def _row_facts(table: Table, values: Sequence[Sequence[float] | None]) -> Iterator[tuple[Key, Fact]]:
@@ -216,13 +217,9 @@ def _row_facts(table: Table, values: Sequence[Sequence[float] | None]) -> Iterat
         yield ("pairs", table.path), Seen(frozenset({"some" if len(set(rows)) < len(rows) else "none"}))
 
 
-def _orders(values: Sequence[float], bound: int) -> Seen:
-    """Which of below, equal and above occur; without a loop, because lists are long."""
-    low, high = min(values), max(values)
-    words = {_sign(low - bound), _sign(high - bound)}
-    if low < bound < high and bound in values:
-        words.add("=")
-    return Seen(frozenset(words))
+def _side(low: float, high: float) -> Span:
+    """On which sides of 0: -1 below, 1 above; what is seen on both may be 0 too."""
+    return Span((low > 0) - (low < 0), (high > 0) - (high < 0))
 
 
 def _sign(difference: float) -> str:

@@ -15,7 +15,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import final
 
-from maxcode.evaluate.facts import Facts, Key, Remainder, Seen, Span, broken, facts_of, tables_at, together
+from maxcode.evaluate.facts import Fact, Facts, Key, Remainder, Seen, Span, broken, facts_of, tables_at, together
 from maxcode.evaluate.shape import (
     Block,
     Path,
@@ -71,12 +71,12 @@ class Known:
     @property
     def bounds(self) -> frozenset[Field]:
         """Scalars that a column never exceeds, as the number of nodes in a graph: they mean more than themselves."""
-        keys = [key for key in self.facts if key[0] == "against" and ">" not in self.words(*key)]
+        keys = [key for key, fact in self.facts.items() if key[0] == "against" and _is_never_above(fact)]
         return frozenset(self.scopes[path][number] for _, path, _, number in keys if path[-1] == 1)
 
     def is_structure(self, path: Path) -> bool:
         """Whether lines hold two indices below one bound, as edges and intervals do: each is no number of its own."""
-        bounded = [key[3] for key in self.facts if key[:2] == ("against", path) and ">" not in self.words(*key)]
+        bounded = [key[3] for key, fact in self.facts.items() if key[:2] == ("against", path) and _is_never_above(fact)]
         return len(set(bounded)) < len(bounded) or (len(path) > 2 and self._is_part_of_a_matrix(path, set(bounded)))
 
     def _is_part_of_a_matrix(self, path: Path, bounded: set[int]) -> bool:
@@ -86,6 +86,10 @@ class Known:
         return any(self.scopes[path][number] in outer for number in bounded) or any(
             path[:-1] in users(self.shape, field) for field in outer
         )
+
+
+def _is_never_above(fact: Fact) -> bool:
+    return isinstance(fact, Span) and fact.high <= 0
 
 
 @final
@@ -148,9 +152,9 @@ def draft(given: Understood, seed: str) -> Draft | None:
     rng = random.Random(seed)
     if not given.shapes:
         return None
-    small = [text for text in given.texts if len(text) <= _BASE_AT_MOST] or list(given.texts)
+    small = sorted((text for text in given.texts if len(text) <= _BASE_AT_MOST), key=len) or list(given.texts)
     for _ in range(_TRIES):
-        base = rng.choice(small)
+        base = small[max(rng.randrange(len(small)), rng.randrange(len(small)))]  # more often a large one
         found = _changed(given.shapes[0], base, rng)
         if found is not None and found.text not in given.texts and _is_explained(given, found.text):
             return found
@@ -304,8 +308,9 @@ def _drawing(known: Known, field: Field) -> Callable[[random.Random, Tree], None
         is_list, items = isinstance(place.node, Tail), place.items
         slots = [(items, i) for i in range(len(items))] if is_list else [(row, at) for row in items]
         own = [int(row[i]) for row, i in slots]
+        low, high = min(own, default=0), max(own, default=0)
         for row, i in slots:
-            row[i] = str(_between(rng, min(own), max(own), step_of))
+            row[i] = str(_between(rng, low, high, step_of))
 
     def step(rng: random.Random, tree: Tree) -> None:
         for place in walk(known.shape, tree):

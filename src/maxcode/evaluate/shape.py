@@ -295,6 +295,8 @@ class _Inference:
         for node, after in self._next(cursors, 0):
             if isinstance(node, Row) and [node] * _ALIKE_AT_MOST == list(before[-_ALIKE_AT_MOST:]):
                 continue
+            if _is_free(node) and any(map(_is_free, before)):
+                continue  # one part of any length explains much, several explain everything
             for rest in self.rest(after, (*before, node)):
                 yield (node, *rest)
 
@@ -358,6 +360,10 @@ class _Inference:
             for rest in self._sequences(after, depth, most - 1):
                 if rest[0] != node:  # else it is a block within, or twice as many
                     yield (node, *rest)
+
+
+def _is_free(node: Node) -> bool:
+    return not isinstance(node, Row) and node.count is None
 
 
 def _counts(cursors: Sequence[_Cursor], offsets: Sequence[int]) -> list[Count]:
