@@ -25,11 +25,12 @@ _C_PARTS = re.compile(
     re.DOTALL,
 )
 _INCLUDE = re.compile(r"^[ \t]*#[ \t]*(?:include|embed)(?:_next)?[ \t]*([<\"])([^>\"\n]*)[>\"]", re.MULTILINE)
+_ATTRIBUTES = r"\b(?:__)?(?:section|constructor|destructor|ifunc|alias)(?:__)?\b"
 _IN_C = (
     (re.compile(r"\b(?:asm|__asm|__asm__)\b"), "inline assembly"),
     (re.compile(r"\b(?:system|popen|execl[pe]?|execv[pe]?|execvpe|fexecve|posix_spawnp?)\s*\("), "starting programs"),
     (re.compile(r"\b(?:fork|vfork|clone3?|syscall|ptrace|dlopen|dlsym|memfd_create)\s*\("), "system calls"),
-    (re.compile(r"\b(?:__)?(?:section|constructor|destructor|ifunc|alias)(?:__)?\b(?=[^;{}]*\)\s*\))"), "attributes"),
+    (re.compile(rf"\b__attribute(?:__)?\s*\(\(\s*[^;{{}}]*?{_ATTRIBUTES}|\[\[[^\]]*?{_ATTRIBUTES}"), "attributes"),
     (re.compile(r"\b(?:sched_setaffinity|pthread_setaffinity_np|setpriority|nice)\s*\("), "priorities"),
     (re.compile(r"\b(?:has_include|embed)\b"), "looking for files"),
 )
