@@ -97,6 +97,7 @@ def verdict_of(evaluation: Evaluation, found: Admitted, machine: Machine, notes:
         speedup = Speedup(s.value, s.low, s.high, s.confidence, timing.significant, timing.clock, timing.pairs)
         ended = "; ".join(evaluation.warnings) or f"not significant: the race ended as '{timing.verdict}'"
         why = None if timing.significant else ended
+        notes = [*notes, *evaluation.warnings] if timing.significant else notes
     else:
         why = "; ".join(evaluation.warnings or found.notes[-1:]) or f"not timed: {evaluation.outcome.value}"
     return Verdict(

@@ -196,7 +196,8 @@ def test_made_inputs_are_right_by_the_original_and_come_again_from_the_same_seed
 def test_no_input_is_made_where_the_original_is_not_clean_on_it(
     sandbox: Sandbox, builder: Builder, tmp_path: Path
 ) -> None:
-    unclean = SLOW.replace("    printf", "    int much = n > 100 ? 2147483647 : 0;\n    much += n;\n    printf")
+    past_the_end = "if (a[n > 100 ? n : 0] == 12345678) best = 0;\n    printf"
+    unclean = SLOW.replace("malloc((n + 1)", "malloc(n").replace("printf", past_the_end)
     problem = problem_of(tmp_path, (1, 5, 12, 40, 150, 200, 260, 300), unclean)
 
     async def made() -> Made:

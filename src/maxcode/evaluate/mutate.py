@@ -34,7 +34,7 @@ from maxcode.evaluate.shape import (
 )
 
 TEXTS_LEAST = 3
-BYTES_AT_MOST = 4 << 20  # of all texts together; more would take many seconds to read
+BYTES_AT_MOST = 8 << 20  # of all texts together; more would take many seconds to read
 _TRIES = 40
 _LINES_LEAST = 8  # fewer say nothing about their order
 _FEW = 4  # different values: perhaps names of commands

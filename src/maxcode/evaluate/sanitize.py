@@ -115,6 +115,15 @@ class Bench:
 
     async def look(self, program: Program) -> Sanitized:
         """What is found in ``program``, each kind once a line."""
+        found = await self._all(program)
+        return replace(found, defects=tuple(_once(found.defects))[:DEFECTS_KEPT])
+
+    async def clean(self) -> tuple[frozenset[str], tuple[str, ...]]:
+        """The names of the inputs on which the original ends well and nothing is found; and what was not run."""
+        found = await self._all(self.problem.program)
+        return frozenset(found.inputs) - {defect.input for defect in found.defects}, found.not_run
+
+    async def _all(self, program: Program) -> Sanitized:
         built = await self.builder.build(self._checked(), self._with_options(program), final=True)
         if built.artefact is None:
             return Sanitized(not_run=(f"{', '.join(self.checks)}: no build: {built.reason}",))
@@ -129,9 +138,7 @@ class Bench:
                 else:
                     ended.append(given.name)
                     defects += await self._other_answer(given, ran)
-        return Sanitized(
-            self.checks if ended else (), tuple(ended), tuple(_once(defects))[:DEFECTS_KEPT], tuple(not_run)
-        )
+        return Sanitized(self.checks if ended else (), tuple(ended), tuple(defects), tuple(not_run))
 
     def _checked(self) -> Problem:
         """The problem with the flags of a sanitizer's build."""

@@ -24,7 +24,7 @@ _ATTEMPTS = (((0,), False), ((0, -1, 1), False), ((0,), True))  # a tree has one
 _BODY_AT_MOST, _DEPTH_AT_MOST, _HEAD_AT_MOST = 3, 2, 3
 _NODES_AT_MOST, _ALIKE_AT_MOST = 8, 2
 _STEPS_AT_MOST = 20_000
-SHAPES_AT_MOST = 12
+SHAPES_AT_MOST = 6
 
 
 @final

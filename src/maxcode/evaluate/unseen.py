@@ -77,9 +77,8 @@ class Prover:
             bench = bench_for(self.sandbox, self.builder, admitted.problem, [given for given, _ in kept])
             notes = [f"{len(made) - len(kept)} more were left out"] if len(kept) < len(made) else []
             if isinstance(bench, Bench) and kept:
-                looked = await bench.look(admitted.problem.program)
-                clean = set(looked.inputs) - {defect.input for defect in looked.defects}
-                notes += _unclean(len(kept), len(clean), looked.not_run)
+                clean, not_run = await bench.clean()
+                notes += _unclean(len(kept), len(clean), not_run)
                 kept = [(given, how) for given, how in kept if given.name in clean]
             elif kept:
                 notes.append(f"not looked at by sanitizers: programs in {admitted.problem.language} are not compiled")
