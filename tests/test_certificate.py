@@ -112,6 +112,10 @@ def test_a_true_winner_is_certified_in_a_new_session(won: Verdict, place: Path) 
     assert (found.sanitized.checks, found.sanitized.defects) == (("address", "undefined"), ())
     assert set(found.sanitized.inputs) == {one.name for one in found.tests if one.origin == "seen"}
     assert found.origins == {"seen": 4, "held_out": 4, "generated": 0}
+    made = found.made_inputs
+    assert len(made.inputs) >= 4
+    assert sum(int(way.partition(":")[0]) for way in made.how) == len(made.inputs)
+    assert {one.origin for one in made.inputs} == {"made"}
     assert found.compiler.startswith("gcc")
     assert str(place) not in (place / "run" / "certificate.json").read_text()
 
@@ -139,6 +143,7 @@ def test_it_holds_again_on_the_same_machine(copied: Path) -> None:
     assert found.return_value == 0, found.output
     told = json.loads(found.stdout)
     assert told["holds"] is True
+    assert told["here"]["made_inputs"] == told["certificate"]["made_inputs"]
     assert told["elsewhere"] == []
     assert told["told"].startswith("holds here: ")
     assert told["here"]["made"] >= told["certificate"]["made"]

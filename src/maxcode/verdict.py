@@ -100,6 +100,7 @@ def verdict_of(evaluation: Evaluation, found: Admitted, machine: Machine, notes:
         speedup = _speedup(timing)
         ended = "; ".join(evaluation.warnings) or f"not significant: the race ended as '{timing.verdict}'"
         why = None if timing.significant else ended
+        notes = [*notes, *evaluation.warnings] if timing.significant else notes
     else:
         why = "; ".join(evaluation.warnings or found.notes[-1:]) or f"not timed: {evaluation.outcome.value}"
     return Verdict(
@@ -148,6 +149,8 @@ def _rate(evaluation: Evaluation) -> Rate | None:
 def tests_of(found: Admitted) -> dict[str, int]:
     """How many tests there are, by origin."""
     counts = {origin: found.count(origin) for origin in ("seen", "held_out", "generated")}
+    if larger := found.count("made"):
+        counts["made"] = larger
     return {**counts, "dropped": len(found.dropped)}
 
 

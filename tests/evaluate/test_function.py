@@ -20,8 +20,9 @@ from maxcode.evaluate import function
 from maxcode.evaluate.build import Builder
 from maxcode.evaluate.comparing import distance
 from maxcode.evaluate.function import Shape, disagreement, spec_of
+from maxcode.evaluate.judging import with_timing
 from maxcode.evaluate.prepare import Admitted
-from maxcode.evaluate.program import ProgramEvaluator, _timed
+from maxcode.evaluate.program import ProgramEvaluator
 from maxcode.evaluate.racing import Entry, Field, Side, on_one_core
 from maxcode.evaluate.sandbox import Sandbox
 from maxcode.problems import load
@@ -346,7 +347,7 @@ def test_the_roofline_is_made_of_independent_chains() -> None:
 def test_more_than_the_machine_can_do_is_rejected(admitted: Admitted) -> None:
     rate = Interval(1.2 * admitted.peak_gflops, 1.15 * admitted.peak_gflops, 1.25 * admitted.peak_gflops)
     timing = Timing("cpu", Interval(90, 89, 91), True, "faster", 9, gflops=rate)
-    found = _timed(Evaluation(Outcome.CORRECT), timing, admitted)
+    found = with_timing(Evaluation(Outcome.CORRECT), timing, admitted)
     assert found.outcome is Outcome.REJECTED
     assert found.timing is None
     assert "more than this machine can do" in found.feedback.reasons[0]

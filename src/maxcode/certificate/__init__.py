@@ -5,7 +5,7 @@ its samples; ``repeat`` does it all again somewhere else.  It is not signed: who
 samples that were never measured.  What it is worth is that anyone can repeat it.
 """
 
-from maxcode.certificate.claim import FILE, Certificate, Control, Subject, Tested, Verification, read, write
+from maxcode.certificate.claim import FILE, Certificate, Control, MadeInputs, Subject, Tested, Verification, read, write
 from maxcode.certificate.making import certified, certify
 from maxcode.certificate.repeating import Repeated, printable, repeat
 
@@ -13,6 +13,7 @@ __all__ = [
     "FILE",
     "Certificate",
     "Control",
+    "MadeInputs",
     "Repeated",
     "Subject",
     "Tested",

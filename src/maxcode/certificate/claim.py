@@ -57,7 +57,7 @@ class Subject:
 @final
 @dataclass(frozen=True, slots=True)
 class Tested:
-    """One test: where it came from ("seen", "held_out", "generated"), SHA-256 of input and expected answer, and
+    """One test: where it came from ("seen", "held_out", "generated", "made"), SHA-256 of input and expected answer, and
     whether it was timed."""
 
     name: str
@@ -69,9 +69,21 @@ class Tested:
 
 @final
 @dataclass(frozen=True, slots=True)
+class MadeInputs:
+    """The inputs that nobody was shown, in every verification run too: ``how`` many of them were made in which way, and
+    what could not be (``notes``).  They can be made again from the seed "made"."""
+
+    inputs: tuple[Tested, ...] = ()
+    how: tuple[str, ...] = ()
+    notes: tuple[str, ...] = ()
+
+
+@final
+@dataclass(frozen=True, slots=True)
 class Verification:
-    """``runs`` of the winner over all tests, ``failed`` of which were not right; ``failures``: the first failure of
-    each of these.  ``varying`` names tests whose answers were all accepted, but not the same bytes every time."""
+    """``runs`` of the winner over all tests and made inputs, ``failed`` of which were not right; ``failures``: the
+    first failure of each of these.  ``varying`` names tests whose answers were all accepted, but not the same bytes
+    every time."""
 
     runs: int
     failed: int = 0
@@ -100,9 +112,9 @@ class Certificate:
 
     ``holds``: it was verified, and is faster.  ``trusted``: nothing speaks against that; ``doubts`` says what does.
     ``refused``: why there is no claim at all; then what was not done any more is null.  ``options`` are what the user
-    said over the problem's own settings; ``seeds``: of the run and of the generator (the order of timed runs and the
-    inputs of functions are drawn by the system, so that nobody can foresee them).  ``made``: UTC; ``seconds``: how
-    long making it took.
+    said over the problem's own settings; ``seeds``: of the run, of the generator and of made inputs (the order of timed
+    runs and the inputs of functions are drawn by the system, so that nobody can foresee them).  ``made``: UTC;
+    ``seconds``: how long making it took.
     """
 
     subject: Subject
@@ -125,6 +137,7 @@ class Certificate:
     trusted: bool = False
     doubts: tuple[str, ...] = ()
     version: str = ""
+    made_inputs: MadeInputs = MadeInputs()
     format: int = FORMAT
 
     @property
@@ -221,7 +234,8 @@ def _same(one: Interval, other: Interval) -> bool:
 
 def origins(tests: Sequence[Tested]) -> dict[str, int]:
     """How many tests there are, by origin."""
-    return {name: sum(one.origin == name for one in tests) for name in ("seen", "held_out", "generated")}
+    names = ("seen", "held_out", "generated", *(("made",) if any(one.origin == "made" for one in tests) else ()))
+    return {name: sum(one.origin == name for one in tests) for name in names}
 
 
 # ------------------------------------------------------------------------------------------------------------- hashes

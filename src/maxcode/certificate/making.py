@@ -19,6 +19,7 @@ from maxcode.certificate.claim import (
     RUNS_LEAST,
     Certificate,
     Control,
+    MadeInputs,
     Tested,
     Verification,
     concluded,
@@ -31,10 +32,11 @@ from maxcode.certificate.claim import (
 )
 from maxcode.errors import InputError
 from maxcode.evaluate.build import Builder
+from maxcode.evaluate.judging import not_permitted, reject
 from maxcode.evaluate.lanes import build_lane, timing_lane
 from maxcode.evaluate.machine import describe
-from maxcode.evaluate.prepare import Admitted
-from maxcode.evaluate.program import ProgramEvaluator, not_permitted, reject
+from maxcode.evaluate.prepare import Admitted, Input
+from maxcode.evaluate.program import ProgramEvaluator
 from maxcode.evaluate.racing import Entry, Field, Track, WrongOutput
 from maxcode.evaluate.sandbox import Blob, Sandbox
 from maxcode.evaluate.sanitize import Sanitized, sanitized
@@ -86,14 +88,15 @@ async def certify(
     return await measured(work, work.certificate(options, seed), say)
 
 
-async def opened(problem: Problem, winner: Program, say: Say) -> Work:
-    """A new evaluator that has admitted ``problem``; nothing of the winner has been run."""
+async def opened(problem: Problem, winner: Program, say: Say, made_from: int | None = None) -> Work:
+    """A new evaluator that has admitted ``problem``; nothing of the winner has been run.  ``made_from``: the seed of
+    inputs that nobody is shown, where they are to be the same as before."""
     say("certificate: building and verifying again, in a new session")
     started = time.monotonic()
     sandbox = await Sandbox.open()
     await require_safe(sandbox)
     builder = Builder(sandbox, sandbox.cache)
-    evaluator = ProgramEvaluator(sandbox, builder)
+    evaluator = ProgramEvaluator(sandbox, builder, seed=made_from)
     return Work(sandbox, builder, evaluator, problem, await evaluator.admit(problem), winner, started)
 
 
@@ -101,6 +104,7 @@ async def measured(work: Work, found: Certificate, say: Say) -> Certificate:
     """The certificate with everything measured, and the conclusions."""
     refused = await work.refusal()
     if not refused:
+        found = replace(found, made_inputs=await work.made_inputs())
         checked = await work.verified()
         found = replace(found, verification=checked)
         if not checked.failed:
@@ -136,10 +140,7 @@ class Work:
         """All that is known before anything of the winner was run."""
         admitted, machine = self.admitted, describe(self.sandbox.describe())
         timed = {given.name for given in admitted.timed}
-        tests = tuple(
-            Tested(one.name, one.origin, one.stdin.sha256, sha256(one.expected or b""), one.name in timed)
-            for one in admitted.inputs
-        )
+        tests = tuple(_tested(one, one.name in timed) for one in admitted.inputs)
         return Certificate(
             subject=subject_of(self.loaded, self.winner),
             options=dict(options),
@@ -152,6 +153,7 @@ class Work:
             seeds={
                 "run": () if seed is None else (seed,),
                 "generator": tuple(range(1, self.problem.spec.generated + 1)),
+                "made": (self.evaluator.seed,),
             },
             made=datetime.now(UTC).isoformat(timespec="seconds"),
             seconds=0.0,
@@ -174,14 +176,20 @@ class Work:
         assert built.artefact is not None, built.reason  # it has been built before
         return built.artefact
 
+    async def made_inputs(self) -> MadeInputs:
+        """What nobody was shown."""
+        made = await self.evaluator.made(self.problem)
+        return MadeInputs(tuple(_tested(one, False) for one in made.inputs), made.how, made.notes)
+
     async def verified(self) -> Verification:
-        """All tests again and again: an answer that changes from run to run is luck."""
+        """All tests again and again, with inputs nobody saw: an answer that changes from run to run is luck."""
         artefact = await self.artefact()
+        inputs = (*self.admitted.inputs, *(await self.evaluator.made(self.problem)).inputs)
         answers: dict[str, set[str]] = defaultdict(set)
         failures = []
         for run in range(1, RUNS_LEAST + 1):
             async with build_lane():
-                found = await verify(self.sandbox, self.problem, artefact, self.admitted.inputs)
+                found = await verify(self.sandbox, self.problem, artefact, inputs)
             failures += [f"run {run}, {words}" for words in _failures(found)[:1]]
             for name, output in found.outputs.items():
                 answers[name].add(sha256(output))
@@ -219,6 +227,10 @@ class Work:
         chosen = [given for given in self.admitted.inputs if given.origin != "held_out"]
         async with build_lane():
             return await sanitized(self.sandbox, self.builder, self.problem, self.winner, chosen)
+
+
+def _tested(one: Input, timed: bool) -> Tested:
+    return Tested(one.name, one.origin, one.stdin.sha256, sha256(one.expected or b""), timed)
 
 
 def _failures(found: Verified) -> list[str]:

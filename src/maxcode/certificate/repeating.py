@@ -91,7 +91,7 @@ async def _again(
     path: Path, claimed: Certificate, problem: Problem, winner: Program, say: Callable[[str], None]
 ) -> Certificate:
     """The certificate made here, unless a test came to be another one."""
-    work = await opened(problem, winner, say)
+    work = await opened(problem, winner, say, next(iter(claimed.seeds.get("made", ())), None))
     here = work.certificate(claimed.options, next(iter(claimed.seeds.get("run", ())), None))
     _refuse(path, [*_other_tests(claimed, here)])
     return await measured(work, here, say)
@@ -143,17 +143,19 @@ def _other_files(claimed: Certificate, problem: Problem) -> Iterator[str]:
 
 
 def _files(tests: tuple[Tested, ...]) -> dict[str, str]:
-    on_disk = [one for one in tests if one.origin != "generated"]
+    on_disk = [one for one in tests if one.origin in ("seen", "held_out")]
     inputs = {f"{one.name} ({one.origin}), input": one.input for one in on_disk}
     return {**inputs, **{f"{one.name} ({one.origin}), expected answer": one.expected for one in on_disk}}
 
 
 def _other_tests(claimed: Certificate, here: Certificate) -> Iterator[str]:
     """Tests that came to be elsewhere than on disk, or that the original fails here.  A function's inputs are drawn
-    anew each time; the answers to generated inputs are the original's own, which is compared."""
+    anew each time; the answers to generated inputs are the original's own, which is compared; how large an input must
+    be made to be timed depends on the machine."""
     if claimed.subject.function:
         return
-    yield from hash_differences("test", *({one.name: one.input for one in side.tests} for side in (claimed, here)))
+    given = ({one.name: one.input for one in side.tests if one.origin != "made"} for side in (claimed, here))
+    yield from hash_differences("test", *given)
 
 
 def _elsewhere(claimed: Certificate, here: Certificate) -> Iterator[str]:
@@ -161,6 +163,9 @@ def _elsewhere(claimed: Certificate, here: Certificate) -> Iterator[str]:
         old, new = getattr(claimed, name), getattr(here, name)
         if old != new:
             yield f"{name}: {old} there, {new} here"
+    old_made, new_made = len(claimed.made_inputs.inputs), len(here.made_inputs.inputs)
+    if old_made != new_made:
+        yield f"inputs nobody was shown: {old_made} there, {new_made} here"
     for name in ("node", "cpu", "cores", "kernel", "caches", "isa"):
         before: Any = getattr(claimed.machine, name)
         after: Any = getattr(here.machine, name)

@@ -7,6 +7,7 @@ problem.  Generated inputs take the original as their oracle; they are made only
 from __future__ import annotations
 
 import re
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import final
@@ -39,7 +40,7 @@ class Input:
     name: str
     stdin: Blob
     expected: bytes | None = field(repr=False)
-    origin: str  # "seen", "held_out" or "generated"
+    origin: str  # "seen", "held_out", "generated" or "made"
     seconds: float = 0.0
     shape: Shape | None = None  # of the calls, where the problem is a function
 
@@ -106,16 +107,20 @@ def _read(path: str) -> bytes:
         raise InputError(f"cannot read the test file {path}: {error.strerror}") from error
 
 
-async def generate(sandbox: Sandbox, problem: Problem) -> list[tuple[str, Blob]]:
-    """Inputs printed by the user's generator, one per seed from 1; run in the sandbox like everything else."""
+async def generate(
+    sandbox: Sandbox, problem: Problem, seeds: Sequence[int], size: int | None = None
+) -> list[tuple[str, Blob]]:
+    """Inputs printed by the user's generator, one per seed, of the problem's size unless another is given; run in the
+    sandbox like everything else."""
     spec = problem.spec
-    if not spec.generator or not spec.generated:
+    if not spec.generator or not seeds:
         return []
     files = command_files(spec.folder, spec.generator)
     found = []
     async with sandbox.session([], sources=files) as session:
-        for seed in range(1, spec.generated + 1):
-            argv = tuple(f"/src/{w}" if w in files else w.replace("{seed}", str(seed)) for w in spec.generator)
+        for seed in seeds:
+            values = {"{seed}": str(seed), "{size}": str(spec.size if size is None else size)}
+            argv = tuple(f"/src/{w}" if w in files else _filled(w, values) for w in spec.generator)
             ran = await session.run(Job(argv=argv, cpu_s=60, wall_s=182, memory_mb=2048, output_mb=256, processes=8))
             if not ran.ok or not ran.stdout:
                 words = ran.stderr.decode(errors="replace").strip().splitlines()
@@ -125,6 +130,12 @@ async def generate(sandbox: Sandbox, problem: Problem) -> list[tuple[str, Blob]]
                 )
             found.append((f"generated-{seed}", Blob.of(ran.stdout)))
     return found
+
+
+def _filled(word: str, values: Mapping[str, str]) -> str:
+    for name, value in values.items():
+        word = word.replace(name, value)
+    return word
 
 
 def command_files(folder: str, command: tuple[str, ...]) -> dict[str, bytes]:

@@ -9,8 +9,6 @@ alike.  ``Referee``: at the end of a batch, who leads, on fresh pairs and fresh 
 
 from __future__ import annotations
 
-import hashlib
-import os
 from collections.abc import Sequence
 from dataclasses import replace
 from functools import partial
@@ -18,12 +16,22 @@ from typing import final
 
 import anyio
 
-from maxcode import techniques
 from maxcode.errors import InputError
+from maxcode.evaluate.amplify import amplify
 from maxcode.evaluate.build import Builder, Built
-from maxcode.evaluate.contest import confirm, playoff, race, warnings_of
-from maxcode.evaluate.function import Inputs, disagreement, forbidden, peak_gflops, spec_of
+from maxcode.evaluate.contest import confirm, playoff, race
+from maxcode.evaluate.examine import Examiner
+from maxcode.evaluate.function import Inputs, disagreement, peak_gflops, spec_of
 from maxcode.evaluate.instructions import require_counter
+from maxcode.evaluate.judging import (
+    identity,
+    ladder_of,
+    not_permitted,
+    reject,
+    unbuilt,
+    with_timing,
+    wrong_while_timed,
+)
 from maxcode.evaluate.lanes import build_lane
 from maxcode.evaluate.prepare import (
     Admitted,
@@ -40,15 +48,14 @@ from maxcode.evaluate.profile import hotspots
 from maxcode.evaluate.racing import Entry, Field, Side, WrongOutput
 from maxcode.evaluate.sandbox import Sandbox
 from maxcode.evaluate.selftest import require_safe
+from maxcode.evaluate.unseen import Made, Prover, Unseen
 from maxcode.evaluate.verify import Verified, verify
 from maxcode.stats import RaceRule
 from maxcode.types import Action, Evaluation, Feedback, Outcome, Problem, Program, State, StateId, Timing
 
-SOURCE_AT_MOST = 1_000_000  # bytes
 PLAYOFF_PAIRS = 15  # between two that are both faster than the original, a near tie is not worth more
 LEAST_TESTS = 1
 _CHECK = "; check that the tests belong to it, and the checker"
-ROOF_MARGIN = 1.1  # the roof is measured too
 
 
 @final
@@ -59,7 +66,16 @@ class ProgramEvaluator:
     compiled from a candidate, nor anything it prints.
     """
 
-    def __init__(self, sandbox: Sandbox, builder: Builder, rule: RaceRule = RaceRule()) -> None:  # noqa: B008
+    def __init__(
+        self,
+        sandbox: Sandbox,
+        builder: Builder,
+        rule: RaceRule = RaceRule(),  # noqa: B008
+        seed: int | None = None,
+    ) -> None:
+        """``seed``: of the inputs that nobody is shown; drawn by the system unless a certificate names it."""
+        self._unseen = Unseen(sandbox, builder, seed)
+        self._examiner = Examiner(sandbox, builder, self._unseen)
         self._sandbox = sandbox
         self._builder = builder
         self._rule = rule
@@ -74,6 +90,15 @@ class ProgramEvaluator:
     def sandbox(self) -> str:
         """The sandbox's tier in words; part of every result."""
         return self._sandbox.describe()
+
+    @property
+    def seed(self) -> int:
+        """What the inputs that nobody is shown are made from."""
+        return self._unseen.seed
+
+    async def made(self, problem: Problem) -> Made:
+        """The inputs that nobody is shown."""
+        return await self._unseen.made(await self._of(problem))
 
     # ------------------------------------------------------------------------------------------------- admission
 
@@ -102,14 +127,16 @@ class ProgramEvaluator:
         notes += [warning] if warning else []
         peak = await peak_gflops(self._sandbox, spec_of(problem)) if source is not None else 0.0
         admitted = Admitted(slimmer, kept, timed, original, baseline, dropped, tuple(notes), source, peak)
+        if not timed and source is None:
+            admitted = await amplify(self._sandbox, Prover(self._sandbox, self._builder), admitted, self.seed)
         for one in (problem, slimmer):
-            self._admitted[_identity(one)] = admitted
+            self._admitted[identity(one)] = admitted
         return admitted
 
     async def _inputs(self, problem: Problem, source: Inputs | None) -> list[Input]:
         if source is not None:
             return await calls_of(problem, source)
-        generated = await generate(self._sandbox, problem)
+        generated = await generate(self._sandbox, problem, range(1, problem.spec.generated + 1))
         return read_inputs(problem) + [Input(name, blob, None, "generated") for name, blob in generated]
 
     def _kept(self, problem: Problem, inputs: Sequence[Input], verified: Verified) -> tuple[Input, ...]:
@@ -143,7 +170,7 @@ class ProgramEvaluator:
     async def _of(self, problem: Problem) -> Admitted:
         """The admission of ``problem``, made on first sight (a stage of SQD shares its parent's)."""
         async with self._admitting:
-            found = self._admitted.get(_identity(problem))
+            found = self._admitted.get(identity(problem))
             return found if found is not None else await self.admit(problem)
 
     # ------------------------------------------------------------------------------------------------ evaluator
@@ -157,11 +184,11 @@ class ProgramEvaluator:
         async with build_lane():
             built = await self._builder.build(problem, action.program)
             if built.artefact is None:
-                return _unbuilt(built)
+                return unbuilt(built)
             if (refused := not_permitted(problem, action.program)) is not None:
                 return refused
             verified = await verify(self._sandbox, problem, built.artefact, admitted.inputs)
-        found = _verified(built, verified)
+        found = ladder_of(built, verified)
         if found.outcome is not Outcome.CORRECT:
             return found
         if not admitted.timed:
@@ -182,7 +209,7 @@ class ProgramEvaluator:
     ) -> Evaluation:
         program, built, verified = candidate
         assert built.artefact is not None
-        key = f"{_identity(problem)} {built.artefact.sha256}"
+        key = f"{identity(problem)} {built.artefact.sha256}"
         async with self._racing.setdefault(key, anyio.Lock()):  # a twin waits for this race in place of its own
             timing = self._timings.get(key)
             if timing is None:
@@ -192,10 +219,10 @@ class ProgramEvaluator:
                 try:
                     timing = await self._race(admitted, entries, beside)
                 except WrongOutput as wrong:
-                    return _wrong_while_timed(found, wrong)
+                    return wrong_while_timed(found, wrong)
                 if timing.verdict not in ("beaten", "busy"):  # which are about that rival and that hour, not about it
                     self._timings[key] = timing
-        return _timed(found, timing, admitted)
+        return with_timing(found, timing, admitted)
 
     async def _race(self, admitted: Admitted, entries: dict[Side, Entry], beside: dict[Side, Entry]) -> Timing:
         """The race; a rival that gives a wrong output is left out of it, and costs the candidate nothing."""
@@ -245,14 +272,17 @@ class ProgramEvaluator:
         return found
 
     async def _fresh(self, problem: Problem, admitted: Admitted, state: State) -> Entry | Evaluation:
-        """A final build, verified on every test; the evaluation that says so where it does not hold."""
+        """A final build, verified on every test and on inputs nobody saw; the evaluation where it does not hold."""
         async with build_lane():
             built = await self._builder.build(problem, state.program, final=True)
             if built.artefact is None:
-                return _unbuilt(built)
+                return unbuilt(built)
             verified = await verify(self._sandbox, problem, built.artefact, admitted.inputs)
-        found = _verified(built, verified)
-        return Entry(built.artefact, verified.outputs) if found.outcome is Outcome.CORRECT else found
+        found = ladder_of(built, verified)
+        if found.outcome is not Outcome.CORRECT:
+            return found
+        failure = await self._unseen.failure(admitted, built.artefact)
+        return Entry(built.artefact, verified.outputs) if failure is None else failure
 
     async def _wins(
         self,
@@ -271,105 +301,24 @@ class ProgramEvaluator:
         except WrongOutput as wrong:
             state = candidate[0] if wrong.side == "candidate" else leader[0]
             assert state.step is not None
-            found[state.id] = _wrong_while_timed(state.step.evaluation, wrong)
+            found[state.id] = wrong_while_timed(state.step.evaluation, wrong)
             return wrong.side == "rival"
 
     async def _confirmed(self, problem: Problem, admitted: Admitted, state: State, entry: Entry) -> Evaluation:
         assert state.step is not None
         found = state.step.evaluation
-        key = f"{_identity(problem)} {entry.artefact.sha256}"
+        key = f"{identity(problem)} {entry.artefact.sha256}"
         if key not in self._confirmations:  # once: a program proposed again and again must not get another chance
             sides = self._sides(admitted, entry)
             try:
                 timing = await confirm(self._field(admitted), sides, admitted.timed, self._rule)
             except WrongOutput as wrong:
-                return _wrong_while_timed(found, wrong)
+                return wrong_while_timed(found, wrong)
             if timing.verdict == "busy":
-                return _timed(found, timing, admitted)
+                return with_timing(found, timing, admitted)
             self._confirmations[key] = timing
-        return _timed(found, self._confirmations[key], admitted)
-
-
-def reject(problem: Problem, action: Action) -> Evaluation | None:
-    """The first rung: what is refused before anything is run."""
-    program = action.program
-    if program is None:
-        return Evaluation(
-            Outcome.UNPARSED, Feedback((action.unread or "no program could be read from the completion",))
-        )
-    if program.files.keys() != problem.program.files.keys():
-        wanted, got = sorted(problem.program.files), sorted(program.files)
-        return Evaluation(Outcome.REJECTED, Feedback((f"the program must consist of {wanted}, not {got}",)))
-    try:
-        size = sum(len(text.encode()) for text in program.files.values())
-    except UnicodeEncodeError as error:
-        return Evaluation(Outcome.REJECTED, Feedback((f"not text: it holds {error.object[error.start]!r}",)))
-    if size > SOURCE_AT_MOST:
-        return Evaluation(Outcome.REJECTED, Feedback((f"{size} bytes of source; at most {SOURCE_AT_MOST}",)))
-    library = forbidden(program) if problem.kind == "function" else None
-    return Evaluation(Outcome.REJECTED, Feedback((library,))) if library is not None else None
-
-
-def not_permitted(problem: Problem, program: Program) -> Evaluation | None:
-    """The refusal of techniques that the problem does not permit; what the original uses is always permitted.
-
-    Asked of programs that build: a text that does not could be taken for one that hides something.
-    """
-    if problem.permitted is None:
-        return None
-    own = {name for text in problem.program.files.values() for name in techniques.used(problem.language, text)}
-    reasons = tuple(
-        f"{path}, line {use.line}: `{use.what}` is {use.technique}, which is not permitted here"
-        for path, text in program.files.items()
-        for use in techniques.forbidden(problem.language, text, problem.permitted | own)
-    )
-    return Evaluation(Outcome.REJECTED, Feedback(reasons)) if reasons else None
-
-
-def _identity(problem: Problem) -> str:
-    """What an admission depends on: everything but the techniques permitted."""
-    plain = replace(problem, permitted=None)
-    return hashlib.sha256(repr((plain.program.digest, plain.language, plain.spec, plain.goal)).encode()).hexdigest()
-
-
-def _unbuilt(built: Built) -> Evaluation:
-    return Evaluation(Outcome.UNBUILT, Feedback((built.reason,), built.diagnostics), remarks=built.remarks)
-
-
-def _verified(built: Built, verified: Verified) -> Evaluation:
-    failed = [result for result in verified.results if result.outcome is not Outcome.CORRECT]
-    reasons = tuple(
-        f"test {result.name}: {result.detail or result.outcome.value}" if result.seen else "a held-out test failed"
-        for result in failed
-    )
-    measures = {result.name: result.seconds for result in verified.results}
-    feedback = Feedback(tuple(dict.fromkeys(reasons)), cases=verified.results)
-    return Evaluation(verified.outcome, feedback, remarks=built.remarks, measures=measures)
-
-
-def _wrong_while_timed(found: Evaluation, wrong: WrongOutput) -> Evaluation:
-    if wrong.side == "original":
-        raise InputError(
-            f"the original does not give the same accepted output every time ({wrong}); make it deterministic, give a "
-            "checker that accepts all right answers, or raise its limit where it ended by timeout"
-        )
-    feedback = replace(found.feedback, reasons=(*found.feedback.reasons, str(wrong)))
-    return replace(found, outcome=Outcome.WRONG, feedback=feedback, timing=None)
-
-
-def _timed(found: Evaluation, timing: Timing, admitted: Admitted) -> Evaluation:
-    """The evaluation with its timing; rejected where that is beyond what the machine can do."""
-    if timing.gflops is None:
-        return replace(found, timing=timing, warnings=warnings_of(timing))
-    cores = 1 if timing.clock == "cpu" else os.cpu_count() or 1
-    roof = cores * admitted.peak_gflops
-    if timing.gflops.low > roof * ROOF_MARGIN:
-        why = (
-            f"{timing.gflops.value:.1f} GFLOPS is more than this machine can do ({roof:.1f}): not all work was done "
-            "(or `flop` says more than is needed)"
-        )
-        return replace(found, outcome=Outcome.REJECTED, feedback=replace(found.feedback, reasons=(why,)), timing=None)
-    return replace(found, timing=replace(timing, roofline=roof), warnings=warnings_of(timing))
+        timed = with_timing(found, self._confirmations[key], admitted)
+        return await self._examiner.examined(admitted, state.program, entry.artefact, timed)
 
 
 async def open_evaluator(rule: RaceRule = RaceRule()) -> ProgramEvaluator:  # noqa: B008

@@ -71,28 +71,40 @@ async def sanitized(
 ) -> Sanitized:
     """Both sanitizers on ``program``, the original beside it, on ``inputs``; only what needs no shadow memory where
     the sandbox has no control group.  Never raises for a bad program."""
+    bench = bench_for(sandbox, builder, problem, inputs)
+    return bench if isinstance(bench, Sanitized) else await compared(bench, program, await bench.look(problem.program))
+
+
+def bench_for(sandbox: Sandbox, builder: Builder, problem: Problem, inputs: Sequence[Input]) -> Bench | Sanitized:
+    """Where ``inputs`` can be run with sanitizers; what was not run, and why, where they cannot."""
     tongue = language(problem.language)
     if "{out}" not in tongue.build:
         return Sanitized(not_run=(f"sanitizers: programs in {tongue.name} are not compiled",))
     if not inputs:
         return Sanitized(not_run=("sanitizers: no test may be seen and none is generated",))
-    shadow = sandbox.hierarchy is not None
-    checks = ("address", "undefined") if shadow else ("undefined",)
-    missing = () if shadow else ("address: its shadow memory needs a sandbox with a control group",)
-    bench = _Bench(sandbox, builder, problem, checks, tuple(inputs))
-    original = await bench.look(problem.program)
+    checks = ("undefined",) if sandbox.hierarchy is None else ("address", "undefined")
+    return Bench(sandbox, builder, problem, checks, tuple(inputs))
+
+
+async def compared(bench: Bench, program: Program, original: Sanitized) -> Sanitized:
+    """What is found in ``program`` beside what was found in the original on the same bench."""
+    missing = () if "address" in bench.checks else (_NO_SHADOW,)
     if not original.inputs:
         why = "; ".join(original.not_run)
-        return Sanitized(not_run=(*missing, f"{', '.join(checks)}: the original does not run with them here: {why}"))
+        words = f"{', '.join(bench.checks)}: the original does not run with them here: {why}"
+        return Sanitized(not_run=(*missing, words))
     found = await bench.look(program)
     kinds = {defect.kind for defect in original.defects}
     defects = tuple(replace(one, in_original=one.kind in kinds) for one in found.defects)
     return replace(found, defects=defects, not_run=(*missing, *found.not_run))
 
 
+_NO_SHADOW = "address: its shadow memory needs a sandbox with a control group"
+
+
 @final
 @dataclass(frozen=True, slots=True)
-class _Bench:
+class Bench:
     """Where programs are built and run with sanitizers."""
 
     sandbox: Sandbox
@@ -103,6 +115,15 @@ class _Bench:
 
     async def look(self, program: Program) -> Sanitized:
         """What is found in ``program``, each kind once a line."""
+        found = await self._all(program)
+        return replace(found, defects=tuple(_once(found.defects))[:DEFECTS_KEPT])
+
+    async def clean(self) -> tuple[frozenset[str], tuple[str, ...]]:
+        """The names of the inputs on which the original ends well and nothing is found; and what was not run."""
+        found = await self._all(self.problem.program)
+        return frozenset(found.inputs) - {defect.input for defect in found.defects}, found.not_run
+
+    async def _all(self, program: Program) -> Sanitized:
         built = await self.builder.build(self._checked(), self._with_options(program), final=True)
         if built.artefact is None:
             return Sanitized(not_run=(f"{', '.join(self.checks)}: no build: {built.reason}",))
@@ -117,9 +138,7 @@ class _Bench:
                 else:
                     ended.append(given.name)
                     defects += await self._other_answer(given, ran)
-        return Sanitized(
-            self.checks if ended else (), tuple(ended), tuple(_once(defects))[:DEFECTS_KEPT], tuple(not_run)
-        )
+        return Sanitized(self.checks if ended else (), tuple(ended), tuple(defects), tuple(not_run))
 
     def _checked(self) -> Problem:
         """The problem with the flags of a sanitizer's build."""

@@ -9,6 +9,7 @@
     kind = "function", [function] ...  # a function in place of a whole program: function.py
     permitted = ["simd", "tiling"]     # the techniques allowed (techniques.py); all where the key is missing
     [tests]    folder, seen = ["0*"], held_out = ["1*"], generator = ["python3", "gen.py", "{seed}"], generated
+               size, made             # of generated inputs, where the generator takes {size}; inputs nobody is shown
 
 An unknown key is refused with the nearest spelling, a wrong type with what was expected.
 """
@@ -36,13 +37,16 @@ GENERATED = 4  # inputs made when a generator is given without a number
 @dataclass(frozen=True, slots=True)
 class Tests:
     """The table ``[tests]``.  ``seen`` and ``held_out`` are patterns for names of tests; ``generated`` is a number of
-    inputs (None = 4 where there is a generator)."""
+    inputs (None = 4 where there is a generator), ``size`` what a generator that takes ``{size}`` is given, ``made`` a
+    number of inputs that nobody is shown."""
 
     folder: str = "tests"
     seen: tuple[str, ...] = ()
     held_out: tuple[str, ...] = ()
     generator: tuple[str, ...] = ()
     generated: int | None = None
+    size: int = 1000
+    made: int = 8
 
 
 @final
@@ -165,6 +169,9 @@ def _sensible(found: Description, where: str) -> None:
 def _sensible_generator(tests: Tests, where: str) -> None:
     if tests.generated is not None and tests.generated < 0:
         raise InputError(f"{where}: tests.generated is {tests.generated}; it is a number of inputs, 0 or more")
+    for name, value, least in (("size", tests.size, 1), ("made", tests.made, 0)):
+        if value < least:
+            raise InputError(f"{where}: tests.{name} is {value}; it must be {least} or more")
     if tests.generated and not tests.generator:
         raise InputError(
             f"{where}: tests.generated is {tests.generated} but there is no generator; "

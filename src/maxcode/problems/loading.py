@@ -90,6 +90,8 @@ def _assemble(found: Description, base: Path, tests: Path | None, name: str) -> 
         held_out=parts.held_out,
         generator=found.tests.generator,
         generated=amount if found.tests.generator else 0,
+        size=found.tests.size,
+        made=found.tests.made,
         folder=str(base.resolve()),
         function=function,
         tie_break=bool(found.tie_break),

@@ -145,8 +145,10 @@ class ProgramSpec:
     limits: Limits = Limits()
     seen: tuple[Case, ...] = ()
     held_out: tuple[Case, ...] = ()
-    generator: tuple[str, ...] = ()  # command printing one input; `{seed}` is replaced; run in the sandbox
+    generator: tuple[str, ...] = ()  # command printing one input; `{seed}`, `{size}` are replaced; run in the sandbox
     generated: int = 0  # how many inputs to make
+    size: int = 1000  # of these, where the generator takes one
+    made: int = 8  # how many inputs to make that nobody is shown, for a new best; 0 = none
     folder: str = ""  # where relative files of the generator and the checker live
     tie_break: bool = False  # whether ties by a clock are followed by a count of instructions
     shared_cores: bool = False  # whether wall time counts although others wanted the cores meanwhile

@@ -1,0 +1,283 @@
+"""Formats are understood only where every given input shows them, and nothing is made that they do not show."""
+
+from __future__ import annotations
+
+import random
+from collections.abc import Callable
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from maxcode.evaluate.enlarge import larger
+from maxcode.evaluate.facts import broken, facts_of
+from maxcode.evaluate.mutate import Understood, draft, understand
+from maxcode.evaluate.shape import Block, Count, Row, Tail, explanations, lines_of, read, written
+
+Format = Callable[[random.Random], str]
+
+
+def line(numbers: list[int]) -> str:
+    return " ".join(map(str, numbers)) + "\n"
+
+
+def drawn(rng: random.Random, n: int, low: int = -50, high: int = 50) -> list[int]:
+    return [rng.randint(low, high) for _ in range(n)]
+
+
+def a_list(rng: random.Random) -> str:
+    n = rng.randint(1, 30)
+    return f"{n}\n" + line(drawn(rng, n))
+
+
+def a_list_on_its_counts_line(rng: random.Random) -> str:
+    n = rng.randint(1, 30)
+    return line([n, *drawn(rng, n)])
+
+
+def numbers_on_lines(rng: random.Random) -> str:
+    n = rng.randint(1, 30)
+    return f"{n}\n" + "".join(map(line, ([x] for x in drawn(rng, n))))
+
+
+def a_matrix(rng: random.Random) -> str:
+    n, m = rng.randint(1, 9), rng.randint(1, 9)
+    return f"{n} {m}\n" + "".join(line(drawn(rng, m)) for _ in range(n))
+
+
+def cases(rng: random.Random) -> str:
+    sizes = [rng.randint(1, 6) for _ in range(rng.randint(1, 6))]
+    return f"{len(sizes)}\n" + "".join(f"{n}\n" + line(drawn(rng, n)) for n in sizes)
+
+
+def a_graph(rng: random.Random) -> str:
+    n, m = rng.randint(2, 15), rng.randint(1, 40)
+    return f"{n} {m}\n" + "".join(line([*drawn(rng, 2, 1, n), rng.randint(1, 99)]) for _ in range(m))
+
+
+def a_tree(rng: random.Random) -> str:
+    n = rng.randint(2, 30)
+    return f"{n}\n" + "".join(line([rng.randint(1, i - 1), i]) for i in range(2, n + 1))
+
+
+def a_sorted_list_with_queries(rng: random.Random) -> str:
+    n, q = rng.randint(1, 30), rng.randint(1, 30)
+    return f"{n} {q}\n" + line(sorted(drawn(rng, n))) + "".join(line([x]) for x in drawn(rng, q))
+
+
+def a_permutation(rng: random.Random) -> str:
+    n = rng.randint(1, 30)
+    return f"{n}\n" + line(rng.sample(range(1, n + 1), n))
+
+
+def intervals(rng: random.Random) -> str:
+    n, q = rng.randint(1, 30), rng.randint(1, 30)
+    ends = [sorted(drawn(rng, 2, 1, n)) for _ in range(q)]
+    return f"{n} {q}\n" + line(drawn(rng, n)) + "".join(map(line, ends))
+
+
+def names(rng: random.Random) -> str:
+    n = rng.randint(1, 30)
+    return f"{n}\n" + "".join(f"name{rng.randrange(10**6)} {rng.randint(1, 99)}\n" for _ in range(n))
+
+
+FORMATS: list[Format] = [
+    a_list,
+    a_list_on_its_counts_line,
+    numbers_on_lines,
+    a_matrix,
+    cases,
+    a_graph,
+    a_tree,
+    a_sorted_list_with_queries,
+    a_permutation,
+    intervals,
+    names,
+]
+
+
+def given_by(make: Format, seed: int, count: int = 10) -> Understood:
+    rng = random.Random(seed)
+    return understand([make(rng) for _ in range(count)])
+
+
+@pytest.mark.parametrize(
+    ("make", "shape"),
+    [
+        (a_list, (Row(1), Tail(0, Count(0)))),
+        (a_list_on_its_counts_line, (Tail(1, Count(0)),)),
+        (numbers_on_lines, (Row(1), Block(Count(0), (Row(1),)))),
+        (a_matrix, (Row(2), Block(Count(0), (Tail(0, Count(1)),)))),
+        (cases, (Row(1), Block(Count(0), (Row(1), Tail(0, Count(1)))))),
+        (a_graph, (Row(2), Block(Count(1), (Row(3),)))),
+        (a_tree, (Row(1), Block(Count(0, -1), (Row(2),)))),
+        (intervals, (Row(2), Tail(0, Count(0)), Block(Count(1), (Row(2),)))),
+    ],
+)
+def test_a_format_is_understood_from_ten_inputs(make: Format, shape: tuple[object, ...]) -> None:
+    assert [one.shape for one in given_by(make, 1).shapes] == [shape]
+
+
+@pytest.mark.parametrize("make", FORMATS)
+@settings(max_examples=15)
+@given(seed=st.integers(0, 10**6))
+def test_what_is_made_reads_by_the_same_shapes_and_shows_nothing_new(make: Format, seed: int) -> None:
+    known = given_by(make, seed)
+    made = draft(known, str(seed))
+    if made is None:
+        return
+    assert made.text not in known.texts
+    for one in known.shapes:
+        tree = read(one.shape, lines_of(made.text) or [])
+        assert tree is not None
+        assert written(one.shape, tree) == made.text
+        assert not list(broken(one.facts, facts_of(one.shape, tree)))
+
+
+def numbers_of(text: str) -> list[list[int]]:
+    return [[int(token) for token in words.split()] for words in text.splitlines()]
+
+
+@settings(max_examples=40)
+@given(seed=st.integers(0, 10**6))
+def test_a_made_graph_has_its_edges_among_its_nodes(seed: int) -> None:
+    made = draft(given_by(a_graph, seed), str(seed))
+    if made is not None:
+        (n, m), *edges = numbers_of(made.text)
+        assert len(edges) == m
+        assert all(1 <= a <= n and 1 <= b <= n and 1 <= weight <= 99 for a, b, weight in edges)
+
+
+@settings(max_examples=40)
+@given(seed=st.integers(0, 10**6))
+def test_edges_of_a_graph_are_never_drawn_anew(seed: int) -> None:
+    known = given_by(a_graph, seed)
+    made = draft(known, str(seed))
+    if made is not None:
+        edges = {tuple(edge[:2]) for edge in numbers_of(made.text)[1:]}
+        assert any(edges <= {tuple(edge[:2]) for edge in numbers_of(text)[1:]} for text in known.texts)
+
+
+@settings(max_examples=40)
+@given(seed=st.integers(0, 10**6))
+def test_sorted_lists_stay_sorted_permutations_stay_such_and_intervals_do_not_turn_round(seed: int) -> None:
+    if (made := draft(given_by(a_sorted_list_with_queries, seed), str(seed))) is not None:
+        assert numbers_of(made.text)[1] == sorted(numbers_of(made.text)[1])
+    if (made := draft(given_by(a_permutation, seed), str(seed))) is not None:
+        (n,), numbers = numbers_of(made.text)
+        assert sorted(numbers) == list(range(1, n + 1))
+    if (made := draft(given_by(intervals, seed), str(seed))) is not None:
+        (n, _), _, *ends = numbers_of(made.text)
+        assert all(1 <= low <= high <= n for low, high in ends)
+
+
+def test_every_format_with_freedom_gives_inputs_and_the_same_seed_the_same_ones() -> None:
+    for make in (a_list, a_matrix, cases, a_graph, a_sorted_list_with_queries, a_permutation, intervals, names):
+        known = given_by(make, 3)
+        first = [draft(known, f"{seed}") for seed in range(8)]
+        assert [one is not None for one in first].count(True) >= 4, make
+        assert first == [draft(known, f"{seed}") for seed in range(8)]
+
+
+def test_numbers_that_share_a_factor_go_on_sharing_it() -> None:
+    known = understand([f"{n}\n" for n in (8, 12, 16, 1000, 1004, 1008, 220_000_000, 224_000_000)])
+    made = {draft(known, f"{seed}") for seed in range(20)} - {None}
+    assert len(made) > 5
+    assert all(int(one.text) % 4 == 0 and 8 <= int(one.text) <= 224_000_000 for one in made if one is not None)
+
+
+@pytest.mark.parametrize(
+    "numbers",
+    [(2, 3, 5, 7, 11, 101, 9973), (1, 2, 4, 8, 64, 1024), (1, 4, 9, 16, 25, 144)],
+    ids=["prime", "2^k", "k^2"],
+)
+def test_numbers_of_a_kind_are_not_drawn_anew(numbers: tuple[int, ...]) -> None:
+    known = understand([f"{n}\n" for n in numbers])
+    assert known.shapes
+    assert all(draft(known, f"{seed}") is None for seed in range(10))
+
+
+COMMANDS = "5\n1 7\n1 9\n2 0\n1 3\n2 0\n"
+
+
+@pytest.mark.parametrize(
+    ("texts", "why"),
+    [
+        (["1\n5\n", "2\n1 2\n"], "do not show a format"),
+        (["3\na  b\n", "3\na b\n", "4\nc d\n"], "single spaces"),
+        (["1\r\n2\r\n", "2\r\n2 3\r\n", "3\r\n1 2 3\r\n"], "single spaces"),
+        (["it was\na dark and\nstormy\n", "night\nthe rain fell in\n", "x\ny z\nu\nv w\nq\n"], "no simple format"),
+        (["2\n1 2\n", "3\n1 2 3\n", "2\n1 2 3\nand more\n"], "no simple format"),
+    ],
+)
+def test_a_format_that_not_every_input_shows_is_refused_and_it_is_said_why(texts: list[str], why: str) -> None:
+    known = understand(texts)
+    assert known.shapes == ()
+    assert why in known.why
+    assert draft(known, "1") is None
+
+
+def test_commands_by_number_and_grids_of_letters_are_left_in_their_order() -> None:
+    rng = random.Random(5)
+    commands = []
+    for _ in range(8):
+        n = rng.randint(8, 20)
+        commands.append(f"{n}\n" + "".join(line([rng.randint(1, 3), rng.randint(1, 99)]) for _ in range(n)))
+    grids = []
+    for _ in range(8):
+        n, m = rng.randint(3, 12), rng.randint(3, 12)
+        rows = "".join(" ".join(rng.choices("#.", k=m)) + "\n" for _ in range(n))
+        grids.append(f"{n} {m}\n{rows}")
+    for texts in (commands, grids):
+        known = understand(texts)
+        made = [draft(known, f"{seed}") for seed in range(10)]
+        assert all("permuted" not in one.how for one in made if one is not None)
+
+
+def test_adjacent_nodes_are_neither_drawn_nor_left_out() -> None:
+    rng = random.Random(2)
+    texts = []
+    for _ in range(10):
+        n = rng.randint(2, 12)
+        texts.append(f"{n}\n" + "".join(line([k := rng.randint(0, 4), *drawn(rng, k, 1, n)]) for _ in range(n)))
+    known = understand(texts)
+    assert known.shapes
+    assert all(draft(known, f"{seed}") is None for seed in range(10))
+
+
+def test_two_shapes_that_explain_everything_must_both_explain_what_is_made() -> None:
+    texts = ["2 2\n1 2\n3 4\n", "3 3\n1 2 3\n4 5 6\n", "4 4\n5 4 3 2\n9 9 8 1\n", "1 1\n7\n8\n"]
+    split = [lines for text in texts if (lines := lines_of(text)) is not None]
+    assert len(explanations(split)) > 1
+    known = understand(texts)
+    for seed in range(20):
+        if (made := draft(known, f"{seed}")) is not None:
+            (n, m), *rest = numbers_of(made.text)
+            assert n == m
+            assert [len(row) for row in rest] == [n, n]
+
+
+# ------------------------------------------------------------------------------------------------------------- larger
+
+
+@settings(max_examples=40)
+@given(seed=st.integers(0, 10**6), factor=st.sampled_from([2, 4, 16]))
+def test_cases_and_lists_are_made_larger_with_their_counts(seed: int, factor: int) -> None:
+    known = given_by(cases, seed)
+    base = max(known.texts, key=len)
+    text = larger(known, base, factor)
+    assert text is not None
+    assert int(text.split()[0]) == factor * int(base.split()[0])
+    assert read(known.shapes[0].shape, lines_of(text) or []) is not None
+
+
+def test_a_larger_graph_keeps_its_nodes_and_a_larger_tree_or_permutation_cannot_be_made() -> None:
+    graphs = given_by(a_graph, 4)
+    text = larger(graphs, max(graphs.texts, key=len), 8)
+    assert text is not None
+    (n, m), *edges = numbers_of(text)
+    assert len(edges) == m
+    assert all(1 <= a <= n and 1 <= b <= n for a, b, _ in edges)
+    for make in (a_tree, a_permutation):
+        known = given_by(make, 4)
+        assert larger(known, max(known.texts, key=len), 8) is None

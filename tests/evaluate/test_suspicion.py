@@ -1,0 +1,102 @@
+"""Suspicion comes from code and clocks, never from words in comments and strings; alone it refuses nothing."""
+
+from __future__ import annotations
+
+import anyio
+import pytest
+
+from maxcode.evaluate.floor import Floor, process_floor
+from maxcode.evaluate.prepare import Input
+from maxcode.evaluate.sandbox import Blob, Sandbox
+from maxcode.evaluate.suspicion import far, impossible, unread, words_of
+from maxcode.types import Interval, Problem, Program, ProgramSpec, Timing
+
+PLAIN = "int main(void) { return 0; }\n"
+HARMLESS = r"""
+// system("ls"); asm volatile("nop"); #include "/etc/passwd"
+/* __attribute__((constructor)) popen fork() .incbin "x"
+#include "../answers.h"
+*/
+#include <stdio.h>
+#include "near.h"
+static const char *words = "system(\"rm\") asm(\".incbin\") fork() /* __attribute__((ifunc(\"x\")))";
+static const char quote = '"';
+int ecosystem(int section) { return section; } // nothing of it is one of the words
+struct plan { int section, alias; };
+int main(void) {
+    struct plan a = {.section = 1, .alias = 2};
+    printf("%s %d\n", words, ecosystem(a.section));
+    return 0;
+}
+"""
+
+
+def problem(text: str, tongue: str = "c") -> Problem:
+    return Problem("p", "program", tongue, Program({"p." + ("py" if tongue == "python" else "c"): text}), ProgramSpec())
+
+
+def found(text: str, original: str = PLAIN, tongue: str = "c") -> tuple[str, ...]:
+    one = problem(original, tongue)
+    return words_of(one, one.program.with_text(text))
+
+
+def test_scary_words_in_comments_strings_and_other_names_trigger_nothing() -> None:
+    assert found(HARMLESS) == ()
+    python = '"""import ctypes; exec(x)"""\n# subprocess\nx = "os.system(1)"\nprint(x)\n'
+    assert found(python, "print(1)\n", "python") == ()
+
+
+@pytest.mark.parametrize(
+    ("text", "what"),
+    [
+        ('__asm__(".incbin \\"answers\\"");', "inline assembly"),
+        ('#include "/src/input"\n', "an include from elsewhere"),
+        ('#  include "a/../../answers.h"\n', "an include from elsewhere"),
+        ("int f(void) { return sys\\\ntem(0); }", "starting programs"),
+        ("void f(void) { fork /* a comment */ (); }", "system calls"),
+        ("__attribute__((constructor)) static void early(void) {}", "attributes"),
+        ('int x __attribute__((section(".init")));', "attributes"),
+        ('const char *a = R"(")"; void f(void) { popen(a, a); }', "starting programs"),
+    ],
+)
+def test_the_code_itself_does_with_where_it_stands(text: str, what: str) -> None:
+    (told,) = found(PLAIN + text)
+    assert told.startswith(what)
+    assert "p.c, line" in told
+
+
+def test_what_the_original_does_too_is_not_suspicious() -> None:
+    assert found('void f(void) { asm("nop"); }', 'void f(void) { __asm__("" ::: "memory"); }') == ()
+
+
+def test_python_is_read_by_its_own_grammar() -> None:
+    told = found("import ctypes.util\nfrom os import system\nsystem('x')\n", "print(1)\n", "python")
+    assert [words.partition(" (")[0] for words in told] == ["the module ctypes", "a call of system"]
+    (told_of,) = found("def (\n", "print(1)\n", "python")
+    assert told_of.startswith("text that this Python cannot read")
+
+
+def timing(candidate_s: float, ratio: float = 20.0) -> Timing:
+    samples = tuple((ratio * candidate_s, candidate_s) for _ in range(15))
+    return Timing("cpu", Interval(ratio, ratio, ratio), True, "faster", 15, samples=samples)
+
+
+def test_the_process_floor_of_this_machine_is_measured_once_and_lies_where_processes_do(sandbox: Sandbox) -> None:
+    floor = anyio.run(process_floor, sandbox)
+    assert 1e-5 < floor.start_s < 0.05
+    assert 0 <= floor.byte_s < 1e-7
+    assert anyio.run(process_floor, sandbox) == floor
+
+
+def test_only_what_no_process_can_do_is_impossible_and_too_fast_to_read_is_looked_at_again() -> None:
+    floor = Floor(start_s=1e-3, byte_s=1e-9)
+    given = [Input(name, Blob.of(b"7" * 10_000_000), None, "held_out") for name in "ab"]
+    assert "2 inputs" in impossible(timing(0.9e-3), floor, given)
+    assert impossible(timing(1.1e-3), floor, given) == ""
+    assert unread(timing(9e-3), floor, given) == ("faster than its inputs can be read",)
+    assert unread(timing(12e-3), floor, given) == ()
+
+
+def test_more_than_ten_times_faster_asks_for_a_second_look() -> None:
+    assert far(timing(1.0, 10.5)) == ("10.5 times faster",)
+    assert far(timing(1.0, 9.5)) == ()

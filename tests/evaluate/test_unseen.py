@@ -1,0 +1,284 @@
+"""Winners are verified on inputs nobody saw, looked at again where they are too good, and told of their defects."""
+
+from __future__ import annotations
+
+import random
+from collections.abc import Callable, Sequence
+from dataclasses import replace
+from pathlib import Path
+
+import anyio
+import pytest
+
+from maxcode.evaluate.build import Builder
+from maxcode.evaluate.prepare import Admitted
+from maxcode.evaluate.program import ProgramEvaluator
+from maxcode.evaluate.sandbox import Sandbox
+from maxcode.evaluate.unseen import FAILED, Made, Unseen
+from maxcode.languages import language
+from maxcode.types import Action, Case, Evaluation, Limits, Outcome, Problem, Program, ProgramSpec, State, Step
+
+SLOW = r"""#include <stdio.h>
+#include <stdlib.h>
+int main(void) {
+    int n;
+    if (scanf("%d", &n) != 1) return 1;
+    long *a = malloc((n + 1) * sizeof *a), best = 0;
+    for (int i = 0; i < n; i++) if (scanf("%ld", &a[i]) != 1) return 1;
+    for (int i = 0; i < n; i++) {
+        long sum = 0;
+        for (int j = i; j < n; j++) {
+            sum += a[j];
+            if (sum > best) best = sum;
+            __asm__ volatile("" : "+r"(sum));
+        }
+    }
+    printf("%ld\n", best);
+    return 0;
+}
+"""
+FAST = r"""#include <stdio.h>
+int main(void) {
+    int n;
+    long best = 0, here = 0, x;
+    if (scanf("%d", &n) != 1) return 1;
+    for (int i = 0; i < n; i++) {
+        if (scanf("%ld", &x) != 1) return 1;
+        here = here + x > 0 ? here + x : 0;
+        if (here > best) best = here;
+    }
+    printf("%ld\n", best);
+    return 0;
+}
+"""
+SIZES = (1, 5, 12, 40, 300, 900, 9_500, 10_500)
+
+
+def answer(numbers: Sequence[int]) -> int:
+    best = here = 0
+    for number in numbers:
+        here = max(0, here + number)
+        best = max(best, here)
+    return best
+
+
+def problem_of(folder: Path, sizes: Sequence[int], program: str = SLOW, name: str = "sums.c") -> Problem:
+    """The largest sum of neighbours, with its tests; the larger half is held out."""
+    rng, cases = random.Random(7), []
+    for number, n in enumerate(sizes):
+        numbers = [rng.randint(-100, 100) for _ in range(n)]
+        case = Case(f"{number:02}", str(folder / f"{number}.in"), str(folder / f"{number}.out"))
+        Path(case.stdin).write_text(f"{n}\n{' '.join(map(str, numbers))}\n")
+        Path(case.expected or "").write_text(f"{answer(numbers)}\n")
+        cases.append(case)
+    half = len(cases) // 2
+    spec = ProgramSpec(
+        flags=language("c").default_flags,
+        seen=tuple(cases[:half]),
+        held_out=tuple(cases[half:]),
+        limits=Limits(run_s=10, output_mb=4),
+    )
+    return Problem("sums", "program", "c", Program({name: program}), spec)
+
+
+@pytest.fixture(scope="module")
+def bench(sandbox: Sandbox, builder: Builder) -> ProgramEvaluator:
+    return ProgramEvaluator(sandbox, builder)
+
+
+@pytest.fixture(scope="module")
+def problem(tmp_path_factory: pytest.TempPathFactory) -> Problem:
+    return problem_of(tmp_path_factory.mktemp("sums"), SIZES)
+
+
+@pytest.fixture(scope="module")
+def admitted(bench: ProgramEvaluator, problem: Problem) -> Admitted:
+    return anyio.run(bench.admit, problem)
+
+
+@pytest.fixture(scope="module")
+def judge(bench: ProgramEvaluator, admitted: Admitted) -> Callable[[str], tuple[Evaluation, Evaluation]]:
+    """What the search is told of a program, and what remains of it when it would lead."""
+
+    async def both(text: str) -> tuple[Evaluation, Evaluation]:
+        action = Action(admitted.problem.program.with_text(text))
+        found = await bench.evaluate(admitted.problem, action)
+        state = State(admitted.problem, State(admitted.problem), Step(action, found, 1.0), (1, 0))
+        return found, (await bench.settle(admitted.problem, [state], None))[state.id]
+
+    return lambda text: anyio.run(both, text)
+
+
+def memorised(admitted: Admitted) -> str:
+    """A program that knows the answer to every given test, by its length and first number, and says 0 to all else."""
+    known = []
+    for given in admitted.inputs:
+        words = given.stdin.read().split()
+        known.append(f"if (n == {int(words[0])} && x == {int(words[1])}) best = {int(given.expected or b'0')};")
+    return FAST.replace('printf("%ld', f'best = 0; {" ".join(known)}\n    printf("%ld').replace(
+        "for (int i = 0; i < n; i++) {", "for (int i = 0; i < 1; i++) {"
+    )
+
+
+def test_a_program_that_knows_the_answers_passes_every_test_and_fails_on_what_nobody_saw(
+    admitted: Admitted, judge: Callable[[str], tuple[Evaluation, Evaluation]]
+) -> None:
+    found, settled = judge(memorised(admitted))
+    assert found.outcome is Outcome.CORRECT
+    assert settled.outcome is Outcome.WRONG
+    assert settled.feedback.reasons == (FAILED,)
+    assert settled.feedback.cases == ()
+    assert settled.timing is None
+
+
+def test_an_honest_program_far_faster_than_the_original_passes_the_harsher_verification(
+    bench: ProgramEvaluator, admitted: Admitted, judge: Callable[[str], tuple[Evaluation, Evaluation]]
+) -> None:
+    _, settled = judge(FAST)
+    assert settled.timing is not None
+    assert settled.timing.confirmed
+    assert settled.timing.speedup.low > 10
+    assert settled.warnings == ()
+
+
+def test_a_program_that_is_right_for_few_numbers_only_fails_on_what_nobody_saw(
+    admitted: Admitted, judge: Callable[[str], tuple[Evaluation, Evaluation]]
+) -> None:
+    large = [given for given in admitted.inputs if given.stdin.size > 1000]
+    known = [
+        f"if (n == {given.stdin.read().split()[0].decode()}) best = {int(given.expected or b'0')};" for given in large
+    ]
+    found, settled = judge(
+        FAST.replace('    printf("%ld', f'    if (n > 50) {{ best = 0; {" ".join(known)} }}\n    printf("%ld')
+    )
+    assert found.outcome is Outcome.CORRECT
+    assert (settled.outcome, settled.feedback.reasons) == (Outcome.WRONG, (FAILED,))
+
+
+def test_a_program_that_is_wrong_now_and_then_is_caught_by_more_runs(
+    judge: Callable[[str], tuple[Evaluation, Evaluation]],
+) -> None:
+    drawn = "    unsigned char drawn;\n    if (getrandom(&drawn, 1, 0) != 1 || drawn < 100) best++;\n    printf"
+    text = FAST.replace("    printf", drawn).replace(
+        "#include <stdio.h>", "#include <stdio.h>\n#include <sys/random.h>"
+    )
+    found, settled = judge(text)
+    assert Outcome.WRONG in (found.outcome, settled.outcome)
+    assert settled.timing is None
+
+
+def test_a_defect_that_the_original_does_not_have_is_told_beside_the_result(
+    judge: Callable[[str], tuple[Evaluation, Evaluation]],
+) -> None:
+    past_the_end = FAST.replace("    long best", "    volatile long four[4] = {0};\n    long best")
+    _, settled = judge(past_the_end.replace("here + x > 0", "here + x + 0 * four[n > 0 ? 4 : 0] > 0"))
+    assert settled.timing is not None
+    assert settled.timing.significant
+    assert any("a sanitizer found" in words and "sums.c" in words for words in settled.warnings), settled.warnings
+
+
+def test_made_inputs_are_right_by_the_original_and_come_again_from_the_same_seed(
+    sandbox: Sandbox, builder: Builder, bench: ProgramEvaluator, admitted: Admitted
+) -> None:
+    async def made(seed: int | None) -> Made:
+        return await Unseen(sandbox, builder, seed).made(admitted)
+
+    first, again, other = anyio.run(made, bench.seed), anyio.run(made, bench.seed), anyio.run(made, None)
+    given = {one.stdin.sha256 for one in admitted.inputs}
+    assert 4 <= len(first.inputs) <= admitted.problem.spec.made
+    assert [one.stdin.sha256 for one in first.inputs] == [one.stdin.sha256 for one in again.inputs]
+    assert {one.stdin.sha256 for one in first.inputs}.isdisjoint({*given, *(one.stdin.sha256 for one in other.inputs)})
+    for one in first.inputs:
+        n, *numbers = map(int, one.stdin.read().split())
+        assert (len(numbers), one.expected) == (n, f"{answer(numbers)}\n".encode())
+
+
+def test_no_input_is_made_where_the_original_is_not_clean_on_it(
+    sandbox: Sandbox, builder: Builder, tmp_path: Path
+) -> None:
+    past_the_end = "if (a[n > 100 ? n : 0] == 12345678) best = 0;\n    printf"
+    unclean = SLOW.replace("malloc((n + 1)", "malloc(n").replace("printf", past_the_end)
+    problem = problem_of(tmp_path, (1, 5, 12, 40, 150, 200, 260, 300), unclean)
+
+    async def made() -> Made:
+        bench = ProgramEvaluator(sandbox, builder)
+        admitted = await bench.admit(problem)
+        return await bench.made(admitted.problem)
+
+    found = anyio.run(made)
+    assert all(int(one.stdin.read().split()[0]) <= 100 for one in found.inputs)
+    assert any("not clean" in note for note in found.notes)
+
+
+def test_a_generator_is_asked_for_secret_seeds_and_none_may_be_asked_for(
+    sandbox: Sandbox, builder: Builder, tmp_path: Path
+) -> None:
+    text = "import random, sys\nr = random.Random(int(sys.argv[1]))\nn = r.randint(1, 40)\nprint(n)\n"
+    (tmp_path / "gen.py").write_text(text + "print(*(r.randint(-100, 100) for _ in range(n)))\n")
+    problem = problem_of(tmp_path, (1, 2))
+    spec = replace(problem.spec, generator=("python3", "gen.py", "{seed}"), folder=str(tmp_path))
+
+    async def made(wanted: int) -> Made:
+        bench = ProgramEvaluator(sandbox, builder)
+        admitted = await bench.admit(replace(problem, spec=replace(spec, made=wanted)))
+        return await bench.made(admitted.problem)
+
+    found = anyio.run(made, 6)
+    assert found.how == ("6: generator, secret seed",)
+    assert any("do not show a format" in note for note in found.notes)
+    assert anyio.run(made, 0) == Made(notes=("tests.made is 0",))
+
+
+# -------------------------------------------------------------------------------------------------------- amplifying
+
+
+def test_an_original_that_ends_too_soon_is_timed_on_its_inputs_made_larger(
+    sandbox: Sandbox, builder: Builder, tmp_path: Path
+) -> None:
+    problem = problem_of(tmp_path, (3, 5, 12, 40, 60, 90, 120, 150))
+
+    async def raced() -> tuple[Admitted, Evaluation]:
+        bench = ProgramEvaluator(sandbox, builder)
+        admitted = await bench.admit(problem)
+        return admitted, await bench.evaluate(admitted.problem, Action(admitted.problem.program.with_text(FAST)))
+
+    admitted, found = anyio.run(raced)
+    assert {given.origin for given in admitted.timed} == {"made"}
+    assert all(given.seconds >= 0.02 for given in admitted.timed)
+    assert any("made larger" in note for note in admitted.notes)
+    for given in admitted.timed:
+        n, *numbers = map(int, given.stdin.read().split())
+        assert (len(numbers), given.expected) == (n, f"{answer(numbers)}\n".encode())
+    assert found.timing is not None
+    assert found.timing.significant
+
+
+def test_a_generator_that_takes_a_size_is_asked_for_larger_ones(
+    sandbox: Sandbox, builder: Builder, tmp_path: Path
+) -> None:
+    text = "import random, sys\nr = random.Random(int(sys.argv[1]))\nn = int(sys.argv[2])\nprint(n)\n"
+    (tmp_path / "gen.py").write_text(text + "print(*(r.randint(-100, 100) for _ in range(n)))\n")
+    problem = problem_of(tmp_path, (1, 2))
+    words = ("python3", "gen.py", "{seed}", "{size}")
+    spec = replace(problem.spec, generator=words, generated=2, size=50, folder=str(tmp_path))
+
+    async def admit() -> Admitted:
+        return await ProgramEvaluator(sandbox, builder).admit(replace(problem, spec=spec))
+
+    admitted = anyio.run(admit)
+    assert [int(one.stdin.read().split()[0]) for one in admitted.inputs if one.origin == "generated"] == [50, 50]
+    assert all(int(one.stdin.read().split()[0]) > 1000 for one in admitted.timed)
+    assert any("the generator's size" in note for note in admitted.notes)
+
+
+def test_what_cannot_be_made_larger_stays_not_measurable_with_the_reason(
+    sandbox: Sandbox, builder: Builder, tmp_path: Path
+) -> None:
+    async def admit() -> Admitted:
+        return await ProgramEvaluator(sandbox, builder).admit(problem_of(tmp_path, (3, 5)))
+
+    admitted = anyio.run(admit)
+    assert admitted.timed == ()
+    assert "not measurable" in admitted.notes[-1]
+    assert "larger inputs" in admitted.notes[-1]
+    assert "do not show a format" in admitted.notes[-1]
