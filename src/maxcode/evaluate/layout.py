@@ -129,12 +129,13 @@ def laid_out(
     InputError for a source that would not lie below /src.
     """
     with ExitStack() as stack:
-        files = [(_memory_file(stack, text), _place(path)) for path, text in (sources or {}).items()]
+        files = [(_memory_file(stack, text), place_of(path)) for path, text in (sources or {}).items()]
         bare = None if runtime is None else tuple((_opened(stack, file), path) for path, file in runtime.items())
         yield Layout(None if sources is None else tuple(files), tuple(binds), bare)
 
 
-def _place(path: str) -> str:
+def place_of(path: str) -> str:
+    """Where a source lies; InputError when that is not below /src."""
     pure = PurePosixPath(path)
     if pure.is_absolute() or ".." in pure.parts or not pure.parts or "\0" in path:
         raise InputError(f"the source path {path!r} must be relative and stay below the program's folder")

@@ -20,6 +20,7 @@
 #include <sys/mount.h>
 #include <sys/msg.h>
 #include <sys/personality.h>
+#include <sys/prctl.h>
 #include <sys/ptrace.h>
 #include <sys/resource.h>
 #include <sys/shm.h>
@@ -66,9 +67,14 @@ static void try_network(void) {
 
 static void try_reading(void) {
     const char *paths[] = {"/etc/shadow", "/etc/passwd", "/etc/hostname", "/root", "/home", "/var", "/boot", "/sys",
-                           "/dev/sda", "/dev/vda", "/dev/mem", "/dev/kmsg", "/proc/1/environ", "/proc/1/mem",
-                           "/proc/1/fd", "/proc/1/root", "/proc/1/cwd", "/proc/kcore"};
+                           "/dev/sda", "/dev/vda", "/dev/mem", "/dev/kmsg", "/proc/kcore"};
+    const char *parts[] = {"environ", "mem", "fd", "root", "cwd"}; /* of the shim */
+    char path[64];
     for (size_t i = 0; i < sizeof paths / sizeof paths[0]; i++) must_fail(paths[i], open(paths[i], O_RDONLY));
+    for (size_t i = 0; i < sizeof parts / sizeof parts[0]; i++) {
+        snprintf(path, sizeof path, "/proc/%d/%s", getppid(), parts[i]);
+        must_fail(path, open(path, O_RDONLY));
+    }
 }
 
 /* In a bare session: no program of the host to read, and every library a copy in memory. */
@@ -95,17 +101,60 @@ static int visible_processes(void) {
 
 static void try_others(void) {
     char byte;
+    const pid_t shim = getppid();
     struct iovec ours = {&byte, 1}, theirs = {&broken, 1};
-    must_fail("ptrace attach", ptrace(PTRACE_ATTACH, 1, 0, 0));
-    must_fail("ptrace seize", ptrace(PTRACE_SEIZE, 1, 0, 0));
-    must_fail("process_vm_readv", process_vm_readv(1, &ours, 1, &theirs, 1, 0));
-    must_fail("pidfd_getfd", syscall(SYS_pidfd_getfd, syscall(SYS_pidfd_open, 1, 0), 0, 0));
-    must_fail("prlimit", prlimit(1, RLIMIT_CPU, &(struct rlimit){1, 1}, NULL));
-    if (visible_processes() != 2) must_fail("seeing other processes", 0);
-    kill(1, SIGKILL); /* must do nothing; were it to work, there would be no answer */
-    kill(1, SIGSTOP);
-    kill(-1, SIGTERM);
+    must_fail("ptrace attach", ptrace(PTRACE_ATTACH, shim, 0, 0));
+    must_fail("ptrace seize", ptrace(PTRACE_SEIZE, shim, 0, 0));
+    must_fail("process_vm_readv", process_vm_readv(shim, &ours, 1, &theirs, 1, 0));
+    must_fail("pidfd_getfd", syscall(SYS_pidfd_getfd, syscall(SYS_pidfd_open, shim, 0), 0, 0));
+    must_fail("prlimit", prlimit(shim, RLIMIT_CPU, &(struct rlimit){1, 1}, NULL));
+    if (visible_processes() > 2) must_fail("seeing other processes", 0);
+    kill(shim, SIGKILL); /* must do nothing; were it to work, there would be no answer */
+    kill(shim, SIGSTOP);
 }
+
+static void must_not_start(const char *what, long pid) {
+    if (pid == 0) _exit(0);
+    must_fail(what, pid);
+}
+
+/* Where there are no namespaces, the numbers of other processes mean something. */
+static void try_signalling(void) {
+    siginfo_t told = {.si_code = SI_QUEUE};
+    const pid_t others[] = {getppid(), 1};
+    for (size_t i = 0; i < sizeof others / sizeof others[0]; i++) {
+        must_fail("kill", kill(others[i], 0));
+        must_fail("tgkill", syscall(SYS_tgkill, others[i], others[i], 0));
+        must_fail("tkill", syscall(SYS_tkill, others[i], 0));
+        must_fail("rt_sigqueueinfo", syscall(SYS_rt_sigqueueinfo, others[i], 0, &told));
+        must_fail("pidfd_send_signal",
+                  syscall(SYS_pidfd_send_signal, syscall(SYS_pidfd_open, others[i], 0), 0, NULL, 0));
+    }
+}
+
+/* Where there are no namespaces, being one process is what makes a run end. */
+static void try_not_being_alone(void) {
+    char *words[] = {"probe", "restarted", NULL};
+    const pid_t shim = getppid();
+    must_not_start("fork", fork());
+    must_not_start("clone", syscall(SYS_clone, SIGCHLD, 0, 0, 0, 0));
+    must_not_start("clone that shares memory", syscall(SYS_clone, CLONE_VM | CLONE_VFORK, 0, 0, 0, 0));
+#ifdef SYS_fork
+    must_not_start("the call fork", syscall(SYS_fork));
+    must_not_start("the call vfork", syscall(SYS_vfork));
+#endif
+    execve("/proc/self/exe", words, NULL);
+    syscall(SYS_execveat, AT_FDCWD, "/proc/self/exe", words, NULL, 0);
+    syscall(SYS_execveat, open("/proc/self/exe", O_RDONLY), "", words, NULL, AT_EMPTY_PATH);
+    must_fail("finding others to signal", kill(-1, 0));
+    must_fail("owning a descriptor's signals", fcntl(0, F_SETOWN, shim));
+    must_fail("outliving the shim", prctl(PR_SET_PDEATHSIG, 0));
+    must_fail("inotify_init1", syscall(SYS_inotify_init1, 0));
+    must_fail("truncate", truncate("/usr/bin/env", 0));
+}
+
+/* Only an exec of itself leads here. */
+static void restarted(void) { must_fail("exec", 0); }
 
 static void try_notes(void) {
     const struct timespec times[2] = {{1, 1}, {1, 1}};
@@ -239,7 +288,9 @@ int main(int count, char **words) {
                    {"others", try_others},  {"notes", try_notes},           {"namespaces", try_namespaces},
                    {"doors", try_doors},    {"inherit", try_inheriting},    {"forks", fork_many},
                    {"memory", take_alone},  {"memories", take_together},    {"daemon", leave_daemon},
-                   {"flood", flood},        {"loop", loop},                 {"host", try_host}};
+                   {"flood", flood},        {"loop", loop},                 {"host", try_host},
+                 {"alone", try_not_being_alone}, {"restarted", restarted},
+                 {"signals", try_signalling}};
     signal(SIGTERM, SIG_IGN);
     for (size_t i = 0; i < sizeof attacks / sizeof attacks[0]; i++)
         if (!strcmp(attack, attacks[i].name)) {

@@ -4,6 +4,7 @@
  *                                             turns into COMMAND (bubblewrap)
  *   shim session FD                           inside, as process 1 of its own namespace: runs the jobs that arrive on
  *                                             the packet socket FD, one at a time, and answers each with one packet
+ *   shim alone FD ...                         the same where there are no namespaces: shim_landlock.h
  *
  * Being process 1 is what makes it trusted: no program in the namespace can signal it, nothing outlives it, every
  * orphan becomes its child, so that hidden work is found, charged and killed.  The socket closes on exec, no program
@@ -122,6 +123,7 @@ static uint64_t patience_us(const struct job *job, pid_t pid, uint64_t start) {
     return soonest < job->ask.wall_us - wall ? soonest : job->ask.wall_us - wall;
 }
 
+#include "shim_landlock.h"
 #include "shim_calls.h"
 #include "shim_sampler.h"
 #include "shim_start.h"
@@ -136,9 +138,10 @@ static bool watch(const struct job *job, pid_t pid, uint64_t start, struct sampl
         uint64_t us = patience_us(job, pid, start);
         if (us == 0) break;
         if (sampler && us > sampler->every_us) us = sampler->every_us;
+        if (alone.folder && us > LOOK_US) us = LOOK_US;
         poll_for(awaited, 2, us);
-        if (awaited[1].revents) _exit(0); /* whoever asked is gone: so is everything here */
-        if (awaited[0].revents) break;
+        if (awaited[1].revents) leave(); /* whoever asked is gone: so is everything here */
+        if (awaited[0].revents || is_overfull()) break;
         if (sampler) take_sample(sampler, pid, start + job->ask.wall_us);
     }
     close(awaited[0].fd);
@@ -169,10 +172,11 @@ static int reap(pid_t pid, struct reply *reply) {
 static void clear_namespace(struct reply *reply) {
     int status;
     struct rusage used;
-    kill(-1, SIGKILL);
+    kill_rest();
     while (wait4(-1, &status, __WALL, &used) > 0) {
         charge(reply, &used);
         reply->left_over += WIFSIGNALED(status) && WTERMSIG(status) == SIGKILL;
+        if (alone.on) kill_rest(); /* its children have become ours */
     }
 }
 
@@ -207,9 +211,9 @@ static void judge(const struct job *job, int status, bool in_time, struct reply 
     reply->code = signal ? signal : WEXITSTATUS(status);
     if (reply->trouble[0])
         reply->ending = UNSTARTED;
-    else if (!in_time || signal == SIGXCPU || reply->user_us + reply->system_us > job->ask.cpu_us)
+    else if ((!in_time && !alone.overfull) || signal == SIGXCPU || reply->user_us + reply->system_us > job->ask.cpu_us)
         reply->ending = TIMED_OUT;
-    else if (signal == SIGXFSZ || is_full(job->out, job->ask.output) || is_full(job->err, job->ask.output))
+    else if (alone.overfull || signal == SIGXFSZ || is_full(job->out, job->ask.output) || is_full(job->err, job->ask.output))
         reply->ending = FLOODED;
     else
         reply->ending = signal ? SIGNALLED : EXITED;
@@ -236,12 +240,12 @@ static void run(struct job *job, struct reply *reply, struct sampler *sampler) {
     if (called) answered = play(&calls, job, pid, start, &tampered);
     if (called) close_calls(&calls), kill(pid, SIGCONT); /* which the driver takes for the end */
     const bool in_time = !tampered && watch(job, pid, start, sampler);
-    if (!in_time) kill(-1, SIGKILL);
+    if (!in_time) kill_rest();
     const int status = reap(pid, reply);
     reply->wall_us = now_us() - start;
     if (called) reply->called_cpu_ns = calls.cpu_ns, reply->called_wall_ns = calls.wall_ns;
     clear_namespace(reply);
-    reply->spawned = spawned_after(pid);
+    if (!alone.on) reply->spawned = spawned_after(pid); /* else the counter is the whole machine's */
     settle(job, reply);
     judge(job, status, in_time, reply);
     if (tampered) reply->ending = TAMPERED;
@@ -326,7 +330,7 @@ static void answer(const struct reply *reply, const int *fds, int count) {
     header->cmsg_level = SOL_SOCKET;
     header->cmsg_type = SCM_RIGHTS;
     memcpy(CMSG_DATA(header), fds, (size_t)count * sizeof(int));
-    if (sendmsg(control, &message, MSG_NOSIGNAL) < 0) _exit(0);
+    if (sendmsg(control, &message, MSG_NOSIGNAL) < 0) leave();
     for (int i = 0; i < count; i++) close(fds[i]);
 }
 
@@ -359,7 +363,7 @@ static void default_signals(void) {
 
 static int session(int fd) {
     static struct job job;
-    if (getpid() != 1) die("not process 1 of a namespace");
+    if (!alone.on && getpid() != 1) die("not process 1 of a namespace");
     control = lifted(fd);
     if (syscall(SYS_close_range, 3, FIRST_FREE - 1, 0)) die("close_range");
     prctl(PR_SET_DUMPABLE, 0, 0, 0, 0);
@@ -386,7 +390,7 @@ static int launch(char **words) {
     /* When memory runs out anywhere, these go first. */
     write_file("/proc/self/oom_score_adj", "1000");
     for (; *words && strcmp(*words, "--"); words++) write_file(*words, "0");
-    if (geteuid() == 0 && (setgroups(0, NULL) || setresgid(uid, uid, uid) || setresuid(uid, uid, uid))) die("setuid");
+    if (geteuid() == 0 && uid != 0 && (setgroups(0, NULL) || setresgid(uid, uid, uid) || setresuid(uid, uid, uid))) die("setuid");
     if (!*words || !words[1]) die("no command");
     execv(words[1], words + 1);
     die(words[1]);
@@ -396,6 +400,8 @@ static int launch(char **words) {
 int main(int count, char **words) {
     if (count > 3 && !strcmp(words[1], "launch")) return launch(words + 2);
     if (count == 3 && !strcmp(words[1], "session")) return session(atoi(words[2]));
+    if (count > 4 && !strcmp(words[1], "alone")) return begin_alone(words + 3), session(atoi(words[2]));
+    if (count == 2 && !strcmp(words[1], "landlock")) return show_landlock();
     fputs("usage: shim launch UID [FILE...] -- COMMAND... | shim session FD\n", stderr);
     return 2;
 }

@@ -148,7 +148,7 @@ static bool hear_done(struct calls *calls, const struct job *job, pid_t pid, uin
     char word;
     for (uint64_t us; (us = patience_us(job, pid, start)) > 0;) {
         poll_for(awaited, 2, us);
-        if (awaited[1].revents) _exit(0);
+        if (awaited[1].revents) leave();
         if (awaited[0].revents) return read(calls->done, &word, 1) == 1;
     }
     return false;

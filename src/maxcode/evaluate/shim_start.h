@@ -26,7 +26,7 @@ static void set_limits(const struct job *job) {
     limit(job, RLIMIT_AS, job->ask.memory);
     limit(job, RLIMIT_STACK, job->ask.stack);
     limit(job, RLIMIT_FSIZE, job->ask.output);
-    limit(job, RLIMIT_NPROC, job->ask.processes + 1); /* and this shim, which has the same uid */
+    limit(job, RLIMIT_NPROC, job->ask.processes + 1 + alone.tasks); /* and this shim, which has the same uid */
     limit(job, RLIMIT_NOFILE, 256);
     limit(job, RLIMIT_CPU, cpu_s);
     limit(job, RLIMIT_CORE, 0);
@@ -67,14 +67,23 @@ static void become(struct job *job, const struct calls *calls) {
     const bool building = job->ask.flags & BUILDING;
     char padding[4096];
     fill_padding(padding, sizeof padding);
-    char *environment[] = {"PATH=/usr/bin:/bin", "HOME=/tmp", "TMPDIR=/tmp", "LC_ALL=C", padding, NULL};
+    char *environment[] = {"PATH=/usr/bin:/bin", "HOME=/tmp", "TMPDIR=/tmp", "LC_ALL=C", padding, NULL, NULL};
+    uint32_t secret[2];
     place_fds(job, calls);
     setsid();
     set_limits(job);
     if (job->ask.flags & ONE_CORE) stay_on_one_core(job);
-    if (!install_filter(calls ? &call_filter : building ? &build_filter : &run_filter)) give_up(job, "seccomp");
+    const char *trouble = alone.on ? confine(building, secret) : NULL;
+    if (trouble) give_up(job, trouble);
+    if (alone.folder) live_in_folder(environment);
+    const bool once = alone.confined && !building;
+    if ((!alone.on || alone.confined) && !install_filter(calls ? &call_filter : building ? &build_filter : &run_filter)) give_up(job, "seccomp");
     note_start(job);
-    if (job->ask.flags & START_ARTEFACT)
+    if (once && job->ask.flags & START_ARTEFACT)
+        start_once(ARTEFACT, "", job->strings, environment, secret);
+    else if (once)
+        start_named_once(job->strings, environment, secret);
+    else if (job->ask.flags & START_ARTEFACT)
         syscall(SYS_execveat, ARTEFACT, "", job->strings, environment, AT_EMPTY_PATH);
     else
         execvpe(job->strings[0], job->strings, environment);
