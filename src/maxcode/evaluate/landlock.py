@@ -5,10 +5,11 @@ one process with any number of threads, so that its address space is all of its 
 behind; a build may fork, and works in a private folder, which goes with its session.
 
 What this tier cannot do: programs that fork do not run; memory of a build is limited for each of its processes where
-there is no control group; that a file or process of the host exists can be seen (not what is in it); the libraries are
-the host's own, so which of their pages are resident is a note from one run to the next; how many threads a run started
-is not known; a build's folder is measured now and then, which does not see a file that has no name any more; a shim
-that is killed leaves what a build started to its limits, or to its control group's end.
+there is no control group; that a file or process of the host exists, its size and its times can be seen (not what is in
+it); the libraries are the host's own, read at the start of a session so that no run is the first to, but other files
+that a Python program reads may tell a later run of it; process numbers are the machine's, and only blurred between
+runs; how many threads a run started is not known; a build's folder is measured now and then, which does not see a file
+that has no name any more; a shim that is killed leaves what a build started to its limits, or to its control group.
 """
 
 from __future__ import annotations
@@ -32,7 +33,7 @@ import anyio
 from maxcode.errors import MachineError, UnsafeError
 from maxcode.evaluate.jobs import Job, Ran
 from maxcode.evaluate.layout import TMP_MB, place_of
-from maxcode.evaluate.tiers import SANDBOX_UID, UNSAFE, Binds
+from maxcode.evaluate.tiers import NO_SANDBOX, SANDBOX_UID, UNSAFE, Binds
 
 _PREFIX = "maxcode-"
 _SHOWN = ("/usr", "/bin", "/sbin", "/lib", "/lib32", "/lib64", "/etc/ld.so.cache")
@@ -74,7 +75,7 @@ class Unconfined:
     name: str = UNSAFE
 
     def describe(self) -> str:
-        return "none: UNSAFE, rlimits only"
+        return f"{NO_SANDBOX}, rlimits only"
 
     def cure(self) -> str:
         return "see what the shim said"

@@ -4,7 +4,6 @@
  *                                             turns into COMMAND (bubblewrap)
  *   shim session FD                           inside, as process 1 of its own namespace: runs the jobs that arrive on
  *                                             the packet socket FD, one at a time, and answers each with one packet
- *   shim alone FD ...                         the same where there are no namespaces: shim_landlock.h
  *
  * Being process 1 is what makes it trusted: no program in the namespace can signal it, nothing outlives it, every
  * orphan becomes its child, so that hidden work is found, charged and killed.  The socket closes on exec, no program
@@ -180,16 +179,6 @@ static void clear_namespace(struct reply *reply) {
     }
 }
 
-/* How many processes and threads it started: the counter of process numbers is one thing a run cannot help leaving
- * behind, and a program that moves it far may be writing a message with it. */
-static uint32_t spawned_after(pid_t pid) {
-    int last = 0;
-    FILE *loadavg = fopen("/proc/loadavg", "re");
-    if (!loadavg || fscanf(loadavg, "%*s %*s %*s %*s %d", &last) != 1) die("/proc/loadavg");
-    fclose(loadavg);
-    return last >= pid ? (uint32_t)(last - pid) : UINT32_MAX;
-}
-
 static bool is_full(int fd, uint64_t size) {
     struct stat about;
     return !fstat(fd, &about) && (uint64_t)about.st_size >= size;
@@ -211,9 +200,13 @@ static void judge(const struct job *job, int status, bool in_time, struct reply 
     reply->code = signal ? signal : WEXITSTATUS(status);
     if (reply->trouble[0])
         reply->ending = UNSTARTED;
-    else if ((!in_time && !alone.overfull) || signal == SIGXCPU || reply->user_us + reply->system_us > job->ask.cpu_us)
+    else if (signal == SIGXCPU || reply->user_us + reply->system_us > job->ask.cpu_us)
         reply->ending = TIMED_OUT;
-    else if (alone.overfull || signal == SIGXFSZ || is_full(job->out, job->ask.output) || is_full(job->err, job->ask.output))
+    else if (alone.overfull)
+        reply->ending = FLOODED;
+    else if (!in_time)
+        reply->ending = TIMED_OUT;
+    else if (signal == SIGXFSZ || is_full(job->out, job->ask.output) || is_full(job->err, job->ask.output))
         reply->ending = FLOODED;
     else
         reply->ending = signal ? SIGNALLED : EXITED;
@@ -245,7 +238,7 @@ static void run(struct job *job, struct reply *reply, struct sampler *sampler) {
     reply->wall_us = now_us() - start;
     if (called) reply->called_cpu_ns = calls.cpu_ns, reply->called_wall_ns = calls.wall_ns;
     clear_namespace(reply);
-    if (!alone.on) reply->spawned = spawned_after(pid); /* else the counter is the whole machine's */
+    reply->spawned = note_numbers(pid);
     settle(job, reply);
     judge(job, status, in_time, reply);
     if (tampered) reply->ending = TAMPERED;
@@ -390,7 +383,8 @@ static int launch(char **words) {
     /* When memory runs out anywhere, these go first. */
     write_file("/proc/self/oom_score_adj", "1000");
     for (; *words && strcmp(*words, "--"); words++) write_file(*words, "0");
-    if (geteuid() == 0 && uid != 0 && (setgroups(0, NULL) || setresgid(uid, uid, uid) || setresuid(uid, uid, uid))) die("setuid");
+    const bool drop = geteuid() == 0 && uid != 0;
+    if (drop && (setgroups(0, NULL) || setresgid(uid, uid, uid) || setresuid(uid, uid, uid))) die("setuid");
     if (!*words || !words[1]) die("no command");
     execv(words[1], words + 1);
     die(words[1]);

@@ -1,8 +1,8 @@
 /* What takes the place of namespaces where there are none (tier 2); part of shim.c.
  *
  *   shim alone FD LEVEL FOLDER PATH...    LEVEL 2: as below; 0: limits alone.  FOLDER: the private folder of a build,
- *                                         with s (its sources) and t (to write) in it, else empty.  PATHs may be read and
- *                                         executed.
+ *                                         with s (its sources) and t (to write) in it, else empty.  PATHs may be read
+ *                                         and executed.
  *
  * The shim is then no process 1 but a subreaper: orphans become its children all the same, and it never signals anybody
  * else.  What is measured is one process, whose threads Landlock, a filter of its own and the limits hold: it cannot
@@ -81,6 +81,48 @@ static void leave(void) {
     _exit(0);
 }
 
+/* ------------------------------------------------------------------------------------------- notes to the next run */
+
+/* How many processes and threads it started: the counter of process numbers is one thing a run cannot help leaving
+ * behind, and a program that moves it far may be writing a message with it. */
+static uint32_t spawned_after(pid_t pid) {
+    int last = 0;
+    FILE *loadavg = fopen("/proc/loadavg", "re");
+    if (!loadavg || fscanf(loadavg, "%*s %*s %*s %*s %d", &last) != 1) die("/proc/loadavg");
+    fclose(loadavg);
+    return last >= pid ? (uint32_t)(last - pid) : UINT32_MAX;
+}
+
+/* Without a namespace the counter is the machine's: a program can move it far, and the next run read its own number.  So
+ * after each run it is moved on by up to as much again, drawn at random. */
+static void blur_numbers(uint32_t moved) {
+    uint32_t drawn = 0;
+    const uint32_t most = moved < 64 ? 64 : moved > 1 << 15 ? 1 << 15 : moved;
+    if (getrandom(&drawn, sizeof drawn, 0) != sizeof drawn) die("getrandom");
+    for (drawn %= most; drawn > 0; drawn--) {
+        const pid_t pid = vfork();
+        if (pid == 0) _exit(0);
+        if (pid < 0 || waitpid(pid, NULL, 0) != pid) return;
+    }
+}
+
+/* What a run did to the counter: how far it moved it, 0 where that is not known and it has been blurred. */
+static uint32_t note_numbers(pid_t pid) {
+    const uint32_t moved = spawned_after(pid);
+    if (alone.on) blur_numbers(moved);
+    return alone.on ? 0 : moved;
+}
+
+/* Reads the libraries that a compiled program can: what is in memory already, and was read just now, tells nothing. */
+static void warm(const char *path) {
+    static char page[1 << 16];
+    struct stat about;
+    const int fd = open(path, O_RDONLY | O_CLOEXEC);
+    if (fd >= 0 && !fstat(fd, &about) && S_ISREG(about.st_mode))
+        while (read(fd, page, sizeof page) > 0) {}
+    if (fd >= 0) close(fd);
+}
+
 /* ---------------------------------------------------------------------------------------------- the private folder */
 
 static uint64_t folder_bytes, folder_files;
@@ -151,7 +193,7 @@ static bool lock_in(void) {
     return ok;
 }
 
-/* ------------------------------------------------------------------------------------------------ a filter of its own */
+/* ---------------------------------------------------------------------------------------------- a filter of its own */
 
 /* Where a call is refused: in programs of one process; in builds that no scope holds; in builds whose user owns other
  * files; where Landlock knows no truncation; in all. */
@@ -202,11 +244,15 @@ static void put_answer(struct fence *out, uint32_t answer) { put(out, BPF_RET | 
 static void put_bar(struct fence *out, const struct bar *bar) {
     const unsigned short equal = BPF_JMP | BPF_JEQ | BPF_K, bits = BPF_JMP | BPF_JSET | BPF_K;
     const uint32_t refused = SECCOMP_RET_ERRNO | EPERM;
-    put(out, equal, (uint32_t)bar->call, 0, bar->unless == ANYHOW ? 1 : bar->unless == UNLESS_NULL ? 6 : 4);
+    const uint8_t length = bar->unless == ANYHOW ? 1 : bar->unless == UNLESS_SELF ? 5 : bar->unless == UNLESS_NULL ? 6 : 4;
+    put(out, equal, (uint32_t)bar->call, 0, length);
     if (bar->unless != ANYHOW) put_load(out, bar->argument, false);
     if (bar->unless == IF_IS) put(out, equal, bar->value, 0, 1);
     if (bar->unless == IF_LACKS) put(out, bits, bar->value, 1, 0);
-    if (bar->unless == UNLESS_SELF) put(out, equal, (uint32_t)getpid(), 1, 0);
+    if (bar->unless == UNLESS_SELF) {
+        put(out, equal, 0, 2, 0); /* its group, in which it is alone */
+        put(out, equal, (uint32_t)getpid(), 1, 0);
+    }
     if (bar->unless == UNLESS_NULL) {
         put(out, equal, 0, 0, 2);
         put_load(out, bar->argument, true);
@@ -241,7 +287,7 @@ static bool fence_in(bool building, const uint32_t words[2]) {
     return !syscall(SYS_seccomp, SECCOMP_SET_MODE_FILTER, SECCOMP_FILTER_FLAG_SPEC_ALLOW, &program);
 }
 
-/* ----------------------------------------------------------------------------------------------------- the new process */
+/* -------------------------------------------------------------------------------------------------- the new process */
 
 static bool drop_capabilities(void) {
     struct __user_cap_header_struct head = {_LINUX_CAPABILITY_VERSION_3, 0};
@@ -287,7 +333,7 @@ static void start_named_once(char **words, char **environment, const uint32_t se
     }
 }
 
-/* --------------------------------------------------------------------------------------------------- before all jobs */
+/* -------------------------------------------------------------------------------------------------- before all jobs */
 
 static uint64_t count_tasks(void) {
     uint64_t count = 0;
@@ -315,6 +361,7 @@ static void begin_alone(char **words) {
     alone.abi = (int)syscall(LANDLOCK_CREATE, NULL, 0, 1);
     alone.tasks = count_tasks() + SPARE_TASKS;
     if (alone.confined && alone.abi < 1) die("landlock");
+    for (char **path = alone.shown; *path; path++) warm(*path);
     if (prctl(PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0)) die("subreaper");
     if (chdir(alone.folder ? alone.folder : "/") || (alone.folder && chdir("s"))) die("folder");
 }

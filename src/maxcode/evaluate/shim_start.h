@@ -76,8 +76,9 @@ static void become(struct job *job, const struct calls *calls) {
     const char *trouble = alone.on ? confine(building, secret) : NULL;
     if (trouble) give_up(job, trouble);
     if (alone.folder) live_in_folder(environment);
-    const bool once = alone.confined && !building;
-    if ((!alone.on || alone.confined) && !install_filter(calls ? &call_filter : building ? &build_filter : &run_filter)) give_up(job, "seccomp");
+    const bool once = alone.confined && !building, filtered = !alone.on || alone.confined;
+    if (filtered && !install_filter(calls ? &call_filter : building ? &build_filter : &run_filter))
+        give_up(job, "seccomp");
     note_start(job);
     if (once && job->ask.flags & START_ARTEFACT)
         start_once(ARTEFACT, "", job->strings, environment, secret);

@@ -22,6 +22,7 @@ SANDBOX_UID = 64001  # from the range that Debian reserves; nobody's; also in sh
 VARIABLE = "MAXCODE_SANDBOX"
 TIERS = ("1", "2")
 UNSAFE = "none"
+NO_SANDBOX = "none: UNSAFE"  # how the description of such a result begins
 
 Binds = Sequence[tuple[Path, str]]
 
