@@ -149,6 +149,35 @@ def test_a_shim_that_dies_is_a_broken_machine(sandbox: Sandbox) -> None:
         anyio.run(killed)
 
 
+def test_what_a_killed_shim_leaves_ends_with_its_control_group(sandbox: Sandbox) -> None:
+    async def killed() -> None:
+        async with sandbox.session([], sources={}) as session:
+            (shim,) = [pid for pid in below(os.getpid()) if command(pid).startswith(b"/proc/self/fd")]
+            async with anyio.create_task_group() as group:
+                group.start_soon(session.run, replace(RUN, argv=("sh", "-c", f"{spin} & {spin}"), cpu_s=60, wall_s=60))
+                while len(spinning()) < 2:
+                    await anyio.sleep(0.01)
+                os.kill(shim, signal.SIGKILL)
+
+    def spinning() -> list[Path]:
+        return [path for path in Path("/proc").glob("[0-9]*/cmdline") if b"maxcode-test-spin" in read(path)]
+
+    spin = "setsid sh -c ': maxcode-test-spin; while :; do :; done'"
+    if sandbox.hierarchy is None:  # then namespaces are what ends it, and in tier 2 nothing does but its limits
+        assert "no cgroup" in sandbox.describe()
+        return
+    with pytest.raises(ExceptionGroup, match="unhandled"):
+        anyio.run(killed)
+    assert until(lambda: not spinning())
+
+
+def read(path: Path) -> bytes:
+    try:
+        return path.read_bytes()
+    except OSError:
+        return b""
+
+
 def test_thirty_sessions_leave_no_descriptor_and_no_group(sandbox: Sandbox) -> None:
     async def many() -> None:
         before = len(os.listdir("/proc/self/fd"))

@@ -183,7 +183,7 @@ def _beside(
 def _new_folder(uid: int) -> Path:
     """A new private folder, in memory where there is room, which bounds what all builds together can write."""
     top = Path(tempfile.gettempdir())
-    if os.access(_MEMORY, os.W_OK) and shutil.disk_usage(_MEMORY).free > 2 * TMP_MB << 20:
+    if _has_room(_MEMORY):
         top = _MEMORY
     folder = top / f"{_PREFIX}{os.getpid()}-{secrets.token_hex(6)}"
     try:
@@ -193,6 +193,15 @@ def _new_folder(uid: int) -> Path:
     if uid:
         os.chown(folder, uid, uid)
     return folder
+
+
+def _has_room(memory: Path) -> bool:
+    """Whether builds can write there, and what they make (a user's generator, say) can be started; containers often
+    allow neither."""
+    if not os.access(memory, os.W_OK):
+        return False
+    about = os.statvfs(memory)
+    return about.f_bavail * about.f_frsize > 2 * TMP_MB << 20 and not about.f_flag & os.ST_NOEXEC
 
 
 def _fill(folder: Path, uid: int, sources: Mapping[str, str | bytes], binds: Binds) -> None:

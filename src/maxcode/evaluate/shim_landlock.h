@@ -97,7 +97,7 @@ static uint32_t spawned_after(pid_t pid) {
  * after each run it is moved on by up to as much again, drawn at random. */
 static void blur_numbers(uint32_t moved) {
     uint32_t drawn = 0;
-    const uint32_t most = moved < 64 ? 64 : moved > 1 << 15 ? 1 << 15 : moved;
+    const uint32_t most = moved < 16 ? 16 : moved > 1 << 15 ? 1 << 15 : moved;
     if (getrandom(&drawn, sizeof drawn, 0) != sizeof drawn) die("getrandom");
     for (drawn %= most; drawn > 0; drawn--) {
         const pid_t pid = vfork();
@@ -244,8 +244,8 @@ static void put_answer(struct fence *out, uint32_t answer) { put(out, BPF_RET | 
 static void put_bar(struct fence *out, const struct bar *bar) {
     const unsigned short equal = BPF_JMP | BPF_JEQ | BPF_K, bits = BPF_JMP | BPF_JSET | BPF_K;
     const uint32_t refused = SECCOMP_RET_ERRNO | EPERM;
-    const uint8_t length = bar->unless == ANYHOW ? 1 : bar->unless == UNLESS_SELF ? 5 : bar->unless == UNLESS_NULL ? 6 : 4;
-    put(out, equal, (uint32_t)bar->call, 0, length);
+    static const uint8_t lengths[] = {[ANYHOW] = 1, [IF_IS] = 4, [IF_LACKS] = 4, [UNLESS_SELF] = 5, [UNLESS_NULL] = 6};
+    put(out, equal, (uint32_t)bar->call, 0, lengths[bar->unless]);
     if (bar->unless != ANYHOW) put_load(out, bar->argument, false);
     if (bar->unless == IF_IS) put(out, equal, bar->value, 0, 1);
     if (bar->unless == IF_LACKS) put(out, bits, bar->value, 1, 0);
@@ -335,19 +335,23 @@ static void start_named_once(char **words, char **environment, const uint32_t se
 
 /* -------------------------------------------------------------------------------------------------- before all jobs */
 
+/* The threads of a process that RLIMIT_NPROC may count against us: our user's, and root's, whose a process seems to be
+ * that hides its memory.  A folder of /proc has a link for each folder in it, and two of its own. */
+static uint64_t tasks_of(const char *pid) {
+    char path[300];
+    struct stat process, tasks;
+    snprintf(path, sizeof path, "/proc/%s", pid);
+    if (stat(path, &process) || (process.st_uid != getuid() && process.st_uid != 0)) return 0;
+    snprintf(path, sizeof path, "/proc/%s/task", pid);
+    return stat(path, &tasks) || tasks.st_nlink <= 2 ? 1 : tasks.st_nlink - 2;
+}
+
 static uint64_t count_tasks(void) {
     uint64_t count = 0;
     DIR *processes = opendir("/proc");
     if (!processes) die("/proc");
-    for (struct dirent *one; (one = readdir(processes));) {
-        char path[300];
-        struct stat about, tasks;
-        snprintf(path, sizeof path, "/proc/%s/task", one->d_name);
-        /* a folder of /proc has one link for each folder in it, and two of its own */
-        if (one->d_name[0] >= '1' && one->d_name[0] <= '9' && !stat(path, &tasks) && !fstatat(dirfd(processes),
-            one->d_name, &about, 0) && (about.st_uid == getuid() || about.st_uid == 0))
-            count += tasks.st_nlink > 2 ? tasks.st_nlink - 2 : 1;
-    }
+    for (struct dirent *one; (one = readdir(processes));)
+        if (one->d_name[0] >= '1' && one->d_name[0] <= '9') count += tasks_of(one->d_name);
     closedir(processes);
     return count;
 }
