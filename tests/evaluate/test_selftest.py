@@ -32,12 +32,14 @@ def failures(sandbox: Sandbox) -> dict[str, str]:
     return {found.attack: found.detail for found in anyio.run(selftest.self_test, sandbox) if not found.held}
 
 
+@pytest.mark.tiers("1", "2")
 def test_the_sandbox_of_this_machine_holds(sandbox: Sandbox) -> None:
     found = anyio.run(selftest.self_test, sandbox)
     assert len(found) >= 12
     assert {one.attack: one.detail for one in found if not one.held} == {}
 
 
+@pytest.mark.tiers("1", "2")
 def test_it_holds_without_a_control_group(sandbox: Sandbox) -> None:
     assert failures(replace(sandbox, hierarchy=None)) == {}
 
@@ -74,6 +76,7 @@ def test_a_sandbox_that_does_not_hold_is_refused_by_name(sandbox: Sandbox, tmp_p
             anyio.run(selftest.require_safe, weak)
 
 
+@pytest.mark.tiers("1", "2")
 def test_the_suite_is_run_once_and_remembered(sandbox: Sandbox, tmp_path: Path) -> None:
     fresh = replace(sandbox, cache=tmp_path)
     anyio.run(selftest.require_safe, fresh)

@@ -53,7 +53,7 @@ class Landlock:
     name: str = "2"
 
     def describe(self) -> str:
-        return f"tier 2, one process per run, no namespaces: Landlock ABI {self.abi} + seccomp + rlimits"
+        return f"Landlock ABI {self.abi} (tier 2: one process per run) + seccomp + rlimits"
 
     def cure(self) -> str:
         return "see what the sandbox said; a filter of a container's own may forbid what Landlock or seccomp need"

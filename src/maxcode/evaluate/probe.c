@@ -132,6 +132,18 @@ static void try_signalling(void) {
     }
 }
 
+/* In a build: the owner of its sources may be the owner of much else. */
+static void try_modes(void) {
+    const struct timespec times[2] = {{1, 1}, {1, 1}};
+    must_fail("chmod", chmod("source", 0555));
+    must_fail("fchmodat", fchmodat(AT_FDCWD, "source", 0555, 0));
+    must_fail("fchmodat2", syscall(452, AT_FDCWD, "source", 0555, 0));
+    must_fail("utimensat", utimensat(AT_FDCWD, "source", times, 0));
+    must_fail("truncate", truncate("source", 0));
+    must_fail("rename", rename("source", "other"));
+    must_fail("link", link("source", "../t/link"));
+}
+
 /* Where there are no namespaces, being one process is what makes a run end. */
 static void try_not_being_alone(void) {
     char *words[] = {"probe", "restarted", NULL};
@@ -292,7 +304,7 @@ int main(int count, char **words) {
                    {"memory", take_alone},  {"memories", take_together},    {"daemon", leave_daemon},
                    {"flood", flood},        {"loop", loop},                 {"host", try_host},
                  {"alone", try_not_being_alone}, {"restarted", restarted},
-                 {"signals", try_signalling}};
+                 {"signals", try_signalling},     {"modes", try_modes}};
     signal(SIGTERM, SIG_IGN);
     for (size_t i = 0; i < sizeof attacks / sizeof attacks[0]; i++)
         if (!strcmp(attack, attacks[i].name)) {

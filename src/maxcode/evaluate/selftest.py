@@ -86,12 +86,13 @@ _ATTACKS: tuple[tuple[str, str, Callable[[Ran], str]], ...] = (
     ("daemon", "leave a process behind", _left_and_charged),
     ("host", "see a file that other runs see too", _exited_well),
     ("signals", "send a signal to another process", _exited_well),
+    ("modes", "change a file without opening it", _exited_well),
     ("alone", "be more than one process", _exited_well),
 )
 _IN_TIER_2: dict[str, Callable[[Ran], str]] = {"forks": _no_process, "daemon": _no_process}
 _TIER_1_ONLY = ("memories", "host")  # in tier 2 nobody forks, and the libraries are the host's own
-_TIER_2_ONLY = ("signals", "alone")
-_IN_BUILDS = ("write", "network", "read", "others", "namespaces", "signals")
+_TIER_2_ONLY = ("signals", "modes", "alone")
+_IN_BUILDS = ("write", "network", "read", "others", "namespaces", "signals", "modes")
 _BARE = ("host",)  # the others are made where there is more to get at: with the host's /usr, as Python programs have it
 
 
