@@ -208,6 +208,15 @@ def test_an_honest_program_is_built_verified_and_found_faster(evaluator: Program
     assert "tier 2" in evaluator.sandbox
 
 
+def test_an_original_that_forks_is_refused_with_the_reason(evaluator: ProgramEvaluator, tmp_path: Path) -> None:
+    text = SLOW.replace("#include <stdio.h>", "#include <stdio.h>\n#include <unistd.h>")
+    forking = text.replace("long n, sum = 0;", "long n, sum = 0; if (fork() < 0) return 1;")
+    assert forking.count("fork()") == forking.count("unistd") == 1
+    problem = counting(tmp_path)
+    with pytest.raises(InputError, match="in tier 2 of the sandbox"):
+        anyio.run(evaluator.admit, replace(problem, program=Program({"count.c": forking})))
+
+
 def test_a_function_is_called_and_timed(evaluator: ProgramEvaluator) -> None:
     problem = load(GEMM).problem
     assert problem.spec.function is not None

@@ -4,12 +4,15 @@ The same shim runs the same jobs; it is a subreaper in place of process 1 (``shi
 one process with any number of threads, so that its address space is all of its memory and nothing of it can be left
 behind; a build may fork, and works in a private folder, which goes with its session.
 
-What this tier cannot do: programs that fork do not run; memory of a build is limited for each of its processes where
-there is no control group; that a file or process of the host exists, its size and its times can be seen (not what is in
-it); the libraries are the host's own, read at the start of a session so that no run is the first to, but other files
-that a Python program reads may tell a later run of it; process numbers are the machine's, and only blurred between
-runs; how many threads a run started is not known; a build's folder is measured now and then, which does not see a file
-that has no name any more; a shim that is killed leaves what a build started to its limits, or to its control group.
+What this tier cannot do:
+- programs that fork do not run, and how many threads a run started is not known;
+- memory of a build is limited for each of its processes where there is no control group; its folder is measured now and
+  then, which does not see a file that has no name any more; where its shim is killed and there is no control group,
+  what it started goes on to its limits;
+- that a file or process of the host exists, its size and its times can be seen, not what is in it;
+- a run can leave a note to the next: the files of the interpreter that a Python program reads, the names of the host
+  that any program looks up.  Libraries are read when a session starts, so that no run is the first to, and process
+  numbers, which are the machine's, are blurred between runs.
 """
 
 from __future__ import annotations

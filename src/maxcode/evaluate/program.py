@@ -119,6 +119,7 @@ class ProgramEvaluator:
             raise InputError(
                 f"the original {problem.program.name} passes none of its {len(inputs)} tests (first: {first.name} "
                 f"{first.outcome.value} {first.detail}); check that the tests belong to it, and the checker"
+                f"{'' if self._sandbox.forks else _ALONE}"
             )
         return tuple(kept)
 
@@ -364,6 +365,9 @@ def _waiting(timing: Timing) -> tuple[str, ...]:
     if timing.verdict != "waits":
         return ()
     return (f"less CPU time ({timing.speedup}), but it takes longer: {timing.elapsed} by the wall clock",)
+
+
+_ALONE = "; if it starts processes, which no program can in tier 2 of the sandbox, give it tier 1 (docs/measuring.md)"
 
 
 async def open_evaluator(rule: RaceRule = RaceRule()) -> ProgramEvaluator:  # noqa: B008
