@@ -209,7 +209,7 @@ def test_a_machine_without_the_tier_that_is_demanded_is_refused_with_exit_3(plac
     assert done.returncode == 3
     assert "install bubblewrap" in done.stderr or "apt" in done.stderr
     assert "Traceback" not in done.stderr
-    doctor = maxcode("doctor", cwd=place, PATH=str(tmp_path))
+    doctor = maxcode("doctor", "--sandbox", "1", cwd=place, PATH=str(tmp_path))
     assert doctor.returncode == 3
     assert "bubblewrap" in doctor.stdout
 
