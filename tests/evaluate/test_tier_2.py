@@ -21,7 +21,7 @@ from counting import FAST, SLOW
 from maxcode.cli import cli
 from maxcode.errors import InputError, UnsafeError
 from maxcode.evaluate.build import Builder
-from maxcode.evaluate.landlock import Landlock
+from maxcode.evaluate.landlock import Landlock, sweep
 from maxcode.evaluate.prepare import Admitted
 from maxcode.evaluate.program import ProgramEvaluator
 from maxcode.evaluate.sandbox import Blob, Job, Ran, Sandbox
@@ -155,6 +155,20 @@ def test_the_folder_of_a_build_goes_with_its_session_however_it_was_left(sandbox
     before = folders()
     assert build(sandbox, "sh", "-c", wild, cpu_s=10).ok
     assert folders() == before
+
+
+def test_the_folder_of_a_maxcode_that_was_killed_is_swept_at_the_next_start(sandbox: Sandbox) -> None:
+    script = "import anyio, os, signal\nfrom maxcode.evaluate.sandbox import Sandbox\nasync def main():\n"
+    script += (
+        "    async with (await Sandbox.open()).session([], sources={}):\n        os.kill(os.getpid(), signal.SIGKILL)\n"
+    )
+    environment = {**os.environ, "MAXCODE_SANDBOX": "2"}
+    with subprocess.Popen([sys.executable, "-c", f"{script}anyio.run(main)"], env=environment) as killed:
+        assert killed.wait() == -9
+    left = [path for top in ("/dev/shm", "/tmp") for path in Path(top).glob(f"maxcode-{killed.pid}-*")]
+    assert len(left) == 1
+    sweep()
+    assert not left[0].exists()
 
 
 def folders() -> set[Path]:

@@ -24,7 +24,6 @@ import shutil
 import stat
 import subprocess
 import tempfile
-import time
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
@@ -43,7 +42,6 @@ _SHOWN = ("/usr", "/bin", "/sbin", "/lib", "/lib32", "/lib64", "/etc/ld.so.cache
 _SHORT = {"src": "s", "tmp": "t"}  # as long as what they stand for: a cut text stays as long as it was
 _COMPILERS = ("gcc", "g++", "cc", "c++", "clang", "clang++")
 _MEMORY = Path("/dev/shm")
-_OLD_S = 86400.0
 
 
 @final
@@ -188,7 +186,7 @@ def _new_folder(uid: int) -> Path:
     top = Path(tempfile.gettempdir())
     if _has_room(_MEMORY):
         top = _MEMORY
-    folder = top / f"{_PREFIX}{os.getpid()}-{secrets.token_hex(6)}"
+    folder = top / f"{_PREFIX}{os.getpid()}-{_processes()}-{secrets.token_hex(6)}"
     try:
         folder.mkdir(mode=0o700)
     except OSError as error:
@@ -237,17 +235,20 @@ def _remove(folder: Path) -> None:
 def sweep() -> None:
     """Remove the folders of maxcode processes that are gone."""
     for top in (_MEMORY, Path(tempfile.gettempdir())):
-        for folder in top.glob(f"{_PREFIX}[0-9]*-*"):
+        for folder in top.glob(f"{_PREFIX}[0-9]*-{_processes()}-*"):
             pid = folder.name.removeprefix(_PREFIX).split("-")[0]
-            if not Path("/proc", pid).exists() and _is_old(folder):
+            if not Path("/proc", pid).exists() and _is_ours(folder):
                 shutil.rmtree(folder, ignore_errors=True)
 
 
-def _is_old(folder: Path) -> bool:
-    """Whether it is ours and a day old: its maker may be alive in another container, whose processes we do not see."""
+def _processes() -> int:
+    """Which numbering of processes is ours: another container has its own, and may share the folder."""
+    return os.stat("/proc/self/ns/pid").st_ino
+
+
+def _is_ours(folder: Path) -> bool:
     try:
         about = folder.lstat()
     except OSError:
         return False
-    mine = about.st_uid in (os.geteuid(), dedicated_uid())
-    return mine and stat.S_ISDIR(about.st_mode) and time.time() - about.st_mtime > _OLD_S
+    return about.st_uid in (os.geteuid(), dedicated_uid()) and stat.S_ISDIR(about.st_mode)
