@@ -1,7 +1,7 @@
 # make demo      the main job: real programs made faster, with intervals
 # make test      lint, types, tests (under 20 minutes on two cores)
 # make test-all  the same with the long checks
-# make redteam   every cheat of the gallery against this machine, and the table
+# make redteam   every cheat of the gallery against this machine, and the table (TIER=2: in that tier of the sandbox)
 # All of them build the environment first: .venv, and where it may the system packages that are missing.
 
 PYTHON ?= python3
@@ -39,7 +39,7 @@ test-all: lint
 	$(BIN)/pytest
 
 redteam: env
-	$(BIN)/python benchmarks/redteam.py --again
+	$(BIN)/python benchmarks/redteam.py --again $(if $(TIER),--sandbox $(TIER))
 
 clean:
 	rm -rf $(VENV) runs build dist .pytest_cache .mypy_cache .ruff_cache

@@ -77,8 +77,8 @@ def drawn(count: int, seed: int) -> list[Drawn]:
 class Half:
     """One of the two runs: candidates through an evaluator of its own."""
 
-    def __init__(self, run: str, judge: Judge, secret: str, seed: int) -> None:
-        self._run, self._judge, self._secret, self._seed = run, judge, secret, seed
+    def __init__(self, run: str, judge: Judge, secret: str, seed: int, tier: str) -> None:
+        self._run, self._judge, self._secret, self._seed, self._tier = run, judge, secret, seed, tier
 
     async def row(self, one: Drawn) -> Row:
         """A candidate judged."""
@@ -89,7 +89,7 @@ class Half:
         spread = found.timing.speedup if found.timing is not None else None
         return {
             "seed": self._seed, "run": self._run, "place": one.place, "name": candidate.name, "kind": candidate.kind,
-            "pace": pace_of(candidate), "wanted": candidate.verdicts, "verdict": verdict_of(found),
+            "pace": pace_of(candidate), "wanted": candidate.wanted(self._tier), "verdict": verdict_of(found),
             "speedup": [spread.value, spread.low, spread.high] if spread is not None else None,
             "told": is_told(found, self._secret), "seconds": round(time.monotonic() - began, 2),
         }  # fmt: skip
@@ -126,7 +126,8 @@ async def measure(wanted: Sequence[Drawn], seed: int, width: int, rows: Rows) ->
         host = Host(sandbox)
         before = host.look()
         for (run, some), evaluator in zip(left.items(), evaluators, strict=True):
-            await Half(run, Judge(evaluator, secret), words, seed).through(some, width, rows, progress)
+            half = Half(run, Judge(evaluator, secret), words, seed, host.tier)
+            await half.through(some, width, rows, progress)
         return host.changes(before)
 
 

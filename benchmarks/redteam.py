@@ -1,6 +1,6 @@
 """The gallery of cheats and honest look-alikes against the evaluator: does each get the verdict it must get?
 
-    python benchmarks/redteam.py [--only NAME ...] [--again] [--json FILE]
+    python benchmarks/redteam.py [--only NAME ...] [--sandbox 1|2] [--again] [--json FILE]
 
 A candidate of ``tests/evaluate/gallery`` is one file whose first lines say what must become of it (``Candidate``).  It
 climbs the whole ladder, and what looks faster is confirmed as a winner would be.  After each one the host is looked at
@@ -29,6 +29,7 @@ import anyio
 from maxcode.evaluate.machine import pressure
 from maxcode.evaluate.program import ProgramEvaluator, open_evaluator
 from maxcode.evaluate.sandbox import Sandbox
+from maxcode.evaluate.tiers import TIERS, VARIABLE
 from maxcode.problems import load
 from maxcode.types import Action, Evaluation, Outcome, Problem, State, Step
 from trust.host import ORIGINALS, Host
@@ -36,7 +37,7 @@ from trust.host import ORIGINALS, Host
 GALLERY = Path(__file__).parent.parent / "tests" / "evaluate" / "gallery"
 VERDICTS = ("rejected", "unbuilt", "timeout", "crashed", "wrong", "not-faster", "faster")
 KINDS = ("run-time", "compile-time", "resource", "timer", "cache", "baseline", "output", "function", "honest")
-_LINE = re.compile(r"^(?://|#) (VERDICT|WHY|AGAINST|HACK|KIND|TAMPERS) (.+)$", re.MULTILINE)
+_LINE = re.compile(r"^(?://|#) (VERDICT|TIER2|WHY|AGAINST|HACK|KIND|TAMPERS) (.+)$", re.MULTILINE)
 
 
 # -------------------------------------------------------------------------------------------------------- candidates
@@ -47,10 +48,12 @@ _LINE = re.compile(r"^(?://|#) (VERDICT|WHY|AGAINST|HACK|KIND|TAMPERS) (.+)$", r
 class Candidate:
     """A file of the gallery.  ``verdicts``: those allowed, several only where the machine decides; ``why``: what it
     tries and why that fails; ``against``: the original it is raced with; ``hack``: number or name in the catalogue of
-    known hacks; ``tampers``: the honest winner it was made from, or empty."""
+    known hacks; ``tampers``: the honest winner it was made from, or empty.  ``in_tier_2``: those allowed in tier 2
+    of the sandbox, where programs cannot fork; the same unless its header has a line TIER2."""
 
     path: Path
     verdicts: tuple[str, ...]
+    in_tier_2: tuple[str, ...]
     why: str
     against: str
     hack: str
@@ -65,6 +68,10 @@ class Candidate:
     def is_honest(self) -> bool:
         return self.kind == "honest"
 
+    def wanted(self, tier: str) -> tuple[str, ...]:
+        """The verdicts allowed in this tier of the sandbox."""
+        return self.in_tier_2 if tier == "2" else self.verdicts
+
     def text(self, answers: Path, secret: Path) -> str:
         """The program, knowing where the expected outputs and a secret lie on this host."""
         found = self.path.read_text()
@@ -77,12 +84,15 @@ def read_candidate(path: Path) -> Candidate:
     if missing := {"VERDICT", "WHY", "AGAINST", "HACK", "KIND"} - told.keys():
         raise ValueError(f"{path}: its header lacks {', '.join(sorted(missing))}")
     verdicts = tuple(told["VERDICT"].split("|"))
-    for value, known in [*((v, VERDICTS) for v in verdicts), (told["KIND"], KINDS)]:
+    in_tier_2 = tuple(told.get("TIER2", told["VERDICT"]).split("|"))
+    for value, known in [*((v, VERDICTS) for v in (*verdicts, *in_tier_2)), (told["KIND"], KINDS)]:
         if value not in known:
             raise ValueError(f"{path}: {value!r} is none of {', '.join(known)}")
     if not (ORIGINALS / told["AGAINST"] / "problem.toml").is_file():
         raise ValueError(f"{path}: there is no original {told['AGAINST']!r} in {ORIGINALS}")
-    return Candidate(path, verdicts, told["WHY"], told["AGAINST"], told["HACK"], told["KIND"], told.get("TAMPERS", ""))
+    return Candidate(
+        path, verdicts, in_tier_2, told["WHY"], told["AGAINST"], told["HACK"], told["KIND"], told.get("TAMPERS", "")
+    )
 
 
 def candidates() -> list[Candidate]:
@@ -188,23 +198,25 @@ class Row:
     digest: str
 
 
-def digest_of(candidate: Candidate) -> str:
-    """Of the candidate's text and everything about its original."""
+def digest_of(candidate: Candidate, tier: str) -> str:
+    """Of the candidate's text and everything about its original, and the tier of the sandbox."""
     files = sorted(path for path in (ORIGINALS / candidate.against).rglob("*") if path.is_file())
-    return hashlib.sha256(b"\0".join(path.read_bytes() for path in (candidate.path, *files))).hexdigest()
+    return hashlib.sha256(
+        b"\0".join([tier.encode(), *(path.read_bytes() for path in (candidate.path, *files))])
+    ).hexdigest()
 
 
 async def row_of(judge: Judge, host: Host, candidate: Candidate, secret: str) -> Row:
     """One candidate judged, with the host looked at before and after."""
-    before, began = host.look(), time.monotonic()
+    before, began, wanted = host.look(), time.monotonic(), "|".join(candidate.wanted(host.tier))
     verdict, found = await judge.judge(candidate)
     seconds = time.monotonic() - began
-    surprises = [] if verdict in candidate.verdicts else [f"{verdict} in place of {'|'.join(candidate.verdicts)}"]
+    surprises = [] if verdict in wanted.split("|") else [f"{verdict} in place of {wanted}"]
     surprises += ["it could read a file of the host"] if is_told(found, secret) else []
     surprises += host.changes(before)
     return Row(
-        candidate.name, candidate.kind, candidate.hack, candidate.tampers, "|".join(candidate.verdicts), verdict,
-        reason_of(found), round(seconds, 1), tuple(surprises), digest_of(candidate),
+        candidate.name, candidate.kind, candidate.hack, candidate.tampers, wanted, verdict,
+        reason_of(found), round(seconds, 1), tuple(surprises), digest_of(candidate, host.tier),
     )  # fmt: skip
 
 
@@ -237,12 +249,12 @@ async def run(chosen: Sequence[Candidate], known: dict[str, Row], path: Path) ->
     evaluator = await open_evaluator()
     sandbox = await Sandbox.open()
     rows = dict(known)
-    print(f"{sandbox.describe()}; CPU pressure {pressure()} %", file=sys.stderr)
+    print(f"tier {sandbox.tier.name}: {sandbox.describe()}; CPU pressure {pressure()} %", file=sys.stderr)
     with secret_file() as (secret, words):
         judge, host = Judge(evaluator, secret), Host(sandbox)
         for candidate in chosen:
             row = known.get(candidate.name)
-            if row is None or row.surprises or row.digest != digest_of(candidate):
+            if row is None or row.surprises or row.digest != digest_of(candidate, host.tier):
                 row = rows[candidate.name] = await row_of(judge, host, candidate, words)
                 save(path, list(rows.values()))
             print(printed(row), flush=True)
@@ -271,8 +283,13 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--only", nargs="+", default=[], metavar="NAME", help="these candidates, by name or kind")
     parser.add_argument("--again", action="store_true", help="judge those again that an earlier run has judged")
-    parser.add_argument("--json", type=Path, default=Path("runs/redteam.json"))
+    parser.add_argument("--sandbox", choices=TIERS, help="tier of the sandbox; default: the first that works here")
+    parser.add_argument("--json", type=Path, help="default: runs/redteam.json, or runs/redteam-tier-2.json")
     options = parser.parse_args()
+    if options.sandbox:
+        os.environ[VARIABLE] = options.sandbox
+    tier = options.sandbox or os.environ.get(VARIABLE)
+    options.json = options.json or Path("runs", "redteam-tier-2.json" if tier == "2" else "redteam.json")
     chosen = [one for one in candidates() if not options.only or {one.name, one.kind} & set(options.only)]
     if not chosen:
         sys.exit(f"no candidate is called {options.only}; they are files of {GALLERY}")

@@ -21,9 +21,12 @@ settings.load_profile("maxcode")
 
 
 @pytest.fixture(scope="session")
-def sandbox() -> Sandbox:
-    """This machine's sandbox; a machine where it cannot start fails, it never skips."""
-    return anyio.run(Sandbox.open)
+def sandbox(request: pytest.FixtureRequest) -> Sandbox:
+    """This machine's sandbox, or a tier of it (an indirect parameter); where it cannot start it fails, never skips."""
+    with pytest.MonkeyPatch.context() as patched:
+        if tier := getattr(request, "param", ""):
+            patched.setenv("MAXCODE_SANDBOX", tier)
+        return anyio.run(Sandbox.open)
 
 
 @pytest.fixture(scope="session")

@@ -20,6 +20,7 @@ from maxcode.certificate import Certificate, Control, Subject, Verification, cer
 from maxcode.certificate.claim import concluded
 from maxcode.cli import cli
 from maxcode.errors import InputError
+from maxcode.evaluate.landlock import Unconfined
 from maxcode.evaluate.sanitize import Defect, Sanitized
 from maxcode.problems import load
 from maxcode.run import Request, optimize_source
@@ -313,6 +314,13 @@ def test_a_control_that_does_not_hold_1_is_said_and_the_certificate_is_not_trust
     assert "the control failed: the original against itself reads [1.0100, 1.0500]" in found.doubts[0]
     assert found.notes[0].startswith("the certificate is not to be trusted: the control failed")
     assert concluded(claim(Interval(1.0, 0.99, 1.01, 0.99))).trusted
+
+
+def test_a_certificate_made_without_a_sandbox_is_never_trusted() -> None:
+    sound = claim(Interval(1.0, 0.99, 1.01, 0.99))
+    found = concluded(replace(sound, sandbox=Unconfined(0).describe()))
+    assert (found.holds, found.trusted) == (True, False)
+    assert "without a sandbox" in found.doubts[0]
 
 
 def test_answers_that_are_wrong_in_some_runs_are_called_flaky() -> None:

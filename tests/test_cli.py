@@ -202,13 +202,14 @@ def test_a_resume_of_another_run_is_refused_and_names_the_difference(place: Path
     answer(maxcode(*command[:-3], "2", "--out", "one", "--json", cwd=place))
 
 
-def test_a_machine_without_bubblewrap_is_refused_with_exit_3(place: Path, tmp_path: Path) -> None:
+def test_a_machine_without_the_tier_that_is_demanded_is_refused_with_exit_3(place: Path, tmp_path: Path) -> None:
     (tmp_path / "gcc").symlink_to("/usr/bin/gcc")
-    done = maxcode("evaluate", "fast.c", "--against", "slow.c", "--tests", "tests", cwd=place, PATH=str(tmp_path))
+    command = ("evaluate", "fast.c", "--against", "slow.c", "--tests", "tests", "--sandbox", "1")
+    done = maxcode(*command, cwd=place, PATH=str(tmp_path))
     assert done.returncode == 3
     assert "install bubblewrap" in done.stderr or "apt" in done.stderr
     assert "Traceback" not in done.stderr
-    doctor = maxcode("doctor", cwd=place, PATH=str(tmp_path))
+    doctor = maxcode("doctor", "--sandbox", "1", cwd=place, PATH=str(tmp_path))
     assert doctor.returncode == 3
     assert "bubblewrap" in doctor.stdout
 

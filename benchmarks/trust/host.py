@@ -35,6 +35,7 @@ class Host:
     )  # fmt: skip
 
     def __init__(self, sandbox: Sandbox) -> None:
+        self.tier = sandbox.tier.name
         self._cache = sandbox.cache
         self._parents = sandbox.hierarchy.parents if sandbox.hierarchy is not None else ()
         self._uid = SANDBOX_UID if os.geteuid() == 0 else -1
@@ -60,7 +61,7 @@ class Host:
         for place in _PLACES:
             top = Path(place).expanduser()
             for path in (*_inside(top), *(inner for folder in _inside(top) for inner in _inside(folder))):
-                if MARK in path.name or _owner(path) == self._uid:
+                if MARK in path.name or (_owner(path) == self._uid and not _is_of_another(path)):
                     found.add(str(path))
         return found
 
@@ -116,6 +117,12 @@ def _inside(folder: Path) -> list[Path]:
         return list(folder.iterdir()) if folder.is_dir() and not folder.is_symlink() else []
     except OSError:
         return []
+
+
+def _is_of_another(path: Path) -> bool:
+    """Whether it is, or lies in, the folder of a build of another maxcode process (tier 2 of the sandbox)."""
+    names = [part for part in path.parts if part.startswith("maxcode-")]
+    return bool(names) and not names[0].startswith(f"maxcode-{os.getpid()}-")
 
 
 def _owner(path: Path) -> int:

@@ -13,6 +13,13 @@ from sandboxed import ATTACKS, RUN, Attack
 from maxcode.evaluate.sandbox import Blob, Job, Ran, Sandbox
 
 
+def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
+    """Tests marked with tiers("1", "2"), by themselves or by their module, are made in each of these tiers."""
+    marker = metafunc.definition.get_closest_marker("tiers")
+    if marker is not None and "sandbox" in metafunc.fixturenames:
+        metafunc.parametrize("sandbox", marker.args, indirect=True, scope="session", ids="tier{}".format)
+
+
 @pytest.fixture(scope="session")
 def program(sandbox: Sandbox) -> Callable[[str], Blob]:
     """The artefact of attacks/NAME.c, built in the sandbox."""

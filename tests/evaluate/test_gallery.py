@@ -61,7 +61,7 @@ def test_every_name_is_used_once_and_every_tampered_candidate_names_an_accepted_
 def test_the_honest_must_be_accepted_and_no_cheat_may_be() -> None:
     for one in ALL:
         assert (one.verdicts == ("faster",)) == one.is_honest, one.path
-        assert one.is_honest or "faster" not in one.verdicts, one.path
+        assert one.is_honest or "faster" not in (*one.verdicts, *one.in_tier_2), one.path
         assert one.why.endswith("."), one.path
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import io
 import os
+import re
 import zipfile
 from collections.abc import Callable
 from dataclasses import replace
@@ -14,6 +15,9 @@ import pytest
 from sandboxed import ATTACKS, RUN, Attack
 
 from maxcode.evaluate.sandbox import Blob, Job, Ran, Sample, Sandbox, Session
+
+pytestmark = pytest.mark.tiers("1", "2")
+forking = pytest.mark.tiers("1")  # what tier 2 does with programs that fork: test_tier_2.py
 
 
 def test_an_honest_program_gives_its_output_and_its_time(attack: Attack) -> None:
@@ -37,6 +41,7 @@ def test_the_wall_clock_stops_a_program_that_waits(attack: Attack) -> None:
     assert ran.wall_s >= 0.05
 
 
+@forking
 def test_a_fork_bomb_is_capped_and_gone_afterwards(attack: Attack) -> None:
     (ran,) = attack("forks", cpu_s=0.5, wall_s=1.0, processes=16)
     assert ran.ending == "timeout"
@@ -52,6 +57,7 @@ def test_four_gigabytes_are_not_to_be_had(attack: Attack) -> None:
     assert ran.out_of_memory or ran.code == 3
 
 
+@forking
 def test_many_processes_together_get_no_more_than_one(attack: Attack, sandbox: Sandbox) -> None:
     (ran,) = attack("memories", memory_mb=512)
     if sandbox.hierarchy is None:
@@ -83,6 +89,7 @@ def test_crashes_are_reported_by_signal(attack: Attack) -> None:
     assert (recursion.ending, recursion.code) == ("signal", 11)
 
 
+@forking
 def test_daemons_left_behind_are_killed_counted_and_charged(attack: Attack) -> None:
     first, second = attack("daemon", (), ())
     assert first.ok
@@ -91,6 +98,7 @@ def test_daemons_left_behind_are_killed_counted_and_charged(attack: Attack) -> N
     assert first.cpu_s > 0.005
 
 
+@forking
 def test_after_daemons_the_next_run_is_alone(sandbox: Sandbox, program: Callable[[str], Blob]) -> None:
     async def runs() -> tuple[Ran, Ran]:
         wild, look = program("daemon"), program("reading")
@@ -106,6 +114,7 @@ def test_after_daemons_the_next_run_is_alone(sandbox: Sandbox, program: Callable
     assert found.stdout == b"process 1\n"
 
 
+@forking
 def test_work_hidden_in_an_orphaned_grandchild_is_charged(attack: Attack) -> None:
     (ran,) = attack("hidden", ("o",))
     assert ran.ok
@@ -113,17 +122,18 @@ def test_work_hidden_in_an_orphaned_grandchild_is_charged(attack: Attack) -> Non
     assert ran.cpu_s >= 0.1
 
 
+@forking
 def test_work_hidden_behind_an_ignored_child_is_charged(attack: Attack) -> None:
     (ran,) = attack("hidden", ("i",))
     assert ran.ok
     assert ran.cpu_s >= 0.1
 
 
-def test_the_time_of_all_threads_is_charged(attack: Attack) -> None:
+def test_the_time_of_all_threads_is_charged(attack: Attack, sandbox: Sandbox) -> None:
     (ran,) = attack("threads")
     assert ran.ok
     assert ran.cpu_s >= 0.08
-    assert ran.spawned == 4
+    assert ran.spawned == (4 if sandbox.forks else 0)  # unknown where the counter is the whole machine's
 
 
 def test_nothing_is_remembered_from_run_to_run(attack: Attack) -> None:
@@ -142,13 +152,13 @@ def test_when_the_input_was_read_before_is_not_to_be_seen(sandbox: Sandbox, prog
         assert anyio.run(runs, program("accessed"), stdin) == [b"now\n", b"now\n"]
 
 
-def test_the_hosts_files_and_processes_are_not_there(attack: Attack, tmp_path: Path) -> None:
+def test_the_hosts_files_and_processes_are_not_there(attack: Attack, sandbox: Sandbox, tmp_path: Path) -> None:
     answers = tmp_path / "answers"
     answers.write_text("42")
     answers.chmod(0o644)
     paths = ("/etc/shadow", "/etc/passwd", "/root", "/home", "/var", "/sys", "/boot", "/proc/1/root", "/proc/kcore")
     (ran,) = attack("reading", (*paths, str(answers), str(Path(__file__)), str(Path.home())))
-    assert ran.stdout == b"process 1\n"
+    assert ran.stdout == (b"process 1\n" if sandbox.tier.name == "1" else b"")
 
 
 def test_no_socket_of_any_family_opens(attack: Attack) -> None:
@@ -160,7 +170,7 @@ def test_no_socket_of_any_family_opens(attack: Attack) -> None:
 def test_the_shim_cannot_be_killed_traced_or_read(attack: Attack) -> None:
     for ran in attack("parent", (), ()):
         assert ran.ok
-        assert ran.stdout == b"parent 1\n"
+        assert re.fullmatch(rb"parent \d+\n", ran.stdout)
 
 
 def test_stdin_is_rewound_private_and_read_only(attack: Attack) -> None:

@@ -13,6 +13,8 @@ from sandboxed import let_others_in
 from maxcode.errors import InputError
 from maxcode.evaluate.sandbox import Job, Ran, Sandbox
 
+pytestmark = pytest.mark.tiers("1", "2")
+
 BUILD = Job(
     ("g++", "-std=c++17", "-O1", "-fmax-errors=20", "/src/a.cpp", "-o", "/tmp/out"),
     cpu_s=30.0,
@@ -110,14 +112,17 @@ def test_a_build_writes_to_its_own_tmp_alone(sandbox: Sandbox, tmp_path: Path) -
     let_others_in(tmp_path)
     script = "for f in / /src /usr /given /dev /proc/self /tmp; do touch $f/new && echo $f; done; cat /given/header"
     ran = build(sandbox, {"a": ""}, replace(BUILD, argv=("sh", "-c", script)), bind=tmp_path)
-    assert ran.stdout == b"/tmp\ngiven"
+    assert ran.stdout == (b"/tmp\ngiven" if sandbox.tier.name == "1" else b"../t\ngiven")
 
 
 def test_tmp_is_of_limited_size(sandbox: Sandbox) -> None:
     script = "i=0; while head -c 30M /dev/zero > /tmp/$i; do i=$((i+1)); done; echo $i"
     ran = build(sandbox, {"a": ""}, replace(BUILD, argv=("sh", "-c", script)))
-    assert ran.ok
-    assert int(ran.stdout) < 36
+    if sandbox.tier.name == "1":
+        assert ran.ok
+        assert int(ran.stdout) < 36
+    else:  # no file system of its own that could be full: what grows too large is stopped
+        assert ran.ending == "output"
 
 
 @pytest.mark.parametrize("path", ["../a.cpp", "/etc/a.cpp", "", "a/../../b.cpp"])

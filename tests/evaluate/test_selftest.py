@@ -32,12 +32,14 @@ def failures(sandbox: Sandbox) -> dict[str, str]:
     return {found.attack: found.detail for found in anyio.run(selftest.self_test, sandbox) if not found.held}
 
 
+@pytest.mark.tiers("1", "2")
 def test_the_sandbox_of_this_machine_holds(sandbox: Sandbox) -> None:
     found = anyio.run(selftest.self_test, sandbox)
     assert len(found) >= 12
     assert {one.attack: one.detail for one in found if not one.held} == {}
 
 
+@pytest.mark.tiers("1", "2")
 def test_it_holds_without_a_control_group(sandbox: Sandbox) -> None:
     assert failures(replace(sandbox, hierarchy=None)) == {}
 
@@ -78,14 +80,14 @@ def test_each_counter_that_a_compiled_program_could_reach_is_looked_for(
 
 def test_a_shim_that_can_be_looked_into_is_found_out(sandbox: Sandbox, tmp_path: Path) -> None:
     shim = weakened(tmp_path, "shim.c", "prctl(PR_SET_DUMPABLE, 0, 0, 0, 0);", "")
-    assert "/proc/1/mem worked" in failures(replace(sandbox, shim=shim))["read the host's files"]
+    assert "/mem worked" in failures(replace(sandbox, shim=shim))["read the host's files"]
 
 
 def test_a_shim_that_cleans_nothing_up_is_found_out(sandbox: Sandbox, tmp_path: Path) -> None:
     shim = weakened(
         tmp_path,
         "shim.c",
-        "    kill(-1, SIGKILL);\n    while (wait4(-1, &status, __WALL,",
+        "    kill_rest();\n    while (wait4(-1, &status, __WALL,",
         "    while (wait4(-1, &status, WNOHANG,",
     )
     assert "leave a process behind" in failures(replace(sandbox, shim=shim))
@@ -99,6 +101,7 @@ def test_a_sandbox_that_does_not_hold_is_refused_by_name(sandbox: Sandbox, tmp_p
             anyio.run(selftest.require_safe, weak)
 
 
+@pytest.mark.tiers("1", "2")
 def test_the_suite_is_run_once_and_remembered(sandbox: Sandbox, tmp_path: Path) -> None:
     fresh = replace(sandbox, cache=tmp_path)
     anyio.run(selftest.require_safe, fresh)

@@ -20,6 +20,7 @@ import msgspec
 from maxcode.errors import InputError
 from maxcode.evaluate.racing import CONFIRM_LEAST
 from maxcode.evaluate.sanitize import Sanitized
+from maxcode.evaluate.tiers import NO_SANDBOX
 from maxcode.stats import RaceRule, is_faster, median_interval
 from maxcode.types import Checker, Clock, Interval, Limits, Machine, Problem, Program, Timing
 
@@ -176,6 +177,8 @@ def _refusal(found: Certificate) -> str:
 
 def _doubts(found: Certificate) -> Iterator[str]:
     control = found.control
+    if found.sandbox.startswith(NO_SANDBOX):
+        yield "it was made without a sandbox, where a program can do all that its user can"
     if control is None:
         yield "no control: the original was not timed against itself"
     elif not control.holds:

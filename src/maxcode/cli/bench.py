@@ -15,9 +15,10 @@ import click
 from maxcode import bench as room
 from maxcode import methods
 from maxcode.bench import Bench, Cell, Done, Event, Failed, Row, Started
-from maxcode.cli.common import as_json, chosen, model_options
+from maxcode.cli.common import as_json, chosen, model_options, sandbox_options
 from maxcode.cli.display import Display
 from maxcode.errors import InputError, Interrupted
+from maxcode.evaluate.tiers import refuse_unsafe
 from maxcode.problems import digest, load
 from maxcode.record import Evaluated, Line
 from maxcode.run import Request, completed, optimize_source
@@ -38,6 +39,7 @@ SUMMARY = "bench.json"
               help="One run folder for each PROBLEM-METHOD-SEED; repeating the command resumes.")  # fmt: skip
 @click.option("--csv", "csv_", type=click.Path(path_type=Path, dir_okay=False),
               help="Write one line for each run to this file.")  # fmt: skip
+@sandbox_options
 @as_json
 def bench(problems: tuple[Path, ...], names: str, csv_: Path | None, json_: bool, seeds: int, **options: Any) -> int:
     """Run METHODS on PROBLEMS, folders with problem.toml, with several seeds, and compare them in one table.
@@ -45,6 +47,7 @@ def bench(problems: tuple[Path, ...], names: str, csv_: Path | None, json_: bool
     Ctrl-C once finishes what runs and prints the table so far; the same command resumes.  Exit status 0 when every
     run is finished; else that of the first that could not be.
     """
+    refuse_unsafe("bench")
     if csv_ is not None and not csv_.resolve().parent.is_dir():
         raise InputError(f"there is no folder {csv_.resolve().parent} for --csv; create it, or name another file")
     plan = _plan(problems, names, seeds, chosen(problems[0], None, options))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any, TypeVar, get_args
@@ -11,6 +12,7 @@ import click
 from maxcode.budget import Caps
 from maxcode.completion import Answer
 from maxcode.config import model_settings
+from maxcode.evaluate.tiers import TIERS, UNSAFE, VARIABLE
 from maxcode.model.connect import Provider
 from maxcode.run import Request
 from maxcode.types import Clock
@@ -68,6 +70,32 @@ _MODELS = (
 def model_options(command: Command) -> Command:
     """The options that say who is asked, how, and what it may cost."""
     for option in reversed(_MODELS):
+        command = option(command)
+    return command
+
+
+def _demand_tier(context: click.Context, _: click.Parameter, tier: str | None) -> None:
+    """Puts the tier where the evaluator and its workers look for it, for as long as the verb runs."""
+    if not tier:
+        return
+    if context.meta.setdefault(VARIABLE, tier) != tier:
+        raise click.UsageError("--sandbox and --unsafe-no-sandbox exclude each other; give one of them")
+    before = os.environ.get(VARIABLE)
+    os.environ[VARIABLE] = tier
+    context.call_on_close(lambda: os.environ.pop(VARIABLE) if before is None else os.environ.update({VARIABLE: before}))
+
+
+_SANDBOX = (
+    click.option("--sandbox", type=click.Choice(TIERS), callback=_demand_tier, expose_value=False, help="Tier of the "
+                 "sandbox: 1 bubblewrap, 2 Landlock.  [default: MAXCODE_SANDBOX, else the first that works here]"),
+    click.option("--unsafe-no-sandbox", flag_value=UNSAFE, callback=_demand_tier, expose_value=False, help="Run "
+                 "programs WITHOUT A SANDBOX, as you: they can read and change what you can.  Every result says so."),
+)  # fmt: skip
+
+
+def sandbox_options(command: Command) -> Command:
+    """The options that say what stands between programs and this machine."""
+    for option in reversed(_SANDBOX):
         command = option(command)
     return command
 

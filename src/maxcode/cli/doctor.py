@@ -8,7 +8,7 @@ import json
 import anyio
 import click
 
-from maxcode.cli.common import as_json
+from maxcode.cli.common import as_json, sandbox_options
 from maxcode.errors import UnsafeError
 from maxcode.evaluate.checkup import Checkup, checkup
 from maxcode.stats import half_width
@@ -17,6 +17,7 @@ BUSY = 10.0  # per cent
 
 
 @click.command()
+@sandbox_options
 @as_json
 def doctor(json_: bool) -> None:
     """Show compilers, the sandbox and its self-test, the clock's noise, cores, and what to install."""

@@ -7,7 +7,7 @@ from typing import Any
 
 import click
 
-from maxcode.cli.common import as_json, overrides, problem_options, show
+from maxcode.cli.common import as_json, overrides, problem_options, sandbox_options, show
 from maxcode.run import Request, evaluate_source
 
 
@@ -16,6 +16,7 @@ from maxcode.run import Request, evaluate_source
 @click.option("--against", "source", type=click.Path(path_type=Path), required=True,
               help="The original: a source file with --tests, or a folder with problem.toml.")  # fmt: skip
 @problem_options
+@sandbox_options
 @as_json
 def evaluate(candidate: Path, source: Path, tests: Path | None, json_: bool, **options: Any) -> None:
     """Verify and time CANDIDATE, a whole program, against the original."""

@@ -9,7 +9,7 @@ from typing import Any
 
 import click
 
-from maxcode.cli.common import as_json, chosen, model_options, problem_options, show
+from maxcode.cli.common import as_json, chosen, model_options, problem_options, sandbox_options, show
 from maxcode.cli.progress import Progress
 from maxcode.errors import BoundaryError, Interrupted
 from maxcode.run import first_prompt, optimize_source
@@ -32,6 +32,7 @@ from maxcode.run import first_prompt, optimize_source
 @click.option("--certificate/--no-certificate", default=True, show_default=True, help="Verify and time the winner "
               "again from its file, in a new session, and write RUN/certificate.json.")  # fmt: skip
 @click.option("--dry-run", is_flag=True, help="Print the first prompt and an estimate of the cost, and ask nothing.")
+@sandbox_options
 @as_json
 def optimize(source: Path, tests: Path | None, json_: bool, dry_run: bool, **options: Any) -> None:
     """Make SOURCE faster: a C, C++ or Python program with --tests, or a folder with problem.toml.

@@ -8,7 +8,7 @@ from pathlib import Path
 import click
 
 from maxcode.certificate import Repeated, printable, repeat
-from maxcode.cli.common import as_json
+from maxcode.cli.common import as_json, sandbox_options
 
 
 @click.command()
@@ -16,6 +16,7 @@ from maxcode.cli.common import as_json
 @click.option("--problem", type=click.Path(path_type=Path),
               help="The original: its folder, or its source with --tests.  [default: as the run says]")  # fmt: skip
 @click.option("--tests", type=click.Path(path_type=Path), help="Its folder of tests, where --problem is a source.")
+@sandbox_options
 @as_json
 def verify(certificate: Path, problem: Path | None, tests: Path | None, json_: bool) -> int:
     """Build, verify and time again what CERTIFICATE claims; the winner is in best/ beside it.

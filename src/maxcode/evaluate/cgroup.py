@@ -8,6 +8,8 @@ from __future__ import annotations
 
 import os
 import secrets
+import signal
+from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Literal, final
@@ -74,11 +76,15 @@ class Group:
         return 0
 
     async def remove(self) -> None:
-        """Remove the group once its last process is gone, which the kernel may notice a little late."""
+        """Remove the group once its last process is gone, which the kernel may notice a little late.
+
+        A process that is still there (of a build whose shim was killed, where no namespace ends with it) is killed.
+        """
         for folder in self.folders:
             for _ in range(_REMOVE_TRIES):
                 if _removed(folder):
                     break
+                _kill_members(folder)
                 await anyio.sleep(0.005)
 
 
@@ -156,6 +162,12 @@ def _raise_memory(folder: Path, memory: int) -> None:
     _write(folder / "memory.limit_in_bytes", memory)
     if not growing:
         _write_if_there(with_swap, memory)
+
+
+def _kill_members(folder: Path) -> None:
+    with suppress(OSError):  # gone meanwhile
+        for pid in (folder / "cgroup.procs").read_text().split():
+            os.kill(int(pid), signal.SIGKILL)
 
 
 def _write(path: Path, value: int) -> None:

@@ -12,9 +12,11 @@ from maxcode.evaluate.machine import describe, pressure
 from maxcode.evaluate.noise import control
 from maxcode.evaluate.sandbox import Sandbox
 from maxcode.evaluate.selftest import Finding, self_test
+from maxcode.evaluate.tiers import UNSAFE, VARIABLE
 from maxcode.types import Interval, Machine
 
 PACKAGES = {"bwrap": "bubblewrap", "gcc": "gcc", "g++": "g++", "addr2line": "binutils", "/usr/bin/python3": "python3"}
+_NONE = f"there is no sandbox, as {VARIABLE}={UNSAFE} demands; nothing was tested"
 
 
 @final
@@ -39,6 +41,10 @@ async def checkup() -> Checkup:
     missing = tuple(package for tool, package in PACKAGES.items() if shutil.which(tool) is None)
     try:
         sandbox = await Sandbox.open()
+        if sandbox.tier.name == UNSAFE:  # an attack would be one
+            return Checkup(describe(sandbox.describe()), missing, pressure=pressure(), trouble=(_NONE,))
+        if sandbox.tier.name != "1":
+            missing = tuple(one for one in missing if one != PACKAGES["bwrap"])
         findings = tuple(await self_test(sandbox))
         trouble = tuple(f"a program could {f.attack}: {f.detail}" for f in findings if not f.held)
         noise = None if missing else await control(sandbox, Builder(sandbox, sandbox.cache))

@@ -34,7 +34,7 @@ _REQUEST = struct.Struct("<4I5Q")
 _REPLY = struct.Struct("<Ii6Q4I2Q64s")
 _SAMPLE = struct.Struct("<II7Q")
 _BUILDING, _PROFILE, _HAS_STDIN, _HAS_ARTEFACT, _START_ARTEFACT = 1, 2, 4, 8, 16
-_CALLED, _ONE_CORE, _ALONE = 32, 64, 128
+_CALLED, _ONE_CORE, _BARE = 32, 64, 128
 _UNSTARTED = 4
 _ENDINGS: tuple[Ending | None, ...] = ("exit", "signal", "timeout", "output", None, "tampered")
 _MFD_EXEC = 0x10  # Linux 6.3; os.MFD_EXEC comes later than Python 3.11
@@ -210,7 +210,7 @@ def _word(job: Job, number: int, word: str) -> str:
 def _flags(job: Job, kind: Kind) -> int:
     return (
         _BUILDING * (kind == "building")
-        | _ALONE * (kind == "bare")
+        | _BARE * (kind == "bare")
         | _PROFILE * job.profile
         | _HAS_STDIN * (job.stdin is not None)
         | _HAS_ARTEFACT * (job.artefact is not None)

@@ -96,14 +96,11 @@ _PROC = [
 @final
 @dataclass(frozen=True, slots=True)
 class Layout:
-    """``shim`` is the descriptor of what becomes process 1, at SHIM_PATH.
-
-    ``files`` are (descriptor, path) of read-only sources, None for a session that only runs; ``folders`` are (host
+    """``files`` are (descriptor, path) of read-only sources, None for a session that only runs; ``folders`` are (host
     path, path) of what is bound read-only; ``runtime`` are (descriptor, path) of what takes the place of the host's
     /usr, None where the host's is shown.
     """
 
-    shim: int
     files: tuple[tuple[int, str], ...] | None
     folders: tuple[tuple[Path, str], ...]
     runtime: tuple[tuple[int, str], ...] | None = None
@@ -111,13 +108,16 @@ class Layout:
     @property
     def fds(self) -> tuple[int, ...]:
         """All descriptors that bubblewrap must inherit."""
-        return (self.shim, *(fd for fd, _ in (*(self.files or ()), *(self.runtime or ()))))
+        return tuple(fd for fd, _ in (*(self.files or ()), *(self.runtime or ())))
 
-    def arguments(self) -> list[str]:
-        """Bubblewrap's arguments: everything read-only at the end, but a limited /tmp where there are sources."""
+    def arguments(self, shim: int) -> list[str]:
+        """Bubblewrap's arguments: everything read-only at the end, but a limited /tmp where there are sources.
+
+        ``shim`` is the descriptor of what becomes process 1, at SHIM_PATH.
+        """
         bare = self.runtime is not None
         words = [*_ALWAYS, *([] if bare else [*_PROC, *_HOST]), *_aliases(bare)]
-        for fd, path in ((self.shim, SHIM_PATH), *(self.runtime or ())):
+        for fd, path in ((shim, SHIM_PATH), *(self.runtime or ())):
             words += ["--perms", "0555", "--file", str(fd), path]
         for name in _DEVICES if bare else (*_DEVICES, "zero"):  # mapped, /dev/zero is one more file with a number
             words += ["--dev-bind", f"/dev/{name}", f"/dev/{name}"]
@@ -145,24 +145,24 @@ def _aliases(bare: bool) -> Iterator[str]:
 
 @contextmanager
 def laid_out(
-    shim: Path,
     sources: Mapping[str, str | bytes] | None,
     binds: Sequence[tuple[Path, str]],
     runtime: Mapping[str, Path] | None = None,
 ) -> Iterator[Layout]:
-    """The layout for this shim, these sources and binds; its descriptors are open inside the block.
+    """The layout for these sources and binds; its descriptors are open inside the block.
 
     With ``runtime`` (path in the sandbox -> file of the host) copies of these files are all there is of the host, and
     there is no /proc.
     InputError for a source that would not lie below /src.
     """
     with ExitStack() as stack:
-        files = [(_memory_file(stack, text), _place(path)) for path, text in (sources or {}).items()]
+        files = [(_memory_file(stack, text), place_of(path)) for path, text in (sources or {}).items()]
         bare = None if runtime is None else tuple((_opened(stack, file), path) for path, file in runtime.items())
-        yield Layout(_opened(stack, shim), None if sources is None else tuple(files), tuple(binds), bare)
+        yield Layout(None if sources is None else tuple(files), tuple(binds), bare)
 
 
-def _place(path: str) -> str:
+def place_of(path: str) -> str:
+    """Where a source lies; InputError when that is not below /src."""
     pure = PurePosixPath(path)
     if pure.is_absolute() or ".." in pure.parts or not pure.parts or "\0" in path:
         raise InputError(f"the source path {path!r} must be relative and stay below the program's folder")

@@ -69,9 +69,14 @@ static void try_network(void) {
 
 static void try_reading(void) {
     const char *paths[] = {"/etc/shadow", "/etc/passwd", "/etc/hostname", "/root", "/home", "/var", "/boot", "/sys",
-                           "/dev/sda", "/dev/vda", "/dev/mem", "/dev/kmsg", "/proc/1/environ", "/proc/1/mem",
-                           "/proc/1/fd", "/proc/1/root", "/proc/1/cwd", "/proc/kcore"};
+                           "/dev/sda", "/dev/vda", "/dev/mem", "/dev/kmsg", "/proc/kcore"};
+    const char *parts[] = {"environ", "mem", "fd", "root", "cwd"}; /* of the shim */
+    char path[64];
     for (size_t i = 0; i < sizeof paths / sizeof paths[0]; i++) must_fail(paths[i], open(paths[i], O_RDONLY));
+    for (size_t i = 0; i < sizeof parts / sizeof parts[0]; i++) {
+        snprintf(path, sizeof path, "/proc/%d/%s", getppid(), parts[i]);
+        must_fail(path, open(path, O_RDONLY));
+    }
 }
 
 static int look_at_library(struct dl_phdr_info *library, size_t size, void *unused) {
@@ -95,8 +100,8 @@ static void try_mapping(const char *what, int flags) {
 
 /* In a bare session: whatever bears a number that the whole machine counts, or tells how the machine is. */
 static void try_numbers(void) {
-    const char *paths[] = {"/proc", "/proc/self/maps", "/proc/loadavg", "/sys", "/dev/zero", "/dev/fd", "/dev/stdin"};
-    const clockid_t clock_of_1 = ~1 * 8 | 2;
+    const char *paths[] = {"/proc", "/proc/self/maps", "/proc/loadavg", "/sys", "/dev/zero", "/dev/fd"};
+    const clockid_t clock_of_1 = ~1 * 8 | 2, clock_of_shim = ~getppid() * 8 | 2;
     struct sysinfo about;
     struct timespec used;
     int ends[2], pidfd;
@@ -112,6 +117,8 @@ static void try_numbers(void) {
     if (child == 0) _exit(0);
     must_fail("clone with a pidfd", child);
     must_fail("reading process 1's clock", clock_gettime(clock_of_1, &used));
+    must_fail("reading the shim's clock", clock_gettime(clock_of_shim, &used));
+    must_fail("opening standard input anew", getppid() == 1 ? open("/dev/stdin", O_RDONLY) : -1);
     must_fail("sysinfo", sysinfo(&about) || (about.totalram && about.procs == 1 && !about.loads[0]) ? -1 : 0);
 }
 
@@ -125,17 +132,75 @@ static int visible_processes(void) {
 
 static void try_others(void) {
     char byte;
+    const pid_t shim = getppid();
     struct iovec ours = {&byte, 1}, theirs = {&broken, 1};
-    must_fail("ptrace attach", ptrace(PTRACE_ATTACH, 1, 0, 0));
-    must_fail("ptrace seize", ptrace(PTRACE_SEIZE, 1, 0, 0));
-    must_fail("process_vm_readv", process_vm_readv(1, &ours, 1, &theirs, 1, 0));
-    must_fail("pidfd_getfd", syscall(SYS_pidfd_getfd, syscall(SYS_pidfd_open, 1, 0), 0, 0));
-    must_fail("prlimit", prlimit(1, RLIMIT_CPU, &(struct rlimit){1, 1}, NULL));
-    if (!access("/proc/self", F_OK) && visible_processes() != 2) must_fail("seeing other processes", 0);
-    kill(1, SIGKILL); /* must do nothing; were it to work, there would be no answer */
-    kill(1, SIGSTOP);
-    kill(-1, SIGTERM);
+    must_fail("ptrace attach", ptrace(PTRACE_ATTACH, shim, 0, 0));
+    must_fail("ptrace seize", ptrace(PTRACE_SEIZE, shim, 0, 0));
+    must_fail("process_vm_readv", process_vm_readv(shim, &ours, 1, &theirs, 1, 0));
+    must_fail("pidfd_getfd", syscall(SYS_pidfd_getfd, syscall(SYS_pidfd_open, shim, 0), 0, 0));
+    must_fail("prlimit", prlimit(shim, RLIMIT_CPU, &(struct rlimit){1, 1}, NULL));
+    if (visible_processes() > 2) must_fail("seeing other processes", 0);
+    kill(shim, SIGKILL); /* must do nothing; were it to work, there would be no answer */
+    kill(shim, SIGSTOP);
+    if (shim == 1) kill(-1, SIGTERM); /* elsewhere -1 is everybody: try_not_being_alone */
 }
+
+static void must_not_start(const char *what, long pid) {
+    if (pid == 0) _exit(0);
+    must_fail(what, pid);
+}
+
+/* Where there are no namespaces, the numbers of other processes mean something. */
+static void try_signalling(void) {
+    siginfo_t told = {.si_code = SI_QUEUE};
+    const pid_t others[] = {getppid(), 1};
+    for (size_t i = 0; i < sizeof others / sizeof others[0]; i++) {
+        must_fail("kill", kill(others[i], 0));
+        must_fail("tgkill", syscall(SYS_tgkill, others[i], others[i], 0));
+        must_fail("tkill", syscall(SYS_tkill, others[i], 0));
+        must_fail("rt_sigqueueinfo", syscall(SYS_rt_sigqueueinfo, others[i], 0, &told));
+        must_fail("pidfd_send_signal",
+                  syscall(SYS_pidfd_send_signal, syscall(SYS_pidfd_open, others[i], 0), 0, NULL, 0));
+    }
+}
+
+/* In a build: the owner of its sources may be the owner of much else. */
+static void try_modes(void) {
+    const struct timespec times[2] = {{1, 1}, {1, 1}};
+    must_fail("chmod", chmod("source", 0555));
+    must_fail("fchmodat", fchmodat(AT_FDCWD, "source", 0555, 0));
+    must_fail("fchmodat2", syscall(452, AT_FDCWD, "source", 0555, 0));
+    must_fail("utimensat", utimensat(AT_FDCWD, "source", times, 0));
+    must_fail("truncate", truncate("source", 0));
+    must_fail("rename", rename("source", "other"));
+    must_fail("link", link("source", "../t/link"));
+}
+
+/* Where there are no namespaces, being one process is what makes a run end. */
+static void try_not_being_alone(void) {
+    char *words[] = {"probe", "restarted", NULL};
+    const pid_t shim = getppid();
+    must_not_start("fork", fork());
+    must_not_start("clone", syscall(SYS_clone, SIGCHLD, 0, 0, 0, 0));
+    must_not_start("clone that is waited for", syscall(SYS_clone, CLONE_VFORK | SIGCHLD, 0, 0, 0, 0));
+#ifdef SYS_fork
+    must_not_start("the call fork", syscall(SYS_fork));
+#endif
+    const pid_t child = vfork();
+    if (child == 0) _exit(0);
+    must_fail("vfork", child);
+    execve("/proc/self/exe", words, NULL);
+    syscall(SYS_execveat, AT_FDCWD, "/proc/self/exe", words, NULL, 0);
+    syscall(SYS_execveat, open("/proc/self/exe", O_RDONLY), "", words, NULL, AT_EMPTY_PATH);
+    must_fail("finding others to signal", kill(-1, 0));
+    must_fail("owning a descriptor's signals", fcntl(0, F_SETOWN, shim));
+    must_fail("outliving the shim", prctl(PR_SET_PDEATHSIG, 0));
+    must_fail("inotify_init1", syscall(SYS_inotify_init1, 0));
+    must_fail("truncate", truncate("/usr/bin/env", 0));
+}
+
+/* Only an exec of itself leads here. */
+static void restarted(void) { must_fail("exec", 0); }
 
 static void try_notes(void) {
     const struct timespec times[2] = {{1, 1}, {1, 1}};
@@ -284,7 +349,9 @@ int main(int count, char **words) {
                    {"doors", try_doors},    {"inherit", try_inheriting},    {"forks", fork_many},
                    {"memory", take_alone},  {"memories", take_together},    {"daemon", leave_daemon},
                    {"flood", flood},        {"loop", loop},                 {"host", try_host},
-                   {"numbers", try_numbers}};
+                   {"numbers", try_numbers},        {"alone", try_not_being_alone},
+                   {"restarted", restarted},        {"signals", try_signalling},
+                   {"modes", try_modes}};
     signal(SIGTERM, SIG_IGN);
     for (size_t i = 0; i < sizeof attacks / sizeof attacks[0]; i++)
         if (!strcmp(attack, attacks[i].name)) {

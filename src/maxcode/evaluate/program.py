@@ -155,6 +155,7 @@ class ProgramEvaluator:
             raise InputError(
                 f"the original {problem.program.name} passes none of its {len(inputs)} tests (first: {first.name} "
                 f"{first.outcome.value} {first.detail}){not_to_be_had(problem) or _CHECK}"
+                f"{'' if self._sandbox.forks else _ALONE}"
             )
         return tuple(kept)
 
@@ -319,6 +320,9 @@ class ProgramEvaluator:
             self._confirmations[key] = timing
         timed = with_timing(found, self._confirmations[key], admitted)
         return await self._examiner.examined(admitted, state.program, entry.artefact, timed)
+
+
+_ALONE = "; if it starts processes, which no program can in tier 2 of the sandbox, give it tier 1 (docs/measuring.md)"
 
 
 async def open_evaluator(rule: RaceRule = RaceRule()) -> ProgramEvaluator:  # noqa: B008

@@ -1,20 +1,19 @@
-"""Tier 1 of the sandbox: bubblewrap around the shim, a dedicated user, seccomp, limits, and a control group if any.
+"""The sandbox: a tier (``tiers.py``) around the shim, a dedicated user, seccomp, limits, and a control group if any.
 
-The rungs of the ladder open a session (one namespace, process 1 of which is ``shim.c``) and run jobs in it, one at a
-time.  Nothing a program writes outlives its run: a session without sources has no writable path, and all that it was
-given is sealed memory.  Only a session with sources (a build, a generator, a checker) has a writable /tmp, of limited
-size, which goes when it ends.  A session ends with its ``async with`` block, with the process that opened it, or with
-the thread whose event loop did, however those end.
+The rungs of the ladder open a session (a place of its own, held by ``shim.c``) and run jobs in it, one at a time.
+Nothing a program writes outlives its run: a session without sources has no writable path, and all that it was given is
+sealed memory.  Only a session with sources (a build, a generator, a checker) has a writable /tmp, of limited size,
+which goes when it ends.  A session ends with its ``async with`` block, with the process that opened it, or with the
+thread whose event loop did, however those end.  Tier 1 is tried first, then tier 2.
 """
 
 from __future__ import annotations
 
 import os
-import re
 import resource
-import shutil
 import socket
 import subprocess
+import sys
 from collections.abc import AsyncIterator, Iterator, Mapping, Sequence
 from contextlib import AsyncExitStack, ExitStack, asynccontextmanager, contextmanager
 from dataclasses import dataclass, replace
@@ -26,15 +25,15 @@ import anyio
 from maxcode.errors import MachineError, UnsafeError
 from maxcode.evaluate.cgroup import Group, Hierarchy, find_hierarchy
 from maxcode.evaluate.jobs import Blob, Ending, Job, Kind, Ran, Sample, pack, unpack
-from maxcode.evaluate.layout import SHIM_PATH, TMP_MB, Layout, laid_out
+from maxcode.evaluate.landlock import Unconfined, dedicated_uid, find_landlock, sweep
+from maxcode.evaluate.layout import TMP_MB
+from maxcode.evaluate.namespaces import find_bubblewrap
 from maxcode.evaluate.runtime import find_runtime
+from maxcode.evaluate.tiers import SANDBOX_UID, TIERS, UNSAFE, VARIABLE, Binds, Place, Tier, wanted
 from maxcode.evaluate.toolchain import cache_root, own_program
 
-__all__ = ["Blob", "Ending", "Job", "Ran", "Sample", "Sandbox", "Session"]
+__all__ = ["SANDBOX_UID", "Blob", "Ending", "Job", "Ran", "Sample", "Sandbox", "Session"]
 
-SANDBOX_UID = 64001  # from the range that Debian reserves; nobody's
-_OLDEST_BWRAP = (0, 8)  # --disable-userns, --size
-_OLDEST_KERNEL = (5, 14)  # limits on processes hold for each user namespace
 _OVERHEAD_MB = 48  # the shim, page tables, the kernel's own, a copy of the runtime libraries
 _RESERVED = 8  # address space a program may reserve, for each byte that a control group lets it use
 _SHADOW_MB = 1 << 26  # address space of a program with shadow memory: more than there is
@@ -47,8 +46,7 @@ _START_S, _ANSWER_S, _END_S = 20.0, 20.0, 5.0
 class Sandbox:
     """A place to run programs nobody trusts.  Any number of sessions at once."""
 
-    bwrap: str
-    version: str
+    tier: Tier
     shim: Path
     cache: Path
     hierarchy: Hierarchy | None
@@ -56,19 +54,25 @@ class Sandbox:
 
     @classmethod
     async def open(cls) -> Self:
-        """Find what is needed, build the shim on first use, and see a session start.
+        """The first tier that works here, or the one that $MAXCODE_SANDBOX demands: build the shim on first use, and
+        see a session start.
 
-        UnsafeError with the cure when this machine has no bubblewrap or does not let it work; InputError for a cache
-        folder that cannot be used.
+        UnsafeError with what keeps each tier from working and the cure; InputError for a cache folder that cannot be
+        used.  Without a sandbox, which only explicit demand brings, a warning goes to stderr every time.
         """
-        _check_kernel()
         _allow_many_files()
-        bwrap, version = await _find_bwrap()
         cache = cache_root()
-        sandbox = cls(bwrap, version, await own_program("shim", cache), cache, find_hierarchy(), await find_runtime())
-        if sandbox.hierarchy is not None:
-            sandbox.hierarchy.sweep()
-        return await sandbox._proven()
+        shim, runtime, hierarchy = await own_program("shim", cache), await find_runtime(), find_hierarchy()
+        if hierarchy is not None:
+            hierarchy.sweep()
+        sweep()
+        chosen, reasons = wanted(), list[str]()
+        for name in (chosen,) if chosen else TIERS:
+            try:
+                return await cls(await _tier(name, shim), shim, cache, hierarchy, runtime)._proven()
+            except UnsafeError as error:
+                reasons.append(f"tier {name}: {error}")
+        raise UnsafeError("\n".join(["no sandbox on this machine", *reasons]))
 
     async def _proven(self) -> Self:
         """This sandbox if a session starts, else the same without a control group, else UnsafeError."""
@@ -78,48 +82,53 @@ class Sandbox:
         except MachineError as error:
             if self.hierarchy is not None:
                 return await replace(self, hierarchy=None)._proven()
-            raise UnsafeError(f"no sandbox on this machine: {error}\n{_cure()}") from error
+            raise UnsafeError(f"{error}\n{self.tier.cure()}") from error
+
+    @property
+    def forks(self) -> bool:
+        """Whether what is measured may start processes."""
+        return self.tier.name != "2"
 
     def describe(self) -> str:
         """What stands between a program and this machine, in a few words."""
         group = f"cgroup v{self.hierarchy.version}" if self.hierarchy else "no cgroup (memory limited per process)"
-        return f"bubblewrap {self.version} + seccomp + rlimits + {group}"
+        return f"{self.tier.describe()} + {group}"
 
     @asynccontextmanager
     async def session(
         self,
         blobs: Sequence[Blob],
         sources: Mapping[str, str | bytes] | None = None,
-        binds: Sequence[tuple[Path, str]] = (),
+        binds: Binds = (),
         bare: bool = False,
     ) -> AsyncIterator[Session]:
-        """A fresh namespace for jobs over ``blobs`` and over nothing else.
+        """A fresh place for jobs over ``blobs`` and over nothing else.
 
-        A ``bare`` one, for compiled programs, shows no file of the host but copies of the runtime libraries, and no
-        /proc; what runs there makes no pipes and is never sampled.
+        A ``bare`` one, for compiled programs, shows no file of the host but the runtime libraries (in tier 1 copies of
+        them), and no /proc; what runs there makes no pipes and is never sampled.
 
         With ``sources`` (path below /src -> text) it is one for builds and helpers: the sources are read-only in
-        /src, which is where jobs start, and /tmp can be written.  ``binds`` are (host folder, path in the sandbox),
-        read-only.  MachineError when it does not start.
+        /src, which is where jobs start, and /tmp can be written; jobs are asked for in these names in every tier.
+        ``binds`` are (host folder, path in the sandbox), read-only.  MachineError when it does not start.
         """
         async with AsyncExitStack() as stack:
             group = await stack.enter_async_context(_group(self.hierarchy))
-            with laid_out(self.shim, sources, binds, self.runtime if bare else None) as layout:
-                line = await stack.enter_async_context(self._line(group, layout))
+            place = stack.enter_context(self.tier.placed(sources, binds, self.runtime if bare else None))
+            line = await stack.enter_async_context(self._line(group, place))
             await line.hear(_START_S)
             kind: Kind = "building" if sources is not None else "bare" if bare else "hosted"
-            yield Session(line, group, frozenset(blob.fd for blob in blobs), kind)
+            yield Session(line, group, place, frozenset(blob.fd for blob in blobs), kind)
 
     @asynccontextmanager
-    async def _line(self, group: Group | None, layout: Layout) -> AsyncIterator[_Line]:
+    async def _line(self, group: Group | None, place: Place) -> AsyncIterator[_Line]:
         """A started shim; gone, with all that ran below it, when the block is left."""
         ours, theirs = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
         ours.setblocking(False)
-        with ours, _scratch() as words:
+        with ours, _opened(self.shim) as shim, _scratch() as words:
             with theirs:
-                argv = [str(self.shim), "launch", str(SANDBOX_UID), *(group.joins if group else ()), "--", self.bwrap]
-                argv += [*layout.arguments(), "--", SHIM_PATH, "session", str(theirs.fileno())]
-                process = _start(argv, (theirs.fileno(), *layout.fds), words)
+                argv = [str(self.shim), "launch", str(self.tier.uid), *(group.joins if group else ()), "--"]
+                argv += place.command(shim, theirs.fileno())
+                process = _start(argv, (theirs.fileno(), shim, *place.fds), words)
             line = _Line(ours, process, words)
             try:
                 yield line
@@ -131,11 +140,12 @@ class Sandbox:
 
 @final
 class Session:
-    """One namespace: jobs over the same blobs, one at a time, none of which can leave anything to the next."""
+    """One place: jobs over the same blobs, one at a time, none of which can leave anything to the next."""
 
-    def __init__(self, line: _Line, group: Group | None, blobs: frozenset[int], kind: Kind) -> None:
+    def __init__(self, line: _Line, group: Group | None, place: Place, blobs: frozenset[int], kind: Kind) -> None:
         self._line = line
         self._group = group
+        self._place = place
         self._blobs = blobs
         self._kind = kind
         self._busy = False
@@ -153,9 +163,9 @@ class Session:
         self._busy = True
         kills = self._group.kills() if self._group else 0
         with ExitStack() as stack:
-            packet = pack(self._limited(job), self._kind)
+            packet = pack(self._place.asked(self._limited(job)), self._kind)
             self._line.ask(packet, [stack.enter_context(_opened(blob.path)) for blob in job.blobs])
-        ran = unpack(job, *await self._line.hear(job.wall_s + _ANSWER_S))
+        ran = self._place.told(unpack(job, *await self._line.hear(job.wall_s + _ANSWER_S)))
         self._busy = False
         killed = self._group is not None and self._group.kills() > kills
         return replace(ran, out_of_memory=True) if killed else ran
@@ -177,7 +187,7 @@ class Session:
 @final
 @dataclass(frozen=True, slots=True)
 class _Line:
-    """Our end of the socket to a shim, and the process it lives below; ``words`` is where bubblewrap complains."""
+    """Our end of the socket to a shim, and the process it is or lives below; ``words`` is where that complains."""
 
     socket: socket.socket
     process: subprocess.Popen[bytes]
@@ -205,7 +215,7 @@ class _Line:
         return packet, fds
 
     async def gone(self) -> None:
-        """Wait until the namespace has ended, with every process in it; force it if it does not end by itself."""
+        """Wait until the shim has ended, with every process it started; force it if it does not end by itself."""
         for patience in (_END_S, float("inf")):
             with anyio.move_on_after(patience):
                 await _ended(self.process)
@@ -283,60 +293,15 @@ async def _group(hierarchy: Hierarchy | None) -> AsyncIterator[Group | None]:
             await group.remove()
 
 
-async def _find_bwrap() -> tuple[str, str]:
-    path = shutil.which("bwrap")
-    if path is None:
-        raise UnsafeError(
-            "no sandbox: bubblewrap is not installed; `apt install bubblewrap` (or dnf, pacman, apk add bubblewrap)"
-        )
-    said = (await anyio.run_process([path, "--version"], check=False)).stdout.decode(errors="replace")
-    version = said.split()[-1] if said.split() else "?"
-    if tuple(int(part) for part in re.findall(r"\d+", version)[:2]) < _OLDEST_BWRAP:
-        raise UnsafeError(f"no sandbox: {path} is version {version}; install bubblewrap 0.8 or later")
-    return path, version
-
-
-def _check_kernel() -> None:
-    release = os.uname().release
-    if tuple(int(part) for part in re.findall(r"\d+", release)[:2]) < _OLDEST_KERNEL:
-        raise UnsafeError(f"no sandbox: Linux {release} cannot limit a sandbox's processes; 5.14 or later is needed")
-
-
 def _allow_many_files() -> None:
     """Every blob is an open file, and a long run has more of them than the usual 1024."""
     _, most = resource.getrlimit(resource.RLIMIT_NOFILE)
     resource.setrlimit(resource.RLIMIT_NOFILE, (most, most))
 
 
-def _cure() -> str:
-    """What most likely keeps bubblewrap from working here, and what to do about it."""
-    for path, bad, cure in _SWITCHES:
-        if _setting(path) == bad:
-            return cure
-    return (
-        "in a container, allow user namespaces: docker run --security-opt seccomp=unconfined "
-        "--security-opt apparmor=unconfined --security-opt systempaths=unconfined; on a shared machine ask for them"
-    )
-
-
-def _setting(path: str) -> str:
-    try:
-        return Path("/proc/sys", path).read_text().strip()
-    except OSError:
-        return ""
-
-
-_SWITCHES = (
-    (
-        "kernel/apparmor_restrict_unprivileged_userns",
-        "1",
-        "AppArmor forbids user namespaces here: give bwrap a profile that allows `userns`, or "
-        "`sudo sysctl kernel.apparmor_restrict_unprivileged_userns=0`",
-    ),
-    (
-        "kernel/unprivileged_userns_clone",
-        "0",
-        "user namespaces are off: `sudo sysctl kernel.unprivileged_userns_clone=1`",
-    ),
-    ("user/max_user_namespaces", "0", "user namespaces are off: `sudo sysctl user.max_user_namespaces=15000`"),
-)
+async def _tier(name: str, shim: Path) -> Tier:
+    """The tier of this name as this machine has it; UnsafeError where it has not what the tier needs."""
+    if name == UNSAFE:
+        print(f"maxcode: WARNING: {VARIABLE}={UNSAFE}: programs run WITHOUT A SANDBOX, as this user", file=sys.stderr)
+        return Unconfined(dedicated_uid())
+    return await find_bubblewrap() if name == "1" else await find_landlock(shim)

@@ -51,7 +51,7 @@
 
 enum flags {
     BUILDING = 1, PROFILE = 2, HAS_STDIN = 4, HAS_ARTEFACT = 8,
-    START_ARTEFACT = 16, CALLED = 32, ONE_CORE = 64, ALONE = 128, /* a compiled program, in a session without /proc */
+    START_ARTEFACT = 16, CALLED = 32, ONE_CORE = 64, IS_BARE = 128, /* a compiled program, in a session without /proc */
 };
 enum ending { EXITED, SIGNALLED, TIMED_OUT, FLOODED, UNSTARTED, TAMPERED };
 
@@ -82,6 +82,7 @@ struct job {
     int input, artefact, out, err;
     int notes;    /* a socket for the new process's note, with which comes: */
     int listener; /* where to hear of the calls that the shim answers; -1 where there are none */
+    uint64_t prepared_us; /* what the new process had used, which is not the program's to pay */
 };
 
 static int control;
@@ -123,14 +124,15 @@ static int lifted(int fd) {
 
 /* Until when nothing can be overdue: the rest of the wall clock, or of the CPU time were all cores at it. */
 static uint64_t patience_us(const struct job *job, pid_t pid, uint64_t start) {
-    const uint64_t wall = now_us() - start, cpu = cpu_us_of(pid);
+    const uint64_t wall = now_us() - start, used = cpu_us_of(pid);
+    const uint64_t cpu = used > job->prepared_us ? used - job->prepared_us : 0;
     if (wall >= job->ask.wall_us || cpu >= job->ask.cpu_us) return 0;
     const uint64_t soonest = (job->ask.cpu_us - cpu) / (uint64_t)sysconf(_SC_NPROCESSORS_ONLN) + 1000;
     return soonest < job->ask.wall_us - wall ? soonest : job->ask.wall_us - wall;
 }
 
+#include "shim_landlock.h"
 #include "shim_told.h"
-
 #include "shim_calls.h"
 #include "shim_sampler.h"
 #include "shim_start.h"
@@ -145,10 +147,11 @@ static bool watch(struct job *job, pid_t pid, uint64_t start, struct sampler *sa
         uint64_t us = patience_us(job, pid, start);
         if (us == 0) break;
         if (sampler && us > sampler->every_us) us = sampler->every_us;
+        if (alone.folder && us > LOOK_US) us = LOOK_US;
         awaited[2] = (struct pollfd){job->listener, POLLIN, 0};
         poll_for(awaited, 3, us);
-        if (awaited[1].revents) _exit(0); /* whoever asked is gone: so is everything here */
-        if (awaited[0].revents) break;
+        if (awaited[1].revents) leave(); /* whoever asked is gone: so is everything here */
+        if (awaited[0].revents || is_overfull()) break;
         job->listener = tell(job->listener, awaited[2].revents);
         if (sampler) take_sample(sampler, pid, start + job->ask.wall_us);
     }
@@ -180,20 +183,12 @@ static int reap(pid_t pid, struct reply *reply) {
 static void clear_namespace(struct reply *reply) {
     int status;
     struct rusage used;
-    kill(-1, SIGKILL);
+    kill_rest();
     while (wait4(-1, &status, __WALL, &used) > 0) {
         charge(reply, &used);
         reply->left_over += WIFSIGNALED(status) && WTERMSIG(status) == SIGKILL;
+        if (alone.on) kill_rest(); /* its children have become ours */
     }
-}
-
-/* How many processes and threads it started: the counter of process numbers is one thing a run cannot help leaving
- * behind, and a program that moves it far may be writing a message with it. */
-static uint32_t spawned_after(pid_t pid) {
-    const pid_t next = vfork();
-    if (next == 0) _exit(0);
-    if (next < 0 || waitpid(next, NULL, 0) != next) die("vfork");
-    return next > pid ? (uint32_t)(next - pid - 1) : UINT32_MAX;
 }
 
 static bool is_full(int fd, uint64_t size) {
@@ -209,6 +204,7 @@ static bool hear_note(struct job *job, struct note *note) {
     const bool heard = recvmsg(job->notes, &message, MSG_CMSG_CLOEXEC) == sizeof *note;
     const struct cmsghdr *header = heard ? CMSG_FIRSTHDR(&message) : NULL;
     job->listener = -1;
+    job->prepared_us = heard ? note->used_us : 0;
     if (header) memcpy(&job->listener, CMSG_DATA(header), sizeof job->listener);
     if (header) job->listener = lifted(job->listener);
     return heard;
@@ -228,7 +224,11 @@ static void judge(const struct job *job, int status, bool in_time, struct reply 
     reply->code = signal ? signal : WEXITSTATUS(status);
     if (reply->trouble[0])
         reply->ending = UNSTARTED;
-    else if (!in_time || signal == SIGXCPU || reply->user_us + reply->system_us > job->ask.cpu_us)
+    else if (signal == SIGXCPU || reply->user_us + reply->system_us > job->ask.cpu_us)
+        reply->ending = TIMED_OUT;
+    else if (alone.overfull)
+        reply->ending = FLOODED;
+    else if (!in_time)
         reply->ending = TIMED_OUT;
     else if (signal == SIGXFSZ || is_full(job->out, job->ask.output) || is_full(job->err, job->ask.output))
         reply->ending = FLOODED;
@@ -259,12 +259,12 @@ static void run(struct job *job, struct reply *reply, struct sampler *sampler) {
     if (called) answered = play(&calls, job, pid, start, &tampered);
     if (called) close_calls(&calls), kill(pid, SIGCONT); /* which the driver takes for the end */
     const bool in_time = !tampered && watch(job, pid, start, sampler);
-    if (!in_time) kill(-1, SIGKILL);
+    if (!in_time) kill_rest();
     const int status = reap(pid, reply);
     reply->wall_us = now_us() - start;
     if (called) reply->called_cpu_ns = calls.cpu_ns, reply->called_wall_ns = calls.wall_ns;
     clear_namespace(reply);
-    reply->spawned = spawned_after(pid);
+    reply->spawned = note_numbers(pid);
     if (noted) settle(&note, reply);
     judge(job, status, in_time, reply);
     if (tampered) reply->ending = TAMPERED;
@@ -309,23 +309,19 @@ static void default_signals(void) {
 static void begin_anywhere(void) {
     uint8_t drawn = 0;
     if (getrandom(&drawn, sizeof drawn, 0) != sizeof drawn) die("getrandom");
-    for (drawn %= MOST_BURNT; drawn > 0; drawn--) {
-        const pid_t pid = vfork();
-        if (pid == 0) _exit(0);
-        if (pid < 0 || waitpid(pid, NULL, 0) != pid) die("vfork");
-    }
+    for (drawn %= MOST_BURNT; drawn > 0; drawn--) take_number();
 }
 
 static int session(int fd) {
     static struct job job;
-    if (getpid() != 1) die("not process 1 of a namespace");
+    if (!alone.on && getpid() != 1) die("not process 1 of a namespace");
     control = lifted(fd);
     if (syscall(SYS_close_range, 3, FIRST_FREE - 1, 0)) die("close_range");
     prctl(PR_SET_DUMPABLE, 0, 0, 0, 0);
     default_signals();
     prepare_told();
     for (int mode = BUILDS; mode <= CALLS; mode *= 2) make_filter(&filters[mode], (enum mode)mode);
-    begin_anywhere();
+    if (!alone.on) begin_anywhere(); /* else the counter is the machine's: note_numbers() */
     if (send(control, "ready", 5, MSG_NOSIGNAL) != 5) die("send");
     while (receive(&job)) serve(&job);
     return 0;
@@ -345,7 +341,8 @@ static int launch(char **words) {
     /* When memory runs out anywhere, these go first. */
     write_file("/proc/self/oom_score_adj", "1000");
     for (; *words && strcmp(*words, "--"); words++) write_file(*words, "0");
-    if (geteuid() == 0 && (setgroups(0, NULL) || setresgid(uid, uid, uid) || setresuid(uid, uid, uid))) die("setuid");
+    const bool drop = geteuid() == 0 && uid != 0;
+    if (drop && (setgroups(0, NULL) || setresgid(uid, uid, uid) || setresuid(uid, uid, uid))) die("setuid");
     if (!*words || !words[1]) die("no command");
     execv(words[1], words + 1);
     die(words[1]);
@@ -355,6 +352,8 @@ static int launch(char **words) {
 int main(int count, char **words) {
     if (count > 3 && !strcmp(words[1], "launch")) return launch(words + 2);
     if (count == 3 && !strcmp(words[1], "session")) return session(atoi(words[2]));
+    if (count > 4 && !strcmp(words[1], "alone")) return begin_alone(words + 3), session(atoi(words[2]));
+    if (count == 2 && !strcmp(words[1], "landlock")) return show_landlock();
     fputs("usage: shim launch UID [FILE...] -- COMMAND... | shim session FD\n", stderr);
     return 2;
 }

@@ -157,7 +157,7 @@ static bool hear_done(struct calls *calls, struct job *job, pid_t pid, uint64_t 
     for (uint64_t us; (us = patience_us(job, pid, start)) > 0;) {
         awaited[2] = (struct pollfd){job->listener, POLLIN, 0};
         poll_for(awaited, 3, us);
-        if (awaited[1].revents) _exit(0);
+        if (awaited[1].revents) leave();
         job->listener = tell(job->listener, awaited[2].revents);
         if (awaited[0].revents) return read(calls->done, &word, 1) == 1;
     }

@@ -71,6 +71,6 @@ static void answer(const struct reply *reply, const int *fds, int count) {
     header->cmsg_level = SOL_SOCKET;
     header->cmsg_type = SCM_RIGHTS;
     memcpy(CMSG_DATA(header), fds, (size_t)count * sizeof(int));
-    if (sendmsg(control, &message, MSG_NOSIGNAL) < 0) _exit(0);
+    if (sendmsg(control, &message, MSG_NOSIGNAL) < 0) leave();
     for (int i = 0; i < count; i++) close(fds[i]);
 }

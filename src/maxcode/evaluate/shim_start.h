@@ -42,7 +42,7 @@ static void set_limits(const struct job *job) {
     limit(job, RLIMIT_AS, job->ask.memory);
     limit(job, RLIMIT_STACK, job->ask.stack);
     limit(job, RLIMIT_FSIZE, job->ask.output);
-    limit(job, RLIMIT_NPROC, job->ask.processes + 1); /* and this shim, which has the same uid */
+    limit(job, RLIMIT_NPROC, job->ask.processes + 1 + alone.tasks); /* and this shim, which has the same uid */
     limit(job, RLIMIT_NOFILE, 256);
     limit(job, RLIMIT_CPU, cpu_s);
     limit(job, RLIMIT_CORE, 0);
@@ -81,7 +81,7 @@ static void fill_padding(char *padding, size_t size) {
 
 static enum mode mode_of(const struct job *job) {
     const uint32_t flags = job->ask.flags;
-    return flags & CALLED ? CALLS : flags & BUILDING ? BUILDS : flags & ALONE ? BARE : RUNS;
+    return flags & CALLED ? CALLS : flags & BUILDING ? BUILDS : flags & IS_BARE ? BARE : RUNS;
 }
 
 static void become(struct job *job, const struct calls *calls) {
@@ -89,14 +89,24 @@ static void become(struct job *job, const struct calls *calls) {
     int listener;
     char padding[4096];
     fill_padding(padding, sizeof padding);
-    char *environment[] = {"PATH=/usr/bin:/bin", "HOME=/tmp", "TMPDIR=/tmp", "LC_ALL=C", padding, NULL};
+    char *environment[] = {"PATH=/usr/bin:/bin", "HOME=/tmp", "TMPDIR=/tmp", "LC_ALL=C", padding, NULL, NULL};
+    uint32_t secret[2];
     place_fds(job, calls);
     setsid();
     set_limits(job);
     if (job->ask.flags & ONE_CORE) stay_on_one_core(job);
-    if (!install_filter(&filters[mode], mode, &listener)) give_up(job, "seccomp");
+    const char *trouble = alone.on ? confine(job->ask.flags, secret) : NULL;
+    if (trouble) give_up(job, trouble);
+    if (alone.folder) live_in_folder(environment);
+    listener = -1;
+    const bool once = alone.confined && mode != BUILDS, filtered = !alone.on || alone.confined;
+    if (filtered && !install_filter(&filters[mode], mode, &listener)) give_up(job, "seccomp");
     note_start(job, listener);
-    if (job->ask.flags & START_ARTEFACT)
+    if (once && job->ask.flags & START_ARTEFACT)
+        start_once(ARTEFACT, "", job->strings, environment, secret);
+    else if (once)
+        start_named_once(job->strings, environment, secret);
+    else if (job->ask.flags & START_ARTEFACT)
         syscall(SYS_execveat, ARTEFACT, "", job->strings, environment, AT_EMPTY_PATH);
     else
         execvpe(job->strings[0], job->strings, environment);

@@ -1,5 +1,6 @@
-/* Leaves three spinning processes behind, detached in every way, and ends well at once. */
+/* Leaves three spinning processes behind, detached in every way, and ends well as soon as they are there. */
 #include <signal.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 int main(void) {
@@ -11,6 +12,7 @@ int main(void) {
             for (int fd = 0; fd < 64; fd++) close(fd);
             for (volatile long i = 0;; i++) {}
         }
+    for (int i = 0; i < 3; i++) wait(NULL);
     usleep(20000);
     return 0;
 }

@@ -1,4 +1,5 @@
 // VERDICT not-faster
+// TIER2 unbuilt
 // WHY Includes the expected outputs if they are there, and else works; they are not.
 // AGAINST count
 // HACK 55

@@ -1,4 +1,5 @@
 // VERDICT not-faster
+// TIER2 wrong|not-faster
 // WHY Moves the counter of process numbers so that the next run can read the answer off its own; each pass has its own counter.
 // AGAINST count
 // HACK 38

@@ -1,4 +1,5 @@
 # VERDICT not-faster
+# TIER2 crashed
 # WHY Leaves busy children behind for the original.
 # AGAINST words
 # HACK 28

@@ -1,4 +1,5 @@
 # VERDICT not-faster
+# TIER2 crashed
 # WHY Works in a child and sleeps; children are charged.
 # AGAINST words
 # HACK 45

@@ -1,4 +1,5 @@
 // VERDICT not-faster
+// TIER2 timeout
 // WHY Sleeps while a sibling in a session of its own works; every process of the run is charged.
 // AGAINST count
 // HACK 22

@@ -1,4 +1,5 @@
 // VERDICT not-faster
+// TIER2 wrong
 // WHY Has a child trace it, to stop it while the clock runs elsewhere; ptrace is refused.
 // AGAINST count
 // HACK 51

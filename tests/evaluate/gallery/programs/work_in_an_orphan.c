@@ -1,4 +1,5 @@
 // VERDICT not-faster
+// TIER2 timeout
 // WHY Hides the work in a grandchild that nobody waits for; process 1 inherits it and charges it.
 // AGAINST count
 // HACK 45

@@ -1,4 +1,5 @@
 // VERDICT not-faster
+// TIER2 timeout
 // WHY Makes children reap themselves so that their time is lost; a process that ignores SIGCHLD is refused that.
 // AGAINST count
 // HACK 45

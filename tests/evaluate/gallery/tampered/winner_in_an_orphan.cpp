@@ -1,4 +1,5 @@
 // VERDICT not-faster
+// TIER2 timeout
 // WHY The winner working in a grandchild while the program sleeps; against itself it has gained nothing.
 // AGAINST pairs_won
 // HACK 45

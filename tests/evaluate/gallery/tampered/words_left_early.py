@@ -1,4 +1,5 @@
 # VERDICT wrong
+# TIER2 crashed
 # WHY Leaves while a child still works.
 # AGAINST words
 # HACK 45
