@@ -17,6 +17,7 @@ ORIGINALS = Path(__file__).parents[2] / "tests" / "evaluate" / "gallery" / "orig
 MARK = "mcgallery"  # in every name a candidate tries to leave on the host
 _PLACES = ("/tmp", "/var/tmp", "/dev/shm", "/dev/mqueue", "/run", "/src", "~", ".")
 _OWN = ("shim", "probe", "compare")
+_MEASURED = ("safe-", "floor-")
 _PATIENCE_S = 3.0
 
 
@@ -96,10 +97,10 @@ class Host:
         return {str(path) for parent in self._parents for path in parent.glob(f"maxcode-{os.getpid()}-*")}
 
     def _cached(self) -> set[str]:
-        """Names with contents, but for what any build may add: precompiled headers, that the self-test passed, and the
-        programs of another version of maxcode at work here."""
+        """Names with contents, but for what any build or winner may add: precompiled headers, that the self-test
+        passed, what a process costs, and the programs of another version of maxcode at work here."""
         own = {f"{name}-{digest_of(name)}" for name in _OWN}
-        files = (path for path in self._cache.iterdir() if path.is_file() and not path.name.startswith("safe-"))
+        files = (path for path in self._cache.iterdir() if path.is_file() and not path.name.startswith(_MEASURED))
         files = (path for path in files if path.stem in own or not path.name.startswith(tuple(f"{n}-" for n in _OWN)))
         return {f"{path.name} {hashlib.sha256(path.read_bytes()).hexdigest()}" for path in files}
 

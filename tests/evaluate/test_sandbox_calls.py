@@ -286,6 +286,7 @@ int main(void) {
 """
 
 
+@pytest.mark.tiers("1", "2")
 @pytest.mark.parametrize("bare", [True, False])
 def test_every_run_is_told_the_same_of_the_machine(sandbox: Sandbox, bare: bool) -> None:
     memory = os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGE_SIZE")
@@ -293,6 +294,7 @@ def test_every_run_is_told_the_same_of_the_machine(sandbox: Sandbox, bare: bool)
     assert (ran.ok, ran.stdout.decode().split()) == (True, [str(memory), "1", "0"])
 
 
+@pytest.mark.tiers("1", "2")
 def test_a_function_is_told_it_in_the_middle_of_its_calls(sandbox: Sandbox) -> None:
     rounds, written = 3, 1
     plan = struct.pack("<4I2Q", 1, 1, rounds, 0, 16, written)

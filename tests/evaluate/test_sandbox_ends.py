@@ -22,6 +22,8 @@ from maxcode.evaluate.sandbox import Blob, Sandbox
 
 pytestmark = pytest.mark.tiers("1", "2")
 
+SHIMS = (b"/shim", b"/proc/self/fd/")  # how the shim of a session is called in each tier
+
 DRIVER = """
 import anyio, sys
 from maxcode.evaluate.sandbox import Job, Sandbox
@@ -140,7 +142,7 @@ def test_a_shim_that_dies_is_a_broken_machine(sandbox: Sandbox) -> None:
     async def killed() -> None:
         async with sandbox.session([]) as session:
             started = below(os.getpid()) - before
-            (shim,) = [pid for pid in started if command(pid).startswith(b"/shim")]
+            (shim,) = [pid for pid in started if command(pid).startswith(SHIMS)]
             os.kill(shim, signal.SIGKILL)
             await session.run(replace(RUN, argv=("true",)))
 
@@ -152,7 +154,7 @@ def test_a_shim_that_dies_is_a_broken_machine(sandbox: Sandbox) -> None:
 def test_what_a_killed_shim_leaves_ends_with_its_control_group(sandbox: Sandbox) -> None:
     async def killed() -> None:
         async with sandbox.session([], sources={}) as session:
-            (shim,) = [pid for pid in below(os.getpid()) if command(pid).startswith(b"/proc/self/fd")]
+            (shim,) = [pid for pid in below(os.getpid()) if command(pid).startswith(SHIMS)]
             async with anyio.create_task_group() as group:
                 group.start_soon(session.run, replace(RUN, argv=("sh", "-c", f"{spin} & {spin}"), cpu_s=60, wall_s=60))
                 while len(spinning()) < 2:

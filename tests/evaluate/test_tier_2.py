@@ -301,6 +301,13 @@ def test_an_older_kernels_landlock_holds_too(sandbox: Sandbox, tmp_path: Path) -
         ),
         ("put(out, equal, SYS_execveat, 0, 6);", "put(out, equal, SYS_execveat, 6, 6);", "be more than one", "exec"),
         ("{SYS_clone, ONE, IF_LACKS", "{SYS_clone, OLD, IF_LACKS", "start any number of processes", "8' processes"),
+        ("!bare && i <", "i <", "read or move a counter", "/proc/self/maps worked"),
+        (
+            "{SYS_clock_gettime, ONE, IF_SHIMS, 0}",
+            "{SYS_clock_gettime, OLD, IF_SHIMS, 0}",
+            "read or move a counter",
+            "reading the shim's clock worked",
+        ),
     ],
 )
 def test_a_weaker_tier_2_is_found_out(

@@ -37,8 +37,8 @@ class Floor:
 
 
 async def process_floor(sandbox: Sandbox) -> Floor:
-    """This machine's floor, from the cache where it was measured since the last boot."""
-    path = sandbox.cache / f"floor-{_boot()}.json"
+    """This machine's floor in the sandbox's tier, from the cache where it was measured since the last boot."""
+    path = sandbox.cache / f"floor-{_boot()}-{sandbox.tier.name}.json"
     with contextlib.suppress(OSError, msgspec.MsgspecError):
         return msgspec.json.decode(path.read_bytes(), type=Floor)
     found = await _measured(sandbox)

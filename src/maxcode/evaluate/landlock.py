@@ -12,7 +12,10 @@ What this tier cannot do:
 - that a file or process of the host exists, its size and its times can be seen, not what is in it;
 - a run can leave a note to the next: the files of the interpreter that a Python program reads, the names of the host
   that any program looks up.  Libraries are read when a session starts, so that no run is the first to, and process
-  numbers, which are the machine's, are blurred between runs.
+  numbers, which are the machine's, are blurred between runs;
+- numbers that the kernel counts for the whole machine are out of reach but for two: the inodes of /proc, where a
+  compiled program can open nothing but still look a name up, and the processor time of the host's processes.  The
+  shim's own cannot be read.
 """
 
 from __future__ import annotations

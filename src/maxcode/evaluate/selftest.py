@@ -1,8 +1,8 @@
 """A mini attack suite against the sandbox of this machine, run by `maxcode doctor` and before the first evaluation.
 
 ``probe.c`` tries one forbidden thing at a time, inside a session like any program under test, and where builds run on
-the host itself (tier 2) inside such a session too.  What it tries and the
-program cannot judge itself (a flood, a bomb, a daemon) is judged by how the run ended.
+the host itself (tier 2) inside such a session too.  What it tries and the program cannot judge itself (a flood, a
+bomb, a daemon) is judged by how the run ended.
 """
 
 from __future__ import annotations

@@ -7,8 +7,8 @@
  *
  * Being process 1 is what makes it trusted: no program in the namespace can signal it, nothing outlives it, every
  * orphan becomes its child, so that hidden work is found, charged and killed.  The socket closes on exec, no program
- * ever sees it, and when its other end is gone the whole namespace goes.  jobs.py is the other end; the two structs
- * below are its formats.
+ * ever sees it, and when its other end is gone the whole namespace goes.  (Without namespaces: shim_landlock.h.)  jobs.py
+ * is the other end; the two structs below are its formats.
  */
 #define _GNU_SOURCE
 #include <elf.h>
