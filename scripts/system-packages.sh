@@ -9,6 +9,7 @@ command -v gcc >/dev/null 2>&1 || need="$need gcc"
 command -v addr2line >/dev/null 2>&1 || need="$need binutils"
 command -v valgrind >/dev/null 2>&1 || need="$need valgrind"
 [ -x /usr/bin/python3 ] || need="$need python3"
+ls /usr/include/python3*/Python.h >/dev/null 2>&1 || need="$need python3-dev" # what torch.compile builds includes it
 "${PYTHON:-python3}" -c 'import ensurepip, venv' 2>/dev/null || need="$need python3-venv"
 
 [ -n "$need" ] || exit 0

@@ -33,10 +33,12 @@ class Idle:
 '''
 
 
-def maxcode(*arguments: object, cwd: Path | None = None, **environment: str) -> subprocess.CompletedProcess[str]:
+def maxcode(
+    *arguments: object, cwd: Path | None = None, timeout: float = 300, **environment: str
+) -> subprocess.CompletedProcess[str]:
     command = [sys.executable, "-m", "maxcode", *map(str, arguments)]
     return subprocess.run(
-        command, capture_output=True, text=True, timeout=300, cwd=cwd, env={**os.environ, **environment}
+        command, capture_output=True, text=True, timeout=timeout, cwd=cwd, env={**os.environ, **environment}
     )
 
 

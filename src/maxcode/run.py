@@ -26,9 +26,9 @@ from maxcode.config import critic as critic_named
 from maxcode.config import policy as policy_named
 from maxcode.errors import InputError
 from maxcode.evaluate.build import Builder
+from maxcode.evaluate.harness import Harness, open_harness
 from maxcode.evaluate.machine import describe, pressure
 from maxcode.evaluate.prepare import Admitted
-from maxcode.evaluate.program import ProgramEvaluator, open_evaluator
 from maxcode.evaluate.sandbox import Sandbox
 from maxcode.languages import language_of
 from maxcode.model import Model
@@ -40,6 +40,7 @@ from maxcode.preview import Preview, preview
 from maxcode.problems import Loaded, digest, load
 from maxcode.record import EVENTS, Line, Record, check_header, read_events, read_header
 from maxcode.report import write_report
+from maxcode.shapes import shaped
 from maxcode.source import unified_diff
 from maxcode.types import Action, Evaluation, Machine, Problem, Program, ProgramSpec, Result, State, Step
 from maxcode.verdict import Verdict, nothing_won, paid, tests_of, verdict_of
@@ -55,7 +56,7 @@ class Request:
     """What the user asked for.  ``policy`` and ``method`` empty = those for this kind of problem, ``critic`` empty =
     that of the policy; ``without`` names parts of the observation to leave out; ``replay`` is the run whose recorded
     answers stand in for the models; ``certificate``: whether the winner is measured anew in the end, from its file;
-    ``overrides`` replace keys of problem.toml."""
+    ``overrides`` replace keys of problem.toml; ``shapes`` are those of a module (``maxcode.shapes``)."""
 
     source: Path
     tests: Path | None = None
@@ -72,6 +73,7 @@ class Request:
     replay: Path | None = None
     certificate: bool = True
     overrides: Mapping[str, Any] = field(default_factory=dict)
+    shapes: str = ""
 
 
 def optimize_source(
@@ -92,7 +94,7 @@ def optimize_source(
     machine = describe(evaluator.sandbox)
     notes = [*loaded.notes, *found.notes, *_busy()]
     shape = _shape(out, request)
-    header = {**_header(request, found, machine, notes), "shape": shape}
+    header = {**_header(request, found, machine, notes), **_of_suite(loaded), "shape": shape}
     _refuse_other_run(request, header)
     check_header(out, header, _MAY_CHANGE)
     _write_tree(out / "original", found.problem.program)
@@ -115,9 +117,11 @@ def optimize_source(
         )
         result = optimize(found.problem, method, evaluator, run, referee=evaluator)
         notes += _told_of(result, journal)
+    if request.certificate and loaded.problem.kind == "module":
+        notes.append("no certificate: those are for programs and functions")
     check_header(out, {**header, "notes": notes}, _MAY_CHANGE)  # what the report shows
     verdict = _write(request, out, result, found, notes)
-    if not request.certificate or not verdict.confirmed:
+    if not request.certificate or not verdict.confirmed or loaded.problem.kind == "module":
         return verdict
     claim, options = _claim(loaded, request)
     told = certified(out, claim, options, request.seed, say).notes
@@ -144,7 +148,7 @@ def first_prompt(request: Request) -> Preview:
 
 def completed(request: Request) -> tuple[Loaded, Request]:
     """The problem, and the request with what is usual in the place of what was not said; refuses what cannot be."""
-    loaded = load(request.source, request.tests, request.overrides)
+    loaded, request = _loaded(request)
     usual = USUAL[loaded.problem.kind]
     policy = request.policy or usual.policy
     request = dataclasses.replace(
@@ -160,6 +164,12 @@ def completed(request: Request) -> tuple[Loaded, Request]:
     _refuse_unpriced(request)
     _refuse_replay(request, _folder(request, loaded.problem))
     return loaded, request
+
+
+def _loaded(request: Request) -> tuple[Loaded, Request]:
+    """The problem in the shapes that were asked for, which the request then holds as overrides."""
+    overrides = shaped(request.source, request.tests, request.overrides, request.shapes)
+    return load(request.source, request.tests, overrides), dataclasses.replace(request, overrides=overrides)
 
 
 def _folder(request: Request, problem: Problem) -> Path:
@@ -250,10 +260,10 @@ def _told_of(result: Result, journal: Journal) -> list[str]:
 
 def evaluate_source(candidate: Path, request: Request) -> Verdict:
     """Measure one candidate file against ``request.source``: the whole ladder, and a confirmation when it wins."""
-    loaded = load(request.source, request.tests, request.overrides)
+    loaded, request = _loaded(request)
     program = _candidate(candidate, loaded.problem)
 
-    async def measure() -> tuple[ProgramEvaluator, Admitted, Evaluation]:
+    async def measure() -> tuple[Harness, Admitted, Evaluation]:
         evaluator, found = await _prepare(loaded.problem)
         action = Action(program)
         evaluation = await evaluator.evaluate(found.problem, action)
@@ -291,8 +301,8 @@ def counted(source: Path, cap: int, sample: int) -> dict[str, str]:
     return {"reachable": count, "valid": f"{anyio.run(build)} of {len(chosen)} built" if chosen else "none built"}
 
 
-async def _prepare(problem: Problem) -> tuple[ProgramEvaluator, Admitted]:
-    evaluator = await open_evaluator()
+async def _prepare(problem: Problem) -> tuple[Harness, Admitted]:
+    evaluator = await open_harness(problem)
     return evaluator, await evaluator.admit(problem)
 
 
@@ -333,6 +343,15 @@ def _header(request: Request, found: Admitted, machine: Machine, notes: list[str
         "tests": tests_of(found),
         "notes": notes,
     }
+
+
+def _of_suite(loaded: Loaded) -> dict[str, Any]:
+    """What the header says beside it of a problem of a suite, and of a module's shapes."""
+    module = loaded.problem.spec.module
+    found: dict[str, Any] = {}
+    if module is not None:
+        found = {"device": module.device, "constants": dict(module.constants)}
+    return found if loaded.origin is None else {**found, "suite": loaded.origin.as_table()}
 
 
 def _write(request: Request, out: Path, result: Result, found: Admitted, notes: list[str]) -> Verdict:

@@ -58,7 +58,8 @@ class Paid:
 class Verdict:
     """One job's answer.  ``gflops`` is there for functions, ``single`` (the speed-up on one core, by CPU time) where
     the wall clock is the goal, ``seconds`` (the confirmation by CPU time) where instructions are,
-    ``instructions`` where they were counted to break a tie; the fields after these are for ``optimize``."""
+    ``instructions`` where they were counted to break a tie, ``over_compiled`` (against torch.compile of the reference)
+    for modules; the fields after these are for ``optimize``."""
 
     outcome: str
     reasons: list[str]
@@ -74,6 +75,7 @@ class Verdict:
     single: dict[str, float] | None = None
     seconds: Speedup | None = None
     instructions: dict[str, float] | None = None
+    over_compiled: dict[str, float] | None = None
     candidates: int | None = None
     outcomes: dict[str, int] | None = None
     best: str | None = None
@@ -108,6 +110,7 @@ def verdict_of(evaluation: Evaluation, found: Admitted, machine: Machine, notes:
         single=_fields(timing.single if timing is not None else None),
         seconds=_speedup(timing.seconds) if timing is not None and timing.seconds is not None else None,
         instructions=_fields(timing.instructions if timing is not None else None),
+        over_compiled=_fields(timing.over_compiled if timing is not None else None),
         outcome=evaluation.outcome.value,
         reasons=list(evaluation.feedback.reasons),
         speedup=speedup,

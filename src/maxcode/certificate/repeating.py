@@ -23,7 +23,7 @@ from maxcode.certificate.claim import (
 )
 from maxcode.certificate.making import measured, opened, winner_in
 from maxcode.errors import InputError
-from maxcode.problems import load
+from maxcode.problems import is_named, load
 from maxcode.record import read_header
 from maxcode.types import Problem, Program
 
@@ -118,7 +118,7 @@ def printable(text: str) -> str:
 def _source(folder: Path) -> Path:
     named = read_header(folder).get("source", "")
     source = Path(named)
-    if not named or not source.exists():
+    if not named or not (is_named(source) or source.exists()):
         where = f"the run folder names '{named}', which is not here" if named else f"{folder} has no run.toml"
         raise InputError(f"which problem? {where}; give it with --problem (and --tests for a source file)")
     return source

@@ -13,8 +13,10 @@ import click
 from maxcode.cli.bench import bench
 from maxcode.cli.doctor import doctor
 from maxcode.cli.evaluate import evaluate
+from maxcode.cli.export import export
 from maxcode.cli.list import list_
 from maxcode.cli.optimize import optimize
+from maxcode.cli.problems import problems
 from maxcode.cli.report import report
 from maxcode.cli.serve import serve
 from maxcode.cli.verify import verify
@@ -27,7 +29,7 @@ def cli() -> None:
     """Make programs measurably faster, and prove it."""
 
 
-for verb in (optimize, evaluate, verify, bench, serve, doctor, report, list_):
+for verb in (optimize, evaluate, verify, bench, problems, export, serve, doctor, report, list_):
     cli.add_command(verb)
 
 

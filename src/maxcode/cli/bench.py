@@ -15,11 +15,11 @@ import click
 from maxcode import bench as room
 from maxcode import methods
 from maxcode.bench import Bench, Cell, Done, Event, Failed, Row, Started
-from maxcode.cli.common import as_json, chosen, model_options, sandbox_options
+from maxcode.cli.common import as_json, chosen, model_options, sandbox_options, shapes_option
 from maxcode.cli.display import Display
 from maxcode.errors import InputError, Interrupted
 from maxcode.evaluate.tiers import refuse_unsafe
-from maxcode.problems import digest, load
+from maxcode.problems import digest, expanded
 from maxcode.record import Evaluated, Line
 from maxcode.run import Request, completed, optimize_source
 
@@ -31,6 +31,7 @@ SUMMARY = "bench.json"
 @click.option("--methods", "names", default="best-of-n,cuda-llm,cuda-llm+maxcode", show_default=True,
               help="Which methods, separated by commas; see `maxcode list methods`.")  # fmt: skip
 @click.option("--seeds", default=3, show_default=True, help="How many seeds, counted from 0.")
+@shapes_option
 @model_options
 @click.option("--without", multiple=True, metavar="PART",
               help="A part of the observation to leave out of all methods; may be repeated.")  # fmt: skip
@@ -42,7 +43,10 @@ SUMMARY = "bench.json"
 @sandbox_options
 @as_json
 def bench(problems: tuple[Path, ...], names: str, csv_: Path | None, json_: bool, seeds: int, **options: Any) -> int:
-    """Run METHODS on PROBLEMS, folders with problem.toml, with several seeds, and compare them in one table.
+    """Run METHODS on PROBLEMS with several seeds, and compare them in one table.
+
+    PROBLEMS are folders with problem.toml, PyTorch modules in the KernelBench contract, names of such ones
+    (kernelbench:LEVEL/ID), or kernelbench:LEVEL for all of a level.
 
     Ctrl-C once finishes what runs and prints the table so far; the same command resumes.  Exit status 0 when every
     run is finished; else that of the first that could not be.
@@ -105,9 +109,7 @@ def _plan(problems: Sequence[Path], names: str, seeds: int, shared: Request) -> 
     if shared.budget < 1:
         raise InputError(f"--budget is {shared.budget}; give at least 1 candidate")
     named = _methods(names, shared.without)
-    sources, digests = _problems(problems)
-    for source in sources.values():  # a wrong name, a missing key or an unknown price is said before the first cell
-        completed(replace(shared, source=source, method=named[0]))
+    sources, digests = _problems(problems, replace(shared, method=named[0]))
     out = shared.out or Path("runs") / "bench"
     room.claim(out, _terms(shared), digests)
     return Plan(room.cells(list(sources), named, range(seeds)), sources, shared, out)
@@ -135,14 +137,15 @@ def _methods(names: str, without: Sequence[str]) -> list[str]:
     return named
 
 
-def _problems(paths: Sequence[Path]) -> tuple[dict[str, Path], dict[str, str]]:
-    """Folders and digests by problem id."""
+def _problems(paths: Sequence[Path], shared: Request) -> tuple[dict[str, Path], dict[str, str]]:
+    """Sources and digests by problem id; a wrong name, a missing key or an unknown price is said before the first
+    cell."""
     sources: dict[str, Path] = {}
     digests: dict[str, str] = {}
-    for path in dict.fromkeys(paths):
-        if path.is_file() and path.suffix != ".toml":
+    for path in dict.fromkeys(expanded(paths)):
+        if path.is_file() and path.suffix not in (".toml", ".py"):
             raise InputError(f"{path} is a file; bench takes folders with problem.toml: give its folder, or write one")
-        problem = load(path).problem
+        problem = completed(replace(shared, source=path))[0].problem
         if problem.id in sources:
             raise InputError(
                 f"{sources[problem.id]} and {path} have the same id '{problem.id}'; give one of them another in its "

@@ -12,6 +12,7 @@ import click
 from maxcode.budget import Caps
 from maxcode.completion import Answer
 from maxcode.config import model_settings
+from maxcode.errors import InputError
 from maxcode.evaluate.tiers import TIERS, UNSAFE, VARIABLE
 from maxcode.model.connect import Provider
 from maxcode.run import Request
@@ -21,6 +22,11 @@ from maxcode.verdict import Paid, Speedup, Verdict
 Command = TypeVar("Command", bound=Callable[..., Any])
 
 as_json = click.option("--json", "json_", is_flag=True, help="Print one JSON object on stdout.")
+
+shapes_option = click.option(
+    "--shapes", default="", metavar="small|TABLE.toml", help="The shapes of a PyTorch problem: `small` ones that are "
+    "found here (inputs and parameters within 4 MB) and kept, or those of a table (`maxcode problems shrink`).  "
+    "[default: the problem's own]")  # fmt: skip
 
 _OVERRIDES = (
     click.option("--tests", type=click.Path(path_type=Path), help="Folder of tests: NN.in with NN.out or NN.ans, "
@@ -35,6 +41,10 @@ _OVERRIDES = (
                  "in a tie; needs valgrind."),
     click.option("--shared-cores", is_flag=True, help="With --goal wall: let wall time count although others used the "
                  "cores meanwhile; the result says so."),
+    click.option("--device", type=click.Choice(["cpu", "cuda"]), help="Where a PyTorch module runs (default cpu)."),
+    click.option("--constant", "constants", multiple=True, metavar="NAME=NUMBER", help="A module-level number of a "
+                 "PyTorch problem to replace, for smaller shapes; may be repeated."),
+    shapes_option,
     click.option("--run-limit", type=float, metavar="SECONDS", help="CPU seconds one run may take (default 10)."),
 )  # fmt: skip
 
@@ -48,7 +58,8 @@ def problem_options(command: Command) -> Command:
 
 _MODELS = (
     click.option("--policy", default="", help="Who proposes: a name (`maxcode list policies`), llm:MODEL, or "
-                 "file.py:name.  [default: rewriter; kernels for functions]"),
+                 "file.py:name.  [default: rewriter; kernels for functions, modules "
+                 "for PyTorch modules]"),
     click.option("--critic", default="", help="Who explains: rules, llm (the policy's model), or llm:MODEL.  "
                  "[default: llm with a policy llm:MODEL, else rules]"),
     click.option("--answer", type=click.Choice(get_args(Answer)), default="whole", show_default=True,
@@ -110,12 +121,15 @@ def chosen(source: Path, tests: Path | None, options: dict[str, Any]) -> Request
     return Request(source, tests, models=models, caps=caps, overrides=overrides(problem), **rest)
 
 
-_PROBLEM = ("flags", "checker", "tolerance", "goal", "tie_break", "shared_cores", "run_limit")
+_PROBLEM = ("flags", "checker", "tolerance", "goal", "tie_break", "shared_cores", "device", "constants", "run_limit")
 
 
 def overrides(given: Mapping[str, Any]) -> dict[str, Any]:
     """The options of ``problem_options`` as keys of problem.toml; those not given are left out."""
     found = {key: given[key] for key in ("goal", "tie_break", "shared_cores") if given.get(key)}
+    module = {"device": given.get("device"), "constants": _numbers(given.get("constants", ()))}
+    if any(module.values()):
+        found["module"] = {key: value for key, value in module.items() if value}
     checker, tolerance = given.get("checker"), given.get("tolerance")
     if given.get("flags") is not None:
         found["flags"] = given["flags"].split()
@@ -125,6 +139,18 @@ def overrides(given: Mapping[str, Any]) -> dict[str, Any]:
             found["checker"] |= {"abs_tol": tolerance, "rel_tol": tolerance}
     if given.get("run_limit") is not None:
         found["limits"] = {"run_s": given["run_limit"]}
+    return found
+
+
+def _numbers(words: tuple[str, ...]) -> dict[str, int]:
+    """NAME=NUMBER words as a table; InputError for another one."""
+    found = {}
+    for word in words:
+        name, _, number = word.partition("=")
+        try:
+            found[name.strip()] = int(number)
+        except ValueError as error:
+            raise InputError(f"--constant {word} is not NAME=NUMBER, e.g. --constant batch_size=16") from error
     return found
 
 
@@ -146,6 +172,8 @@ def _lines(verdict: Verdict) -> list[str]:
         )
     if (one := verdict.single) is not None:
         lines.append(f"one core   {one['value']:.2f}x [{one['low']:.2f}, {one['high']:.2f}] by CPU time")
+    if (one := verdict.over_compiled) is not None:
+        lines.append(f"compiled   {one['value']:.2f}x [{one['low']:.2f}, {one['high']:.2f}] over torch.compile")
     lines.append(f"tests      {tests}; {verdict.inputs_timed} timed")
     lines.append(f"sandbox    {verdict.sandbox}")
     if verdict.outcomes is not None:

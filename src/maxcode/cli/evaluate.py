@@ -14,10 +14,12 @@ from maxcode.run import Request, evaluate_source
 @click.command()
 @click.argument("candidate", type=click.Path(path_type=Path))
 @click.option("--against", "source", type=click.Path(path_type=Path), required=True,
-              help="The original: a source file with --tests, or a folder with problem.toml.")  # fmt: skip
+              help="The original: a source file with --tests, a folder with problem.toml, or "
+              "kernelbench:LEVEL/ID.")  # fmt: skip
 @problem_options
 @sandbox_options
 @as_json
 def evaluate(candidate: Path, source: Path, tests: Path | None, json_: bool, **options: Any) -> None:
     """Verify and time CANDIDATE, a whole program, against the original."""
-    show(evaluate_source(candidate, Request(source, tests, overrides=overrides(options))), json_)
+    shapes = options.pop("shapes")
+    show(evaluate_source(candidate, Request(source, tests, overrides=overrides(options), shapes=shapes)), json_)

@@ -14,11 +14,12 @@ from maxcode.errors import InputError
 from maxcode.languages import LANGUAGES
 from maxcode.observe import PARTS
 from maxcode.policy.kernels import STEPS
+from maxcode.policy.modules import MODULE_RULES
 from maxcode.policy.rewriter import RULES
 from maxcode.run import counted
 from maxcode.techniques import TECHNIQUES, describe
 
-KINDS = ("methods", "parts", "policies", "critics", "rules", "steps", "techniques", "languages")
+KINDS = ("methods", "parts", "policies", "critics", "rules", "steps", "modules", "techniques", "languages")
 
 
 @click.command("list")
@@ -29,7 +30,7 @@ KINDS = ("methods", "parts", "policies", "critics", "rules", "steps", "technique
 @as_json
 def list_(kind: str, source: Path | None, sample: int, json_: bool) -> None:
     """List the methods, parts of the observation, policies, critics, rewriter rules, steps of the kernels policy,
-    techniques or languages."""
+    rules for modules, techniques or languages."""
     if source is not None:
         if kind != "rules":
             raise InputError(f"--count goes with `maxcode list rules`, not `{kind}`")
@@ -61,6 +62,8 @@ def _named(kind: str) -> dict[str, str]:
             return {rule.name: rule.summary for rule in RULES}
         case "steps":
             return dict(STEPS)
+        case "modules":
+            return dict(MODULE_RULES)
         case "techniques":
             return {name: describe(name).partition(": ")[2] for name in TECHNIQUES}
         case _:

@@ -35,7 +35,8 @@ from maxcode.run import first_prompt, optimize_source
 @sandbox_options
 @as_json
 def optimize(source: Path, tests: Path | None, json_: bool, dry_run: bool, **options: Any) -> None:
-    """Make SOURCE faster: a C, C++ or Python program with --tests, or a folder with problem.toml.
+    """Make SOURCE faster: a C, C++ or Python program with --tests, a folder with problem.toml, a PyTorch module in the
+    KernelBench contract, or the name of one, kernelbench:LEVEL/ID.
 
     Ctrl-C once finishes what runs; the same command resumes.
     """

@@ -2,6 +2,9 @@
  *
  * double distance_T(expected, got, count): the Euclidean norm of got - expected, of expected where got is NULL.  Numbers
  * whose squares leave the range of a double are scaled first; NaN and infinity come out as NaN or infinity.
+ *
+ * double worst_T(exact, got, count, scale): the largest |got - exact| / (scale + |exact|) of all elements, where exact are
+ * doubles and got is of T; NaN where an element of got is NaN, and infinite where one is infinite.
  */
 #include <float.h>
 #include <math.h>
@@ -38,3 +41,23 @@ DISTANCE(double)
 DISTANCE(float)
 DISTANCE(int)
 DISTANCE(long)
+
+#define WORST(type)                                                                            \
+    double worst_##type(const char *exact, const char *got, size_t count, double scale) {      \
+        double worst = 0;                                                                      \
+        for (size_t i = 0; i < count; i++) {                                                   \
+            double want;                                                                       \
+            type have;                                                                         \
+            memcpy(&want, exact + i * sizeof want, sizeof want);                               \
+            memcpy(&have, got + i * sizeof have, sizeof have);                                 \
+            const double error = fabs((double)have - want) / (scale + fabs(want));             \
+            if (!(error <= worst)) worst = error;                                              \
+            if (worst != worst) return worst;                                                  \
+        }                                                                                      \
+        return worst;                                                                          \
+    }
+
+WORST(double)
+WORST(float)
+WORST(int)
+WORST(long)

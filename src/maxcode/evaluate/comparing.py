@@ -24,6 +24,18 @@ def distance(ctype: str, expected: bytes, got: bytes | None) -> float:
     return float(function(expected, got, len(expected) // _WIDTHS[ctype]))
 
 
+def worst(ctype: str, exact: bytes, got: bytes, scale: float) -> float:
+    """The largest ``|got - exact| / (scale + |exact|)``, where ``exact`` are doubles and ``got`` is of ``ctype``; NaN
+    or infinite where an element of ``got`` is.  Other threads run meanwhile."""
+    count = len(exact) // _WIDTHS["double"]
+    if len(got) != count * _WIDTHS[ctype]:
+        raise ValueError(f"{count} numbers cannot be compared with {len(got)} bytes of {ctype}")
+    function = _library()[f"worst_{ctype}"]
+    function.restype = ctypes.c_double
+    function.argtypes = (ctypes.c_char_p, ctypes.c_char_p, ctypes.c_size_t, ctypes.c_double)
+    return float(function(exact, got, count, scale))
+
+
 _WIDTHS = {
     "double": ctypes.sizeof(ctypes.c_double),
     "float": ctypes.sizeof(ctypes.c_float),

@@ -23,7 +23,7 @@ from typing import Literal, Self, final
 from maxcode.errors import InputError, MachineError, UnsafeError
 
 Kind = Literal["building", "hosted", "bare"]  # of a session: with sources, with the host's /usr, with neither
-Ending = Literal["exit", "signal", "timeout", "output", "tampered"]
+Ending = Literal["exit", "signal", "timeout", "output", "tampered", "answered"]
 
 STDERR_KEPT = 64 * 1024
 MOST_WORDS, MOST_COLLECTED = 500, 8
@@ -33,10 +33,11 @@ ARTEFACT_PATH = "/proc/self/fd/3"
 _REQUEST = struct.Struct("<4I5Q")
 _REPLY = struct.Struct("<Ii6Q4I2Q64s")
 _SAMPLE = struct.Struct("<II7Q")
+_TURN = struct.Struct("<2Q")
 _BUILDING, _PROFILE, _HAS_STDIN, _HAS_ARTEFACT, _START_ARTEFACT = 1, 2, 4, 8, 16
-_CALLED, _ONE_CORE, _BARE = 32, 64, 128
+_CALLED, _ONE_CORE, _BARE, _STEPPED = 32, 64, 128, 256
 _UNSTARTED = 4
-_ENDINGS: tuple[Ending | None, ...] = ("exit", "signal", "timeout", "output", None, "tampered")
+_ENDINGS: tuple[Ending | None, ...] = ("exit", "signal", "timeout", "output", None, "tampered", "answered")
 _MFD_EXEC = 0x10  # Linux 6.3; os.MFD_EXEC comes later than Python 3.11
 _SEALS = fcntl.F_SEAL_SEAL | fcntl.F_SEAL_SHRINK | fcntl.F_SEAL_GROW | fcntl.F_SEAL_WRITE
 
@@ -104,9 +105,11 @@ class Job:
     file.  ``collect`` names files to bring back, as absolute paths in the sandbox.  ``profile`` samples where the time
     goes, which slows the run: never time with it; not in a bare session.  ``called``: the artefact is a driver around a
     function, ``stdin`` holds a plan of calls with their inputs (``shim_calls.h``); stdout of the answer is then all
-    written arrays, and its times are those of the calls.  ``one_core``: all its threads share one core, and it cannot
-    change that.  ``shadow``: it may reserve any amount of address space, as a sanitizer does; where there is no control
-    group it cannot start.
+    written arrays, and its times are those of the calls.  ``stepped``, which goes with it: ``stdin`` holds the plan
+    alone, and the inputs of every round are given when it is asked for (``Session.calls``), with limits of its own on
+    time; those of the job are for getting ready.  ``one_core``: all its threads share one core, and it cannot change
+    that.  ``shadow``: it may reserve any amount of address space, as a sanitizer does; where there is no control group
+    it cannot start.
     """
 
     argv: tuple[str, ...]
@@ -121,6 +124,7 @@ class Job:
     collect: tuple[str, ...] = ()
     profile: bool = False
     called: bool = False
+    stepped: bool = False
     one_core: bool = False
     shadow: bool = False
 
@@ -148,7 +152,7 @@ class Sample:
 @dataclass(frozen=True, slots=True)
 class Ran:
     """How a run ended and what it used.  Times and counts include everything it started.  ``tampered``: a function
-    wrote to what it may only read, or beyond an array.
+    wrote to what it may only read, or beyond an array.  ``answered``: it is ready for the next round of its calls.
 
     ``code``: exit status, or signal number.  ``timeout`` is CPU or wall clock; ``output`` is more than it may write.
     ``waits`` and ``preemptions``: how often it gave up the processor, and how often it was taken away.  ``left_over``:
@@ -201,6 +205,11 @@ def pack(job: Job, kind: Kind) -> bytes:
     return head + text
 
 
+def turn(cpu_s: float, wall_s: float) -> bytes:
+    """The packet that asks for a round; its inputs travel beside it."""
+    return _TURN.pack(round(cpu_s * 1e6), round(wall_s * 1e6))
+
+
 def _word(job: Job, number: int, word: str) -> str:
     if word != "{artefact}":
         return word
@@ -217,6 +226,7 @@ def _flags(job: Job, kind: Kind) -> int:
         | _START_ARTEFACT * (job.argv[:1] == ("{artefact}",))
         | _CALLED * job.called
         | _ONE_CORE * job.one_core
+        | _STEPPED * job.stepped
     )
 
 

@@ -15,7 +15,7 @@ from collections.abc import Callable, Mapping, Sequence
 from contextlib import AsyncExitStack
 from dataclasses import dataclass, replace
 from operator import attrgetter
-from typing import Literal, final
+from typing import Literal, Protocol, final
 
 from maxcode.errors import MachineError
 from maxcode.evaluate.function import Inputs
@@ -67,6 +67,18 @@ class Pair:
 
     def ratio(self, over: Side, under: Side) -> float:
         return self.total(over) / self.total(under)
+
+
+End = Callable[[list[Pair]], RaceVerdict | None]
+
+
+class Pairing(Protocol):
+    """What makes pairs: a ``Track``, or the track of another harness."""
+
+    @property
+    def clock(self) -> Clock: ...
+
+    async def pair(self) -> Pair: ...
 
 
 @final
@@ -165,23 +177,30 @@ async def race(field: Field, entries: Mapping[Side, Entry], timed: Sequence[Inpu
     The candidate must still be able to be confirmed as faster than the original where it only ties with the rival, so
     a tie with the rival is let go on.
     """
+    held = await run_until(end_of_race(rule, "rival" in entries), Track(field, entries, timed))
+    return timing_of(field.problem, held, timed)
+
+
+def end_of_race(rule: RaceRule, has_rival: bool) -> End:
+    """When a race against the original is over, and as what."""
 
     def end(pairs: list[Pair]) -> RaceVerdict | None:
         verdict = decide(_ratios(pairs, "original"), rule)
-        if verdict is None and "rival" in entries and decide(_ratios(pairs, "rival"), rule) == "slower":
+        if verdict is None and has_rival and decide(_ratios(pairs, "rival"), rule) == "slower":
             return "beaten"
         return verdict
 
-    return _timing(field.problem, await _run_until(end, Track(field, entries, timed)), timed)
+    return end
 
 
 async def playoff(field: Field, entries: Mapping[Side, Entry], timed: Sequence[Input], rule: RaceRule) -> RaceVerdict:
     """Whether the candidate is faster than the rival on fresh pairs."""
+    return (await run_until(end_of_playoff(rule), Track(field, entries, timed))).verdict
 
-    def end(pairs: list[Pair]) -> RaceVerdict | None:
-        return decide(_ratios(pairs, "rival"), rule)
 
-    return (await _run_until(end, Track(field, entries, timed))).verdict
+def end_of_playoff(rule: RaceRule) -> End:
+    """When a race against the rival is over, and as what."""
+    return lambda pairs: decide(_ratios(pairs, "rival"), rule)
 
 
 async def confirm(field: Field, entries: Mapping[Side, Entry], timed: Sequence[Input], rule: RaceRule) -> Timing:
@@ -190,6 +209,13 @@ async def confirm(field: Field, entries: Mapping[Side, Entry], timed: Sequence[I
     Significant only if the fresh pairs alone win the race again and the interval lies above 1.  Where the wall clock
     is the goal, the speed-up on one core is measured beside it.
     """
+    held = await run_until(end_of_confirmation(rule), Track(field, entries, timed))
+    single = await on_one_core(field, entries, timed) if field.clock == "wall" else None
+    return replace(timing_of(field.problem, held, timed), confirmed=True, single=single)
+
+
+def end_of_confirmation(rule: RaceRule) -> End:
+    """When enough fresh pairs were seen, and what they say."""
 
     def end(pairs: list[Pair]) -> RaceVerdict | None:
         ratios = _ratios(pairs, "original")
@@ -199,9 +225,7 @@ async def confirm(field: Field, entries: Mapping[Side, Entry], timed: Sequence[I
             return "faster"
         return "tie" if median_interval(ratios).high > 1 else "slower"
 
-    held = await _run_until(end, Track(field, entries, timed))
-    single = await on_one_core(field, entries, timed) if field.clock == "wall" else None
-    return replace(_timing(field.problem, held, timed), confirmed=True, single=single)
+    return end
 
 
 async def on_one_core(field: Field, entries: Mapping[Side, Entry], timed: Sequence[Input]) -> Interval | None:
@@ -212,7 +236,7 @@ async def on_one_core(field: Field, entries: Mapping[Side, Entry], timed: Sequen
         return "tie" if len(pairs) >= SINGLE_PAIRS else None
 
     try:
-        held = await _run_until(end, Track(replace(field, one_core=True), entries, timed))
+        held = await run_until(end, Track(replace(field, one_core=True), entries, timed))
     except WrongOutput as wrong:
         if wrong.late:
             return None
@@ -222,7 +246,7 @@ async def on_one_core(field: Field, entries: Mapping[Side, Entry], timed: Sequen
 
 @final
 @dataclass(frozen=True, slots=True)
-class _Held:
+class Held:
     """A race that was held: its pairs, why it stopped, and the pressure on the machine meanwhile."""
 
     pairs: list[Pair]
@@ -230,7 +254,7 @@ class _Held:
     pressure: float | None
 
 
-async def _run_until(end: Callable[[list[Pair]], RaceVerdict | None], track: Track) -> _Held:
+async def run_until(end: End, track: Pairing) -> Held:
     """Pairs, in the timing lane, until ``end`` has a verdict on them."""
     pairs: list[Pair] = []
     async with timing_lane(), AsyncExitStack() as stack:
@@ -240,14 +264,15 @@ async def _run_until(end: Callable[[list[Pair]], RaceVerdict | None], track: Tra
         while True:
             pairs.append(await track.pair())
             if (verdict := end(pairs)) is not None:
-                return _Held(pairs, verdict, pressure())
+                return Held(pairs, verdict, pressure())
 
 
 def _ratios(pairs: Sequence[Pair], over: Side) -> list[float]:
     return [pair.ratio(over, "candidate") for pair in pairs]
 
 
-def _timing(problem: Problem, held: _Held, timed: Sequence[Input]) -> Timing:
+def timing_of(problem: Problem, held: Held, timed: Sequence[Input]) -> Timing:
+    """What a race says of the candidate."""
     pairs, verdict = held.pairs, held.verdict
     elapsed = median_interval([pair.elapsed["original"] / pair.elapsed["candidate"] for pair in pairs])
     if verdict == "faster" and elapsed.high < WAITING:

@@ -24,15 +24,16 @@ import anyio
 
 from maxcode.errors import MachineError, UnsafeError
 from maxcode.evaluate.cgroup import Group, Hierarchy, find_hierarchy
-from maxcode.evaluate.jobs import Blob, Ending, Job, Kind, Ran, Sample, pack, unpack
+from maxcode.evaluate.jobs import Blob, Ending, Job, Kind, Ran, Sample, pack, turn, unpack
 from maxcode.evaluate.landlock import Unconfined, dedicated_uid, find_landlock, sweep
 from maxcode.evaluate.layout import TMP_MB
 from maxcode.evaluate.namespaces import find_bubblewrap
+from maxcode.evaluate.reaching import reached
 from maxcode.evaluate.runtime import find_runtime
 from maxcode.evaluate.tiers import SANDBOX_UID, TIERS, UNSAFE, VARIABLE, Binds, Place, Tier, wanted
 from maxcode.evaluate.toolchain import cache_root, own_program
 
-__all__ = ["SANDBOX_UID", "Blob", "Ending", "Job", "Ran", "Sample", "Sandbox", "Session"]
+__all__ = ["SANDBOX_UID", "Blob", "Calls", "Ending", "Job", "Ran", "Sample", "Sandbox", "Session"]
 
 _OVERHEAD_MB = 48  # the shim, page tables, the kernel's own, a copy of the runtime libraries
 _RESERVED = 8  # address space a program may reserve, for each byte that a control group lets it use
@@ -101,6 +102,7 @@ class Sandbox:
         sources: Mapping[str, str | bytes] | None = None,
         binds: Binds = (),
         bare: bool = False,
+        measured: bool = False,
     ) -> AsyncIterator[Session]:
         """A fresh place for jobs over ``blobs`` and over nothing else.
 
@@ -109,24 +111,26 @@ class Sandbox:
 
         With ``sources`` (path below /src -> text) it is one for builds and helpers: the sources are read-only in
         /src, which is where jobs start, and /tmp can be written; jobs are asked for in these names in every tier.
-        ``binds`` are (host folder, path in the sandbox), read-only.  MachineError when it does not start.
+        ``measured``: what runs there is no build but a program under test that needs files.  ``binds`` are (host
+        folder, path in the sandbox), read-only.  MachineError when it does not start.
         """
         async with AsyncExitStack() as stack:
             group = await stack.enter_async_context(_group(self.hierarchy))
+            binds, words = reached(binds, self.cache)
             place = stack.enter_context(self.tier.placed(sources, binds, self.runtime if bare else None))
-            line = await stack.enter_async_context(self._line(group, place))
+            line = await stack.enter_async_context(self._line((*(group.joins if group else ()), *words), place))
             await line.hear(_START_S)
-            kind: Kind = "building" if sources is not None else "bare" if bare else "hosted"
+            kind: Kind = "bare" if bare else "hosted" if sources is None or measured else "building"
             yield Session(line, group, place, frozenset(blob.fd for blob in blobs), kind)
 
     @asynccontextmanager
-    async def _line(self, group: Group | None, place: Place) -> AsyncIterator[_Line]:
-        """A started shim; gone, with all that ran below it, when the block is left."""
+    async def _line(self, launched: Sequence[str], place: Place) -> AsyncIterator[_Line]:
+        """A shim started with these words; gone, with all that ran below it, when the block is left."""
         ours, theirs = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
         ours.setblocking(False)
         with ours, _opened(self.shim) as shim, _scratch() as words:
             with theirs:
-                argv = [str(self.shim), "launch", str(self.tier.uid), *(group.joins if group else ()), "--"]
+                argv = [str(self.shim), "launch", str(self.tier.uid), *launched, "--"]
                 argv += place.command(shim, theirs.fileno())
                 process = _start(argv, (theirs.fileno(), shim, *place.fds), words)
             line = _Line(ours, process, words)
@@ -170,6 +174,17 @@ class Session:
         killed = self._group is not None and self._group.kills() > kills
         return replace(ran, out_of_memory=True) if killed else ran
 
+    @asynccontextmanager
+    async def calls(self, job: Job) -> AsyncIterator[Calls]:
+        """A ``stepped`` job, started; it ends with the block, and the session takes no other one."""
+        if not job.stepped or self._busy:
+            raise ValueError("a session that is free and a stepped job are needed")
+        self._busy = True
+        with ExitStack() as stack:
+            packet = pack(self._place.asked(self._limited(job)), self._kind)
+            self._line.ask(packet, [stack.enter_context(_opened(blob.path)) for blob in job.blobs])
+        yield Calls(self._line, job)
+
     def _limited(self, job: Job) -> Job:
         """The job with the limits that hold here.
 
@@ -182,6 +197,26 @@ class Session:
         self._memory_mb = max(self._memory_mb, job.memory_mb + files_mb + _OVERHEAD_MB)
         self._group.limit(self._memory_mb << 20, job.processes + 2)
         return replace(job, memory_mb=_SHADOW_MB if job.shadow else _RESERVED * job.memory_mb)
+
+
+@final
+class Calls:
+    """Rounds of calls of a program that goes on living between them, stopped."""
+
+    def __init__(self, line: _Line, job: Job) -> None:
+        self._line = line
+        self._job = job
+
+    async def ready(self) -> Ran:
+        """Wait until it is ready; any ending but ``answered`` means that it never will be."""
+        return unpack(self._job, *await self._line.hear(self._job.wall_s + _ANSWER_S))
+
+    async def round(self, inputs: Blob, cpu_s: float, wall_s: float) -> Ran:
+        """One round on these inputs within these limits: written arrays in stdout, the time of its calls; none after
+        it has ended."""
+        with _opened(inputs.path) as fd:
+            self._line.ask(turn(cpu_s, wall_s), [fd])
+        return unpack(self._job, *await self._line.hear(wall_s + _ANSWER_S))
 
 
 @final

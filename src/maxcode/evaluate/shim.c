@@ -1,7 +1,8 @@
 /* The trusted half of the sandbox: starts programs nobody trusts, holds the clock, and cleans up after them.
  *
- *   shim launch UID [FILE...] -- COMMAND...   outside: joins the control groups (cgroup.procs FILEs), becomes UID,
- *                                             turns into COMMAND (bubblewrap)
+ *   shim launch UID [FILE | FOLDER:TARGET]... -- COMMAND...
+ *                                             outside: joins the control groups (cgroup.procs FILEs), shows folders at
+ *                                             other places, becomes UID, turns into COMMAND (bubblewrap)
  *   shim session FD                           inside, as process 1 of its own namespace: runs the jobs that arrive on
  *                                             the packet socket FD, one at a time, and answers each with one packet
  *
@@ -26,6 +27,7 @@
 #include <string.h>
 #include <sys/ioctl.h>
 #include <sys/mman.h>
+#include <sys/mount.h>
 #include <sys/prctl.h>
 #include <sys/ptrace.h>
 #include <sys/random.h>
@@ -52,8 +54,9 @@
 enum flags {
     BUILDING = 1, PROFILE = 2, HAS_STDIN = 4, HAS_ARTEFACT = 8,
     START_ARTEFACT = 16, CALLED = 32, ONE_CORE = 64, IS_BARE = 128, /* a compiled program, in a session without /proc */
+    STEPPED = 256,
 };
-enum ending { EXITED, SIGNALLED, TIMED_OUT, FLOODED, UNSTARTED, TAMPERED };
+enum ending { EXITED, SIGNALLED, TIMED_OUT, FLOODED, UNSTARTED, TAMPERED, ANSWERED };
 
 struct request { /* then the arguments and the paths to collect, each ending in NUL; comes with stdin, artefact */
     uint32_t flags, arguments, collected, processes;
@@ -133,6 +136,10 @@ static uint64_t patience_us(const struct job *job, pid_t pid, uint64_t start) {
 
 #include "shim_landlock.h"
 #include "shim_told.h"
+static int seen(int fd);
+static int fresh_file(const char *name);
+static void answer(const struct reply *reply, const int *fds, int count);
+
 #include "shim_calls.h"
 #include "shim_sampler.h"
 #include "shim_start.h"
@@ -221,10 +228,11 @@ static void settle(const struct note *note, struct reply *reply) {
 
 static void judge(const struct job *job, int status, bool in_time, struct reply *reply) {
     const int signal = WIFSIGNALED(status) ? WTERMSIG(status) : 0;
+    const uint64_t earlier_us = job->ask.flags & STEPPED ? job->prepared_us : 0; /* rounds, each with its own limit */
     reply->code = signal ? signal : WEXITSTATUS(status);
     if (reply->trouble[0])
         reply->ending = UNSTARTED;
-    else if (signal == SIGXCPU || reply->user_us + reply->system_us > job->ask.cpu_us)
+    else if (signal == SIGXCPU || reply->user_us + reply->system_us > job->ask.cpu_us + earlier_us)
         reply->ending = TIMED_OUT;
     else if (alone.overfull)
         reply->ending = FLOODED;
@@ -246,7 +254,7 @@ static void run(struct job *job, struct reply *reply, struct sampler *sampler) {
     if (socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, ends)) die("socketpair");
     job->notes = lifted(ends[0]);
     ends[1] = lifted(ends[1]);
-    const uint64_t start = now_us(); /* before fork: its return can come late on a busy machine */
+    uint64_t start = now_us(); /* before fork: its return can come late on a busy machine */
     const pid_t pid = fork();
     if (pid < 0) die("fork");
     if (pid == 0) {
@@ -258,6 +266,7 @@ static void run(struct job *job, struct reply *reply, struct sampler *sampler) {
     if (sampler) start_sampling(sampler, pid, job->notes);
     if (called) answered = play(&calls, job, pid, start, &tampered);
     if (called) close_calls(&calls), kill(pid, SIGCONT); /* which the driver takes for the end */
+    if (job->ask.flags & STEPPED) start = now_us();
     const bool in_time = !tampered && watch(job, pid, start, sampler);
     if (!in_time) kill_rest();
     const int status = reap(pid, reply);
@@ -335,12 +344,26 @@ static void write_file(const char *path, const char *text) {
     close(fd);
 }
 
+/* FOLDER:TARGET: shows a folder elsewhere, to us and to what we start alone: whom we become may not be able to walk to it. */
+static void show(char *words) {
+    static bool apart;
+    char *target = strrchr(words, ':');
+    *target++ = 0;
+    if (!apart && (unshare(CLONE_NEWNS) || mount(NULL, "/", NULL, MS_REC | MS_PRIVATE, NULL))) die("a mount namespace");
+    apart = true;
+    if (mount(words, target, NULL, MS_BIND | MS_REC, NULL)) die(words);
+}
+
 static int launch(char **words) {
     const uid_t uid = (uid_t)strtoul(*words++, NULL, 10);
     default_signals();
     /* When memory runs out anywhere, these go first. */
     write_file("/proc/self/oom_score_adj", "1000");
-    for (; *words && strcmp(*words, "--"); words++) write_file(*words, "0");
+    for (; *words && strcmp(*words, "--"); words++)
+        if (strchr(*words, ':'))
+            show(*words);
+        else
+            write_file(*words, "0");
     const bool drop = geteuid() == 0 && uid != 0;
     if (drop && (setgroups(0, NULL) || setresgid(uid, uid, uid) || setresuid(uid, uid, uid))) die("setuid");
     if (!*words || !words[1]) die("no command");
@@ -354,6 +377,6 @@ int main(int count, char **words) {
     if (count == 3 && !strcmp(words[1], "session")) return session(atoi(words[2]));
     if (count > 4 && !strcmp(words[1], "alone")) return begin_alone(words + 3), session(atoi(words[2]));
     if (count == 2 && !strcmp(words[1], "landlock")) return show_landlock();
-    fputs("usage: shim launch UID [FILE...] -- COMMAND... | shim session FD\n", stderr);
+    fputs("usage: shim launch UID [FILE | FOLDER:TARGET]... -- COMMAND... | shim session FD\n", stderr);
     return 2;
 }

@@ -8,6 +8,10 @@
  * Standard input: a struct plan, `arrays` struct array, then for each round and slot the arrays that are read, in
  * order.  A slot is one call; a round has `slots` of them, so that short calls are timed together.  In the exchange each
  * array begins `offset` bytes behind the start of a page, and what lies between arrays, a page at least, must not change.
+ *
+ * STEPPED: the inputs of a round come when the asker sends them, one packet (struct turn) with one descriptor each; every
+ * round is answered, the first time when the program is ready.  Between rounds it is stopped, so that two programs in
+ * two sessions take turns.  Each round has limits of its own on time.
  */
 enum { EXCHANGE = 4, GO = 5, DONE = 6, GUARD = 4096, MOST_ARRAYS = 16, MOST_SLOTS = 65536 };
 #define MOST_BYTES (1ull << 40) /* more than any machine has; sums of a few stay far from overflow */
@@ -20,6 +24,10 @@ struct plan {
 
 struct array {
     uint64_t bytes, kind;
+};
+
+struct turn { /* with the inputs of a round, where it is STEPPED */
+    uint64_t cpu_us, wall_us;
 };
 
 struct calls {
@@ -206,6 +214,45 @@ static bool play_round(struct calls *calls, struct job *job, pid_t pid, uint64_t
     return !*tampered;
 }
 
+/* The inputs of the next round, whose limits become the job's; -1 when there is none. */
+static int next_inputs(struct job *job) {
+    struct turn turn;
+    char rights[CMSG_SPACE(sizeof(int))] __attribute__((aligned(8)));
+    struct iovec part = {&turn, sizeof turn};
+    struct msghdr message = {.msg_iov = &part, .msg_iovlen = 1, .msg_control = rights, .msg_controllen = sizeof rights};
+    const ssize_t size = recvmsg(control, &message, MSG_CMSG_CLOEXEC);
+    const struct cmsghdr *header = CMSG_FIRSTHDR(&message);
+    int fd;
+    if (size <= 0) _exit(0);
+    if (!header) return -1;
+    if (header->cmsg_len != CMSG_LEN(sizeof fd) || size != sizeof turn) die("malformed round");
+    memcpy(&fd, CMSG_DATA(header), sizeof fd);
+    job->ask.cpu_us = turn.cpu_us, job->ask.wall_us = turn.wall_us;
+    return seen(fd);
+}
+
+/* What the last round, or getting ready, came to; the program goes on living. */
+static void answer_round(struct job *job, const struct calls *calls) {
+    struct reply reply = {.ending = ANSWERED};
+    reply.called_cpu_ns = calls->cpu_ns, reply.called_wall_ns = calls->wall_ns;
+    answer(&reply, (int[]){job->out, lifted(dup(job->err)), fresh_file("samples")}, 3);
+    job->out = fresh_file("stdout");
+}
+
+/* Rounds as they are asked for; true when the program answered each. */
+static bool play_steps(struct calls *calls, struct job *job, pid_t pid, bool *tampered) {
+    answer_round(job, calls);
+    for (int fd; (fd = next_inputs(job)) >= 0;) {
+        close(job->input);
+        job->input = fd;
+        job->prepared_us = calls->last_cpu_ns / 1000;
+        calls->cpu_ns = calls->wall_ns = 0;
+        if (!play_round(calls, job, pid, now_us(), tampered)) return false;
+        answer_round(job, calls);
+    }
+    return true;
+}
+
 /* All rounds; true when the program is still there at the end, having answered each. */
 static bool play(struct calls *calls, struct job *job, pid_t pid, uint64_t start, bool *tampered) {
     clockid_t clock;
@@ -213,6 +260,7 @@ static bool play(struct calls *calls, struct job *job, pid_t pid, uint64_t start
     if (!hear_done(calls, job, pid, start) || clock_getcpuclockid(pid, &clock)) return false; /* it is ready */
     if (!halt(pid)) return false;
     calls->last_cpu_ns = clock_ns(clock);
+    if (job->ask.flags & STEPPED) return play_steps(calls, job, pid, tampered);
     for (uint32_t round = 0; round < calls->plan.rounds; round++)
         if (!play_round(calls, job, pid, start, tampered)) return false;
     return true;

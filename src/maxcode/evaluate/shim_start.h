@@ -38,7 +38,8 @@ static void limit(const struct job *job, int what, uint64_t value) {
 }
 
 static void set_limits(const struct job *job) {
-    const uint64_t cpu_s = job->ask.cpu_us / 1000000 + 2; /* a backstop: finer limits are kept from outside */
+    /* A backstop: finer limits are kept from outside, and those of a stepped program hold for each round. */
+    const uint64_t cpu_s = job->ask.flags & STEPPED ? RLIM_INFINITY : job->ask.cpu_us / 1000000 + 2;
     limit(job, RLIMIT_AS, job->ask.memory);
     limit(job, RLIMIT_STACK, job->ask.stack);
     limit(job, RLIMIT_FSIZE, job->ask.output);
@@ -81,7 +82,7 @@ static void fill_padding(char *padding, size_t size) {
 
 static enum mode mode_of(const struct job *job) {
     const uint32_t flags = job->ask.flags;
-    return flags & CALLED ? CALLS : flags & BUILDING ? BUILDS : flags & IS_BARE ? BARE : RUNS;
+    return flags & BUILDING ? BUILDS : flags & CALLED ? CALLS : flags & IS_BARE ? BARE : RUNS;
 }
 
 static void become(struct job *job, const struct calls *calls) {
@@ -108,6 +109,8 @@ static void become(struct job *job, const struct calls *calls) {
         start_named_once(job->strings, environment, secret);
     else if (job->ask.flags & START_ARTEFACT)
         syscall(SYS_execveat, ARTEFACT, "", job->strings, environment, AT_EMPTY_PATH);
+    else if (calls) /* whose filter knows only this way to start */
+        syscall(SYS_execveat, AT_FDCWD, job->strings[0], job->strings, environment, 0);
     else
         execvpe(job->strings[0], job->strings, environment);
     dprintf(2, "cannot start %s: %s\n", job->strings[0], strerror(errno));

@@ -7,6 +7,7 @@
     [checker]  kind = "tokens" | "exact" | "float" | "command", abs_tol, rel_tol, command
     [limits]   run_s, build_s, memory_mb, output_mb, processes
     kind = "function", [function] ...  # a function in place of a whole program: function.py
+    kind = "module", [module] device = "cpu", tolerance, constants = { batch_size = 16 }    # a KernelBench file
     permitted = ["simd", "tiling"]     # the techniques allowed (techniques.py); all where the key is missing
     [tests]    folder, seen = ["0*"], held_out = ["1*"], generator = ["python3", "gen.py", "{seed}"], generated
                size, made             # of generated inputs, where the generator takes {size}; inputs nobody is shown
@@ -51,6 +52,16 @@ class Tests:
 
 @final
 @dataclass(frozen=True, slots=True)
+class ModuleTable:
+    """The table ``[module]``; see ``types.ModuleSpec``."""
+
+    device: Literal["cpu", "cuda"] = "cpu"
+    constants: dict[str, int] = field(default_factory=dict)
+    tolerance: float = 1e-4
+
+
+@final
+@dataclass(frozen=True, slots=True)
 class Description:
     """All that ``problem.toml`` can say.  ``flags`` None = the language's own."""
 
@@ -66,9 +77,10 @@ class Description:
     checker: Checker = field(default_factory=Checker)
     limits: Limits = field(default_factory=Limits)
     tests: Tests = field(default_factory=Tests)
-    kind: Literal["program", "function"] = "program"
+    kind: Literal["program", "function", "module"] = "program"
     permitted: tuple[str, ...] | None = None
     function: FunctionTable = field(default_factory=FunctionTable)
+    module: ModuleTable = field(default_factory=ModuleTable)
 
     @property
     def paths(self) -> tuple[str, ...]:
@@ -76,7 +88,13 @@ class Description:
         return self.sources or (self.source,)
 
 
-_TABLES: dict[str, type] = {"checker": Checker, "limits": Limits, "tests": Tests, "function": FunctionTable}
+_TABLES: dict[str, type] = {
+    "checker": Checker,
+    "limits": Limits,
+    "tests": Tests,
+    "function": FunctionTable,
+    "module": ModuleTable,
+}
 _GOALS = get_args(Clock)
 _KINDS = get_args(get_type_hints(Checker)["kind"])
 
@@ -94,11 +112,11 @@ def read_table(path: Path) -> dict[str, Any]:
 
 
 def merged(table: Mapping[str, Any], overrides: Mapping[str, Any]) -> dict[str, Any]:
-    """``table`` with ``overrides`` on top: limits and tests key by key, every other key (a checker too) as a whole."""
+    """``table`` with ``overrides`` on top: limits, tests and module key by key, all else (a checker too) as a whole."""
     result = dict(table)
     for key, value in overrides.items():
         below = result.get(key)
-        join = key in ("limits", "tests") and isinstance(below, Mapping) and isinstance(value, Mapping)
+        join = key in ("limits", "tests", "module") and isinstance(below, Mapping) and isinstance(value, Mapping)
         result[key] = {**below, **value} if join and isinstance(below, Mapping) else value
     return result
 
@@ -112,7 +130,7 @@ def describe(table: Mapping[str, Any], where: str) -> Description:
             _known_keys(inner, kind, f"[{name}] of {where}")
     _known_value(table, "goal", _GOALS, where)
     _known_value(table, "tie_break", ("instructions",), where)
-    _known_value(table, "kind", ("program", "function"), where)
+    _known_value(table, "kind", ("program", "function", "module"), where)
     _known_value(table.get("checker"), "kind", _KINDS, f"[checker] of {where}")
     try:
         found = msgspec.convert(dict(table), Description)
@@ -163,6 +181,10 @@ def _sensible(found: Description, where: str) -> None:
             raise unknown(f"technique in `permitted` of {where}:", name, TECHNIQUES)
     if (found.kind == "function") != bool(found.function.name):
         raise InputError(f'{where}: the table [function] belongs to kind = "function", and only there')
+    if found.kind != "module" and found.module != ModuleTable():
+        raise InputError(f'{where}: the table [module] belongs to kind = "module", and only there')
+    if not 0 < found.module.tolerance < 1:
+        raise InputError(f"{where}: module.tolerance is {found.module.tolerance}; it must be above 0 and below 1")
     _sensible_generator(found.tests, where)
 
 

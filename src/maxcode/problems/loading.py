@@ -19,30 +19,35 @@ from maxcode.problems.bounded import bounded
 from maxcode.problems.cases import Split, find_cases, split
 from maxcode.problems.description import GENERATED, Description, describe, merged, read_table
 from maxcode.problems.function import function_spec
-from maxcode.types import Problem, Program, ProgramSpec
+from maxcode.problems.suites import Origin, is_named, named
+from maxcode.types import ModuleSpec, Problem, Program, ProgramSpec
 
 DESCRIPTION = "problem.toml"
+_MODULE = re.compile(r"^class[ \t]+Model\b.*^def[ \t]+get_inputs\b", re.MULTILINE | re.DOTALL)
 _SCRIPT = re.compile(r"[^-{].*\.(py|sh|pl|rb|js|lua|awk)")
 
 
 @final
 @dataclass(frozen=True, slots=True)
 class Loaded:
-    """A problem, and what the user should know about how it was read."""
+    """A problem, and what the user should know about how it was read; ``origin`` where it is one of a suite."""
 
     problem: Problem
     notes: tuple[str, ...] = ()
+    origin: Origin | None = None
 
 
 def load(source: Path, tests: Path | None = None, overrides: Mapping[str, Any] | None = None) -> Loaded:
     """Read a problem.
 
-    ``source`` is a source file (with ``tests``), a folder with ``problem.toml``, or the path of such a file.  ``tests``
-    replaces the folder of tests.  ``overrides`` are keys of ``problem.toml`` that win over those in the file; the
-    tables limits and tests are joined key by key, a checker replaces the whole checker.  Raises InputError, with a
-    cure, for everything that cannot be used.
+    ``source`` is a source file (with ``tests``), a folder with ``problem.toml``, the path of such a file, or the name
+    of a suite's problem (``kernelbench:1/19``).  ``tests`` replaces the folder of tests.  ``overrides`` are keys of
+    ``problem.toml`` that win over those in the file; the tables limits and tests are joined key by key, a
+    checker replaces the whole checker.  Raises InputError, with a cure, for everything that cannot be used.
     """
     overrides = overrides or {}
+    if is_named(source):
+        return _from_suite(source, tests, overrides)
     if not source.exists():
         raise InputError(f"there is no {source}; give a source file with --tests, or a folder with {DESCRIPTION}")
     if source.is_dir() or source.suffix == ".toml":
@@ -51,11 +56,30 @@ def load(source: Path, tests: Path | None = None, overrides: Mapping[str, Any] |
             raise InputError(f"the folder {source} has no {DESCRIPTION}; write one, or give a source file with --tests")
         found = describe(merged(read_table(path), overrides), str(path))
         return _assemble(found, path.parent, tests, found.id or path.parent.resolve().name)
+    if tests is None and _is_module(source):
+        found = describe(merged({"source": source.name, "kind": "module"}, overrides), "the options")
+        return _assemble(found, source.parent, None, found.id or source.stem)
     if tests is None:
         raise InputError(f"no tests for {source}: add --tests DIR, {_alternative(source)}")
     found = describe(merged({"source": source.name}, overrides), "the options")
     loaded = _assemble(found, source.parent, tests, found.id or f"{source.resolve().parent.name}-{source.stem}")
     return Loaded(loaded.problem, (*loaded.notes, *_unused_description(source)))
+
+
+def _from_suite(source: Path, tests: Path | None, overrides: Mapping[str, Any]) -> Loaded:
+    """A problem of a suite; its text is the program, wherever it lies."""
+    if tests is not None:
+        raise InputError(f"{source} has no tests to replace; leave out --tests")
+    given = named(source)
+    found = describe(merged({"source": given.origin.file, "kind": "module"}, overrides), "the options")
+    program = Program({given.origin.file: given.text})
+    loaded = _assemble(found, Path(), None, given.origin.name, program)
+    return Loaded(loaded.problem, (*loaded.notes, given.origin.words), given.origin)
+
+
+def _is_module(source: Path) -> bool:
+    """Whether a file is one of PyTorch in the KernelBench contract, which needs no tests."""
+    return source.suffix == ".py" and _MODULE.search(_read_source(source.parent, source.name)) is not None
 
 
 def _alternative(source: Path) -> str:
@@ -69,8 +93,9 @@ def _unused_description(source: Path) -> list[str]:
     return [f"{path} is not read, because a source file was given; give the folder to use it"] if path.exists() else []
 
 
-def _assemble(found: Description, base: Path, tests: Path | None, name: str) -> Loaded:
-    program = Program({path: _read_source(base, path) for path in found.paths})
+def _assemble(found: Description, base: Path, tests: Path | None, name: str, program: Program | None = None) -> Loaded:
+    """The problem; ``program`` where it is not in files below ``base``."""
+    program = program or Program({path: _read_source(base, path) for path in found.paths})
     tongue = language(found.language) if found.language else language_of(program.name)
     flags = tongue.default_flags if found.flags is None else found.flags
     _check_flags(tongue, flags)
@@ -80,7 +105,8 @@ def _assemble(found: Description, base: Path, tests: Path | None, name: str) -> 
     function = function_spec(found.function, base) if found.kind == "function" else None
     if function is not None and tongue.grammar not in ("c", "cpp"):
         raise InputError(f"functions can be in C or C++, not in {tongue.name}; give a source in one of these")
-    parts = _tests(found, base, tests) if function is None else Split((), (), ())
+    module = _module_spec(found, program, tongue) if found.kind == "module" else None
+    parts = _tests(found, base, tests) if found.kind == "program" else Split((), (), ())
     amount = GENERATED if found.tests.generated is None else found.tests.generated
     spec = ProgramSpec(
         flags=flags,
@@ -96,10 +122,26 @@ def _assemble(found: Description, base: Path, tests: Path | None, name: str) -> 
         function=function,
         tie_break=bool(found.tie_break),
         shared_cores=found.shared_cores,
+        module=module,
     )
     permitted = None if found.permitted is None else frozenset(found.permitted)
     problem = Problem(name, found.kind, tongue.name, program, spec, found.statement.strip(), found.goal, permitted)
-    return Loaded(problem, (*parts.notes, *bound))
+    return Loaded(problem, (*parts.notes, *bound, *_shapes(module)))
+
+
+def _module_spec(found: Description, program: Program, tongue: Language) -> ModuleSpec:
+    if tongue.name != "python" or len(program.files) != 1:
+        raise InputError('kind = "module" is for one Python file that defines Model, get_inputs and get_init_inputs')
+    if not _MODULE.search(program.text):
+        raise InputError(f"{program.name} must define `class Model(nn.Module)`, `get_inputs()` and `get_init_inputs()`")
+    table = found.module
+    return ModuleSpec(table.device, tuple(sorted(table.constants.items())), table.tolerance)
+
+
+def _shapes(module: ModuleSpec | None) -> list[str]:
+    if module is None or not module.constants:
+        return []
+    return ["shapes other than its own: " + ", ".join(f"{name} = {value}" for name, value in module.constants)]
 
 
 def _read_source(base: Path, path: str) -> str:

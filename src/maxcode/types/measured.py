@@ -62,6 +62,7 @@ class Timing:
     where the wall clock is the goal, the speed-up on one core by CPU time, measured beside a confirmation.
     ``pressure``: per cent of the race's time in which some task of the machine waited for a processor, None where the
     kernel does not say; too much of it ends a race by the wall clock as "busy".
+    ``over_compiled``: of a module, the candidate's speed-up over torch.compile of the reference, likewise.
 
     With the clock ``instructions`` nothing is timed: ``speedup`` is instructions of the original over those of the
     candidate, ``low`` and ``high`` are the least and the largest of the counts' ratios (no confidence interval, so
@@ -89,6 +90,7 @@ class Timing:
     seconds: Timing | None = None
     instructions: Interval | None = None
     uncounted: str = ""
+    over_compiled: Interval | None = None
 
 
 @final

@@ -136,9 +136,24 @@ class FunctionSpec:
 
 @final
 @dataclass(frozen=True, slots=True)
+class ModuleSpec:
+    """What the harness ``module`` needs beside the source, a file in the KernelBench contract.
+
+    ``constants``: module-level numbers of the file that are replaced, by name (smaller shapes); ``shape[0]`` is a place
+    in a tuple.  ``tolerance``: how far
+    an element of the output may be from the exact one, as a share of its size and of the output's root mean square.
+    """
+
+    device: Literal["cpu", "cuda"] = "cpu"
+    constants: tuple[tuple[str, int], ...] = ()
+    tolerance: float = 1e-4
+
+
+@final
+@dataclass(frozen=True, slots=True)
 class ProgramSpec:
     """What the harnesses need beside the source.  ``program`` feeds the cases to standard input and reads standard
-    output; ``function`` calls what ``function`` describes and has no cases."""
+    output; ``function`` calls what ``function`` describes and has no cases, ``module`` likewise."""
 
     flags: tuple[str, ...] = ()
     checker: Checker = Checker()
@@ -153,6 +168,14 @@ class ProgramSpec:
     tie_break: bool = False  # whether ties by a clock are followed by a count of instructions
     shared_cores: bool = False  # whether wall time counts although others wanted the cores meanwhile
     function: FunctionSpec | None = None
+    module: ModuleSpec | None = None
+
+    @property
+    def module_spec(self) -> ModuleSpec:
+        """What the harness ``module`` needs; ValueError for another kind of problem."""
+        if self.module is None:
+            raise ValueError("this problem is no module")
+        return self.module
 
 
 @final
@@ -162,7 +185,7 @@ class Problem:
     allowed (None = all), so that a stage of SQD is ``replace(problem, permitted=...)``."""
 
     id: str
-    kind: Literal["program", "function"]
+    kind: Literal["program", "function", "module"]
     language: str
     program: Program
     spec: ProgramSpec

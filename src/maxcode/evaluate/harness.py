@@ -1,0 +1,39 @@
+"""Which evaluator a problem's kind needs: the one entrance of this room for whoever runs a search."""
+
+from __future__ import annotations
+
+from typing import Protocol
+
+from maxcode.errors import UnsafeError
+from maxcode.evaluate.module.evaluator import ModuleEvaluator
+from maxcode.evaluate.prepare import Admitted
+from maxcode.evaluate.program import open_evaluator
+from maxcode.evaluate.sandbox import Sandbox
+from maxcode.evaluate.selftest import require_safe
+from maxcode.roles import Evaluator, Referee
+from maxcode.types import Problem
+
+
+class Harness(Evaluator, Referee, Protocol):
+    """An evaluator that is its own referee.  ``sandbox``: its tier in words, part of every result."""
+
+    @property
+    def sandbox(self) -> str: ...
+
+    async def admit(self, problem: Problem) -> Admitted:
+        """Make the problem ready to be worked on; InputError when it cannot be."""
+        ...
+
+
+async def open_harness(problem: Problem) -> Harness:
+    """The evaluator for the problem's kind on this machine's sandbox; UnsafeError where none holds."""
+    if problem.kind != "module":
+        return await open_evaluator()
+    sandbox = await Sandbox.open()
+    if sandbox.tier.name != "1":
+        raise UnsafeError(
+            f"PyTorch modules are run in tier 1 of the sandbox (bubblewrap) alone, and this is {sandbox.describe()}; "
+            "see `maxcode doctor`"
+        )
+    await require_safe(sandbox)
+    return ModuleEvaluator(sandbox)

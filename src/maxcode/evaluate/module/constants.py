@@ -1,0 +1,99 @@
+"""Shapes as data: the module-level numbers of a KernelBench file, read and replaced.
+
+A number is found by its name (``N = 2048``, ``N = 1024 * 2``), in an unpacked tuple too (``height, width = 32, 32``);
+one in a tuple that has a name of its own by its place: ``input_shape[0]`` of ``input_shape = (32768,)``.
+"""
+
+from __future__ import annotations
+
+import ast
+import operator
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass
+from typing import final
+
+from maxcode.errors import InputError, unknown
+
+_OPERATIONS: dict[type[ast.operator], Callable[[int, int], int]] = {
+    ast.Add: operator.add,
+    ast.Sub: operator.sub,
+    ast.Mult: operator.mul,
+    ast.FloorDiv: operator.floordiv,
+}
+
+
+@final
+@dataclass(frozen=True, slots=True)
+class _Number:
+    """A whole number, and where it stands."""
+
+    value: int
+    node: ast.expr
+
+
+def constants_of(text: str) -> dict[str, int]:
+    """The module-level whole numbers by name, in order; InputError where the file does not parse."""
+    return {name: found.value for name, found in _assigned(parsed(text)).items()}
+
+
+def replaced(text: str, constants: Mapping[str, int]) -> str:
+    """The file with these constants; InputError, with the nearest spelling, for a name that it does not define."""
+    found = _assigned(parsed(text))
+    for name in constants:
+        if name not in found:
+            raise unknown("constant", name, found)
+    lines = [line.encode() for line in text.splitlines(keepends=True)]
+    chosen = [(found[name].node, value) for name, value in constants.items()]
+    for node, value in sorted(chosen, key=lambda one: (one[0].lineno, one[0].col_offset), reverse=True):
+        assert node.end_lineno is not None and node.end_col_offset is not None
+        first, last = node.lineno - 1, node.end_lineno - 1
+        tail = lines[last][node.end_col_offset :]
+        lines[first : last + 1] = [lines[first][: node.col_offset] + str(value).encode() + tail]
+    return b"".join(lines).decode()
+
+
+def parsed(text: str) -> ast.Module:
+    """The file as a tree; InputError where it is not Python."""
+    try:
+        return ast.parse(text)
+    except SyntaxError as error:
+        raise InputError(f"the reference is not Python: line {error.lineno}: {error.msg}") from error
+
+
+def _assigned(tree: ast.Module) -> dict[str, _Number]:
+    """By name; of a name that is given two numbers the last, of a number with two names the first."""
+    found: dict[str, _Number] = {}
+    for node in tree.body:
+        if isinstance(node, ast.Assign):
+            found |= dict(_numbers(node.targets[0], node.value))
+        elif isinstance(node, ast.AnnAssign) and node.value is not None:
+            found |= dict(_numbers(node.target, node.value))
+    return found
+
+
+def _numbers(target: ast.expr, value: ast.expr) -> Iterator[tuple[str, _Number]]:
+    if isinstance(value, ast.Tuple | ast.List):
+        together = isinstance(target, ast.Tuple) and len(target.elts) == len(value.elts)
+        for place, element in enumerate(value.elts):
+            if isinstance(target, ast.Tuple) and together:
+                yield from _numbers(target.elts[place], element)
+            elif isinstance(target, ast.Name) and (number := _value(element)) is not None:
+                yield f"{target.id}[{place}]", _Number(number, element)
+    elif isinstance(target, ast.Name) and (number := _value(value)) is not None:
+        yield target.id, _Number(number, value)
+
+
+def _value(node: ast.expr) -> int | None:
+    """What an expression of whole numbers comes to; None for any other."""
+    match node:
+        case ast.Constant(value=int(value)) if type(value) is int:
+            return value
+        case ast.UnaryOp(op=ast.USub(), operand=inner):
+            below = _value(inner)
+            return None if below is None else -below
+        case ast.BinOp(left=left, op=op, right=right) if type(op) in _OPERATIONS:
+            sides = _value(left), _value(right)
+            if sides[0] is None or sides[1] is None or (isinstance(op, ast.FloorDiv) and sides[1] == 0):
+                return None
+            return _OPERATIONS[type(op)](sides[0], sides[1])
+    return None

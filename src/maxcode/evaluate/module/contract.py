@@ -1,0 +1,180 @@
+"""What a reference module takes and gives, and whether it is worth being made faster."""
+
+from __future__ import annotations
+
+import math
+import struct
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any, final
+
+import msgspec
+
+from maxcode.errors import InputError
+from maxcode.evaluate.sandbox import Blob
+
+LEAST_PASS_S = 0.005  # of calls in a round: much shorter ones would mostly time the way to them
+MOST_SLOTS = 32
+_WEIGHTS_TOLD = 40
+LEAST_SLOTS = 2  # an output must still be whole after the next call
+MOST_ROUND_BYTES = 256 << 20
+SEED_BYTES = 8
+READ_ONLY, WRITTEN = 0, 1  # kinds of shim_calls.h
+
+
+class Array(msgspec.Struct, frozen=True):
+    """A tensor: dtype as torch spells it, shape, size in bytes; ``name`` of a parameter or buffer."""
+
+    dtype: str
+    shape: list[int]
+    bytes: int
+    name: str = ""
+
+
+class Given(msgspec.Struct, frozen=True, omit_defaults=True):
+    """An argument: a tensor, as ``Array``, or where ``dtype`` is empty a number, a text, a list of them."""
+
+    dtype: str = ""
+    shape: list[int] = []
+    bytes: int = 0
+    value: Any = None
+
+
+class Figures(msgspec.Struct, frozen=True):
+    """What an output looks like."""
+
+    least: float
+    most: float
+    std: float
+    finite: bool
+
+
+class Apart(msgspec.Struct, frozen=True):
+    """The largest difference of the output, as a share of its largest value: when called again with the same, with
+    other inputs, with other weights."""
+
+    again: float
+    inputs: float
+    weights: float
+
+
+class Contract(msgspec.Struct, frozen=True):
+    """A reference as ``inside/driver.py describe`` saw it; ``seconds``: CPU time of its first call."""
+
+    init: list[Given]
+    inputs: list[Given]
+    outputs: list[Array]
+    weights: list[Array]
+    seconds: float
+    changes_inputs: bool
+    figures: list[Figures]
+    apart: Apart
+
+    @property
+    def tensors(self) -> list[Given]:
+        """The inputs that are tensors, in order."""
+        return [one for one in self.inputs if one.dtype]
+
+    @property
+    def input_bytes(self) -> int:
+        return sum(one.bytes for one in self.tensors)
+
+    @property
+    def output_bytes(self) -> int:
+        return sum(one.bytes for one in self.outputs)
+
+    def slots(self, seconds: float) -> int:
+        """Calls in a round: enough for ``LEAST_PASS_S`` of them, as memory allows."""
+        fitting = MOST_ROUND_BYTES // max(1, self.input_bytes + 3 * self.output_bytes)
+        return max(LEAST_SLOTS, min(MOST_SLOTS, fitting, math.ceil(LEAST_PASS_S / max(seconds, 1e-6))))
+
+
+UNKNOWN = Contract([], [], [], [], 0.0, False, [], Apart(0.0, 0.0, 0.0))
+
+
+def read_contract(said: bytes) -> Contract:
+    """The contract in what the driver printed last; InputError where it is none, or not one we can work with."""
+    try:
+        found = msgspec.json.decode(said.rstrip().rpartition(b"\n")[2], type=Contract)
+    except msgspec.MsgspecError as error:
+        raise InputError(f"the reference could not be described: {error}") from error
+    unknown = sorted({one.dtype for one in found.outputs} - COMPARED.keys())
+    if unknown:
+        raise InputError(f"an output of the reference is of type {unknown[0]}; known are {', '.join(COMPARED)}")
+    if not found.outputs:
+        raise InputError("forward of the reference returns no tensor")
+    if not all(figures.finite for figures in found.figures):
+        raise InputError("the reference gives NaN or infinity on its own inputs; nothing could be compared with that")
+    if found.changes_inputs:
+        raise InputError("forward of the reference changes its inputs, which are the same memory for every side")
+    if found.apart.again > 0 and found.apart.again > _SENSITIVE:
+        raise InputError("forward of the reference gives another output every time (dropout?): make it deterministic")
+    return found
+
+
+def shapes_told(contract: Contract) -> tuple[str, ...]:
+    """What forward takes and gives, and the parameters, in words; the same for the same reference."""
+    taken = [f"{one.dtype} {one.shape}" if one.dtype else repr(one.value) for one in contract.inputs]
+    given = [f"{one.dtype} {one.shape}" for one in contract.outputs]
+    init = [repr(one.value) for one in contract.init]
+    held = [f"{one.name} {one.dtype} {one.shape}" for one in contract.weights[:_WEIGHTS_TOLD]]
+    more = len(contract.weights) - len(held)
+    held += [f"and {more} more"] if more > 0 else []
+    lines = (("constructed with", init), ("forward takes", taken), ("forward returns", given), ("parameters", held))
+    return tuple(f"{title}: {', '.join(words)}" for title, words in lines if words)
+
+
+# dtype -> what compare.c calls its elements
+COMPARED = {
+    "float32": "float",
+    "float64": "double",
+    "int64": "long",
+    "int32": "int",
+}
+_SENSITIVE = 1e-4  # a smaller share of the largest value is within the tolerance: nobody could tell
+_NEARLY_CONSTANT = 1e-3
+
+
+def degenerate(contract: Contract) -> tuple[str, ...]:
+    """Why a candidate could pass without doing the work, in words; empty when none is known."""
+    found = []
+    for number, figures in enumerate(contract.figures):
+        place = f"output {number + 1}" if len(contract.figures) > 1 else "the output"
+        largest = max(abs(figures.least), abs(figures.most))
+        elements = math.prod(contract.outputs[number].shape)
+        if largest == 0:
+            found.append(f"{place} is zero everywhere")
+        elif elements > 1 and figures.std / largest < _NEARLY_CONSTANT:
+            found.append(f"{place} is nearly constant (deviation {figures.std:.1e} at {largest:.1e})")
+    if not found and contract.tensors and contract.apart.inputs < _SENSITIVE:
+        found.append("other inputs give the same output")
+    if not found and contract.weights and contract.apart.weights < _SENSITIVE:
+        found.append("other weights give the same output")
+    return tuple(found)
+
+
+@final
+@dataclass(frozen=True, slots=True)
+class Plans:
+    """The plans of the calls of both sides, and of the rounds that make their inputs (``shim_calls.h``)."""
+
+    calls: Blob
+    made: Blob
+    slots: int
+
+
+def plans(contract: Contract, slots: int) -> Plans:
+    """Inputs are read, outputs written; the maker reads a seed and writes inputs and, as doubles, outputs."""
+    inputs = [one.bytes for one in contract.tensors]
+    outputs = [one.bytes for one in contract.outputs]
+    exact = [8 * math.prod(one.shape) for one in contract.outputs]
+    return Plans(
+        _plan([(size, READ_ONLY) for size in inputs] + [(size, WRITTEN) for size in outputs], slots),
+        _plan([(SEED_BYTES, READ_ONLY)] + [(size, WRITTEN) for size in (*inputs, *exact)], slots),
+        slots,
+    )
+
+
+def _plan(arrays: Sequence[tuple[int, int]], slots: int) -> Blob:
+    head = struct.pack("<4I", len(arrays), slots, 0, 0)
+    return Blob.of(head + b"".join(struct.pack("<2Q", size, kind) for size, kind in arrays))

@@ -1,0 +1,313 @@
+"""The evaluator of the kind ``module``: reject, build, then turns against the reference, the first of them untimed.
+
+It plays the same two roles as ``program.py``'s and keeps to the same promises.  What departs: a side is one process
+that lives through its race, because torch takes a second to start; so every call gets fresh inputs and every output of
+every call is checked, verified and timed alike, and nothing that a process keeps can help it.  A confirmation has new
+processes, new weights and new seeds.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+import secrets
+from collections.abc import Mapping, Sequence
+from contextlib import AsyncExitStack
+from dataclasses import dataclass, replace
+from typing import final
+
+import anyio
+
+from maxcode.errors import InputError
+from maxcode.evaluate.build import Built
+from maxcode.evaluate.contest import warnings_of
+from maxcode.evaluate.judging import reject
+from maxcode.evaluate.lanes import build_lane
+from maxcode.evaluate.module.constants import replaced
+from maxcode.evaluate.module.contract import Contract, Plans, degenerate, plans, shapes_told
+from maxcode.evaluate.module.natives import Natives
+from maxcode.evaluate.module.operators import operators
+from maxcode.evaluate.module.runtime import find_runtime
+from maxcode.evaluate.module.sides import BUILD_FAILED, CANDIDATE, REFERENCE, WRONG_OUTPUT, Side, Stage
+from maxcode.evaluate.module.track import CALL, Failed, ModuleTrack, open_track
+from maxcode.evaluate.prepare import Admitted, Input
+from maxcode.evaluate.racing import (
+    End,
+    Held,
+    Pair,
+    end_of_confirmation,
+    end_of_playoff,
+    end_of_race,
+    run_until,
+    timing_of,
+)
+from maxcode.evaluate.racing import Side as Name
+from maxcode.evaluate.sandbox import Blob, Sandbox
+from maxcode.stats import RaceRule, median_interval
+from maxcode.types import (
+    Action,
+    CaseResult,
+    Evaluation,
+    Feedback,
+    Hotspot,
+    Interval,
+    Outcome,
+    Problem,
+    Program,
+    RaceVerdict,
+    State,
+    StateId,
+    Timing,
+)
+
+VERIFY_ROUNDS, CONFIRM_ROUNDS = 3, 10
+PLAYOFF_PAIRS, COMPILED_PAIRS = 15, 15
+_CLASS = re.compile(r"^class[ \t]+ModelNew\b", re.MULTILINE)
+
+
+@final
+@dataclass(frozen=True, slots=True)
+class Staged:
+    """An admitted module problem: where its sides are started, its plans and reference; ``caveats`` go with every
+    result."""
+
+    stage: Stage
+    plans: Plans
+    reference: Side
+    admitted: Admitted
+    caveats: tuple[str, ...]
+
+    @property
+    def inputs(self) -> tuple[Input, ...]:
+        return self.admitted.timed
+
+
+@final
+class ModuleEvaluator:
+    """Evaluates candidates of the module problems it has admitted; share it between search and training.
+
+    Trusts: the kernel, bubblewrap, the shim of every session, this process, and the reference, which is the user's.
+    """
+
+    def __init__(self, sandbox: Sandbox, rule: RaceRule = RaceRule()) -> None:  # noqa: B008
+        self._sandbox = sandbox
+        self._rule = rule
+        self._short = replace(rule, most=PLAYOFF_PAIRS)
+        self._staged: dict[str, Staged] = {}
+        self._natives = Natives()
+        self._admitting = anyio.Lock()
+
+    @property
+    def sandbox(self) -> str:
+        """The sandbox's tier in words; part of every result."""
+        return self._sandbox.describe()
+
+    # ------------------------------------------------------------------------------------------------- admission
+
+    async def admit(self, problem: Problem) -> Admitted:
+        """Run the reference: what it takes and gives, whether it is degenerate, how long a call takes.
+
+        InputError when it cannot be compared with anything.
+        """
+        staged = await self._stage(problem)
+        self._staged[_identity(problem)] = staged
+        return staged.admitted
+
+    async def _stage(self, problem: Problem) -> Staged:
+        spec = problem.spec.module_spec
+        if spec.device != "cpu":
+            raise InputError('no GPU can be used here: only `device = "cpu"` is evaluated on this machine')
+        reference = Side(replaced(problem.program.text, dict(spec.constants)), REFERENCE)
+        threads = 1 if problem.goal == "cpu" else os.cpu_count() or 1
+        stage = Stage(self._sandbox, find_runtime(), problem, threads, secrets.randbits(31))
+        stage = replace(stage, contract=await stage.describe(reference))
+        stage = await stage.with_weights(reference)
+        seconds = await self._seconds(stage, reference)
+        plan = plans(stage.contract, stage.contract.slots(seconds))
+        caveats = tuple(
+            f"degenerate: {why}; a program could pass without doing the work, so a speed-up means nothing here"
+            for why in degenerate(stage.contract)
+        )
+        spots = await operators(stage, reference)
+        return Staged(stage, plan, reference, _admitted(problem, stage.contract, (seconds, spots), caveats), caveats)
+
+    async def _seconds(self, stage: Stage, reference: Side) -> float:
+        """What a call of the reference takes when it is warm."""
+        async with open_track(stage, plans(stage.contract, 2), reference, {"original": reference}) as track:
+            await track.pair()
+            pairs = [await track.pair() for _ in range(3)]
+        return min(pair.total("original") for pair in pairs) / 2
+
+    async def _of(self, problem: Problem) -> Staged:
+        async with self._admitting:
+            if _identity(problem) not in self._staged:
+                await self.admit(problem)
+            return self._staged[_identity(problem)]
+
+    # ------------------------------------------------------------------------------------------------ evaluator
+
+    async def evaluate(self, problem: Problem, action: Action, rival: Action | None = None) -> Evaluation:
+        """The ladder: reject, build, verify, time.  The ratio is against the reference in eager mode."""
+        if (refused := _rejected(problem, action)) is not None:
+            return refused
+        assert action.program is not None
+        staged = await self._of(problem)
+        side = await self._built(staged, action.program)
+        if isinstance(side, Evaluation):
+            return side
+        sides: dict[Name, Side] = {"original": staged.reference, "candidate": side}
+        if rival is not None and rival.program is not None and rival.program.digest != action.program.digest:
+            beside = await self._built(staged, rival.program)
+            sides |= {} if isinstance(beside, Evaluation) else {"rival": beside}
+        found = await self._raced(staged, sides, end_of_race(self._rule, "rival" in sides))
+        if found.timing is not None and found.timing.speedup.value > 0.9:  # only such states may be expanded
+            async with build_lane():
+                found = replace(found, profile=await operators(staged.stage, side))
+        return found
+
+    async def _built(self, staged: Staged, program: Program) -> Side | Evaluation:
+        async with build_lane():
+            side, failed = await self._natives.of(staged.stage, Side(program.text, CANDIDATE))
+        return side if failed is None else Evaluation(Outcome.UNBUILT, Feedback((failed.reason,), failed.diagnostics))
+
+    async def _raced(self, staged: Staged, sides: Mapping[Name, Side], end: End) -> Evaluation:
+        try:
+            held, warnings = await self._run(staged, sides, end, VERIFY_ROUNDS)
+        except Failed as failed:
+            if failed.side != "rival":
+                return _failed(failed)
+            kept: dict[Name, Side] = {name: side for name, side in sides.items() if name != "rival"}
+            return await self._raced(staged, kept, end_of_race(self._rule, False))
+        timing = timing_of(staged.stage.problem, held, staged.inputs)
+        return _found(timing, (*staged.caveats, *warnings, *warnings_of(timing)))
+
+    async def _run(
+        self, staged: Staged, sides: Mapping[Name, Side], end: End, verify: int
+    ) -> tuple[Held, tuple[str, ...]]:
+        """Start the sides, check ``verify`` rounds that are not timed, then race until ``end``."""
+        async with AsyncExitStack() as stack:
+            async with build_lane():
+                track = await stack.enter_async_context(open_track(staged.stage, staged.plans, staged.reference, sides))
+                for _ in range(verify):
+                    await track.pair()
+            held = await run_until(end, track)
+        return held, _seeded(track)
+
+    # -------------------------------------------------------------------------------------------------- referee
+
+    async def settle(
+        self, problem: Problem, contenders: Sequence[State], champion: State | None
+    ) -> dict[StateId, Evaluation]:
+        """Contenders in slot order against the leader on fresh pairs, with new weights; the last one standing is
+        confirmed, beside torch.compile of the reference."""
+        known = await self._of(problem)
+        staged = replace(known, stage=await self._renewed(known))
+        found: dict[StateId, Evaluation] = {}
+        leader: tuple[State, Side] | None = None
+        for state in (champion, *contenders) if champion is not None else contenders:
+            side = await self._built(staged, state.program)
+            if isinstance(side, Evaluation):
+                found[state.id] = side
+            elif leader is None or await self._wins(staged, (state, side), leader, found):
+                leader = (state, side)
+        if leader is not None and leader[0] is not champion:
+            found[leader[0].id] = await self._confirmed(staged, leader[1])
+        return found
+
+    async def _renewed(self, staged: Staged) -> Stage:
+        return await replace(staged.stage, seed=secrets.randbits(31)).with_weights(staged.reference)
+
+    async def _wins(
+        self,
+        staged: Staged,
+        candidate: tuple[State, Side],
+        leader: tuple[State, Side],
+        found: dict[StateId, Evaluation],
+    ) -> bool:
+        sides: dict[Name, Side] = {"original": staged.reference, "rival": leader[1], "candidate": candidate[1]}
+        try:
+            held, _ = await self._run(staged, sides, end_of_playoff(self._short), VERIFY_ROUNDS)
+        except Failed as failed:
+            if failed.side == "original":
+                return False
+            found[(candidate if failed.side == "candidate" else leader)[0].id] = _failed(failed)
+            return failed.side == "rival"
+        return held.verdict == "faster"
+
+    async def _confirmed(self, staged: Staged, side: Side) -> Evaluation:
+        sides: dict[Name, Side] = {"original": staged.reference, "candidate": side}
+        try:
+            held, warnings = await self._run(staged, sides, end_of_confirmation(self._rule), CONFIRM_ROUNDS)
+        except Failed as failed:
+            return _failed(failed)
+        timing = timing_of(staged.stage.problem, held, staged.inputs)
+        compiled, why = await self._over_compiled(staged, side)
+        timing = replace(timing, confirmed=True, over_compiled=compiled)
+        return _found(timing, (*staged.caveats, *warnings, *warnings_of(timing), *why))
+
+    async def _over_compiled(self, staged: Staged, side: Side) -> tuple[Interval | None, tuple[str, ...]]:
+        """The candidate's speed-up over torch.compile of the reference; None, with the reason, where that fails."""
+        compiled = replace(staged.reference, compile=True)
+        sides: dict[Name, Side] = {"original": staged.reference, "rival": compiled, "candidate": side}
+
+        def end(pairs: list[Pair]) -> RaceVerdict | None:
+            return "tie" if len(pairs) >= COMPILED_PAIRS else None
+
+        try:
+            held, _ = await self._run(staged, sides, end, VERIFY_ROUNDS)
+        except Failed as failed:
+            return None, (f"not compared with torch.compile: {failed}",)
+        return median_interval([pair.ratio("rival", "candidate") for pair in held.pairs]), ()
+
+
+def _admitted(
+    problem: Problem, contract: Contract, seen: tuple[float, tuple[Hotspot, ...]], caveats: tuple[str, ...]
+) -> Admitted:
+    """The problem with its shapes in its statement; ``seen``: seconds of a call of the reference, and its profile."""
+    seconds, spots = seen
+    given = Input(CALL, Blob.of(b""), None, "generated", seconds)
+    baseline = Evaluation(Outcome.CORRECT, profile=spots, measures={CALL: seconds}, warnings=caveats)
+    statement = "\n".join(part for part in (problem.statement, *shapes_told(contract)) if part)
+    return Admitted(replace(problem, statement=statement), (given,), (given,), Built(None), baseline, notes=caveats)
+
+
+def _identity(problem: Problem) -> str:
+    return repr((problem.program.digest, problem.spec.module_spec, problem.spec.limits, problem.goal))
+
+
+def _rejected(problem: Problem, action: Action) -> Evaluation | None:
+    if (refused := reject(problem, action)) is not None:
+        return refused
+    assert action.program is not None
+    if not _CLASS.search(action.program.text):
+        return Evaluation(Outcome.REJECTED, Feedback(("the program must define `class ModelNew`",)))
+    return None
+
+
+def _failed(failed: Failed) -> Evaluation:
+    """What a candidate that failed comes to; the reference must not."""
+    if failed.side == "original":
+        raise InputError(f"the reference failed while being called: {failed}")
+    ran = failed.ran
+    outcome = Outcome.WRONG
+    if ran is not None and ran.ending == "timeout":
+        outcome = Outcome.TIMEOUT
+    elif ran is not None and ran.ending == "exit" and ran.code == BUILD_FAILED:
+        outcome = Outcome.UNBUILT
+    elif ran is not None and ran.ending != "tampered" and (ran.ending, ran.code) != ("exit", WRONG_OUTPUT):
+        outcome = Outcome.CRASHED
+    words = ran.stderr.decode(errors="replace")[-8000:] if ran is not None else ""
+    case = CaseResult(CALL, outcome, ran.cpu_s if ran is not None else 0.0, seen=True, detail=str(failed))
+    return Evaluation(outcome, Feedback((str(failed),), words if outcome is Outcome.UNBUILT else "", (case,)))
+
+
+def _found(timing: Timing, warnings: tuple[str, ...]) -> Evaluation:
+    seconds = min((candidate for _, candidate in timing.samples), default=0.0)
+    case = CaseResult(CALL, Outcome.CORRECT, seconds, seen=True)
+    return Evaluation(Outcome.CORRECT, Feedback(cases=(case,)), timing, measures={CALL: seconds}, warnings=warnings)
+
+
+def _seeded(track: ModuleTrack) -> tuple[str, ...]:
+    if "candidate" not in track.seeded:
+        return ()
+    return ("its parameters are not named as the reference's: both were made by the same seed, not copied",)

@@ -1,0 +1,394 @@
+"""Runs one side of a module problem inside the sandbox; never imported by maxcode.
+
+    driver.py build|calls|make|describe|weights|profile
+
+What it does for a candidate is trusted no more than the candidate, whose process it shares: what counts is read by the
+shim outside.  It sees only its own side: for a candidate the candidate's file, for the reference the reference's.
+``/src/meta.json`` says which file, class, threads, shapes.  In ``calls`` and ``make`` it answers rounds over an
+exchange memory (``shim_calls.h``): descriptors 4 the memory, 5 go, 6 done.
+"""
+
+from __future__ import annotations
+
+import importlib.util
+import json
+import math
+import mmap
+import os
+import sys
+from collections.abc import Callable
+from typing import Any
+
+GUARD = 4096
+SCRATCH = "/tmp/scratch"
+WRONG_OUTPUT = 97  # exit status for an output that is not what the contract says
+BUILD_FAILED = 98  # exit status for a file that cannot be loaded, or native code that does not compile
+OUT = "/tmp/out"
+PROFILED_CALLS, PROFILED_S = 20, 0.5
+
+
+def load_meta() -> dict[str, Any]:
+    with open("/src/meta.json") as file:
+        return dict(json.load(file))
+
+
+def import_torch(meta: dict[str, Any]) -> Any:
+    for name in ("OMP_NUM_THREADS", "MKL_NUM_THREADS"):
+        os.environ[name] = str(meta["threads"])
+    os.environ["MAXCODE_NATIVE"] = meta["natives"]
+    os.environ["TORCH_EXTENSIONS_DIR"] = SCRATCH + "/extensions"
+    os.environ["TORCHINDUCTOR_CACHE_DIR"] = SCRATCH + "/inductor"
+    os.environ["MAX_JOBS"] = "1"
+    sys.path[:0] = meta["paths"]
+    sys.dont_write_bytecode = True
+    import warnings
+
+    warnings.filterwarnings("ignore", message="Failed to initialize NumPy")
+    import torch
+
+    torch.set_num_threads(meta["threads"])
+    return torch
+
+
+def load_file(meta: dict[str, Any]) -> Any:
+    """The module of the file; its errors are those of a build."""
+    try:
+        return loaded(meta)
+    except Exception:
+        import traceback
+
+        traceback.print_exc()
+        sys.stderr.flush()
+        os._exit(BUILD_FAILED)
+
+
+def loaded(meta: dict[str, Any]) -> Any:
+    spec: Any = importlib.util.spec_from_file_location("module", "/src/" + meta["file"])
+    module = importlib.util.module_from_spec(spec)
+    sys.modules[spec.name] = module
+    spec.loader.exec_module(module)
+    return module
+
+
+def dtype_of(torch: Any, name: str) -> Any:
+    return getattr(torch, name)
+
+
+class Exchange:
+    """The arrays of every slot as tensors over the exchange memory."""
+
+    def __init__(self, torch: Any, arrays: list[dict[str, Any]], slots: int) -> None:
+        size = os.fstat(4).st_size
+        self.memory = mmap.mmap(4, size, mmap.MAP_SHARED, mmap.PROT_READ | mmap.PROT_WRITE)
+        at = GUARD
+        self.slots: list[list[Any]] = []
+        for _ in range(slots):
+            slot = []
+            for array in arrays:
+                slot.append(view(torch, self.memory, array, at))
+                at += (array["bytes"] + GUARD - 1) // GUARD * GUARD + GUARD
+            self.slots.append(slot)
+
+
+def view(torch: Any, memory: Any, array: dict[str, Any], at: int) -> Any:
+    dtype = dtype_of(torch, array["dtype"])
+    count = elements(array)
+    if count == 0:
+        return torch.empty(array["shape"], dtype=dtype)
+    return torch.frombuffer(memory, dtype=dtype, count=count, offset=at).reshape(array["shape"])
+
+
+def rounds(answer: Callable[[], None]) -> None:
+    """Say that we are ready, then answer every round."""
+    while True:
+        os.write(6, b"d")
+        if not os.read(5, 1):
+            return
+        answer()
+
+
+def arguments(inputs: list[dict[str, Any]], tensors: list[Any]) -> list[Any]:
+    """The arguments of forward: tensors in their places, the rest as it is."""
+    given = iter(tensors)
+    return [next(given) if "dtype" in one else thawed(one.get("value")) for one in inputs]
+
+
+def thawed(value: Any) -> Any:
+    """JSON has no tuples; they come as {"tuple": [...]}."""
+    if isinstance(value, dict):
+        return tuple(thawed(one) for one in value["tuple"])
+    return [thawed(one) for one in value] if isinstance(value, list) else value
+
+
+def frozen(value: Any) -> Any:
+    if isinstance(value, tuple):
+        return {"tuple": [frozen(one) for one in value]}
+    if isinstance(value, list):
+        return [frozen(one) for one in value]
+    if value is None or isinstance(value, (bool, int, float, str)):
+        return value
+    raise TypeError(f"{type(value).__name__} is not a number, a text, or a list of them")
+
+
+def outputs_of(torch: Any, returned: Any, wanted: list[dict[str, Any]]) -> list[Any]:
+    """The tensors that forward returned; ends the process where they are not what the reference gives."""
+    found = list(returned) if isinstance(returned, (tuple, list)) else [returned]
+    if len(found) != len(wanted):
+        leave(f"forward returned {len(found)} outputs in place of {len(wanted)}")
+    for one, array in zip(found, wanted, strict=True):
+        if type(one) is not torch.Tensor and type(one) is not torch.nn.Parameter:
+            leave(f"forward returned a {type(one).__name__} in place of a torch.Tensor")
+        if list(one.shape) != array["shape"]:
+            leave(f"the output has shape {list(one.shape)} in place of {array['shape']}")
+        if str(one.dtype) != "torch." + array["dtype"]:
+            leave(f"the output is {one.dtype} in place of torch.{array['dtype']}")
+    return found
+
+
+def leave(why: str) -> None:
+    sys.stderr.write("\n" + why + "\n")
+    sys.stderr.flush()
+    os._exit(WRONG_OUTPUT)
+
+
+def construct(torch: Any, meta: dict[str, Any], module: Any) -> Any:
+    """The model, by the seed; then the weights are copied where there are some to copy."""
+    torch.manual_seed(meta["seed"])
+    model = getattr(module, meta["class"])(*arguments(meta["init"], []))
+    if meta["weights"]:
+        copy_weights(torch, meta, model)
+    return model
+
+
+def copy_weights(torch: Any, meta: dict[str, Any], model: Any) -> None:
+    with open("/src/weights", "rb") as file:
+        raw = bytearray(file.read())
+    state, at = {}, 0
+    for one in meta["weights"]:
+        state[one["name"]] = view(torch, raw, one, at).clone()
+        at += one["bytes"]
+    own = model.state_dict()
+    if set(own) != set(state) or any(own[name].shape != state[name].shape for name in state):
+        sys.stderr.write("weights by seed\n")  # sides.py reads it
+        return
+    model.load_state_dict(state, strict=True)
+
+
+def build(torch: Any, meta: dict[str, Any]) -> None:
+    """Load, construct and call the candidate once, and pack every shared object that came of it."""
+    import glob
+    import tarfile
+
+    os.environ["MAXCODE_NATIVE"] = SCRATCH
+    os.makedirs(SCRATCH, exist_ok=True)
+    module = load_file(meta)
+    try:
+        model = getattr(module, meta["class"])(*arguments(meta["init"], []))
+        with torch.no_grad():
+            model(*arguments(meta["inputs"], [random_tensor(torch, one) for one in meta["inputs"] if "dtype" in one]))
+    except Exception:
+        import traceback
+
+        traceback.print_exc()
+        sys.stderr.flush()
+        os._exit(BUILD_FAILED)
+    with tarfile.open(OUT, "w") as archive:
+        for path in glob.glob(SCRATCH + "/*.so"):
+            archive.add(path, os.path.basename(path))
+        for path in glob.glob(SCRATCH + "/extensions/**/*.so", recursive=True):
+            archive.add(path, "extension_" + os.path.basename(path))
+
+
+def random_tensor(torch: Any, array: dict[str, Any]) -> Any:
+    dtype = dtype_of(torch, array["dtype"])
+    if dtype.is_floating_point:
+        return torch.rand(array["shape"], dtype=dtype)
+    return torch.zeros(array["shape"], dtype=dtype)
+
+
+def use_what_was_built(meta: dict[str, Any]) -> None:
+    """load_inline and its like find the extension that the build made; nothing can be compiled here."""
+    with open("/src/" + meta["file"]) as file:
+        if "cpp_extension" not in file.read():
+            return
+    import torch.utils.cpp_extension as extension
+
+    def prebuilt(name: str, *_: Any, **__: Any) -> Any:
+        path = meta["natives"] + "/extension_" + name + ".so"
+        spec: Any = importlib.util.spec_from_file_location(name, path)
+        module = importlib.util.module_from_spec(spec)
+        spec.loader.exec_module(module)
+        return module
+
+    extension.load_inline = extension.load = prebuilt
+
+
+def call_rounds(torch: Any, meta: dict[str, Any]) -> None:
+    use_what_was_built(meta)
+    module = load_file(meta)
+    model = construct(torch, meta, module)
+    compiled = torch.compile(model) if meta["compile"] else model
+    inputs = [one for one in meta["inputs"] if "dtype" in one]
+    exchange = Exchange(torch, inputs + meta["outputs"], meta["slots"])
+
+    def answer() -> None:
+        with torch.no_grad():
+            found = [compiled(*arguments(meta["inputs"], slot[: len(inputs)])) for slot in exchange.slots]
+            for slot, returned in zip(exchange.slots, found, strict=True):
+                for place, one in zip(slot[len(inputs) :], outputs_of(torch, returned, meta["outputs"]), strict=True):
+                    place.copy_(one)
+
+    rounds(answer)
+
+
+def make_rounds(torch: Any, meta: dict[str, Any]) -> None:
+    """Fresh inputs for a round from the seed it is given; with ``exact`` the outputs in double precision too."""
+    module = load_file(meta)
+    inputs = [one for one in meta["inputs"] if "dtype" in one]
+    seed = {"dtype": "int64", "shape": [1], "bytes": 8}
+    exact = [dict(one, dtype="float64", bytes=8 * elements(one)) for one in meta["outputs"]] if meta["exact"] else []
+    exchange = Exchange(torch, [seed, *inputs, *exact], meta["slots"])
+    model = construct(torch, meta, module).double() if meta["exact"] else None
+
+    def answer() -> None:
+        for slot in exchange.slots:
+            torch.manual_seed(int(slot[0][0]))
+            given = module.get_inputs()
+            for place, one in zip(
+                slot[1 : 1 + len(inputs)], [one for one in given if isinstance(one, torch.Tensor)], strict=True
+            ):
+                place.copy_(one)
+            if model is not None:
+                with torch.no_grad():
+                    returned = model(*[doubled(torch, one) for one in given])
+                found = list(returned) if isinstance(returned, (tuple, list)) else [returned]
+                for place, one in zip(slot[1 + len(inputs) :], found, strict=True):
+                    place.copy_(one)
+
+    rounds(answer)
+
+
+def doubled(torch: Any, value: Any) -> Any:
+    return value.double() if isinstance(value, torch.Tensor) and value.is_floating_point() else value
+
+
+def elements(array: dict[str, Any]) -> int:
+    return math.prod(array["shape"])
+
+
+def about(one: Any) -> dict[str, Any]:
+    return {"dtype": str(one.dtype)[6:], "shape": list(one.shape), "bytes": one.numel() * one.element_size()}
+
+
+def describe(torch: Any, meta: dict[str, Any]) -> None:
+    """What the reference takes and gives, how its output depends on what it is given, and how long it takes."""
+    import time
+
+    module = load_file(meta)
+    init = [frozen(one) for one in module.get_init_inputs()]
+    torch.manual_seed(meta["seed"])
+    model = module.Model(*module.get_init_inputs())
+    torch.manual_seed(meta["seed"] + 1)
+    given = module.get_inputs()
+    kept = [one.clone() if isinstance(one, torch.Tensor) else one for one in given]
+    with torch.no_grad():
+        started = time.process_time()
+        first = listed(model(*given))
+        seconds = time.process_time() - started
+        changed = any(isinstance(a, torch.Tensor) and not torch.equal(a, b) for a, b in zip(given, kept, strict=True))
+        again = listed(model(*[one.clone() if isinstance(one, torch.Tensor) else one for one in kept]))
+        torch.manual_seed(meta["seed"] + 2)
+        other = listed(model(*module.get_inputs()))
+        torch.manual_seed(meta["seed"] + 3)
+        reweighted = listed(module.Model(*module.get_init_inputs())(*kept))
+    said = {
+        "init": [{"value": one} for one in init],
+        "inputs": [about(one) if isinstance(one, torch.Tensor) else {"value": frozen(one)} for one in kept],
+        "outputs": [about(one) for one in first],
+        "weights": [dict(about(one), name=name) for name, one in model.state_dict().items()],
+        "seconds": seconds,
+        "changes_inputs": changed,
+        "figures": [figures(one) for one in first],
+        "apart": {
+            "again": apart(first, again),
+            "inputs": apart(first, other),
+            "weights": apart(first, reweighted),
+        },
+    }
+    print()
+    json.dump(said, sys.stdout)
+
+
+def listed(returned: Any) -> list[Any]:
+    return list(returned) if isinstance(returned, (tuple, list)) else [returned]
+
+
+def figures(one: Any) -> dict[str, Any]:
+    """JSON has no NaN: where a number is none, ``finite`` says it."""
+    value = one.double()
+    numbers = {"least": value.min(), "most": value.max(), "std": value.std(correction=0)}
+    finite = bool(value.isfinite().all())
+    return {**{name: float(number) if finite else 0.0 for name, number in numbers.items()}, "finite": finite}
+
+
+def apart(first: list[Any], second: list[Any]) -> float:
+    """The largest difference of two lists of outputs, as a share of the largest value; 1 where one is not finite."""
+    worst = 0.0
+    for a, b in zip(first, second, strict=True):
+        scale = max(float(a.double().abs().max()), 1e-300)
+        error = float((a.double() - b.double()).abs().max()) / scale
+        worst = max(worst, error) if math.isfinite(error) else 1.0
+    return worst
+
+
+def write_weights(torch: Any, meta: dict[str, Any]) -> None:
+    """The state of a Model made by ``seed``, raw, in the order of its state_dict."""
+    module = load_file(meta)
+    torch.manual_seed(meta["seed"])
+    for one in module.Model(*module.get_init_inputs()).state_dict().values():
+        flat = one.detach().contiguous().reshape(-1).view(torch.uint8) if one.numel() else one
+        sys.stdout.buffer.write(
+            bytes(flat.untyped_storage())[: one.numel() * one.element_size()] if one.numel() else b""
+        )
+
+
+def profile_calls(torch: Any, meta: dict[str, Any]) -> None:
+    """Seconds by operator, and those that no operator accounts for, as JSON: of a few calls on random inputs."""
+    import time
+
+    from torch.profiler import ProfilerActivity, profile
+
+    use_what_was_built(meta)
+    model = construct(torch, meta, load_file(meta))
+    given = arguments(meta["inputs"], [random_tensor(torch, one) for one in meta["inputs"] if "dtype" in one])
+    with torch.no_grad():
+        model(*given)
+        started = time.perf_counter()
+        model(*given)
+        calls = max(1, min(PROFILED_CALLS, int(PROFILED_S / max(time.perf_counter() - started, 1e-6))))
+        with profile(activities=[ProfilerActivity.CPU]) as seen:
+            started = time.perf_counter()
+            for _ in range(calls):
+                model(*given)
+            seconds = time.perf_counter() - started
+    found = [[one.key, one.self_cpu_time_total / 1e6, one.count] for one in seen.key_averages()]
+    found = [one for one in found if not one[0].startswith("[")]
+    json.dump({"operators": found, "seconds": seconds, "calls": calls}, sys.stdout)
+
+
+ROLES = {
+    "build": build,
+    "calls": call_rounds,
+    "describe": describe,
+    "make": make_rounds,
+    "profile": profile_calls,
+    "weights": write_weights,
+}
+
+
+def main() -> None:
+    meta = load_meta()
+    ROLES[sys.argv[1]](import_torch(meta), meta)
+
+
+main()

@@ -1,0 +1,77 @@
+"""The native code of a candidate: compiled in a sandbox of its own, carried to the timed one as shared objects.
+
+The candidate is loaded, constructed and called once on random inputs of the right shapes, so that what compiles lazily
+is compiled too.  Where it compiles nothing, nothing is run here.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import io
+import re
+import tarfile
+from collections import OrderedDict
+from typing import final
+
+from maxcode.evaluate.build import Built
+from maxcode.evaluate.module.sides import BUILD_FAILED, Side, Stage, last_words
+from maxcode.evaluate.sandbox import Ran
+
+OUT = "/tmp/out"
+_COMPILES = re.compile(r"\b(?:maxcode\.native|cpp_extension|load_inline|ctypes|subprocess)\b")
+_NAME = re.compile(r"[A-Za-z0-9_.-]+\.so")
+_KEPT = 64
+_DIAGNOSTICS = 16_000
+
+
+@final
+class Natives:
+    """Builds the native code of candidates; remembers the last few by their text."""
+
+    def __init__(self) -> None:
+        self._built: OrderedDict[str, Built] = OrderedDict()
+        self._files: dict[str, dict[str, bytes]] = {}
+
+    async def of(self, stage: Stage, side: Side) -> tuple[Side, Built | None]:
+        """The side with its shared objects, or the failed build that says why there are none."""
+        if not _COMPILES.search(side.text):
+            return side, None
+        key = hashlib.sha256(side.text.encode()).hexdigest()
+        if key not in self._files and key not in self._built:
+            self._remember(key, await _build(stage, side))
+        if key in self._built:
+            return side, self._built[key]
+        return Side(side.text, side.model, self._files[key]), None
+
+    def _remember(self, key: str, found: dict[str, bytes] | Built) -> None:
+        if isinstance(found, Built):
+            self._built[key] = found
+            return
+        self._files[key] = found
+        while len(self._files) > _KEPT:
+            del self._files[next(iter(self._files))]
+
+
+async def _build(stage: Stage, side: Side) -> dict[str, bytes] | Built:
+    job = stage.job("build", collect=(OUT,), compiler=True)
+    async with stage.sandbox.session([], stage.sources(side), stage.runtime.binds) as session:
+        ran = await session.run(job)
+    if not ran.ok or OUT not in ran.files:
+        return _failed(ran)
+    return dict(_unpacked(ran.files[OUT]))
+
+
+def _failed(ran: Ran) -> Built:
+    words = ran.stderr.decode(errors="replace")
+    return Built(None, last_words(ran) if ran.code != BUILD_FAILED else "it does not build", words[-_DIAGNOSTICS:])
+
+
+def _unpacked(raw: bytes) -> list[tuple[str, bytes]]:
+    """The shared objects in a tar archive that nobody trusts: plain files with plain names."""
+    found = []
+    with tarfile.open(fileobj=io.BytesIO(raw)) as archive:
+        for member in archive:
+            file = archive.extractfile(member) if member.isfile() and _NAME.fullmatch(member.name) else None
+            if file is not None:
+                found.append((member.name, file.read()))
+    return found

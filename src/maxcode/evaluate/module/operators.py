@@ -1,0 +1,48 @@
+"""Where a module's time goes, by operator: torch.profiler inside the sandbox, on random inputs.
+
+For diagnosis only: nothing here is ever a timing, and a candidate may say what it likes about itself.
+"""
+
+from __future__ import annotations
+
+import math
+
+import msgspec
+
+from maxcode.evaluate.module.sides import Side, Stage
+from maxcode.types import Hotspot
+
+OUTSIDE = "outside of torch's operators (native code, Python)"
+SPOTS_KEPT = 12
+_LEAST = 0.005
+
+
+class _Said(msgspec.Struct, frozen=True):
+    """What the driver's role ``profile`` prints: (operator, own seconds, calls), and the seconds of all."""
+
+    operators: list[tuple[str, float, int]]
+    seconds: float
+    calls: int
+
+
+async def operators(stage: Stage, side: Side) -> tuple[Hotspot, ...]:
+    """The operators where a side spends its time, largest share first; empty where it cannot be profiled."""
+    ran = await stage.once("profile", side)
+    return shares(ran.stdout) if ran.ok else ()
+
+
+def shares(said: bytes) -> tuple[Hotspot, ...]:
+    """The operators in what the driver printed last; empty where it is nothing of the kind."""
+    try:
+        found = msgspec.json.decode(said.rstrip().rpartition(b"\n")[2], type=_Said)
+    except msgspec.MsgspecError:
+        return ()
+    known = [(name, seconds) for name, seconds, _ in found.operators if math.isfinite(seconds) and seconds > 0]
+    inside = sum(seconds for _, seconds in known)
+    total = max(found.seconds, inside)
+    if not math.isfinite(total) or total <= 0:
+        return ()
+    spots = [Hotspot(name[:80], 0, seconds / total) for name, seconds in known]
+    spots.append(Hotspot(OUTSIDE, 0, (total - inside) / total))
+    kept = sorted((spot for spot in spots if spot.share >= _LEAST), key=lambda spot: -spot.share)
+    return tuple(kept[:SPOTS_KEPT])

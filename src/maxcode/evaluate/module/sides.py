@@ -1,0 +1,177 @@
+"""The processes of a module problem: what each of them is given, and how it is started.
+
+Reference, candidate and the maker of inputs live in different sandboxes.  A candidate's process sees its own file, what
+was built from it, and copies of the weights; never the reference, its outputs, or a seed of the inputs.  Those are the
+maker's, which is told a fresh secret seed for every call.
+"""
+
+from __future__ import annotations
+
+import json
+import math
+from collections.abc import AsyncIterator, Mapping
+from contextlib import asynccontextmanager
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+from typing import Any, Literal, final
+
+import msgspec
+
+from maxcode.errors import InputError
+from maxcode.evaluate.module.contract import UNKNOWN, Contract, Plans, read_contract
+from maxcode.evaluate.module.runtime import Runtime
+from maxcode.evaluate.sandbox import Blob, Calls, Job, Ran, Sandbox
+from maxcode.types import Problem
+
+DRIVER = (Path(__file__).parent / "inside" / "driver.py").read_text()
+SIZES = (Path(__file__).parent / "inside" / "sizes.py").read_text()
+NATIVE = (Path(__file__).parents[2] / "native.py").read_text()
+LIBRARY = "/src/lib"  # what a candidate may import beside torch: `maxcode.native`
+NATIVES = "/src/natives"
+LEAST_MEMORY_MB = 4096  # torch alone maps more than a gigabyte of address space
+COMPILER_MB = 6144  # one that reads torch's headers takes 1.5 GB
+START_S = 120.0
+Model = Literal["Model", "ModelNew"]
+REFERENCE: Model = "Model"
+CANDIDATE: Model = "ModelNew"
+BY_SEED = "weights by seed"  # what the driver says where a candidate's parameters are not those of the reference
+WRONG_OUTPUT, BUILD_FAILED = 97, 98  # the driver's exit statuses, see inside/driver.py
+
+Role = Literal["calls", "make", "describe", "weights", "build", "profile"]
+
+
+@final
+@dataclass(frozen=True, slots=True)
+class Side:
+    """A program to be called.  ``natives``: file name -> shared object built from it; ``compile``: torch.compile around
+    it, which only a reference, being trusted with a compiler, may have."""
+
+    text: str
+    model: Model
+    natives: Mapping[str, bytes] = field(default_factory=dict)
+    compile: bool = False
+
+
+@final
+@dataclass(frozen=True, slots=True)
+class Stage:
+    """Where sides of one problem are started: the sandbox, torch, what the reference said, and its weights."""
+
+    sandbox: Sandbox
+    runtime: Runtime
+    problem: Problem
+    threads: int
+    seed: int
+    contract: Contract = UNKNOWN
+    weights: bytes = b""
+
+    def job(self, role: Role, compiler: bool = False, **more: Any) -> Job:
+        """The job of a role; its limits on time are the problem's, but for the start of torch."""
+        limits = self.problem.spec.limits
+        return Job(
+            (self.runtime.python, "-I", "-B", "/src/driver.py", role),
+            cpu_s=limits.run_s + START_S,
+            wall_s=3 * limits.run_s + START_S,
+            memory_mb=max(limits.memory_mb, COMPILER_MB if compiler else LEAST_MEMORY_MB),
+            output_mb=2048,
+            processes=limits.processes + 64,
+            **more,
+        )
+
+    def round_limits(self, is_candidate: bool) -> tuple[float, float]:
+        """Seconds of CPU and of wall time that a round may take; a reference may compile meanwhile."""
+        limits = self.problem.spec.limits
+        if not is_candidate:
+            return limits.run_s + START_S, 3 * limits.run_s + START_S
+        return limits.run_s, 3 * limits.run_s + 2
+
+    def sources(self, side: Side, slots: int = 1, exact: bool = False) -> dict[str, str | bytes]:
+        """What a side sees in /src."""
+        found: dict[str, str | bytes] = {
+            "driver.py": DRIVER,
+            "problem.py": side.text,
+            "meta.json": self._meta(side, slots, exact),
+            "weights": self.weights,
+            "lib/maxcode/__init__.py": "",
+            "lib/maxcode/native.py": NATIVE,
+        }
+        return {**found, **{f"natives/{name}": content for name, content in side.natives.items()}}
+
+    def _meta(self, side: Side, slots: int, exact: bool) -> str:
+        known = msgspec.to_builtins(self.contract)
+        wanted = {key: known[key] for key in ("init", "inputs", "outputs", "weights")}
+        return json.dumps(
+            {
+                "file": "problem.py",
+                "class": side.model,
+                "threads": self.threads,
+                "natives": NATIVES,
+                "paths": [LIBRARY, *self.runtime.paths],
+                "seed": self.seed,
+                "compile": side.compile,
+                "slots": slots,
+                "exact": exact,
+                **wanted,
+            }
+        )
+
+    async def describe(self, reference: Side) -> Contract:
+        """What the reference takes and gives; InputError in its own words when it does not run."""
+        ran = await self._once("describe", reference)
+        return read_contract(ran.stdout)
+
+    async def with_weights(self, reference: Side) -> Stage:
+        """This stage with fresh weights, made by the reference from the stage's seed."""
+        if not self.contract.weights:
+            return self
+        ran = await self._once("weights", reference)
+        wanted = sum(one.bytes for one in self.contract.weights)
+        if len(ran.stdout) != wanted:
+            raise InputError(f"the reference made {len(ran.stdout)} bytes of weights in place of {wanted}")
+        return replace(self, weights=ran.stdout)
+
+    async def once(self, role: Role, side: Side) -> Ran:
+        """What one run of a role came to, in a sandbox of its own; torch.profiler wants to make a folder there."""
+        measured = role != "profile"
+        async with self.sandbox.session([], self.sources(side), self.runtime.binds, measured=measured) as session:
+            return await session.run(self.job(role))
+
+    async def _once(self, role: Role, reference: Side) -> Ran:
+        ran = await self.once(role, reference)
+        if not ran.ok:
+            raise InputError(f"the reference {self.problem.program.name} does not run: {last_words(ran)}")
+        return ran
+
+    @asynccontextmanager
+    async def started(self, side: Side, plans: Plans) -> AsyncIterator[Calls]:
+        """A side's process, on its way to its first round."""
+        async with self._calls("calls", side, plans.calls, plans.slots) as calls:
+            yield calls
+
+    @asynccontextmanager
+    async def maker(self, reference: Side, plans: Plans) -> AsyncIterator[Calls]:
+        """The process that makes inputs, and outputs in double precision."""
+        async with self._calls("make", reference, plans.made, plans.slots) as calls:
+            yield calls
+
+    @asynccontextmanager
+    async def _calls(self, role: Role, side: Side, plan: Blob, slots: int) -> AsyncIterator[Calls]:
+        sources = self.sources(side, slots, exact=role == "make")
+        job = self.job(role, stdin=plan, called=True, stepped=True)
+        async with (
+            self.sandbox.session([plan], sources, self.runtime.binds, measured=not side.compile) as session,
+            session.calls(job) as calls,
+        ):
+            yield calls
+
+
+def last_words(ran: Ran) -> str:
+    """The end of what it wrote to stderr, or how it ended."""
+    lines = [line for line in ran.stderr.decode(errors="replace").splitlines() if line.strip()]
+    how = {"timeout": f"stopped after {ran.cpu_s:.1f} s", "tampered": "it wrote to its inputs"}.get(ran.ending)
+    return how or (lines[-1].strip()[:500] if lines else f"{ran.ending} {ran.code}")
+
+
+def elements(shape: list[int]) -> int:
+    """How many numbers a tensor of this shape holds."""
+    return math.prod(shape)

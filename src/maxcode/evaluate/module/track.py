@@ -1,0 +1,157 @@
+"""Sides of a module problem taking turns: fresh inputs for every call, every output checked.
+
+One pair is one round by every side on the same fresh inputs, in random order; between rounds a process is stopped.  An
+output is right when it is as near to that of the reference in double precision as the reference itself is, or within
+the tolerance: ``max |got - exact| / (rms(exact) + |exact|) <= max(tolerance, 3 x the reference's own)``, over all
+elements, so that the bound is scaled to the output (ours: KernelBench's absolute bound passes anything where outputs
+are small).
+"""
+
+from __future__ import annotations
+
+import math
+import random
+import secrets
+import struct
+from collections.abc import AsyncIterator, Mapping
+from contextlib import AsyncExitStack, asynccontextmanager
+from dataclasses import dataclass
+from typing import final
+
+import anyio.to_thread
+
+from maxcode.errors import InputError
+from maxcode.evaluate.comparing import distance, worst
+from maxcode.evaluate.module.contract import COMPARED, Plans
+from maxcode.evaluate.module.sides import BY_SEED, Side, Stage, elements, last_words
+from maxcode.evaluate.racing import Pair
+from maxcode.evaluate.racing import Side as Name
+from maxcode.evaluate.sandbox import Blob, Calls, Ran
+from maxcode.types import Clock
+
+OWN_ERRORS = 3.0  # how many times further from the exact output than the reference itself
+CALL = "calls"  # the one input that module problems have
+
+
+class Failed(Exception):
+    """A side did not answer a round, or answered wrongly; ``ran`` says how it ended where it did."""
+
+    def __init__(self, side: Name, why: str, ran: Ran | None = None) -> None:
+        super().__init__(why)
+        self.side = side
+        self.ran = ran
+
+
+@final
+@dataclass(frozen=True, slots=True)
+class Made:
+    """A round's inputs, one blob, and for each slot the exact outputs, doubles."""
+
+    inputs: Blob
+    exact: tuple[bytes, ...]
+
+
+@final
+class ModuleTrack:
+    """Processes that are ready to be called.  Hold the timing lane while using it."""
+
+    def __init__(
+        self, stage: Stage, plans: Plans, maker: Calls, sides: Mapping[Name, Calls], seeded: frozenset[Name]
+    ) -> None:
+        self.seeded = seeded  # sides whose weights are by the same seed, not copied
+        self._contract = stage.contract
+        self._tolerance = stage.problem.spec.module_spec.tolerance
+        self._plans = plans
+        self._maker = maker
+        self._sides = dict(sides)
+        self._order = random.SystemRandom()
+        self._limits = {name: stage.round_limits(name == "candidate") for name in ("original", "rival", "candidate")}
+        self.clock: Clock = stage.problem.goal
+
+    async def pair(self) -> Pair:
+        """One round by every side, in random order; ``Failed`` names the side whose output is not right."""
+        made = await self._make()
+        names = list(self._sides)
+        self._order.shuffle(names)
+        found = {name: await self._round(name, made) for name in names}
+        await self._check(made, found)
+        seconds = {name: ran.cpu_s if self.clock == "cpu" else ran.wall_s for name, ran in found.items()}
+        return Pair(
+            {name: {CALL: seconds[name]} for name in self._sides}, {name: found[name].wall_s for name in self._sides}
+        )
+
+    async def _make(self) -> Made:
+        seeds = b"".join(struct.pack("<q", secrets.randbits(62)) for _ in range(self._plans.slots))
+        with Blob.of(seeds) as blob:
+            ran = await self._maker.round(blob, *self._limits["original"])
+        if ran.ending != "answered":
+            raise InputError(f"get_inputs of the reference failed: {last_words(ran)}")
+        taken = self._contract.input_bytes
+        each = taken + sum(8 * elements(one.shape) for one in self._contract.outputs)
+        slots = [ran.stdout[at : at + each] for at in range(0, len(ran.stdout), each)]
+        return Made(Blob.of(b"".join(slot[:taken] for slot in slots)), tuple(slot[taken:] for slot in slots))
+
+    async def _round(self, name: Name, made: Made) -> Ran:
+        ran = await self._sides[name].round(made.inputs, *self._limits[name])
+        if ran.ending != "answered":
+            raise Failed(name, last_words(ran), ran)
+        if min(ran.cpu_s, ran.wall_s) <= 0:
+            raise Failed(name, "its calls used no time")
+        return ran
+
+    async def _check(self, made: Made, found: Mapping[Name, Ran]) -> None:
+        own = await anyio.to_thread.run_sync(self._errors, made, found["original"].stdout)
+        if not all(math.isfinite(error) for error in own):
+            raise InputError("the reference gives NaN or infinity on some of its inputs; nothing compares with that")
+        for name, ran in found.items():
+            if name == "original" or ran.stdout == found["original"].stdout:
+                continue
+            errors = await anyio.to_thread.run_sync(self._errors, made, ran.stdout)
+            for number, (error, reference) in enumerate(zip(errors, own, strict=True)):
+                if not error <= max(self._tolerance, OWN_ERRORS * reference):
+                    raise Failed(name, self._told(number, error, reference))
+
+    def _told(self, number: int, error: float, reference: float) -> str:
+        each = len(self._contract.outputs)
+        place = f"call {number // each + 1} of a round" + (f", output {number % each + 1}" if each > 1 else "")
+        return (
+            f"wrong output ({place}): an element is {error:.1e} off, at most {self._tolerance:g} of its size "
+            f"(the reference itself: {reference:.1e})"
+        )
+
+    def _errors(self, made: Made, output: bytes) -> list[float]:
+        """The worst error of every output of every slot, in that order."""
+        found, at = [], 0
+        for exact in made.exact:
+            start = 0
+            for one in self._contract.outputs:
+                count = elements(one.shape)
+                want = exact[start : start + 8 * count]
+                scale = distance("double", want, None) / math.sqrt(count) if count else 0.0
+                found.append(worst(COMPARED[one.dtype], want, output[at : at + one.bytes], scale or 1.0))
+                at, start = at + one.bytes, start + 8 * count
+        return found
+
+
+@asynccontextmanager
+async def open_track(
+    stage: Stage, plans: Plans, reference: Side, sides: Mapping[Name, Side]
+) -> AsyncIterator[ModuleTrack]:
+    """The maker and all sides, each in a sandbox of its own, started side by side and ready.
+
+    ``Failed`` where a side does not get ready, InputError where the maker does not.
+    """
+    async with AsyncExitStack() as stack:
+        maker = await stack.enter_async_context(stage.maker(reference, plans))
+        calls = {name: await stack.enter_async_context(stage.started(side, plans)) for name, side in sides.items()}
+        ready = await maker.ready()
+        if ready.ending != "answered":
+            raise InputError(f"the reference {stage.problem.program.name} does not run: {last_words(ready)}")
+        seeded = set()
+        for name, one in calls.items():
+            ran = await one.ready()
+            if ran.ending != "answered":
+                raise Failed(name, last_words(ran), ran)
+            if BY_SEED in ran.stderr.decode(errors="replace"):
+                seeded.add(name)
+        yield ModuleTrack(stage, plans, maker, calls, frozenset(seeded))

@@ -1,0 +1,20 @@
+# VERDICT crashed
+# KIND timing
+# WHY Nothing can be started.
+import subprocess
+
+import torch
+import torch.nn as nn
+
+
+class ModelNew(nn.Module):
+    def __init__(self, width):
+        super().__init__()
+        self.layer = nn.Linear(width, width)
+
+    def honest(self, x):
+        return torch.softmax(torch.relu(self.layer(x)), dim=-1)
+
+    def forward(self, x):
+        subprocess.run(["true"], check=True)
+        return self.honest(x)

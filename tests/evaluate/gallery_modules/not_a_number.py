@@ -1,0 +1,17 @@
+# VERDICT wrong
+# KIND output
+# WHY NaN equals nothing.
+import torch
+import torch.nn as nn
+
+
+class ModelNew(nn.Module):
+    def __init__(self, width):
+        super().__init__()
+        self.layer = nn.Linear(width, width)
+
+    def honest(self, x):
+        return torch.softmax(torch.relu(self.layer(x)), dim=-1)
+
+    def forward(self, x):
+        return torch.full_like(x, float("nan"))

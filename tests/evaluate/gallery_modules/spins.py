@@ -1,0 +1,18 @@
+# VERDICT timeout
+# KIND exit
+# WHY Its time is over at some point, from outside.
+import torch
+import torch.nn as nn
+
+
+class ModelNew(nn.Module):
+    def __init__(self, width):
+        super().__init__()
+        self.layer = nn.Linear(width, width)
+
+    def honest(self, x):
+        return torch.softmax(torch.relu(self.layer(x)), dim=-1)
+
+    def forward(self, x):
+        while True:
+            pass

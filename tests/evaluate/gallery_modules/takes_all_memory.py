@@ -1,0 +1,19 @@
+# VERDICT crashed
+# KIND exit
+# WHY Memory is limited.
+import torch
+import torch.nn as nn
+
+
+class ModelNew(nn.Module):
+    def __init__(self, width):
+        super().__init__()
+        self.layer = nn.Linear(width, width)
+
+    def honest(self, x):
+        return torch.softmax(torch.relu(self.layer(x)), dim=-1)
+
+    def forward(self, x):
+        kept = []
+        while True:
+            kept.append(torch.ones(1 << 26))

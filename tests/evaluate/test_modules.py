@@ -1,0 +1,175 @@
+"""Modules of PyTorch: the gallery of cheats and look-alikes, and what the evaluator says of references.
+
+Needs torch, which ``make test`` installs; its absence is a failure, not a skip.
+"""
+
+from __future__ import annotations
+
+import importlib.util
+import re
+from collections.abc import Callable
+from dataclasses import replace
+from pathlib import Path
+
+import anyio
+import pytest
+
+from maxcode.errors import InputError
+from maxcode.evaluate.module.contract import Apart, Array, Contract, Figures, Given, degenerate
+from maxcode.evaluate.module.evaluator import ModuleEvaluator
+from maxcode.evaluate.prepare import Admitted
+from maxcode.evaluate.sandbox import Sandbox
+from maxcode.problems import load
+from maxcode.types import Action, Evaluation, Outcome, Problem, State, Step
+
+GALLERY = Path(__file__).parent / "gallery_modules"
+CANDIDATES = sorted(path for path in GALLERY.glob("*.py") if path.stem != "reference")
+QUICK = (
+    *("kept_by_pointer", "one_buffer_for_all", "lazy_tensor", "last_row_copied", "bfloat16", "ignored_weights"),
+    *("changed_inputs", "done_before_it_is", "work_in_a_child", "reference_by_name", "another_class"),
+    *("honest_native", "honest_in_place"),
+)
+VERDICTS = {*(outcome.value for outcome in Outcome), "not-faster"}
+
+
+def header(path: Path, key: str) -> str:
+    found = re.search(rf"^# {key} (.+)$", path.read_text(), re.MULTILINE)
+    assert found is not None, f"{path} has no line `# {key} ...`"
+    return found[1]
+
+
+@pytest.fixture(scope="module", autouse=True)
+def torch_is_here() -> None:
+    assert importlib.util.find_spec("torch") is not None, "torch is not installed: `make env` installs it"
+
+
+@pytest.fixture(scope="module")
+def evaluator(sandbox: Sandbox) -> ModuleEvaluator:
+    return ModuleEvaluator(sandbox)
+
+
+@pytest.fixture(scope="module")
+def admitted(evaluator: ModuleEvaluator) -> Admitted:
+    problem = load(GALLERY / "reference.py").problem
+    problem = replace(problem, spec=replace(problem.spec, limits=replace(problem.spec.limits, run_s=1.0)))
+    return anyio.run(evaluator.admit, problem)
+
+
+@pytest.fixture(scope="module")
+def judged(evaluator: ModuleEvaluator, admitted: Admitted) -> Callable[[str], Evaluation]:
+    def run(text: str) -> Evaluation:
+        program = admitted.problem.program.with_text(text)
+        return anyio.run(evaluator.evaluate, admitted.problem, Action(program))
+
+    return run
+
+
+def holds(found: Evaluation, verdict: str) -> bool:
+    if verdict == "not-faster":
+        return found.outcome is not Outcome.CORRECT or not (found.timing is not None and found.timing.significant)
+    return found.outcome.value == verdict
+
+
+def test_every_candidate_says_what_must_become_of_it_and_why() -> None:
+    assert sum(not path.stem.startswith("honest") for path in CANDIDATES) >= 25
+    assert sum(path.stem.startswith("honest") for path in CANDIDATES) >= 6
+    for path in CANDIDATES:
+        assert header(path, "VERDICT") in VERDICTS, path
+        assert (header(path, "VERDICT") == "correct") == path.stem.startswith("honest"), path
+        assert header(path, "WHY").endswith("."), path
+    assert {path.stem for path in CANDIDATES} >= set(QUICK)
+
+
+@pytest.mark.parametrize("name", QUICK)
+def test_a_candidate_gets_the_verdict_it_must_get(name: str, judged: Callable[[str], Evaluation]) -> None:
+    path = GALLERY / f"{name}.py"
+    found = judged(path.read_text())
+    assert holds(found, header(path, "VERDICT")), f"{found.outcome.value}: {found.feedback}"
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("path", [path for path in CANDIDATES if path.stem not in QUICK], ids=lambda path: path.stem)
+def test_so_does_every_other_one(path: Path, judged: Callable[[str], Evaluation]) -> None:
+    found = judged(path.read_text())
+    assert holds(found, header(path, "VERDICT")), f"{found.outcome.value}: {found.feedback}"
+
+
+def test_the_reference_is_described_and_nothing_is_degenerate(admitted: Admitted) -> None:
+    assert admitted.notes == ()
+    assert admitted.timed[0].seconds > 0
+
+
+def test_less_work_is_faster_and_confirmed_with_new_weights(evaluator: ModuleEvaluator, admitted: Admitted) -> None:
+    text = (GALLERY / "reference.py").read_text()
+    slow = text.replace("torch.relu(self.layer(x))", "torch.relu(self.layer(x + 0 * torch.exp(x).cumsum(0).cumsum(1)))")
+    problem = replace(admitted.problem, program=admitted.problem.program.with_text(slow))
+    fast = problem.program.with_text(text.replace("class Model", "class ModelNew"))
+
+    async def run() -> tuple[Evaluation, Evaluation]:
+        await evaluator.admit(problem)
+        found = await evaluator.evaluate(problem, Action(fast))
+        state = State(problem, State(problem), Step(Action(fast), found, 1.0), (1, 0))
+        return found, (await evaluator.settle(problem, [state], None))[state.id]
+
+    found, confirmed = anyio.run(run)
+    assert found.outcome is Outcome.CORRECT
+    assert found.timing is not None and found.timing.significant
+    assert confirmed.timing is not None and confirmed.timing.confirmed
+    assert confirmed.timing.speedup.low > 1
+    assert confirmed.timing.over_compiled is not None, confirmed.warnings
+
+
+@pytest.mark.parametrize(
+    ("forward", "said"),
+    [
+        ("return x * 0", "zero everywhere"),
+        ("return torch.rand_like(x)", "another output every time"),
+        ("return x / 0", "NaN or infinity"),
+        ("return x.zero_() + 1", "changes its inputs"),
+        ("return 'text'", "does not run"),
+    ],
+)
+def test_a_reference_that_proves_nothing_is_refused_or_told_of(
+    forward: str, said: str, evaluator: ModuleEvaluator, tmp_path: Path
+) -> None:
+    path = tmp_path / "problem.py"
+    text = (GALLERY / "reference.py").read_text()
+    path.write_text(text.replace("return torch.softmax(torch.relu(self.layer(x)), dim=-1)", forward))
+    try:
+        told = " ".join(anyio.run(evaluator.admit, load(path).problem).notes)
+    except InputError as error:
+        told = str(error)
+    assert said in told
+
+
+SQUARE = Array("float32", [4, 4], 64)
+
+
+def contract(**changed: object) -> Contract:
+    plain = {
+        "init": [], "inputs": [Given("float32", [4, 4], 64)], "outputs": [], "weights": [], "seconds": 0.1,
+        "changes_inputs": False, "figures": [Figures(-1.0, 1.0, 0.5, True)], "apart": Apart(0.0, 0.9, 0.9),
+    }  # fmt: skip
+    return Contract(**{**plain, "outputs": [SQUARE], "weights": [SQUARE], **changed})  # type: ignore[arg-type]
+
+
+@pytest.mark.parametrize(
+    ("changed", "said"),
+    [
+        ({"figures": [Figures(0.0, 0.0, 0.0, True)]}, "zero everywhere"),
+        ({"figures": [Figures(0.9999, 1.0, 1e-5, True)]}, "nearly constant"),
+        ({"apart": Apart(0.0, 1e-6, 0.9)}, "other inputs"),
+        ({"apart": Apart(0.0, 0.9, 1e-6)}, "other weights"),
+    ],
+)
+def test_degenerate_references_are_told_by_rule(changed: dict[str, object], said: str) -> None:
+    assert degenerate(contract()) == ()
+    assert said in degenerate(contract(**changed))[0]
+
+
+def test_shapes_as_data_change_the_problem(tmp_path: Path) -> None:
+    path = tmp_path / "problem.py"
+    path.write_text((GALLERY / "reference.py").read_text())
+    small = load(path, overrides={"module": {"constants": {"rows": 8}}}).problem
+    assert small.spec.module_spec.constants == (("rows", 8),)
+    assert isinstance(small, Problem)

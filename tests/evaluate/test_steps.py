@@ -1,0 +1,158 @@
+"""Programs that are called round by round, stopped in between: what the harness ``module`` stands on."""
+
+from __future__ import annotations
+
+import struct
+from collections.abc import Callable
+from contextlib import AsyncExitStack
+
+import anyio
+import pytest
+
+from maxcode.evaluate.sandbox import Blob, Calls, Job, Ran, Sandbox
+
+# y = x + `count`: a counter that lives in the process tells whether it is the same one in every round.
+ADDER = """
+#include <stdlib.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
+#include <unistd.h>
+int main(void) {
+    struct stat about;
+    fstat(4, &about);
+    char *memory = mmap(NULL, about.st_size, PROT_READ | PROT_WRITE, MAP_SHARED, 4, 0);
+    double *x = (double *)(memory + 4096), *y = (double *)(memory + 3 * 4096);
+    double count = 0;
+    char word = 'd';
+    write(6, &word, 1);
+    while (read(5, &word, 1) == 1) {
+        count++;
+        BODY
+        *y = *x + count;
+        write(6, &word, 1);
+    }
+    return 0;
+}
+"""
+PLAN = struct.pack("<4I", 2, 1, 0, 0) + struct.pack("<4Q", 8, 0, 8, 1)  # reads x, writes y
+
+
+def adder(body: str = "") -> str:
+    return ADDER.replace("BODY", body)
+
+
+@pytest.fixture(scope="session")
+def build_c(sandbox: Sandbox) -> Callable[[str], Blob]:
+    async def build(source: str) -> Blob:
+        argv = ("gcc", "-O1", "-pthread", "/src/a.c", "-o", "/tmp/out")
+        async with sandbox.session([], sources={"a.c": source}) as session:
+            ran = await session.run(Job(argv, collect=("/tmp/out",)))
+        assert ran.ok, ran.stderr
+        return Blob.of(ran.files["/tmp/out"])
+
+    return lambda source: anyio.run(build, source)
+
+
+@pytest.fixture
+def played(sandbox: Sandbox, build_c: Callable[[str], Blob]) -> Callable[..., list[Ran]]:
+    def run(source: str, numbers: list[float], **limits: float) -> list[Ran]:
+        return anyio.run(_play, sandbox, [build_c(source)], numbers, limits)
+
+    return run
+
+
+async def _play(sandbox: Sandbox, artefacts: list[Blob], numbers: list[float], limits: dict[str, float]) -> list[Ran]:
+    """The answers to being ready and to each number, the artefacts taking turns, with a pause before each."""
+    pause_s = limits.pop("pause_s", 0.0)
+    plan = Blob.of(PLAN)
+    found = []
+    async with AsyncExitStack() as stack:
+        sides: list[Calls] = []
+        for artefact in artefacts:
+            session = await stack.enter_async_context(sandbox.session([artefact, plan], bare=True))
+            cpu_s, wall_s = limits.get("cpu_s", 2), limits.get("wall_s", 8)
+            job = Job(("{artefact}",), artefact, plan, called=True, stepped=True, **{"cpu_s": 2, "wall_s": 8, **limits})  # type: ignore[arg-type]
+            sides.append(await stack.enter_async_context(session.calls(job)))
+        for side in sides:
+            found.append(await side.ready())
+        for number in numbers:
+            await anyio.sleep(pause_s)
+            for side in sides:
+                found.append(await side.round(Blob.of(struct.pack("<d", number)), cpu_s, wall_s))
+                if found[-1].ending != "answered":
+                    return found
+    return found
+
+
+def values(found: list[Ran]) -> list[float]:
+    return [struct.unpack("<d", ran.stdout)[0] for ran in found if ran.stdout]
+
+
+def test_every_round_has_its_own_inputs_and_the_process_lives_on(played: Callable[..., list[Ran]]) -> None:
+    found = played(adder(), [10, 20, 30])
+    assert [ran.ending for ran in found] == ["answered"] * 4
+    assert values(found) == [11, 22, 33]
+    assert all(ran.cpu_s > 0 and ran.wall_s > 0 for ran in found[1:])
+
+
+def test_two_programs_take_turns_and_each_keeps_its_own_count(sandbox: Sandbox, build_c: Callable[[str], Blob]) -> None:
+    found = anyio.run(_play, sandbox, [build_c(adder()), build_c(adder("count++;"))], [1, 2], {})
+    assert values(found) == [2, 3, 4, 6]
+
+
+def test_its_threads_stand_still_between_rounds(played: Callable[..., list[Ran]]) -> None:
+    head = (
+        "#include <pthread.h>\nstatic volatile long done;\nstatic void *work(void *a) { for (;;) done++; return a; }\n"
+    )
+    body = """
+        static pthread_t thread;
+        static long last;
+        long outside = done - last, start = done;
+        if (count == 1) pthread_create(&thread, NULL, work, NULL);
+        usleep(50000);
+        last = done;
+        count = outside > last - start;
+    """
+    found = played(head + adder(body), [0.0, 0.0, 0.0], pause_s=0.5)
+    assert values(found) == [0, 0, 0], "more was done while it was stopped than in a round"
+    assert all(ran.cpu_s > 0.005 for ran in found[1:]), "what the thread used in the round is charged"
+
+
+def test_who_writes_to_an_input_is_told_so(played: Callable[..., list[Ran]]) -> None:
+    found = played(adder("if (count == 2) *x = 0;"), [1, 2, 3])
+    assert [ran.ending for ran in found] == ["answered", "answered", "tampered"]
+
+
+def test_who_leaves_before_its_last_round_has_not_answered(played: Callable[..., list[Ran]]) -> None:
+    found = played(adder("if (count == 2) _exit(0);"), [1, 2, 3])
+    assert found[-1].ending == "exit"
+    assert found[-1].code == 1
+    assert not found[-1].ok
+
+
+def test_the_time_limit_is_one_of_each_round(played: Callable[..., list[Ran]]) -> None:
+    tenth = "struct timespec t; do clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &t); while (AT < LIMIT);"
+    tenth = tenth.replace("AT", "t.tv_sec + t.tv_nsec / 1e9").replace("LIMIT", "(count < 4 ? 0.2 * count : 60)")
+    found = played("#include <time.h>\n" + adder(tenth), [1, 2, 3, 4], cpu_s=0.4, wall_s=60)
+    assert [ran.ending for ran in found] == ["answered"] * 4 + ["timeout"]
+
+
+def test_a_program_that_never_gets_ready_says_how_it_ended(played: Callable[..., list[Ran]]) -> None:
+    found = played("int main(void) { return 3; }", [])
+    assert (found[0].ending, found[0].code) == ("exit", 3)
+
+
+def test_a_session_takes_no_other_job_while_its_program_is_called(
+    sandbox: Sandbox, build_c: Callable[[str], Blob]
+) -> None:
+    plan, artefact = Blob.of(PLAN), build_c(adder())
+
+    async def run() -> None:
+        job = Job(("{artefact}",), artefact, plan, called=True, stepped=True)
+        async with sandbox.session([artefact, plan], bare=True) as session, session.calls(job) as calls:
+            assert (await calls.ready()).ending == "answered"
+            with pytest.raises(ValueError, match="free"):
+                async with session.calls(job):
+                    pass
+
+    anyio.run(run)
