@@ -23,6 +23,7 @@ from maxcode.model import Model
 from maxcode.model.connect import ModelSettings
 from maxcode.policy.kernels import Kernels
 from maxcode.policy.llm import Llm
+from maxcode.policy.modules import Modules
 from maxcode.policy.rewriter import Rewriter
 from maxcode.roles import Critic, Policy
 
@@ -32,6 +33,11 @@ POLICIES: dict[str, tuple[Callable[[], Policy], str]] = {
     "rewriter": (Rewriter, "built in, rule-based, no language model; knows fixed rules and cannot invent an algorithm"),
     "kernels": (Kernels, "built in, no language model; loop transformations and tuned templates for C and C++ kernels"),
     "loops": (partial(Kernels, templates=False), "built in, no language model; loop transformations alone"),
+    "modules": (
+        Modules,
+        "built in, no language model; fixed rules and C++ templates for PyTorch modules; proposes no "
+        "torch.compile: a candidate cannot start a compiler while it is called",
+    ),
 }
 
 CRITICS = {
@@ -53,7 +59,11 @@ class Usual:
 
 
 # A greedy beam is caught early where one step forecloses another, as loop transformations do: benchmarks/kernels.py.
-USUAL = {"program": Usual("rewriter", "cuda-llm+maxcode"), "function": Usual("kernels", "elites+maxcode")}
+USUAL = {
+    "program": Usual("rewriter", "cuda-llm+maxcode"),
+    "function": Usual("kernels", "elites+maxcode"),
+    "module": Usual("modules", "cuda-llm+maxcode"),
+}
 
 
 def usual_critic(policy: str) -> str:

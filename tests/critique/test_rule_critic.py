@@ -142,3 +142,16 @@ def test_a_critic_cannot_change_what_was_measured() -> None:
     step = Step(Action(Program({"toy.py": "x"})), found, 1.5)
     anyio.run(RuleCritic().critique, toy_problem(), step, None)
     assert step == replace(step)
+
+
+def test_operators_of_torch_are_told_by_name_with_what_helps() -> None:
+    spots = (Hotspot("aten::mm", 0, 0.5), Hotspot("aten::gelu", 0, 0.3), Hotspot("aten::copy_", 0, 0.1))
+    told = diagnose(Program({"problem.py": "import torch\n"}), Evaluation(Outcome.CORRECT, profile=spots))
+    assert [line for line in told if line.endswith(".") and "time is spent in" in line] == [
+        "50% of the time is spent in aten::mm.",
+        "30% of the time is spent in aten::gelu.",
+        "10% of the time is spent in aten::copy_.",
+    ]
+    own = Evaluation(Outcome.CORRECT, profile=(Hotspot("outside of torch's operators (native code, Python)", 0, 1.0),))
+    assert diagnose(Program({"problem.py": ""}), own)[0].startswith("100% of the time is spent outside of torch")
+    assert "one pass" in told[3] and "line" not in told[0] and "clones" in told[5]

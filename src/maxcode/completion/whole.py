@@ -122,6 +122,9 @@ class _Reader:
         wrong = (node for node in walk(parse(self._language, body).root) if node.is_error or node.is_missing)
         if (first := next(wrong, None)) is not None:
             return f"the code block is not Python: see its line {line_of(first)}"
+        if self._entry != "main":
+            defined = re.search(rf"^class[ \t]+{self._entry}\b", body, re.MULTILINE)
+            return None if defined else f"no code block defines class {self._entry}: give the whole file"
         reads = _INPUT.search(self._program.files[path]) is not None
         if path == self._main and reads and _INPUT.search(body) is None:
             return "no code block reads the input: give the whole program"

@@ -135,6 +135,8 @@ def _places(evaluation: Evaluation) -> Iterator[int]:
 
 def _problem(problem: Problem) -> str:
     lines = [fenced(_cut(problem.statement, _STATEMENT) or "Make this program faster; it must give the same output.")]
+    if problem.kind == "module":
+        lines.append("the class to write is ModelNew, which does what Model does, with the same parameters")
     lines.append(f"language: {problem.language}; flags: {' '.join(problem.spec.flags) or 'none'}")
     if problem.spec.function is not None:
         lines.append(f"the function to implement is {problem.spec.function.name}")
@@ -177,6 +179,8 @@ def _profile(program: Program, evaluation: Evaluation) -> Iterable[str]:
 
 def _spot_line(spot: Hotspot, source: list[str]) -> str:
     text = source[spot.line - 1].strip() if 0 < spot.line <= len(source) else ""
+    if not spot.line and spot.function.startswith(("aten::", "outside of torch")):
+        return f"{spot.share:.0%} in [{spot.function}]"
     place = f"line {spot.line}" if spot.line else "no line of the program"
     return f"{spot.share:.0%} at {place} in [{spot.function}]: {text[:160]}"
 

@@ -65,6 +65,35 @@ TOPICS = (
            "loop: unroll, vectorise, keep the accumulator in a local variable"),
 )  # fmt: skip
 
+# Operators of torch, as its profiler calls them -> what usually helps.
+_OPERATOR = ("aten::", "outside of torch")
+OPERATORS = tuple(
+    (re.compile(where), advice)
+    for where, advice in (
+        (
+            r"outside of torch",
+            "what is left is in native code or Python: its loops, its memory traffic and the number of its calls",
+        ),
+        (
+            r"convolution",
+            "convolution: the library is good; channels last may suit it better; make what follows cheaper",
+        ),
+        (
+            r"::(?:addmm|mm|bmm|baddbmm|matmul|linear)",
+            "matrix product: the library is good; use algebra (sum the weights in "
+            "place of the outputs, put factors inside), and fuse what follows it",
+        ),
+        (r"copy_|clone|contiguous|cat", "copy of a tensor: keep one memory order, drop clones that nobody writes to"),
+        (r"pool", "pooling: a loop of our own, columns before rows, without the places of the maxima"),
+        (
+            r"softmax|logsumexp|sum|mean|max|min|norm|var",
+            "reduction: one pass over memory for each row, with what comes before it",
+        ),
+        (r"empty|resize|fill|zero", "memory allocation: write over results that nobody needs any more"),
+        (r"aten::\w+", "elementwise arithmetic, memory-bound: do the whole chain in one pass in C++"),
+    )
+)
+
 _SIGNALS = {
     "SIGSEGV": "an index out of bounds, a stale reference, or a recursion too deep",
     "SIGABRT": "a failed assertion, an uncaught exception or damaged memory",
@@ -105,6 +134,9 @@ def diagnose(program: Program, evaluation: Evaluation) -> list[str]:
     source = program.files[program.name].split("\n")
     told: list[str] = []
     for spot in spots[:_SHOWN_SPOTS]:
+        if spot.function.startswith(_OPERATOR):
+            told += _operator_lines(spot)
+            continue
         text = source[spot.line - 1].strip() if 0 < spot.line <= len(source) else ""
         place = f"line {spot.line}" if spot.line else "an unknown line"
         told.append(f"{spot.share:.0%} of the time is spent at {place} ({spot.function}): `{text[:90]}`")
@@ -114,15 +146,24 @@ def diagnose(program: Program, evaluation: Evaluation) -> list[str]:
     return told
 
 
+def _operator_lines(spot: Hotspot) -> list[str]:
+    """What an operator of torch takes, and what usually helps."""
+    advice = next((advice for where, advice in OPERATORS if where.search(spot.function)), "")
+    where = f"in {spot.function}" if spot.function.startswith("aten::") else spot.function
+    told = [f"{spot.share:.0%} of the time is spent {where}."]
+    return [*told, f"  {advice}."] if advice else told
+
+
 def hot_lines(profile: Sequence[Hotspot]) -> list[Hotspot]:
-    """One spot per line, largest share first, small shares left out."""
-    shares: dict[int, float] = {}
-    names: dict[int, Hotspot] = {}
+    """One spot per line, or per operator of torch, largest share first, small shares left out."""
+    shares: dict[tuple[int, str], float] = {}
+    names: dict[tuple[int, str], Hotspot] = {}
     for spot in profile:
-        shares[spot.line] = shares.get(spot.line, 0.0) + spot.share
-        if spot.line not in names or spot.share > names[spot.line].share:
-            names[spot.line] = spot
-    merged = [Hotspot(names[line].function, line, share) for line, share in shares.items()]
+        place = (spot.line, spot.function if spot.function.startswith(_OPERATOR) else "")
+        shares[place] = shares.get(place, 0.0) + spot.share
+        if place not in names or spot.share > names[place].share:
+            names[place] = spot
+    merged = [Hotspot(names[place].function, place[0], share) for place, share in shares.items()]
     return sorted((spot for spot in merged if spot.share >= _SHOWN_SHARE), key=lambda spot: -spot.share)
 
 

@@ -7,7 +7,13 @@ from collections.abc import Callable
 from maxcode.observe.part import Part, listing
 from maxcode.reached import Reached
 from maxcode.techniques import describe
-from maxcode.types import GOALS, Checker, FunctionSpec, Machine, Problem, Section, State
+from maxcode.types import GOALS, Checker, FunctionSpec, Machine, ModuleSpec, Problem, ProgramSpec, Section, State
+
+_PROGRAM = "Make this program faster. It must give the same output for every input."
+_MODULE = (
+    "Write a faster ModelNew for the class Model of the file below: the same constructor and forward, the same "
+    "parameters and buffers by name, shape and order, the same outputs."
+)
 
 
 def statement() -> Part:
@@ -68,9 +74,10 @@ def _limits(problem: Problem) -> str:
 
 def _statement_lines(problem: Problem) -> list[str]:
     spec = problem.spec
-    lines = [problem.statement or "Make this program faster. It must give the same output for every input."]
-    lines += [f"language: {problem.language}", f"flags: {' '.join(spec.flags)}"]
-    lines += [f"checker: {_checker(spec.checker)}"] if spec.function is None else _function_lines(spec.function)
+    told = _MODULE if spec.module is not None else _PROGRAM
+    lines = [problem.statement or told] if spec.module is None else [told, *problem.statement.splitlines()]
+    lines += [f"language: {problem.language}", f"flags: {' '.join(spec.flags)}"] if spec.module is None else []
+    lines += _checked(spec)
     lines.append(f"goal: {GOALS[problem.goal]}")
     if problem.permitted is not None:
         lines.append(
@@ -78,6 +85,24 @@ def _statement_lines(problem: Problem) -> list[str]:
         )
         lines += [f"- {describe(name)}" for name in sorted(problem.permitted)]
     return lines
+
+
+def _checked(spec: ProgramSpec) -> list[str]:
+    """How a candidate is checked, and what it must be."""
+    if spec.module is not None:
+        return _module_lines(spec.module)
+    return [f"checker: {_checker(spec.checker)}"] if spec.function is None else _function_lines(spec.function)
+
+
+def _module_lines(spec: ModuleSpec) -> list[str]:
+    constants = ", ".join(f"{name} = {value}" for name, value in spec.constants)
+    return [
+        "language: python",
+        *([f"constants that are replaced in the file below: {constants}"] if constants else []),
+        f"device: {spec.device}",
+        f"checker: no element further from the exact one than {spec.tolerance:g} of its size and of the output's root "
+        "mean square, or 3 times the reference's own error; every call has fresh inputs",
+    ]
 
 
 def _function_lines(spec: FunctionSpec) -> list[str]:

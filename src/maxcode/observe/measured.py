@@ -41,6 +41,8 @@ def profile(original: Evaluation | None = None, limit: int = 10) -> Part:
         seen = shown_evaluation(state, original)
         if seen is None or seen.outcome is not Outcome.CORRECT:
             return None
+        if state.problem.kind == "module":
+            return _operators(seen, limit)
         source = state.program.files[state.program.name].split("\n")
         spots = [_spot(line, share, names, source) for line, share, names in _by_line(seen.profile)[:limit]]
         head = ["share of CPU time by line of the program:"] if spots else []
@@ -48,6 +50,12 @@ def profile(original: Evaluation | None = None, limit: int = 10) -> Part:
         return Section("Profile", harmless("\n".join(lines))) if lines else None
 
     return part
+
+
+def _operators(seen: Evaluation, limit: int) -> Section | None:
+    """The operators of a module; those that are torch's own begin with ``aten::``."""
+    spots = [f"{spot.share:4.0%} {spot.function}" for spot in seen.profile[:limit] if spot.share >= _SHARE_SHOWN]
+    return Section("Profile", harmless("\n".join(["share of time by operator:", *spots]))) if spots else None
 
 
 def failing_test(inputs: Mapping[str, str]) -> Part:

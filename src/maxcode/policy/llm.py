@@ -24,7 +24,7 @@ _CLOCKS = {
     "wall": "the wall-clock time",
     "instructions": "the number of instructions executed (of all threads together)",
 }
-_WHAT = {"program": "whole program", "function": "whole file"}
+_WHAT = {"program": "whole program", "function": "whole file", "module": "whole Python file with `ModelNew`"}
 
 
 @final
@@ -89,7 +89,9 @@ def messages(observation: Observation, answer: Answer = "whole") -> tuple[Messag
 
 
 def entry_of(problem: Problem) -> str:
-    """The function that a whole program of the problem must define."""
+    """The function, or the class of a module, that a whole program of the problem must define."""
+    if problem.kind == "module":
+        return "ModelNew"
     return problem.spec.function.name if problem.spec.function is not None else "main"
 
 
