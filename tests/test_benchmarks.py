@@ -36,6 +36,34 @@ def module(monkeypatch: pytest.MonkeyPatch) -> Any:
     return importlib.import_module
 
 
+def test_the_count_of_kernelbench_resumes_and_adds_up(module: Any, tmp_path: Path) -> None:
+    script: ModuleType = module("kernelbench_cpu")
+    asked: list[Path] = []
+
+    def make(source: Path) -> dict[str, Any]:
+        asked.append(source)
+        runs = source.name != "3"
+        more = {"constants": {"n": 8} if source.name == "2" else {}, "degenerate": [], "first_call_s": 0.1}
+        return {"level": 1, "problem": source.name, "runs": runs, **(more if runs else {"refused": "too large"})}
+
+    sources = [Path(f"kernelbench:1/{number}") for number in (1, 2, 3)]
+    script.resumed(tmp_path / "count.jsonl", sources[:2], make)
+    rows = script.resumed(tmp_path / "count.jsonl", sources, make)
+    assert asked == sources
+    assert [row["source"] for row in rows] == list(map(str, sources))
+    assert script.totals(rows) == {
+        "level1": {
+            "problems": 3,
+            "runs": 2,
+            "refused": 1,
+            "degenerate": 0,
+            "as it is": 1,
+            "first call < 50 ms": 0,
+            "first call < 500 ms": 2,
+        }
+    }
+
+
 @pytest.fixture(scope="module")
 def scorer(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
     """The socket of a scorer in a process of its own, for a program that adds up."""

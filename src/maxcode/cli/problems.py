@@ -1,0 +1,60 @@
+"""``maxcode problems``: what can be done with problems before they are worked on."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import asdict
+from pathlib import Path
+from typing import Any
+
+import click
+
+from maxcode.cli.common import as_json
+from maxcode.evaluate.module.shrink import LIMIT_MB
+from maxcode.problems.shapes import as_toml
+from maxcode.shapes import Row, shrink_sources
+
+
+@click.group()
+def problems() -> None:
+    """What can be done with problems before they are worked on."""
+
+
+@problems.command()
+@click.argument("sources", nargs=-1, required=True, type=click.Path(path_type=Path))
+@click.option("--out", type=click.Path(path_type=Path, dir_okay=False), metavar="TABLE.toml",
+              help="The table to make or to add to; --shapes takes it.  [default: stdout]")  # fmt: skip
+@click.option("--limit-mb", default=LIMIT_MB, show_default=True, help="What inputs and parameters must fit into.")
+@as_json
+def shrink(sources: tuple[Path, ...], out: Path | None, limit_mb: float, json_: bool) -> int:
+    """Find smaller shapes for PyTorch modules in the KernelBench contract.
+
+    SOURCES are files, kernelbench:LEVEL/ID, or kernelbench:LEVEL for all of a level.  Their constants are halved until
+    inputs and parameters fit and the reference runs; kernel sizes, strides and their like stay.  Exit status 1 where a
+    problem has no smaller shapes.
+    """
+    shapes, rows = shrink_sources(sources, out, limit_mb, lambda row: click.echo(_line(row), err=True))
+    if json_:
+        click.echo(json.dumps([_told(row) for row in rows]))
+    else:
+        click.echo(str(out) if out is not None else as_toml(shapes), nl=out is not None)
+    return int(any(row.shape is None for row in rows))
+
+
+def _line(row: Row) -> str:
+    if row.shape is None:
+        return f"{row.source}: {row.refused}"
+    words = ", ".join(f"{name} = {value}" for name, value in row.shape.constants.items()) or "as it is"
+    if row.found is None:
+        return f"{row.source}: {words} (as in the table)"
+    given = row.found.contract
+    size = f"{given.input_bytes / 2**20:.1f} MB in, first call {given.seconds * 1e3:.0f} ms"
+    return f"{row.source}: {words} ({'; '.join((size, *row.found.degenerate))})"
+
+
+def _told(row: Row) -> dict[str, Any]:
+    found = row.found
+    more = {} if found is None else {"input_bytes": found.contract.input_bytes, "seconds": found.contract.seconds,
+                                     "degenerate": list(found.degenerate), "tried": list(found.tried)}  # fmt: skip
+    shape = None if row.shape is None else asdict(row.shape)
+    return {"source": row.source, "shape": shape, "refused": row.refused or None, **more}

@@ -1,0 +1,78 @@
+"""Tables of shapes: for a problem's text, by its SHA-256, the constants to run it with.
+
+    limit_mb = 4
+    [problems.36d1...]
+    file = "19_ReLU.py"
+    constants = { batch_size = 1024, dim = 768 }
+
+``maxcode problems shrink`` writes them, ``--shapes TABLE.toml`` reads them.  ``shapes.toml`` beside this file is a
+table like any other: facts of ours about problems that halving alone does not serve well.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any, final
+
+import msgspec
+import tomli_w
+
+from maxcode.errors import InputError
+from maxcode.problems.description import read_table
+from maxcode.problems.suites import sha256
+
+OURS = Path(__file__).parent / "shapes.toml"
+
+
+@final
+@dataclass(frozen=True, slots=True)
+class Shape:
+    """The constants of one problem; ``file`` is for people, the text counts."""
+
+    file: str
+    constants: dict[str, int]
+
+
+@final
+@dataclass(frozen=True, slots=True)
+class Shapes:
+    """A table: SHA-256 of a problem's text -> shape."""
+
+    limit_mb: float
+    problems: dict[str, Shape] = field(default_factory=dict)
+
+    def of(self, text: str) -> Shape | None:
+        return self.problems.get(sha256(text))
+
+
+def read_shapes(path: Path) -> Shapes:
+    """The table in a file; InputError where it is none."""
+    try:
+        return msgspec.convert(read_table(path), Shapes)
+    except msgspec.ValidationError as error:
+        raise InputError(f"{path} is no table of shapes: {error}; make one with `maxcode problems shrink`") from error
+
+
+def write_shapes(path: Path, shapes: Shapes) -> None:
+    """The table as a file, whole or not at all; InputError where it cannot be written."""
+    scratch = path.with_name(path.name + ".new")
+    try:
+        path.parent.mkdir(parents=True, exist_ok=True)
+        scratch.write_text(as_toml(shapes))
+        scratch.replace(path)
+    except OSError as error:
+        raise InputError(f"cannot write {path}: {error.strerror}; choose another --out") from error
+
+
+def as_toml(shapes: Shapes) -> str:
+    """The table as text."""
+    return tomli_w.dumps(msgspec.to_builtins(shapes))
+
+
+def with_constants(overrides: Mapping[str, Any], shape: Shape) -> dict[str, Any]:
+    """``overrides`` (see ``loading.load``) with the constants of a shape below those that they hold."""
+    module = dict(overrides.get("module", {}))
+    constants = {**shape.constants, **module.get("constants", {})}
+    return {**overrides, "module": {**module, "constants": constants}}
