@@ -89,11 +89,11 @@ def test_a_winner_by_the_wall_clock_is_busy_in_a_crowd_and_stamped_where_cores_a
         assert (found.timing.verdict, found.timing.significant) == ("busy", False)
         assert found.timing.pressure is not None
         assert found.timing.pressure > 10
-        assert "is not counted as faster" in found.warnings[0]
+        assert any("is not counted as faster" in warning for warning in found.warnings)
         taken = anyio.run(evaluator.evaluate, anyio.run(evaluator.admit, shared).problem, action)
         assert taken.timing is not None
         assert (taken.timing.verdict, taken.timing.significant) == ("faster", True)
-        assert "wall time on shared cores" in taken.warnings[0]
+        assert any("wall time on shared cores" in warning for warning in taken.warnings)
         root = State(shared)
         state = State(shared, root, Step(action, taken, 2.0), (1, 0))
         settled = anyio.run(evaluator.settle, shared, [state], None)[state.id]

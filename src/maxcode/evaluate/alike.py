@@ -1,15 +1,15 @@
 """The same world in every run: verification in sessions that look like a timed pass from inside.
 
 What a program can see of a run is the same in kind and in distribution whether it is verified or timed: arguments,
-environment, limits, descriptors, affinity, mask, folder, and a file of its own that was made a moment ago.  What a
-session counts (process numbers, the processor time of process 1 and its children) begins at a random number of
-processes (``shim.c``) and then sees a handful of runs, in random order.
+environment, limits, descriptors, affinity, mask, folder, and (where there is a /proc, for Python) a file of its own
+that was made a moment ago.  What a session counts (process numbers, the processor time of process 1 and its children)
+begins at a random number of processes (``shim.c``) and then sees a handful of runs, in random order.
 
 What remains, and what is done about it.  A run knows how many processes its session has had, give or take 64, and what
-time it is.  A profile is traced (TracerPid), a sanitizer or a count of instructions is another program on another
-processor, so to say, and the one-core figure of the goal ``wall`` has one core: no verdict on correctness or on seconds
-is taken from these, and outputs are checked in all but the profile.  Outputs of *timed* runs are checked too, so a
-program that knows that it is timed can be wrong only once.
+time it is.  A profile is traced and made where the host's files are seen, a sanitizer or a count of instructions is
+another program on another processor, so to say, and the one-core figure of the goal ``wall`` has one core: no verdict
+on correctness or on seconds is taken from these, and outputs are checked in all but the profile.  Outputs of *timed*
+runs are checked too, so a program that knows that it is timed can be wrong only once.
 """
 
 from __future__ import annotations

@@ -107,8 +107,8 @@ int main(int count, char **words) {
     show_start();
     static const char *const folders[] = {"/", "/tmp", "/dev", "/dev/shm", "/proc", "/proc/self", "/usr", "/src"};
     for (size_t i = 0; i < sizeof folders / sizeof folders[0]; i++) show_folder(folders[i]);
-    if (stat("/proc/self/exe", &own)) return 1;
-    printf("~ number %d\n~ made %lld\n", getpid(), own.st_ctim.tv_sec * 1000000000ll + own.st_ctim.tv_nsec);
+    const int known = !stat("/proc/self/exe", &own) || !stat((const char *)getauxval(AT_EXECFN), &own) || !fstat(3, &own);
+    printf("= its own file is %s\n~ number %d\n", known ? "seen" : "not seen", getpid());
     for (volatile long i = 0; i < 3000000; i++) {} /* a run of no time cannot be timed */
     return 0;
 }
