@@ -65,3 +65,8 @@ def test_pressure_is_told_where_it_matters_to_the_clock(clock: str, pressure: fl
     sentence = verdict(run(timing)).sentence
     assert (f"waited for a processor {pressure:.0f} %" in sentence) == told
     assert "On one core it is 1.25x" in sentence
+
+
+def test_a_module_is_told_against_a_compiler_too() -> None:
+    timing = replace(SECONDS, over_compiled=Interval(1.87, 1.84, 1.92))
+    assert "Against torch.compile of the reference it is 1.87x [1.84, 1.92]" in verdict(run(timing)).sentence

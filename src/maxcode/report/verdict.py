@@ -94,7 +94,8 @@ def _won(at: tuple[int, int], timing: Timing) -> str:
     return (
         f"Candidate {name(at)} is {found.value:.2f}x as fast as the original in {CLOCKS[timing.clock]}, "
         f"{percent(found)} interval {found.low:.2f} to {found.high:.2f}: confirmed on {_count(timing.pairs, 'pair')} "
-        f"of runs made after it was selected.{_rate(timing)}{_single(timing)}{_pressure(timing)}"
+        f"of runs made after it was selected.{_rate(timing)}{_single(timing)}{_compiled(timing)}"
+        f"{_pressure(timing)}"
     )
 
 
@@ -126,6 +127,15 @@ def _single(timing: Timing) -> str:
     if found is None:
         return ""
     return f" On one core it is {found.value:.2f}x [{found.low:.2f}, {found.high:.2f}] as fast, by CPU time."
+
+
+def _compiled(timing: Timing) -> str:
+    found = timing.over_compiled
+    if found is None:
+        return ""
+    return (
+        f" Against torch.compile of the reference it is {found.value:.2f}x [{found.low:.2f}, {found.high:.2f}] as fast."
+    )
 
 
 def _rate(timing: Timing) -> str:
