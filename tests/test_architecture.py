@@ -30,6 +30,7 @@ MEETING = {"optimize", "batch", "budget", "distinct", "methods", "bench", "train
 READS_ONLY = {"report": FLOOR | {"record"}}
 FRONT = {
     "run",
+    "request",
     "verdict",
     "shapes",
     "export",

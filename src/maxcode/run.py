@@ -9,18 +9,15 @@ from __future__ import annotations
 import dataclasses
 from collections import Counter
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
 from functools import cache
 from importlib.metadata import version
 from pathlib import Path
-from typing import Any, final
+from typing import Any
 
 import anyio
 
 from maxcode import methods, prompts
-from maxcode.budget import Caps
 from maxcode.certificate import FILE, certified
-from maxcode.completion import Answer
 from maxcode.config import LLM, USUAL, usual_critic
 from maxcode.config import critic as critic_named
 from maxcode.config import policy as policy_named
@@ -32,7 +29,7 @@ from maxcode.evaluate.prepare import Admitted
 from maxcode.evaluate.sandbox import Sandbox
 from maxcode.languages import language_of
 from maxcode.model import Model
-from maxcode.model.connect import ModelSettings, is_priced, recorded
+from maxcode.model.connect import recorded
 from maxcode.model.journal import Journal
 from maxcode.optimize import Method, Run, optimize
 from maxcode.policy.rewriter import reachable
@@ -40,6 +37,7 @@ from maxcode.preview import Preview, preview
 from maxcode.problems import Loaded, digest, load
 from maxcode.record import EVENTS, Line, Record, check_header, read_events, read_header
 from maxcode.report import write_report
+from maxcode.request import Request, asks_model, refuse_other_run, refuse_replay, refuse_unpriced
 from maxcode.shapes import shaped
 from maxcode.source import unified_diff
 from maxcode.types import Action, Evaluation, Machine, Problem, Program, ProgramSpec, Result, State, Step
@@ -48,32 +46,6 @@ from maxcode.verdict import Verdict, nothing_won, paid, tests_of, verdict_of
 BUSY_PRESSURE = 10.0  # per cent of the last 10 s
 SLOTS_PER_CALL = 2  # under way at once: while some are evaluated, others ask the model
 NOWHERE = Machine("", "", 0, "", {}, "")
-
-
-@final
-@dataclass(frozen=True, slots=True)
-class Request:
-    """What the user asked for.  ``policy`` and ``method`` empty = those for this kind of problem, ``critic`` empty =
-    that of the policy; ``without`` names parts of the observation to leave out; ``replay`` is the run whose recorded
-    answers stand in for the models; ``certificate``: whether the winner is measured anew in the end, from its file;
-    ``overrides`` replace keys of problem.toml; ``shapes`` are those of a module (``maxcode.shapes``)."""
-
-    source: Path
-    tests: Path | None = None
-    policy: str = ""
-    method: str = ""
-    critic: str = ""
-    answer: Answer = "whole"
-    without: tuple[str, ...] = ()
-    budget: int = 24
-    caps: Caps = field(default_factory=Caps)
-    seed: int = 0
-    out: Path | None = None
-    models: ModelSettings = field(default_factory=ModelSettings)
-    replay: Path | None = None
-    certificate: bool = True
-    overrides: Mapping[str, Any] = field(default_factory=dict)
-    shapes: str = ""
 
 
 def optimize_source(
@@ -95,15 +67,15 @@ def optimize_source(
     notes = [*loaded.notes, *found.notes, *_busy()]
     shape = _shape(out, request)
     header = {**_header(request, found, machine, notes), **_of_suite(loaded), "shape": shape}
-    _refuse_other_run(request, header)
+    refuse_other_run(request, header)
     check_header(out, header, _MAY_CHANGE)
     _write_tree(out / "original", found.problem.program)
     if (out / EVENTS).exists():
         for line in read_events(out):  # who watches a resumed run sees what it resumes
             watch(line)
     with Record(out) as record, _journal(request, out) as journal:
-        asks_model = request.policy.startswith(LLM)
-        scene = dataclasses.replace(_scene(request, found, machine), shape=shape, asks_model=asks_model)
+        has_model = request.policy.startswith(LLM)
+        scene = dataclasses.replace(_scene(request, found, machine), shape=shape, asks_model=has_model)
         method = _method(request, journal, scene)
         run = Run(
             request.budget,
@@ -117,11 +89,9 @@ def optimize_source(
         )
         result = optimize(found.problem, method, evaluator, run, referee=evaluator)
         notes += _told_of(result, journal)
-    if request.certificate and loaded.problem.kind == "module":
-        notes.append("no certificate: those are for programs and functions")
     check_header(out, {**header, "notes": notes}, _MAY_CHANGE)  # what the report shows
     verdict = _write(request, out, result, found, notes)
-    if not request.certificate or not verdict.confirmed or loaded.problem.kind == "module":
+    if not request.certificate or not verdict.confirmed:
         return verdict
     claim, options = _claim(loaded, request)
     told = certified(out, claim, options, request.seed, say).notes
@@ -161,8 +131,8 @@ def completed(request: Request) -> tuple[Loaded, Request]:
         raise InputError(f"--budget is {request.budget}; give at least 1 candidate")
     with _journal(request) as journal:  # a wrong name or a missing key is said before anything is built
         _method(request, journal, methods.Scene(NOWHERE, without=frozenset(request.without)))
-    _refuse_unpriced(request)
-    _refuse_replay(request, _folder(request, loaded.problem))
+    refuse_unpriced(request)
+    refuse_replay(request, _folder(request, loaded.problem))
     return loaded, request
 
 
@@ -197,54 +167,11 @@ def _method(request: Request, journal: Journal, scene: methods.Scene) -> Method:
 
 def _journal(request: Request, folder: Path | None = None) -> Journal:
     """The journal of model calls; on disk only where a model may be asked."""
-    return Journal(folder if _asks(request) else None, request.replay)
-
-
-def _asks(request: Request) -> bool:
-    """Whether the request names a language model."""
-    return any(name.startswith(LLM) for name in (request.policy, request.critic))
+    return Journal(folder if asks_model(request) else None, request.replay)
 
 
 def _scene(request: Request, found: Admitted, machine: Machine) -> methods.Scene:
     return methods.scene(machine, found.problem, found.baseline, frozenset(request.without))
-
-
-def _refuse_unpriced(request: Request) -> None:
-    """A cap on money needs prices: an unknown one is never guessed."""
-    names = {name.removeprefix(LLM) for name in (request.policy, request.critic) if name.startswith(LLM)}
-    for name in sorted(names) if request.caps.dollars is not None and request.replay is None else ():
-        if not is_priced(name, request.models):
-            raise InputError(
-                f"the price of '{name}' is not known, so --max-dollars cannot hold; give --prices FILE with a line "
-                f'"{name}" = {{ input = DOLLARS, output = DOLLARS }} per million tokens, or use --max-tokens'
-            )
-
-
-def _refuse_replay(request: Request, out: Path) -> None:
-    """A replay needs something to replay, and a folder of its own."""
-    if request.replay is None:
-        return
-    if not _asks(request):
-        recorded = read_header(request.replay).get("policy", "llm:MODEL")
-        raise InputError(
-            f"--replay stands in for language models, and neither --policy {request.policy} nor --critic "
-            f"{request.critic} is one; {request.replay} was made with --policy {recorded}"
-        )
-    if out.resolve() == request.replay.resolve():
-        raise InputError(f"--replay {request.replay} would write to the run that it replays; choose another --out")
-
-
-_REPLAYED = ("digest", "seed", "method", "policy", "critic", "answer", "without", "prompts")
-
-
-def _refuse_other_run(request: Request, header: Mapping[str, Any]) -> None:
-    """A replay is of the same problem and search: a draw says which slot an answer was for, not which problem."""
-    if request.replay is None:
-        return
-    then = read_header(request.replay)
-    differ = [f"{key} was {then.get(key)!r}, now {header[key]!r}" for key in _REPLAYED if then.get(key) != header[key]]
-    if differ:
-        raise InputError(f"{request.replay} is no run to replay here ({'; '.join(differ)}); repeat its own options")
 
 
 def _told_of(result: Result, journal: Journal) -> list[str]:

@@ -14,6 +14,7 @@ from pathlib import Path
 import anyio
 import pytest
 
+from maxcode.certificate.making import certify
 from maxcode.errors import InputError
 from maxcode.evaluate.module.contract import Apart, Array, Contract, Figures, Given, degenerate
 from maxcode.evaluate.module.evaluator import ModuleEvaluator
@@ -117,6 +118,23 @@ def test_less_work_is_faster_and_confirmed_with_new_weights(evaluator: ModuleEva
     assert confirmed.timing is not None and confirmed.timing.confirmed
     assert confirmed.timing.speedup.low > 1
     assert confirmed.timing.over_compiled is not None, confirmed.warnings
+
+
+def test_a_winner_is_certified_with_processes_and_weights_of_its_own(tmp_path: Path) -> None:
+    text = (GALLERY / "reference.py").read_text()
+    slow = text.replace("torch.relu(self.layer(x))", "torch.relu(self.layer(x + 0 * torch.exp(x).cumsum(0).cumsum(1)))")
+    (tmp_path / "problem.py").write_text(slow)
+    problem = load(tmp_path / "problem.py").problem
+    winner = problem.program.with_text(text.replace("class Model", "class ModelNew"))
+    found = anyio.run(certify, problem, winner, {}, 0)
+    assert found.holds, found.refused
+    assert found.verification is not None and (found.verification.runs, found.verification.failed) == (10, 0)
+    assert found.control is not None
+    assert found.subject.module != "" and found.compiler.startswith("torch 2")
+    wrong = problem.program.with_text(winner.text.replace("dim=-1)", "dim=-1) * 1.01"))
+    refused = anyio.run(certify, problem, wrong, {}, 0)
+    assert not refused.holds
+    assert "not right" in refused.refused
 
 
 @pytest.mark.parametrize(

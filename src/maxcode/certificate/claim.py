@@ -36,8 +36,8 @@ _EXACT = 1e-9
 class Subject:
     """What the claim is about, as far as files say it: SHA-256 by file name (relative, no path of any machine).
 
-    ``helpers``: the files that the generator's and the checker's commands name; ``function``: the hash of all that is
-    said about a function, empty for a program.
+    ``helpers``: the files that the generator's and the checker's commands name; ``function`` and ``module``: the hash
+    of all that is said about one, empty for another kind.
     """
 
     kind: str
@@ -53,6 +53,7 @@ class Subject:
     generator: tuple[str, ...]
     generated: int
     function: str
+    module: str = ""
 
 
 @final
@@ -268,6 +269,7 @@ def subject_of(problem: Problem, winner: Program) -> Subject:
         generator=spec.generator,
         generated=spec.generated,
         function=function,
+        module="" if spec.module is None else sha256(json.dumps(asdict(spec.module), sort_keys=True)),
     )
 
 

@@ -9,7 +9,7 @@ from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from importlib.metadata import version
 from pathlib import Path
-from typing import Any, final
+from typing import Any, Protocol, final
 
 import anyio
 
@@ -30,8 +30,10 @@ from maxcode.certificate.claim import (
     subject_of,
     write,
 )
+from maxcode.certificate.modules import module_work
 from maxcode.errors import InputError
 from maxcode.evaluate.build import Builder
+from maxcode.evaluate.harness import open_modules
 from maxcode.evaluate.judging import not_permitted, reject
 from maxcode.evaluate.lanes import build_lane, timing_lane
 from maxcode.evaluate.machine import describe
@@ -88,11 +90,35 @@ async def certify(
     return await measured(work, work.certificate(options, seed), say)
 
 
-async def opened(problem: Problem, winner: Program, say: Say, made_from: int | None = None) -> Work:
+class Working(Protocol):
+    """An admitted problem and its winner, with what measures them; the parts of a certificate, in the order in which
+    they are made."""
+
+    @property
+    def started(self) -> float: ...
+
+    def certificate(self, options: Mapping[str, Any], seed: int | None) -> Certificate: ...
+
+    async def refusal(self) -> str: ...
+
+    async def made_inputs(self) -> MadeInputs: ...
+
+    async def verified(self) -> Verification: ...
+
+    async def timed(self) -> tuple[Timing | None, str]: ...
+
+    async def control(self, pairs: int) -> tuple[Control | None, str]: ...
+
+    async def sanitized(self) -> Sanitized: ...
+
+
+async def opened(problem: Problem, winner: Program, say: Say, made_from: int | None = None) -> Working:
     """A new evaluator that has admitted ``problem``; nothing of the winner has been run.  ``made_from``: the seed of
     inputs that nobody is shown, where they are to be the same as before."""
     say("certificate: building and verifying again, in a new session")
     started = time.monotonic()
+    if problem.kind == "module":
+        return await module_work(await open_modules(), problem, winner)
     sandbox = await Sandbox.open()
     await require_safe(sandbox)
     builder = Builder(sandbox, sandbox.cache)
@@ -100,7 +126,7 @@ async def opened(problem: Problem, winner: Program, say: Say, made_from: int | N
     return Work(sandbox, builder, evaluator, problem, await evaluator.admit(problem), winner, started)
 
 
-async def measured(work: Work, found: Certificate, say: Say) -> Certificate:
+async def measured(work: Working, found: Certificate, say: Say) -> Certificate:
     """The certificate with everything measured, and the conclusions."""
     refused = await work.refusal()
     if not refused:
@@ -122,7 +148,7 @@ async def measured(work: Work, found: Certificate, say: Say) -> Certificate:
 @final
 @dataclass(frozen=True, slots=True)
 class Work:
-    """An admitted problem and its winner, with what measures them."""
+    """A program or a function."""
 
     sandbox: Sandbox
     builder: Builder

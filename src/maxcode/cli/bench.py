@@ -21,7 +21,8 @@ from maxcode.errors import InputError, Interrupted
 from maxcode.evaluate.tiers import refuse_unsafe
 from maxcode.problems import digest, expanded
 from maxcode.record import Evaluated, Line
-from maxcode.run import Request, completed, optimize_source
+from maxcode.request import Request
+from maxcode.run import completed, optimize_source
 
 SUMMARY = "bench.json"
 

@@ -15,7 +15,7 @@ from maxcode.config import model_settings
 from maxcode.errors import InputError
 from maxcode.evaluate.tiers import TIERS, UNSAFE, VARIABLE
 from maxcode.model.connect import Provider
-from maxcode.run import Request
+from maxcode.request import Request
 from maxcode.types import Clock
 from maxcode.verdict import Paid, Speedup, Verdict
 

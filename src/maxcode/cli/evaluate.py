@@ -8,7 +8,8 @@ from typing import Any
 import click
 
 from maxcode.cli.common import as_json, overrides, problem_options, sandbox_options, show
-from maxcode.run import Request, evaluate_source
+from maxcode.request import Request
+from maxcode.run import evaluate_source
 
 
 @click.command()

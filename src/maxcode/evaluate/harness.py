@@ -27,8 +27,11 @@ class Harness(Evaluator, Referee, Protocol):
 
 async def open_harness(problem: Problem) -> Harness:
     """The evaluator for the problem's kind on this machine's sandbox; UnsafeError where none holds."""
-    if problem.kind != "module":
-        return await open_evaluator()
+    return await open_modules() if problem.kind == "module" else await open_evaluator()
+
+
+async def open_modules() -> ModuleEvaluator:
+    """The evaluator of modules; UnsafeError where the tier that they need does not hold."""
     sandbox = await Sandbox.open()
     if sandbox.tier.name != "1":
         raise UnsafeError(

@@ -54,7 +54,6 @@ from maxcode.types import (
     Outcome,
     Problem,
     Program,
-    RaceVerdict,
     State,
     StateId,
     Timing,
@@ -193,6 +192,38 @@ class ModuleEvaluator:
             held = await run_until(end, track)
         return held, _seeded(track)
 
+    # ---------------------------------------------------------------------------------------------- certificates
+
+    async def refusal(self, problem: Problem, action: Action) -> str:
+        """Why a candidate is not run at all; empty where it is."""
+        refused = _rejected(problem, action)
+        if refused is None and action.program is not None:
+            side = await self._built(await self._of(problem), action.program)
+            refused = side if isinstance(side, Evaluation) else None
+        return "" if refused is None else "; ".join(refused.feedback.reasons)
+
+    async def failure(self, problem: Problem, program: Program, rounds: int) -> str:
+        """What goes wrong in this many rounds of new processes with new weights; empty where nothing does."""
+        staged = await self._fresh(problem)
+        side = await self._built(staged, program)
+        if isinstance(side, Evaluation):
+            return "; ".join(side.feedback.reasons)
+        try:
+            await self._run(staged, {"original": staged.reference, "candidate": side}, _after(1), rounds - 1)
+        except Failed as failed:
+            return "; ".join(_failed(failed).feedback.reasons)
+        return ""
+
+    async def control(self, problem: Problem, pairs: int) -> list[Pair]:
+        """The reference against itself in another process; InputError where it fails."""
+        staged = await self._fresh(problem)
+        sides: dict[Name, Side] = {"original": staged.reference, "candidate": staged.reference}
+        try:
+            held, _ = await self._run(staged, sides, _after(pairs), VERIFY_ROUNDS)
+        except Failed as failed:
+            raise InputError(f"the reference failed while being called: {failed}") from failed
+        return held.pairs
+
     # -------------------------------------------------------------------------------------------------- referee
 
     async def settle(
@@ -200,8 +231,7 @@ class ModuleEvaluator:
     ) -> dict[StateId, Evaluation]:
         """Contenders in slot order against the leader on fresh pairs, with new weights; the last one standing is
         confirmed, beside torch.compile of the reference."""
-        known = await self._of(problem)
-        staged = replace(known, stage=await self._renewed(known))
+        staged = await self._fresh(problem)
         found: dict[StateId, Evaluation] = {}
         leader: tuple[State, Side] | None = None
         for state in (champion, *contenders) if champion is not None else contenders:
@@ -214,8 +244,11 @@ class ModuleEvaluator:
             found[leader[0].id] = await self._confirmed(staged, leader[1])
         return found
 
-    async def _renewed(self, staged: Staged) -> Stage:
-        return await replace(staged.stage, seed=secrets.randbits(31)).with_weights(staged.reference)
+    async def _fresh(self, problem: Problem) -> Staged:
+        """The problem with new weights."""
+        known = await self._of(problem)
+        stage = replace(known.stage, seed=secrets.randbits(31))
+        return replace(known, stage=await stage.with_weights(known.reference))
 
     async def _wins(
         self,
@@ -250,11 +283,8 @@ class ModuleEvaluator:
         compiled = replace(staged.reference, compile=True)
         sides: dict[Name, Side] = {"original": staged.reference, "rival": compiled, "candidate": side}
 
-        def end(pairs: list[Pair]) -> RaceVerdict | None:
-            return "tie" if len(pairs) >= COMPILED_PAIRS else None
-
         try:
-            held, _ = await self._run(staged, sides, end, VERIFY_ROUNDS)
+            held, _ = await self._run(staged, sides, _after(COMPILED_PAIRS), VERIFY_ROUNDS)
         except Failed as failed:
             return None, (f"not compared with torch.compile: {failed}",)
         return median_interval([pair.ratio("rival", "candidate") for pair in held.pairs]), ()
@@ -269,6 +299,11 @@ def _admitted(
     baseline = Evaluation(Outcome.CORRECT, profile=spots, measures={CALL: seconds}, warnings=caveats)
     statement = "\n".join(part for part in (problem.statement, *shapes_told(contract)) if part)
     return Admitted(replace(problem, statement=statement), (given,), (given,), Built(None), baseline, notes=caveats)
+
+
+def _after(pairs: int) -> End:
+    """The end of a race that is about nothing but its figures."""
+    return lambda seen: "tie" if len(seen) >= pairs else None
 
 
 def _identity(problem: Problem) -> str:

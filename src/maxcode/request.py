@@ -1,0 +1,84 @@
+"""What the user asked for, and what is refused of it before anything is built."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any, final
+
+from maxcode.budget import Caps
+from maxcode.completion import Answer
+from maxcode.config import LLM
+from maxcode.errors import InputError
+from maxcode.model.connect import ModelSettings, is_priced
+from maxcode.record import read_header
+
+
+@final
+@dataclass(frozen=True, slots=True)
+class Request:
+    """What the user asked for.  ``policy`` and ``method`` empty = those for this kind of problem, ``critic`` empty =
+    that of the policy; ``without`` names parts of the observation to leave out; ``replay`` is the run whose recorded
+    answers stand in for the models; ``certificate``: whether the winner is measured anew in the end, from its file;
+    ``overrides`` replace keys of problem.toml; ``shapes`` are those of a module (``maxcode.shapes``)."""
+
+    source: Path
+    tests: Path | None = None
+    policy: str = ""
+    method: str = ""
+    critic: str = ""
+    answer: Answer = "whole"
+    without: tuple[str, ...] = ()
+    budget: int = 24
+    caps: Caps = field(default_factory=Caps)
+    seed: int = 0
+    out: Path | None = None
+    models: ModelSettings = field(default_factory=ModelSettings)
+    replay: Path | None = None
+    certificate: bool = True
+    overrides: Mapping[str, Any] = field(default_factory=dict)
+    shapes: str = ""
+
+
+def asks_model(request: Request) -> bool:
+    """Whether the request names a language model."""
+    return any(name.startswith(LLM) for name in (request.policy, request.critic))
+
+
+def refuse_unpriced(request: Request) -> None:
+    """A cap on money needs prices: an unknown one is never guessed."""
+    names = {name.removeprefix(LLM) for name in (request.policy, request.critic) if name.startswith(LLM)}
+    for name in sorted(names) if request.caps.dollars is not None and request.replay is None else ():
+        if not is_priced(name, request.models):
+            raise InputError(
+                f"the price of '{name}' is not known, so --max-dollars cannot hold; give --prices FILE with a line "
+                f'"{name}" = {{ input = DOLLARS, output = DOLLARS }} per million tokens, or use --max-tokens'
+            )
+
+
+def refuse_replay(request: Request, out: Path) -> None:
+    """A replay needs something to replay, and a folder of its own."""
+    if request.replay is None:
+        return
+    if not asks_model(request):
+        recorded = read_header(request.replay).get("policy", "llm:MODEL")
+        raise InputError(
+            f"--replay stands in for language models, and neither --policy {request.policy} nor --critic "
+            f"{request.critic} is one; {request.replay} was made with --policy {recorded}"
+        )
+    if out.resolve() == request.replay.resolve():
+        raise InputError(f"--replay {request.replay} would write to the run that it replays; choose another --out")
+
+
+_REPLAYED = ("digest", "seed", "method", "policy", "critic", "answer", "without", "prompts")
+
+
+def refuse_other_run(request: Request, header: Mapping[str, Any]) -> None:
+    """A replay is of the same problem and search: a draw says which slot an answer was for, not which problem."""
+    if request.replay is None:
+        return
+    then = read_header(request.replay)
+    differ = [f"{key} was {then.get(key)!r}, now {header[key]!r}" for key in _REPLAYED if then.get(key) != header[key]]
+    if differ:
+        raise InputError(f"{request.replay} is no run to replay here ({'; '.join(differ)}); repeat its own options")
