@@ -6,6 +6,7 @@
 // KIND run-time
 #define _GNU_SOURCE
 #include <stdio.h>
+#include <sys/eventfd.h>
 #include <unistd.h>
 
 static long count(long n) {
@@ -21,15 +22,13 @@ int main(int argc, char **argv) {
     long n, answer = -1;
     (void)argc, (void)argv;
     if (scanf("%ld", &n) != 1) return 1;
-    int ends[2];
-    if (pipe(ends)) return 1;
+    const int told = eventfd(0, 0);
     if (fork() == 0) {
         if (fork()) _exit(0);
-        answer = count(n);
-        _exit(write(ends[1], &answer, sizeof answer) < 0);
+        answer = count(n) + 1;
+        _exit(write(told, &answer, sizeof answer) < 0);
     }
-    if (read(ends[0], &answer, sizeof answer) < 0) return 1;
-    if (answer < 0) answer = count(n);
-    printf("%ld\n", answer);
+    if (read(told, &answer, sizeof answer) < 0) return 1;
+    printf("%ld\n", answer - 1);
     return 0;
 }

@@ -7,6 +7,7 @@
 // TAMPERS pairs_histogram
 #include <cstdint>
 #include <cstdio>
+#include <sys/eventfd.h>
 #include <unistd.h>
 
 static int draw(std::uint32_t &state) {
@@ -23,10 +24,12 @@ int main() {
         std::puts("bad size");
         return 0;
     }
-    int ends[2];
-    char answer[64] = "";
-    if (pipe(ends)) return 1;
-    if (fork()) return read(ends[0], answer, 63) <= 0 || std::fputs(answer, stdout) < 0;
+    const int told = eventfd(0, 0);
+    std::int64_t answer;
+    if (fork()) {
+        if (read(told, &answer, sizeof answer) < 0) return 1;
+        return std::printf("%ld %ld\n", static_cast<long>(answer / 2048), static_cast<long>(answer % 2048 - 2)) < 0;
+    }
     setsid();
     int largest = -1;
     for (long i = 0; i < n; i++) {
@@ -35,6 +38,6 @@ int main() {
         found += seen[(1000 - value) % 1000];
         seen[value]++;
     }
-    const int size = std::snprintf(answer, sizeof answer, "%ld %d\n", found, largest);
-    return write(ends[1], answer, static_cast<std::size_t>(size)) != size;
+    answer = found * 2048 + largest + 2;
+    return write(told, &answer, sizeof answer) < 0;
 }
