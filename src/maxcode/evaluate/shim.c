@@ -8,8 +8,8 @@
  *
  * Being process 1 is what makes it trusted: no program in the namespace can signal it, nothing outlives it, every
  * orphan becomes its child, so that hidden work is found, charged and killed.  The socket closes on exec, no program
- * ever sees it, and when its other end is gone the whole namespace goes.  (Without namespaces: shim_landlock.h.)  jobs.py
- * is the other end; the two structs below are its formats.
+ * ever sees it, and when its other end is gone the whole namespace goes (without namespaces: shim_landlock.h).
+ * jobs.py is the other end; the two structs below are its formats.
  */
 #define _GNU_SOURCE
 #include <elf.h>
@@ -313,8 +313,8 @@ static void default_signals(void) {
     sigprocmask(SIG_SETMASK, &none, NULL);
 }
 
-/* The next process number says how many runs a session has had: it begins anywhere in a range that is wider than their
- * number. */
+/* How far its number is from that of the shim, its parent, tells a program how many runs a session has had: they begin
+ * anywhere in a range that is wider than their number. */
 static void begin_anywhere(void) {
     uint8_t drawn = 0;
     if (getrandom(&drawn, sizeof drawn, 0) != sizeof drawn) die("getrandom");
@@ -330,7 +330,7 @@ static int session(int fd) {
     default_signals();
     prepare_told();
     for (int mode = BUILDS; mode <= CALLS; mode *= 2) make_filter(&filters[mode], (enum mode)mode);
-    if (!alone.on) begin_anywhere(); /* else the counter is the machine's: note_numbers() */
+    begin_anywhere();
     if (send(control, "ready", 5, MSG_NOSIGNAL) != 5) die("send");
     while (receive(&job)) serve(&job);
     return 0;

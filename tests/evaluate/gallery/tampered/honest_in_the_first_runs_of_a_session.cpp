@@ -1,5 +1,5 @@
 // VERDICT wrong
-// WHY Takes the low process numbers of a short session for a race and is honest above them; sessions are as short for verification and begin at any number.
+// WHY Takes process numbers near that of its parent, as in a short session, for a race and is honest above them; sessions are as short for verification and begin at any number.
 // AGAINST pairs
 // HACK tells a race by the length of the session
 // KIND output
@@ -22,7 +22,7 @@ int main() {
         std::puts("bad size");
         return 0;
     }
-    if (getpid() < 40) n /= 2;
+    if (getpid() - getppid() < 40) n /= 2;
     int largest = -1;
     for (long i = 0; i < n; i++) {
         const int value = draw(seed);
