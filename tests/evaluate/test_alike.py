@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from collections.abc import Callable
 from dataclasses import replace
 
@@ -73,19 +74,23 @@ def test_all_that_can_be_printed_is_the_same_verified_and_timed(verified: list[b
     assert "its own file is not seen" in next(iter(seen)), "its age would tell a long session from a short one"
 
 
-def test_the_figure_on_one_core_is_told_from_other_runs_by_the_cores_alone(
-    sandbox: Sandbox, program: Callable[[str], Blob], problem: Problem, inputs: list[Input], verified: list[bytes]
+def test_a_profile_and_the_figure_on_one_core_are_what_can_be_told_from_other_runs(
+    sandbox: Sandbox, program: Callable[[str], Blob], problem: Problem, inputs: list[Input]
 ) -> None:
-    """What remains (``alike.py``): nothing else differs, and the page shows what does."""
+    """What remains (``alike.py``): nothing else differs, and the page shows what does, with /proc to ask."""
     job = job_for(problem, program("world"), inputs[0])
 
-    async def run() -> bytes:
-        async with sandbox.session(job.blobs, bare=True) as session:
-            return (await session.run(replace(job, one_core=True))).stdout
+    async def runs() -> list[bytes]:
+        async with sandbox.session(job.blobs) as session:
+            jobs = (job, replace(job, profile=True), replace(job, one_core=True))
+            return [(await session.run(one)).stdout for one in jobs]
 
-    other = set(world(anyio.run(run), "=")) - set(world(verified[0], "="))
-    assert [line for line in other if "= mask" not in line] == []
-    assert len(other) == 1
+    first, *others = anyio.run(runs)
+    plain = set(world(first, "="))
+    for text, told in zip(others, (("TracerPid",), ("Cpus_allowed", "= mask")), strict=True):
+        other = set(world(text, "=")) - plain
+        assert all(any(word in line for word in told) for line in other), other
+    assert any("TracerPid" in line for line in plain)
 
 
 def test_process_numbers_begin_anywhere_verified_and_timed(verified: list[bytes], timed: list[bytes]) -> None:
@@ -93,6 +98,27 @@ def test_process_numbers_begin_anywhere_verified_and_timed(verified: list[bytes]
         numbers = {value(text, "number") for text in found}
         assert len(numbers) > 2
         assert max(numbers) - min(numbers) > len(numbers)  # no mere count of the runs
+
+
+def test_the_file_of_a_program_is_new_in_every_session(sandbox: Sandbox, problem: Problem, inputs: list[Input]) -> None:
+    """Asked in Python: a compiled program finds no name of its own file."""
+    problem = replace(problem, language="python")
+    artefact = Blob.of(b"import os, sys\nprint('~ made', os.stat(sys.argv[0]).st_ctime_ns)\n")
+    time.sleep(0.1)  # the clock of files ticks every few milliseconds
+    before = time.time_ns()
+    time.sleep(0.1)
+    one = anyio.run(verify, sandbox, problem, artefact, inputs)
+    assert all(value(output, "made") > before for output in one.outputs.values())
+
+    async def single() -> bytes:
+        entry = Entry(artefact, {})
+        found = await Track(Field(sandbox, problem), {"original": entry}, inputs[:1])._pass()
+        return next(iter(found.values())).stdout
+
+    time.sleep(0.1)
+    middle = time.time_ns()
+    time.sleep(0.1)
+    assert value(anyio.run(single), "made") > middle
 
 
 def test_verified_runs_come_in_random_order_the_seen_first_in_sessions_as_long_as_a_pass() -> None:
