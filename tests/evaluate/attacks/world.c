@@ -99,6 +99,7 @@ static void show_start(void) {
 }
 
 int main(int count, char **words) {
+    struct stat own;
     show_limits();
     show_words(count, words);
     show_descriptors();
