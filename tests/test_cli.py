@@ -261,6 +261,7 @@ def test_help_needs_nothing(tmp_path: Path) -> None:
         assert "Usage: maxcode" in done.stdout
 
 
+@pytest.mark.slow
 def test_evaluate_counts_instructions_where_that_is_the_goal(place: Path) -> None:
     arguments = ("evaluate", "fast.c", "--against", "slow.c", "--tests", "tests", "--goal", "instructions")
     found = answer(maxcode(*arguments, "--json", cwd=place))

@@ -145,6 +145,7 @@ def test_fewer_instructions_are_found_without_a_race_and_confirmed_with_seconds_
     assert settled.timing.significant == (settled.timing.verdict == "fewer")
 
 
+@pytest.mark.slow
 def test_as_many_or_more_instructions_are_not_significant(judge: Callable[[str], Evaluation]) -> None:
     same = judge(SLOW + "/* the same */\n").timing
     assert same is not None

@@ -117,6 +117,7 @@ def test_what_cannot_fit_is_refused_with_a_cure(tmp_path: Path, sandbox: Sandbox
         shrunk(tmp_path, FIXED, sandbox)
 
 
+@pytest.mark.slow
 def test_the_command_makes_a_table_that_evaluate_takes(tmp_path: Path) -> None:
     (tmp_path / "scaled.py").write_text(SCALED)
     (tmp_path / "new.py").write_text(SCALED.replace("class Model", "class ModelNew").replace("* 2\n\n", "* 2.0\n\n"))

@@ -27,36 +27,40 @@ ACTIVATIONS = reference(
 )  # fmt: skip
 
 
+CASES = [
+    (SUMMED, ["simplify(everything)"]),
+    (SUMMED, ["in_place", "inference_mode"]),
+    (ACTIVATIONS, ["fuse"]),
+    (reference("return 0.5 * x * (1.0 + torch.tanh(math.sqrt(2.0 / math.pi) * (x + 0.044715 * torch.pow(x, 3.0))))"
+               ).replace("import torch\n", "import math\nimport torch\n", 1), ["fuse"]),
+    (reference("return torch.diag(x) @ y", inputs="torch.randn(30), torch.randn(30, 41)", takes="x, y"),
+     ["simplify(rows scaled"]),
+    (reference("x = self.linear(x)\ny = x.clone().detach()\nreturn x * self.factor + y", LINEAR,
+               "torch.randn(8, width)", GIVEN), ["simplify(everything)", "inference_mode"]),
+    (reference("x = self.linear(x) * self.factor\nreturn torch.relu(x - 0.1)", LINEAR, "torch.randn(8, width)",
+               GIVEN), ["fuse"]),
+    (reference("return torch.softmax(x * 3, dim=-1)", inputs="torch.randn(4, 3, 2500)"), ["reduce"]),
+    (reference("return torch.logsumexp(torch.tanh(x), dim=(1, 2), keepdim=True)", inputs="torch.randn(4, 30, 70)"),
+     ["reduce"]),
+    (reference("return self.norm(x).amax(dim=1) - x.mean(1)", "self.norm = nn.LayerNorm(65)"),
+     ["reduce(LayerNorm", "reduce(amax", "reduce(mean"]),
+    (reference("return torch.nn.functional.cross_entropy(x, y)",
+               inputs="torch.randn(50, 1300), torch.randint(0, 1300, (50,))", takes="x, y"), ["reduce"]),
+    (reference("return self.pool(x)", "self.pool = nn.MaxPool2d(3, stride=2, padding=1, dilation=2)",
+               "torch.randn(2, 3, 17, 29)"), ["pool"]),
+    (reference("return self.pool(x) * 2", "self.pool = nn.AvgPool2d((2, 3), 2, 1)", "torch.randn(2, 3, 16, 21)"),
+     ["pool"]),
+    (reference("return torch.relu(self.conv(x))", "self.conv = nn.Conv2d(4, 6, 3, padding=1)",
+               "torch.randn(2, 4, 12, 14)"), ["fuse", "channels_last"]),
+]  # fmt: skip
+QUICK = 6  # each starts torch three times
+
+
 @pytest.mark.parametrize(
     ("text", "wanted"),
-    [
-        (SUMMED, ["simplify(everything)"]),
-        (SUMMED, ["in_place", "inference_mode"]),
-        (ACTIVATIONS, ["fuse"]),
-        (reference("return 0.5 * x * (1.0 + torch.tanh(math.sqrt(2.0 / math.pi) * (x + 0.044715 * torch.pow(x, 3.0))))"
-                   ).replace("import torch\n", "import math\nimport torch\n", 1), ["fuse"]),
-        (reference("return torch.diag(x) @ y", inputs="torch.randn(30), torch.randn(30, 41)", takes="x, y"),
-         ["simplify(rows scaled"]),
-        (reference("x = self.linear(x)\ny = x.clone().detach()\nreturn x * self.factor + y", LINEAR,
-                   "torch.randn(8, width)", GIVEN), ["simplify(everything)", "inference_mode"]),
-        (reference("x = self.linear(x) * self.factor\nreturn torch.relu(x - 0.1)", LINEAR, "torch.randn(8, width)",
-                   GIVEN), ["fuse"]),
-        (reference("return torch.softmax(x * 3, dim=-1)", inputs="torch.randn(4, 3, 2500)"), ["reduce"]),
-        (reference("return torch.logsumexp(torch.tanh(x), dim=(1, 2), keepdim=True)", inputs="torch.randn(4, 30, 70)"),
-         ["reduce"]),
-        (reference("return self.norm(x).amax(dim=1) - x.mean(1)", "self.norm = nn.LayerNorm(65)"),
-         ["reduce(LayerNorm", "reduce(amax", "reduce(mean"]),
-        (reference("return torch.nn.functional.cross_entropy(x, y)",
-                   inputs="torch.randn(50, 1300), torch.randint(0, 1300, (50,))", takes="x, y"), ["reduce"]),
-        (reference("return self.pool(x)", "self.pool = nn.MaxPool2d(3, stride=2, padding=1, dilation=2)",
-                   "torch.randn(2, 3, 17, 29)"), ["pool"]),
-        (reference("return self.pool(x) * 2", "self.pool = nn.AvgPool2d((2, 3), 2, 1)", "torch.randn(2, 3, 16, 21)"),
-         ["pool"]),
-        (reference("return torch.relu(self.conv(x))", "self.conv = nn.Conv2d(4, 6, 3, padding=1)",
-                   "torch.randn(2, 4, 12, 14)"), ["fuse", "channels_last"]),
-    ],
+    [*CASES[:QUICK], *(pytest.param(*case, marks=pytest.mark.slow) for case in CASES[QUICK:])],
     ids=lambda one: " ".join(one) if isinstance(one, list) else "",
-)  # fmt: skip
+)
 def test_what_a_rule_makes_gives_the_outputs_of_the_reference(sandbox: Sandbox, text: str, wanted: list[str]) -> None:
     text = text.replace("relu(self.conv(x))", "tanh(self.conv(x))")
     check(sandbox, text, made(text, *wanted))

@@ -118,7 +118,7 @@ async def opened(problem: Problem, winner: Program, say: Say, made_from: int | N
     say("certificate: building and verifying again, in a new session")
     started = time.monotonic()
     if problem.kind == "module":
-        return await module_work(await open_modules(), problem, winner)
+        return await module_work(await open_modules(beside_compiled=False), problem, winner)
     sandbox = await Sandbox.open()
     await require_safe(sandbox)
     builder = Builder(sandbox, sandbox.cache)

@@ -30,7 +30,7 @@ async def open_harness(problem: Problem) -> Harness:
     return await open_modules() if problem.kind == "module" else await open_evaluator()
 
 
-async def open_modules() -> ModuleEvaluator:
+async def open_modules(beside_compiled: bool = True) -> ModuleEvaluator:
     """The evaluator of modules; UnsafeError where the tier that they need does not hold."""
     sandbox = await Sandbox.open()
     if sandbox.tier.name != "1":
@@ -39,4 +39,4 @@ async def open_modules() -> ModuleEvaluator:
             "see `maxcode doctor`"
         )
     await require_safe(sandbox)
-    return ModuleEvaluator(sandbox)
+    return ModuleEvaluator(sandbox, beside_compiled=beside_compiled)

@@ -88,8 +88,10 @@ class ModuleEvaluator:
     Trusts: the kernel, bubblewrap, the shim of every session, this process, and the reference, which is the user's.
     """
 
-    def __init__(self, sandbox: Sandbox, rule: RaceRule = RaceRule()) -> None:  # noqa: B008
+    def __init__(self, sandbox: Sandbox, rule: RaceRule = RaceRule(), beside_compiled: bool = True) -> None:  # noqa: B008
+        """``beside_compiled``: whether a confirmation is followed by a comparison with torch.compile."""
         self._sandbox = sandbox
+        self._beside_compiled = beside_compiled
         self._rule = rule
         self._short = replace(rule, most=PLAYOFF_PAIRS)
         self._staged: dict[str, Staged] = {}
@@ -274,7 +276,7 @@ class ModuleEvaluator:
         except Failed as failed:
             return _failed(failed)
         timing = timing_of(staged.stage.problem, held, staged.inputs)
-        compiled, why = await self._over_compiled(staged, side)
+        compiled, why = await self._over_compiled(staged, side) if self._beside_compiled else (None, ())
         timing = replace(timing, confirmed=True, over_compiled=compiled)
         return _found(timing, (*staged.caveats, *warnings, *warnings_of(timing), *why))
 
