@@ -64,17 +64,18 @@ def judged(evaluator: ModuleEvaluator, admitted: Admitted) -> Callable[[str], Ev
     return run
 
 
-def holds(found: Evaluation, verdict: str) -> bool:
-    if verdict == "not-faster":
+def holds(found: Evaluation, verdicts: str) -> bool:
+    """Whether it is one of the verdicts; there are several only where the machine decides."""
+    if verdicts == "not-faster":
         return found.outcome is not Outcome.CORRECT or not (found.timing is not None and found.timing.significant)
-    return found.outcome.value == verdict
+    return found.outcome.value in verdicts.split()
 
 
 def test_every_candidate_says_what_must_become_of_it_and_why() -> None:
     assert sum(not path.stem.startswith("honest") for path in CANDIDATES) >= 25
     assert sum(path.stem.startswith("honest") for path in CANDIDATES) >= 6
     for path in CANDIDATES:
-        assert header(path, "VERDICT") in VERDICTS, path
+        assert set(header(path, "VERDICT").split()) <= VERDICTS, path
         assert (header(path, "VERDICT") == "correct") == path.stem.startswith("honest"), path
         assert header(path, "WHY").endswith("."), path
     assert {path.stem for path in CANDIDATES} >= set(QUICK)

@@ -1,4 +1,4 @@
-# VERDICT crashed
+# VERDICT crashed timeout
 # KIND exit
 # WHY Memory is limited.
 import torch

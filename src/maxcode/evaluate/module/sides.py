@@ -168,7 +168,7 @@ class Stage:
 def last_words(ran: Ran) -> str:
     """The end of what it wrote to stderr, or how it ended."""
     lines = [line for line in ran.stderr.decode(errors="replace").splitlines() if line.strip()]
-    how = {"timeout": f"stopped after {ran.cpu_s:.1f} s", "tampered": "it wrote to its inputs"}.get(ran.ending)
+    how = {"timeout": "stopped: its time was over", "tampered": "it wrote to its inputs"}.get(ran.ending)
     return how or (lines[-1].strip()[:500] if lines else f"{ran.ending} {ran.code}")
 
 
