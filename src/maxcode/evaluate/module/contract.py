@@ -30,6 +30,10 @@ class Array(msgspec.Struct, frozen=True):
     bytes: int
     name: str = ""
 
+    @property
+    def elements(self) -> int:
+        return math.prod(self.shape)
+
 
 class Given(msgspec.Struct, frozen=True, omit_defaults=True):
     """An argument: a tensor, as ``Array``, or where ``dtype`` is empty a number, a text, a list of them."""
@@ -141,10 +145,9 @@ def degenerate(contract: Contract) -> tuple[str, ...]:
     for number, figures in enumerate(contract.figures):
         place = f"output {number + 1}" if len(contract.figures) > 1 else "the output"
         largest = max(abs(figures.least), abs(figures.most))
-        elements = math.prod(contract.outputs[number].shape)
         if largest == 0:
             found.append(f"{place} is zero everywhere")
-        elif elements > 1 and figures.std / largest < _NEARLY_CONSTANT:
+        elif contract.outputs[number].elements > 1 and figures.std / largest < _NEARLY_CONSTANT:
             found.append(f"{place} is nearly constant (deviation {figures.std:.1e} at {largest:.1e})")
     if not found and contract.tensors and contract.apart.inputs < _SENSITIVE:
         found.append("other inputs give the same output")
@@ -167,7 +170,7 @@ def plans(contract: Contract, slots: int) -> Plans:
     """Inputs are read, outputs written; the maker reads a seed and writes inputs and, as doubles, outputs."""
     inputs = [one.bytes for one in contract.tensors]
     outputs = [one.bytes for one in contract.outputs]
-    exact = [8 * math.prod(one.shape) for one in contract.outputs]
+    exact = [8 * one.elements for one in contract.outputs]
     return Plans(
         _plan([(size, READ_ONLY) for size in inputs] + [(size, WRITTEN) for size in outputs], slots),
         _plan([(SEED_BYTES, READ_ONLY)] + [(size, WRITTEN) for size in (*inputs, *exact)], slots),

@@ -21,7 +21,7 @@ import anyio
 from maxcode.errors import InputError
 from maxcode.evaluate.build import Built
 from maxcode.evaluate.contest import warnings_of
-from maxcode.evaluate.judging import reject
+from maxcode.evaluate.judging import identity, reject
 from maxcode.evaluate.lanes import build_lane
 from maxcode.evaluate.module.constants import replaced
 from maxcode.evaluate.module.contract import Contract, Plans, degenerate, plans, shapes_told
@@ -111,7 +111,7 @@ class ModuleEvaluator:
         InputError when it cannot be compared with anything.
         """
         staged = await self._stage(problem)
-        self._staged[_identity(problem)] = staged
+        self._staged[identity(problem)] = staged
         return staged.admitted
 
     async def _stage(self, problem: Problem) -> Staged:
@@ -141,9 +141,9 @@ class ModuleEvaluator:
 
     async def _of(self, problem: Problem) -> Staged:
         async with self._admitting:
-            if _identity(problem) not in self._staged:
+            if identity(problem) not in self._staged:
                 await self.admit(problem)
-            return self._staged[_identity(problem)]
+            return self._staged[identity(problem)]
 
     # ------------------------------------------------------------------------------------------------ evaluator
 
@@ -179,8 +179,7 @@ class ModuleEvaluator:
                 return _failed(failed)
             kept: dict[Name, Side] = {name: side for name, side in sides.items() if name != "rival"}
             return await self._raced(staged, kept, end_of_race(self._rule, False))
-        timing = timing_of(staged.stage.problem, held, staged.inputs)
-        return _found(timing, (*staged.caveats, *warnings, *warnings_of(timing)))
+        return _found(staged, timing_of(staged.stage.problem, held, staged.inputs), warnings)
 
     async def _run(
         self, staged: Staged, sides: Mapping[Name, Side], end: End, verify: int
@@ -263,8 +262,6 @@ class ModuleEvaluator:
         try:
             held, _ = await self._run(staged, sides, end_of_playoff(self._short), VERIFY_ROUNDS)
         except Failed as failed:
-            if failed.side == "original":
-                return False
             found[(candidate if failed.side == "candidate" else leader)[0].id] = _failed(failed)
             return failed.side == "rival"
         return held.verdict == "faster"
@@ -273,21 +270,25 @@ class ModuleEvaluator:
         sides: dict[Name, Side] = {"original": staged.reference, "candidate": side}
         try:
             held, warnings = await self._run(staged, sides, end_of_confirmation(self._rule), CONFIRM_ROUNDS)
+            compiled, why = await self._over_compiled(staged, side) if self._beside_compiled else (None, ())
         except Failed as failed:
             return _failed(failed)
         timing = timing_of(staged.stage.problem, held, staged.inputs)
-        compiled, why = await self._over_compiled(staged, side) if self._beside_compiled else (None, ())
-        timing = replace(timing, confirmed=True, over_compiled=compiled)
-        return _found(timing, (*staged.caveats, *warnings, *warnings_of(timing), *why))
+        return _found(staged, replace(timing, confirmed=True, over_compiled=compiled), (*warnings, *why))
 
     async def _over_compiled(self, staged: Staged, side: Side) -> tuple[Interval | None, tuple[str, ...]]:
-        """The candidate's speed-up over torch.compile of the reference; None, with the reason, where that fails."""
+        """The candidate's speed-up over torch.compile of the reference; None, with the reason, where that fails.
+
+        ``Failed`` where the candidate does: its outputs are checked here too.
+        """
         compiled = replace(staged.reference, compile=True)
         sides: dict[Name, Side] = {"original": staged.reference, "rival": compiled, "candidate": side}
 
         try:
             held, _ = await self._run(staged, sides, _after(COMPILED_PAIRS), VERIFY_ROUNDS)
         except Failed as failed:
+            if failed.side != "rival":
+                raise
             return None, (f"not compared with torch.compile: {failed}",)
         return median_interval([pair.ratio("rival", "candidate") for pair in held.pairs]), ()
 
@@ -306,10 +307,6 @@ def _admitted(
 def _after(pairs: int) -> End:
     """The end of a race that is about nothing but its figures."""
     return lambda seen: "tie" if len(seen) >= pairs else None
-
-
-def _identity(problem: Problem) -> str:
-    return repr((problem.program.digest, problem.spec.module_spec, problem.spec.limits, problem.goal))
 
 
 def _rejected(problem: Problem, action: Action) -> Evaluation | None:
@@ -338,10 +335,12 @@ def _failed(failed: Failed) -> Evaluation:
     return Evaluation(outcome, Feedback((str(failed),), words if outcome is Outcome.UNBUILT else "", (case,)))
 
 
-def _found(timing: Timing, warnings: tuple[str, ...]) -> Evaluation:
-    seconds = min((candidate for _, candidate in timing.samples), default=0.0)
+def _found(staged: Staged, timing: Timing, warnings: tuple[str, ...]) -> Evaluation:
+    """The evaluation of a candidate whose every output was right; seconds are those of one call, as the baseline's."""
+    seconds = min((candidate for _, candidate in timing.samples), default=0.0) / staged.plans.slots
     case = CaseResult(CALL, Outcome.CORRECT, seconds, seen=True)
-    return Evaluation(Outcome.CORRECT, Feedback(cases=(case,)), timing, measures={CALL: seconds}, warnings=warnings)
+    told = (*staged.caveats, *warnings, *warnings_of(timing))
+    return Evaluation(Outcome.CORRECT, Feedback(cases=(case,)), timing, measures={CALL: seconds}, warnings=told)
 
 
 def _seeded(track: ModuleTrack) -> tuple[str, ...]:

@@ -10,7 +10,7 @@ import hashlib
 import io
 import re
 import tarfile
-from collections import OrderedDict
+from dataclasses import replace
 from typing import final
 
 from maxcode.evaluate.build import Built
@@ -29,27 +29,19 @@ class Natives:
     """Builds the native code of candidates; remembers the last few by their text."""
 
     def __init__(self) -> None:
-        self._built: OrderedDict[str, Built] = OrderedDict()
-        self._files: dict[str, dict[str, bytes]] = {}
+        self._known: dict[str, dict[str, bytes] | Built] = {}
 
     async def of(self, stage: Stage, side: Side) -> tuple[Side, Built | None]:
         """The side with its shared objects, or the failed build that says why there are none."""
         if not _COMPILES.search(side.text):
             return side, None
         key = hashlib.sha256(side.text.encode()).hexdigest()
-        if key not in self._files and key not in self._built:
-            self._remember(key, await _build(stage, side))
-        if key in self._built:
-            return side, self._built[key]
-        return Side(side.text, side.model, self._files[key]), None
-
-    def _remember(self, key: str, found: dict[str, bytes] | Built) -> None:
-        if isinstance(found, Built):
-            self._built[key] = found
-            return
-        self._files[key] = found
-        while len(self._files) > _KEPT:
-            del self._files[next(iter(self._files))]
+        if key not in self._known:
+            self._known[key] = await _build(stage, side)
+            while len(self._known) > _KEPT:
+                del self._known[next(iter(self._known))]
+        found = self._known[key]
+        return (side, found) if isinstance(found, Built) else (replace(side, natives=found), None)
 
 
 async def _build(stage: Stage, side: Side) -> dict[str, bytes] | Built:

@@ -8,7 +8,6 @@ maker's, which is told a fresh secret seed for every call.
 from __future__ import annotations
 
 import json
-import math
 from collections.abc import AsyncIterator, Mapping
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, field, replace
@@ -170,8 +169,3 @@ def last_words(ran: Ran) -> str:
     lines = [line for line in ran.stderr.decode(errors="replace").splitlines() if line.strip()]
     how = {"timeout": "stopped: its time was over", "tampered": "it wrote to its inputs"}.get(ran.ending)
     return how or (lines[-1].strip()[:500] if lines else f"{ran.ending} {ran.code}")
-
-
-def elements(shape: list[int]) -> int:
-    """How many numbers a tensor of this shape holds."""
-    return math.prod(shape)

@@ -23,7 +23,7 @@ import anyio.to_thread
 from maxcode.errors import InputError
 from maxcode.evaluate.comparing import distance, worst
 from maxcode.evaluate.module.contract import COMPARED, Plans
-from maxcode.evaluate.module.sides import BY_SEED, Side, Stage, elements, last_words
+from maxcode.evaluate.module.sides import BY_SEED, Side, Stage, last_words
 from maxcode.evaluate.racing import Pair
 from maxcode.evaluate.racing import Side as Name
 from maxcode.evaluate.sandbox import Blob, Calls, Ran
@@ -87,7 +87,7 @@ class ModuleTrack:
         if ran.ending != "answered":
             raise InputError(f"get_inputs of the reference failed: {last_words(ran)}")
         taken = self._contract.input_bytes
-        each = taken + sum(8 * elements(one.shape) for one in self._contract.outputs)
+        each = taken + sum(8 * one.elements for one in self._contract.outputs)
         slots = [ran.stdout[at : at + each] for at in range(0, len(ran.stdout), each)]
         return Made(Blob.of(b"".join(slot[:taken] for slot in slots)), tuple(slot[taken:] for slot in slots))
 
@@ -125,7 +125,7 @@ class ModuleTrack:
         for exact in made.exact:
             start = 0
             for one in self._contract.outputs:
-                count = elements(one.shape)
+                count = one.elements
                 want = exact[start : start + 8 * count]
                 scale = distance("double", want, None) / math.sqrt(count) if count else 0.0
                 found.append(worst(COMPARED[one.dtype], want, output[at : at + one.bytes], scale or 1.0))

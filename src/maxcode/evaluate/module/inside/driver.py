@@ -132,7 +132,7 @@ def frozen(value: Any) -> Any:
 
 def outputs_of(torch: Any, returned: Any, wanted: list[dict[str, Any]]) -> list[Any]:
     """The tensors that forward returned; ends the process where they are not what the reference gives."""
-    found = list(returned) if isinstance(returned, (tuple, list)) else [returned]
+    found = listed(returned)
     if len(found) != len(wanted):
         leave(f"forward returned {len(found)} outputs in place of {len(wanted)}")
     for one, array in zip(found, wanted, strict=True):
@@ -261,8 +261,7 @@ def make_rounds(torch: Any, meta: dict[str, Any]) -> None:
             if model is not None:
                 with torch.no_grad():
                     returned = model(*[doubled(torch, one) for one in given])
-                found = list(returned) if isinstance(returned, (tuple, list)) else [returned]
-                for place, one in zip(slot[1 + len(inputs) :], found, strict=True):
+                for place, one in zip(slot[1 + len(inputs) :], listed(returned), strict=True):
                     place.copy_(one)
 
     rounds(answer)
@@ -346,10 +345,8 @@ def write_weights(torch: Any, meta: dict[str, Any]) -> None:
     module = load_file(meta)
     torch.manual_seed(meta["seed"])
     for one in module.Model(*module.get_init_inputs()).state_dict().values():
-        flat = one.detach().contiguous().reshape(-1).view(torch.uint8) if one.numel() else one
-        sys.stdout.buffer.write(
-            bytes(flat.untyped_storage())[: one.numel() * one.element_size()] if one.numel() else b""
-        )
+        own = one.detach().clone(memory_format=torch.contiguous_format)  # its storage holds it alone, from the start
+        sys.stdout.buffer.write(bytes(own.untyped_storage())[: one.numel() * one.element_size()])
 
 
 def profile_calls(torch: Any, meta: dict[str, Any]) -> None:
