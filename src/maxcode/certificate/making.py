@@ -14,7 +14,6 @@ from typing import Any, Protocol, final
 import anyio
 
 from maxcode.certificate.claim import (
-    CONTROL_CONFIDENCE,
     FILE,
     RUNS_LEAST,
     Certificate,
@@ -31,6 +30,7 @@ from maxcode.certificate.claim import (
     write,
 )
 from maxcode.certificate.modules import module_work
+from maxcode.certificate.parts import confirmation, control_of
 from maxcode.errors import InputError
 from maxcode.evaluate.build import Builder
 from maxcode.evaluate.harness import open_modules
@@ -44,8 +44,7 @@ from maxcode.evaluate.sandbox import Blob, Sandbox
 from maxcode.evaluate.sanitize import Sanitized, sanitized
 from maxcode.evaluate.selftest import require_safe
 from maxcode.evaluate.verify import Verified, verify
-from maxcode.stats import median_interval
-from maxcode.types import Action, Evaluation, Outcome, Problem, Program, State, Step, Timing
+from maxcode.types import Action, Outcome, Problem, Program, Timing
 
 Say = Callable[[str], None]
 
@@ -223,15 +222,7 @@ class Work:
         return Verification(RUNS_LEAST, len(failures), tuple(failures), varying)
 
     async def timed(self) -> tuple[Timing | None, str]:
-        """A confirmation like that of a winner in a run; (None, why) where it did not come to an end."""
-        state = State(self.problem, State(self.problem), Step(Action(self.winner), _UNTIMED, 0.0), (1, 0))
-        try:
-            evaluation = (await self.evaluator.settle(self.problem, [state], None))[state.id]
-        except InputError as error:  # the original itself gave a wrong answer
-            return None, str(error)
-        if evaluation.timing is None:
-            return None, "; ".join(evaluation.feedback.reasons) or evaluation.outcome.value
-        return evaluation.timing, ""
+        return await confirmation(self.evaluator, self.problem, self.winner)
 
     async def control(self, pairs: int) -> tuple[Control | None, str]:
         """The original on both sides, as often as the winner was timed; (None, why) where it did not come to an end."""
@@ -245,8 +236,7 @@ class Work:
                 found = [await track.pair() for _ in range(pairs)]
         except WrongOutput as wrong:
             return None, f"the original does not give an accepted answer every time: {wrong}"
-        samples = tuple((pair.total("original"), pair.total("candidate")) for pair in found)
-        return Control(samples, median_interval([a / b for a, b in samples], CONTROL_CONFIDENCE)), ""
+        return control_of(found), ""
 
     async def sanitized(self) -> Sanitized:
         """The sanitizers, on inputs that are no secret."""
@@ -265,6 +255,3 @@ def _failures(found: Verified) -> list[str]:
         for one in found.results
         if one.outcome is not Outcome.CORRECT
     ]
-
-
-_UNTIMED = Evaluation(Outcome.CORRECT)

@@ -10,7 +10,6 @@ from importlib.metadata import version
 from typing import Any, final
 
 from maxcode.certificate.claim import (
-    CONTROL_CONFIDENCE,
     RUNS_LEAST,
     Certificate,
     Control,
@@ -18,13 +17,13 @@ from maxcode.certificate.claim import (
     Verification,
     subject_of,
 )
+from maxcode.certificate.parts import confirmation, control_of
 from maxcode.errors import InputError
 from maxcode.evaluate.machine import describe
 from maxcode.evaluate.module.evaluator import ModuleEvaluator
 from maxcode.evaluate.module.runtime import find_runtime
 from maxcode.evaluate.sanitize import Sanitized
-from maxcode.stats import median_interval
-from maxcode.types import Action, Evaluation, Outcome, Problem, Program, State, Step, Timing
+from maxcode.types import Action, Problem, Program, Timing
 
 _PROCESSES = 2  # that the verification is spread over, each with weights of its own
 
@@ -74,25 +73,14 @@ class ModuleWork:
         return Verification(_PROCESSES * rounds, len(failures), tuple(failures))
 
     async def timed(self) -> tuple[Timing | None, str]:
-        """A confirmation like that of a winner in a run; (None, why) where it did not come to an end."""
-        untimed = Evaluation(Outcome.CORRECT)
-        state = State(self.problem, State(self.problem), Step(Action(self.winner), untimed, 0.0), (1, 0))
-        try:
-            evaluation = (await self.evaluator.settle(self.problem, [state], None))[state.id]
-        except InputError as error:  # the reference itself failed
-            return None, str(error)
-        if evaluation.timing is None:
-            return None, "; ".join(evaluation.feedback.reasons) or evaluation.outcome.value
-        return evaluation.timing, ""
+        return await confirmation(self.evaluator, self.problem, self.winner)
 
     async def control(self, pairs: int) -> tuple[Control | None, str]:
         """The reference on both sides, as often as the winner was timed; (None, why) where that failed."""
         try:
-            found = await self.evaluator.control(self.problem, pairs)
+            return control_of(await self.evaluator.control(self.problem, pairs)), ""
         except InputError as error:
             return None, str(error)
-        samples = tuple((pair.total("original"), pair.total("candidate")) for pair in found)
-        return Control(samples, median_interval([a / b for a, b in samples], CONTROL_CONFIDENCE)), ""
 
     async def sanitized(self) -> Sanitized:
         return Sanitized(not_run=("sanitizers: a Python process with torch is not built with them",))

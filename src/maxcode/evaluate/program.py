@@ -48,6 +48,7 @@ from maxcode.evaluate.profile import hotspots
 from maxcode.evaluate.racing import Entry, Field, Side, WrongOutput
 from maxcode.evaluate.sandbox import Sandbox
 from maxcode.evaluate.selftest import require_safe
+from maxcode.evaluate.standing import last_standing
 from maxcode.evaluate.unseen import Made, Prover, Unseen
 from maxcode.evaluate.verify import Verified, verify
 from maxcode.stats import RaceRule
@@ -260,15 +261,9 @@ class ProgramEvaluator:
         too.
         """
         admitted = await self._of(problem)
-        found: dict[StateId, Evaluation] = {}
-        leader: tuple[State, Entry] | None = None
-        for state in (champion, *contenders) if champion is not None else contenders:
-            fresh = await self._fresh(problem, admitted, state)
-            if isinstance(fresh, Evaluation):
-                found[state.id] = fresh
-            elif leader is None or await self._wins(admitted, (state, fresh), leader, found):
-                leader = (state, fresh)
-        if leader is not None and leader[0] is not champion:
+        prepared, wins = partial(self._fresh, problem, admitted), partial(self._wins, admitted)
+        leader, found = await last_standing(contenders, champion, prepared, wins)
+        if leader is not None:
             found[leader[0].id] = await self._confirmed(problem, admitted, *leader)
         return found
 

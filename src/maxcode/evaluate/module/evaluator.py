@@ -14,6 +14,7 @@ import secrets
 from collections.abc import Mapping, Sequence
 from contextlib import AsyncExitStack
 from dataclasses import dataclass, replace
+from functools import partial
 from typing import final
 
 import anyio
@@ -43,6 +44,7 @@ from maxcode.evaluate.racing import (
 )
 from maxcode.evaluate.racing import Side as Name
 from maxcode.evaluate.sandbox import Blob, Sandbox
+from maxcode.evaluate.standing import last_standing
 from maxcode.stats import RaceRule, median_interval
 from maxcode.types import (
     Action,
@@ -233,15 +235,12 @@ class ModuleEvaluator:
         """Contenders in slot order against the leader on fresh pairs, with new weights; the last one standing is
         confirmed, beside torch.compile of the reference."""
         staged = await self._fresh(problem)
-        found: dict[StateId, Evaluation] = {}
-        leader: tuple[State, Side] | None = None
-        for state in (champion, *contenders) if champion is not None else contenders:
-            side = await self._built(staged, state.program)
-            if isinstance(side, Evaluation):
-                found[state.id] = side
-            elif leader is None or await self._wins(staged, (state, side), leader, found):
-                leader = (state, side)
-        if leader is not None and leader[0] is not champion:
+
+        async def prepared(state: State) -> Side | Evaluation:
+            return await self._built(staged, state.program)
+
+        leader, found = await last_standing(contenders, champion, prepared, partial(self._wins, staged))
+        if leader is not None:
             found[leader[0].id] = await self._confirmed(staged, leader[1])
         return found
 
