@@ -23,7 +23,7 @@ from maxcode.config import critic as critic_named
 from maxcode.config import policy as policy_named
 from maxcode.errors import InputError
 from maxcode.evaluate.build import Builder
-from maxcode.evaluate.harness import Harness, open_harness
+from maxcode.evaluate.harness import Harness, compiled_without_gpu, open_harness
 from maxcode.evaluate.machine import describe, pressure
 from maxcode.evaluate.prepare import Admitted
 from maxcode.evaluate.sandbox import Sandbox
@@ -190,18 +190,20 @@ def evaluate_source(candidate: Path, request: Request) -> Verdict:
     loaded, request = _loaded(request)
     program = _candidate(candidate, loaded.problem)
 
-    async def measure() -> tuple[Harness, Admitted, Evaluation]:
-        evaluator, found = await _prepare(loaded.problem)
+    async def measure() -> tuple[str, Admitted, Evaluation]:
         action = Action(program)
+        if (compiled := await compiled_without_gpu(loaded.problem, action)) is not None:
+            return compiled
+        evaluator, found = await _prepare(loaded.problem)
         evaluation = await evaluator.evaluate(found.problem, action)
         if evaluation.timing is not None and evaluation.timing.significant:
             state = State(found.problem, State(found.problem), Step(action, evaluation, 0.0), (1, 0))
             evaluation = (await evaluator.settle(found.problem, [state], None))[state.id]
-        return evaluator, found, evaluation
+        return evaluator.sandbox, found, evaluation
 
-    evaluator, found, evaluation = anyio.run(measure)
+    sandbox, found, evaluation = anyio.run(measure)
     notes = [*loaded.notes, *found.notes, *_busy()]
-    return verdict_of(evaluation, found, describe(evaluator.sandbox), notes)
+    return verdict_of(evaluation, found, describe(sandbox), notes)
 
 
 def counted(source: Path, cap: int, sample: int) -> dict[str, str]:

@@ -59,7 +59,10 @@ class Verdict:
     """One job's answer.  ``gflops`` is there for functions, ``single`` (the speed-up on one core, by CPU time) where
     the wall clock is the goal, ``seconds`` (the confirmation by CPU time) where instructions are,
     ``instructions`` where they were counted to break a tie, ``over_compiled`` (against torch.compile of the reference)
-    for modules; the fields after these are for ``optimize``."""
+    for modules, ``remarks`` (line, kind, text: registers, spills, shared memory) for kernels of a GPU; the fields after
+    these are for ``optimize``.
+
+    ``outcome`` "unverified" is no verdict: the candidate was compiled, or not even that, and never ran."""
 
     outcome: str
     reasons: list[str]
@@ -76,6 +79,7 @@ class Verdict:
     seconds: Speedup | None = None
     instructions: dict[str, float] | None = None
     over_compiled: dict[str, float] | None = None
+    remarks: list[dict[str, int | str]] | None = None
     candidates: int | None = None
     outcomes: dict[str, int] | None = None
     best: str | None = None
@@ -120,6 +124,7 @@ def verdict_of(evaluation: Evaluation, found: Admitted, machine: Machine, notes:
         inputs_timed=len(timing.inputs) if timing is not None else 0,
         sandbox=machine.sandbox,
         machine=machine,
+        remarks=_remarks(evaluation) if found.problem.kind == "module" else None,
         notes=[*notes, *(evaluation.warnings if timing is not None and timing.significant else ())],
     )
 
@@ -127,6 +132,10 @@ def verdict_of(evaluation: Evaluation, found: Admitted, machine: Machine, notes:
 def _speedup(timing: Timing) -> Speedup:
     s, pressure = timing.speedup, timing.pressure
     return Speedup(s.value, s.low, s.high, s.confidence, timing.significant, timing.clock, timing.pairs, pressure)
+
+
+def _remarks(evaluation: Evaluation) -> list[dict[str, int | str]] | None:
+    return [{"line": one.line, "kind": one.kind, "text": one.text} for one in evaluation.remarks] or None
 
 
 def _fields(interval: Interval | None) -> dict[str, float] | None:

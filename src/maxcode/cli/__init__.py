@@ -1,7 +1,7 @@
 """The command line: one file per verb; each parses, calls one public function, and prints.
 
 Results go to stdout, progress to stderr.  Exit status: 0 the job was done, whatever the verdict; 2 bad input; 3 this
-machine cannot do it safely; 130 interrupted.
+machine cannot do it safely; 4 ``evaluate`` could only compile it, for want of a GPU; 130 interrupted.
 """
 
 from __future__ import annotations

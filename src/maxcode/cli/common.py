@@ -174,6 +174,7 @@ def _lines(verdict: Verdict) -> list[str]:
         lines.append(f"one core   {one['value']:.2f}x [{one['low']:.2f}, {one['high']:.2f}] by CPU time")
     if (one := verdict.over_compiled) is not None:
         lines.append(f"compiled   {one['value']:.2f}x [{one['low']:.2f}, {one['high']:.2f}] over torch.compile")
+    lines += [f"remark     line {one['line']}: {one['text']}" for one in verdict.remarks or ()]
     lines.append(f"tests      {tests}; {verdict.inputs_timed} timed")
     lines.append(f"sandbox    {verdict.sandbox}")
     if verdict.outcomes is not None:

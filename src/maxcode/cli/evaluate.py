@@ -10,6 +10,9 @@ import click
 from maxcode.cli.common import as_json, overrides, problem_options, sandbox_options, show
 from maxcode.request import Request
 from maxcode.run import evaluate_source
+from maxcode.types import Outcome
+
+UNVERIFIED_STATUS = 4  # it was compiled at most, and never ran: not the job that was asked for
 
 
 @click.command()
@@ -20,7 +23,12 @@ from maxcode.run import evaluate_source
 @problem_options
 @sandbox_options
 @as_json
-def evaluate(candidate: Path, source: Path, tests: Path | None, json_: bool, **options: Any) -> None:
-    """Verify and time CANDIDATE, a whole program, against the original."""
+def evaluate(candidate: Path, source: Path, tests: Path | None, json_: bool, **options: Any) -> int:
+    """Verify and time CANDIDATE, a whole program, against the original.
+
+    A CUDA candidate where there is no GPU is compiled only: its outcome is "unverified", and the exit status 4.
+    """
     shapes = options.pop("shapes")
-    show(evaluate_source(candidate, Request(source, tests, overrides=overrides(options), shapes=shapes)), json_)
+    verdict = evaluate_source(candidate, Request(source, tests, overrides=overrides(options), shapes=shapes))
+    show(verdict, json_)
+    return UNVERIFIED_STATUS if verdict.outcome == Outcome.UNVERIFIED.value else 0

@@ -11,7 +11,7 @@ from maxcode.evaluate.program import open_evaluator
 from maxcode.evaluate.sandbox import Sandbox
 from maxcode.evaluate.selftest import require_safe
 from maxcode.roles import Evaluator, Referee
-from maxcode.types import Problem
+from maxcode.types import Action, Evaluation, Problem
 
 
 class Harness(Evaluator, Referee, Protocol):
@@ -28,6 +28,16 @@ class Harness(Evaluator, Referee, Protocol):
 async def open_harness(problem: Problem) -> Harness:
     """The evaluator for the problem's kind on this machine's sandbox; UnsafeError where none holds."""
     return await open_modules() if problem.kind == "module" else await open_evaluator()
+
+
+async def compiled_without_gpu(problem: Problem, action: Action) -> tuple[str, Admitted, Evaluation] | None:
+    """A candidate for a GPU as far as it can be judged where there is none (the sandbox in words, the problem, what was
+    found); None for any other problem, and where there is a GPU."""
+    if problem.spec.module is None or problem.spec.module.device != "cuda":
+        return None
+    evaluator = await open_modules()
+    found = await evaluator.compiled(problem, action)
+    return None if found is None else (evaluator.sandbox, *found)
 
 
 async def open_modules(beside_compiled: bool = True) -> ModuleEvaluator:

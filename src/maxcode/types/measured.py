@@ -15,11 +15,15 @@ RaceVerdict = Literal["faster", "slower", "tie", "beaten", "waits", "busy", "few
 @final
 @total_ordering
 class Outcome(Enum):
-    """How far a candidate climbed: one ladder for evaluator, critic, reward and report.  Only CORRECT is timed."""
+    """How far a candidate climbed: one ladder for evaluator, critic, reward and report.  Only CORRECT is timed.
+
+    UNVERIFIED: it was built as far as this machine can and never ran, for want of a GPU; no search ever sees it.
+    """
 
     UNPARSED = "unparsed"
     REJECTED = "rejected"
     UNBUILT = "unbuilt"
+    UNVERIFIED = "unverified"
     TIMEOUT = "timeout"
     CRASHED = "crashed"
     WRONG = "wrong"
@@ -118,10 +122,11 @@ class Feedback:
 @final
 @dataclass(frozen=True, slots=True)
 class Remark:
-    """A compiler's optimisation remark: ``missed`` or ``optimized`` at a line (1-based) of the program."""
+    """A compiler's optimisation remark: ``missed`` or ``optimized`` at a line (1-based) of the program; ``used`` says
+    what a kernel of a GPU takes (registers, shared memory)."""
 
     line: int
-    kind: Literal["missed", "optimized"]
+    kind: Literal["missed", "optimized", "used"]
     text: str
 
 

@@ -24,8 +24,10 @@ from maxcode.evaluate.build import Built
 from maxcode.evaluate.contest import warnings_of
 from maxcode.evaluate.judging import identity, reject
 from maxcode.evaluate.lanes import build_lane
+from maxcode.evaluate.module.compiled import CURE, compiled_only
 from maxcode.evaluate.module.constants import replaced
 from maxcode.evaluate.module.contract import Contract, Plans, degenerate, plans, shapes_told
+from maxcode.evaluate.module.gpu import find_gpu
 from maxcode.evaluate.module.natives import Natives
 from maxcode.evaluate.module.operators import operators
 from maxcode.evaluate.module.runtime import find_runtime
@@ -118,8 +120,8 @@ class ModuleEvaluator:
 
     async def _stage(self, problem: Problem) -> Staged:
         spec = problem.spec.module_spec
-        if spec.device != "cpu":
-            raise InputError('no GPU can be used here: only `device = "cpu"` is evaluated on this machine')
+        if spec.device == "cuda" and isinstance(found := await find_gpu(self._sandbox, problem), str):
+            raise InputError(f"{found}, and `device = \"cuda\"` needs one; {CURE}")
         reference = Side(replaced(problem.program.text, dict(spec.constants)), REFERENCE)
         threads = 1 if problem.goal == "cpu" else os.cpu_count() or 1
         stage = Stage(self._sandbox, find_runtime(), problem, threads, secrets.randbits(31))
@@ -140,6 +142,11 @@ class ModuleEvaluator:
             await track.pair()
             pairs = [await track.pair() for _ in range(3)]
         return min(pair.total("original") for pair in pairs) / 2
+
+    async def compiled(self, problem: Problem, action: Action) -> tuple[Admitted, Evaluation] | None:
+        """A candidate for a GPU where there is none: compiled, not verified; None where there is one."""
+        found = await find_gpu(self._sandbox, problem)
+        return await compiled_only(self._sandbox, problem, action, found) if isinstance(found, str) else None
 
     async def _of(self, problem: Problem) -> Staged:
         async with self._admitting:

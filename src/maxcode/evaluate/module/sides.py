@@ -24,6 +24,7 @@ from maxcode.types import Problem
 
 DRIVER = (Path(__file__).parent / "inside" / "driver.py").read_text()
 SIZES = (Path(__file__).parent / "inside" / "sizes.py").read_text()
+BESIDE = {f"{name}.py": (Path(__file__).parent / "inside" / f"{name}.py").read_text() for name in ("compiling",)}
 NATIVE = (Path(__file__).parents[2] / "native.py").read_text()
 LIBRARY = "/src/lib"  # what a candidate may import beside torch: `maxcode.native`
 NATIVES = "/src/natives"
@@ -36,7 +37,7 @@ CANDIDATE: Model = "ModelNew"
 BY_SEED = "weights by seed"  # what the driver says where a candidate's parameters are not those of the reference
 WRONG_OUTPUT, BUILD_FAILED = 97, 98  # the driver's exit statuses, see inside/driver.py
 
-Role = Literal["calls", "make", "describe", "weights", "build", "profile"]
+Role = Literal["calls", "make", "describe", "weights", "build", "profile", "compile", "shapes", "probe"]
 
 
 @final
@@ -54,7 +55,8 @@ class Side:
 @final
 @dataclass(frozen=True, slots=True)
 class Stage:
-    """Where sides of one problem are started: the sandbox, torch, what the reference said, and its weights."""
+    """Where sides of one problem are started: the sandbox, torch, what the reference said, and its weights;
+    ``environment``: variables that the device needs."""
 
     sandbox: Sandbox
     runtime: Runtime
@@ -63,6 +65,7 @@ class Stage:
     seed: int
     contract: Contract = UNKNOWN
     weights: bytes = b""
+    environment: Mapping[str, str] = field(default_factory=dict)
 
     def job(self, role: Role, compiler: bool = False, **more: Any) -> Job:
         """The job of a role; its limits on time are the problem's, but for the start of torch."""
@@ -91,6 +94,7 @@ class Stage:
             "problem.py": side.text,
             "meta.json": self._meta(side, slots, exact),
             "weights": self.weights,
+            **(BESIDE if self.problem.spec.module_spec.device == "cuda" else {}),
             "lib/maxcode/__init__.py": "",
             "lib/maxcode/native.py": NATIVE,
         }
@@ -110,6 +114,7 @@ class Stage:
                 "compile": side.compile,
                 "slots": slots,
                 "exact": exact,
+                "environment": dict(self.environment),
                 **wanted,
             }
         )

@@ -1,6 +1,6 @@
 """Runs one side of a module problem inside the sandbox; never imported by maxcode.
 
-    driver.py build|calls|make|describe|weights|profile
+    driver.py build|calls|make|describe|weights|profile|compile|shapes|probe
 
 What it does for a candidate is trusted no more than the candidate, whose process it shares: what counts is read by the
 shim outside.  It sees only its own side: for a candidate the candidate's file, for the reference the reference's.
@@ -39,6 +39,7 @@ def import_torch(meta: dict[str, Any]) -> Any:
     os.environ["TORCH_EXTENSIONS_DIR"] = SCRATCH + "/extensions"
     os.environ["TORCHINDUCTOR_CACHE_DIR"] = SCRATCH + "/inductor"
     os.environ["MAX_JOBS"] = "1"
+    os.environ.update(meta["environment"])
     sys.path[:0] = meta["paths"]
     sys.dont_write_bytecode = True
     import warnings
@@ -373,12 +374,26 @@ def profile_calls(torch: Any, meta: dict[str, Any]) -> None:
     json.dump({"operators": found, "seconds": seconds, "calls": calls}, sys.stdout)
 
 
+def beside(name: str, role: str) -> Callable[[Any, dict[str, Any]], None]:
+    """A role that stands in another file, which is there only for problems of the device that needs it."""
+
+    def play(torch: Any, meta: dict[str, Any]) -> None:
+        spec: Any = importlib.util.spec_from_file_location(name, f"/src/{name}.py")
+        module = importlib.util.module_from_spec(spec)
+        spec.loader.exec_module(module)
+        getattr(module, role)(torch, meta, sys.modules["__main__"])
+
+    return play
+
+
 ROLES = {
     "build": build,
     "calls": call_rounds,
+    "compile": beside("compiling", "compile_only"),
     "describe": describe,
     "make": make_rounds,
     "profile": profile_calls,
+    "shapes": beside("compiling", "shapes"),
     "weights": write_weights,
 }
 

@@ -1,0 +1,115 @@
+"""The GPU of this machine, as a sandboxed torch sees it, and the toolkit that compiles for it.
+
+Without device files nothing is asked.  Everything that touches the device runs in the sandbox: this process never
+imports torch nor opens /dev/nvidia*.
+"""
+
+from __future__ import annotations
+
+import os
+import shutil
+import stat
+from dataclasses import dataclass
+from pathlib import Path
+from typing import final
+
+import msgspec
+
+from maxcode.errors import InputError
+from maxcode.evaluate.module.runtime import find_runtime
+from maxcode.evaluate.module.sides import REFERENCE, Side, Stage, last_words
+from maxcode.evaluate.sandbox import Sandbox
+from maxcode.types import Problem
+
+NO_GPU = "no GPU"
+DEFAULT_ARCH = "sm_90"
+ARCH = "MAXCODE_CUDA_ARCH"
+TOOLKIT = "/opt/cuda"  # in the sandbox, where the host's lies outside of /usr
+_DEVICES = ("nvidiactl", "nvidia-uvm", "nvidia-uvm-tools", "nvidia[0-9]*", "nvidia-caps/nvidia-cap[0-9]*")
+
+Binds = tuple[tuple[Path, str], ...]
+
+
+class Gpu(msgspec.Struct, frozen=True):
+    """A GPU as torch describes it.  ``capability``: (9, 0) for sm_90; ``memory_mb`` and ``l2_mb`` in MiB."""
+
+    name: str
+    sms: int
+    memory_mb: int
+    l2_mb: int
+    capability: tuple[int, int]
+    cuda: str
+
+    @property
+    def arch(self) -> str:
+        """What nvcc calls its architecture."""
+        return f"sm_{self.capability[0]}{self.capability[1]}"
+
+    def told(self) -> str:
+        """One line for a prompt."""
+        return (
+            f"GPU: {self.name}, compute capability {self.capability[0]}.{self.capability[1]} ({self.arch}), {self.sms} SMs, "
+            f"{self.memory_mb} MiB of memory, {self.l2_mb} MiB of L2 cache, CUDA {self.cuda}"
+        )
+
+
+def device_files(folder: Path = Path("/dev")) -> Binds:
+    """The files of NVIDIA's driver, bound at their own names; empty where there is none of a GPU."""
+    found = [path for pattern in _DEVICES for path in sorted(folder.glob(pattern)) if _is_device(path)]
+    if not any(path.name.removeprefix("nvidia").isdigit() for path in found):
+        return ()
+    return tuple((path, str(path)) for path in found)
+
+
+def _is_device(path: Path) -> bool:
+    return stat.S_ISCHR(path.stat().st_mode)
+
+
+@final
+@dataclass(frozen=True, slots=True)
+class Toolkit:
+    """nvcc: ``home`` is its folder in the sandbox, ``binds`` what shows it there."""
+
+    home: str
+    binds: Binds
+
+    def environment(self, arch: str) -> dict[str, str]:
+        """What torch, Triton and ``maxcode.native`` look for."""
+        return {
+            ARCH: arch,
+            "CUDA_HOME": self.home,
+            "PATH": f"{self.home}/bin:/usr/bin:/bin",
+            "TORCH_CUDA_ARCH_LIST": f"{arch[3:-1]}.{arch[-1]}",
+        }
+
+
+def find_toolkit() -> Toolkit | None:
+    """The CUDA toolkit of $CUDA_HOME, /usr/local/cuda, or of the nvcc in $PATH, in this order; None where none is."""
+    named, found = os.environ.get("CUDA_HOME"), shutil.which("nvcc")
+    places = [Path(named)] if named else []
+    places += [Path("/usr/local/cuda"), *([Path(found).resolve().parents[1]] if found else [])]
+    home = next((place.resolve() for place in places if (place / "bin" / "nvcc").is_file()), None)
+    if home is None:
+        return None
+    return Toolkit(str(home), ()) if home.is_relative_to("/usr") else Toolkit(TOOLKIT, ((home, TOOLKIT),))
+
+
+async def find_gpu(sandbox: Sandbox, problem: Problem) -> Gpu | str:
+    """The GPU that torch sees in the sandbox, or why there is none, in words that begin with ``NO_GPU``."""
+    devices = device_files()
+    if not devices:
+        return f"{NO_GPU}: there is no /dev/nvidia0 on this machine"
+    stage = Stage(sandbox, find_runtime(), problem, 1, 0)
+    ran = await stage.once("probe", Side("", REFERENCE))
+    try:
+        return msgspec.json.decode(ran.stdout.rstrip().rpartition(b"\n")[2], type=Gpu)
+    except msgspec.MsgspecError:
+        return f"{NO_GPU}: torch {stage.runtime.torch} sees none of {', '.join(path for _, path in devices)} ({last_words(ran)})"
+
+
+def arch_of(gpu: Gpu | None) -> str:
+    """The architecture to compile for: $MAXCODE_CUDA_ARCH, the GPU's own, else that of an H100."""
+    chosen = os.environ.get(ARCH, "")
+    if chosen and not (chosen.startswith("sm_") and chosen[3:].rstrip("af").isdigit()):
+        raise InputError(f"{ARCH}={chosen} names no architecture; give one like {DEFAULT_ARCH}")
+    return chosen or (gpu.arch if gpu is not None else DEFAULT_ARCH)
