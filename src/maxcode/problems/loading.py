@@ -20,7 +20,7 @@ from maxcode.problems.cases import Split, find_cases, split
 from maxcode.problems.description import GENERATED, Description, describe, merged, read_table
 from maxcode.problems.function import function_spec
 from maxcode.problems.suites import Origin, is_named, named
-from maxcode.types import ModuleSpec, Problem, Program, ProgramSpec
+from maxcode.types import Clock, ModuleSpec, Problem, Program, ProgramSpec
 
 DESCRIPTION = "problem.toml"
 _MODULE = re.compile(r"^class[ \t]+Model\b.*^def[ \t]+get_inputs\b", re.MULTILINE | re.DOTALL)
@@ -125,7 +125,7 @@ def _assemble(found: Description, base: Path, tests: Path | None, name: str, pro
         module=module,
     )
     permitted = None if found.permitted is None else frozenset(found.permitted)
-    problem = Problem(name, found.kind, tongue.name, program, spec, found.statement.strip(), found.goal, permitted)
+    problem = Problem(name, found.kind, tongue.name, program, spec, found.statement.strip(), _goal(found), permitted)
     return Loaded(problem, (*parts.notes, *bound, *_shapes(module)))
 
 
@@ -136,6 +136,12 @@ def _module_spec(found: Description, program: Program, tongue: Language) -> Modu
         raise InputError(f"{program.name} must define `class Model(nn.Module)`, `get_inputs()` and `get_init_inputs()`")
     table = found.module
     return ModuleSpec(table.device, tuple(sorted(table.constants.items())), table.tolerance)
+
+
+def _goal(found: Description) -> Clock:
+    """What a GPU does takes no processor time: there the wall clock decides."""
+    on_gpu = found.kind == "module" and found.module.device == "cuda"
+    return "wall" if on_gpu and found.goal == "cpu" else found.goal
 
 
 def _shapes(module: ModuleSpec | None) -> list[str]:

@@ -29,7 +29,19 @@ from maxcode.evaluate.sandbox import Ran, Sandbox
 from maxcode.types import Action, Evaluation, Feedback, Outcome, Problem
 
 CURE = "run it on a machine with a GPU that its torch sees, or give --device cpu"
-_ABSENT = ("c10/cuda/", "ATen/cuda/", "cublas", "cusparse", "cusolver", "cufft", "curand", "cudnn", "nccl", "cccl", "cub/")
+_ABSENT = (
+    "c10/cuda/",
+    "ATen/cuda/",
+    "cublas",
+    "cusparse",
+    "cusolver",
+    "cufft",
+    "curand",
+    "cudnn",
+    "nccl",
+    "cccl",
+    "cub/",
+)
 _NO_HEADER = "No such file or directory"
 _WORDS = 16_000
 
@@ -45,7 +57,7 @@ class _Unit(msgspec.Struct, frozen=True):
 
 @final
 class _Said(msgspec.Struct, frozen=True):
-    """What the driver's role ``compile`` writes; ``ended``: why the file or its class stopped, empty where it did not."""
+    """What the driver's role ``compile`` writes; ``ended``: why the file or its class stopped, or empty."""
 
     units: list[_Unit]
     ended: str
@@ -121,8 +133,8 @@ def _failed(failed: Sequence[_Unit]) -> Evaluation:
     first = next((line for line in words.splitlines() if "error" in line), "the compiler failed without a word")
     if _NO_HEADER in words and any(header in words for header in _ABSENT):
         raise MachineError(
-            f"it cannot be compiled here: {first.strip()[:300]}; that header comes with the CUDA toolkit or with a CUDA "
-            "build of torch, so install the whole toolkit and torch for CUDA"
+            f"it cannot be compiled here: {first.strip()[:300]}; that header comes with the CUDA toolkit or with torch "
+            "for CUDA: install both whole"
         )
     return _unbuilt(f"{failed[0].kind}: {first.strip()[:300]}", words)
 

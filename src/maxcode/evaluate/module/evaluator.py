@@ -121,7 +121,7 @@ class ModuleEvaluator:
     async def _stage(self, problem: Problem) -> Staged:
         spec = problem.spec.module_spec
         if spec.device == "cuda" and isinstance(found := await find_gpu(self._sandbox, problem), str):
-            raise InputError(f"{found}, and `device = \"cuda\"` needs one; {CURE}")
+            raise InputError(f'{found}, and `device = "cuda"` needs one; {CURE}')
         reference = Side(replaced(problem.program.text, dict(spec.constants)), REFERENCE)
         threads = 1 if problem.goal == "cpu" else os.cpu_count() or 1
         stage = Stage(self._sandbox, find_runtime(), problem, threads, secrets.randbits(31))

@@ -48,8 +48,8 @@ class Gpu(msgspec.Struct, frozen=True):
     def told(self) -> str:
         """One line for a prompt."""
         return (
-            f"GPU: {self.name}, compute capability {self.capability[0]}.{self.capability[1]} ({self.arch}), {self.sms} SMs, "
-            f"{self.memory_mb} MiB of memory, {self.l2_mb} MiB of L2 cache, CUDA {self.cuda}"
+            f"GPU: {self.name}, compute capability {self.capability[0]}.{self.capability[1]} ({self.arch}), "
+            f"{self.sms} SMs, {self.memory_mb} MiB of memory, {self.l2_mb} MiB of L2 cache, CUDA {self.cuda}"
         )
 
 
@@ -104,7 +104,8 @@ async def find_gpu(sandbox: Sandbox, problem: Problem) -> Gpu | str:
     try:
         return msgspec.json.decode(ran.stdout.rstrip().rpartition(b"\n")[2], type=Gpu)
     except msgspec.MsgspecError:
-        return f"{NO_GPU}: torch {stage.runtime.torch} sees none of {', '.join(path for _, path in devices)} ({last_words(ran)})"
+        files = ", ".join(path for _, path in devices)
+        return f"{NO_GPU}: torch {stage.runtime.torch} sees none behind {files} ({last_words(ran)})"
 
 
 def arch_of(gpu: Gpu | None) -> str:

@@ -7,13 +7,16 @@ from collections.abc import Iterator
 
 from maxcode.types import Remark
 
-_KERNEL = re.compile(r"^ptxas info\s*: Compiling entry function '([^']{1,400})' for '(sm_\w{1,8})'", re.MULTILINE)
+_KERNEL = re.compile(
+    r"^ptxas(?:-\w+)? info\s*: Compiling entry function '([^']{1,400})' for '(sm_\w{1,8})'", re.MULTILINE
+)
 _FUNCTION = re.compile(r"^\s*(\d{1,9}) bytes stack frame, (\d{1,9}) bytes spill stores, (\d{1,9}) bytes spill loads")
-_USED = re.compile(r"^ptxas info\s*: Used (\d{1,6}) registers(.*)$")
+_USED = re.compile(r"^ptxas(?:-\w+)? info\s*: Used (\d{1,6}) registers(.*)$")
 _SHARED = re.compile(r"(\d{1,9}) bytes smem")
 _LAUNCH = re.compile(r"^shared memory of the launch: (\d{1,9}) bytes$", re.MULTILINE)
 _NAMES = re.compile(
-    r"__global__(?:\s+(?:__\w+__(?:\s*\([^)]*\))?|static|inline|void))*\s+(\w{1,200})\s*\(|@triton\.jit[^\n]*\n(?:@[^\n]*\n)*\s*def (\w{1,200})"
+    r"__global__(?:\s+(?:__\w+__(?:\s*\([^)]*\))?|static|inline|void))*\s+(\w{1,200})\s*\("
+    r"|@triton\.jit[^\n]*\n(?:@[^\n]*\n)*\s*def (\w{1,200})"
 )
 MOST_KERNELS = 40
 REGISTERS_OF_A_THREAD, REGISTERS_OF_AN_SM, WARP, MOST_WARPS = 255, 65536, 32, 64
@@ -78,7 +81,7 @@ def _warps(registers: int) -> int:
 
 
 def _plain(mangled: str, lines: dict[str, int]) -> str:
-    """The name in the program of a kernel that C++ has mangled: the longest that it holds, with its length before it."""
+    """The program's name of a kernel that C++ has mangled: the longest that it holds with its length before it."""
     if mangled in lines:
         return mangled
     found = [name for name in lines if f"{len(name)}{name}" in mangled]

@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import contextlib
 import glob
+import importlib
 import json
 import os
 import re
@@ -34,7 +35,8 @@ class Units:
 
     def __init__(self, driver: Any, file: str) -> None:
         self.scratch = str(driver.SCRATCH)
-        self.text = open(file, encoding="utf-8").read()
+        with open(file, encoding="utf-8") as text:
+            self.text = text.read()
         self.found: list[dict[str, Any]] = []
 
     def add(self, kind: str, words: str, source: str, good: bool) -> None:
@@ -43,14 +45,15 @@ class Units:
     def placed(self, words: str, source: str) -> str:
         """The words with lines of the candidate's file in the place of lines of ``source``, where it stands there."""
         at = self.text.find(source.strip("\n")) if source.strip() else -1
-        if at < 0:
-            return re.sub(r"\S*/[\w.]+\.cu\b", "cuda", words)
-        first = self.text.count("\n", 0, at) - (len(source) - len(source.lstrip("\n")))
+        before = self.text.count("\n", 0, max(at, 0)) - (len(source) - len(source.lstrip("\n")))
 
         def line(match: re.Match[str]) -> str:
-            return f"problem.py({first + int(match[1])})"
+            number = match[1] or match[2]
+            return (
+                f"problem.py({before + int(number)})" if at >= 0 and number else "cuda" + (f"({number})" * bool(number))
+            )
 
-        return re.sub(r"\S*/[\w.]+\.cu\b", "cuda", re.sub(r"\S*/[\w.]+\.cu\((\d+)\)", line, words))
+        return re.sub(r"\S*/[\w.]+\.cu\b(?:\((\d+)\)|:(\d+)(?::\d+)?)?", line, words)
 
     def collect(self) -> None:
         """Add what ``maxcode.native.load_cuda`` left in the scratch folder."""
@@ -125,8 +128,7 @@ def on_no_device(torch: Any) -> Any:
 
 def catch_extensions(units: Units) -> None:
     """``load_inline`` and ``load`` compile their CUDA sources to objects, and their C++ ones for its errors."""
-    import torch.utils.cpp_extension as extension
-
+    extension: Any = importlib.import_module("torch.utils.cpp_extension")
     paths = extension.include_paths()
     own = units.scratch + "/headers"
     os.makedirs(own + "/c10/cuda/impl", exist_ok=True)
@@ -143,7 +145,7 @@ def catch_extensions(units: Units) -> None:
         argv += [*flags, *(f"-I{one}" for one in [*more, *paths, own]), path]
         ran = subprocess.run(argv, capture_output=True, check=False)
         words = (ran.stdout + ran.stderr).decode(errors="replace")
-        units.add(kind, re.sub(r"\.cu:(\d+)(?::\d+)?:", r".cu(\1):", words), source, ran.returncode == 0)
+        units.add(kind, words, source, ran.returncode == 0)
         if ran.returncode:
             raise Refused(f"{tool} refused it")
 
@@ -170,15 +172,14 @@ def catch_extensions(units: Units) -> None:
 def catch_triton(units: Units) -> None:
     """A launch of a Triton kernel compiles it, for the architecture that was asked for, and does no more."""
     try:
-        from triton.backends.compiler import GPUTarget
-        from triton.backends.driver import DriverBase
-        from triton.runtime import driver as drivers
-        from triton.runtime.jit import JITFunction
+        jit: Any = importlib.import_module("triton.runtime.jit")
+        drivers: Any = importlib.import_module("triton.runtime").driver
+        GPUTarget: Any = importlib.import_module("triton.backends.compiler").GPUTarget  # noqa: N806
     except ImportError:
         return  # the candidate's own import says so
     target = GPUTarget("cuda", int(os.environ["MAXCODE_CUDA_ARCH"].strip("sma_")), 32)
 
-    class Nowhere(DriverBase):
+    class Nowhere:
         """The driver of a GPU that is not here."""
 
         @classmethod
@@ -211,7 +212,7 @@ def catch_triton(units: Units) -> None:
         def clear_cache(self, cache: Any) -> None:
             return None
 
-    own = JITFunction.run
+    own = jit.JITFunction.run
 
     def run(self: Any, *args: Any, grid: Any, warmup: bool = False, **kwargs: Any) -> Any:
         try:
@@ -223,20 +224,18 @@ def catch_triton(units: Units) -> None:
         return kernel
 
     drivers.set_active(Nowhere())
-    JITFunction.run = run
+    jit.JITFunction.run = run
 
 
 def registers(kernel: Any, arch: int, scratch: str) -> str:
     """What ptxas says of a compiled kernel; Triton keeps that to itself."""
-    from triton import knobs
-
+    get_ptxas: Any = importlib.import_module("triton.backends.nvidia.compiler").get_ptxas
     path = scratch + "/kernel.ptx"
     with open(path, "w") as file:
         file.write(kernel.asm["ptx"])
-    tool = knobs.nvidia.ptxas_blackwell if arch >= 100 else knobs.nvidia.ptxas
     name = re.search(r"^\.target (\S+)", kernel.asm["ptx"], re.MULTILINE)
     chosen = name[1].rstrip(",") if name is not None else f"sm_{arch}"
-    argv = [tool.path, "-v", f"--gpu-name={chosen}", path, "-o", "/dev/null"]
+    argv = [get_ptxas(arch).path, "-v", f"--gpu-name={chosen}", path, "-o", "/dev/null"]
     ran = subprocess.run(argv, capture_output=True, check=False)
     words = (ran.stdout + ran.stderr).decode(errors="replace")
     return words + f"shared memory of the launch: {kernel.metadata.shared} bytes\n"
