@@ -35,7 +35,7 @@ _REPLY = struct.Struct("<Ii6Q4I2Q64s")
 _SAMPLE = struct.Struct("<II7Q")
 _TURN = struct.Struct("<2Q")
 _BUILDING, _PROFILE, _HAS_STDIN, _HAS_ARTEFACT, _START_ARTEFACT = 1, 2, 4, 8, 16
-_CALLED, _ONE_CORE, _BARE, _STEPPED = 32, 64, 128, 256
+_CALLED, _ONE_CORE, _BARE, _STEPPED, _PREPARED, _ON_DEVICE = 32, 64, 128, 256, 512, 1024
 _UNSTARTED = 4
 _ENDINGS: tuple[Ending | None, ...] = ("exit", "signal", "timeout", "output", None, "tampered", "answered")
 _MFD_EXEC = 0x10  # Linux 6.3; os.MFD_EXEC comes later than Python 3.11
@@ -109,7 +109,8 @@ class Job:
     alone, and the inputs of every round are given when it is asked for (``Session.calls``), with limits of its own on
     time; those of the job are for getting ready.  ``one_core``: all its threads share one core, and it cannot change
     that.  ``shadow``: it may reserve any amount of address space, as a sanitizer does; where there is no control group
-    it cannot start.
+    it cannot start.  ``prepared``, which goes with ``stepped``: a round has two parts, of which the second is timed
+    (``shim_calls.h``).  ``on_device``: it may speak to a GPU; its session must show the device's files.
     """
 
     argv: tuple[str, ...]
@@ -127,6 +128,8 @@ class Job:
     stepped: bool = False
     one_core: bool = False
     shadow: bool = False
+    prepared: bool = False
+    on_device: bool = False
 
     @property
     def blobs(self) -> tuple[Blob, ...]:
@@ -158,6 +161,7 @@ class Ran:
     ``waits`` and ``preemptions``: how often it gave up the processor, and how often it was taken away.  ``left_over``:
     processes it left running; ``spawned``: processes and threads it started.  ``stderr`` is its first 64 KB.
     ``out_of_memory``: the control group killed something.  ``unsampled`` says why a profile is empty.
+    ``prepared_s``: wall seconds of the part of a prepared round that comes before what is timed.
     """
 
     ending: Ending
@@ -176,6 +180,7 @@ class Ran:
     samples: tuple[Sample, ...] = ()
     unsampled: str = ""
     out_of_memory: bool = False
+    prepared_s: float = 0.0
 
     @property
     def ok(self) -> bool:
@@ -227,6 +232,8 @@ def _flags(job: Job, kind: Kind) -> int:
         | _CALLED * job.called
         | _ONE_CORE * job.one_core
         | _STEPPED * job.stepped
+        | _PREPARED * job.prepared
+        | _ON_DEVICE * job.on_device
     )
 
 
@@ -270,6 +277,7 @@ def _unpack(job: Job, packet: bytes, fds: Sequence[int]) -> Ran:
         files={path: _contents(fd, cap) for path, fd in zip(collected, fds[3:], strict=True)},
         samples=_samples(_contents(fds[2], 1 << 24), samples),
         unsampled=trouble,
+        prepared_s=wall / 1e6 if job.prepared and how == "answered" else 0.0,
     )
 
 

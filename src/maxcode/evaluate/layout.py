@@ -97,8 +97,8 @@ _PROC = [
 @dataclass(frozen=True, slots=True)
 class Layout:
     """``files`` are (descriptor, path) of read-only sources, None for a session that only runs; ``folders`` are (host
-    path, path) of what is bound read-only; ``runtime`` are (descriptor, path) of what takes the place of the host's
-    /usr, None where the host's is shown.
+    path, path) of what is bound read-only, a file of a device so that it works; ``runtime`` are (descriptor, path) of
+    what takes the place of the host's /usr, None where the host's is shown.
     """
 
     files: tuple[tuple[int, str], ...] | None
@@ -122,7 +122,7 @@ class Layout:
         for name in _DEVICES if bare else (*_DEVICES, "zero"):  # mapped, /dev/zero is one more file with a number
             words += ["--dev-bind", f"/dev/{name}", f"/dev/{name}"]
         for folder, path in self.folders:
-            words += ["--ro-bind", str(folder), path]
+            words += ["--dev-bind" if path.startswith("/dev/") else "--ro-bind", str(folder), path]
         words += self._workplace() if self.files is not None else ["--chdir", "/tmp"]
         return [*words, "--remount-ro", "/"]
 

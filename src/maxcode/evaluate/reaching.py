@@ -27,7 +27,7 @@ def reached(binds: Binds, cache: Path) -> tuple[Binds, tuple[str, ...]]:
     found: list[tuple[Path, str]] = []
     words = []
     for folder, path in binds:
-        if os.geteuid() == 0 and not is_enterable(folder):
+        if os.geteuid() == 0 and folder.is_dir() and not is_enterable(folder):
             shown = cache / "shown" / hashlib.sha256(str(folder).encode()).hexdigest()[:16]
             shown.mkdir(parents=True, exist_ok=True, mode=0o755)
             words.append(f"{folder.resolve()}:{shown}")

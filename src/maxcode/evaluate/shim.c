@@ -54,7 +54,7 @@
 enum flags {
     BUILDING = 1, PROFILE = 2, HAS_STDIN = 4, HAS_ARTEFACT = 8,
     START_ARTEFACT = 16, CALLED = 32, ONE_CORE = 64, IS_BARE = 128, /* a compiled program, in a session without /proc */
-    STEPPED = 256,
+    STEPPED = 256, PREPARED = 512, ON_DEVICE = 1024, /* it may use a GPU */
 };
 enum ending { EXITED, SIGNALLED, TIMED_OUT, FLOODED, UNSTARTED, TAMPERED, ANSWERED };
 
@@ -89,7 +89,7 @@ struct job {
 };
 
 static int control;
-static struct program filters[CALLS + 1]; /* by mode */
+static struct program filters[2 * DEVICE]; /* by mode */
 
 static void die(const char *what) {
     fprintf(stderr, "maxcode shim: %s: %s\n", what, strerror(errno));
@@ -329,7 +329,8 @@ static int session(int fd) {
     prctl(PR_SET_DUMPABLE, 0, 0, 0, 0);
     default_signals();
     prepare_told();
-    for (int mode = BUILDS; mode <= CALLS; mode *= 2) make_filter(&filters[mode], (enum mode)mode);
+    for (int mode = BUILDS; mode <= CALLS; mode *= 2)
+        make_filter(&filters[mode], (enum mode)mode), make_filter(&filters[mode | DEVICE], (enum mode)(mode | DEVICE));
     begin_anywhere();
     if (send(control, "ready", 5, MSG_NOSIGNAL) != 5) die("send");
     while (receive(&job)) serve(&job);

@@ -12,6 +12,10 @@
  * STEPPED: the inputs of a round come when the asker sends them, one packet (struct turn) with one descriptor each; every
  * round is answered, the first time when the program is ready.  Between rounds it is stopped, so that two programs in
  * two sessions take turns.  Each round has limits of its own on time.
+ *
+ * PREPARED: a round has two parts, each with a word and an answer, the program stopped between them.  'p' takes the
+ * inputs to where they are wanted (a GPU), 'g' is what is timed, to the last byte of the outputs in the exchange.  How
+ * long 'p' took is told, because a program could work there.
  */
 enum { EXCHANGE = 4, GO = 5, DONE = 6, GUARD = 4096, MOST_ARRAYS = 16, MOST_SLOTS = 65536 };
 #define MOST_BYTES (1ull << 40) /* more than any machine has; sums of a few stay far from overflow */
@@ -38,6 +42,7 @@ struct calls {
     int memory, go, done, their_go, their_done;
     uint64_t cpu_ns, wall_ns; /* all calls so far */
     uint64_t last_cpu_ns;     /* the process's clock when it was last looked at */
+    uint64_t prepared_ns;     /* wall time of the last 'p' */
 };
 
 static uint64_t clock_ns(clockid_t clock) {
@@ -192,22 +197,36 @@ static bool went_on(pid_t pid) {
     return !waitid(P_PID, (id_t)pid, &told, WCONTINUED | WNOHANG) && told.si_pid;
 }
 
-/* One round; false when it was the last: the program ended, was too slow, or (`tampered`) wrote where it must not. */
-static bool play_round(struct calls *calls, struct job *job, pid_t pid, uint64_t start, bool *tampered) {
+/* One part of a round: says the word, waits for the answer and stops the program; adds to the times.  False when the
+ * program ended or was too slow. */
+static bool play_part(struct calls *calls, struct job *job, pid_t pid, uint64_t start, char word, uint64_t ns[2]) {
     clockid_t clock;
-    const off_t inputs = lseek(job->input, 0, SEEK_CUR);
-    visit(calls, fill, job->input);
     if (clock_getcpuclockid(pid, &clock)) return false;
     const uint64_t began = clock_ns(CLOCK_MONOTONIC);
-    if (went_on(pid)) return !(*tampered = true);
-    if (write(calls->go, "g", 1) != 1 || kill(pid, SIGCONT) || !hear_done(calls, job, pid, start)) return false;
+    if (write(calls->go, &word, 1) != 1 || kill(pid, SIGCONT) || !hear_done(calls, job, pid, start)) return false;
     const uint64_t ended = clock_ns(CLOCK_MONOTONIC);
     if (!halt(pid)) return false;
     const uint64_t used = clock_ns(clock);
     if (used < calls->last_cpu_ns) return false; /* it has just died */
-    calls->wall_ns += ended - began;
-    calls->cpu_ns += used - calls->last_cpu_ns;
+    ns[0] += used - calls->last_cpu_ns;
+    ns[1] += ended - began;
     calls->last_cpu_ns = used;
+    return true;
+}
+
+/* One round; false when it was the last: the program ended, was too slow, or (`tampered`) wrote where it must not. */
+static bool play_round(struct calls *calls, struct job *job, pid_t pid, uint64_t start, bool *tampered) {
+    const bool prepared = job->ask.flags & PREPARED;
+    const off_t inputs = lseek(job->input, 0, SEEK_CUR);
+    uint64_t before[2] = {0}, timed[2] = {0};
+    visit(calls, fill, job->input);
+    if (went_on(pid)) return !(*tampered = true);
+    if (prepared && !play_part(calls, job, pid, start, 'p', before)) return false;
+    if (prepared && went_on(pid)) return !(*tampered = true);
+    if (!play_part(calls, job, pid, start, 'g', timed)) return false;
+    calls->prepared_ns = before[1];
+    calls->cpu_ns += timed[0];
+    calls->wall_ns += timed[1];
     visit(calls, copy_out, job->out);
     lseek(job->input, inputs, SEEK_SET);
     *tampered = went_on(pid) || !visit(calls, is_unread, job->input) || !visit(calls, is_whole, -1);
@@ -233,7 +252,7 @@ static int next_inputs(struct job *job) {
 
 /* What the last round, or getting ready, came to; the program goes on living. */
 static void answer_round(struct job *job, const struct calls *calls) {
-    struct reply reply = {.ending = ANSWERED};
+    struct reply reply = {.ending = ANSWERED, .wall_us = calls->prepared_ns / 1000};
     reply.called_cpu_ns = calls->cpu_ns, reply.called_wall_ns = calls->wall_ns;
     answer(&reply, (int[]){job->out, lifted(dup(job->err)), fresh_file("samples")}, 3);
     job->out = fresh_file("stdout");

@@ -23,8 +23,9 @@
 
 /* BUILDS: compilers, generators, checkers.  RUNS: a program that needs the host's files, interpreted or built with a
  * sanitizer.  BARE: a compiled program.  CALLS: a compiled function; its process alone is watched, so it may have
- * threads but no children. */
-enum mode { BUILDS = 1, RUNS = 2, BARE = 4, CALLS = 8 };
+ * threads but no children.  DEVICE, with one of them: it may speak to a GPU, whose driver is asked by ioctl about
+ * everything, and whose library has pipes, memory files and sockets of this namespace for itself. */
+enum mode { BUILDS = 1, RUNS = 2, BARE = 4, CALLS = 8, DEVICE = 16 };
 #define HOSTED (BUILDS | RUNS)
 #define COMPILED (BARE | CALLS)
 #define TESTED (RUNS | BARE | CALLS)
@@ -80,7 +81,11 @@ static const struct allowed allowed[] = {
     /* what is kept in an inode, and pidfds, numbered likewise */
     {BUILDS, INTS(SYS_fchmod, SYS_fchmodat, 452 /* fchmodat2 */, SYS_fchown, SYS_fchownat, SYS_utimensat, SYS_mknodat,
                   434 /* pidfd_open */, 424 /* pidfd_send_signal */, SYS_sync, SYS_syncfs, SYS_sync_file_range)},
+    {DEVICE, INTS(SYS_pipe2, SYS_memfd_create, SYS_socket, SYS_socketpair, SYS_bind, SYS_listen, SYS_accept4,
+                  SYS_connect, SYS_getsockname, SYS_getsockopt, SYS_setsockopt, SYS_recvmsg, SYS_sendto, SYS_recvfrom,
+                  SYS_shutdown, SYS_get_mempolicy, SYS_set_mempolicy, SYS_mbind)},
 #if defined(__x86_64__)
+    {DEVICE, INTS(SYS_pipe)},
     {ALL, INTS(SYS_open, SYS_creat, SYS_stat, SYS_lstat, SYS_access, SYS_readlink, SYS_mkdir, SYS_rmdir, SYS_unlink,
                SYS_rename, SYS_link, SYS_symlink, SYS_getdents, SYS_dup2, SYS_poll, SYS_select, SYS_epoll_create,
                SYS_epoll_wait, SYS_eventfd, SYS_signalfd, SYS_alarm, SYS_pause, SYS_time, SYS_getpgrp, SYS_arch_prctl)},
@@ -140,6 +145,8 @@ static const struct condition conditions[] = {
     {SYS_clone, CALLS, ONE_OF, 0, CLONE_THREAD, WORDS(CLONE_THREAD)},
     /* a parent that ignores SIGCHLD is never charged for what its children used */
     {SYS_rt_sigaction, TESTED, NONE_OF, 0, WHOLE, WORDS(SIGCHLD)},
+    {SYS_socket, DEVICE, ONE_OF, 0, WHOLE, WORDS(AF_UNIX)},
+    {SYS_socketpair, DEVICE, ONE_OF, 0, WHOLE, WORDS(AF_UNIX)},
     /* behind both is a file of the kernel's, with a number of the whole machine's */
     {SYS_mmap, COMPILED, ONE_OF, 3, MAP_HUGETLB, WORDS(0)},
     {SYS_mmap, COMPILED, NONE_OF, 3, SHARED_ANONYMOUS, WORDS(SHARED_ANONYMOUS)},
@@ -148,6 +155,11 @@ static const struct condition conditions[] = {
     {SYS_clock_nanosleep, TESTED, NONE_OF, 0, ~7u, WORDS(CLOCKS_OF_1)},
     {SYS_timer_create, TESTED, NONE_OF, 0, ~7u, WORDS(CLOCKS_OF_1)},
 };
+
+/* The conditions that hold in a mode; the driver of a GPU lives on ioctl, and maps its memory in every way there is. */
+static bool holds(const struct condition *one, enum mode mode) {
+    return one->modes & mode && !(mode & DEVICE && (one->call == SYS_ioctl || one->call == SYS_mmap));
+}
 
 /* REFUSED is what a table of zeros holds.  TOLD: the shim answers it (shim_told.h). */
 enum answer { REFUSED, ALLOWED, CHECKED, TOLD, ABSENT };
@@ -184,7 +196,7 @@ static void emit_condition(struct program *out, const struct condition *one) {
 
 static void emit_checks(struct program *out, enum mode mode, uint32_t call) {
     for (size_t i = 0; i < sizeof conditions / sizeof conditions[0]; i++)
-        if ((uint32_t)conditions[i].call == call && conditions[i].modes & mode) emit_condition(out, &conditions[i]);
+        if ((uint32_t)conditions[i].call == call && holds(&conditions[i], mode)) emit_condition(out, &conditions[i]);
     emit_answer(out, SECCOMP_RET_ALLOW);
 }
 
@@ -225,7 +237,7 @@ static void answer_calls(enum mode mode, uint8_t *answers) {
     for (size_t i = 0; i < sizeof allowed / sizeof allowed[0]; i++)
         for (size_t j = 0; allowed[i].modes & mode && j < allowed[i].count; j++) answers[allowed[i].calls[j]] = ALLOWED;
     for (size_t i = 0; i < sizeof conditions / sizeof conditions[0]; i++)
-        if (conditions[i].modes & mode && answers[conditions[i].call]) answers[conditions[i].call] = CHECKED;
+        if (holds(&conditions[i], mode) && answers[conditions[i].call]) answers[conditions[i].call] = CHECKED;
     if (mode & TESTED) answers[SYS_sysinfo] = TOLD;
     answers[SYS_clone3] = ABSENT; /* its flags lie in memory no filter can read */
     answers[LAST_KNOWN + 1] = ABSENT;

@@ -82,7 +82,8 @@ static void fill_padding(char *padding, size_t size) {
 
 static enum mode mode_of(const struct job *job) {
     const uint32_t flags = job->ask.flags;
-    return flags & BUILDING ? BUILDS : flags & CALLED ? CALLS : flags & IS_BARE ? BARE : RUNS;
+    const enum mode plain = flags & BUILDING ? BUILDS : flags & CALLED ? CALLS : flags & IS_BARE ? BARE : RUNS;
+    return flags & ON_DEVICE ? plain | DEVICE : plain;
 }
 
 static void become(struct job *job, const struct calls *calls) {
@@ -100,7 +101,7 @@ static void become(struct job *job, const struct calls *calls) {
     if (trouble) give_up(job, trouble);
     if (alone.folder) live_in_folder(environment);
     listener = -1;
-    const bool once = alone.confined && mode != BUILDS, filtered = !alone.on || alone.confined;
+    const bool once = alone.confined && !(mode & BUILDS), filtered = !alone.on || alone.confined;
     if (filtered && !install_filter(&filters[mode], mode, &listener)) give_up(job, "seccomp");
     note_start(job, listener);
     if (once && job->ask.flags & START_ARTEFACT)

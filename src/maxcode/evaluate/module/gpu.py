@@ -9,7 +9,7 @@ from __future__ import annotations
 import os
 import shutil
 import stat
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import final
 
@@ -61,6 +61,12 @@ def device_files(folder: Path = Path("/dev")) -> Binds:
     return tuple((path, str(path)) for path in found)
 
 
+def shown() -> Binds:
+    """What a session that uses the GPU sees beside all others: the device's files, and /sys, where its library looks
+    for the card."""
+    return (*device_files(), (Path("/sys"), "/sys"))
+
+
 def _is_device(path: Path) -> bool:
     return stat.S_ISCHR(path.stat().st_mode)
 
@@ -99,7 +105,8 @@ async def find_gpu(sandbox: Sandbox, problem: Problem) -> Gpu | str:
     devices = device_files()
     if not devices:
         return f"{NO_GPU}: there is no /dev/nvidia0 on this machine"
-    stage = Stage(sandbox, find_runtime(), problem, 1, 0)
+    runtime = find_runtime()
+    stage = Stage(sandbox, replace(runtime, binds=(*runtime.binds, *shown())), problem, 1, 0, on_device=True)
     ran = await stage.once("probe", Side("", REFERENCE))
     try:
         return msgspec.json.decode(ran.stdout.rstrip().rpartition(b"\n")[2], type=Gpu)

@@ -18,8 +18,8 @@ from maxcode.evaluate.module.sides import BUILD_FAILED, Side, Stage, last_words
 from maxcode.evaluate.sandbox import Ran
 
 OUT = "/tmp/out"
-_COMPILES = re.compile(r"\b(?:maxcode\.native|cpp_extension|load_inline|ctypes|subprocess)\b")
-_NAME = re.compile(r"[A-Za-z0-9_.-]+\.so")
+_COMPILES = re.compile(r"\b(?:maxcode\.native|cpp_extension|load_inline|ctypes|subprocess|triton)\b")
+_NAME = re.compile(r"[A-Za-z0-9_.-]+\.(?:so|log)|triton/(?:[A-Za-z0-9_-]+/)?[A-Za-z0-9_.-]+")
 _KEPT = 64
 _DIAGNOSTICS = 16_000
 

@@ -24,12 +24,15 @@ from maxcode.types import Problem
 
 DRIVER = (Path(__file__).parent / "inside" / "driver.py").read_text()
 SIZES = (Path(__file__).parent / "inside" / "sizes.py").read_text()
-BESIDE = {f"{name}.py": (Path(__file__).parent / "inside" / f"{name}.py").read_text() for name in ("compiling",)}
+BESIDE = {
+    f"{name}.py": (Path(__file__).parent / "inside" / f"{name}.py").read_text() for name in ("compiling", "device")
+}
 NATIVE = (Path(__file__).parents[2] / "native.py").read_text()
 LIBRARY = "/src/lib"  # what a candidate may import beside torch: `maxcode.native`
 NATIVES = "/src/natives"
 LEAST_MEMORY_MB = 4096  # torch alone maps more than a gigabyte of address space
 COMPILER_MB = 6144  # one that reads torch's headers takes 1.5 GB
+DEVICE_MB = 8192  # CUDA's libraries in memory, and inputs and outputs of a round on their way
 START_S = 120.0
 Model = Literal["Model", "ModelNew"]
 REFERENCE: Model = "Model"
@@ -56,7 +59,8 @@ class Side:
 @dataclass(frozen=True, slots=True)
 class Stage:
     """Where sides of one problem are started: the sandbox, torch, what the reference said, and its weights;
-    ``environment``: variables that the device needs."""
+    ``environment``: variables that the device needs; ``on_device``: whether there is a GPU, which the runtime's binds
+    then show."""
 
     sandbox: Sandbox
     runtime: Runtime
@@ -66,6 +70,7 @@ class Stage:
     contract: Contract = UNKNOWN
     weights: bytes = b""
     environment: Mapping[str, str] = field(default_factory=dict)
+    on_device: bool = False
 
     def job(self, role: Role, compiler: bool = False, **more: Any) -> Job:
         """The job of a role; its limits on time are the problem's, but for the start of torch."""
@@ -74,11 +79,19 @@ class Stage:
             (self.runtime.python, "-I", "-B", "/src/driver.py", role),
             cpu_s=limits.run_s + START_S,
             wall_s=3 * limits.run_s + START_S,
-            memory_mb=max(limits.memory_mb, COMPILER_MB if compiler else LEAST_MEMORY_MB),
+            memory_mb=self._memory_mb(COMPILER_MB if compiler else LEAST_MEMORY_MB),
+            shadow=self.on_device,
+            on_device=self.on_device,
             output_mb=2048,
             processes=limits.processes + 64,
             **more,
         )
+
+    def _memory_mb(self, least: int) -> int:
+        """Of the host.  CUDA reserves address space for all memory there is, so there a control group alone holds it to
+        what is resident: the library's own gigabytes and a round's arrays, of which there are copies."""
+        limits = self.problem.spec.limits
+        return max(limits.memory_mb, least + (DEVICE_MB if self.on_device else 0))
 
     def round_limits(self, is_candidate: bool) -> tuple[float, float]:
         """Seconds of CPU and of wall time that a round may take; a reference may compile meanwhile."""
@@ -94,7 +107,7 @@ class Stage:
             "problem.py": side.text,
             "meta.json": self._meta(side, slots, exact),
             "weights": self.weights,
-            **(BESIDE if self.problem.spec.module_spec.device == "cuda" else {}),
+            **BESIDE,
             "lib/maxcode/__init__.py": "",
             "lib/maxcode/native.py": NATIVE,
         }
@@ -114,6 +127,7 @@ class Stage:
                 "compile": side.compile,
                 "slots": slots,
                 "exact": exact,
+                "device": "cuda" if self.on_device else "cpu",
                 "environment": dict(self.environment),
                 **wanted,
             }
@@ -161,7 +175,8 @@ class Stage:
     @asynccontextmanager
     async def _calls(self, role: Role, side: Side, plan: Blob, slots: int) -> AsyncIterator[Calls]:
         sources = self.sources(side, slots, exact=role == "make")
-        job = self.job(role, stdin=plan, called=True, stepped=True)
+        prepared = self.on_device and role == "calls"
+        job = self.job(role, stdin=plan, called=True, stepped=True, prepared=prepared)
         async with (
             self.sandbox.session([plan], sources, self.runtime.binds, measured=not side.compile) as session,
             session.calls(job) as calls,

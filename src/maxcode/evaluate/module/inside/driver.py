@@ -24,7 +24,6 @@ SCRATCH = "/tmp/scratch"
 WRONG_OUTPUT = 97  # exit status for an output that is not what the contract says
 BUILD_FAILED = 98  # exit status for a file that cannot be loaded, or native code that does not compile
 OUT = "/tmp/out"
-PROFILED_CALLS, PROFILED_S = 20, 0.5
 
 
 def load_meta() -> dict[str, Any]:
@@ -99,13 +98,17 @@ def view(torch: Any, memory: Any, array: dict[str, Any], at: int) -> Any:
     return torch.frombuffer(memory, dtype=dtype, count=count, offset=at).reshape(array["shape"])
 
 
-def rounds(answer: Callable[[], None]) -> None:
-    """Say that we are ready, then answer every round."""
+def rounds(answer: Callable[[], None], prepare: Callable[[], None] | None = None) -> None:
+    """Say that we are ready, then answer every round; ``prepare`` where the shim asks for that first."""
     while True:
         os.write(6, b"d")
-        if not os.read(5, 1):
+        word = os.read(5, 1)
+        if not word:
             return
-        answer()
+        if word == b"p" and prepare is not None:
+            prepare()
+        else:
+            answer()
 
 
 def arguments(inputs: list[dict[str, Any]], tensors: list[Any]) -> list[Any]:
@@ -182,11 +185,13 @@ def build(torch: Any, meta: dict[str, Any]) -> None:
 
     os.environ["MAXCODE_NATIVE"] = SCRATCH
     os.makedirs(SCRATCH, exist_ok=True)
+    if meta["device"] == "cuda":
+        beside("device", "listen")(torch, meta)
     module = load_file(meta)
     try:
-        model = getattr(module, meta["class"])(*arguments(meta["init"], []))
+        model = placed(torch, meta, getattr(module, meta["class"])(*arguments(meta["init"], [])))
         with torch.no_grad():
-            model(*arguments(meta["inputs"], [random_tensor(torch, one) for one in meta["inputs"] if "dtype" in one]))
+            model(*arguments(meta["inputs"], random_inputs(torch, meta)))
     except Exception:
         import traceback
 
@@ -198,6 +203,12 @@ def build(torch: Any, meta: dict[str, Any]) -> None:
             archive.add(path, os.path.basename(path))
         for path in glob.glob(SCRATCH + "/extensions/**/*.so", recursive=True):
             archive.add(path, "extension_" + os.path.basename(path))
+        if meta["device"] == "cuda":
+            beside("device", "pack")(archive, meta)
+
+
+def random_inputs(torch: Any, meta: dict[str, Any]) -> list[Any]:
+    return [placed(torch, meta, random_tensor(torch, one)) for one in meta["inputs"] if "dtype" in one]
 
 
 def random_tensor(torch: Any, array: dict[str, Any]) -> Any:
@@ -225,6 +236,9 @@ def use_what_was_built(meta: dict[str, Any]) -> None:
 
 
 def call_rounds(torch: Any, meta: dict[str, Any]) -> None:
+    if meta["device"] == "cuda":
+        beside("device", "call_rounds")(torch, meta)
+        return
     use_what_was_built(meta)
     module = load_file(meta)
     model = construct(torch, meta, module)
@@ -249,7 +263,7 @@ def make_rounds(torch: Any, meta: dict[str, Any]) -> None:
     seed = {"dtype": "int64", "shape": [1], "bytes": 8}
     exact = [dict(one, dtype="float64", bytes=8 * elements(one)) for one in meta["outputs"]] if meta["exact"] else []
     exchange = Exchange(torch, [seed, *inputs, *exact], meta["slots"])
-    model = construct(torch, meta, module).double() if meta["exact"] else None
+    model = placed(torch, meta, construct(torch, meta, module).double()) if meta["exact"] else None
 
     def answer() -> None:
         for slot in exchange.slots:
@@ -261,11 +275,17 @@ def make_rounds(torch: Any, meta: dict[str, Any]) -> None:
                 place.copy_(one)
             if model is not None:
                 with torch.no_grad():
-                    returned = model(*[doubled(torch, one) for one in given])
+                    returned = model(*[placed(torch, meta, doubled(torch, one)) for one in given])
                 for place, one in zip(slot[1 + len(inputs) :], listed(returned), strict=True):
                     place.copy_(one)
 
     rounds(answer)
+
+
+def placed(torch: Any, meta: dict[str, Any], value: Any) -> Any:
+    """A tensor or a module where the problem wants it."""
+    movable = isinstance(value, (torch.Tensor, torch.nn.Module))
+    return value.to(meta["device"]) if movable else value
 
 
 def doubled(torch: Any, value: Any) -> Any:
@@ -280,65 +300,14 @@ def about(one: Any) -> dict[str, Any]:
     return {"dtype": str(one.dtype)[6:], "shape": list(one.shape), "bytes": one.numel() * one.element_size()}
 
 
-def describe(torch: Any, meta: dict[str, Any]) -> None:
-    """What the reference takes and gives, how its output depends on what it is given, and how long it takes."""
-    import time
-
-    module = load_file(meta)
-    init = [frozen(one) for one in module.get_init_inputs()]
-    torch.manual_seed(meta["seed"])
-    model = module.Model(*module.get_init_inputs())
-    torch.manual_seed(meta["seed"] + 1)
-    given = module.get_inputs()
-    kept = [one.clone() if isinstance(one, torch.Tensor) else one for one in given]
-    with torch.no_grad():
-        started = time.process_time()
-        first = listed(model(*given))
-        seconds = time.process_time() - started
-        changed = any(isinstance(a, torch.Tensor) and not torch.equal(a, b) for a, b in zip(given, kept, strict=True))
-        again = listed(model(*[one.clone() if isinstance(one, torch.Tensor) else one for one in kept]))
-        torch.manual_seed(meta["seed"] + 2)
-        other = listed(model(*module.get_inputs()))
-        torch.manual_seed(meta["seed"] + 3)
-        reweighted = listed(module.Model(*module.get_init_inputs())(*kept))
-    said = {
-        "init": [{"value": one} for one in init],
-        "inputs": [about(one) if isinstance(one, torch.Tensor) else {"value": frozen(one)} for one in kept],
-        "outputs": [about(one) for one in first],
-        "weights": [dict(about(one), name=name) for name, one in model.state_dict().items()],
-        "seconds": seconds,
-        "changes_inputs": changed,
-        "figures": [figures(one) for one in first],
-        "apart": {
-            "again": apart(first, again),
-            "inputs": apart(first, other),
-            "weights": apart(first, reweighted),
-        },
-    }
-    print()
-    json.dump(said, sys.stdout)
+def settle(torch: Any, meta: dict[str, Any]) -> None:
+    """Wait until the device has done what it was asked for."""
+    if meta["device"] == "cuda":
+        torch.cuda.synchronize()
 
 
 def listed(returned: Any) -> list[Any]:
     return list(returned) if isinstance(returned, (tuple, list)) else [returned]
-
-
-def figures(one: Any) -> dict[str, Any]:
-    """JSON has no NaN: where a number is none, ``finite`` says it."""
-    value = one.double()
-    numbers = {"least": value.min(), "most": value.max(), "std": value.std(correction=0)}
-    finite = bool(value.isfinite().all())
-    return {**{name: float(number) if finite else 0.0 for name, number in numbers.items()}, "finite": finite}
-
-
-def apart(first: list[Any], second: list[Any]) -> float:
-    """The largest difference of two lists of outputs, as a share of the largest value; 1 where one is not finite."""
-    worst = 0.0
-    for a, b in zip(first, second, strict=True):
-        scale = max(float(a.double().abs().max()), 1e-300)
-        error = float((a.double() - b.double()).abs().max()) / scale
-        worst = max(worst, error) if math.isfinite(error) else 1.0
-    return worst
 
 
 def write_weights(torch: Any, meta: dict[str, Any]) -> None:
@@ -350,32 +319,8 @@ def write_weights(torch: Any, meta: dict[str, Any]) -> None:
         sys.stdout.buffer.write(bytes(own.untyped_storage())[: one.numel() * one.element_size()])
 
 
-def profile_calls(torch: Any, meta: dict[str, Any]) -> None:
-    """Seconds by operator, and those that no operator accounts for, as JSON: of a few calls on random inputs."""
-    import time
-
-    from torch.profiler import ProfilerActivity, profile
-
-    use_what_was_built(meta)
-    model = construct(torch, meta, load_file(meta))
-    given = arguments(meta["inputs"], [random_tensor(torch, one) for one in meta["inputs"] if "dtype" in one])
-    with torch.no_grad():
-        model(*given)
-        started = time.perf_counter()
-        model(*given)
-        calls = max(1, min(PROFILED_CALLS, int(PROFILED_S / max(time.perf_counter() - started, 1e-6))))
-        with profile(activities=[ProfilerActivity.CPU]) as seen:
-            started = time.perf_counter()
-            for _ in range(calls):
-                model(*given)
-            seconds = time.perf_counter() - started
-    found = [[one.key, one.self_cpu_time_total / 1e6, one.count] for one in seen.key_averages()]
-    found = [one for one in found if not one[0].startswith("[")]
-    json.dump({"operators": found, "seconds": seconds, "calls": calls}, sys.stdout)
-
-
 def beside(name: str, role: str) -> Callable[[Any, dict[str, Any]], None]:
-    """A role that stands in another file, which is there only for problems of the device that needs it."""
+    """A role that stands in another file of this folder, with this file for what it shares."""
 
     def play(torch: Any, meta: dict[str, Any]) -> None:
         spec: Any = importlib.util.spec_from_file_location(name, f"/src/{name}.py")
@@ -390,9 +335,10 @@ ROLES = {
     "build": build,
     "calls": call_rounds,
     "compile": beside("compiling", "compile_only"),
-    "describe": describe,
+    "describe": beside("describing", "describe"),
     "make": make_rounds,
-    "profile": profile_calls,
+    "profile": beside("describing", "profile_calls"),
+    "probe": beside("device", "probe"),
     "shapes": beside("compiling", "shapes"),
     "weights": write_weights,
 }

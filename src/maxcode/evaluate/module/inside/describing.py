@@ -1,0 +1,94 @@
+"""The driver's roles ``describe`` and ``profile``: what a reference is, and where time goes; runs in the sandbox."""
+
+from __future__ import annotations
+
+import json
+import math
+import sys
+import time
+from typing import Any
+
+PROFILED_CALLS, PROFILED_S = 20, 0.5
+
+
+def describe(torch: Any, meta: dict[str, Any], driver: Any) -> None:
+    """What the reference takes and gives, how its output depends on what it is given, and how long it takes."""
+    module = driver.load_file(meta)
+    init = [driver.frozen(one) for one in module.get_init_inputs()]
+    torch.manual_seed(meta["seed"])
+    model = driver.placed(torch, meta, module.Model(*module.get_init_inputs()))
+    torch.manual_seed(meta["seed"] + 1)
+    given = [driver.placed(torch, meta, one) for one in module.get_inputs()]
+    kept = [one.clone() if isinstance(one, torch.Tensor) else one for one in given]
+    with torch.no_grad():
+        clock = time.process_time if meta["device"] == "cpu" else time.perf_counter
+        started = clock()
+        first = driver.listed(model(*given))
+        driver.settle(torch, meta)
+        seconds = clock() - started
+        changed = any(isinstance(a, torch.Tensor) and not torch.equal(a, b) for a, b in zip(given, kept, strict=True))
+        again = driver.listed(model(*[one.clone() if isinstance(one, torch.Tensor) else one for one in kept]))
+        torch.manual_seed(meta["seed"] + 2)
+        other = driver.listed(model(*[driver.placed(torch, meta, one) for one in module.get_inputs()]))
+        torch.manual_seed(meta["seed"] + 3)
+        reweighted = driver.listed(driver.placed(torch, meta, module.Model(*module.get_init_inputs()))(*kept))
+    said = {
+        "init": [{"value": one} for one in init],
+        "inputs": [
+            driver.about(one) if isinstance(one, torch.Tensor) else {"value": driver.frozen(one)} for one in kept
+        ],
+        "outputs": [driver.about(one) for one in first],
+        "weights": [dict(driver.about(one), name=name) for name, one in model.state_dict().items()],
+        "seconds": seconds,
+        "changes_inputs": changed,
+        "figures": [figures(one) for one in first],
+        "apart": {
+            "again": apart(first, again),
+            "inputs": apart(first, other),
+            "weights": apart(first, reweighted),
+        },
+    }
+    print()
+    json.dump(said, sys.stdout)
+
+
+def figures(one: Any) -> dict[str, Any]:
+    """JSON has no NaN: where a number is none, ``finite`` says it."""
+    value = one.double()
+    numbers = {"least": value.min(), "most": value.max(), "std": value.std(correction=0)}
+    finite = bool(value.isfinite().all())
+    return {**{name: float(number) if finite else 0.0 for name, number in numbers.items()}, "finite": finite}
+
+
+def apart(first: list[Any], second: list[Any]) -> float:
+    """The largest difference of two lists of outputs, as a share of the largest value; 1 where one is not finite."""
+    worst = 0.0
+    for a, b in zip(first, second, strict=True):
+        scale = max(float(a.double().abs().max()), 1e-300)
+        error = float((a.double() - b.double()).abs().max()) / scale
+        worst = max(worst, error) if math.isfinite(error) else 1.0
+    return worst
+
+
+def profile_calls(torch: Any, meta: dict[str, Any], driver: Any) -> None:
+    """Seconds by operator, and those that no operator accounts for, as JSON: of a few calls on random inputs."""
+    from torch.profiler import ProfilerActivity, profile
+
+    driver.use_what_was_built(meta)
+    model = driver.placed(torch, meta, driver.construct(torch, meta, driver.load_file(meta)))
+    given = driver.arguments(meta["inputs"], driver.random_inputs(torch, meta))
+    with torch.no_grad():
+        model(*given)
+        started = time.perf_counter()
+        model(*given)
+        calls = max(1, min(PROFILED_CALLS, int(PROFILED_S / max(time.perf_counter() - started, 1e-6))))
+        with profile(activities=[ProfilerActivity.CPU, *[ProfilerActivity.CUDA] * (meta["device"] == "cuda")]) as seen:
+            started = time.perf_counter()
+            for _ in range(calls):
+                model(*given)
+            driver.settle(torch, meta)
+            seconds = time.perf_counter() - started
+    kind = "self_device_time_total" if meta["device"] == "cuda" else "self_cpu_time_total"
+    found = [[one.key, getattr(one, kind) / 1e6, one.count] for one in seen.key_averages()]
+    found = [one for one in found if not one[0].startswith("[")]
+    json.dump({"operators": found, "seconds": seconds, "calls": calls}, sys.stdout)
