@@ -19,7 +19,7 @@ from maxcode.evaluate.judging import reject
 from maxcode.evaluate.lanes import build_lane
 from maxcode.evaluate.module.constants import replaced
 from maxcode.evaluate.module.contract import UNKNOWN, Given
-from maxcode.evaluate.module.gpu import NO_GPU, arch_of, find_toolkit
+from maxcode.evaluate.module.gpu import CURE, NO_GPU, arch_of, find_toolkit
 from maxcode.evaluate.module.natives import OUT
 from maxcode.evaluate.module.resources import resources
 from maxcode.evaluate.module.runtime import find_runtime
@@ -28,7 +28,6 @@ from maxcode.evaluate.prepare import Admitted
 from maxcode.evaluate.sandbox import Ran, Sandbox
 from maxcode.types import Action, Evaluation, Feedback, Outcome, Problem
 
-CURE = "run it on a machine with a GPU that its torch sees, or give --device cpu"
 _ABSENT = (
     "c10/cuda/",
     "ATen/cuda/",

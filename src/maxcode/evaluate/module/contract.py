@@ -166,10 +166,11 @@ class Plans:
     slots: int
 
 
-def plans(contract: Contract, slots: int) -> Plans:
-    """Inputs are read, outputs written; the maker reads a seed and writes inputs and, as doubles, outputs."""
+def plans(contract: Contract, slots: int, report: int = 0) -> Plans:
+    """Inputs are read, outputs written, and behind them a ``report`` of so many bytes; the maker reads a seed, writes
+    inputs and, as doubles, outputs."""
     inputs = [one.bytes for one in contract.tensors]
-    outputs = [one.bytes for one in contract.outputs]
+    outputs = [*(one.bytes for one in contract.outputs), *([report] if report else [])]
     exact = [8 * one.elements for one in contract.outputs]
     return Plans(
         _plan([(size, READ_ONLY) for size in inputs] + [(size, WRITTEN) for size in outputs], slots),

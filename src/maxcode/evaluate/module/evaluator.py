@@ -15,6 +15,7 @@ from collections.abc import Mapping, Sequence
 from contextlib import AsyncExitStack
 from dataclasses import dataclass, replace
 from functools import partial
+from statistics import median
 from typing import final
 
 import anyio
@@ -24,10 +25,11 @@ from maxcode.evaluate.build import Built
 from maxcode.evaluate.contest import warnings_of
 from maxcode.evaluate.judging import identity, reject
 from maxcode.evaluate.lanes import build_lane
-from maxcode.evaluate.module.compiled import CURE, compiled_only
+from maxcode.evaluate.module.clocks import REPORT_BYTES, slowed
+from maxcode.evaluate.module.compiled import compiled_only
 from maxcode.evaluate.module.constants import replaced
 from maxcode.evaluate.module.contract import Contract, Plans, degenerate, plans, shapes_told
-from maxcode.evaluate.module.gpu import find_gpu
+from maxcode.evaluate.module.gpu import find_gpu, on_gpu, require_gpu
 from maxcode.evaluate.module.natives import Natives
 from maxcode.evaluate.module.operators import operators
 from maxcode.evaluate.module.runtime import find_runtime
@@ -65,6 +67,7 @@ from maxcode.types import (
 
 VERIFY_ROUNDS, CONFIRM_ROUNDS = 3, 10
 PLAYOFF_PAIRS, COMPILED_PAIRS = 15, 15
+OUT_OF_MEMORY = b"CUDA out of memory"
 _CLASS = re.compile(r"^class[ \t]+ModelNew\b", re.MULTILINE)
 
 
@@ -120,25 +123,27 @@ class ModuleEvaluator:
 
     async def _stage(self, problem: Problem) -> Staged:
         spec = problem.spec.module_spec
-        if spec.device == "cuda" and isinstance(found := await find_gpu(self._sandbox, problem), str):
-            raise InputError(f'{found}, and `device = "cuda"` needs one; {CURE}')
         reference = Side(replaced(problem.program.text, dict(spec.constants)), REFERENCE)
         threads = 1 if problem.goal == "cpu" else os.cpu_count() or 1
         stage = Stage(self._sandbox, find_runtime(), problem, threads, secrets.randbits(31))
+        gpu = await require_gpu(self._sandbox, problem) if spec.device == "cuda" else None
+        stage = on_gpu(stage, gpu) if gpu is not None else stage
         stage = replace(stage, contract=await stage.describe(reference))
         stage = await stage.with_weights(reference)
         seconds = await self._seconds(stage, reference)
-        plan = plans(stage.contract, stage.contract.slots(seconds))
+        plan = plans(stage.contract, stage.contract.slots(seconds), REPORT_BYTES * stage.on_device)
         caveats = tuple(
             f"degenerate: {why}; a program could pass without doing the work, so a speed-up means nothing here"
             for why in degenerate(stage.contract)
         )
         spots = await operators(stage, reference)
-        return Staged(stage, plan, reference, _admitted(problem, stage.contract, (seconds, spots), caveats), caveats)
+        told = replace(problem, statement="\n".join((problem.statement, gpu.told())).strip()) if gpu else problem
+        return Staged(stage, plan, reference, _admitted(told, stage.contract, (seconds, spots), caveats), caveats)
 
     async def _seconds(self, stage: Stage, reference: Side) -> float:
         """What a call of the reference takes when it is warm."""
-        async with open_track(stage, plans(stage.contract, 2), reference, {"original": reference}) as track:
+        plan = plans(stage.contract, 2, REPORT_BYTES * stage.on_device)
+        async with open_track(stage, plan, reference, {"original": reference}) as track:
             await track.pair()
             pairs = [await track.pair() for _ in range(3)]
         return min(pair.total("original") for pair in pairs) / 2
@@ -188,7 +193,8 @@ class ModuleEvaluator:
                 return _failed(failed)
             kept: dict[Name, Side] = {name: side for name, side in sides.items() if name != "rival"}
             return await self._raced(staged, kept, end_of_race(self._rule, False))
-        return _found(staged, timing_of(staged.stage.problem, held, staged.inputs), warnings)
+        found = _found(staged, timing_of(staged.stage.problem, held, staged.inputs), warnings)
+        return replace(_unless_slowed(staged, found), remarks=self._natives.remarks(sides["candidate"]))
 
     async def _run(
         self, staged: Staged, sides: Mapping[Name, Side], end: End, verify: int
@@ -280,7 +286,8 @@ class ModuleEvaluator:
         except Failed as failed:
             return _failed(failed)
         timing = timing_of(staged.stage.problem, held, staged.inputs)
-        return _found(staged, replace(timing, confirmed=True, over_compiled=compiled), (*warnings, *why))
+        found = _found(staged, replace(timing, confirmed=True, over_compiled=compiled), (*warnings, *why))
+        return replace(_unless_slowed(staged, found), remarks=self._natives.remarks(side))
 
     async def _over_compiled(self, staged: Staged, side: Side) -> tuple[Interval | None, tuple[str, ...]]:
         """The candidate's speed-up over torch.compile of the reference; None, with the reason, where that fails.
@@ -325,12 +332,16 @@ def _rejected(problem: Problem, action: Action) -> Evaluation | None:
 
 
 def _failed(failed: Failed) -> Evaluation:
-    """What a candidate that failed comes to; the reference must not."""
+    """What a candidate that failed comes to; the reference must not, but for memory of a GPU, which nothing limits."""
+    if failed.side == "original" and failed.ran is not None and OUT_OF_MEMORY in failed.ran.stderr:
+        return Evaluation(Outcome.CRASHED, Feedback(("it left too little memory of the GPU to the reference",)))
     if failed.side == "original":
         raise InputError(f"the reference failed while being called: {failed}")
     ran = failed.ran
     outcome = Outcome.WRONG
-    if ran is not None and ran.ending == "timeout":
+    if failed.cheats:
+        outcome = Outcome.REJECTED
+    elif ran is not None and ran.ending == "timeout":
         outcome = Outcome.TIMEOUT
     elif ran is not None and ran.ending == "exit" and ran.code == BUILD_FAILED:
         outcome = Outcome.UNBUILT
@@ -347,6 +358,17 @@ def _found(staged: Staged, timing: Timing, warnings: tuple[str, ...]) -> Evaluat
     case = CaseResult(CALL, Outcome.CORRECT, seconds, seen=True)
     told = (*staged.caveats, *warnings, *warnings_of(timing))
     return Evaluation(Outcome.CORRECT, Feedback(cases=(case,)), timing, measures={CALL: seconds}, warnings=told)
+
+
+def _unless_slowed(staged: Staged, found: Evaluation) -> Evaluation:
+    """The evaluation; rejected where the reference was slowed down on a GPU, where nothing stops what a stopped process
+    has left running."""
+    if not staged.stage.on_device or found.timing is None:
+        return found
+    beside = median(original for original, _ in found.timing.samples) / staged.plans.slots
+    if not (why := slowed(staged.admitted.timed[0].seconds, beside)):
+        return found
+    return replace(found, outcome=Outcome.REJECTED, feedback=Feedback((why,)), timing=None)
 
 
 def _seeded(track: ModuleTrack) -> tuple[str, ...]:

@@ -15,13 +15,14 @@ from typing import final
 
 import msgspec
 
-from maxcode.errors import InputError
+from maxcode.errors import InputError, UnsafeError
 from maxcode.evaluate.module.runtime import find_runtime
 from maxcode.evaluate.module.sides import REFERENCE, Side, Stage, last_words
 from maxcode.evaluate.sandbox import Sandbox
 from maxcode.types import Problem
 
 NO_GPU = "no GPU"
+CURE = "run it on a machine with a GPU that its torch sees, or give --device cpu"
 DEFAULT_ARCH = "sm_90"
 ARCH = "MAXCODE_CUDA_ARCH"
 TOOLKIT = "/opt/cuda"  # in the sandbox, where the host's lies outside of /usr
@@ -113,6 +114,28 @@ async def find_gpu(sandbox: Sandbox, problem: Problem) -> Gpu | str:
     except msgspec.MsgspecError:
         files = ", ".join(path for _, path in devices)
         return f"{NO_GPU}: torch {stage.runtime.torch} sees none behind {files} ({last_words(ran)})"
+
+
+async def require_gpu(sandbox: Sandbox, problem: Problem) -> Gpu:
+    """The GPU; InputError with the cure where there is none, UnsafeError where the sandbox cannot hold it."""
+    found = await find_gpu(sandbox, problem)
+    if isinstance(found, str):
+        raise InputError(f'{found}, and `device = "cuda"` needs one; {CURE}')
+    if sandbox.hierarchy is None:
+        raise UnsafeError(
+            "CUDA reserves more address space than there is memory, so that no limit for each process can hold it, and "
+            "there is no control group here to limit what is resident; run as root, or with a delegated cgroup"
+        )
+    return found
+
+
+def on_gpu(stage: Stage, gpu: Gpu) -> Stage:
+    """The stage with the GPU: its files, and a compiler for it where there is one (Triton brings its own)."""
+    toolkit = find_toolkit()
+    arch = arch_of(gpu)
+    binds = (*stage.runtime.binds, *shown(), *(toolkit.binds if toolkit is not None else ()))
+    environment = toolkit.environment(arch) if toolkit is not None else {ARCH: arch}
+    return replace(stage, runtime=replace(stage.runtime, binds=binds), environment=environment, on_device=True)
 
 
 def arch_of(gpu: Gpu | None) -> str:

@@ -1,7 +1,8 @@
 """The native code of a candidate: compiled in a sandbox of its own, carried to the timed one as shared objects.
 
 The candidate is loaded, constructed and called once on random inputs of the right shapes, so that what compiles lazily
-is compiled too.  Where it compiles nothing, nothing is run here.
+(Triton) is compiled too, into a scratch folder that is read-only from then on.  Where it compiles nothing, nothing is
+run here.
 """
 
 from __future__ import annotations
@@ -14,8 +15,10 @@ from dataclasses import replace
 from typing import final
 
 from maxcode.evaluate.build import Built
+from maxcode.evaluate.module.resources import resources
 from maxcode.evaluate.module.sides import BUILD_FAILED, Side, Stage, last_words
 from maxcode.evaluate.sandbox import Ran
+from maxcode.types import Remark
 
 OUT = "/tmp/out"
 _COMPILES = re.compile(r"\b(?:maxcode\.native|cpp_extension|load_inline|ctypes|subprocess|triton)\b")
@@ -30,6 +33,11 @@ class Natives:
 
     def __init__(self) -> None:
         self._known: dict[str, dict[str, bytes] | Built] = {}
+
+    def remarks(self, side: Side) -> tuple[Remark, ...]:
+        """What its kernels take of a GPU, where the build said so."""
+        words = b"\n".join(content for name, content in sorted(side.natives.items()) if name.endswith(".log"))
+        return resources(words.decode(errors="replace"), side.text)
 
     async def of(self, stage: Stage, side: Side) -> tuple[Side, Built | None]:
         """The side with its shared objects, or the failed build that says why there are none."""

@@ -25,7 +25,8 @@ from maxcode.types import Problem
 DRIVER = (Path(__file__).parent / "inside" / "driver.py").read_text()
 SIZES = (Path(__file__).parent / "inside" / "sizes.py").read_text()
 BESIDE = {
-    f"{name}.py": (Path(__file__).parent / "inside" / f"{name}.py").read_text() for name in ("compiling", "device")
+    f"{name}.py": (Path(__file__).parent / "inside" / f"{name}.py").read_text()
+    for name in ("compiling", "describing", "device")
 }
 NATIVE = (Path(__file__).parents[2] / "native.py").read_text()
 LIBRARY = "/src/lib"  # what a candidate may import beside torch: `maxcode.native`

@@ -15,13 +15,14 @@ import secrets
 import struct
 from collections.abc import AsyncIterator, Mapping
 from contextlib import AsyncExitStack, asynccontextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import final
 
 import anyio.to_thread
 
 from maxcode.errors import InputError
 from maxcode.evaluate.comparing import distance, worst
+from maxcode.evaluate.module.clocks import disagreement, early, reported, without_copy
 from maxcode.evaluate.module.contract import COMPARED, Plans
 from maxcode.evaluate.module.sides import BY_SEED, Side, Stage, last_words
 from maxcode.evaluate.racing import Pair
@@ -34,12 +35,14 @@ CALL = "calls"  # the one input that module problems have
 
 
 class Failed(Exception):
-    """A side did not answer a round, or answered wrongly; ``ran`` says how it ended where it did."""
+    """A side did not answer a round, or answered wrongly; ``ran`` says how it ended where it did, ``cheats`` whether
+    its clocks say that it hides work."""
 
-    def __init__(self, side: Name, why: str, ran: Ran | None = None) -> None:
+    def __init__(self, side: Name, why: str, ran: Ran | None = None, cheats: bool = False) -> None:
         super().__init__(why)
         self.side = side
         self.ran = ran
+        self.cheats = cheats
 
 
 @final
@@ -66,6 +69,7 @@ class ModuleTrack:
         self._sides = dict(sides)
         self._order = random.SystemRandom()
         self._limits = {name: stage.round_limits(name == "candidate") for name in ("original", "rival", "candidate")}
+        self._on_device = stage.on_device
         self.clock: Clock = stage.problem.goal
 
     async def pair(self) -> Pair:
@@ -74,6 +78,8 @@ class ModuleTrack:
         names = list(self._sides)
         self._order.shuffle(names)
         found = {name: await self._round(name, made) for name in names}
+        if self._on_device:
+            found = self._by_clocks(found)
         await self._check(made, found)
         seconds = {name: ran.cpu_s if self.clock == "cpu" else ran.wall_s for name, ran in found.items()}
         return Pair(
@@ -98,6 +104,19 @@ class ModuleTrack:
         if min(ran.cpu_s, ran.wall_s) <= 0:
             raise Failed(name, "its calls used no time")
         return ran
+
+    def _by_clocks(self, found: Mapping[Name, Ran]) -> dict[Name, Ran]:
+        """The rounds of a GPU with their outputs alone, and their seconds without the copy (``clocks.py``)."""
+        apart = {name: reported(ran.stdout, self._plans.slots) for name, ran in found.items()}
+        original, copy_s = found["original"], apart["original"].copy_s
+        for name, ran in found.items():
+            trouble = disagreement(ran.wall_s, apart[name].events_s) or early(ran.prepared_s, original.prepared_s)
+            if trouble and name != "original":
+                raise Failed(name, trouble, ran, cheats=True)
+        return {
+            name: replace(ran, stdout=apart[name].outputs, wall_s=without_copy(ran.wall_s, copy_s))
+            for name, ran in found.items()
+        }
 
     async def _check(self, made: Made, found: Mapping[Name, Ran]) -> None:
         own = await anyio.to_thread.run_sync(self._errors, made, found["original"].stdout)
