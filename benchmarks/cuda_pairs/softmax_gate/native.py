@@ -1,0 +1,56 @@
+"""A block of threads a row: maximum, sum and product without a tensor in between."""
+
+import ctypes
+
+import torch
+import torch.nn as nn
+
+from maxcode.native import load_cuda
+
+LIBRARY = load_cuda(
+    """
+__device__ float over_block(float own, float *shared) {
+    for (int step = 16; step > 0; step /= 2) own += __shfl_xor_sync(0xffffffffu, own, step);
+    if (threadIdx.x % 32 == 0) shared[threadIdx.x / 32] = own;
+    __syncthreads();
+    float all = 0;
+    for (int i = 0; i < blockDim.x / 32; i++) all += shared[i];
+    __syncthreads();
+    return all;
+}
+
+__global__ void softmax_gate(const float *x, float *y, int width) {
+    __shared__ float shared[8];
+    const float *row = x + (size_t)blockIdx.x * width;
+    float most = -INFINITY, sum = 0;
+    for (int j = threadIdx.x; j < width; j += blockDim.x) most = fmaxf(most, row[j]);
+    for (int step = 16; step > 0; step /= 2) most = fmaxf(most, __shfl_xor_sync(0xffffffffu, most, step));
+    if (threadIdx.x % 32 == 0) shared[threadIdx.x / 32] = most;
+    __syncthreads();
+    for (int i = 0; i < blockDim.x / 32; i++) most = fmaxf(most, shared[i]);
+    __syncthreads();
+    for (int j = threadIdx.x; j < width; j += blockDim.x) sum += expf(0.5f * (row[j] - most));
+    sum = over_block(sum, shared);
+    for (int j = threadIdx.x; j < width; j += blockDim.x)
+        y[(size_t)blockIdx.x * width + j] = expf(0.5f * (row[j] - most)) / sum * row[j];
+}
+
+extern "C" void launch(const float *x, float *y, int rows, int width, void *stream) {
+    softmax_gate<<<rows, 256, 0, (cudaStream_t)stream>>>(x, y, width);
+}
+"""
+)
+
+
+class ModelNew(nn.Module):
+    def forward(self, x):
+        x = x.contiguous()
+        y = torch.empty_like(x)
+        LIBRARY.launch(
+            ctypes.c_void_p(x.data_ptr()),
+            ctypes.c_void_p(y.data_ptr()),
+            ctypes.c_int(x.numel() // x.shape[-1]),
+            ctypes.c_int(x.shape[-1]),
+            ctypes.c_void_p(torch.cuda.current_stream().cuda_stream),
+        )
+        return y
