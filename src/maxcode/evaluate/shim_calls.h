@@ -197,6 +197,12 @@ static bool went_on(pid_t pid) {
     return !waitid(P_PID, (id_t)pid, &told, WCONTINUED | WNOHANG) && told.si_pid;
 }
 
+/* Whether it has said that it is done without being asked: such a word would end the next part before it is done. */
+static bool is_hasty(const struct calls *calls) {
+    struct pollfd said = {calls->done, POLLIN, 0};
+    return poll(&said, 1, 0) > 0 && said.revents & POLLIN;
+}
+
 /* One part of a round: says the word, waits for the answer and stops the program; adds to the times.  False when the
  * program ended or was too slow. */
 static bool play_part(struct calls *calls, struct job *job, pid_t pid, uint64_t start, char word, uint64_t ns[2]) {
@@ -220,9 +226,9 @@ static bool play_round(struct calls *calls, struct job *job, pid_t pid, uint64_t
     const off_t inputs = lseek(job->input, 0, SEEK_CUR);
     uint64_t before[2] = {0}, timed[2] = {0};
     visit(calls, fill, job->input);
-    if (went_on(pid)) return !(*tampered = true);
+    if (went_on(pid) || is_hasty(calls)) return !(*tampered = true);
     if (prepared && !play_part(calls, job, pid, start, 'p', before)) return false;
-    if (prepared && went_on(pid)) return !(*tampered = true);
+    if (prepared && (went_on(pid) || is_hasty(calls))) return !(*tampered = true);
     if (!play_part(calls, job, pid, start, 'g', timed)) return false;
     calls->prepared_ns = before[1];
     calls->cpu_ns += timed[0];
