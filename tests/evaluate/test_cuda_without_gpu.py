@@ -14,16 +14,31 @@ import pytest
 from click.testing import CliRunner
 
 from maxcode.cli import cli
+from maxcode.critique.rules import diagnose
 from maxcode.errors import InputError
-from maxcode.evaluate.module import gpu
+from maxcode.evaluate.module import gpu, metrics
 from maxcode.evaluate.module.compiled import compiled_only
 from maxcode.evaluate.module.evaluator import ModuleEvaluator
 from maxcode.evaluate.module.gpu import device_files as gpu_files
 from maxcode.evaluate.module.gpu import find_toolkit
 from maxcode.evaluate.module.resources import resources
 from maxcode.evaluate.sandbox import Sandbox
+from maxcode.policy.llm import messages
+from maxcode.policy.modules.policy import propose
 from maxcode.problems import load
-from maxcode.types import Action, Evaluation, Outcome, Problem
+from maxcode.reward import speedup
+from maxcode.source import fenced
+from maxcode.types import (
+    Action,
+    Evaluation,
+    Hotspot,
+    Observation,
+    Outcome,
+    Problem,
+    Remark,
+    Section,
+    State,
+)
 
 GALLERY = Path(__file__).parent / "gallery_cuda"
 REFERENCE = GALLERY / "reference.py"
@@ -238,3 +253,53 @@ def test_the_problem_is_judged_by_the_wall_clock_on_a_gpu(problem: Problem) -> N
     assert problem.goal == "wall"
     asked = load(REFERENCE, overrides={"module": {"device": "cpu"}}).problem
     assert asked.goal == "cpu" and replace(asked, goal="wall").goal == problem.goal
+
+
+NCU = """==PROF== Connected to process 7
+"ID","Process ID","Process Name","Host Name","Kernel Name","Metric Name","Metric Unit","Metric Value"
+"0","7","python","here","twice(const float *, float *)","gpu__time_duration.sum","us","1,234.5"
+"0","7","python","here","twice(const float *, float *)","dram__throughput.avg.pct_of_peak_sustained_elapsed","%","81.2"
+"0","7","python","here","twice(const float *, float *)","sm__throughput.avg.pct_of_peak_sustained_elapsed","%","9.9"
+"0","7","python","here","twice(const float *, float *)","sm__warps_active.avg.pct_of_peak_sustained_active","%","64"
+"1","7","python","here","half told","gpu__time_duration.sum","us","9"
+"2","7","python","here","no number","gpu__time_duration.sum","us","n/a"
+"""
+
+
+def test_what_ncu_says_becomes_a_remark_at_the_line_of_the_kernel() -> None:
+    (remark,) = metrics.told(NCU, "\n\n__global__ void twice(const float *x, float *y) {}")
+    assert (remark.line, remark.kind) == (3, "used")
+    assert "1234.5 us, 81 % of the memory bandwidth, 10 % of the arithmetic, 64 % of the warps" in remark.text
+    assert metrics.told("==ERROR== ERR_NVGPUCTRPERM", "") == ()
+
+
+def test_a_model_is_told_of_cuda_where_the_problem_is_for_a_gpu(problem: Problem) -> None:
+    def system(one: Problem) -> str:
+        state = State(one)
+        return messages(Observation((Section("Problem", "x"), Section("Program", "y")), state, 1))[0].text
+
+    on_cpu = load(REFERENCE).problem
+    assert "load_cuda" in system(problem) and "current_stream" in system(problem)
+    assert "load_cuda" not in system(on_cpu) and "on a CPU" in system(on_cpu)
+
+
+def test_the_policy_without_a_model_writes_no_code_for_processors_where_tensors_are_on_a_gpu(problem: Problem) -> None:
+    text = REFERENCE.read_text().replace("torch.relu(self.layer(x))", "torch.relu(self.layer(x) * 2 + 1)")
+    section = Section("Program", fenced(text, "python"))
+    for one, allowed in ((problem, False), (load(REFERENCE).problem, True)):
+        one = replace(one, program=one.program.with_text(text))
+        drawn = [propose(Observation((section,), State(one), draw)) for draw in range(12)]
+        natives = [action.program is not None and "maxcode.native" in action.program.text for action in drawn]
+        assert any(natives) == allowed
+
+
+def test_spills_are_what_the_critic_says_of_a_kernel(problem: Problem) -> None:
+    spilling = Remark(7, "missed", "kernel `k` (sm_90): 255 registers a thread, spills: 8 bytes stored, 8 bytes loaded")
+    evaluation = Evaluation(Outcome.CORRECT, profile=(Hotspot("aten::mm", 0, 1.0),), remarks=(spilling,))
+    told = "\n".join(diagnose(problem.program, evaluation))
+    assert "255 registers" in told and "Spills go to memory" in told
+
+
+def test_nothing_that_was_not_verified_is_worth_anything() -> None:
+    assert speedup(Evaluation(Outcome.UNVERIFIED)) == 0
+    assert Outcome.UNBUILT < Outcome.UNVERIFIED < Outcome.TIMEOUT

@@ -130,9 +130,10 @@ def diagnose(program: Program, evaluation: Evaluation) -> list[str]:
     """Where a correct program spends its time, line by line, what the compiler says there, and what usually helps."""
     spots = hot_lines(evaluation.profile)
     if not spots:
-        return ["No profile: the run is too short to sample." if not evaluation.profile else ""]
+        told = ["No profile: the run is too short to sample." if not evaluation.profile else ""]
+        return told + _kernel_lines(evaluation.remarks)
     source = program.files[program.name].split("\n")
-    told: list[str] = []
+    told = []
     for spot in spots[:_SHOWN_SPOTS]:
         if spot.function.startswith(_OPERATOR):
             told += _operator_lines(spot)
@@ -143,7 +144,15 @@ def diagnose(program: Program, evaluation: Evaluation) -> list[str]:
         if (topic := topic_of(spot.function, text)) is not None:
             told.append(f"  {topic.advice}.")
         told += _remarks_at(evaluation.remarks, spot.line)
-    return told
+    return told + _kernel_lines(evaluation.remarks)
+
+
+def _kernel_lines(remarks: Sequence[Remark]) -> list[str]:
+    """What kernels of a GPU take, those that spill first."""
+    own = sorted((one for one in remarks if one.text.startswith("kernel `")), key=lambda one: one.kind != "missed")
+    told = [f"{one.text[:200]}." for one in own[:3]]
+    spilled = any(one.kind == "missed" for one in own)
+    return [*told, "  Spills go to memory: fewer values alive at once, or smaller blocks."] if spilled else told
 
 
 def _operator_lines(spot: Hotspot) -> list[str]:

@@ -55,7 +55,9 @@ def profile(original: Evaluation | None = None, limit: int = 10) -> Part:
 def _operators(seen: Evaluation, limit: int) -> Section | None:
     """The operators of a module; those that are torch's own begin with ``aten::``."""
     spots = [f"{spot.share:4.0%} {spot.function}" for spot in seen.profile[:limit] if spot.share >= _SHARE_SHOWN]
-    return Section("Profile", harmless("\n".join(["share of time by operator:", *spots]))) if spots else None
+    kernels = [f"line {one.line}: {one.text}" for one in seen.remarks[:limit] if one.text.startswith("kernel `")]
+    lines = [*(["share of time by operator:"] if spots else []), *spots, *kernels]
+    return Section("Profile", harmless("\n".join(lines))) if lines else None
 
 
 def failing_test(inputs: Mapping[str, str]) -> Part:

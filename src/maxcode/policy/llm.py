@@ -98,7 +98,9 @@ def entry_of(problem: Problem) -> str:
 def _system(problem: Problem) -> str:
     known = problem.language in _LANGUAGES
     language = _filled(f"language_{problem.language}") if known else f"They are written in {problem.language}."
-    return _filled(f"system_{problem.kind}", language=language, clock=_CLOCKS[problem.goal])
+    on_gpu = problem.spec.module is not None and problem.spec.module.device == "cuda"
+    kind = f"{problem.kind}_cuda" if on_gpu else problem.kind
+    return _filled(f"system_{kind}", language=language, clock=_CLOCKS[problem.goal])
 
 
 def _form(problem: Problem, answer: Answer) -> str:

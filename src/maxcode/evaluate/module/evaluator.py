@@ -30,6 +30,7 @@ from maxcode.evaluate.module.compiled import compiled_only
 from maxcode.evaluate.module.constants import replaced
 from maxcode.evaluate.module.contract import Contract, Plans, degenerate, plans, shapes_told
 from maxcode.evaluate.module.gpu import find_gpu, on_gpu, require_gpu
+from maxcode.evaluate.module.metrics import metrics
 from maxcode.evaluate.module.natives import Natives
 from maxcode.evaluate.module.operators import operators
 from maxcode.evaluate.module.runtime import find_runtime
@@ -177,7 +178,8 @@ class ModuleEvaluator:
         found = await self._raced(staged, sides, end_of_race(self._rule, "rival" in sides))
         if found.timing is not None and found.timing.speedup.value > 0.9:  # only such states may be expanded
             async with build_lane():
-                found = replace(found, profile=await operators(staged.stage, side))
+                seen = await operators(staged.stage, side), await metrics(staged.stage, side)
+                found = replace(found, profile=seen[0], remarks=(*found.remarks, *seen[1]))
         return found
 
     async def _built(self, staged: Staged, program: Program) -> Side | Evaluation:

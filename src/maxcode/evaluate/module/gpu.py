@@ -135,6 +135,7 @@ def on_gpu(stage: Stage, gpu: Gpu) -> Stage:
     arch = arch_of(gpu)
     binds = (*stage.runtime.binds, *shown(), *(toolkit.binds if toolkit is not None else ()))
     environment = toolkit.environment(arch) if toolkit is not None else {ARCH: arch}
+    environment["TORCHINDUCTOR_COMPILE_THREADS"] = "1"  # in its own process: others would not be waited for
     return replace(stage, runtime=replace(stage.runtime, binds=binds), environment=environment, on_device=True)
 
 

@@ -27,10 +27,10 @@ def resources(words: str, text: str) -> tuple[Remark, ...]:
 
     A kernel that spills to memory is ``missed``, any other ``used``.  Words are those of a process nobody trusts.
     """
-    return tuple(_remarks(words, _lines(text)))[:MOST_KERNELS]
+    return tuple(_remarks(words, kernel_lines(text)))[:MOST_KERNELS]
 
 
-def _lines(text: str) -> dict[str, int]:
+def kernel_lines(text: str) -> dict[str, int]:
     """Kernel -> line of its name, as the program spells it; the first where there are two."""
     found: dict[str, int] = {}
     for match in _NAMES.finditer(text):
@@ -43,7 +43,7 @@ def _remarks(words: str, lines: dict[str, int]) -> Iterator[Remark]:
     starts = list(_KERNEL.finditer(words))
     for number, match in enumerate(starts):
         end = starts[number + 1].start() if number + 1 < len(starts) else len(words)
-        name = _plain(match[1], lines)
+        name = plain(match[1], lines)
         told, spilled = _told(words[match.end() : end])
         if told:
             line = lines.get(name, 0)
@@ -80,7 +80,7 @@ def _warps(registers: int) -> int:
     return min(MOST_WARPS, REGISTERS_OF_AN_SM // each)
 
 
-def _plain(mangled: str, lines: dict[str, int]) -> str:
+def plain(mangled: str, lines: dict[str, int]) -> str:
     """The program's name of a kernel that C++ has mangled: the longest that it holds with its length before it."""
     if mangled in lines:
         return mangled

@@ -41,7 +41,7 @@ CANDIDATE: Model = "ModelNew"
 BY_SEED = "weights by seed"  # what the driver says where a candidate's parameters are not those of the reference
 WRONG_OUTPUT, BUILD_FAILED = 97, 98  # the driver's exit statuses, see inside/driver.py
 
-Role = Literal["calls", "make", "describe", "weights", "build", "profile", "compile", "shapes", "probe"]
+Role = Literal["calls", "make", "describe", "weights", "build", "profile", "compile", "shapes", "probe", "once"]
 
 
 @final

@@ -13,7 +13,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from typing import final
 
-from maxcode.policy.modules.rules import RULES
+from maxcode.policy.modules.rules import RULES, WRITE_CPP
 from maxcode.policy.modules.start import started
 from maxcode.policy.rewriter.edit import Edit
 from maxcode.policy.rewriter.proposal import Choice, Made, Manner, Offer, Request, open_to, proposal, read, weight_of
@@ -75,7 +75,9 @@ class _Offers:
 
     def __call__(self, unit: Unit, before: Sequence[Made]) -> Iterator[Offer]:
         known = self.request.experience
-        for rule in RULES:
+        spec = self.request.observation.state.problem.spec.module
+        left_out = WRITE_CPP if spec is not None and spec.device == "cuda" else frozenset()
+        for rule in (one for one in RULES if one.name not in left_out):
             edits = open_to(rule.find(unit), before, known)
             choices = [Choice(edit, _whole(edit) * known.factor(edit), None) for edit in edits]
             if any(one.weight for one in choices):

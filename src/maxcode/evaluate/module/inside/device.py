@@ -65,6 +65,17 @@ def call_rounds(torch: Any, meta: dict[str, Any], driver: Any) -> None:
     driver.rounds(answer, prepare)
 
 
+def once(torch: Any, meta: dict[str, Any], driver: Any) -> None:
+    """Two calls on random inputs, for a profiler that watches from outside."""
+    ready(meta)
+    driver.use_what_was_built(meta)
+    model = driver.placed(torch, meta, driver.construct(torch, meta, driver.load_file(meta)))
+    with torch.no_grad():
+        for _ in range(2):
+            model(*driver.arguments(meta["inputs"], driver.random_inputs(torch, meta)))
+    driver.settle(torch, meta)
+
+
 def whole_device() -> tuple[Callable[[], Any], Callable[[], Any]]:
     """Waiting for everything on the device, and giving back what is kept in L2, by the driver's own library: nothing
     that a module may replace stands between."""

@@ -1,6 +1,6 @@
 """Runs one side of a module problem inside the sandbox; never imported by maxcode.
 
-    driver.py build|calls|make|describe|weights|profile|compile|shapes|probe
+    driver.py build|calls|make|describe|weights|profile|compile|shapes|probe|once
 
 What it does for a candidate is trusted no more than the candidate, whose process it shares: what counts is read by the
 shim outside.  It sees only its own side: for a candidate the candidate's file, for the reference the reference's.
@@ -338,6 +338,7 @@ ROLES = {
     "describe": beside("describing", "describe"),
     "make": make_rounds,
     "profile": beside("describing", "profile_calls"),
+    "once": beside("device", "once"),
     "probe": beside("device", "probe"),
     "shapes": beside("compiling", "shapes"),
     "weights": write_weights,

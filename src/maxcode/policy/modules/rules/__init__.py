@@ -22,3 +22,4 @@ RULES = (
     Rule("channels_last", channels_last, 1.0, ("stride", "cache"), _P, exact=False),
     Rule("inference_mode", inference_mode, 0.3, ("call",), _P),
 )
+WRITE_CPP = frozenset({"fuse", "reduce", "pool"})  # for processors: of no use to tensors on a GPU

@@ -1,0 +1,207 @@
+"""Modules on a GPU: does every cheat get its verdict, how far off are known ratios, what do kernels of our own win?
+
+    python benchmarks/cuda.py                        all three; tables on stdout, as JSON in runs/cuda/cuda.json
+    python benchmarks/cuda.py pairs --only rms_norm
+    python benchmarks/cuda.py gallery known
+
+`pairs` are the problems in cuda_pairs/, each with a candidate in CUDA and one in Triton; `known` are programs that do
+an exact multiple of another's work; `gallery` is tests/evaluate/gallery_cuda.  The card's clocks are left as they are:
+they float, which is why reference and candidate take turns and only their ratio is told.  Without a GPU it ends with
+status 2.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import re
+import sys
+from collections.abc import Callable, Iterator
+from dataclasses import asdict, replace
+from pathlib import Path
+from typing import Any
+
+import anyio
+
+from maxcode.errors import MaxcodeError
+from maxcode.evaluate.harness import open_modules
+from maxcode.evaluate.machine import describe
+from maxcode.evaluate.module.evaluator import ModuleEvaluator
+from maxcode.evaluate.module.gpu import find_gpu
+from maxcode.evaluate.sandbox import Sandbox
+from maxcode.problems import load
+from maxcode.types import Action, Evaluation, Problem, State, Step
+
+HERE = Path(__file__).parent
+PAIRS = HERE / "cuda_pairs"
+GALLERY = HERE.parent / "tests" / "evaluate" / "gallery_cuda"
+UNITS = (2, 3, 5)
+ON_CUDA = {"module": {"device": "cuda"}}
+Row = dict[str, Any]
+
+KNOWN = """import torch
+import torch.nn as nn
+
+
+class Model(nn.Module):
+    def forward(self, x, y):
+        kept = x
+        for _ in range(TIMES):
+            kept = torch.maximum(kept * 0.99, torch.minimum(x, y))
+        return kept
+
+
+def get_inputs():
+    return [torch.randn(4096, 2048), torch.randn(4096, 2048)]
+
+
+def get_init_inputs():
+    return []
+"""
+
+
+def main() -> int:
+    options = arguments()
+    try:
+        return anyio.run(measured, options)
+    except MaxcodeError as error:
+        print(f"cuda.py: {error}", file=sys.stderr)
+        return error.exit_code
+
+
+def arguments() -> argparse.Namespace:
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("what", nargs="*", metavar="pairs|known|gallery", help="all three unless given")
+    parser.add_argument("--only", nargs="+", default=(), help="names of problems or candidates")
+    parser.add_argument("--out", type=Path, default=Path("runs/cuda"))
+    options = parser.parse_args()
+    options.what = options.what or list(PARTS)
+    if unknown := sorted(set(options.what) - PARTS.keys()):
+        parser.error(f"{unknown[0]} is none of {', '.join(PARTS)}")
+    return options
+
+
+async def measured(options: argparse.Namespace) -> int:
+    sandbox = await Sandbox.open()
+    found = await find_gpu(sandbox, load(GALLERY / "reference.py", overrides=ON_CUDA).problem)
+    if isinstance(found, str):
+        print(f"cuda.py: {found}; run it on a machine with a GPU that its torch sees", file=sys.stderr)
+        return 2
+    evaluator = await open_modules()
+    print(found.told(), flush=True)
+    options.out.mkdir(parents=True, exist_ok=True)
+    whole: Row = {"gpu": found.told(), "machine": asdict(describe(evaluator.sandbox))}
+    for part in options.what:
+        rows = [await one(evaluator) for name, one in PARTS[part]() if not options.only or name in options.only]
+        shown(part, rows)
+        whole[part] = rows
+        (options.out / "cuda.json").write_text(json.dumps(whole, indent=1) + "\n")
+    return 0
+
+
+# ------------------------------------------------------------------------------------------------- three parts
+
+Measure = Callable[[ModuleEvaluator], Any]
+
+
+def pairs() -> Iterator[tuple[str, Measure]]:
+    """Problems of ours, with the speed-up of each candidate over eager mode and over torch.compile."""
+    for folder in sorted(PAIRS.iterdir()):
+        for kind in ("native", "triton"):
+            yield folder.name, _pair(folder, kind)
+
+
+def _pair(folder: Path, kind: str) -> Measure:
+    async def measure(evaluator: ModuleEvaluator) -> Row:
+        problem = load(folder / "reference.py", overrides=ON_CUDA).problem
+        found = await judged(evaluator, problem, (folder / f"{kind}.py").read_text())
+        return {"problem": folder.name, "candidate": kind, **figures(found)}
+
+    return measure
+
+
+def known() -> Iterator[tuple[str, Measure]]:
+    """References that do an exact multiple of the candidate's work."""
+    for times in UNITS:
+        yield f"x{times}", _known(times)
+
+
+def _known(times: int) -> Measure:
+    async def measure(evaluator: ModuleEvaluator) -> Row:
+        problem = load(GALLERY / "reference.py", overrides=ON_CUDA).problem
+        problem = replace(problem, program=problem.program.with_text(KNOWN.replace("TIMES", str(8 * times))))
+        text = KNOWN.replace("TIMES", "8").replace("class Model", "class ModelNew")
+        found = figures(await judged(evaluator, problem, text))
+        error = found["speedup"] / times - 1 if found["speedup"] is not None else None
+        held = error is not None and found["low"] <= times <= found["high"]
+        return {"known": times, **found, "error": error, "inside": held}
+
+    return measure
+
+
+def gallery() -> Iterator[tuple[str, Measure]]:
+    """Cheats and look-alikes, and whether each gets the verdict that its head demands."""
+    for path in sorted(GALLERY.glob("*.py")):
+        if path.stem != "reference":
+            yield path.stem, _cheat(path)
+
+
+def _cheat(path: Path) -> Measure:
+    text = path.read_text()
+    demanded = (re.search(r"^# VERDICT (.+)$", text, re.MULTILINE) or ["", ""])[1].split()
+
+    async def measure(evaluator: ModuleEvaluator) -> Row:
+        problem = load(GALLERY / "reference.py", overrides=ON_CUDA).problem
+        found = await judged(evaluator, problem, text)
+        faster = found.timing is not None and found.timing.significant
+        held = found.outcome.value in demanded or ("not-faster" in demanded and not faster)
+        return {"candidate": path.stem, "demanded": " ".join(demanded), **figures(found), "held": held}
+
+    return measure
+
+
+PARTS: dict[str, Callable[[], Iterator[tuple[str, Measure]]]] = {"pairs": pairs, "known": known, "gallery": gallery}
+
+
+async def judged(evaluator: ModuleEvaluator, problem: Problem, text: str) -> Evaluation:
+    """What a candidate comes to: a race, and a confirmation where it wins."""
+    admitted = (await evaluator.admit(problem)).problem
+    action = Action(admitted.program.with_text(text))
+    found = await evaluator.evaluate(admitted, action)
+    if found.timing is None or not found.timing.significant:
+        return found
+    state = State(admitted, State(admitted), Step(action, found, 1.0), (1, 0))
+    return (await evaluator.settle(admitted, [state], None))[state.id]
+
+
+def figures(found: Evaluation) -> Row:
+    timing = found.timing
+    compiled = timing.over_compiled if timing is not None else None
+    return {
+        "outcome": found.outcome.value,
+        "speedup": timing.speedup.value if timing is not None else None,
+        "low": timing.speedup.low if timing is not None else None,
+        "high": timing.speedup.high if timing is not None else None,
+        "confirmed": timing is not None and timing.confirmed,
+        "over_compiled": compiled.value if compiled is not None else None,
+        "why": "; ".join((*found.feedback.reasons, *found.warnings))[:300],
+        "remarks": [remark.text for remark in found.remarks],
+    }
+
+
+def shown(part: str, rows: list[Row]) -> None:
+    """A table of the plain columns."""
+    columns = [key for key in (rows[0] if rows else {}) if key not in ("remarks", "why")]
+    cells = [[_cell(row[key]) for key in columns] for row in rows]
+    widths = [max(map(len, column)) for column in zip(columns, *cells, strict=True)]
+    print(f"\n{part}")
+    for line in (columns, *cells):
+        print("  ".join(word.ljust(width) for word, width in zip(line, widths, strict=True)).rstrip(), flush=True)
+
+
+def _cell(value: object) -> str:
+    return "-" if value is None else f"{value:.3f}" if isinstance(value, float) else str(value)
+
+
+if __name__ == "__main__":
+    sys.exit(main())
