@@ -70,6 +70,7 @@ class ModuleTrack:
         self._order = random.SystemRandom()
         self._limits = {name: stage.round_limits(name == "candidate") for name in ("original", "rival", "candidate")}
         self._on_device = stage.on_device
+        self._copy_s = math.inf  # the least seen so far: too small an amount makes a ratio too small
         self.clock: Clock = stage.problem.goal
 
     async def pair(self) -> Pair:
@@ -108,13 +109,14 @@ class ModuleTrack:
     def _by_clocks(self, found: Mapping[Name, Ran]) -> dict[Name, Ran]:
         """The rounds of a GPU with their outputs alone, and their seconds without the copy (``clocks.py``)."""
         apart = {name: reported(ran.stdout, self._plans.slots) for name, ran in found.items()}
-        original, copy_s = found["original"], apart["original"].copy_s
+        original = found["original"]
+        self._copy_s = min(self._copy_s, max(apart["original"].copy_s, 0.0))
         for name, ran in found.items():
             trouble = disagreement(ran.wall_s, apart[name].events_s) or early(ran.prepared_s, original.prepared_s)
             if trouble and name != "original":
                 raise Failed(name, trouble, ran, cheats=True)
         return {
-            name: replace(ran, stdout=apart[name].outputs, wall_s=without_copy(ran.wall_s, copy_s))
+            name: replace(ran, stdout=apart[name].outputs, wall_s=without_copy(ran.wall_s, self._copy_s))
             for name, ran in found.items()
         }
 

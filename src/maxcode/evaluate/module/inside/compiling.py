@@ -111,7 +111,7 @@ def on_no_device(torch: Any) -> Any:
             name = getattr(func, "__name__", "")
             if name == "cuda" and args:
                 return args[0].to("meta")
-            if func is torch.Tensor.is_cuda.__get__:
+            if func == torch.Tensor.is_cuda.__get__:
                 return True
             kwargs = dict(kwargs or {})
             if "cuda" in str(kwargs.get("device", "")):
