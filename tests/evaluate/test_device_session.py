@@ -122,10 +122,10 @@ def test_inputs_that_change_between_preparing_and_going_are_seen(sandbox: Sandbo
     assert found.ending == "tampered"
 
 
-def test_a_word_said_too_often_wins_no_time(sandbox: Sandbox) -> None:
-    hasty = PARTS.replace('    if word == b"g":', '    os.write(6, b"d")\n    if word == b"g":')
-    _, found = called(sandbox, hasty, [b"abcd"], False, True)
-    assert found.ending == "tampered"
+def test_a_word_said_too_early_ends_the_round_without_the_answer(sandbox: Sandbox) -> None:
+    early = '    os.write(6, b"d"); import time; time.sleep(0.3)\n    if word == b"g":'
+    _, found = called(sandbox, PARTS.replace('    if word == b"g":', early), [b"abcd"], False, True)
+    assert found.ending == "tampered" or found.stdout != b"pgab"
 
 
 def test_files_of_devices_are_character_devices_of_a_gpu_and_nothing_else(tmp_path: Path) -> None:

@@ -210,8 +210,8 @@ static bool play_part(struct calls *calls, struct job *job, pid_t pid, uint64_t 
     if (clock_getcpuclockid(pid, &clock)) return false;
     const uint64_t began = clock_ns(CLOCK_MONOTONIC);
     if (write(calls->go, &word, 1) != 1 || kill(pid, SIGCONT) || !hear_done(calls, job, pid, start)) return false;
-    const uint64_t ended = clock_ns(CLOCK_MONOTONIC);
     if (!halt(pid)) return false;
+    const uint64_t ended = clock_ns(CLOCK_MONOTONIC); /* once it stands still: it may have said so before it was done */
     const uint64_t used = clock_ns(clock);
     if (used < calls->last_cpu_ns) return false; /* it has just died */
     ns[0] += used - calls->last_cpu_ns;

@@ -1,10 +1,10 @@
 """The clocks of a round on a GPU, and what is made of them.  Pure.
 
-The figure is the host's wall clock, read by the shim, from the first call to the last byte of the outputs on the host,
-less what that copy takes by itself: the least that the reference's own process, which is trusted, has measured of it in
-this race.  It is taken from both sides alike, and what is left counts for no less than a share of it: both err towards a
-ratio that is too small.  CUDA events, which live in the candidate's process, are believed in nothing: they must agree
-with the host's clock, and where they do not, work is being hidden from one of the two.
+The figure is the host's wall clock, read by the shim, from the first call until the process stands still with its
+outputs on the host, less what that copy takes by itself: the least that the reference's own process, which is trusted,
+has measured of it in this race.  It is taken from both sides alike, and what is left counts for no less than a share of
+it: both err towards a ratio that is too small.  CUDA events, which live in the candidate's process, are believed in
+nothing: they must agree with the host's clock, and where they do not, work is being hidden from one of the two.
 """
 
 from __future__ import annotations
