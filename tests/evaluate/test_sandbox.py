@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import io
+import mmap
 import os
 import re
+import threading
 import zipfile
 from collections.abc import Callable
 from dataclasses import replace
@@ -14,6 +16,8 @@ import anyio
 import pytest
 from sandboxed import ATTACKS, RUN, Attack
 
+from maxcode.errors import MachineError
+from maxcode.evaluate import jobs
 from maxcode.evaluate.sandbox import Blob, Job, Ran, Sample, Sandbox, Session
 
 pytestmark = pytest.mark.tiers("1", "2")
@@ -138,6 +142,27 @@ def test_the_time_of_all_threads_is_charged(attack: Attack, sandbox: Sandbox) ->
 
 def test_nothing_is_remembered_from_run_to_run(attack: Attack) -> None:
     assert [ran.stdout for ran in attack("cache", (), (), (), stdin=b"abcdefgh")] == [b"nothing\n"] * 3
+
+
+def test_a_memory_file_that_the_kernel_still_holds_is_sealed_a_little_later(monkeypatch: pytest.MonkeyPatch) -> None:
+    create, held = os.memfd_create, list[mmap.mmap]()
+
+    def create_and_map(name: str, flags: int) -> int:
+        fd = create(name, flags)
+        os.truncate(fd, 4096)
+        held.append(mmap.mmap(fd, 4096))  # a mapping that can be written to is what the kernel refuses for, too
+        return fd
+
+    monkeypatch.setattr(os, "memfd_create", create_and_map)
+    threading.Timer(0.2, lambda: held[0].close()).start()
+    with Blob.of(b"x" * 4096) as blob:
+        assert blob.read() == b"x" * 4096
+        with pytest.raises(OSError, match="not permitted"):
+            os.pwrite(blob.fd, b"y", 0)
+    monkeypatch.setattr(jobs, "_SEAL_WAIT_S", 0.0)
+    with pytest.raises(MachineError, match="cannot seal a memory file: Device or resource busy"):
+        Blob.of(b"x")
+    held[1].close()
 
 
 def test_when_the_input_was_read_before_is_not_to_be_seen(sandbox: Sandbox, program: Callable[[str], Blob]) -> None:

@@ -13,6 +13,7 @@ import hashlib
 import os
 import stat
 import struct
+import time
 import weakref
 from collections.abc import Sequence
 from dataclasses import dataclass, field
@@ -28,6 +29,7 @@ Ending = Literal["exit", "signal", "timeout", "output", "tampered", "answered"]
 STDERR_KEPT = 64 * 1024
 MOST_WORDS, MOST_COLLECTED = 500, 8
 PACKET = 64 * 1024
+_SEAL_TRIES, _SEAL_WAIT_S = 100, 0.05
 ARTEFACT_PATH = "/proc/self/fd/3"
 
 _REQUEST = struct.Struct("<4I5Q")
@@ -66,7 +68,7 @@ class Blob:
         fd = _memory_file()
         with open(fd, "wb", closefd=False) as file:
             file.write(data)
-        fcntl.fcntl(fd, fcntl.F_ADD_SEALS, _SEALS)
+        _seal(fd)
         return cls(fd, len(data), hashlib.sha256(data).hexdigest())
 
     @property
@@ -305,6 +307,22 @@ def _read_file(path: Path) -> bytes:
         return path.read_bytes()
     except OSError as error:
         raise InputError(f"cannot read {path}: {error.strerror}") from error
+
+
+def _seal(fd: int) -> None:
+    """No more changes to a memory file; closed, and MachineError, where the kernel refuses.
+
+    A kernel that moves or samples memory holds pages for a moment, and refuses for as long.
+    """
+    for left in reversed(range(_SEAL_TRIES)):
+        try:
+            fcntl.fcntl(fd, fcntl.F_ADD_SEALS, _SEALS)
+            return
+        except OSError as error:
+            if error.errno != errno.EBUSY or not left:
+                os.close(fd)
+                raise MachineError(f"cannot seal a memory file: {error.strerror}") from error
+            time.sleep(_SEAL_WAIT_S)
 
 
 def _memory_file() -> int:
