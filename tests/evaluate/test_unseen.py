@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 import random
 from collections.abc import Callable, Sequence
 from dataclasses import replace
@@ -10,13 +11,16 @@ from pathlib import Path
 import anyio
 import pytest
 
+from maxcode.cli.common import show
 from maxcode.evaluate.build import Builder
-from maxcode.evaluate.prepare import Admitted
+from maxcode.evaluate.prepare import Admitted, Input
 from maxcode.evaluate.program import ProgramEvaluator
 from maxcode.evaluate.sandbox import Sandbox
 from maxcode.evaluate.unseen import FAILED, Made, Unseen
 from maxcode.languages import language
+from maxcode.run import NOWHERE
 from maxcode.types import Action, Case, Evaluation, Limits, Outcome, Problem, Program, ProgramSpec, State, Step
+from maxcode.verdict import verdict_of
 
 SLOW = r"""#include <stdio.h>
 #include <stdlib.h>
@@ -132,13 +136,43 @@ def test_a_program_that_knows_the_answers_passes_every_test_and_fails_on_what_no
 
 
 def test_an_honest_program_far_faster_than_the_original_passes_the_harsher_verification(
-    bench: ProgramEvaluator, admitted: Admitted, judge: Callable[[str], tuple[Evaluation, Evaluation]]
+    bench: ProgramEvaluator,
+    admitted: Admitted,
+    judge: Callable[[str], tuple[Evaluation, Evaluation]],
+    capsys: pytest.CaptureFixture[str],
 ) -> None:
     _, settled = judge(FAST)
     assert settled.timing is not None
     assert settled.timing.confirmed
     assert settled.timing.speedup.low > 10
     assert [warning for warning in settled.warnings if "busy machine" not in warning] == []
+    harsher = settled.harsher
+    assert harsher is not None
+    assert (harsher.passed, harsher.triggers) == (True, (f"{settled.timing.speedup.value:.1f} times faster",))
+    assert harsher.inputs == len(anyio.run(harsh_inputs, bench, admitted)) > 8
+    assert str(harsher).startswith(f"passed on {harsher.inputs} further inputs (asked for by ")
+    told = verdict_of(settled, admitted, NOWHERE, ())
+    assert told.harsher == {**dataclasses.asdict(harsher), "result": harsher.result}
+    show(told, False)
+    assert f"\nharsher    {harsher}" in capsys.readouterr().out
+
+
+async def harsh_inputs(bench: ProgramEvaluator, admitted: Admitted) -> tuple[Input, ...]:
+    return (await bench.made(admitted.problem, harsh=True)).inputs
+
+
+def test_a_program_that_fails_the_harsher_verification_alone_is_wrong_and_it_is_named(
+    bench: ProgramEvaluator, admitted: Admitted, judge: Callable[[str], tuple[Evaluation, Evaluation]]
+) -> None:
+    """It is wrong on one of the further inputs, which it knows by its answer, and on nothing else."""
+    usual = {given.expected for given in (*admitted.inputs, *anyio.run(bench.made, admitted.problem).inputs)}
+    further = [given.expected for given in anyio.run(harsh_inputs, bench, admitted)]
+    answer = next(int(one) for one in further if one is not None and one not in usual)
+    _, settled = judge(FAST.replace('    printf("%ld', f'    if (best == {answer}) best++;\n    printf("%ld'))
+    assert (settled.outcome, settled.feedback.reasons) == (Outcome.WRONG, (FAILED,))
+    assert settled.harsher is not None
+    assert not settled.harsher.passed
+    assert settled.harsher.result == f"FAILED on {len(further)} further inputs"
 
 
 def test_a_program_that_is_right_for_few_numbers_only_fails_on_what_nobody_saw(

@@ -1,6 +1,7 @@
 """The last look at a winner, once it is timed: can it be, is it right on other inputs, does it only seem right.
 
-below the process floor -> rejected; more than 10x, or suspicious code -> a harsher verification; sanitizers -> told
+below what nothing costs here -> rejected; more than 10x, or suspicious code -> a harsher verification; sanitizers ->
+told.  What is above the roofline was rejected before (``judging.with_timing``).
 """
 
 from __future__ import annotations
@@ -10,7 +11,7 @@ from dataclasses import dataclass, field, replace
 from typing import final
 
 from maxcode.evaluate.build import Builder
-from maxcode.evaluate.floor import process_floor
+from maxcode.evaluate.floor import empty_pass_s, process_floor
 from maxcode.evaluate.judging import identity
 from maxcode.evaluate.lanes import build_lane
 from maxcode.evaluate.prepare import Admitted, Input
@@ -18,7 +19,7 @@ from maxcode.evaluate.sandbox import Blob, Sandbox
 from maxcode.evaluate.sanitize import Sanitized, bench_for, compared
 from maxcode.evaluate.suspicion import far, impossible, unread, words_of
 from maxcode.evaluate.unseen import Unseen
-from maxcode.types import Evaluation, Outcome, Program, Timing
+from maxcode.types import Evaluation, Harsher, Outcome, Program
 
 _SANITIZED_AT_MOST, _SANITIZED_S = 8, 0.5  # inputs, and the original's CPU seconds on all of them
 _TOLD_AT_MOST = 3
@@ -27,39 +28,55 @@ _TOLD_AT_MOST = 3
 @final
 @dataclass(frozen=True, slots=True)
 class Examiner:
-    """Looks at winners; keeps what the sanitizers say of the original."""
+    """Looks at winners; keeps what the sanitizers say of the original, and what calls of nothing cost."""
 
     sandbox: Sandbox
     builder: Builder
     unseen: Unseen
     originals: dict[str, Sanitized] = field(default_factory=dict)
+    empty_s: dict[str, float] = field(default_factory=dict)
 
     async def examined(self, admitted: Admitted, program: Program, artefact: Blob, found: Evaluation) -> Evaluation:
         """The evaluation of a confirmed winner after the look: rejected, wrong, or with what must be said beside it."""
         if found.timing is None or not found.timing.significant:
             return found
-        reasons = words_of(admitted.problem, program)
-        if admitted.problem.spec.function is None:
+        reasons = (*far(found.timing), *words_of(admitted.problem, program))
+        if admitted.source is not None:
+            why = impossible(found.timing, await self.nothing_s(admitted), "calls of a function that does nothing")
+        else:
             floor = await process_floor(self.sandbox)
-            if why := impossible(found.timing, floor, admitted.timed):
-                return _fallen(found, Outcome.REJECTED, why)
-            reasons = (*far(found.timing), *unread(found.timing, floor, admitted.timed), *reasons)
-        told: tuple[str, ...] = ()
+            why = impossible(found.timing, len(admitted.timed) * floor.start_s, "processes that do nothing")
+            reasons = (*reasons, *unread(found.timing, floor, admitted.timed))
+        if why:
+            return _fallen(found, Outcome.REJECTED, why)
         if reasons:
-            failure = await self.unseen.failure(admitted, artefact, harsh=True)
-            if failure is not None:
-                return _fallen(found, failure.outcome, *failure.feedback.reasons)
-            told = await self._looked_at_again(admitted, reasons, found.timing)
-        defects = await self.defects(admitted, program)
-        return replace(found, warnings=(*found.warnings, *told, *defects))
+            found = await self._looked_at_again(admitted, reasons, artefact, found)
+        defects = await self.defects(admitted, program) if found.outcome is Outcome.CORRECT else ()
+        return replace(found, warnings=(*found.warnings, *defects))
 
-    async def _looked_at_again(self, admitted: Admitted, reasons: Sequence[str], timing: Timing) -> tuple[str, ...]:
-        """What is said of a suspicious winner that has passed."""
+    async def nothing_s(self, admitted: Admitted) -> float:
+        """Seconds of a pass, by the goal's clock, of a function that does nothing."""
+        key = identity(admitted.problem)
+        if key not in self.empty_s:
+            async with build_lane():
+                self.empty_s[key] = await empty_pass_s(self.sandbox, admitted)
+        return self.empty_s[key]
+
+    async def _looked_at_again(
+        self, admitted: Admitted, reasons: tuple[str, ...], artefact: Blob, found: Evaluation
+    ) -> Evaluation:
+        """What comes of a suspicious winner."""
+        failure = await self.unseen.failure(admitted, artefact, harsh=True)
         made = await self.unseen.made(admitted, harsh=True)
-        if made.inputs or admitted.problem.spec.function is not None:
-            return ()
-        why = "; ".join(made.notes) or "none that the original can answer"
-        return (f"{'; '.join(reasons)}: look at its diff, because no further inputs could be made ({why})",)
+        why = "" if made.inputs else "; ".join(made.notes) or "none that the original can answer"
+        harsher = Harsher(reasons, len(made.inputs), failure is None and bool(made.inputs), why)
+        found = replace(found, harsher=harsher)
+        if failure is not None:
+            return _fallen(found, failure.outcome, *failure.feedback.reasons)
+        if made.inputs:
+            return found
+        told = f"{'; '.join(reasons)}: look at its diff, because no further inputs could be made ({why})"
+        return replace(found, warnings=(*found.warnings, told))
 
     async def defects(self, admitted: Admitted, program: Program) -> tuple[str, ...]:
         """What the sanitizers find in the program and not in the original, in words."""

@@ -1,7 +1,8 @@
-"""The process floor: the CPU time of a program that does nothing but read its input, in the same kind of session.
+"""The floors: the CPU time of a program that does nothing but read its input, and of calls of a function that does
+nothing, each in the same kind of session as what is timed.
 
-Measured once per boot of a machine and kept in the cache folder; the least of many runs, because a floor that is too
-high would refuse what is honest.
+The least of many runs, because a floor that is too high would refuse what is honest.  That of a process is measured
+once per boot of a machine and kept in the cache folder.
 """
 
 from __future__ import annotations
@@ -14,10 +15,13 @@ from typing import final
 import msgspec
 
 from maxcode.errors import MachineError
+from maxcode.evaluate.function import empty_driver, spec_of
+from maxcode.evaluate.prepare import Admitted
 from maxcode.evaluate.sandbox import Blob, Job, Sandbox
+from maxcode.evaluate.verify import job_for
 
 MARGIN = 0.5  # what takes less than this share of a floor is below it
-_RUNS = 15
+_RUNS, _PASSES = 15, 5
 _READ_MB = 8
 _HERE = Path(__file__).parent
 _BOOT = Path("/proc/sys/kernel/random/boot_id")
@@ -55,14 +59,33 @@ def _boot() -> str:
         raise MachineError(f"cannot read {_BOOT}: {error.strerror}; Linux is needed") from error
 
 
-async def _measured(sandbox: Sandbox) -> Floor:
-    argv = ("gcc", "-O2", "/src/floor.c", "-o", "/tmp/out")
-    async with sandbox.session([], sources={"floor.c": (_HERE / "floor.c").read_text()}) as session:
+async def empty_pass_s(sandbox: Sandbox, admitted: Admitted) -> float:
+    """CPU seconds of a pass over the timed sizes of a function when its calls do nothing, the least of some passes."""
+    text = empty_driver(spec_of(admitted.problem))
+    with await _built(sandbox, "empty.c", text) as artefact:
+        total = 0.0
+        for given in admitted.timed:
+            async with sandbox.session([artefact, given.stdin], bare=True) as session:
+                runs = [await session.run(job_for(admitted.problem, artefact, given)) for _ in range(_PASSES)]
+            if not all(ran.ok for ran in runs):
+                raise MachineError(f"calls that do nothing ended by {runs[-1].ending} {runs[-1].code}, not well")
+            total += min(ran.cpu_s for ran in runs)
+    return total
+
+
+async def _built(sandbox: Sandbox, name: str, text: str) -> Blob:
+    argv = ("gcc", "-O2", f"/src/{name}", "-o", "/tmp/out")
+    async with sandbox.session([], sources={name: text}) as session:
         built = await session.run(Job(argv, cpu_s=30, collect=("/tmp/out",)))
     if "/tmp/out" not in built.files:
-        raise MachineError(f"floor.c does not build here: {built.stderr.decode(errors='replace')[:500]}")
+        raise MachineError(f"{name} does not build here: {built.stderr.decode(errors='replace')[:500]}")
+    return Blob.of(built.files["/tmp/out"])
+
+
+async def _measured(sandbox: Sandbox) -> Floor:
     size = _READ_MB << 20
-    with Blob.of(built.files["/tmp/out"]) as artefact, Blob.of(b"") as nothing, Blob.of(b"7\n" * (size // 2)) as much:
+    program = await _built(sandbox, "floor.c", (_HERE / "floor.c").read_text())
+    with program as artefact, Blob.of(b"") as nothing, Blob.of(b"7\n" * (size // 2)) as much:
         async with sandbox.session([artefact, nothing, much], bare=True) as session:
             seconds = {
                 given.size: min(

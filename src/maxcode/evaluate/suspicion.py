@@ -43,14 +43,15 @@ def far(timing: Timing) -> tuple[str, ...]:
     return (f"{timing.speedup.value:.1f} times faster",) if timing.speedup.value > FAR else ()
 
 
-def impossible(timing: Timing, floor: Floor, timed: Sequence[Input]) -> str:
-    """Why no process can be as fast as this one was; empty where one can."""
-    seconds, least = _of_a_pass(timing), floor.start_s * len(timed)
-    if timing.clock != "cpu" or seconds >= MARGIN * least:
+def impossible(timing: Timing, least_s: float, of: str) -> str:
+    """Why nothing can be as fast as this winner was, where a pass ``of`` what is meant takes ``least_s`` CPU seconds at
+    least; empty where something can.  By another clock than the CPU's nothing is known."""
+    seconds = _of_a_pass(timing)
+    if timing.clock != "cpu" or seconds >= MARGIN * least_s:
         return ""
     return (
-        f"{seconds * 1e3:.3f} ms of CPU time for {len(timed)} inputs is less than a process takes to start and end "
-        f"here ({least * 1e3:.3f} ms): its work was not seen"
+        f"{seconds * 1e3:.4f} ms of CPU time is less than half of what as many {of} take here ({least_s * 1e3:.4f} ms):"
+        " its work was not seen"
     )
 
 

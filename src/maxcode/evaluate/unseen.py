@@ -17,6 +17,7 @@ import anyio.to_thread
 
 from maxcode.errors import InputError
 from maxcode.evaluate.build import Builder
+from maxcode.evaluate.function import DRAWN, Inputs, disagreement, drawn_shapes
 from maxcode.evaluate.judging import identity
 from maxcode.evaluate.lanes import build_lane
 from maxcode.evaluate.mutate import Draft, Understood, draft, understand
@@ -29,6 +30,7 @@ from maxcode.types import Evaluation, Feedback, Outcome, Problem
 
 HARSHER = 4  # times as many inputs
 FAILED = "an input nobody was shown failed"
+_ANEW = "a function's inputs are drawn anew for every pass"
 _SECONDS, _HARSH_SECONDS = (
     0.6,
     2.5,
@@ -161,8 +163,8 @@ class Unseen:
     async def _make(self, admitted: Admitted, harsh: bool) -> Made:
         problem = admitted.problem
         wanted = problem.spec.made * (HARSHER if harsh else 1)
-        if problem.spec.function is not None:
-            return Made(notes=("a function's inputs are drawn anew for every pass",))
+        if admitted.source is not None:
+            return await self._calls(admitted, admitted.source) if harsh else Made(notes=(_ANEW,))
         if not wanted:
             return Made(notes=("tests.made is 0",))
         given = await understood(admitted)
@@ -176,6 +178,20 @@ class Unseen:
         found = await self._prover.proven(admitted, made, _HARSH_SECONDS if harsh else _SECONDS)
         return replace(found, notes=(*notes, *found.notes))
 
+    async def _calls(self, admitted: Admitted, source: Inputs) -> Made:
+        """Calls of a function at sizes and addresses that nobody was told of, with the original's outputs."""
+        artefact = admitted.original.artefact
+        assert artefact is not None
+        shapes = drawn_shapes(admitted.problem, HARSHER * DRAWN)
+        asked = [Input(shape.name, await source.fresh(shape), None, "made", shape=shape) for shape in shapes]
+        if not asked:
+            return Made(notes=(f"{_ANEW}, and other sizes are drawn between `checked` ones, of which there are none",))
+        async with build_lane():
+            found = await verify(self._sandbox, admitted.problem, artefact, asked, every=True)
+        kept = [replace(one, expected=found.outputs[one.name]) for one in asked if one.name in found.outputs]
+        known = tuple(one for one in kept if _agrees_with_itself(one))
+        return Made(known, (f"{len(known)}: sizes drawn between those of `checked`",))
+
     async def _generated(self, problem: Problem, seed: str, count: int) -> tuple[list[Candidate], list[str]]:
         drawn = random.Random(seed)
         seeds = [drawn.randrange(1_000, 1 << 31) for _ in range(count)]
@@ -184,6 +200,13 @@ class Unseen:
         except InputError as error:
             return [], [f"the generator fails with other seeds: {error}"]
         return [Candidate(blob, "generator, secret seed") for _, blob in found], []
+
+
+def _agrees_with_itself(given: Input) -> bool:
+    """Whether an output of the original is free of NaN and infinity, which equal nothing."""
+    assert given.shape is not None
+    assert given.expected is not None
+    return disagreement(given.shape, given.expected, given.expected) is None
 
 
 def text_of(blob: Blob) -> str | None:

@@ -62,7 +62,8 @@ class Timing:
     ``over_rival``: the same ratio against the best at the start of the batch, where that one ran along.  ``elapsed``:
     the speed-up by the wall clock; a program that needs less CPU time but clearly longer ("waits") is not faster.
     ``gflops``: the candidate's rate where the problem says how much work a call is, 1e9 operations a second;
-    ``roofline``: the most that this machine can do, in the same unit (one core for the clock ``cpu``).  ``single``:
+    ``roofline``: the most that this machine can do, in the same unit (one core for the clock ``cpu``).  ``gbytes`` and
+    ``memory_roof``: the same of the bytes of a call, 1e9 a second, where the problem gives them.  ``single``:
     where the wall clock is the goal, the speed-up on one core by CPU time, measured beside a confirmation.
     ``pressure``: per cent of the race's time in which some task of the machine waited for a processor, None where the
     kernel does not say; too much of it ends a race by the wall clock as "busy".
@@ -89,6 +90,8 @@ class Timing:
     elapsed: Interval | None = None
     gflops: Interval | None = None
     roofline: float = 0.0
+    gbytes: Interval | None = None
+    memory_roof: float = 0.0
     single: Interval | None = None
     pressure: float | None = None
     seconds: Timing | None = None
@@ -143,8 +146,31 @@ class Hotspot:
 
 @final
 @dataclass(frozen=True, slots=True)
+class Harsher:
+    """The second, harsher verification of a winner that was too good or looked suspicious: ``triggers`` say what asked
+    for it, ``inputs`` is on how many others it was run; where there are none, ``why`` not."""
+
+    triggers: tuple[str, ...]
+    inputs: int
+    passed: bool
+    why: str = ""
+
+    @property
+    def result(self) -> str:
+        """Its result in words."""
+        if not self.inputs:
+            return f"not possible: {self.why}"
+        return f"{'passed' if self.passed else 'FAILED'} on {self.inputs} further inputs"
+
+    def __str__(self) -> str:
+        return f"{self.result} (asked for by {'; '.join(self.triggers)})"
+
+
+@final
+@dataclass(frozen=True, slots=True)
 class Evaluation:
-    """What the machine saw of one candidate, never what it is worth.  ``measures``: CPU seconds per test."""
+    """What the machine saw of one candidate, never what it is worth.  ``measures``: CPU seconds per test; ``harsher``:
+    of a winner, None where nothing asked for it."""
 
     outcome: Outcome
     feedback: Feedback = Feedback()
@@ -153,3 +179,4 @@ class Evaluation:
     profile: tuple[Hotspot, ...] = ()
     measures: dict[str, float] = field(default_factory=dict)
     warnings: tuple[str, ...] = ()
+    harsher: Harsher | None = None

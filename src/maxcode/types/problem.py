@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import hashlib
 import json
-from dataclasses import dataclass
-from typing import Literal, final
+from dataclasses import asdict, dataclass
+from typing import Any, Literal, final
 
 Clock = Literal["cpu", "wall", "instructions"]
 
@@ -106,7 +106,8 @@ class FunctionSpec:
     A size gives every scalar argument a value, in their order.  ``timed`` sizes are timed: ``calls`` rounds of
     ``slots`` calls a pass, every call on fresh inputs; ``checked`` sizes are verified only (odd ones find
     skipped tails).
-    ``flop`` is an expression in the scalar arguments.  ``tolerance`` bounds the relative Frobenius error of every
+    ``flop`` is an expression in the scalar arguments, and so is ``moved``: the bytes that any right call reads and
+    writes at least, empty where they are not given.  ``tolerance`` bounds the relative Frobenius error of every
     written array against the original's.  ``header`` and ``inputs`` are C texts, the latter empty for uniform values in
     [-1, 1): ``void inputs(unsigned long seed, <the function's arguments>)`` may change the values it is given.
     """
@@ -122,6 +123,13 @@ class FunctionSpec:
     calls: int = 8
     slots: int = 1
     tolerance: float = 1e-9
+    moved: str = ""
+
+    @property
+    def said(self) -> dict[str, Any]:
+        """All fields, for a hash; without ``moved`` where that is empty, so that hashes are what they were before."""
+        found = asdict(self)
+        return found if self.moved else {key: value for key, value in found.items() if key != "moved"}
 
     @property
     def scalars(self) -> tuple[Argument, ...]:
