@@ -16,7 +16,7 @@ import pytest
 from click.testing import CliRunner, Result
 
 from counting import SLOW
-from maxcode.certificate import Certificate, Control, Subject, Verification, certify, read, write
+from maxcode.certificate import Certificate, Control, Subject, Unseen, Verification, certify, read, write
 from maxcode.certificate.claim import concluded
 from maxcode.cli import cli
 from maxcode.errors import InputError
@@ -119,6 +119,30 @@ def test_a_true_winner_is_certified_in_a_new_session(won: Verdict, place: Path) 
     assert {one.origin for one in made.inputs} == {"made"}
     assert found.compiler.startswith("gcc")
     assert str(place) not in (place / "run" / "certificate.json").read_text()
+
+
+def test_a_true_winner_is_as_fast_on_inputs_that_nobody_was_shown(won: Verdict, place: Path) -> None:
+    found = read(place / "run" / "certificate.json")
+    assert found.unseen is not None and found.unseen.interval is not None, found.unseen
+    assert found.unseen.interval == median_interval([a / b for a, b in found.unseen.samples])
+    assert set(found.unseen.inputs) <= {one.name for one in found.made_inputs.inputs}
+    assert found.warnings == ()
+    assert won.unseen is not None
+    assert (won.unseen["low"], won.unseen["told"]) == (found.unseen.interval.low, str(found.unseen))
+
+
+def test_a_winner_that_is_fast_only_on_what_was_given_is_told_apart(place: Path) -> None:
+    """It knows the answers to the two inputs that are long enough, and works for all others as the original does."""
+    known = '    if (n == 220000000 || n == 224000000) { printf("%ld\\n", n * (n - 1) / 2); return 0; }\n    for ('
+    problem = load(place / "slow.c", place / "tests").problem
+    found = anyio.run(certify, problem, Program({"slow.c": SLOW.replace("    for (", known)}), {})
+    assert found.harsher is not None and found.harsher.passed, found.refused
+    assert found.timing is not None and found.unseen is not None and found.unseen.interval is not None
+    assert found.timing.speedup.low > 10
+    assert found.unseen.interval.high < 2
+    (told,) = [words for words in (*found.doubts, *found.warnings) if "fast only on what was given" in words]
+    assert str(found.unseen.interval) in told
+    assert found.trusted is (not found.doubts)
 
 
 def test_a_resume_keeps_the_certificate_that_is_about_the_winner(won: Verdict, request_: Request, place: Path) -> None:
@@ -231,6 +255,14 @@ def no_control(found: dict[str, Any]) -> None:
     found["control"] = None
 
 
+def as_fast_elsewhere(found: dict[str, Any]) -> None:
+    found["unseen"]["interval"]["value"] *= 1.01
+
+
+def a_harsher_verification_that_failed(found: dict[str, Any]) -> None:
+    found["harsher"] = {"triggers": ["12.0 times faster"], "inputs": 32, "passed": False, "why": ""}
+
+
 def fewer_runs(found: dict[str, Any]) -> None:
     found["verification"]["runs"] = 3
 
@@ -249,6 +281,8 @@ def a_finding_left_out(found: dict[str, Any]) -> None:
         (another_control, "its samples give something else"),
         (no_control, "`trusted` is said to be True, but False follows"),
         (fewer_runs, "which is less than 10"),
+        (as_fast_elsewhere, "on inputs nobody was shown it is said to be"),
+        (a_harsher_verification_that_failed, "its harsher verification FAILED on 32 further inputs"),
         (a_finding_left_out, "`doubts` is said to be"),
         (lambda found: found.update(holds=False), "`holds` is said to be False"),
         (lambda found: found["origins"].update(held_out=9), "the tests by origin"),
@@ -321,6 +355,30 @@ def test_a_certificate_made_without_a_sandbox_is_never_trusted() -> None:
     found = concluded(replace(sound, sandbox=Unconfined(0).describe()))
     assert (found.holds, found.trusted) == (True, False)
     assert "without a sandbox" in found.doubts[0]
+
+
+def beside(ratio: float, each_s: float) -> Unseen:
+    samples = tuple((3 * each_s, 3 * each_s / (ratio + number / 100)) for number in range(9))
+    return Unseen(median_interval([a / b for a, b in samples]), samples, ("made-1", "made-2", "made-3"))
+
+
+def test_a_difference_on_inputs_nobody_was_shown_is_a_doubt_where_size_does_not_explain_it(tmp_path: Path) -> None:
+    sound = claim(Interval(1.0, 0.99, 1.01, 0.99))
+    assert sound.timing is not None  # about 2 s each, and about 2 times faster
+    control = Control(((1.0, 1.0),) * 15, median_interval([1.0] * 15, 0.99))
+    sound = replace(sound, timing=replace(sound.timing, inputs=("a",)), control=control)
+    alike = concluded(replace(sound, unseen=beside(1.2, 1.5)))
+    assert alike.trusted and not alike.warnings
+    far = concluded(replace(sound, unseen=beside(0.9, 1.5)))
+    assert (far.holds, far.trusted, far.warnings) == (True, False, ())
+    assert "1.00x" not in far.doubts[0] and "it may be fast only on what was given" in far.doubts[0]
+    assert "on 3 inputs that nobody was shown (where the original takes 1500 ms each)" in far.doubts[0]
+    small = concluded(replace(sound, unseen=beside(0.9, 0.5)))
+    assert (small.trusted, small.doubts) == (True, ())
+    assert small.notes == (f"the certificate warns: {small.warnings[0]}",)
+    assert read(write(small, tmp_path)) == small
+    none = concluded(replace(sound, unseen=Unseen(why="tests.made is 0")))
+    assert none.trusted and str(none.unseen) == "not compared: tests.made is 0"
 
 
 def test_answers_that_are_wrong_in_some_runs_are_called_flaky() -> None:

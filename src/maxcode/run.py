@@ -17,7 +17,7 @@ from typing import Any
 import anyio
 
 from maxcode import methods, prompts
-from maxcode.certificate import FILE, certified
+from maxcode.certificate import FILE, certified, fields_of
 from maxcode.config import LLM, USUAL, usual_critic
 from maxcode.config import critic as critic_named
 from maxcode.config import policy as policy_named
@@ -94,9 +94,13 @@ def optimize_source(
     if not request.certificate or not verdict.confirmed:
         return verdict
     claim, options = _claim(loaded, request)
-    told = certified(out, claim, options, request.seed, say).notes
-    verdict = dataclasses.replace(verdict, certificate=str(out / FILE), notes=[*verdict.notes, *told])
-    return _saved(verdict, out)
+    certificate = certified(out, claim, options, request.seed, say)
+    write_report(out)  # once more, with the certificate in it
+    notes = [*verdict.notes, *certificate.notes]
+    return _saved(
+        dataclasses.replace(verdict, certificate=str(out / FILE), unseen=fields_of(certificate.unseen), notes=notes),
+        out,
+    )
 
 
 def _claim(loaded: Loaded, request: Request) -> tuple[Problem, Mapping[str, Any]]:

@@ -5,12 +5,12 @@ from __future__ import annotations
 import dataclasses
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import final
+from typing import Any, final
 
 import msgspec
 
 from maxcode.evaluate.prepare import Admitted
-from maxcode.types import Clock, Evaluation, Interval, Machine, Spent, Timing
+from maxcode.types import Clock, Evaluation, Harsher, Interval, Machine, Spent, Timing
 
 
 @final
@@ -31,7 +31,8 @@ class Speedup:
 @final
 @dataclass(frozen=True, slots=True)
 class Rate:
-    """1e9 floating-point operations a second, with the interval, and as a share (0..1) of what the machine can do."""
+    """1e9 floating-point operations or bytes a second, with the interval, and as a share (0..1) of what the machine can
+    do."""
 
     value: float
     low: float
@@ -56,11 +57,13 @@ class Paid:
 @final
 @dataclass(frozen=True, slots=True)
 class Verdict:
-    """One job's answer.  ``gflops`` is there for functions, ``single`` (the speed-up on one core, by CPU time) where
-    the wall clock is the goal, ``seconds`` (the confirmation by CPU time) where instructions are,
-    ``instructions`` where they were counted to break a tie, ``over_compiled`` (against torch.compile of the reference)
-    for modules, ``remarks`` (line, kind, text: registers, spills, shared memory) for kernels of a GPU; the fields after
-    these are for ``optimize``.
+    """One job's answer.  ``gflops`` is there for functions, ``gbytes`` where they give the bytes of a call, ``single``
+    (the speed-up on one core, by CPU time) where the wall clock is the goal, ``seconds`` (the confirmation by CPU time)
+    where instructions are, ``instructions`` where they were counted to break a tie, ``over_compiled`` (against
+    torch.compile of the reference) for modules, ``remarks`` (line, kind, text: registers, spills, shared memory) for
+    kernels of a GPU, ``harsher`` (triggers, inputs, passed, why, result) where a winner was verified a second time; the
+    fields after these are for ``optimize``; ``unseen`` (an interval or none, inputs, told) is a certified winner's
+    speed-up on inputs that nobody was shown.
 
     ``outcome`` "unverified" is no verdict: the candidate was compiled, or not even that, and never ran."""
 
@@ -75,11 +78,13 @@ class Verdict:
     machine: Machine
     notes: list[str]
     gflops: Rate | None = None
+    gbytes: Rate | None = None
     single: dict[str, float] | None = None
     seconds: Speedup | None = None
     instructions: dict[str, float] | None = None
     over_compiled: dict[str, float] | None = None
     remarks: list[dict[str, int | str]] | None = None
+    harsher: dict[str, Any] | None = None
     candidates: int | None = None
     outcomes: dict[str, int] | None = None
     best: str | None = None
@@ -88,6 +93,7 @@ class Verdict:
     spent: Paid | None = None
     stopped: bool | None = None
     certificate: str | None = None
+    unseen: dict[str, Any] | None = None
 
     def as_json(self) -> str:
         """One object; the fields that belong to ``optimize`` alone are left out for ``evaluate``."""
@@ -106,15 +112,16 @@ def verdict_of(evaluation: Evaluation, found: Admitted, machine: Machine, notes:
         speedup = _speedup(timing)
         ended = "; ".join(evaluation.warnings) or f"not significant: the race ended as '{timing.verdict}'"
         why = None if timing.significant else ended
-        notes = [*notes, *evaluation.warnings] if timing.significant else notes
     else:
         why = "; ".join(evaluation.warnings or found.notes[-1:]) or f"not timed: {evaluation.outcome.value}"
     return Verdict(
-        gflops=_rate(evaluation),
+        gflops=_rate(timing.gflops, timing.roofline) if timing is not None else None,
+        gbytes=_rate(timing.gbytes, timing.memory_roof) if timing is not None else None,
         single=_fields(timing.single if timing is not None else None),
         seconds=_speedup(timing.seconds) if timing is not None and timing.seconds is not None else None,
         instructions=_fields(timing.instructions if timing is not None else None),
         over_compiled=_fields(timing.over_compiled if timing is not None else None),
+        harsher=_harsher(evaluation.harsher),
         outcome=evaluation.outcome.value,
         reasons=list(evaluation.feedback.reasons),
         speedup=speedup,
@@ -142,6 +149,10 @@ def _fields(interval: Interval | None) -> dict[str, float] | None:
     return dataclasses.asdict(interval) if interval is not None else None
 
 
+def _harsher(found: Harsher | None) -> dict[str, Any] | None:
+    return {**dataclasses.asdict(found), "result": found.result} if found is not None else None
+
+
 def nothing_won(found: Admitted, machine: Machine, notes: Sequence[str]) -> Verdict:
     """The verdict of a run in which nothing was confirmed to be faster."""
     why = "no candidate was confirmed to be faster than the original"
@@ -150,12 +161,8 @@ def nothing_won(found: Admitted, machine: Machine, notes: Sequence[str]) -> Verd
     return dataclasses.replace(verdict, speedup=same, why=why) if found.timed else verdict
 
 
-def _rate(evaluation: Evaluation) -> Rate | None:
-    timing = evaluation.timing
-    if timing is None or timing.gflops is None:
-        return None
-    rate = timing.gflops
-    return Rate(rate.value, rate.low, rate.high, timing.roofline, rate.value / timing.roofline)
+def _rate(rate: Interval | None, roof: float) -> Rate | None:
+    return Rate(rate.value, rate.low, rate.high, roof, rate.value / roof) if rate is not None and roof else None
 
 
 def tests_of(found: Admitted) -> dict[str, int]:

@@ -8,6 +8,7 @@ samples that were never measured.  What it is worth is that anyone can repeat it
 from maxcode.certificate.claim import FILE, Certificate, Control, MadeInputs, Subject, Tested, Verification, read, write
 from maxcode.certificate.making import certified, certify
 from maxcode.certificate.repeating import Repeated, printable, repeat
+from maxcode.certificate.unseen import Unseen, fields_of
 
 __all__ = [
     "FILE",
@@ -17,9 +18,11 @@ __all__ = [
     "Repeated",
     "Subject",
     "Tested",
+    "Unseen",
     "Verification",
     "certified",
     "certify",
+    "fields_of",
     "printable",
     "read",
     "repeat",

@@ -17,12 +17,13 @@ from typing import Any, final
 
 import msgspec
 
+from maxcode.certificate.unseen import Unseen, doubted, told
 from maxcode.errors import InputError
 from maxcode.evaluate.racing import CONFIRM_LEAST
 from maxcode.evaluate.sanitize import Sanitized
 from maxcode.evaluate.tiers import NO_SANDBOX
 from maxcode.stats import RaceRule, is_faster, median_interval
-from maxcode.types import Checker, Clock, Interval, Limits, Machine, Problem, Program, Timing
+from maxcode.types import Checker, Clock, Harsher, Interval, Limits, Machine, Problem, Program, Timing
 
 FILE = "certificate.json"
 FORMAT = 1
@@ -112,7 +113,8 @@ class Control:
 class Certificate:
     """A measured claim about one program.
 
-    ``holds``: it was verified, and is faster.  ``trusted``: nothing speaks against that; ``doubts`` says what does.
+    ``holds``: it was verified, and is faster.  ``trusted``: nothing speaks against that; ``doubts`` says what does, and
+    ``warnings`` what should be known beside it.  ``harsher``: the second verification, None where nothing asked for it.
     ``refused``: why there is no claim at all; then what was not done any more is null.  ``options`` are what the user
     said over the problem's own settings; ``seeds``: of the run, of the generator and of made inputs (the order of timed
     runs and the inputs of functions are drawn by the system, so that nobody can foresee them).  ``made``: UTC;
@@ -140,6 +142,9 @@ class Certificate:
     doubts: tuple[str, ...] = ()
     version: str = ""
     made_inputs: MadeInputs = MadeInputs()
+    harsher: Harsher | None = None
+    unseen: Unseen | None = None
+    warnings: tuple[str, ...] = ()
     format: int = FORMAT
 
     @property
@@ -150,7 +155,8 @@ class Certificate:
         if not self.holds:
             why = "timed again from its file the winner is not significantly faster"
             return (f"NOT CERTIFIED: {why}: {self.timing.speedup}, ended as '{self.timing.verdict}'",)
-        return tuple(f"the certificate is not to be trusted: {doubt}" for doubt in self.doubts)
+        doubts = (f"the certificate is not to be trusted: {doubt}" for doubt in self.doubts)
+        return (*doubts, *(f"the certificate warns: {words}" for words in self.warnings))
 
 
 # ------------------------------------------------------------------------------------------------------- what follows
@@ -161,7 +167,9 @@ def concluded(found: Certificate) -> Certificate:
     refused = found.refused or _refusal(found)
     holds = not refused and found.timing is not None and found.timing.significant
     doubts = tuple(_doubts(found)) if not refused else ()
-    return replace(found, refused=refused, holds=holds, doubts=doubts, trusted=holds and not doubts)
+    warnings = tuple(told(found.timing, found.unseen)) if not refused else ()
+    trusted = holds and not doubts
+    return replace(found, refused=refused, holds=holds, doubts=doubts, trusted=trusted, warnings=warnings)
 
 
 def _refusal(found: Certificate) -> str:
@@ -173,6 +181,8 @@ def _refusal(found: Certificate) -> str:
         return f"its answers are {flaky} in {checked.failed} of {checked.runs} runs ({checked.failures[0]})"
     if checked.runs < RUNS_LEAST:
         return f"verified {checked.runs} times, which is less than {RUNS_LEAST}"
+    if found.harsher is not None and found.harsher.inputs and not found.harsher.passed:
+        return f"its harsher verification {found.harsher}"
     return "it was not timed" if found.timing is None else ""
 
 
@@ -185,6 +195,7 @@ def _doubts(found: Certificate) -> Iterator[str]:
     elif not control.holds:
         low, high = control.interval.low, control.interval.high
         yield f"the control failed: the original against itself reads [{low:.4f}, {high:.4f}], which does not hold 1"
+    yield from doubted(found.timing, found.unseen)
     for defect in found.sanitized.defects if found.sanitized is not None else ():
         if not defect.in_original:
             yield f"a sanitizer found {defect}"
@@ -209,6 +220,10 @@ def contradiction(found: Certificate) -> str:
             return f"the control has {len(ratios)} usable pairs, as many as were timed are needed"
         if not _same(control.interval, median_interval(ratios, CONTROL_CONFIDENCE)):
             return f"the control is said to be {control.interval}, its samples give something else"
+    if (unseen := found.unseen) is not None and unseen.interval is not None:
+        ratios = _ratios(unseen.samples)
+        if len(ratios) != len(unseen.samples) or not ratios or not _same(unseen.interval, median_interval(ratios)):
+            return f"on inputs nobody was shown it is said to be {unseen.interval}, the samples give something else"
     return _other_conclusions(found)
 
 
@@ -219,7 +234,7 @@ def _other_conclusions(found: Certificate) -> str:
     if found.origins != origins(found.tests):
         return f"the tests by origin are said to be {found.origins}, they are {origins(found.tests)}"
     anew = concluded(found)
-    for name in ("refused", "holds", "trusted", "doubts"):
+    for name in ("refused", "holds", "trusted", "doubts", "warnings"):
         said, follows = getattr(found, name), getattr(anew, name)
         if said != follows:
             return f"`{name}` is said to be {said!r}, but {follows!r} follows"
@@ -254,7 +269,7 @@ def subject_of(problem: Problem, winner: Program) -> Subject:
     """The claim's subject, from the files as they are; InputError where one cannot be read."""
     spec = problem.spec
     named = (word for word in (*spec.generator, *spec.checker.command) if Path(spec.folder, word).is_file())
-    function = "" if spec.function is None else sha256(json.dumps(asdict(spec.function), sort_keys=True))
+    function = "" if spec.function is None else sha256(json.dumps(spec.function.said, sort_keys=True))
     return Subject(
         kind=problem.kind,
         language=problem.language,

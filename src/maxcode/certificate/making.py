@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import time
 from collections import defaultdict
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from importlib.metadata import version
@@ -30,21 +30,23 @@ from maxcode.certificate.claim import (
     write,
 )
 from maxcode.certificate.modules import module_work
-from maxcode.certificate.parts import confirmation, control_of
+from maxcode.certificate.parts import Confirmed, confirmation, control_of
+from maxcode.certificate.unseen import PAIRS, Unseen
 from maxcode.errors import InputError
 from maxcode.evaluate.build import Builder
 from maxcode.evaluate.harness import open_modules
 from maxcode.evaluate.judging import not_permitted, reject
 from maxcode.evaluate.lanes import build_lane, timing_lane
 from maxcode.evaluate.machine import describe
-from maxcode.evaluate.prepare import Admitted, Input
+from maxcode.evaluate.prepare import TIMED_FLOOR_S, Admitted, Input, choose_compared
 from maxcode.evaluate.program import ProgramEvaluator
-from maxcode.evaluate.racing import Entry, Field, Track, WrongOutput
+from maxcode.evaluate.racing import Entry, Field, Side, Track, WrongOutput, run_until
 from maxcode.evaluate.sandbox import Blob, Sandbox
 from maxcode.evaluate.sanitize import Sanitized, sanitized
 from maxcode.evaluate.selftest import require_safe
 from maxcode.evaluate.verify import Verified, verify
-from maxcode.types import Action, Outcome, Problem, Program, Timing
+from maxcode.stats import median_interval
+from maxcode.types import Action, Outcome, Problem, Program
 
 Say = Callable[[str], None]
 
@@ -104,7 +106,9 @@ class Working(Protocol):
 
     async def verified(self) -> Verification: ...
 
-    async def timed(self) -> tuple[Timing | None, str]: ...
+    async def timed(self) -> Confirmed: ...
+
+    async def unseen(self) -> Unseen | str: ...
 
     async def control(self, pairs: int) -> tuple[Control | None, str]: ...
 
@@ -134,9 +138,13 @@ async def measured(work: Working, found: Certificate, say: Say) -> Certificate:
         found = replace(found, verification=checked)
         if not checked.failed:
             say("certificate: timing the winner")
-            timing, refused = await work.timed()
-            found = replace(found, timing=timing)
+            timed = await work.timed()
+            found, refused = replace(found, timing=timed.timing, harsher=timed.harsher), timed.why
     if found.timing is not None:
+        say("certificate: timing the winner on inputs that nobody was shown")
+        unseen = await work.unseen()
+        found, refused = (replace(found, unseen=unseen), "") if isinstance(unseen, Unseen) else (found, unseen)
+    if found.timing is not None and not refused:
         say(f"certificate: timing the original against itself, {found.timing.pairs} pairs")
         control, refused = await work.control(found.timing.pairs)
         say("certificate: sanitizers")
@@ -221,8 +229,34 @@ class Work:
         varying = tuple(sorted(name for name, seen in answers.items() if len(seen) > 1))
         return Verification(RUNS_LEAST, len(failures), tuple(failures), varying)
 
-    async def timed(self) -> tuple[Timing | None, str]:
+    async def timed(self) -> Confirmed:
         return await confirmation(self.evaluator, self.problem, self.winner)
+
+    async def unseen(self) -> Unseen | str:
+        """The winner against the original where nobody was shown the inputs; the reason where it fails there."""
+        made = await self.evaluator.made(self.problem)
+        chosen = choose_compared(made.inputs, self.admitted.timed)
+        if not chosen:
+            why = "; ".join(made.notes) or "none could be made"
+            short = f"none of {len(made.inputs)} takes the original {TIMED_FLOOR_S * 1e3:.0f} ms"
+            return Unseen(why=short if made.inputs else why)
+        try:
+            held = await run_until(lambda pairs: "tie" if len(pairs) >= PAIRS else None, await self._track(chosen))
+        except WrongOutput as wrong:
+            return f"{wrong.side}, on inputs nobody was shown: {wrong}"
+        samples = tuple((pair.total("original"), pair.total("candidate")) for pair in held.pairs)
+        ratios = median_interval([a / b for a, b in samples])
+        return Unseen(ratios, samples, tuple(given.name for given in chosen))
+
+    async def _track(self, chosen: Sequence[Input]) -> Track:
+        """The original and the winner on these inputs."""
+        assert self.admitted.original.artefact is not None
+        outputs = {given.name: given.expected or b"" for given in chosen}
+        sides: dict[Side, Entry] = {
+            "original": Entry(self.admitted.original.artefact, outputs),
+            "candidate": Entry(await self.artefact(), {}),
+        }
+        return Track(Field(self.sandbox, self.problem, self.admitted.source), sides, chosen)
 
     async def control(self, pairs: int) -> tuple[Control | None, str]:
         """The original on both sides, as often as the winner was timed; (None, why) where it did not come to an end."""

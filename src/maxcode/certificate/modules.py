@@ -17,13 +17,14 @@ from maxcode.certificate.claim import (
     Verification,
     subject_of,
 )
-from maxcode.certificate.parts import confirmation, control_of
+from maxcode.certificate.parts import Confirmed, confirmation, control_of
+from maxcode.certificate.unseen import Unseen
 from maxcode.errors import InputError
 from maxcode.evaluate.machine import describe
 from maxcode.evaluate.module.evaluator import ModuleEvaluator
 from maxcode.evaluate.module.runtime import find_runtime
 from maxcode.evaluate.sanitize import Sanitized
-from maxcode.types import Action, Problem, Program, Timing
+from maxcode.types import Action, Problem, Program
 
 _PROCESSES = 2  # that the verification is spread over, each with weights of its own
 
@@ -72,8 +73,11 @@ class ModuleWork:
             failures += [f"process {process + 1}, {why}"] if why else []
         return Verification(_PROCESSES * rounds, len(failures), tuple(failures))
 
-    async def timed(self) -> tuple[Timing | None, str]:
+    async def timed(self) -> Confirmed:
         return await confirmation(self.evaluator, self.problem, self.winner)
+
+    async def unseen(self) -> Unseen | str:
+        return Unseen(why="every timed call had inputs that nobody was shown")
 
     async def control(self, pairs: int) -> tuple[Control | None, str]:
         """The reference on both sides, as often as the winner was timed; (None, why) where that failed."""

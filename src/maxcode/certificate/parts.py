@@ -3,27 +3,39 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import final
 
 from maxcode.certificate.claim import CONTROL_CONFIDENCE, Control
 from maxcode.errors import InputError
 from maxcode.evaluate.racing import Pair
 from maxcode.roles import Referee
 from maxcode.stats import median_interval
-from maxcode.types import Action, Evaluation, Outcome, Problem, Program, State, Step, Timing
+from maxcode.types import Action, Evaluation, Harsher, Outcome, Problem, Program, State, Step, Timing
 
 _UNTIMED = Evaluation(Outcome.CORRECT)
 
 
-async def confirmation(referee: Referee, problem: Problem, winner: Program) -> tuple[Timing | None, str]:
-    """A confirmation like that of a winner in a run; (None, why) where it did not come to an end."""
+@final
+@dataclass(frozen=True, slots=True)
+class Confirmed:
+    """What a confirmation came to: ``why`` says what kept it from a timing; ``harsher`` is there where it asked for a
+    second verification."""
+
+    timing: Timing | None
+    why: str = ""
+    harsher: Harsher | None = None
+
+
+async def confirmation(referee: Referee, problem: Problem, winner: Program) -> Confirmed:
+    """A confirmation like that of a winner in a run."""
     state = State(problem, State(problem), Step(Action(winner), _UNTIMED, 0.0), (1, 0))
     try:
         evaluation = (await referee.settle(problem, [state], None))[state.id]
     except InputError as error:  # the original itself gave a wrong answer
-        return None, str(error)
-    if evaluation.timing is None:
-        return None, "; ".join(evaluation.feedback.reasons) or evaluation.outcome.value
-    return evaluation.timing, ""
+        return Confirmed(None, str(error))
+    why = "; ".join(evaluation.feedback.reasons) or evaluation.outcome.value if evaluation.timing is None else ""
+    return Confirmed(evaluation.timing, why, evaluation.harsher)
 
 
 def control_of(pairs: Sequence[Pair]) -> Control:

@@ -170,12 +170,21 @@ def _lines(verdict: Verdict) -> list[str]:
             f"rate       {rate.value:.1f} GFLOPS [{rate.low:.1f}, {rate.high:.1f}], {rate.share:.0%} of the roofline "
             f"({rate.roofline:.0f})"
         )
+    if (moved := verdict.gbytes) is not None:
+        lines.append(
+            f"memory     {moved.value:.1f} GB/s [{moved.low:.1f}, {moved.high:.1f}], {moved.share:.0%} of the roofline "
+            f"({moved.roofline:.0f})"
+        )
     if (one := verdict.single) is not None:
         lines.append(f"one core   {one['value']:.2f}x [{one['low']:.2f}, {one['high']:.2f}] by CPU time")
     if (one := verdict.over_compiled) is not None:
         lines.append(f"compiled   {one['value']:.2f}x [{one['low']:.2f}, {one['high']:.2f}] over torch.compile")
     lines += [f"remark     line {one['line']}: {one['text']}" for one in verdict.remarks or ()]
     lines.append(f"tests      {tests}; {verdict.inputs_timed} timed")
+    if (second := verdict.harsher) is not None:
+        lines.append(f"harsher    {second['result']} (asked for by {'; '.join(second['triggers'])})")
+    if (unseen := verdict.unseen) is not None:
+        lines.append(f"unseen     {unseen['told']}")
     lines.append(f"sandbox    {verdict.sandbox}")
     if verdict.outcomes is not None:
         counts = ", ".join(f"{count} {name}" for name, count in sorted(verdict.outcomes.items()))

@@ -38,13 +38,16 @@ def _lines(found: Repeated) -> list[str]:
     lines = [str(found)]
     if here.timing is not None and found.claimed.timing is not None and not found.agrees:
         lines.append("note       the intervals have nothing in common: this machine gives another figure")
+    lines += [f"unseen     {here.unseen}"] if here.unseen is not None else []
+    lines += [f"harsher    {here.harsher}"] if here.harsher is not None else []
     if here.control is not None:
         low, high = here.control.interval.low, here.control.interval.high
         lines.append(
             f"control    the original against itself: [{low:.4f}, {high:.4f}], {here.control.interval.confidence:.0%}"
         )
     lines += [f"DOUBT      {doubt}" for doubt in here.doubts]
-    lines += [f"there      {doubt}" for doubt in found.claimed.doubts]
+    lines += [f"warning    {words}" for words in here.warnings]
+    lines += [f"there      {words}" for words in (*found.claimed.doubts, *found.claimed.warnings)]
     if here.sanitized is not None:
         lines += [f"not run    {why}" for why in here.sanitized.not_run]
     return lines + [f"machine    {words}" for words in found.elsewhere]

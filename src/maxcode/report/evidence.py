@@ -78,7 +78,15 @@ def samples_section(run: RunView) -> Html:
         return join([paragraphs(_facts(timing), "No samples were recorded.")])
     ratios = [original / candidate for original, candidate in timing.samples if candidate > 0]
     drawing = samples(ratios, timing.speedup) if ratios else join([])
-    return join([_figure(drawing, _SAMPLES_LEGEND, _facts(timing)), _sample_table(timing), _input_table(timing)])
+    figure = _figure(drawing, _SAMPLES_LEGEND, _facts(timing))
+    return join([figure, paragraphs(_harsher(run)), _sample_table(timing), _input_table(timing)])
+
+
+def _harsher(run: RunView) -> str:
+    """What came of the best's second verification; empty where nothing asked for one."""
+    step = run.reached.best.step if run.reached.best is not None else None
+    found = step.evaluation.harsher if step is not None else None
+    return f"Harsher verification: {found}." if found is not None else ""
 
 
 def _facts(timing: Timing) -> str:

@@ -1,7 +1,8 @@
 """``write_report``: the sections of the page, in the order in which a reader asks.
 
 What came of it, how it got there, what changed, how sure it is, what was tried, and where the numbers come from.
-The page is one file without scripts or addresses; its policy forbids the browser to load or run anything.
+The page is one file without scripts or addresses, but for a link to the certificate beside it; its policy forbids the
+browser to load or run anything.
 """
 
 from __future__ import annotations
@@ -11,6 +12,7 @@ from pathlib import Path
 
 from maxcode.errors import InputError
 from maxcode.report.candidates import candidate_table, outcome_counts
+from maxcode.report.certified import certificate_section
 from maxcode.report.diff import program_diff
 from maxcode.report.elites import elites_section
 from maxcode.report.evidence import curve_section, samples_section
@@ -88,11 +90,18 @@ def _sections(run: RunView) -> list[Part | None]:
         ("curve", "Best so far", curve_section(run)) if any(slot.timing for slot in run.slots) else None,
         ("change", "What changed", _change(run)) if run.reached.best else None,
         ("samples", "How sure it is", samples_section(run)) if run.reached.best else None,
+        ("certificate", "Certificate", _certificate(run)) if run.claim and run.reached.best else None,
         ("elites", "Elites", elites_section(run)) if run.has_rates else None,
         ("candidates", "Candidates", _candidates(run)) if run.slots else None,
         ("run", "The run", run_facts(run)),
         ("notes", "Notes", _notes(run)) if run.notes else None,
     ]
+
+
+def _certificate(run: RunView) -> Html:
+    assert run.claim is not None
+    assert run.reached.best is not None
+    return certificate_section(run.claim, run.reached.best.program)
 
 
 def _section(anchor: str, title: str, content: Html) -> Html:

@@ -17,6 +17,7 @@ from maxcode.model.journal import CALLS, spent_in
 from maxcode.reached import Reached
 from maxcode.record import EVENTS, HEADER, Batch, Critiqued, Evaluated, Line, Proposed, Settled, read_events
 from maxcode.record import seconds_spent as _seconds_spent
+from maxcode.report.certified import Claimed, read_claim
 from maxcode.reward import speedup
 from maxcode.types import (
     Action,
@@ -75,7 +76,8 @@ class Lead:
 @dataclass(frozen=True, slots=True)
 class RunView:
     """A run folder.  ``slots`` in (batch, slot) order; ``reached`` holds the settled ones; ``started`` and
-    ``last`` are Unix times, 0 when nothing is recorded; ``paid`` is what models have cost, the critic's calls too."""
+    ``last`` are Unix times, 0 when nothing is recorded; ``paid`` is what models have cost, the critic's calls too;
+    ``claim``: the certificate, None where there is none."""
 
     folder: Path
     header: Mapping[str, object]
@@ -87,6 +89,7 @@ class RunView:
     last: float
     seconds: float
     paid: Usage
+    claim: Claimed | None = None
 
     @property
     def problem_id(self) -> str:
@@ -138,6 +141,7 @@ def read_run(folder: Path) -> RunView:
         last=lines[-1].t if lines else 0.0,
         seconds=_seconds_spent(folder) if lines else 0.0,
         paid=_paid(folder, slots),
+        claim=read_claim(folder),
     )
 
 

@@ -94,7 +94,7 @@ def _won(at: tuple[int, int], timing: Timing) -> str:
     return (
         f"Candidate {name(at)} is {found.value:.2f}x as fast as the original in {CLOCKS[timing.clock]}, "
         f"{percent(found)} interval {found.low:.2f} to {found.high:.2f}: confirmed on {_count(timing.pairs, 'pair')} "
-        f"of runs made after it was selected.{_rate(timing)}{_single(timing)}{_compiled(timing)}"
+        f"of runs made after it was selected.{_rate(timing)}{_bandwidth(timing)}{_single(timing)}{_compiled(timing)}"
         f"{_pressure(timing)}"
     )
 
@@ -145,6 +145,16 @@ def _rate(timing: Timing) -> str:
     return (
         f" It does {found.value:.1f} GFLOPS [{found.low:.1f}, {found.high:.1f}], "
         f"{found.value / timing.roofline:.0%} of this machine's roofline of {timing.roofline:.0f}."
+    )
+
+
+def _bandwidth(timing: Timing) -> str:
+    found = timing.gbytes
+    if found is None or not timing.memory_roof:
+        return ""
+    return (
+        f" It moves {found.value:.1f} GB/s [{found.low:.1f}, {found.high:.1f}], {found.value / timing.memory_roof:.0%} "
+        f"of the {timing.memory_roof:.0f} that this machine can."
     )
 
 
