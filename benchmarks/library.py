@@ -18,9 +18,10 @@ from pathlib import Path
 import anyio
 
 from maxcode.evaluate.build import Builder
-from maxcode.evaluate.function import Inputs, peak_gflops, spec_of
+from maxcode.evaluate.function import Inputs, spec_of
 from maxcode.evaluate.prepare import calls_of
 from maxcode.evaluate.racing import Entry, Field, Side, Track
+from maxcode.evaluate.roofline import peak_gflops
 from maxcode.evaluate.sandbox import Sandbox
 from maxcode.problems import load
 from maxcode.stats import median_interval

@@ -29,6 +29,7 @@ _WIDTHS = {"double": 8, "float": 4, "int": 4, "long": 8}
 _CODES = {"double": "d", "float": "f", "int": "i", "long": "l"}
 _KINDS = {"in": 0, "out": 1, "inout": 2}
 _HERE = Path(__file__).parent
+DRAWN = 3  # sizes that nobody was told of
 _GENERATOR_FLAGS = ("-std=gnu17", "-O2")
 
 
@@ -59,6 +60,16 @@ class Shape:
         return self._value(self.spec.flop) * self.rounds * self.spec.slots
 
     @property
+    def moved(self) -> int:
+        """The bytes that all calls of a pass must move, 0 where the problem does not say."""
+        return self._value(self.spec.moved) * self.rounds * self.spec.slots if self.spec.moved else 0
+
+    @property
+    def held(self) -> int:
+        """The bytes of the arrays of a round."""
+        return sum(self.bytes) * self.spec.slots
+
+    @property
     def words(self) -> tuple[str, ...]:
         """The driver's arguments."""
         return (str(self.spec.slots), str(self.offset), *map(str, self.sizes), *map(str, self.bytes))
@@ -75,7 +86,7 @@ def checked_shapes(problem: Problem) -> tuple[Shape, ...]:
     return tuple(Shape(spec, sizes, offset=8 * random.randrange(1, 512)) for sizes in wanted)
 
 
-def drawn_shapes(problem: Problem, count: int = 3) -> tuple[Shape, ...]:
+def drawn_shapes(problem: Problem, count: int = DRAWN) -> tuple[Shape, ...]:
     """Sizes that nobody was told of, drawn between the least and the largest checked ones."""
     spec = spec_of(problem)
     if not spec.checked:
@@ -111,6 +122,12 @@ def support(problem: Problem) -> dict[str, str]:
     spec = problem.spec.function
     driver = "maxcode_driver" + language(problem.language).suffixes[0]
     return {spec.header_name: spec.header, driver: _glue(spec) + (_HERE / "driver.c").read_text()}
+
+
+def empty_driver(spec: FunctionSpec) -> str:
+    """A whole program that answers calls of the function as a candidate does, and does nothing in them."""
+    nothing = "static void maxcode_call(const long *scalars, void *const *arrays) { (void)scalars, (void)arrays; }\n"
+    return f"#define _GNU_SOURCE\n{_counts(spec)}{nothing}" + (_HERE / "driver.c").read_text()
 
 
 def _glue(spec: FunctionSpec) -> str:
@@ -236,23 +253,6 @@ def _written(shape: Shape) -> Iterator[tuple[int, str, slice, str]]:
             if one.access != "in":
                 yield call + 1, one.name, slice(at, at + size), one.ctype
                 at += size
-
-
-# --------------------------------------------------------------------------------------------------------- roofline
-
-
-async def peak_gflops(sandbox: Sandbox, spec: FunctionSpec) -> float:
-    """What one core of this machine can do at most for such a function, measured with independent fused multiply-adds
-    of doubles (``peak.c``); twice as much where it has arrays of floats, of which a vector holds twice as many."""
-    argv = ("gcc", "-O3", "-march=native", "/src/peak.c", "-o", "/tmp/out")
-    async with sandbox.session([], sources={"peak.c": (_HERE / "peak.c").read_text()}) as session:
-        built = await session.run(Job(argv, cpu_s=30, collect=("/tmp/out",)))
-    if "/tmp/out" not in built.files:
-        raise InputError(f"peak.c does not build here: {built.stderr.decode(errors='replace')[:500]}")
-    with Blob.of(built.files["/tmp/out"]) as artefact:
-        async with sandbox.session([artefact], bare=True) as session:
-            ran = await session.run(Job(("{artefact}",), artefact))
-    return float(ran.stdout) * (2 if any(one.ctype == "float" for one in spec.arrays) else 1)
 
 
 # --------------------------------------------------------------------------------------------------------- forbidden

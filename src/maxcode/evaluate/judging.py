@@ -18,6 +18,7 @@ from maxcode.types import Action, Evaluation, Feedback, Outcome, Problem, Progra
 
 SOURCE_AT_MOST = 1_000_000  # bytes
 ROOF_MARGIN = 1.1  # the roof is measured too
+MEMORY_MARGIN = 1.5  # the same; other loops may move more than ours, and memory is shared with neighbours
 
 
 def reject(problem: Problem, action: Action) -> Evaluation | None:
@@ -92,14 +93,27 @@ def wrong_while_timed(found: Evaluation, wrong: WrongOutput) -> Evaluation:
 
 def with_timing(found: Evaluation, timing: Timing, admitted: Admitted) -> Evaluation:
     """The evaluation with its timing; rejected where that is beyond what the machine can do."""
-    if timing.gflops is None:
-        return replace(found, timing=timing, warnings=warnings_of(timing))
     cores = 1 if timing.clock == "cpu" else os.cpu_count() or 1
-    roof = cores * admitted.peak_gflops
-    if timing.gflops.low > roof * ROOF_MARGIN:
-        why = (
-            f"{timing.gflops.value:.1f} GFLOPS is more than this machine can do ({roof:.1f}): not all work was done "
-            "(or `flop` says more than is needed)"
-        )
+    if timing.gflops is not None:
+        timing = replace(timing, roofline=cores * admitted.peak_gflops)
+    if timing.gbytes is not None and admitted.memory is not None:
+        shapes = [given.shape for given in admitted.inputs if given.shape and given.name in timing.inputs]
+        timing = replace(timing, memory_roof=cores * admitted.memory.roof(shapes))
+    if why := _above_a_roof(timing):
         return replace(found, outcome=Outcome.REJECTED, feedback=replace(found.feedback, reasons=(why,)), timing=None)
-    return replace(found, timing=replace(timing, roofline=roof), warnings=warnings_of(timing))
+    return replace(found, timing=timing, warnings=warnings_of(timing))
+
+
+def _above_a_roof(timing: Timing) -> str:
+    """What this machine cannot do of what a candidate seems to; empty where it can."""
+    if timing.gflops is not None and timing.gflops.low > timing.roofline * ROOF_MARGIN:
+        return (
+            f"{timing.gflops.value:.1f} GFLOPS is more than this machine can do ({timing.roofline:.1f}): not all work "
+            "was done (or `flop` says more than is needed)"
+        )
+    if timing.gbytes is not None and timing.gbytes.low > timing.memory_roof * MEMORY_MARGIN > 0:
+        return (
+            f"{timing.gbytes.value:.1f} GB/s is more than this machine can move ({timing.memory_roof:.1f}): not all "
+            "was read or written (or `bytes` says more than is needed)"
+        )
+    return ""

@@ -35,6 +35,7 @@ _ISA = {
     "sve2": "sve2",
 }
 _CPUINFO = Path("/proc/cpuinfo")
+_SIZE = re.compile(r"(\d+)([KMG]?)")
 _CACHES = Path("/sys/devices/system/cpu/cpu0/cache")
 
 
@@ -73,6 +74,13 @@ def caches(folder: Path) -> dict[str, str]:
         if level and size and kind != "Instruction":
             found[f"L{level}{'d' if kind == 'Data' else ''}"] = size
     return dict(sorted(found.items()))
+
+
+def cache_bytes() -> int:
+    """The size of the largest cache; 0 where the kernel does not say."""
+    units = {"K": 1 << 10, "M": 1 << 20, "G": 1 << 30}
+    found = (_SIZE.fullmatch(size) for size in caches(_CACHES).values())
+    return max((int(one[1]) * units.get(one[2], 1) for one in found if one is not None), default=0)
 
 
 def instruction_sets(cpuinfo: str) -> tuple[str, ...]:

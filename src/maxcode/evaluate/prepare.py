@@ -15,6 +15,7 @@ from typing import final
 from maxcode.errors import InputError
 from maxcode.evaluate.build import Builder, Built
 from maxcode.evaluate.function import Inputs, Shape, checked_shapes, drawn_shapes, timed_shapes
+from maxcode.evaluate.roofline import Memory
 from maxcode.evaluate.sandbox import Blob, Job, Sandbox
 from maxcode.languages import language
 from maxcode.types import Case, Evaluation, Problem
@@ -67,6 +68,7 @@ class Admitted:
     notes: tuple[str, ...] = ()
     source: Inputs | None = None  # of fresh inputs, where the problem is a function
     peak_gflops: float = 0.0  # of one core, likewise
+    memory: Memory | None = None  # where the problem says how many bytes a call moves
 
     @property
     def raced(self) -> tuple[Input, ...]:
@@ -161,6 +163,15 @@ def choose_timed(inputs: tuple[Input, ...]) -> tuple[tuple[Input, ...], str]:
     unseen = [one for one in long_enough if not one.seen]
     pool, warning = (unseen, "") if unseen else (long_enough, _SEEN_ONLY)
     return _within(tuple(pool[:TIMED_AT_MOST]), PASS_AT_MOST_S), warning
+
+
+def choose_compared(made: Sequence[Input], timed: Sequence[Input]) -> tuple[Input, ...]:
+    """Of inputs that were made, those that tell whether a speed-up on ``timed`` ones holds elsewhere: long enough to
+    time, slowest first, while a pass is short; such that take about as long, where there are any."""
+    long_enough = sorted((one for one in made if one.seconds >= _floor(one)), key=lambda one: -one.seconds)
+    least = min((one.seconds for one in timed), default=0.0)
+    alike = [one for one in long_enough if one.seconds >= least / 2]
+    return _within(tuple((alike or long_enough)[:TIMED_AT_MOST]), RACE_PASS_AT_MOST_S)
 
 
 def _floor(given: Input) -> float:

@@ -21,7 +21,7 @@ from maxcode.evaluate.amplify import amplify
 from maxcode.evaluate.build import Builder, Built
 from maxcode.evaluate.contest import confirm, playoff, race
 from maxcode.evaluate.examine import Examiner
-from maxcode.evaluate.function import Inputs, disagreement, peak_gflops, spec_of
+from maxcode.evaluate.function import Inputs, disagreement, spec_of, timed_shapes
 from maxcode.evaluate.instructions import require_counter
 from maxcode.evaluate.judging import (
     identity,
@@ -46,6 +46,7 @@ from maxcode.evaluate.prepare import (
 )
 from maxcode.evaluate.profile import hotspots
 from maxcode.evaluate.racing import Entry, Field, Side, WrongOutput
+from maxcode.evaluate.roofline import memory_of, peak_gflops
 from maxcode.evaluate.sandbox import Sandbox
 from maxcode.evaluate.selftest import require_safe
 from maxcode.evaluate.standing import last_standing
@@ -97,9 +98,9 @@ class ProgramEvaluator:
         """What the inputs that nobody is shown are made from."""
         return self._unseen.seed
 
-    async def made(self, problem: Problem) -> Made:
-        """The inputs that nobody is shown."""
-        return await self._unseen.made(await self._of(problem))
+    async def made(self, problem: Problem, harsh: bool = False) -> Made:
+        """The inputs that nobody is shown; ``harsh``: those of the second, harsher verification."""
+        return await self._unseen.made(await self._of(problem), harsh)
 
     # ------------------------------------------------------------------------------------------------- admission
 
@@ -127,7 +128,8 @@ class ProgramEvaluator:
         )
         notes += [warning] if warning else []
         peak = await peak_gflops(self._sandbox, spec_of(problem)) if source is not None else 0.0
-        admitted = Admitted(slimmer, kept, timed, original, baseline, dropped, tuple(notes), source, peak)
+        memory = await memory_of(self._sandbox, timed_shapes(problem)) if source is not None else None
+        admitted = Admitted(slimmer, kept, timed, original, baseline, dropped, tuple(notes), source, peak, memory)
         if not timed and source is None:
             admitted = await amplify(self._sandbox, Prover(self._sandbox, self._builder), admitted, self.seed)
         for one in (problem, slimmer):

@@ -290,14 +290,16 @@ def timing_of(problem: Problem, held: Held, timed: Sequence[Input]) -> Timing:
         per_input={given.name: _median_on(pairs, given.name) for given in timed},
         over_rival=median_interval(_ratios(pairs, "rival")) if "rival" in pairs[0].seconds else None,
         elapsed=elapsed,
-        gflops=_gflops(pairs, timed),
+        gflops=_rate(pairs, [given.shape.flop for given in timed if given.shape is not None]),
+        gbytes=_rate(pairs, [given.shape.moved for given in timed if given.shape is not None]),
         pressure=held.pressure,
     )
 
 
-def _gflops(pairs: Sequence[Pair], timed: Sequence[Input]) -> Interval | None:
-    work = sum(given.shape.flop for given in timed if given.shape is not None)
-    return median_interval([work / pair.total("candidate") / 1e9 for pair in pairs]) if work else None
+def _rate(pairs: Sequence[Pair], work: Sequence[int]) -> Interval | None:
+    """1e9 a second of the work of all calls of a pass; None where the problem does not say how much it is."""
+    total = sum(work)
+    return median_interval([total / pair.total("candidate") / 1e9 for pair in pairs]) if total else None
 
 
 def _median_on(pairs: Sequence[Pair], name: str) -> float:

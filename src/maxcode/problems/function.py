@@ -7,6 +7,7 @@
     timed = [{ m = 256, n = 256, k = 256 }]
     checked = [{ m = 7, n = 17, k = 5 }]
     flop = "2*m*n*k"            # of one call
+    bytes = "8*(m*k+k*n+m*n)"   # optional: what any right call must read and write at least
     inputs = "inputs.c"         # optional; also: calls, slots, tolerance
 
 An array that is not const is written; ``inout double X[n]`` is read and written.
@@ -46,6 +47,7 @@ class FunctionTable:
     calls: int = 8
     slots: int = 1
     tolerance: float = 1e-9
+    bytes: str = ""
 
 
 def function_spec(table: FunctionTable, folder: Path) -> FunctionSpec:
@@ -69,6 +71,7 @@ def function_spec(table: FunctionTable, folder: Path) -> FunctionSpec:
         calls=table.calls,
         slots=table.slots,
         tolerance=table.tolerance,
+        moved=table.bytes,
     )
     spec = replace(
         spec,
@@ -113,8 +116,8 @@ def _check(spec: FunctionSpec) -> None:
     for size in (*spec.timed, *spec.checked):
         values = dict(zip(names, size, strict=True))
         sizes = [_WIDTHS[one.ctype] * value_of(one.extent, values) for one in arrays]
-        if min(sizes) < 0 or value_of(spec.flop, values) < 0:
-            raise InputError(f"[function]: at {values} an extent or flop is below 0")
+        if min(sizes) < 0 or value_of(spec.flop, values) < 0 or value_of(spec.moved or "0", values) < 0:
+            raise InputError(f"[function]: at {values} an extent, flop or bytes is below 0")
         rounds = spec.calls if size in spec.timed else 1
         if sum(sizes) * rounds * spec.slots > _MOST_BYTES:
             raise InputError(f"[function]: at {values} the arrays of {rounds} x {spec.slots} calls exceed 256 MB")

@@ -42,7 +42,7 @@ def _parts(problem: Problem) -> Iterator[bytes]:
         "generated": spec.generated,
         **({"tie_break": True} if spec.tie_break else {}),  # left out where it is as it always was: old runs go on
         **({"shared_cores": True} if spec.shared_cores else {}),
-        "function": None if spec.function is None else dataclasses.asdict(spec.function),
+        "function": None if spec.function is None else spec.function.said,
         **({} if spec.module is None else {"module": dataclasses.asdict(spec.module)}),
     }
     yield json.dumps(settings, sort_keys=True).encode()
