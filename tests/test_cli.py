@@ -12,6 +12,7 @@ from typing import Any
 import pytest
 
 from counting import FAST, SLOW
+from maxcode.evaluate.cgroup import survey
 
 POLICY = '''
 """Proposes the closed form, a wrong program, one that does not build, and the original again."""
@@ -216,11 +217,22 @@ def test_a_machine_without_the_tier_that_is_demanded_is_refused_with_exit_3(plac
     assert "bubblewrap" in doctor.stdout
 
 
+def test_a_doctor_says_why_a_better_tier_is_passed_over_and_what_is_not_installed(place: Path, tmp_path: Path) -> None:
+    for name in ("gcc", "g++", "addr2line", "as", "ld"):
+        (tmp_path / name).symlink_to(f"/usr/bin/{name}")
+    done = maxcode("doctor", cwd=place, PATH=str(tmp_path))
+    assert "\nnot used   tier 1: bubblewrap is not installed; `apt install bubblewrap`" in done.stdout
+    assert "\nvalgrind   instructions are counted by valgrind, which is not installed: `apt install" in done.stdout
+
+
 def test_doctor_shows_the_sandbox_the_compilers_and_the_noise(place: Path) -> None:
     done = maxcode("doctor", cwd=place)
     assert done.returncode == 0, done.stderr
     assert "attacks held off" in done.stdout
     assert "a program against itself" in done.stdout
+    assert "\nvalgrind   " in done.stdout
+    assert f"\ncgroup     {survey()}\n" in done.stdout
+    assert "not used" not in done.stdout
     found = answer(maxcode("doctor", "--json", cwd=place))
     assert found["trouble"] == []
     assert all(finding["held"] for finding in found["findings"])

@@ -20,7 +20,7 @@ BUSY = 10.0  # per cent
 @sandbox_options
 @as_json
 def doctor(json_: bool) -> None:
-    """Show compilers, the sandbox and its self-test, the clock's noise, cores, and what to install."""
+    """Show compilers, the sandbox and its self-test, control groups, the clock's noise, cores, and what to install."""
     found = anyio.run(checkup)
     click.echo(json.dumps(dataclasses.asdict(found)) if json_ else "\n".join(_lines(found)))
     if not found.is_safe:
@@ -32,6 +32,9 @@ def _lines(found: Checkup) -> list[str]:
     lines = [f"machine    {machine.cpu}, {machine.cores} cores, {machine.kernel}"]
     lines += [f"compiler   {name}: {version}" for name, version in machine.compilers.items()]
     lines.append(f"sandbox    {machine.sandbox}")
+    lines += [f"{'not used' if at == 0 else '':<10} {line}" for why in found.passed_over for at, line in _numbered(why)]
+    lines.append(f"cgroup     {found.groups}")
+    lines.append(f"valgrind   {found.no_counter or _COUNTS}")
     if found.findings:
         held = sum(finding.held for finding in found.findings)
         lines.append(f"self-test  {held} of {len(found.findings)} attacks held off")
@@ -43,6 +46,13 @@ def _lines(found: Checkup) -> list[str]:
     if found.missing:
         lines.append(f"install    sudo apt-get install {' '.join(dict.fromkeys(found.missing))}")
     return lines
+
+
+def _numbered(text: str) -> list[tuple[int, str]]:
+    return list(enumerate(text.splitlines()))
+
+
+_COUNTS = "instructions can be counted (--goal instructions, --tie-break instructions)"
 
 
 def _load(found: Checkup) -> list[str]:

@@ -17,6 +17,7 @@ from typing import Literal, final
 import anyio
 
 _PREFIX = "maxcode-"
+_SELF = Path("/proc/self")
 _REMOVE_TRIES = 100
 _WANTED = ("memory", "pids")
 
@@ -88,17 +89,75 @@ class Group:
                 await anyio.sleep(0.005)
 
 
-def find_hierarchy() -> Hierarchy | None:
+def find_hierarchy(proc: Path = _SELF) -> Hierarchy | None:
     """Where this process can make groups that limit memory and processes; None when nowhere."""
-    mine = dict(line.split(":", 2)[1:] for line in Path("/proc/self/cgroup").read_text().splitlines())
-    mounts = _mounts()
+    mine, mounts = _memberships(proc), _mounts(proc)
     return _version_1(mine, mounts) or _version_2(mine, mounts)
 
 
-def _mounts() -> list[tuple[str, Path, str, frozenset[str]]]:
+@final
+@dataclass(frozen=True, slots=True)
+class Groups:
+    """What there is of control groups, for people: ``version`` 0 where none is mounted; ``parents``, where groups are
+    made, empty where that is not possible; ``handed_down``: the controllers that a group beside ours would get.
+    ``trouble`` says what is missing, with the cure; empty where nothing is."""
+
+    version: int
+    parents: tuple[str, ...] = ()
+    handed_down: tuple[str, ...] = ()
+    trouble: str = ""
+
+    def __str__(self) -> str:
+        if not self.parents:
+            return f"none is used: {self.trouble}"
+        return f"version {self.version}, {', '.join(self.handed_down)} below {', '.join(self.parents)}"
+
+
+def survey(proc: Path = _SELF) -> Groups:
+    """What ``find_hierarchy`` finds here, and where that is nothing, why."""
+    mine, mounts = _memberships(proc), _mounts(proc)
+    found = _version_1(mine, mounts) or _version_2(mine, mounts)
+    if found is not None:
+        return Groups(found.version, tuple(map(str, found.parents)), _WANTED)
+    if (at := next((m for m in mounts if m[0] == "cgroup2"), None)) is not None and "" in mine:
+        beside = _below(at[1], at[2], mine[""]).parent if mine[""] != at[2] else at[1]
+        known = _controllers(beside / "cgroup.subtree_control")
+        return Groups(2, (), known, f"{_lacking(beside, known)}; {_DELEGATE}")
+    if any(m[0] == "cgroup" for m in mounts):
+        return Groups(1, (), (), f"groups of memory and pids cannot be made here; {_AS_ROOT}")
+    return Groups(0, (), (), "no control group file system is mounted; memory is limited for each process")
+
+
+def _lacking(beside: Path, known: tuple[str, ...]) -> str:
+    """What keeps groups from being made beside ours."""
+    if missing := [name for name in _WANTED if name not in known]:
+        return f"{beside} hands down {', '.join(known) or 'no controller'}, {' and '.join(missing)} wanted"
+    return f"{beside} cannot be written"
+
+
+_DELEGATE = (
+    "have a group delegated: `systemd-run --user --scope -p Delegate=yes maxcode ...`, in a container a writable "
+    "/sys/fs/cgroup"
+)
+_AS_ROOT = "run as root, or have the folders of your group in both given to this user"
+
+
+def _controllers(path: Path) -> tuple[str, ...]:
+    try:
+        return tuple(path.read_text().split())
+    except OSError:
+        return ()
+
+
+def _memberships(proc: Path) -> dict[str, str]:
+    """Controllers (none: version 2) -> the group that this process is in."""
+    return dict(line.split(":", 2)[1:] for line in (proc / "cgroup").read_text().splitlines())
+
+
+def _mounts(proc: Path) -> list[tuple[str, Path, str, frozenset[str]]]:
     """(kind, mount point, the group mounted there, options) of every control group file system."""
     found = []
-    for line in Path("/proc/self/mountinfo").read_text().splitlines():
+    for line in (proc / "mountinfo").read_text().splitlines():
         before, after = line.split(" - ", 1)
         kind, _, options = after.split(" ", 2)
         if kind in ("cgroup", "cgroup2"):
@@ -120,15 +179,18 @@ def _version_1(mine: dict[str, str], mounts: list[tuple[str, Path, str, frozense
 
 
 def _version_2(mine: dict[str, str], mounts: list[tuple[str, Path, str, frozenset[str]]]) -> Hierarchy | None:
-    """Beside the group we are in, if not below it: a group with members cannot hand controllers to children."""
+    """Below a group that hands both controllers down: ours, which hardly ever does (one with members cannot), else the
+    one above it, if it was delegated to us."""
     at = next((m for m in mounts if m[0] == "cgroup2"), None)
     if at is None or "" not in mine:
         return None
     own = _below(at[1], at[2], mine[""])
     for parent in (own, own.parent):
-        hierarchy = Hierarchy(2, (parent,))
-        if parent.is_relative_to(at[1]) and os.access(parent / "cgroup.procs", os.W_OK) and _is_usable(hierarchy):
-            return hierarchy
+        ours = parent.is_relative_to(at[1]) and os.access(parent / "cgroup.procs", os.W_OK)
+        if ours and set(_WANTED) <= set(_controllers(parent / "cgroup.subtree_control")):
+            hierarchy = Hierarchy(2, (parent,))
+            if _is_usable(hierarchy):
+                return hierarchy
     return None
 
 

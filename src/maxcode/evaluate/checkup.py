@@ -8,6 +8,8 @@ from typing import final
 
 from maxcode.errors import MaxcodeError
 from maxcode.evaluate.build import Builder
+from maxcode.evaluate.cgroup import Groups, survey
+from maxcode.evaluate.instructions import no_counter
 from maxcode.evaluate.machine import describe, pressure
 from maxcode.evaluate.noise import control
 from maxcode.evaluate.sandbox import Sandbox
@@ -22,7 +24,9 @@ _NONE = f"there is no sandbox, as {VARIABLE}={UNSAFE} demands; nothing was teste
 @final
 @dataclass(frozen=True, slots=True)
 class Checkup:
-    """``trouble`` is empty when programs can be run safely.  ``noise``: the paired ratio of a program to itself."""
+    """``trouble`` is empty when programs can be run safely.  ``noise``: the paired ratio of a program to itself;
+    ``passed_over``: tiers of the sandbox that do not work here, and why; ``groups``: the control groups;
+    ``no_counter``: why instructions cannot be counted, empty where they can."""
 
     machine: Machine
     missing: tuple[str, ...]
@@ -30,6 +34,9 @@ class Checkup:
     noise: Interval | None = None
     pressure: float | None = None
     trouble: tuple[str, ...] = field(default=())
+    passed_over: tuple[str, ...] = ()
+    groups: Groups = field(default_factory=survey)
+    no_counter: str = field(default_factory=no_counter)
 
     @property
     def is_safe(self) -> bool:
@@ -50,4 +57,5 @@ async def checkup() -> Checkup:
         noise = None if missing else await control(sandbox, Builder(sandbox, sandbox.cache))
     except MaxcodeError as error:
         return Checkup(describe("none"), missing, pressure=pressure(), trouble=(str(error),))
-    return Checkup(describe(sandbox.describe()), missing, findings, noise, pressure(), trouble)
+    machine = describe(sandbox.describe())
+    return Checkup(machine, missing, findings, noise, pressure(), trouble, sandbox.passed_over)

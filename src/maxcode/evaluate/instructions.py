@@ -49,11 +49,18 @@ class Counted:
 
 def require_counter() -> None:
     """InputError with the cure where this machine cannot count."""
+    if why := no_counter():
+        raise InputError(why)
+
+
+def no_counter() -> str:
+    """Why this machine cannot count instructions, with the cure; empty where it can."""
     found = shutil.which("valgrind")
     if found is None:
-        raise InputError("instructions are counted by valgrind, which is not installed: `apt install valgrind`")
+        return "instructions are counted by valgrind, which is not installed: `apt install valgrind`"
     if not found.startswith(("/usr/", "/bin/")):
-        raise InputError(f"the sandbox shows /usr alone, valgrind is {found}: `apt install valgrind`")
+        return f"the sandbox shows /usr alone, valgrind is {found}: `apt install valgrind`"
+    return ""
 
 
 async def counted(sandbox: Sandbox, problem: Problem, artefact: Blob, given: Input) -> Counted:

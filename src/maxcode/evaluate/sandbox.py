@@ -45,13 +45,15 @@ _START_S, _ANSWER_S, _END_S = 20.0, 20.0, 5.0
 @final
 @dataclass(frozen=True, slots=True)
 class Sandbox:
-    """A place to run programs nobody trusts.  Any number of sessions at once."""
+    """A place to run programs nobody trusts.  Any number of sessions at once.  ``passed_over``: the tiers tried before
+    this one, with what keeps each from working and the cure."""
 
     tier: Tier
     shim: Path
     cache: Path
     hierarchy: Hierarchy | None
     runtime: Mapping[str, Path]
+    passed_over: tuple[str, ...] = ()
 
     @classmethod
     async def open(cls) -> Self:
@@ -70,7 +72,8 @@ class Sandbox:
         chosen, reasons = wanted(), list[str]()
         for name in (chosen,) if chosen else TIERS:
             try:
-                return await cls(await _tier(name, shim), shim, cache, hierarchy, runtime)._proven()
+                tier = await _tier(name, shim)
+                return await cls(tier, shim, cache, hierarchy, runtime, tuple(reasons))._proven()
             except UnsafeError as error:
                 reasons.append(f"tier {name}: {error}")
         raise UnsafeError("\n".join(["no sandbox on this machine", *reasons]))
@@ -82,7 +85,8 @@ class Sandbox:
                 return self
         except MachineError as error:
             if self.hierarchy is not None:
-                return await replace(self, hierarchy=None)._proven()
+                why = f"control groups: a session does not start with them: {error}"
+                return await replace(self, hierarchy=None, passed_over=(*self.passed_over, why))._proven()
             raise UnsafeError(f"{error}\n{self.tier.cure()}") from error
 
     @property
