@@ -18,7 +18,9 @@ from maxcode.certificate.making import certify
 from maxcode.errors import InputError
 from maxcode.evaluate.module.contract import Apart, Array, Contract, Figures, Given, degenerate
 from maxcode.evaluate.module.evaluator import ModuleEvaluator
+from maxcode.evaluate.module.track import CALL, fastest
 from maxcode.evaluate.prepare import Admitted
+from maxcode.evaluate.racing import Pair
 from maxcode.evaluate.sandbox import Sandbox
 from maxcode.problems import load
 from maxcode.types import Action, Evaluation, Outcome, Problem, State, Step
@@ -161,7 +163,7 @@ def test_a_reference_that_proves_nothing_is_refused_or_told_of(
     assert said in told
 
 
-SQUARE = Array("float32", [4, 4], 64)
+SQUARE, ONE = Array("float32", [4, 4], 64), Array("float32", [], 4)
 
 
 def contract(**changed: object) -> Contract:
@@ -177,13 +179,79 @@ def contract(**changed: object) -> Contract:
     [
         ({"figures": [Figures(0.0, 0.0, 0.0, True)]}, "zero everywhere"),
         ({"figures": [Figures(0.9999, 1.0, 1e-5, True)]}, "nearly constant"),
+        ({"figures": [Figures(0.9, 0.9, 0.0, True)], "apart": Apart(0.0, 1e-6, 0.9)}, "nearly constant"),
         ({"apart": Apart(0.0, 1e-6, 0.9)}, "other inputs"),
+        ({"outputs": [ONE], "figures": [Figures(0.9, 0.9, 0.0, True)], "apart": Apart(0.0, 1e-6, 0.9)}, "other inputs"),
         ({"apart": Apart(0.0, 0.9, 1e-6)}, "other weights"),
     ],
 )
 def test_degenerate_references_are_told_by_rule(changed: dict[str, object], said: str) -> None:
     assert degenerate(contract()) == ()
     assert said in degenerate(contract(**changed))[0]
+
+
+def test_a_loss_and_rows_that_differ_little_but_enough_are_not_degenerate() -> None:
+    assert (
+        degenerate(contract(outputs=[ONE], figures=[Figures(0.9, 0.9, 0.0, True)], apart=Apart(0.0, 1e-3, 0.1))) == ()
+    )
+    assert degenerate(contract(figures=[Figures(0.9980, 1.0, 4e-4, True)])) == ()
+
+
+LOSS = """    def __init__(self):
+        super().__init__()
+
+    def forward(self, x):
+        return (x * x).mean()
+"""
+NORM = """    def __init__(self):
+        super().__init__()
+        self.norm = nn.LayerNorm({width})
+
+    def forward(self, x):
+        return self.norm(x){used}
+"""
+IDLE = """    def __init__(self):
+        super().__init__()
+        self.idle = nn.Linear(4, 4)
+
+    def forward(self, x):
+        return torch.relu(x)
+"""
+RARE = """    def __init__(self):
+        super().__init__()
+
+    def forward(self, x):
+        return (x > 2).sum(dtype=x.dtype) + 7
+"""
+
+
+@pytest.mark.parametrize(
+    ("body", "said"),
+    [
+        (LOSS, ""),
+        (NORM.format(width=8, used=""), ""),
+        (NORM.format(width=8, used=" * 0 + x"), "other weights give the same output"),
+        (IDLE, "other weights give the same output"),
+        (RARE, "other inputs give the same output"),
+    ],
+)
+def test_losses_and_norms_as_they_begin_are_honest_and_what_uses_nothing_is_not(
+    body: str, said: str, evaluator: ModuleEvaluator, tmp_path: Path
+) -> None:
+    path = tmp_path / "problem.py"
+    ends = "def get_inputs():\n    return [torch.rand(64, 8)]\n\n\ndef get_init_inputs():\n    return []\n"
+    path.write_text(f"import torch\nimport torch.nn as nn\n\n\nclass Model(nn.Module):\n{body}\n\n{ends}")
+    notes = anyio.run(evaluator.admit, load(path).problem).notes
+    assert "; ".join(note.partition(";")[0] for note in notes) == (f"degenerate: {said}" if said else "")
+
+
+def test_of_two_short_rounds_the_faster_counts_for_each_side() -> None:
+    first = Pair({"original": {CALL: 0.010}, "candidate": {CALL: 0.009}}, {"original": 0.011, "candidate": 0.020})
+    second = Pair({"original": {CALL: 0.012}, "candidate": {CALL: 0.005}}, {"original": 0.013, "candidate": 0.006})
+    found = fastest([first, second])
+    assert found.seconds == {"original": {CALL: 0.010}, "candidate": {CALL: 0.005}}
+    assert found.elapsed == {"original": 0.011, "candidate": 0.006}
+    assert fastest([first]) == first
 
 
 def test_shapes_as_data_change_the_problem(tmp_path: Path) -> None:

@@ -55,7 +55,7 @@ class Figures(msgspec.Struct, frozen=True):
 
 class Apart(msgspec.Struct, frozen=True):
     """The largest difference of the output, as a share of its largest value: when called again with the same, with
-    other inputs, with other weights."""
+    other inputs (the most of several draws), with every weight changed a little."""
 
     again: float
     inputs: float
@@ -136,7 +136,7 @@ COMPARED = {
     "int32": "int",
 }
 _SENSITIVE = 1e-4  # a smaller share of the largest value is within the tolerance: nobody could tell
-_NEARLY_CONSTANT = 1e-3
+_NEARLY_CONSTANT = 1e-3  # of all values, for then one number in their middle nearly is within the tolerance of each
 
 
 def degenerate(contract: Contract) -> tuple[str, ...]:
@@ -147,8 +147,9 @@ def degenerate(contract: Contract) -> tuple[str, ...]:
         largest = max(abs(figures.least), abs(figures.most))
         if largest == 0:
             found.append(f"{place} is zero everywhere")
-        elif contract.outputs[number].elements > 1 and figures.std / largest < _NEARLY_CONSTANT:
-            found.append(f"{place} is nearly constant (deviation {figures.std:.1e} at {largest:.1e})")
+        elif contract.outputs[number].elements > 1 and figures.most - figures.least < _NEARLY_CONSTANT * largest:
+            spread = figures.most - figures.least
+            found.append(f"{place} is nearly constant (its values are within {spread:.1e} at {largest:.1e})")
     if not found and contract.tensors and contract.apart.inputs < _SENSITIVE:
         found.append("other inputs give the same output")
     if not found and contract.weights and contract.apart.weights < _SENSITIVE:
@@ -159,14 +160,16 @@ def degenerate(contract: Contract) -> tuple[str, ...]:
 @final
 @dataclass(frozen=True, slots=True)
 class Plans:
-    """The plans of the calls of both sides, and of the rounds that make their inputs (``shim_calls.h``)."""
+    """The plans of the calls of both sides, and of the rounds that make their inputs (``shim_calls.h``); ``twice``:
+    whether a pair is two rounds, the faster of which counts for each side."""
 
     calls: Blob
     made: Blob
     slots: int
+    twice: bool = False
 
 
-def plans(contract: Contract, slots: int, report: int = 0) -> Plans:
+def plans(contract: Contract, slots: int, report: int = 0, twice: bool = False) -> Plans:
     """Inputs are read, outputs written, and behind them a ``report`` of so many bytes; the maker reads a seed, writes
     inputs and, as doubles, outputs."""
     inputs = [one.bytes for one in contract.tensors]
@@ -176,6 +179,7 @@ def plans(contract: Contract, slots: int, report: int = 0) -> Plans:
         _plan([(size, READ_ONLY) for size in inputs] + [(size, WRITTEN) for size in outputs], slots),
         _plan([(SEED_BYTES, READ_ONLY)] + [(size, WRITTEN) for size in (*inputs, *exact)], slots),
         slots,
+        twice,
     )
 
 

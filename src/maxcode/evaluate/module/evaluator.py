@@ -38,6 +38,7 @@ from maxcode.evaluate.module.sides import BUILD_FAILED, CANDIDATE, REFERENCE, WR
 from maxcode.evaluate.module.track import CALL, Failed, ModuleTrack, open_track
 from maxcode.evaluate.prepare import Admitted, Input
 from maxcode.evaluate.racing import (
+    SHORT_PASS_S,
     End,
     Held,
     Pair,
@@ -132,7 +133,9 @@ class ModuleEvaluator:
         stage = replace(stage, contract=await stage.describe(reference))
         stage = await stage.with_weights(reference)
         seconds = await self._seconds(stage, reference)
-        plan = plans(stage.contract, stage.contract.slots(seconds), REPORT_BYTES * stage.on_device)
+        slots = stage.contract.slots(seconds)
+        short = slots * seconds < SHORT_PASS_S and not stage.on_device
+        plan = plans(stage.contract, slots, REPORT_BYTES * stage.on_device, twice=short)
         caveats = tuple(
             f"degenerate: {why}; a program could pass without doing the work, so a speed-up means nothing here"
             for why in degenerate(stage.contract)
@@ -206,7 +209,7 @@ class ModuleEvaluator:
             async with build_lane():
                 track = await stack.enter_async_context(open_track(staged.stage, staged.plans, staged.reference, sides))
                 for _ in range(verify):
-                    await track.pair()
+                    await track.round()
             held = await run_until(end, track)
         return held, _seeded(track)
 
