@@ -17,6 +17,7 @@ FLOOR = {
     "errors",
     "feedback",
     "languages",
+    "lines",
     "native",
     "source",
     "stats",

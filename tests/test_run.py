@@ -11,10 +11,11 @@ from maxcode.cli.progress import Progress
 from maxcode.config import model_settings
 from maxcode.errors import InputError
 from maxcode.model import Message
+from maxcode.model.connect import ModelSettings, estimate_tokens
 from maxcode.model.journal import CALLS
 from maxcode.preview import Preview
-from maxcode.record import Evaluated, Proposed, check_header
-from maxcode.run import Request, completed
+from maxcode.record import Batch, Critiqued, Evaluated, Proposed, Settled, check_header
+from maxcode.run import Request, completed, first_prompt
 from maxcode.types import Action, Evaluation, Outcome, Usage
 
 
@@ -67,7 +68,29 @@ def test_a_preview_says_plainly_that_no_model_is_asked() -> None:
     told = Preview((Message("user", "hi"),), 1, 0, 0).as_text()
     assert told.endswith("first prompt about 1 tokens; the policy and the critic are no language models, so the run "
                          "makes no calls")  # fmt: skip
-    assert "8 model calls, 400 tokens or more" in Preview((), 40, 8, 400).as_text()
+    assert "8 model calls, 400 tokens (of a price that is not known) or more" in Preview((), 40, 8, 400).as_text()
+    assert "8 model calls, 400 tokens ($0.037) or more" in Preview((), 40, 8, 400, 0.0371).as_text()
+
+
+@pytest.mark.parametrize("critic", ["rules", "llm", "llm:small"])
+def test_a_dry_run_tells_what_a_run_would_cost_where_all_prices_are_known(
+    critic: str, place: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("OPENAI_BASE_URL", "http://127.0.0.1:9/v1")
+    prices = {"big": '"big" = { input = 10.0, output = 100.0 }', "small": '"small" = { input = 1.0, output = 2.0 }'}
+
+    def shown(*known: str) -> Preview:
+        (place / "prices.toml").write_text("\n".join(prices[name] for name in known))
+        models = ModelSettings(prices=place / "prices.toml")
+        return first_prompt(Request(place / "slow.c", place / "tests", "llm:big", critic=critic, models=models))
+
+    found, partly = shown("big", "small"), shown("small")
+    answer = estimate_tokens(SLOW)
+    big = (10 * found.prompt_tokens + 100 * answer) / 1e6
+    small = (found.prompt_tokens + 2 * answer) / 1e6
+    assert found.dollars == pytest.approx(24 * (big + {"rules": 0, "llm": big, "llm:small": small}[critic]))
+    assert partly.dollars is None
+    assert partly.calls == found.calls == 24 * (1 if critic == "rules" else 2)
 
 
 def test_progress_tells_what_proposals_have_cost(capsys: pytest.CaptureFixture[str]) -> None:
@@ -77,3 +100,16 @@ def test_progress_tells_what_proposals_have_cost(capsys: pytest.CaptureFixture[s
     assert "1/4 candidates (1 unparsed), nothing faster yet, proposals 2 calls, 1000 tokens, $0.25" in (
         capsys.readouterr().err
     )
+
+
+def test_progress_that_is_no_live_line_repeats_nothing(capsys: pytest.CaptureFixture[str]) -> None:
+    with Progress(4) as progress:
+        progress.watch(Batch(batch=1, parents=((0, 0), (0, 0))))
+        for slot in range(2):
+            progress.watch(Evaluated(at=(1, slot), evaluation=Evaluation(Outcome.WRONG)))
+            progress.watch(Critiqued(at=(1, slot), critique=""))
+        progress.watch(Settled(batch=1))
+        progress.watch(Settled(batch=2))
+    told = [line.rpartition(", ")[0] for line in capsys.readouterr().err.splitlines()[1:]]
+    counts = ("none yet", "1 wrong", "2 wrong")
+    assert told == [f"{n}/4 candidates ({words}), nothing faster yet" for n, words in enumerate(counts)]

@@ -95,6 +95,12 @@ def critic(name: str, policy: str, models: Models) -> Critic:
     raise unknown("critic", name, CRITICS)
 
 
+def models_asked(policy: str, critic: str) -> tuple[str, ...]:
+    """The models that the policy and the critic of these names ask, one for each that asks one."""
+    critic = policy if critic == "llm" else critic
+    return tuple(_model_of(name) for name in (policy, critic) if name.startswith(LLM))
+
+
 def model_settings(path: Path | None, given: Mapping[str, Any]) -> ModelSettings:
     """How models are reached: the table ``[model]`` of a TOML file, whose keys are the fields of ``ModelSettings``, and
     over it what was ``given`` (None = not given)."""

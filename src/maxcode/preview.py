@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import final
 
@@ -13,6 +14,7 @@ from maxcode.critique import LlmCritic
 from maxcode.methods import Tempered
 from maxcode.model import Message
 from maxcode.model.connect import estimate_tokens
+from maxcode.model.prices import Price
 from maxcode.policy.llm import Llm, messages
 from maxcode.reached import Reached
 from maxcode.types import Observation, Problem, State
@@ -23,12 +25,14 @@ from maxcode.types import Observation, Problem, State
 class Preview:
     """The first prompt, by role, and the estimate: ``prompt_tokens`` of that prompt (one token per four bytes);
     ``calls``: one per candidate, and one more where a model critic is asked for each; ``tokens``: those calls with this
-    prompt and an answer as long as the program.  Later prompts are longer, so the real figure is higher."""
+    prompt and an answer as long as the program; ``dollars``: what they cost, None where a model's price is not known.
+    Later prompts are longer, so the real figures are higher."""
 
     messages: tuple[Message, ...]
     prompt_tokens: int
     calls: int
     tokens: int
+    dollars: float | None = None
 
     def as_json(self) -> str:
         """One object."""
@@ -43,14 +47,18 @@ class Preview:
     def _whole_run(self) -> str:
         if not self.calls:
             return "the policy and the critic are no language models, so the run makes no calls"
+        money = "of a price that is not known" if self.dollars is None else f"${self.dollars:.2g}"
         return (
-            f"the whole run about {self.calls} model calls, {self.tokens} tokens or more, since prompts grow with the "
-            "path"
+            f"the whole run about {self.calls} model calls, {self.tokens} tokens ({money}) or more, since prompts grow "
+            "with the path"
         )
 
 
-def preview(problem: Problem, method: Method, budget: int, seed: int) -> Preview:
-    """The prompt of the first slot of a run.  A policy that is no model is shown what a model would be."""
+def preview(problem: Problem, method: Method, budget: int, seed: int, prices: Sequence[Price | None] = ()) -> Preview:
+    """The prompt of the first slot of a run.  A policy that is no model is shown what a model would be.
+
+    ``prices``: of each model that is asked once for every candidate, None where it is not known.
+    """
     root = State(problem)
     observation = Observation(method.observe(root, Reached(root)), root, draw_of(seed, root, 0))
     policy = method.policy.policy if isinstance(method.policy, Tempered) else method.policy
@@ -58,4 +66,7 @@ def preview(problem: Problem, method: Method, budget: int, seed: int) -> Preview
     size = sum(estimate_tokens(message.text) for message in asked)
     answer = sum(estimate_tokens(text) for text in problem.program.files.values())
     calls = budget * (isinstance(policy, Llm) + isinstance(method.critic, LlmCritic))
-    return Preview(asked, size, calls, calls * (size + answer))
+    each = [None if one is None else one.dollars(size, answer) for one in prices]
+    known = [one for one in each if one is not None]
+    dollars = budget * sum(known) if calls and len(known) == len(each) else None
+    return Preview(asked, size, calls, calls * (size + answer), dollars)

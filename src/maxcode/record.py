@@ -7,8 +7,6 @@ resume rebuilds its states from these lines alone, because searches are pure fun
 
 from __future__ import annotations
 
-import fcntl
-import os
 import time
 import tomllib
 from collections.abc import Callable, Iterator, Mapping
@@ -19,6 +17,7 @@ import msgspec
 import tomli_w
 
 from maxcode.errors import InputError, RecordError
+from maxcode.lines import append_line, open_lines
 from maxcode.types import Action, Evaluation, StateId, Usage
 
 EVENTS = "events.jsonl"
@@ -110,7 +109,7 @@ class Record:
         self.append(Opened())
 
     def _open(self, folder: Path) -> list[Line]:
-        self._file = _open_events(folder)
+        self._file = open_lines(folder / EVENTS)
         try:
             return list(read_events(folder))
         except RecordError:
@@ -127,8 +126,7 @@ class Record:
         """Write one part and hand it to the operating system before returning."""
         stamped = msgspec.structs.replace(event, t=round(self._clock(), 3))
         if self._file is not None:
-            self._file.write(_encode.encode(stamped) + b"\n")
-            self._file.flush()
+            append_line(self._file, _encode.encode(stamped), EVENTS)
         self._index(stamped)
 
     def _index(self, line: Line) -> None:
@@ -210,31 +208,6 @@ class _Stopwatch:
 
     def seconds_at(self, now: float) -> float:
         return self._past + now - self._started
-
-
-def _open_events(folder: Path) -> BinaryIO:
-    path = folder / EVENTS
-    try:
-        folder.mkdir(parents=True, exist_ok=True)
-        file = open(path, "a+b")  # noqa: SIM115  held for the life of the record
-    except OSError as error:
-        raise InputError(
-            f"cannot write to the output folder {folder}: {error.strerror}; choose another --out"
-        ) from error
-    try:
-        fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
-    except OSError as error:
-        file.close()
-        raise RecordError(f"{folder} is in use by another maxcode; wait for it, or choose another --out") from error
-    _drop_torn_line(file)
-    return file
-
-
-def _drop_torn_line(file: BinaryIO) -> None:
-    file.seek(0)
-    whole = file.read().rfind(b"\n") + 1
-    file.truncate(whole)
-    file.seek(0, os.SEEK_END)
 
 
 def read_header(folder: Path) -> dict[str, Any]:

@@ -18,7 +18,7 @@ import anyio
 
 from maxcode import methods, prompts
 from maxcode.certificate import FILE, certified, fields_of
-from maxcode.config import LLM, USUAL, usual_critic
+from maxcode.config import LLM, USUAL, models_asked, usual_critic
 from maxcode.config import critic as critic_named
 from maxcode.config import policy as policy_named
 from maxcode.errors import InputError
@@ -29,7 +29,7 @@ from maxcode.evaluate.prepare import Admitted
 from maxcode.evaluate.sandbox import Sandbox
 from maxcode.languages import language_of
 from maxcode.model import Model
-from maxcode.model.connect import recorded
+from maxcode.model.connect import price_of, recorded
 from maxcode.model.journal import Journal
 from maxcode.optimize import Method, Run, optimize
 from maxcode.policy.rewriter import reachable
@@ -117,7 +117,8 @@ def first_prompt(request: Request) -> Preview:
     evaluator, found = anyio.run(_prepare, loaded.problem)
     with Journal() as journal:
         method = _method(request, journal, _scene(request, found, describe(evaluator.sandbox)))
-    return preview(found.problem, method, request.budget, request.seed)
+    prices = [price_of(name, request.models) for name in models_asked(request.policy, request.critic)]
+    return preview(found.problem, method, request.budget, request.seed, prices)
 
 
 def completed(request: Request) -> tuple[Loaded, Request]:

@@ -15,8 +15,7 @@ import anyio
 
 from maxcode.errors import InputError
 from maxcode.evaluate.module.shrink import LIMIT_MB, Shrunk, shrink
-from maxcode.evaluate.sandbox import Sandbox
-from maxcode.evaluate.selftest import require_safe
+from maxcode.evaluate.selftest import open_safe
 from maxcode.evaluate.toolchain import cache_root
 from maxcode.problems import load
 from maxcode.problems.shapes import OURS, Shape, Shapes, read_shapes, with_constants, write_shapes
@@ -68,8 +67,7 @@ def _small(problem: Problem) -> Shape:
 
 
 async def _shrunk(problem: Problem, limit_mb: float) -> Shrunk:
-    sandbox = await Sandbox.open()
-    await require_safe(sandbox)
+    sandbox = await open_safe()
     ours = read_shapes(OURS).of(problem.program.text)
     return await shrink(sandbox, problem, limit_mb, () if ours is None else (ours.constants,))
 

@@ -39,11 +39,10 @@ from maxcode.evaluate.judging import not_permitted, reject
 from maxcode.evaluate.lanes import build_lane, timing_lane
 from maxcode.evaluate.machine import describe
 from maxcode.evaluate.prepare import TIMED_FLOOR_S, Admitted, Input, choose_compared
-from maxcode.evaluate.program import ProgramEvaluator
+from maxcode.evaluate.program import ProgramEvaluator, open_evaluator
 from maxcode.evaluate.racing import Entry, Field, Side, Track, WrongOutput, run_until
 from maxcode.evaluate.sandbox import Blob, Sandbox
 from maxcode.evaluate.sanitize import Sanitized, sanitized
-from maxcode.evaluate.selftest import require_safe
 from maxcode.evaluate.verify import Verified, verify
 from maxcode.stats import median_interval
 from maxcode.types import Action, Outcome, Problem, Program
@@ -122,11 +121,8 @@ async def opened(problem: Problem, winner: Program, say: Say, made_from: int | N
     started = time.monotonic()
     if problem.kind == "module":
         return await module_work(await open_modules(beside_compiled=False), problem, winner)
-    sandbox = await Sandbox.open()
-    await require_safe(sandbox)
-    builder = Builder(sandbox, sandbox.cache)
-    evaluator = ProgramEvaluator(sandbox, builder, seed=made_from)
-    return Work(sandbox, builder, evaluator, problem, await evaluator.admit(problem), winner, started)
+    evaluator = await open_evaluator(seed=made_from)
+    return Work(*evaluator.bench, evaluator, problem, await evaluator.admit(problem), winner, started)
 
 
 async def measured(work: Working, found: Certificate, say: Say) -> Certificate:

@@ -22,6 +22,7 @@ class Progress:
         self._best: Interval | None = None
         self._leader: Interval | None = None
         self._started = time.monotonic()
+        self._told = ""
         self._display = Display()
 
     def __enter__(self) -> Progress:
@@ -55,7 +56,10 @@ class Progress:
                     self._note(evaluation)
             case _:
                 return
-        self._display.say(self._line())
+        told = self._line()
+        if told != self._told or self._display.is_live:
+            self._display.say(f"{told}, {time.monotonic() - self._started:.0f} s")
+        self._told = told
 
     def say(self, words: str) -> None:
         """What is done when the candidates are."""
@@ -79,8 +83,7 @@ class Progress:
             best = f"best {self._leader} (to be confirmed)"
         else:
             best = "nothing faster yet"
-        told = f"{done}/{self._budget} candidates ({counts or 'none yet'}), {best}{self._spent()}"
-        return f"{told}, {self._seconds():.0f} s"
+        return f"{done}/{self._budget} candidates ({counts or 'none yet'}), {best}{self._spent()}"
 
     def _spent(self) -> str:
         """What the proposals have cost; what the critic did is told at the end."""
@@ -88,6 +91,3 @@ class Progress:
             return ""
         money = f", ${self._paid.dollars:.2f}" if self._paid.dollars else ""
         return f", proposals {self._paid.calls} calls, {self._paid.tokens} tokens{money}"
-
-    def _seconds(self) -> float:
-        return time.monotonic() - self._started

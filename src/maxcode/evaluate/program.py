@@ -48,7 +48,7 @@ from maxcode.evaluate.profile import hotspots
 from maxcode.evaluate.racing import Entry, Field, Side, WrongOutput
 from maxcode.evaluate.roofline import memory_of, peak_gflops
 from maxcode.evaluate.sandbox import Sandbox
-from maxcode.evaluate.selftest import require_safe
+from maxcode.evaluate.selftest import open_safe
 from maxcode.evaluate.standing import last_standing
 from maxcode.evaluate.unseen import Made, Prover, Unseen
 from maxcode.evaluate.verify import Verified, verify
@@ -92,6 +92,11 @@ class ProgramEvaluator:
     def sandbox(self) -> str:
         """The sandbox's tier in words; part of every result."""
         return self._sandbox.describe()
+
+    @property
+    def bench(self) -> tuple[Sandbox, Builder]:
+        """Where it runs and builds, for who measures more of the same."""
+        return self._sandbox, self._builder
 
     @property
     def seed(self) -> int:
@@ -322,8 +327,7 @@ class ProgramEvaluator:
 _ALONE = "; if it starts processes, which no program can in tier 2 of the sandbox, give it tier 1 (docs/measuring.md)"
 
 
-async def open_evaluator(rule: RaceRule = RaceRule()) -> ProgramEvaluator:  # noqa: B008
+async def open_evaluator(rule: RaceRule = RaceRule(), seed: int | None = None) -> ProgramEvaluator:  # noqa: B008
     """An evaluator on this machine's sandbox; UnsafeError where none holds."""
-    sandbox = await Sandbox.open()
-    await require_safe(sandbox)
-    return ProgramEvaluator(sandbox, Builder(sandbox, sandbox.cache), rule)
+    sandbox = await open_safe()
+    return ProgramEvaluator(sandbox, Builder(sandbox, sandbox.cache), rule, seed)

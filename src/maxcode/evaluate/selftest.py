@@ -138,6 +138,13 @@ async def _trouble(
         return f"the sandbox broke ({error or 'no answer'})"
 
 
+async def open_safe() -> Sandbox:
+    """This machine's sandbox; UnsafeError where none works or holds."""
+    sandbox = await Sandbox.open()
+    await require_safe(sandbox)
+    return sandbox
+
+
 async def require_safe(sandbox: Sandbox) -> None:
     """Run the suite once per boot, kernel, tier and version of the shim; UnsafeError naming what got through, and the
     cure.  Without a sandbox, which somebody demanded, there is nothing to test."""

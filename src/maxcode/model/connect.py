@@ -86,9 +86,14 @@ def recorded(name: str, settings: ModelSettings, journal: Journal) -> Journalled
 
 def is_priced(name: str, settings: ModelSettings, environment: Mapping[str, str] | None = None) -> bool:
     """Whether it is known what the model called ``name`` costs, reached like this."""
+    return price_of(name, settings, environment) is not None
+
+
+def price_of(name: str, settings: ModelSettings, environment: Mapping[str, str] | None = None) -> Price | None:
+    """What the model called ``name`` costs, reached like this; None where that is not known."""
     variables = os.environ if environment is None else environment
     endpoint = (_claude_at if _is_anthropic(name, settings, variables) else _openai_at)(name, settings, variables)
-    return _price(endpoint, settings, variables) is not None
+    return _price(endpoint, settings, variables)
 
 
 def estimate_tokens(text: str) -> int:

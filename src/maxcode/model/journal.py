@@ -2,16 +2,13 @@
 
 A call is known by its content: model name, messages, parameters and draw.  The same call again is answered from the
 journal and not paid, whoever asks; two that are under way at once are asked once.  Answers stay on disk, and only where
-each one lies is kept in memory, so that a call costs the same after ten thousand others.  A line survives the death of
-this process, not that of the machine: it is handed to the operating system, and not waited for.
+each one lies is kept in memory, so that a call costs the same after ten thousand others.
 """
 
 from __future__ import annotations
 
-import fcntl
 import hashlib
 import io
-import os
 import time
 from collections.abc import Callable
 from dataclasses import replace
@@ -21,7 +18,8 @@ from typing import BinaryIO, final
 import anyio
 import msgspec
 
-from maxcode.errors import BoundaryError, InputError, MachineError, ProviderError, RecordError
+from maxcode.errors import BoundaryError, ProviderError, RecordError
+from maxcode.lines import append_line, open_lines
 from maxcode.model import Completion, Model, Request
 from maxcode.types import Usage
 
@@ -127,18 +125,10 @@ class _Lines:
 
     def append(self, call: Answered | Failed) -> None:
         """Write one line and hand it to the operating system before returning."""
-        line = _encode(call) + b"\n"
-        self.file.seek(self.size)
-        try:
-            whole = self.file.write(line) == len(line)
-        except OSError as error:
-            self.file.truncate(self.size)
-            raise MachineError(f"cannot write to {CALLS}: {error.strerror}; make room, then run again") from error
-        if not whole:
-            self.file.truncate(self.size)
-            raise MachineError(f"cannot write to {CALLS}: the disk is full; make room, then run again")
+        line = _encode(call)
+        append_line(self.file, line, CALLS)
         cost = _Cost(call.completion.usage) if isinstance(call, Answered) else None
-        self._note(_Glance("", call.key, call.model, None, cost), len(line))
+        self._note(_Glance("", call.key, call.model, None, cost), len(line) + 1)
 
     def find(self, key: str) -> Completion | None:
         found = self._at(bytes.fromhex(key))
@@ -303,22 +293,7 @@ def _past(replay: Path) -> _Lines:
 
 def _opened(folder: Path) -> _Lines:
     path = folder / CALLS
-    try:
-        folder.mkdir(parents=True, exist_ok=True)
-        # Unbuffered: one line is one write, and nothing is left behind in this process.
-        file = open(os.open(path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o644), "r+b", buffering=0)  # noqa: SIM115
-    except OSError as error:
-        raise InputError(
-            f"cannot write to the output folder {folder}: {error.strerror}; choose another --out"
-        ) from error
-    try:
-        fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
-    except OSError as error:
-        file.close()
-        raise RecordError(f"{folder} is in use by another maxcode; wait for it, or choose another --out") from error
-    lines = _indexed(_Lines(file), path)
-    file.truncate(lines.size)
-    return lines
+    return _indexed(_Lines(open_lines(path)), path)
 
 
 def _indexed(lines: _Lines, path: Path) -> _Lines:
