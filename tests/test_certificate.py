@@ -5,6 +5,7 @@ from __future__ import annotations
 import dataclasses
 import hashlib
 import json
+import re
 import shutil
 from collections.abc import Callable
 from dataclasses import replace
@@ -194,7 +195,11 @@ def test_a_winner_that_is_not_faster_here_ends_with_status_1(copied: Path) -> No
     claimed_for(copied, SLOW.replace("long n,", "/* the same program */ long n,"))
     found = verify(copied)
     assert found.return_value == 1, found.output
-    assert "does not hold here: 1.0" in found.stdout
+    told = re.match(r"does not hold here: ([0-9.]+)x \[([0-9.]+), ([0-9.]+)\]", found.stdout)
+    assert told is not None, found.stdout
+    value, low, high = map(float, told.groups())
+    assert 0.9 < value < 1.1  # a little below 1 as often as above it: equal programs on a machine with other work
+    assert low < 1.05 and high > 0.95
     assert "the intervals have nothing in common" in found.stdout
 
 
