@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import ast
+import subprocess
+import sys
 from pathlib import Path
 
 import maxcode
@@ -27,7 +29,7 @@ FLOOR = {
     "techniques",
 }
 SIBLINGS = {"problems", "policy", "evaluate", "critique", "observe", "value", "search", "record"}
-MEETING = {"optimize", "batch", "budget", "distinct", "methods", "bench", "train", "cluster"}
+MEETING = {"optimize", "batch", "budget", "distinct", "guided", "methods", "bench", "train", "cluster"}
 READS_ONLY = {"report": FLOOR | {"record"}}
 FRONT = {
     "run",
@@ -83,16 +85,31 @@ def test_every_file_imports_only_what_its_room_may() -> None:
     assert wrong == {}
 
 
+HEAVY = {"torch", "numpy", "pandas", "scipy", "transformers", "sklearn", "peft", "tokenizers", "safetensors"}
+HEAVY_ROOMS = (
+    ROOT / "evaluate" / "module" / "inside",  # runs in the sandbox, where torch is
+    ROOT / "value" / "generative",  # imported when such a model is opened
+    ROOT / "train" / "boosting.py",  # imports scikit-learn when trees are fitted
+    ROOT / "train" / "tuning.py",  # imported when a network is trained
+)
+
+
 def test_the_core_never_imports_torch_or_numpy() -> None:
-    heavy = {"torch", "numpy", "pandas", "scipy", "transformers"}
-    inside = ROOT / "evaluate" / "module" / "inside"  # these files run in the sandbox, where torch is
+    heavy = HEAVY
     for path in ROOT.rglob("*.py"):
-        if path.is_relative_to(inside):
+        if any(path.is_relative_to(room) for room in HEAVY_ROOMS):
             continue
         for node in ast.walk(ast.parse(path.read_text())):
             names = [alias.name for alias in node.names] if isinstance(node, ast.Import) else []
             names += [node.module or ""] if isinstance(node, ast.ImportFrom) else []
             assert not {name.split(".")[0] for name in names} & heavy, path
+
+
+def test_nothing_heavy_is_loaded_by_the_command_line_or_by_a_value_model_of_trees() -> None:
+    modules = "maxcode.cli, maxcode.value, maxcode.train.to_go, maxcode.train.fitting"
+    code = f"import sys, {modules}; print([name for name in {sorted(HEAVY)!r} if name in sys.modules])"
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert done.stdout.strip() == "[]"
 
 
 def test_what_runs_in_the_sandbox_is_imported_by_nobody() -> None:

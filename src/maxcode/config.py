@@ -19,6 +19,7 @@ import msgspec
 from maxcode.completion import Answer
 from maxcode.critique import LlmCritic, RuleCritic
 from maxcode.errors import InputError, unknown
+from maxcode.guided import Guide
 from maxcode.model import Model
 from maxcode.model.connect import ModelSettings
 from maxcode.policy.kernels import Kernels
@@ -26,6 +27,7 @@ from maxcode.policy.llm import Llm
 from maxcode.policy.modules import Modules
 from maxcode.policy.rewriter import Rewriter
 from maxcode.roles import Critic, Policy
+from maxcode.value import load
 
 LLM = "llm:"
 
@@ -99,6 +101,14 @@ def models_asked(policy: str, critic: str) -> tuple[str, ...]:
     """The models that the policy and the critic of these names ask, one for each that asks one."""
     critic = policy if critic == "llm" else critic
     return tuple(_model_of(name) for name in (policy, critic) if name.startswith(LLM))
+
+
+def guide(folder: Path | None, draw: int, unranked: float) -> Guide | None:
+    """The value model in ``folder``, None where none is given."""
+    if folder is None:
+        return None
+    foreseer = load(folder)
+    return Guide(foreseer, foreseer, draw, unranked)
 
 
 def model_settings(path: Path | None, given: Mapping[str, Any]) -> ModelSettings:

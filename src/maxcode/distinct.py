@@ -40,10 +40,20 @@ async def propose(
 
 def _writable(action: Action) -> Action:
     """The action without lone surrogates, which a half-received answer can hold and no file can."""
-    program = action.program
-    if program is not None:
-        program = Program({path: _clean(text) for path, text in program.files.items()})
-    return replace(action, program=program, completion=_clean(action.completion), unread=_clean(action.unread))
+    drawn = tuple(replace(one, program=_cleaned(one.program)) for one in action.drawn)
+    return replace(
+        action,
+        program=_cleaned(action.program),
+        completion=_clean(action.completion),
+        unread=_clean(action.unread),
+        drawn=drawn,
+    )
+
+
+def _cleaned(program: Program | None) -> Program | None:
+    if program is None:
+        return None
+    return Program({path: _clean(text) for path, text in program.files.items()})
 
 
 def _clean(text: str) -> str:

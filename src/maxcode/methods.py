@@ -18,6 +18,7 @@ from typing import final
 from maxcode.batch import Method
 from maxcode.critique import RuleCritic, diagnose
 from maxcode.errors import InputError, unknown
+from maxcode.guided import VALUE, Guide, base, guided_policy, variants
 from maxcode.observe import (
     PARTS,
     Part,
@@ -42,6 +43,7 @@ from maxcode.reached import Reached
 from maxcode.roles import Critic, Policy, Search
 from maxcode.search import Beam, BestOfN, CudaLlm, EffiLearner, Elites, PerfCodeGen, Refine, Tree
 from maxcode.search.perfcodegen import phase
+from maxcode.search.ranking import By
 from maxcode.types import Action, Evaluation, Machine, Observation, Problem, State
 
 PLUS = "+maxcode"
@@ -56,7 +58,8 @@ class Scene:
 
     ``original`` is the diagnosis of the original program, ``baseline`` its evaluation; ``inputs`` holds what is quoted
     of the seen tests, by name; ``without`` names parts (``observe.PARTS``) that are switched off.  ``shape`` is the
-    budget that the search's width follows from, where a run began with another one; ``asks_model``: see ``Frame``.
+    budget that the search's width follows from, where a run began with another one; ``asks_model``: see ``Frame``;
+    ``guide`` is the value model, which every state is shown to where there is one.
     """
 
     machine: Machine
@@ -66,6 +69,7 @@ class Scene:
     without: frozenset[str] = frozenset()
     shape: int | None = None
     asks_model: bool = False
+    guide: Guide | None = None
 
 
 def scene(described: Machine, problem: Problem, baseline: Evaluation, without: frozenset[str] = frozenset()) -> Scene:
@@ -114,12 +118,13 @@ class Recipe:
 @final
 @dataclass(frozen=True, slots=True)
 class Frame:
-    """What a search is cut to: the ``budget`` of candidates, the ``shape`` (the budget that the run began with), and
-    whether a model is asked, whose answers take long."""
+    """What a search is cut to: the ``budget`` of candidates, the ``shape`` (the budget that the run began with),
+    whether a model is asked, whose answers take long, and what it goes ``by``."""
 
     budget: int
     shape: int
     asks_model: bool = False
+    by: By = "reward"
 
     @property
     def generation(self) -> int:
@@ -148,16 +153,16 @@ def _perfcodegen(frame: Frame) -> Search:
 
 def _cuda_llm(frame: Frame) -> Search:
     width = max(1, round(math.sqrt(frame.shape)))
-    return CudaLlm(width=width, depth=math.ceil(frame.budget / width))
+    return CudaLlm(width=width, depth=math.ceil(frame.budget / width), by=frame.by)
 
 
 def _beam(frame: Frame) -> Search:
     side = max(1, round(frame.shape ** (1 / 3)))
-    return Beam(width=side, children=side)
+    return Beam(width=side, children=side, by=frame.by)
 
 
 def _tree(frame: Frame) -> Search:
-    return Tree(width=frame.generation)
+    return Tree(width=frame.generation, by=frame.by)
 
 
 def _elites(frame: Frame) -> Search:
@@ -261,36 +266,42 @@ def explained() -> dict[str, str]:
 
 def recipe(name: str, without: frozenset[str] = frozenset()) -> Recipe:
     """The recipe called ``name``, ``without`` some of its parts; InputError with the nearest spelling for unknown
-    names of either.  A part that the method does not show may be named too."""
-    if name not in names():
-        raise unknown("method", name, names())
+    names of either.  A part that the method does not show may be named too.  A guided variant (``guided``) shows what
+    its method shows."""
+    plain = base(name)
+    if name not in (known := [*names(), *variants(names())]):
+        raise unknown("method", name, known)
     for part in sorted(without):
         if part not in PARTS:
             raise unknown("part", part, PARTS)
-    found = next(one for one in RECIPES if one.name == name.removesuffix(PLUS))
-    added = ADDED if name.endswith(PLUS) else ()
+    found = next(one for one in RECIPES if one.name == plain.removesuffix(PLUS))
+    added = ADDED if plain.endswith(PLUS) else ()
     parts = tuple(part for part in PARTS if part in (*found.parts, *added) and part not in without)
-    return replace(found, name=name, line=names()[name], parts=parts)
+    return replace(found, name=name, line=names()[plain], parts=parts)
 
 
 _RULES = RuleCritic()
 
 
 def method(name: str, policy: Policy, budget: int, scene: Scene, critic: Critic = _RULES) -> Method:
-    """The method called ``name`` for a budget of candidates; InputError with the nearest spelling otherwise.
+    """The method called ``name`` for a budget of candidates; InputError with the nearest spelling otherwise, or where
+    it asks a value model and the scene has none.
 
     ``critic`` is asked where the method shows critiques; where it does not, the rule critic, which costs nothing,
     writes them for the record.
     """
     made = recipe(name, scene.without)
     asked = critic if made.shows("critiques") else _RULES
+    policy = guided_policy(name, policy, scene.guide)
     if made.temperatures != (0.6, 0.6):
         policy = Tempered(policy, *made.temperatures)
+    by: By = "value" if name.endswith(VALUE) else "reward"
     return Method(
         policy,
-        made.search(Frame(budget, scene.shape or budget, scene.asks_model)),
+        made.search(Frame(budget, scene.shape or budget, scene.asks_model, by)),
         compose(*(_part(part, made, scene) for part in made.parts)),
         asked,
+        scene.guide.value if scene.guide is not None else None,
     )
 
 
@@ -310,7 +321,7 @@ class Tempered:
 
 def _part(name: str, made: Recipe, scene: Scene) -> Part:
     """The part called ``name`` as this method shows it."""
-    plus = made.name.endswith(PLUS)
+    plus = base(made.name).endswith(PLUS)
     makers: dict[str, Callable[[], Part]] = {
         "statement": statement,
         "program": program,

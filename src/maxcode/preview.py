@@ -16,6 +16,7 @@ from maxcode.model import Message
 from maxcode.model.connect import estimate_tokens
 from maxcode.model.prices import Price
 from maxcode.policy.llm import Llm, messages
+from maxcode.policy.reranked import Reranked
 from maxcode.reached import Reached
 from maxcode.types import Observation, Problem, State
 
@@ -62,11 +63,14 @@ def preview(problem: Problem, method: Method, budget: int, seed: int, prices: Se
     root = State(problem)
     observation = Observation(method.observe(root, Reached(root)), root, draw_of(seed, root, 0))
     policy = method.policy.policy if isinstance(method.policy, Tempered) else method.policy
+    draws = policy.factor if isinstance(policy, Reranked) else 1
+    policy = policy.policy if isinstance(policy, Reranked) else policy
     asked = messages(observation, policy.answer if isinstance(policy, Llm) else "whole")
     size = sum(estimate_tokens(message.text) for message in asked)
     answer = sum(estimate_tokens(text) for text in problem.program.files.values())
-    calls = budget * (isinstance(policy, Llm) + isinstance(method.critic, LlmCritic))
+    times = [draws] * isinstance(policy, Llm) + [1] * isinstance(method.critic, LlmCritic)
+    calls = budget * sum(times)
     each = [None if one is None else one.dollars(size, answer) for one in prices]
-    known = [one for one in each if one is not None]
+    known = [one * often for one, often in zip(each, times, strict=True) if one is not None]
     dollars = budget * sum(known) if calls and len(known) == len(each) else None
     return Preview(asked, size, calls, calls * (size + answer), dollars)

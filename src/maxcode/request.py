@@ -11,8 +11,10 @@ from maxcode.budget import Caps
 from maxcode.completion import Answer
 from maxcode.config import LLM
 from maxcode.errors import InputError
+from maxcode.guided import RERANK
 from maxcode.model.connect import ModelSettings, is_priced
 from maxcode.record import read_header
+from maxcode.value import digest
 
 
 @final
@@ -21,7 +23,8 @@ class Request:
     """What the user asked for.  ``policy`` and ``method`` empty = those for this kind of problem, ``critic`` empty =
     that of the policy; ``without`` names parts of the observation to leave out; ``replay`` is the run whose recorded
     answers stand in for the models; ``certificate``: whether the winner is measured anew in the end, from its file;
-    ``overrides`` replace keys of problem.toml; ``shapes`` are those of a module (``maxcode.shapes``)."""
+    ``overrides`` replace keys of problem.toml; ``shapes`` are those of a module (``maxcode.shapes``); ``value`` is the
+    folder of a value model, ``draw`` and ``unranked`` those of ``guided.Guide``."""
 
     source: Path
     tests: Path | None = None
@@ -39,6 +42,9 @@ class Request:
     certificate: bool = True
     overrides: Mapping[str, Any] = field(default_factory=dict)
     shapes: str = ""
+    value: Path | None = None
+    draw: int = 4
+    unranked: float = 0.1
 
 
 def asks_model(request: Request) -> bool:
@@ -69,6 +75,14 @@ def refuse_replay(request: Request, out: Path) -> None:
         )
     if out.resolve() == request.replay.resolve():
         raise InputError(f"--replay {request.replay} would write to the run that it replays; choose another --out")
+
+
+def guided_by(request: Request) -> dict[str, Any]:
+    """What a record keeps of the value model: its digest, and how it is asked; nothing without one."""
+    if request.value is None:
+        return {}
+    asked = {"draw": request.draw, "unranked": request.unranked} if RERANK in request.method else {}
+    return {"value": {"digest": digest(request.value), **asked}}
 
 
 _REPLAYED = ("digest", "seed", "method", "policy", "critic", "answer", "without", "prompts")

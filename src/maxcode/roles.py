@@ -41,9 +41,17 @@ class Critic(Protocol):
 
 
 class Value(Protocol):
-    """V(s, u): the expected best reward still reachable, one number per state, after execution and critique."""
+    """V(s, u): how good the best still reachable is expected to be, one number per state, after execution and critique.
+
+    Only the order means something to a search.  The models of maxcode give an expected class (``value.classes``)."""
 
     async def estimate(self, states: Sequence[State]) -> list[float]: ...
+
+
+class Foresight(Protocol):
+    """V before execution: one number for each candidate that was drawn for ``state`` and not run.  Pure."""
+
+    async def foresee(self, state: State, actions: Sequence[Action]) -> list[float]: ...
 
 
 class Search(Protocol):

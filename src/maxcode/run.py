@@ -20,6 +20,7 @@ from maxcode import methods, prompts
 from maxcode.certificate import FILE, certified, fields_of
 from maxcode.config import LLM, USUAL, models_asked, usual_critic
 from maxcode.config import critic as critic_named
+from maxcode.config import guide as guide_in
 from maxcode.config import policy as policy_named
 from maxcode.errors import InputError
 from maxcode.evaluate.build import Builder
@@ -37,7 +38,7 @@ from maxcode.preview import Preview, preview
 from maxcode.problems import Loaded, digest, load
 from maxcode.record import EVENTS, Line, Record, check_header, read_events, read_header
 from maxcode.report import write_report
-from maxcode.request import Request, asks_model, refuse_other_run, refuse_replay, refuse_unpriced
+from maxcode.request import Request, asks_model, guided_by, refuse_other_run, refuse_replay, refuse_unpriced
 from maxcode.shapes import shaped
 from maxcode.source import unified_diff
 from maxcode.types import Action, Evaluation, Machine, Problem, Program, ProgramSpec, Result, State, Step
@@ -66,7 +67,7 @@ def optimize_source(
     machine = describe(evaluator.sandbox)
     notes = [*loaded.notes, *found.notes, *_busy()]
     shape = _shape(out, request)
-    header = {**_header(request, found, machine, notes), **_of_suite(loaded), "shape": shape}
+    header = {**_header(request, found, machine, notes), **_of_suite(loaded), **guided_by(request), "shape": shape}
     refuse_other_run(request, header)
     check_header(out, header, _MAY_CHANGE)
     _write_tree(out / "original", found.problem.program)
@@ -167,6 +168,7 @@ def _method(request: Request, journal: Journal, scene: methods.Scene) -> Method:
 
     policy = policy_named(request.policy, models, request.answer)
     critic = critic_named(request.critic, request.policy, models)
+    scene = dataclasses.replace(scene, guide=guide_in(request.value, request.draw, request.unranked))
     return methods.method(request.method, policy, request.budget, scene, critic)
 
 

@@ -19,6 +19,7 @@ from maxcode.cli.optimize import optimize
 from maxcode.cli.problems import problems
 from maxcode.cli.report import report
 from maxcode.cli.serve import serve
+from maxcode.cli.train import train
 from maxcode.cli.verify import verify
 from maxcode.errors import MaxcodeError
 
@@ -29,7 +30,7 @@ def cli() -> None:
     """Make programs measurably faster, and prove it."""
 
 
-for verb in (optimize, evaluate, verify, bench, problems, export, serve, doctor, report, list_):
+for verb in (optimize, evaluate, verify, bench, train, problems, export, serve, doctor, report, list_):
     cli.add_command(verb)
 
 

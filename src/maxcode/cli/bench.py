@@ -13,9 +13,9 @@ from typing import Any, final
 import click
 
 from maxcode import bench as room
-from maxcode import methods
+from maxcode import guided, methods
 from maxcode.bench import Bench, Cell, Done, Event, Failed, Row, Started
-from maxcode.cli.common import as_json, chosen, model_options, sandbox_options, shapes_option
+from maxcode.cli.common import as_json, chosen, model_options, sandbox_options, shapes_option, value_options
 from maxcode.cli.display import Display
 from maxcode.errors import InputError, Interrupted
 from maxcode.evaluate.tiers import refuse_unsafe
@@ -23,6 +23,7 @@ from maxcode.problems import digest, expanded
 from maxcode.record import Evaluated, Line
 from maxcode.request import Request
 from maxcode.run import completed, optimize_source
+from maxcode.value import digest as digest_of
 
 SUMMARY = "bench.json"
 
@@ -34,6 +35,7 @@ SUMMARY = "bench.json"
 @click.option("--seeds", default=3, show_default=True, help="How many seeds, counted from 0.")
 @shapes_option
 @model_options
+@value_options
 @click.option("--without", multiple=True, metavar="PART",
               help="A part of the observation to leave out of all methods; may be repeated.")  # fmt: skip
 @click.option("--budget", default=24, show_default=True, help="How many candidates each run may try.")
@@ -110,7 +112,7 @@ def _plan(problems: Sequence[Path], names: str, seeds: int, shared: Request) -> 
     if shared.budget < 1:
         raise InputError(f"--budget is {shared.budget}; give at least 1 candidate")
     named = _methods(names, shared.without)
-    sources, digests = _problems(problems, replace(shared, method=named[0]))
+    sources, digests = _problems(problems, replace(shared, method=_strictest(named)))
     out = shared.out or Path("runs") / "bench"
     room.claim(out, _terms(shared), digests)
     return Plan(room.cells(list(sources), named, range(seeds)), sources, shared, out)
@@ -126,6 +128,7 @@ def _terms(shared: Request) -> dict[str, object]:
         "answer": shared.answer,
         "without": sorted(shared.without),
         "caps": caps,
+        **({"value": digest_of(shared.value)} if shared.value is not None else {}),
     }
 
 
@@ -136,6 +139,11 @@ def _methods(names: str, without: Sequence[str]) -> list[str]:
     if not named:
         raise InputError("--methods names none; give at least one, see `maxcode list methods`")
     return named
+
+
+def _strictest(named: Sequence[str]) -> str:
+    """The method that asks for most: one that is guided, where there is one."""
+    return next(filter(guided.is_guided, named), named[0])
 
 
 def _problems(paths: Sequence[Path], shared: Request) -> tuple[dict[str, Path], dict[str, str]]:

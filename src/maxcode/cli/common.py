@@ -85,6 +85,22 @@ def model_options(command: Command) -> Command:
     return command
 
 
+_VALUE = (
+    click.option("--value", type=click.Path(path_type=Path, file_okay=False), metavar="FOLDER", help="A value model "
+                 "(`maxcode train to-go`): methods +value and +rerank ask it, others only record what it expects."),
+    click.option("--draw", default=4, show_default=True, help="Methods +rerank: candidates drawn for one that is run."),
+    click.option("--unranked", default=0.1, show_default=True, help="Methods +rerank: the share of the candidates that "
+                 "is not chosen by the value model, so that what it expects can be checked."),
+)  # fmt: skip
+
+
+def value_options(command: Command) -> Command:
+    """The options that say which value model is asked, and how."""
+    for option in reversed(_VALUE):
+        command = option(command)
+    return command
+
+
 def _demand_tier(context: click.Context, _: click.Parameter, tier: str | None) -> None:
     """Puts the tier where the evaluator and its workers look for it, for as long as the verb runs."""
     if not tier:

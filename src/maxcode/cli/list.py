@@ -7,7 +7,7 @@ from pathlib import Path
 
 import click
 
-from maxcode import methods
+from maxcode import guided, methods
 from maxcode.cli.common import as_json
 from maxcode.config import CRITICS, POLICIES
 from maxcode.errors import InputError
@@ -48,7 +48,7 @@ def list_(kind: str, source: Path | None, sample: int, json_: bool) -> None:
 def _named(kind: str) -> dict[str, str]:
     match kind:
         case "methods":
-            return methods.explained()
+            return {**methods.explained(), **guided.explained()}
         case "parts":
             return dict(PARTS)
         case "policies":

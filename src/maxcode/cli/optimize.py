@@ -9,7 +9,7 @@ from typing import Any
 
 import click
 
-from maxcode.cli.common import as_json, chosen, model_options, problem_options, sandbox_options, show
+from maxcode.cli.common import as_json, chosen, model_options, problem_options, sandbox_options, show, value_options
 from maxcode.cli.progress import Progress
 from maxcode.errors import BoundaryError, Interrupted
 from maxcode.run import first_prompt, optimize_source
@@ -19,6 +19,7 @@ from maxcode.run import first_prompt, optimize_source
 @click.argument("source", type=click.Path(path_type=Path))
 @problem_options
 @model_options
+@value_options
 @click.option("--method", default="", help="See `maxcode list methods`.  "
               "[default: cuda-llm+maxcode; elites+maxcode for functions]")  # fmt: skip
 @click.option("--without", multiple=True, metavar="PART",

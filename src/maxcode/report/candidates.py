@@ -11,7 +11,7 @@ from maxcode.report.html import Html, Row, beginning, clip, details, element, jo
 from maxcode.report.run import RunView, Slot
 from maxcode.report.verdict import name, percent, standing
 from maxcode.source import prose
-from maxcode.types import Evaluation, Outcome, StateId, Timing
+from maxcode.types import Action, Evaluation, Outcome, StateId, Timing
 
 TEXT_BYTES = 320_000  # for the words of all candidates together, so that the page stays small
 LONG_WORDS = 400  # characters; a table is read, an essay is opened
@@ -103,10 +103,20 @@ def _story(slot: Slot, caps: Caps) -> Html:
         return join([*told, paragraphs("Proposed, not evaluated yet.")])
     found = slot.evaluation
     told.append(_reasons((*found.feedback.reasons, *found.warnings, *_failures(found)), caps.reasons))
-    told += [paragraphs(f"Foreseen by the value model: {slot.value:.2f}x")] if slot.value is not None else []
+    told += [paragraphs(f"Class expected by the value model: {slot.value:.2f}")] if slot.value is not None else []
+    told += _chosen(slot.action)
     told += _folded("Critique", slot.critique, caps.critique)
     told += _folded("Compiler's words", found.feedback.diagnostics, caps.diagnostics)
     return join(told)
+
+
+def _chosen(action: Action) -> list[Html]:
+    """What a reranker chose it from."""
+    if not action.drawn:
+        return []
+    foreseen = ", ".join(f"{one.foreseen:.2f}{' (this one)' if one.kept else ''}" for one in action.drawn)
+    how = "chosen by" if action.ranked else "the first, left unranked, of"
+    return [paragraphs(f"Before execution, {how} the class expected of {len(action.drawn)} drawn: {foreseen}.")]
 
 
 def _words(said: str, most: int) -> list[Html]:

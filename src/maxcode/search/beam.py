@@ -12,6 +12,7 @@ from dataclasses import dataclass
 from typing import final
 
 from maxcode.reached import Reached
+from maxcode.search.ranking import By, rank
 from maxcode.types import Outcome, State
 
 
@@ -22,11 +23,13 @@ class Beam:
 
     Best is by reward, of equals the first reached; a program that is already in the beam to the letter does not enter
     again.  The root is correct, so with nothing correct yet it alone is expanded.  It never finishes: the budget does.
-    The levels are replayed from the root: O(states) a call, one call a level.
+    The levels are replayed from the root: O(states) a call, one call a level.  With ``by="value"`` best is by expected
+    class, and states that do not work are in the pool too (see ``CudaLlm``).
     """
 
     width: int = 4
     children: int = 4
+    by: By = "reward"
 
     def select(self, reached: Reached) -> list[State]:
         beam, used = [reached.root], Counter[State]()
@@ -39,8 +42,8 @@ class Beam:
             beam = self._best([*beam, *(state for drawn in level for state in drawn)])
 
     def _best(self, pool: Iterable[State]) -> list[State]:
-        correct = [state for state in pool if state.outcome is Outcome.CORRECT]
-        ranked = sorted(correct, key=lambda state: (-state.reward, state.id))
+        entering = [state for state in pool if self.by == "value" or state.outcome is Outcome.CORRECT]
+        ranked = sorted(sorted(entering, key=lambda state: state.id), key=lambda one: rank(one, self.by), reverse=True)
         distinct: dict[tuple[str, ...], State] = {}
         for state in ranked:
             distinct.setdefault(tuple(state.program.files.values()), state)

@@ -18,17 +18,24 @@ from dataclasses import dataclass
 from typing import final
 
 from maxcode.reached import Reached
+from maxcode.search.ranking import By, rank
 from maxcode.types import Outcome, State
 
 
 @final
 @dataclass(frozen=True, slots=True)
 class CudaLlm:
-    """``depth`` levels of ``width`` candidates; the paper's values are 8 and 8."""
+    """``depth`` levels of ``width`` candidates; the paper's values are 8 and 8.
+
+    ``by="value"`` is MaxCode's guided rule: the candidate with the highest expected class goes on, whether it works or
+    not, since a strong rewrite with one error may promise more than a pointless one that works.  To go on from it is
+    to mend it, so there are no rounds of repair then.
+    """
 
     width: int = 8
     depth: int = 8
     repairs: int = 3
+    by: By = "reward"
 
     def select(self, reached: Reached) -> list[State]:
         node, level = reached.root, 0
@@ -53,6 +60,8 @@ class CudaLlm:
 
     def _climb(self, candidates: Sequence[State], reached: Reached) -> tuple[State | None, list[State]]:
         """The next node, or the states to refine; neither when the repair rounds are used up."""
+        if self.by == "value":
+            return max(candidates, key=lambda state: rank(state, self.by)), []
         for rounds in range(self.repairs + 1):
             correct = [state for state in candidates if state.outcome is Outcome.CORRECT]
             if correct:

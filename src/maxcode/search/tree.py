@@ -13,6 +13,7 @@ from dataclasses import dataclass, field
 from typing import final
 
 from maxcode.reached import Reached
+from maxcode.search.ranking import By, expected
 from maxcode.types import Outcome, State
 
 WIDENING = 2.0
@@ -47,14 +48,16 @@ class Tree:
 
     A correct state is worth the logarithm of its reward, brought to [0, 1] over the run; any other is worth 0.
     ``exploration`` weighs the bonus against that.  It never finishes: the budget does.  The tree is counted anew at
-    every call: one pass over the states, O(states + width * path * children).
+    every call: one pass over the states, O(states + width * path * children).  With ``by="value"`` any state with an
+    expected class is worth that, brought to [0, 1] likewise, and the root nothing.
     """
 
     width: int = 8
     exploration: float = 0.5
+    by: By = "reward"
 
     def select(self, reached: Reached) -> list[State]:
-        counted = _count(reached)
+        counted = _count(reached, self.by)
         return [self._pick(counted, reached) for _ in range(self.width)]
 
     def _pick(self, counted: _Counted, reached: Reached) -> State:
@@ -71,10 +74,11 @@ class Tree:
         return max(children, key=lambda child: counted.value(child) + weight / math.sqrt(counted.visits[child]))
 
 
-def _count(reached: Reached) -> _Counted:
+def _count(reached: Reached, by: By) -> _Counted:
     visits = dict.fromkeys(reached, 1)
-    peaks = {state: worth for state in reached if (worth := _worth(state)) is not None}
-    low, high = min(peaks.values()), max(peaks.values())
+    worth_of = _worth if by == "reward" else expected
+    peaks = {state: worth for state in reached if (worth := worth_of(state)) is not None}
+    low, high = min(peaks.values(), default=0.0), max(peaks.values(), default=0.0)
     for state in reached.newest():  # children come after their parents, so every subtree is complete when it is added
         parent = state.parent
         if parent is not None:

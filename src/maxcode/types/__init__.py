@@ -32,7 +32,19 @@ from maxcode.types.problem import (
     Program,
     ProgramSpec,
 )
-from maxcode.types.search import Action, Machine, Observation, Result, Section, Spent, State, StateId, Step, Usage
+from maxcode.types.search import (
+    Action,
+    Drawn,
+    Machine,
+    Observation,
+    Result,
+    Section,
+    Spent,
+    State,
+    StateId,
+    Step,
+    Usage,
+)
 
 __all__ = [
     "GOALS",
@@ -42,6 +54,7 @@ __all__ = [
     "CaseResult",
     "Checker",
     "Clock",
+    "Drawn",
     "Evaluation",
     "Feedback",
     "FunctionSpec",

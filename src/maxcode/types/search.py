@@ -56,14 +56,31 @@ class Usage:
 
 @final
 @dataclass(frozen=True, slots=True)
+class Drawn:
+    """A candidate that a reranker drew: what was foreseen of it before it was run, and whether it was ``kept``, which
+    is the action itself.  ``program`` is None where it could not be read."""
+
+    program: Program | None
+    foreseen: float
+    kept: bool = False
+
+
+@final
+@dataclass(frozen=True, slots=True)
 class Action:
     """A proposal: the whole new program (None when none could be read from the completion: UNPARSED; ``unread`` says
-    why), and the verbatim completion that training learns from."""
+    why), and the verbatim completion that training learns from.
+
+    ``drawn``: all candidates that a reranker chose this one from, in the order drawn; ``ranked`` is False where it took
+    the first of them unranked, so that what it foresees can be held against what came.
+    """
 
     program: Program | None
     completion: str = ""
     usage: Usage = Usage()
     unread: str = ""
+    drawn: tuple[Drawn, ...] = ()
+    ranked: bool = True
 
 
 @final

@@ -1,0 +1,169 @@
+"""All models side by side on held-out problems: every family is held out once, and all of it for several seeds.
+
+A seed shuffles the families into folds and seeds the models, so the spread is that of both.
+"""
+
+from __future__ import annotations
+
+import math
+import random
+import statistics
+import tempfile
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import asdict, dataclass, field, replace
+from itertools import pairwise
+from pathlib import Path
+from typing import Any, final
+
+from maxcode.train.dataset import Dataset, assembled, families
+from maxcode.train.figures import Curve, Figures, Told, figures, needed
+from maxcode.train.fitting import Fit, fit
+from maxcode.train.pairs import Pair
+from maxcode.value import Predictor
+
+FOLDS = 5
+
+
+@final
+@dataclass(frozen=True, slots=True)
+class Plan:
+    """``models`` by name, ``seeds``, the kind of ``edges``, how many ``folds``; ``how`` fits a network."""
+
+    models: tuple[str, ...]
+    seeds: tuple[int, ...] = (0, 1, 2)
+    edges: str = "quantile"
+    folds: int = FOLDS
+    how: Fit = field(default_factory=lambda: Fit(Path()))
+
+
+def evaluate(pairs: Sequence[Pair], plan: Plan) -> dict[str, dict[int, Figures]]:
+    """Figures by model and seed.  InputError where a fold cannot be trained on."""
+    found: dict[str, dict[int, Figures]] = {name: {} for name in plan.models}
+    for seed in plan.seeds:
+        told: dict[str, list[Told]] = {name: [] for name in plan.models}
+        for held_out in folded(pairs, plan.folds, seed):
+            data = assembled(pairs, held_out, plan.edges)
+            for name in plan.models:
+                plan.how.say(f"seed {seed}, {name}, held out: {', '.join(sorted(held_out))}")
+                told[name] += asked(name, data, data.held_out, replace(plan.how, seed=seed))
+        for name in plan.models:
+            found[name][seed] = figures(told[name])
+    return found
+
+
+def transferred(
+    train: Callable[[Pair], bool], put: Callable[[Pair], bool], pairs: Sequence[Pair], plan: Plan
+) -> dict[str, dict[int, Figures]]:
+    """As ``evaluate``, with a model trained on the pairs that ``train`` accepts and asked about those that ``put``
+    does, of held-out problems: how far it carries from one kind of search to another."""
+    found: dict[str, dict[int, Figures]] = {name: {} for name in plan.models}
+    for seed in plan.seeds:
+        told: dict[str, list[Told]] = {name: [] for name in plan.models}
+        for held_out in folded(pairs, plan.folds, seed):
+            side = [pair for pair in pairs if pair.problem in held_out or train(pair)]
+            data = assembled(side, held_out, plan.edges)
+            chosen = [pair for pair in data.held_out if put(pair)]
+            for name in plan.models:
+                told[name] += asked(name, data, chosen, replace(plan.how, seed=seed))
+        for name in plan.models:
+            found[name][seed] = figures(told[name])
+    return found
+
+
+def folded(pairs: Sequence[Pair], folds: int, seed: int) -> list[frozenset[str]]:
+    """The problems of every fold: whole families, the largest first, always to the smallest fold."""
+    groups = families(pairs)
+    order = random.Random(f"folds/{seed}").sample(groups, len(groups))
+    found: list[set[str]] = [set() for _ in range(min(folds, len(groups)))]
+    for group in sorted(order, key=len, reverse=True):
+        min(found, key=len).update(group)
+    return [frozenset(fold) for fold in found]
+
+
+def asked(name: str, data: Dataset, pairs: Sequence[Pair], how: Fit) -> list[Told]:
+    """What a model says of pairs; ``random`` puts all equal, since equals are measured in an order by chance."""
+    if name == "random":
+        return [Told(pair, data.label(pair), 0.0, 0.0) for pair in pairs]
+    with tempfile.TemporaryDirectory() as folder:
+        _, predictor = fit(name, data, replace(how, folder=Path(folder)))
+        return told_of(predictor, data, pairs)
+
+
+def told_of(predictor: Predictor, data: Dataset, pairs: Sequence[Pair]) -> list[Told]:
+    """What a predictor says of pairs, in both readings."""
+    after = predictor.expected([pair.situation for pair in pairs])
+    before = predictor.expected([pair.situation.unseen() for pair in pairs])
+    return [Told(pair, data.label(pair), first, then) for pair, first, then in zip(pairs, before, after, strict=True)]
+
+
+# -------------------------------------------------------------------------------------------------------------- table
+
+Spread = tuple[float, float, float]  # mean, least, largest over seeds
+
+
+def summary(found: Mapping[str, Mapping[int, Figures]]) -> dict[str, dict[str, Any]]:
+    """By model, every figure with its spread over seeds; ``saved`` is held against ``random`` where that is there."""
+    chance = found.get("random", {})
+    return {name: _summed(by_seed, chance) for name, by_seed in found.items()}
+
+
+def _summed(by_seed: Mapping[int, Figures], chance: Mapping[int, Figures]) -> dict[str, Any]:
+    runs = list(by_seed.values())
+    against = [(one, chance[seed]) for seed, one in by_seed.items() if seed in chance]
+    return {
+        "regret@25%": _spread(at(one.regret, 0.25) for one in runs),
+        "regret@50%": _spread(at(one.regret, 0.5) for one in runs),
+        "saved": _spread(1 - needed(one.regret) / needed(other.regret) for one, other in against),
+        "siblings@25%": _spread(at(one.siblings, 0.25) for one in runs),
+        "siblings, saved": _spread(1 - needed(one.siblings) / needed(other.siblings) for one, other in against),
+        "choice": _spread(one.choice for one in runs),
+        "spearman": _spread(one.spearman_after for one in runs),
+        "spearman, open": _spread(one.spearman_open for one in runs),
+        "spearman, before": _spread(one.spearman_before for one in runs),
+        "calibration": _spread(one.calibration for one in runs),
+        "states": runs[0].states,
+        "seeds": [asdict(one) for one in runs],
+    }
+
+
+def at(regret: Curve, share: float) -> float:
+    """The mean regret when ``share`` of the candidates is measured, between the shares that were tried."""
+    points = sorted(regret.values())
+    for (a, missed), (b, less) in pairwise(points):
+        if a <= share <= b:
+            return missed if a == b else missed + (less - missed) * (share - a) / (b - a)
+    return points[0][1] if share < points[0][0] else points[-1][1]
+
+
+def _spread(values: Iterable[float | None]) -> Spread | None:
+    known = [one for one in values if one is not None and not math.isnan(one)]
+    return (statistics.fmean(known), min(known), max(known)) if known else None
+
+
+COLUMNS = (
+    "regret@25%",
+    "regret@50%",
+    "saved",
+    "siblings@25%",
+    "siblings, saved",
+    "choice",
+    "spearman",
+    "spearman, open",
+    "spearman, before",
+    "calibration",
+)
+
+
+def table(found: Mapping[str, Mapping[str, Any]]) -> str:
+    """The summary as lines: mean [least, largest] over seeds."""
+    lines = [f"{'model':16}" + "".join(f"{name:>20}" for name in COLUMNS)]
+    for model, row in found.items():
+        lines.append(f"{model:16}" + "".join(f"{_shown(row[name]):>20}" for name in COLUMNS))
+    return "\n".join(lines)
+
+
+def _shown(spread: Spread | None) -> str:
+    if spread is None:
+        return "-"
+    mean, least, largest = spread
+    return f"{mean:.2f}" if least == largest else f"{mean:.2f} [{least:.2f}, {largest:.2f}]"

@@ -1,0 +1,193 @@
+"""How good a value model is, on problems it was not trained on: what it saves, and whether it is to be believed.
+
+    regret@k    a run is replayed with the model in front: of every batch only the share k of the candidates that it
+                puts first is measured, a candidate whose parent was not measured is not there; the best speed-up found
+                so, held against that of all of them: 1 - best / best of all
+    siblings@k  the same among the candidates drawn from one state: what ``Reranked`` decides, and nothing below it
+    choice      which node to go on from: of the states of one problem and depth that were gone on from, the target of
+                the one it puts first, held against the best target of them
+    spearman    rank correlation of expected class and target, within a problem, mean over problems
+    calibration mean label for every rounded expected class, and the mean distance of the two
+
+Candidates that are put equal are measured in an order by chance, and figures are means over ``REPEATS`` of those: so a
+model without an opinion has the figures of chance, not those of one lucky draw.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import math
+import statistics
+from collections import defaultdict
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass
+from itertools import pairwise
+from typing import TypeVar, final
+
+from maxcode.stats import mean_ranks
+from maxcode.train.pairs import Pair
+
+T = TypeVar("T")
+LEAST = 5  # states of a problem below which ranks say nothing
+SHARES = tuple(part / 10 for part in range(1, 11))
+EQUAL = 0.05  # regret that counts as having found as much
+REPEATS = 20
+SIBLINGS = 4  # candidates of one state below which there is nothing to choose
+Curve = dict[float, tuple[float, float]]
+
+
+@final
+@dataclass(frozen=True, slots=True)
+class Told:
+    """A held-out pair, its class, and what a model expected before and after its execution."""
+
+    pair: Pair
+    label: int
+    before: float
+    after: float
+
+
+@final
+@dataclass(frozen=True, slots=True)
+class Figures:
+    """All figures of one model on one set of held-out pairs; None where there was too little to tell.
+
+    ``regret``, ``siblings``: by the share asked for, (share of candidates that was measured, mean regret);
+    ``spearman_open`` leaves out states from which nothing was tried, whose target is what they have already; ``bins``:
+    (rounded expected class, mean label, states).
+    """
+
+    states: int
+    spearman_after: float | None
+    spearman_open: float | None
+    spearman_before: float | None
+    choice: float | None
+    regret: Curve
+    siblings: Curve
+    calibration: float
+    bins: tuple[tuple[int, float, int], ...]
+
+
+def figures(told: Sequence[Told]) -> Figures:
+    """The figures of a model."""
+    bins = _bins(told)
+    off = sum(count * abs(label - expected) for _, label, count, expected in bins) / max(1, len(told))
+    return Figures(
+        len(told),
+        _spearman(told, lambda one: one.after),
+        _spearman([one for one in told if one.pair.below], lambda one: one.after),
+        _spearman(told, lambda one: one.before),
+        choice(told),
+        {share: replayed(told, share) for share in SHARES},
+        {share: among_siblings(told, share) for share in SHARES},
+        off,
+        tuple((at, label, count) for at, label, count, _ in bins),
+    )
+
+
+def spearman(one: Sequence[float], other: Sequence[float]) -> float | None:
+    """The rank correlation of two sequences, with mean ranks for equals; None where either is constant."""
+    a, b = mean_ranks(one), mean_ranks(other)
+    if len(set(a)) < 2 or len(set(b)) < 2:
+        return None
+    return statistics.correlation(a, b)
+
+
+def _spearman(told: Iterable[Told], of: Callable[[Told], float]) -> float | None:
+    """Within every problem; a model that says the same of all its states ranks nothing: 0."""
+    found = []
+    for states in _grouped(told, lambda one: one.pair.problem):
+        targets = [one.pair.target for one in states]
+        if len(states) >= LEAST and len(set(targets)) > 1:
+            found.append(spearman([of(one) for one in states], targets) or 0.0)
+    return statistics.fmean(found) if found else None
+
+
+def choice(told: Iterable[Told]) -> float | None:
+    """The mean share of the best target that is missed by going on from the state that is put first (of equals the
+    mean)."""
+    missed = []
+    opened = (one for one in told if one.pair.below)
+    for states in _grouped(opened, lambda one: (one.pair.problem, one.pair.method, one.pair.situation.depth)):
+        best = max(one.pair.target for one in states)
+        if len({one.pair.at for one in states}) < 2 or best <= 0:
+            continue
+        top = max(one.after for one in states)
+        chosen = statistics.fmean(one.pair.target for one in states if one.after == top)
+        missed.append(1 - chosen / best)
+    return statistics.fmean(missed) if missed else None
+
+
+def replayed(told: Iterable[Told], share: float) -> tuple[float, float]:
+    """(share of the candidates that is measured, mean regret) over runs, when of every batch ``share`` is measured."""
+    return _regret(_grouped(told, lambda one: one.pair.run), lambda states, repeat: _kept(states, share, repeat))
+
+
+def among_siblings(told: Iterable[Told], share: float) -> tuple[float, float]:
+    """The same over the candidates drawn from one state, of which ``share`` is measured."""
+    groups = _grouped(told, lambda one: (one.pair.run, one.pair.parent))
+    large = [states for states in groups if len(states) >= SIBLINGS]
+    return _regret(large, lambda states, repeat: _first(states, share, repeat))
+
+
+def _regret(
+    groups: Sequence[Sequence[Told]], keep: Callable[[Sequence[Told], int], Sequence[Told]]
+) -> tuple[float, float]:
+    measured, regrets = [], []
+    for states in groups:
+        best = max(1.0, *(one.pair.reward for one in states))
+        tied = len({one.before for one in states}) < len(states)
+        for repeat in range(REPEATS if tied else 1):
+            kept = keep(states, repeat)
+            found = max(1.0, *(one.pair.reward for one in kept))
+            weight = 1 if tied else REPEATS
+            measured += [len(kept) / len(states)] * weight
+            regrets += [1 - found / best] * weight
+    return (statistics.fmean(measured), statistics.fmean(regrets)) if measured else (math.nan, math.nan)
+
+
+def _kept(states: Sequence[Told], share: float, repeat: int) -> list[Told]:
+    kept: list[Told] = []
+    there = {(0, 0)}
+    for batch in _grouped(states, lambda one: one.pair.at[0]):
+        chosen = _first([one for one in batch if one.pair.parent in there], share, repeat)
+        kept += chosen
+        there |= {one.pair.at for one in chosen}
+    return kept
+
+
+def _first(states: Sequence[Told], share: float, repeat: int) -> list[Told]:
+    """The ``share`` of the states that is put first, rounded up; equals by chance."""
+    count = math.ceil(share * len(states) - 1e-9)
+    return sorted(states, key=lambda one: (-one.before, _lot(one, repeat)))[:count]
+
+
+def _lot(one: Told, repeat: int) -> bytes:
+    return hashlib.sha256(f"{repeat}/{one.pair.run}/{one.pair.at}".encode()).digest()
+
+
+def needed(regret: Curve, equal: float = EQUAL) -> float:
+    """The share of candidates to measure from which on the mean regret stays at ``equal`` or below, between the shares
+    that were tried."""
+    points = sorted(regret.values())
+    at = 1.0
+    for (share, missed), (more, less) in reversed(list(pairwise(points))):
+        if missed > equal:
+            return more if less >= missed else share + (more - share) * (missed - equal) / (missed - less)
+        at = share
+    return at
+
+
+def _bins(told: Iterable[Told]) -> list[tuple[int, float, int, float]]:
+    found = []
+    for states in _grouped(sorted(told, key=lambda one: one.after), lambda one: round(one.after)):
+        label, expected = (statistics.fmean(x) for x in zip(*((one.label, one.after) for one in states), strict=True))
+        found.append((round(states[0].after), label, len(states), expected))
+    return found
+
+
+def _grouped(items: Iterable[T], key: Callable[[T], object]) -> list[list[T]]:
+    groups: dict[object, list[T]] = defaultdict(list)
+    for item in items:
+        groups[key(item)].append(item)
+    return list(groups.values())

@@ -1,0 +1,72 @@
+"""Names of value models -> fitted models."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+from typing import final
+
+from maxcode.errors import unknown
+from maxcode.train.boosting import fit_trees
+from maxcode.train.dataset import Dataset
+from maxcode.train.pairs import Pair
+from maxcode.value import SMALL, Constant, FastestSoFar, Model, Predictor, Random, Situation, Trees
+
+MODELS = {
+    "trees": "gradient-boosted trees on features of code and feedback, u and depth; seconds on a CPU (the default)",
+    "generative": "a causal language model with LoRA that reads (x0, xt, et, ct, u); its label tokens are the classes",
+    "constant": "the mean class of the training data",
+    "random": "by chance",
+    "fastest-so-far": "the class of u: what a greedy search goes by",
+}
+BASELINES = ("constant", "random", "fastest-so-far")
+
+
+@final
+@dataclass(frozen=True, slots=True)
+class Fit:
+    """What a model is fitted with.  ``folder``: where a network keeps its tensors; ``base``: its weights; ``say`` hears
+    how far it is."""
+
+    folder: Path
+    seed: int = 0
+    base: str = SMALL
+    say: Callable[[str], None] = lambda words: None
+
+
+def check_model(name: str) -> None:
+    """InputError with the nearest spelling for a model that there is not."""
+    if name not in MODELS:
+        raise unknown("value model", name, MODELS)
+
+
+def fit(name: str, data: Dataset, how: Fit) -> tuple[Model, Predictor]:
+    """The model called ``name`` on the training side, and what predicts with it."""
+    check_model(name)
+    if name == "generative":
+        from maxcode.train.tuning import tune
+
+        return tune(data, how)
+    model = _fitted(name, data, how.seed)
+    return model, model
+
+
+def _fitted(name: str, data: Dataset, seed: int) -> Trees | Constant | Random | FastestSoFar:
+    match name:
+        case "trees":
+            return fit_trees(*rows(data, data.train), seed)
+        case "constant":
+            counts = Counter(data.label(pair) for pair in data.train)
+            return Constant(sum(at * count for at, count in counts.items()) / counts.total())
+        case "random":
+            return Random(seed)
+        case _:
+            return FastestSoFar(data.main.bounds)
+
+
+def rows(data: Dataset, pairs: tuple[Pair, ...]) -> tuple[list[Situation], list[int]]:
+    """Situations and labels in both readings: each state as it is after execution, then as it was before."""
+    seen = [one for pair in pairs for one in (pair.situation, pair.situation.unseen())]
+    return seen, [data.label(pair) for pair in pairs for _ in range(2)]

@@ -1,0 +1,156 @@
+"""Recorded runs -> pairs: every state that was reached, and what its paths came to.
+
+The label's arithmetic is that of ``reward.py``: a state has banked u, the steps below it reach G, and what is to be
+foreseen is ``max(u, G)`` in the unit of speed-ups, whose class is taken afterwards.  With gamma = 1, the paper's value,
+this is its v*; with a smaller one the paper discounts classes, which then are no classes any more, so we discount
+speed-ups.  A state that several paths share is one pair, with the best of them.
+"""
+
+from __future__ import annotations
+
+import hashlib
+from collections import Counter
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Literal, final
+
+from maxcode.errors import InputError
+from maxcode.languages import LANGUAGES
+from maxcode.record import EVENTS, HEADER
+from maxcode.report.run import RunView, read_run
+from maxcode.reward import banked
+from maxcode.source import normalise
+from maxcode.types import Program, State, StateId
+from maxcode.value import Situation, situation
+
+Target = Literal["max", "mean"]
+GUIDED = ("+value", "+rerank")
+
+
+@final
+@dataclass(frozen=True, slots=True)
+class Pair:
+    """One state and what came of it.
+
+    ``target``: the speed-up still to be had, in which u counts as had (``max``), or the mean reward of the state and
+    all below it (``mean``, after ReST-RL, where nothing is banked).  ``below`` counts the states below: 0 = nobody
+    tried to go on from here, so the target is what it has itself.  ``batch``, ``parent``: where it stood in its run.
+    ``guided``: a value model chose there; ``off_policy``: proposed by another policy than most.  ``mark`` is equal for
+    programs that differ in comments and layout alone, ``origin`` is that of the problem's original.
+    """
+
+    problem: str
+    suite: str
+    run: str
+    at: StateId
+    parent: StateId
+    method: str
+    policy: str
+    seed: int
+    guided: bool
+    off_policy: bool
+    mark: str
+    origin: str
+    situation: Situation
+    reward: float
+    target: float
+    below: int
+
+
+def run_folders(paths: Iterable[Path]) -> list[Path]:
+    """The run folders at and below the given ones, in order; InputError where there are none."""
+    given = list(paths)
+    found = dict.fromkeys(
+        record.parent for path in given for record in sorted(path.rglob(EVENTS)) if (record.parent / HEADER).is_file()
+    )
+    if not found:
+        raise InputError(
+            f"no run folder at or below {', '.join(map(str, given))}; give --from what `maxcode optimize --out` or "
+            "`maxcode bench --out` wrote"
+        )
+    return list(found)
+
+
+def read_pairs(folders: Iterable[Path], target: Target = "max", gamma: float = 1.0) -> list[Pair]:
+    """The pairs of runs, in their order; runs with no finished batch give none.  Raises RecordError for a damaged
+    one."""
+    pairs = [pair for folder in folders for pair in pairs_of(read_run(folder), target, gamma)]
+    usual = Counter(pair.policy for pair in pairs).most_common(1)
+    return [replace(pair, off_policy=pair.policy != usual[0][0]) for pair in pairs]
+
+
+def pairs_of(run: RunView, target: Target, gamma: float) -> list[Pair]:
+    """The pairs of one run, in (batch, slot) order; none for a run whose language is not known here."""
+    if run.language not in LANGUAGES:
+        return []
+    below = _below(list(run.reached), gamma)
+    method, policy = (str(run.header.get(key, "")) for key in ("method", "policy"))
+    seed = run.header.get("seed", 0)
+    origin = mark(run.language, run.original)
+    return [
+        Pair(
+            run.problem_id,
+            _suite(run),
+            str(run.folder),
+            state.id,
+            state.parent.id,
+            method,
+            policy.removeprefix("llm:maxcode-"),
+            seed if isinstance(seed, int) else 0,
+            any(word in method for word in GUIDED),
+            False,
+            mark(run.language, state.program),
+            origin,
+            situation(state, gamma),
+            state.reward,
+            _target(state, below[state.id], target, gamma),
+            below[state.id].count,
+        )
+        for state in run.reached
+        if state.parent is not None
+    ]
+
+
+@final
+@dataclass(slots=True)
+class _Below:
+    """What is below a state: the best discounted reward, how many states, and the sum of their rewards."""
+
+    best: float = 0.0
+    count: int = 0
+    total: float = 0.0
+
+
+def _below(states: Sequence[State], gamma: float) -> dict[StateId, _Below]:
+    found = {state.id: _Below() for state in states}
+    for state in reversed(states):  # children come after their parents
+        if state.parent is None:
+            continue
+        mine, above = found[state.id], found[state.parent.id]
+        above.best = max(above.best, state.reward, gamma * mine.best)
+        above.count += 1 + mine.count
+        above.total += state.reward + mine.total
+    return found
+
+
+def _target(state: State, below: _Below, target: Target, gamma: float) -> float:
+    if target == "max":
+        return max(banked(state.steps, gamma), below.best)
+    return (state.reward + below.total) / (1 + below.count)
+
+
+def _suite(run: RunView) -> str:
+    """Whose edges a run's speed-ups are held against: its suite's, else those of its kind of problem."""
+    origin = run.header.get("suite")
+    if isinstance(origin, dict):
+        return f"{origin.get('suite')}-l{origin.get('level')}"
+    if "device" in run.header:
+        return "modules"
+    return "functions" if run.has_rates else "programs"
+
+
+def mark(language: str, program: Program) -> str:
+    """Equal for programs that differ in comments, layout and file names alone."""
+    text = "\0".join(normalise(language, text) for text in program.files.values())
+    return hashlib.sha256(text.encode("utf-8", "surrogateescape")).hexdigest()

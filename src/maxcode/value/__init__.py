@@ -1,0 +1,47 @@
+"""Reward-to-go: models of V(s, u), the best class of speed-up that a state may still lead to.
+
+    state -> situation (what is seen of it) -> numbers or text -> expected class
+
+``Value`` scores executed states, ``Foresight`` candidates that were only drawn: the two readings of the paper.
+Nothing here trains, and nothing but ``generative/`` needs more than the core; ``train/`` makes the models.
+"""
+
+from __future__ import annotations
+
+from maxcode.value.baselines import Constant, FastestSoFar, Random
+from maxcode.value.classes import PRESETS, QUANTILE, Edges, preset, quantile_edges
+from maxcode.value.folder import Model, Saved, described, read, save
+from maxcode.value.foresee import Foreseer, Predictor, digest, load, predictor
+from maxcode.value.settings import SMALL, Generative, Shape
+from maxcode.value.situation import Reading, Situation, drawn, situation
+from maxcode.value.trees import Tree, Trees
+
+__all__ = [
+    "PRESETS",
+    "QUANTILE",
+    "SMALL",
+    "Constant",
+    "Edges",
+    "FastestSoFar",
+    "Foreseer",
+    "Generative",
+    "Model",
+    "Predictor",
+    "Random",
+    "Reading",
+    "Saved",
+    "Shape",
+    "Situation",
+    "Tree",
+    "Trees",
+    "described",
+    "digest",
+    "drawn",
+    "load",
+    "predictor",
+    "preset",
+    "quantile_edges",
+    "read",
+    "save",
+    "situation",
+]

@@ -1,0 +1,76 @@
+"""What a model has to be better than: no opinion, chance, and the best so far."""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Sequence
+
+import msgspec
+
+from maxcode.value.classes import CLASSES, Edges
+from maxcode.value.situation import Situation
+
+_NOTHING = ""  # baselines read no features
+
+
+class Constant(msgspec.Struct, frozen=True, forbid_unknown_fields=True, tag="constant"):
+    """The mean class of the training data for everything."""
+
+    mean: float
+    reads: str = _NOTHING
+
+    def needs(self) -> str:
+        """Nothing."""
+        return _NOTHING
+
+    def expected(self, situations: Sequence[Situation]) -> list[float]:
+        """The same class for every situation."""
+        return [self.mean] * len(situations)
+
+
+class Random(msgspec.Struct, frozen=True, forbid_unknown_fields=True, tag="random"):
+    """A number for every program by chance: a hash of ``seed`` and what is seen, so that asking again says the same."""
+
+    seed: int = 0
+    reads: str = _NOTHING
+
+    def needs(self) -> str:
+        """Nothing."""
+        return _NOTHING
+
+    def expected(self, situations: Sequence[Situation]) -> list[float]:
+        """A class between the first and the last for every situation."""
+        return [self._drawn(one) for one in situations]
+
+    def _drawn(self, one: Situation) -> float:
+        told = f"{self.seed}/{one.depth}/{one.reading}/{one.parent}/{one.program}"
+        number = int.from_bytes(hashlib.sha256(told.encode("utf-8", "surrogateescape")).digest()[:8])
+        return (CLASSES - 1) * number / 2**64
+
+
+class FastestSoFar(msgspec.Struct, frozen=True, forbid_unknown_fields=True, tag="fastest-so-far"):
+    """The class of u, and for a tenth that of the last reward, which parts equals: what a greedy search goes by.
+
+    A candidate that was not executed has its parent's reward.
+    """
+
+    bounds: tuple[float, ...]
+    reads: str = _NOTHING
+
+    def __post_init__(self) -> None:
+        Edges("", self.bounds)
+
+    def needs(self) -> str:
+        """Nothing."""
+        return _NOTHING
+
+    def expected(self, situations: Sequence[Situation]) -> list[float]:
+        """The class, with a fraction, of what is already there."""
+        edges = Edges("", self.bounds)
+        return [0.9 * edges.position(one.u) + 0.1 * edges.position(_reward(one)) for one in situations]
+
+
+def _reward(one: Situation) -> float:
+    if one.step is not None:
+        return one.step.reward
+    return one.previous.reward if one.previous is not None else 1.0

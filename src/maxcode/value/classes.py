@@ -1,0 +1,81 @@
+"""The paper's f_r: speed-ups to classes, class 0 = wrong or no faster than the original.
+
+With the paper's three edges there are five classes: 1 = (1, s1], 2 = (s1, s2], 3 = (s2, s3], 4 = above s3.  Its edges
+look like quantiles of the speed-ups observed on each data set, so quantiles are the default here, and its own numbers
+are presets.
+"""
+
+from __future__ import annotations
+
+import bisect
+import math
+from collections.abc import Iterable
+from dataclasses import dataclass
+from typing import final
+
+from maxcode.errors import InputError, unknown
+
+QUANTILE = "quantile"
+CLASSES = 5  # what the quantiles are taken for; a preset has as many
+
+
+@final
+@dataclass(frozen=True, slots=True)
+class Edges:
+    """``bounds``: the upper ends of all classes but the first and the last, rising, each above 1."""
+
+    name: str
+    bounds: tuple[float, ...]
+
+    def __post_init__(self) -> None:
+        rising = all(a < b for a, b in zip((1.0, *self.bounds), self.bounds, strict=False))
+        if not self.bounds or not rising or not all(map(math.isfinite, self.bounds)):
+            raise InputError(f"the edges {list(self.bounds)} do not rise from above 1; give rising speed-ups")
+
+    @property
+    def classes(self) -> int:
+        """How many classes there are."""
+        return len(self.bounds) + 2
+
+    def classify(self, speedup: float) -> int:
+        """f_r of a speed-up (0 for anything wrong)."""
+        return 0 if speedup <= 1 else 1 + bisect.bisect_left(self.bounds, speedup)
+
+    def position(self, speedup: float) -> float:
+        """The class with a fraction, rising with the speed-up, by its logarithm within a class; the last class spans
+        as much as the one before it.  Ours: it lets a speed-up be ranked and compared with an expected class."""
+        if speedup <= 1:
+            return 0.0
+        ends = (1.0, *self.bounds, self.bounds[-1] ** 2 / (1.0, *self.bounds)[-2])
+        at = min(self.classify(speedup), self.classes - 1)
+        share = math.log(speedup / ends[at - 1]) / math.log(ends[at] / ends[at - 1])
+        return min(at - 0.5 + share, float(self.classes - 1))
+
+
+PRESETS = {
+    "kernelbench-l1": Edges("kernelbench-l1", (1.40, 3.20, 4.75)),
+    "kernelbench-l2": Edges("kernelbench-l2", (1.20, 1.70, 2.15)),
+    "pie": Edges("pie", (1.25, 1.80, 2.60)),
+}
+
+
+def quantile_edges(speedups: Iterable[float]) -> Edges:
+    """Edges that share the speed-ups above 1 out evenly among the classes 1 to 4; where so many are equal that edges
+    would fall together, their distinct values instead.  InputError where there are too few of those."""
+    faster = sorted(one for one in speedups if one > 1)
+    for values in (faster, sorted(set(faster))):
+        cuts = [len(values) * part // (CLASSES - 1) for part in range(1, CLASSES - 1)]
+        bounds = sorted({values[cut] for cut in cuts}) if values else []
+        if len(bounds) == CLASSES - 2:
+            return Edges(QUANTILE, tuple(bounds))
+    raise InputError(
+        f"{len(faster)} speed-ups above 1, {len(set(faster))} of them different, give no quantile edges; "
+        f"give more runs, or --edges {' | '.join(PRESETS)}"
+    )
+
+
+def preset(name: str) -> Edges:
+    """The paper's edges by name; InputError with the nearest spelling for another one."""
+    if name not in PRESETS:
+        raise unknown("kind of edges", name, [QUANTILE, *PRESETS])
+    return PRESETS[name]

@@ -1,0 +1,66 @@
+"""A model in the roles ``Value`` (after execution) and ``Foresight`` (before it)."""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import partial
+from pathlib import Path
+from typing import Protocol, final
+
+import anyio
+
+from maxcode.types import Action, State
+from maxcode.value.folder import FILE, Saved, read
+from maxcode.value.settings import Generative
+from maxcode.value.situation import Situation, drawn, situation
+
+
+class Predictor(Protocol):
+    """Situations -> expected classes, in their order.  Pure."""
+
+    def expected(self, situations: Sequence[Situation]) -> list[float]: ...
+
+
+@final
+@dataclass(frozen=True, slots=True)
+class Foreseer:
+    """A predictor in its roles.  What it says is an expected class, not a speed-up; only its order matters to a
+    search.  Models work in a thread, so that builds and timings go on meanwhile."""
+
+    predictor: Predictor
+    gamma: float = 1.0
+
+    async def estimate(self, states: Sequence[State]) -> list[float]:
+        """V(s, u) of executed states."""
+        seen = [situation(state, self.gamma) for state in states]
+        return await anyio.to_thread.run_sync(partial(self.predictor.expected, seen))
+
+    async def foresee(self, state: State, actions: Sequence[Action]) -> list[float]:
+        """V of candidates drawn for ``state``, before they are executed."""
+        seen = [drawn(state, action, self.gamma) for action in actions]
+        return await anyio.to_thread.run_sync(partial(self.predictor.expected, seen))
+
+
+def load(folder: Path) -> Foreseer:
+    """The value model in a folder; InputError where it cannot be used."""
+    saved = read(folder)
+    return Foreseer(predictor(folder, saved), saved.gamma)
+
+
+def predictor(folder: Path, saved: Saved) -> Predictor:
+    """The predictor that a folder holds; only a generative one imports torch."""
+    if isinstance(saved.model, Generative):
+        from maxcode.value.generative import open_network
+
+        return open_network(folder, saved.model)
+    return saved.model
+
+
+def digest(folder: Path) -> str:
+    """SHA-256, hexadecimal, over the model's files: what a record keeps of it."""
+    total = hashlib.sha256((folder / FILE).read_bytes())
+    for path in sorted(folder.glob("*.safetensors")):
+        total.update(path.name.encode() + path.read_bytes())
+    return total.hexdigest()

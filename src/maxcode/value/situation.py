@@ -1,0 +1,77 @@
+"""What a value model sees of a state: (x0, x, e, c), u, and where on its path it stands.
+
+Both readings of the paper are the same value with or without its step.  *After* execution the last step is there with
+its evaluation and critique, and u has banked its reward; *before* execution (a candidate that was only drawn) there is
+no step, and u is what the path had banked without it.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from typing import Literal, final
+
+from maxcode.reward import banked
+from maxcode.types import Action, Program, State, Step
+
+Reading = Literal["after", "before"]
+
+
+@final
+@dataclass(frozen=True, slots=True)
+class Situation:
+    """A node of the search as a model is given it.
+
+    ``original``, ``parent`` and ``program`` are texts (files joined); ``u_before`` is what the path had banked without
+    the last step, ``u`` what it has banked now; ``depth`` counts the last step; ``previous`` is the step before it.
+    """
+
+    language: str
+    original: str
+    parent: str
+    program: str
+    u_before: float
+    u: float
+    depth: int
+    step: Step | None
+    previous: Step | None
+
+    @property
+    def reading(self) -> Reading:
+        """Whether the program was executed."""
+        return "before" if self.step is None else "after"
+
+    def unseen(self) -> Situation:
+        """The same candidate before it was executed and critiqued."""
+        return replace(self, u=self.u_before, step=None)
+
+
+def situation(state: State, gamma: float = 1.0) -> Situation:
+    """A state after execution and critique; a root is its own parent and has no step."""
+    parent = state.parent
+    steps = state.steps
+    return Situation(
+        state.problem.language,
+        _text(state.problem.program),
+        _text(state.program if parent is None else parent.program),
+        _text(state.program),
+        banked(steps[:-1], gamma),
+        banked(steps, gamma),
+        state.depth,
+        state.step,
+        parent.step if parent is not None else None,
+    )
+
+
+def drawn(parent: State, action: Action, gamma: float = 1.0) -> Situation:
+    """A candidate drawn for ``parent`` and not executed; one that could not be read has its parent's program."""
+    u = banked(parent.steps, gamma)
+    program = action.program if action.program is not None else parent.program
+    before = _text(parent.program)
+    original = _text(parent.problem.program)
+    return Situation(
+        parent.problem.language, original, before, _text(program), u, u, parent.depth + 1, None, parent.step
+    )
+
+
+def _text(program: Program) -> str:
+    return "\n".join(program.files.values())

@@ -1,0 +1,207 @@
+"""Value models: they learn, they are data when they lie on disk, and a stranger's file runs nothing."""
+
+from __future__ import annotations
+
+import json
+import math
+import os
+import pickle
+import subprocess
+import sys
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import anyio
+import msgspec
+import pytest
+from value_help import several
+
+from maxcode.errors import InputError
+from maxcode.report.run import read_run
+from maxcode.train.boosting import fit_trees
+from maxcode.train.dataset import Dataset, assembled
+from maxcode.train.evaluation import Plan, evaluate, summary, told_of
+from maxcode.train.figures import SHARES, figures
+from maxcode.train.fitting import MODELS, Fit, fit, rows
+from maxcode.train.pairs import read_pairs, run_folders
+from maxcode.train.to_go import Training, train_to_go
+from maxcode.types import Action
+from maxcode.value import load, read, situation
+from maxcode.value.features import NAMES, features
+
+PROBLEMS = ["a", "b", "c", "d", "e"]
+
+
+@pytest.fixture(scope="module")
+def runs(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    return several(tmp_path_factory.mktemp("runs"), PROBLEMS)
+
+
+@pytest.fixture(scope="module")
+def data(runs: Path) -> Dataset:
+    return assembled(read_pairs(run_folders([runs])), frozenset("b"), "quantile")
+
+
+@pytest.fixture(scope="module")
+def folder(runs: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    out = tmp_path_factory.mktemp("model")
+    train_to_go(Training((runs,), out, held_out=("b",)))
+    return out
+
+
+def test_features_are_numbers_and_what_an_execution_tells_is_missing_before_it(data: Dataset) -> None:
+    for pair in data.held_out:
+        after, before = features(pair.situation), features(pair.situation.unseen())
+        assert len(after) == len(before) == len(NAMES)
+        unknown = {NAMES[at] for at, number in enumerate(before) if math.isnan(number)}
+        assert {name for name in NAMES if name.startswith("last: ")} <= unknown
+        assert not math.isnan(after[NAMES.index("last: reward")])
+        assert all(math.isfinite(one) or math.isnan(one) for one in after)
+
+
+def test_trees_rank_the_states_of_a_problem_they_never_saw_and_the_baselines_do_not(data: Dataset) -> None:
+    trees = fit_trees(*rows(data, data.train))
+    found = figures(told_of(trees, data, data.held_out))
+    assert found.spearman_before is not None
+    assert found.spearman_before > 0.5
+    _, constant = fit("constant", data, Fit(Path()))
+    chance = figures(told_of(constant, data, data.held_out))
+    assert chance.spearman_before == 0.0
+    assert found.siblings[0.3][1] < chance.siblings[0.3][1]
+
+
+def test_the_same_data_and_seed_give_the_same_trees(data: Dataset) -> None:
+    one, again, other = (fit_trees(*rows(data, data.train), seed) for seed in (0, 0, 1))
+    assert one == again
+    assert one != other
+
+
+def test_a_loaded_model_says_what_the_trained_one_said_without_scikit_learn(
+    folder: Path, data: Dataset, runs: Path
+) -> None:
+    trained = fit_trees(*rows(data, data.train))
+    states = [state for state in read_run(runs / "b-refine").reached if state.step is not None]
+    expected = trained.expected([situation(state) for state in states])
+    code = (
+        "import sys; sys.modules.update(dict.fromkeys(['sklearn', 'numpy', 'torch']))\n"
+        "from pathlib import Path; import anyio\n"
+        "from maxcode.report.run import read_run; from maxcode.value import load\n"
+        "states = [one for one in read_run(Path(sys.argv[2])).reached if one.step]\n"
+        "print(anyio.run(load(Path(sys.argv[1])).estimate, states))"
+    )
+    done = subprocess.run(
+        [sys.executable, "-c", code, str(folder), str(runs / "b-refine")], capture_output=True, text=True, check=True
+    )
+    assert json.loads(done.stdout) == pytest.approx(expected)
+
+
+def test_a_candidate_is_foreseen_before_it_is_run_as_it_was_trained(folder: Path, runs: Path) -> None:
+    states = [state for state in read_run(runs / "b-refine").reached if state.parent is not None]
+    model = load(folder)
+    for state in states[:4]:
+        assert state.parent is not None and state.step is not None
+        told = anyio.run(model.foresee, state.parent, [state.step.action, Action(None, unread="nothing")])
+        assert told[0] == model.predictor.expected([situation(state).unseen()])[0]
+        assert math.isfinite(told[1])
+
+
+@pytest.mark.parametrize("name", [name for name in MODELS if name != "generative"])
+def test_every_model_is_saved_loaded_and_used_alike(name: str, runs: Path, tmp_path: Path) -> None:
+    found = train_to_go(Training((runs,), tmp_path, model=name, held_out=("b",)))
+    model = load(tmp_path)
+    states = [state for state in read_run(runs / "b-refine").reached if state.step is not None]
+    values = anyio.run(model.estimate, states)
+    assert values == anyio.run(model.estimate, states)
+    assert all(0 <= value <= 4 for value in values)
+    assert set(found.held_out) == {name, "constant", "random", "fastest-so-far"}
+    card = (tmp_path / "CARD.md").read_text()
+    for fact in ("held-out problems: b", "training problems: a, c, d, e", f"kind: {name}", "spearman", "edges"):
+        assert fact in card
+
+
+def spoiled(folder: Path, tmp_path: Path, change: Callable[[dict[str, Any]], None]) -> Path:
+    found = json.loads((folder / "value.json").read_text())
+    change(found)
+    (tmp_path / "value.json").write_text(json.dumps(found))
+    return tmp_path
+
+
+def test_a_model_of_another_feature_version_is_refused_with_the_cure(folder: Path, tmp_path: Path) -> None:
+    def older(found: dict[str, Any]) -> None:
+        found["model"]["reads"] = "0-beef"
+
+    with pytest.raises(InputError, match=r"trained on feature version '0-beef', this maxcode makes .* train it again"):
+        load(spoiled(folder, tmp_path, older))
+
+
+def change_tree(column: int, value: object) -> Callable[[dict[str, Any]], None]:
+    def change(found: dict[str, Any]) -> None:
+        found["model"]["rounds"][0][0][column][0] = value
+
+    return change
+
+
+@pytest.mark.parametrize(
+    "change",
+    [
+        change_tree(3, 0),  # a walk that never ends
+        change_tree(4, 10**6),
+        change_tree(0, len(NAMES)),
+        change_tree(5, 1e999),
+        change_tree(1, "system"),
+        lambda found: found["model"].update(type="os.system"),
+        lambda found: found["model"].update(rounds=[[]]),
+        lambda found: found["model"].update(classes=[0]),
+        lambda found: found.update(format=99),
+        lambda found: found.update(gamma=0.0),
+        lambda found: found.update(code="import os"),
+    ],
+)
+def test_a_strangers_model_is_checked_before_it_is_used(
+    folder: Path, tmp_path: Path, change: Callable[[dict[str, Any]], None]
+) -> None:
+    with pytest.raises(InputError, match="train it again"):
+        load(spoiled(folder, tmp_path, change))
+
+
+class Attack:
+    def __reduce__(self) -> tuple[object, ...]:
+        return (os.system, ("touch attacked",))
+
+
+@pytest.mark.parametrize("made", [pickle.dumps(Attack()), b"", b"\xff\xfe", b"[" * 100_000, b"null"])
+def test_a_file_that_is_no_model_runs_nothing(made: bytes, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "value.json").write_bytes(made)
+    with pytest.raises(InputError, match="is no value model"):
+        load(tmp_path)
+    assert not (tmp_path / "attacked").exists()
+    with pytest.raises(InputError, match="holds no value model"):
+        load(tmp_path / "nowhere")
+
+
+def test_what_is_saved_is_what_is_read(folder: Path) -> None:
+    saved = read(folder)
+    assert msgspec.json.decode(msgspec.json.encode(saved), type=type(saved)) == saved
+    assert set(saved.edges) == {"programs"}
+
+
+def test_an_evaluation_holds_every_problem_out_and_gives_a_spread(runs: Path) -> None:
+    pairs = read_pairs(run_folders([runs]))
+    found = evaluate(pairs, Plan(("trees", "constant", "random", "fastest-so-far"), seeds=(0, 1), folds=2))
+    for by_seed in found.values():
+        assert [one.states for one in by_seed.values()] == [len(pairs)] * 2
+    told = summary(found)
+    assert told["random"]["saved"] == (0, 0, 0)
+    assert told["constant"]["regret@50%"] == told["random"]["regret@50%"], "no opinion is chance"
+    assert told["trees"]["siblings@25%"][0] < told["random"]["siblings@25%"][0]
+
+
+def test_a_regret_is_nothing_when_all_is_measured_and_falls_with_what_is(data: Dataset) -> None:
+    _, predictor = fit("constant", data, Fit(Path()))
+    found = figures(told_of(predictor, data, data.held_out))
+    for curve in (found.regret, found.siblings):
+        assert curve[1.0] == (1.0, 0.0)
+        assert curve[0.1][1] > curve[0.5][1] > 0
+        assert [curve[share][0] for share in SHARES] == sorted(curve[share][0] for share in SHARES)

@@ -1,0 +1,116 @@
+"""Recorded runs become pairs: the label is what a path had banked or still came to."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from value_help import pairs_in, run, several
+
+from maxcode.errors import InputError
+from maxcode.observe import compose
+from maxcode.optimize import Method, Run, optimize
+from maxcode.record import EVENTS, Record, check_header
+from maxcode.report.run import read_run
+from maxcode.reward import banked, reward_to_go
+from maxcode.search import Refine
+from maxcode.testing import Scripted, Table, toy_problem
+from maxcode.train.pairs import Pair, pairs_of, read_pairs, run_folders
+
+
+def chain(folder: Path, rewards: list[float]) -> Path:
+    """A run of one path with these rewards."""
+    check_header(folder, {"problem": "chain", "language": "python", "method": "refine"}, frozenset())
+    (folder / "original").mkdir()
+    (folder / "original" / "toy.py").write_text("0")
+    table = Table(rule=lambda text: rewards[int(text) - 1] or None)
+    method = Method(Scripted(write=lambda text, draw: str(int(text) + 1)), Refine(depth=len(rewards)), compose())
+    with Record(folder) as record:
+        optimize(toy_problem("0"), method, table, Run(len(rewards), record=record))
+    return folder
+
+
+def test_every_prefix_is_labelled_with_the_best_banked_or_still_to_come(tmp_path: Path) -> None:
+    pairs = pairs_in(chain(tmp_path, [0.0, 1.2, 3.0, 0.5]))
+    assert [pair.reward for pair in pairs] == [0.0, 1.2, 3.0, 0.5]
+    assert [pair.target for pair in pairs] == [3.0, 3.0, 3.0, 3.0]
+    assert [pair.situation.u for pair in pairs] == [1.0, 1.2, 3.0, 3.0]
+    assert [pair.situation.u_before for pair in pairs] == [1.0, 1.0, 1.2, 3.0]
+    assert [pair.below for pair in pairs] == [3, 2, 1, 0]
+    assert pairs_in(chain(tmp_path / "falling", [2.0, 1.5]))[1].target == 2.0, "what is banked counts"
+
+
+@given(
+    rewards=st.lists(st.floats(0, 9).map(lambda one: round(one, 3)), min_size=1, max_size=5),
+    gamma=st.sampled_from([1.0, 0.9, 0.5]),
+)
+def test_labels_are_the_arithmetic_of_the_rewards_page(
+    tmp_path_factory: pytest.TempPathFactory, rewards: list[float], gamma: float
+) -> None:
+    pairs = pairs_in(chain(tmp_path_factory.mktemp("chain"), rewards), gamma)
+    to_go = [*reward_to_go(rewards, gamma), 0.0]
+    steps = [pair.situation.step for pair in pairs]
+    for at, pair in enumerate(pairs):
+        u = banked([step for step in steps[: at + 1] if step is not None], gamma)
+        assert pair.situation.u == pytest.approx(u)
+        assert pair.target == pytest.approx(max(u, to_go[at + 1]))
+
+
+def test_a_state_on_several_paths_is_one_pair_with_the_best_of_them(tmp_path: Path) -> None:
+    run(tmp_path, "a", "cuda-llm")
+    view = read_run(tmp_path)
+    by_id = {pair.at: pair for pair in pairs_of(view, "max", 1.0)}
+    assert len(by_id) == 24
+    opened = [state for state in view.reached if state.parent is not None and view.reached.children(state)]
+    assert opened
+    for state in opened:
+        below = [by_id[child.id].target for child in view.reached.children(state)]
+        assert by_id[state.id].target == max(by_id[state.id].situation.u, *below)
+
+
+def test_the_mean_target_is_that_of_a_state_and_all_below_it(tmp_path: Path) -> None:
+    chain(tmp_path, [0.0, 1.2, 3.0])
+    found = [pair.target for pair in pairs_of(read_run(tmp_path), "mean", 1.0)]
+    assert found == pytest.approx([1.4, 2.1, 3.0])
+
+
+def test_before_execution_nothing_is_known_of_the_outcome(tmp_path: Path) -> None:
+    for pair in pairs_in(chain(tmp_path, [0.0, 1.2, 3.0])):
+        unseen = pair.situation.unseen()
+        assert (unseen.reading, unseen.step, unseen.u) == ("before", None, pair.situation.u_before)
+        assert unseen.program == pair.situation.program
+
+
+def marks(pairs: list[Pair], name: str) -> set[bool]:
+    return {pair.guided if name == "guided" else pair.off_policy for pair in pairs}
+
+
+def test_guided_and_off_policy_rollouts_are_marked(tmp_path: Path) -> None:
+    run(tmp_path / "usual", "a", "refine")
+    run(tmp_path / "usual2", "b", "refine")
+    run(tmp_path / "guided", "a", "cuda-llm+value")
+    run(tmp_path / "other", "a", "refine", policy="llm:some-model")
+    pairs = read_pairs(run_folders([tmp_path]))
+    of = {name: [pair for pair in pairs if Path(pair.run).name == name] for name in ("usual", "guided", "other")}
+    assert (marks(of["usual"], "guided"), marks(of["usual"], "off")) == ({False}, {False})
+    assert (marks(of["guided"], "guided"), marks(of["guided"], "off")) == ({True}, {False})
+    assert (marks(of["other"], "guided"), marks(of["other"], "off")) == ({False}, {True})
+
+
+def test_an_unfinished_batch_and_a_torn_line_give_no_pairs(tmp_path: Path) -> None:
+    run(tmp_path, "a", "cuda-llm")
+    whole = pairs_in(tmp_path)
+    lines = (tmp_path / EVENTS).read_bytes().split(b"\n")
+    (tmp_path / EVENTS).write_bytes(b"\n".join(lines[: len(lines) // 2]) + b'\n{"part":')
+    torn = pairs_in(tmp_path)
+    assert 0 < len(torn) < len(whole)
+    assert [pair.at for pair in torn] == [pair.at for pair in whole][: len(torn)]
+
+
+def test_a_folder_without_runs_is_refused_with_the_cure(tmp_path: Path) -> None:
+    with pytest.raises(InputError, match=r"no run folder at or below .* --from"):
+        run_folders([tmp_path])
+    several(tmp_path / "deep" / "er", ["a"])
+    assert len(run_folders([tmp_path, tmp_path / "deep"])) == 2, "a folder that is named twice counts once"
