@@ -9,13 +9,15 @@ from __future__ import annotations
 import os
 import signal
 import sys
+from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
 from maxcode.observe import best, compose, critiques, failures, program, statement, trajectory
 from maxcode.optimize import Method, Run, optimize
+from maxcode.policy.reranked import Reranked
 from maxcode.record import Line, Record
-from maxcode.roles import Search
+from maxcode.roles import Policy, Search
 from maxcode.search import Beam, BestOfN, CudaLlm, Elites, Refine, Tree
 from maxcode.testing import Echo, Scripted, Table, toy_problem
 from maxcode.types import Action, Observation, State
@@ -27,6 +29,9 @@ SEARCHES: dict[str, Search] = {
     "beam": Beam(width=2, children=2),
     "tree": Tree(width=2),
     "elites": Elites(width=2),
+    "cuda-llm by value": CudaLlm(width=3, depth=3, by="value"),
+    "beam by value": Beam(width=2, children=2, by="value"),
+    "tree by value": Tree(width=2, by="value"),
 }
 BUDGET = 9
 
@@ -45,11 +50,14 @@ class Dying:
 
 
 @dataclass(frozen=True)
-class Depth:
-    """V(s, u) = the depth, so that values are recorded too."""
+class Digits:
+    """Expects of a program the number that it is, modulo 7, so that values are recorded and differ."""
 
-    async def estimate(self, states: list[State]) -> list[float]:
-        return [float(state.depth) for state in states]
+    async def estimate(self, states: Sequence[State]) -> list[float]:
+        return [float(int(state.program.text) % 7) for state in states]
+
+    async def foresee(self, state: State, actions: Sequence[Action]) -> list[float]:
+        return [float(int(action.program.text) % 7) if action.program else 0.0 for action in actions]
 
 
 async def die_in_evaluate(text: str) -> None:
@@ -73,10 +81,11 @@ def main(folder: str, search: str, moment: str) -> None:
         if moment == "part":
             die()
 
-    policy = Dying() if moment == "propose" else Scripted(write=write)
+    policy: Policy = Dying() if moment == "propose" else Scripted(write=write)
+    policy = Reranked(policy, Digits(), factor=2) if search.endswith("by value") else policy
     table = Table(rule=speed, before=die_in_evaluate if moment == "evaluate" else None)
     observe = compose(statement(), program(), best(), trajectory(), critiques(), failures())
-    method = Method(policy, SEARCHES[search], observe, Echo(), Depth())
+    method = Method(policy, SEARCHES[search], observe, Echo(), Digits())
     result = optimize(toy_problem(), method, table, Run(BUDGET, record=Record(Path(folder)), watch=watch))
     print(parts, result.best.id if result.best else None)
 

@@ -27,6 +27,7 @@ from maxcode.types import Action, Evaluation, Outcome, Problem, State, StateId
 
 DRIVER = Path(__file__).with_name("resume_driver.py")
 SEARCHES = ["best-of-n", "refine", "cuda-llm", "beam", "tree", "elites"]
+GUIDED = ["cuda-llm by value", "beam by value", "tree by value"]
 
 
 def drive(folder: Path, search: str, moment: str) -> int:
@@ -40,7 +41,7 @@ def parts(folder: Path) -> list[Line]:
     return sorted(lines, key=lambda line: (str(getattr(line, "batch", "")), repr(line)))
 
 
-@pytest.mark.parametrize("search", SEARCHES)
+@pytest.mark.parametrize("search", [*SEARCHES, *(pytest.param(name, marks=pytest.mark.slow) for name in GUIDED)])
 def test_killed_after_every_single_part_the_run_still_ends_as_the_unbroken_one(search: str, tmp_path: Path) -> None:
     assert drive(tmp_path / "whole", search, "never") == 0
     expected = parts(tmp_path / "whole")
@@ -53,7 +54,7 @@ def test_killed_after_every_single_part_the_run_still_ends_as_the_unbroken_one(s
     assert parts(broken) == expected
 
 
-@pytest.mark.parametrize("search", SEARCHES)
+@pytest.mark.parametrize("search", [*SEARCHES, *GUIDED])
 @pytest.mark.parametrize("moment", ["propose", "evaluate"])
 def test_killed_inside_a_call_the_run_still_ends_as_the_unbroken_one(search: str, moment: str, tmp_path: Path) -> None:
     assert drive(tmp_path / "whole", search, "never") == 0

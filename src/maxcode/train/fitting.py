@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import final
 
@@ -12,7 +12,7 @@ from maxcode.errors import unknown
 from maxcode.train.boosting import fit_trees
 from maxcode.train.dataset import Dataset
 from maxcode.train.pairs import Pair
-from maxcode.value import SMALL, Constant, FastestSoFar, Model, Predictor, Random, Situation, Trees
+from maxcode.value import SMALL, Constant, FastestSoFar, Model, Predictor, Random, Shape, Situation, Trees
 
 MODELS = {
     "trees": "gradient-boosted trees on features of code and feedback, u and depth; seconds on a CPU (the default)",
@@ -27,13 +27,15 @@ BASELINES = ("constant", "random", "fastest-so-far")
 @final
 @dataclass(frozen=True, slots=True)
 class Fit:
-    """What a model is fitted with.  ``folder``: where a network keeps its tensors; ``base``: its weights; ``say`` hears
-    how far it is."""
+    """What a model is fitted with.  ``folder``: where a network keeps its tensors; ``base``: its weights, ``shape``
+    those of a small one; ``context``: tokens of a prompt at most; ``say`` hears how far it is."""
 
     folder: Path
     seed: int = 0
     base: str = SMALL
     say: Callable[[str], None] = lambda words: None
+    shape: Shape = field(default_factory=Shape)
+    context: int = 384
 
 
 def check_model(name: str) -> None:

@@ -20,6 +20,7 @@ from maxcode.value import QUANTILE, SMALL, Predictor, Saved, described, preset, 
 from maxcode.value.folder import FORMAT
 
 METRICS = "metrics.json"
+SMALL_CONTEXT, CONTEXT = 384, 2048  # tokens of a prompt at most
 
 
 @final
@@ -69,7 +70,8 @@ def train_to_go(wanted: Training, say: Callable[[str], None] = lambda words: Non
     told = about(data)
     say(f"class balance: {_shares(told)}")
     write_data(wanted.out, data)
-    how = Fit(wanted.out, wanted.seed, wanted.base, say)
+    context = SMALL_CONTEXT if wanted.base == SMALL else CONTEXT
+    how = Fit(wanted.out, wanted.seed, wanted.base, say, context=context)
     model, predictor = fit(wanted.model, data, how)
     beside = _held_out(wanted.model, predictor, data, how)
     card = {"model": _of_model(wanted), **told, "metrics on held-out problems": _metrics(beside)}

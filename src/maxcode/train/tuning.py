@@ -1,0 +1,245 @@
+"""Training the generative value model: LoRA of rank 8, AdamW, batches of 8, one epoch, as in the paper.
+
+Where there are no weights, a small model of the same architecture is made first: a tokenizer and next-token training
+on the prompts of the training side, with their labels, so that LoRA has a base that can read them; the rest is the same
+code.  Learning rates are ours; the paper names none.
+
+A checkpoint is one file of tensors (safetensors, the optimiser's too) with a line that says whose it is and how far; a
+training that was killed goes on from it, batch by batch as it would have gone, since their order is drawn by the seed.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import math
+import random
+import time
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, final
+
+import msgspec
+
+from maxcode.errors import InputError, MachineError
+from maxcode.value import SMALL, Generative, Model, Predictor, Shape, Situation
+from maxcode.value.generative import needs_extra, open_network
+from maxcode.value.text import VERSION, prompt
+
+if TYPE_CHECKING:
+    from maxcode.train.dataset import Dataset
+    from maxcode.train.fitting import Fit
+
+BATCH, EPOCHS, RATES = 8, 1, {"base": 2e-3, "lora": 1e-3, "named": 1e-4}
+CHECKPOINT = "checkpoint.safetensors"
+EVERY = 20  # batches between checkpoints
+
+
+@final
+@dataclass(frozen=True, slots=True)
+class Sample:
+    """Token ids of a prompt, and the place of its label among the label tokens."""
+
+    ids: list[int]
+    label: int
+
+
+@final
+@dataclass(frozen=True, slots=True)
+class Stage:
+    """One stage of a training: its name, learning rate, the loss of a batch, and the job whose checkpoints it takes."""
+
+    name: str
+    rate: float
+    loss: Callable[[Any, Sequence[Sample]], Any]
+    job: str
+    folder: Path
+    seed: int
+    say: Callable[[str], None]
+
+
+def tune(data: Dataset, how: Fit) -> tuple[Model, Predictor]:
+    """A generative model of the training side, written to ``how.folder``; goes on where a killed one stopped."""
+    from maxcode.train.fitting import rows
+
+    network = needs_extra()
+    situations, labels = rows(data, data.train)
+    settings = Generative(VERSION, how.base, how.shape if how.base == SMALL else None, data.classes, how.context)
+    job = _job(settings, situations, labels, how.seed)
+    how.folder.mkdir(parents=True, exist_ok=True)
+    _seeded(how.seed)
+    if settings.shape is not None:
+        reader, model = _based(settings, situations, labels, job, how)
+    else:
+        tokenizer, model = network.named(settings.base, local=False)
+        reader = network.Reader(tokenizer, settings)
+    samples = [Sample(reader.prompt(one), label) for one, label in zip(situations, labels, strict=True)]
+    model = network.with_lora(model, settings)
+    rate = RATES["lora" if settings.shape is not None else "named"]
+    _trained(model, samples, Stage("lora", rate, _label_loss(reader.labels), job, how.folder, how.seed, how.say))
+    network.keep(how.folder / network.ADAPTER, network.adapter_of(model))
+    (how.folder / CHECKPOINT).unlink(missing_ok=True)
+    return settings, open_network(how.folder, settings)
+
+
+def _job(settings: Generative, situations: Sequence[Situation], labels: Sequence[int], seed: int) -> str:
+    """What a checkpoint belongs to: a hash of settings, data and seed."""
+    total = hashlib.sha256(msgspec.json.encode(settings) + f"/{seed}/{BATCH}/{EPOCHS}/{RATES}".encode())
+    for one, label in zip(situations, labels, strict=True):
+        total.update(f"{label}/{prompt(one, settings.classes)}".encode())
+    return total.hexdigest()
+
+
+def _seeded(seed: int) -> None:
+    import torch
+
+    torch.manual_seed(seed)
+    if not torch.cuda.is_available():
+        torch.set_num_threads(1)  # small batches on a machine that also builds and times: more threads wait
+
+
+# ------------------------------------------------------------------------------------------------------ a small base
+
+
+def _based(
+    settings: Generative, situations: Sequence[Situation], labels: Sequence[int], job: str, how: Fit
+) -> tuple[Any, Any]:
+    """(reader, base) of a small model: both from the folder where they are finished, else made."""
+    network = needs_extra()
+    assert settings.shape is not None
+    _tokenizer_made(how.folder, settings.shape, [prompt(one, settings.classes) for one in situations], job)
+    reader = network.Reader(network.quick_tokenizer(how.folder / network.TOKENIZER), settings)
+    model = network.small(settings.shape)
+    base, whose = how.folder / network.BASE, how.folder / "base.job"
+    if base.exists() and whose.exists() and whose.read_text() == job:
+        model.load_state_dict(network.load_file(base))
+        return reader, model
+    samples = [
+        Sample([*reader.prompt(one), reader.labels[label]], label)
+        for one, label in zip(situations, labels, strict=True)
+    ]
+    _trained(model, samples, Stage("base", RATES["base"], _next_loss, job, how.folder, how.seed, how.say))
+    network.keep(base, model.state_dict())
+    whose.write_text(job)
+    return reader, model
+
+
+def _tokenizer_made(folder: Path, shape: Shape, texts: Sequence[str], job: str) -> None:
+    """``tokenizer.json``: byte-level BPE in which every digit is a token; checked against what is read back."""
+    from tokenizers import Tokenizer, decoders, models, pre_tokenizers, trainers
+
+    network = needs_extra()
+    path = folder / network.TOKENIZER
+    made = Tokenizer(models.BPE())
+    splits = [pre_tokenizers.Digits(individual_digits=True), pre_tokenizers.ByteLevel(add_prefix_space=False)]
+    made.pre_tokenizer = pre_tokenizers.Sequence(splits)
+    made.decoder = decoders.ByteLevel()
+    alphabet = pre_tokenizers.ByteLevel.alphabet()
+    trainer = trainers.BpeTrainer(vocab_size=shape.vocabulary, initial_alphabet=alphabet, show_progress=False)
+    made.train_from_iterator(texts, trainer)
+    scratch = path.with_suffix(".new")
+    made.save(str(scratch))
+    scratch.replace(path)
+    again = network.quick_tokenizer(path)
+    for text in texts[:20]:
+        if again.encode(text, add_special_tokens=False) != made.encode(text).ids:
+            raise MachineError(f"{path} is read back with other tokens than it was trained with; report it")
+
+
+def _next_loss(model: Any, batch: Sequence[Sample]) -> Any:
+    """The loss of every next token, the label's too."""
+    import torch
+
+    longest = max(len(one.ids) for one in batch)
+    ids = torch.tensor([one.ids + [0] * (longest - len(one.ids)) for one in batch])
+    mask = torch.tensor([[1] * len(one.ids) + [0] * (longest - len(one.ids)) for one in batch])
+    where = needs_extra().device()
+    targets = ids.masked_fill(mask == 0, -100).to(where)
+    return model(input_ids=ids.to(where), attention_mask=mask.to(where), labels=targets, use_cache=False).loss
+
+
+def _label_loss(labels: Sequence[int]) -> Callable[[Any, Sequence[Sample]], Any]:
+    """The paper's loss: cross-entropy over the classes, at the place of the label."""
+
+    def loss(model: Any, batch: Sequence[Sample]) -> Any:
+        import torch
+
+        logits = needs_extra().label_logits(model, [one.ids for one in batch], labels)
+        return torch.nn.functional.cross_entropy(
+            logits, torch.tensor([one.label for one in batch], device=logits.device)
+        )
+
+    return loss
+
+
+# --------------------------------------------------------------------------------------------------------- the epochs
+
+
+def _trained(model: Any, samples: Sequence[Sample], stage: Stage) -> None:
+    """Train what is trainable, from the stage's checkpoint where there is one."""
+    import torch
+
+    model.to(needs_extra().device()).train()
+    weights = [one for one in model.parameters() if one.requires_grad]
+    optimiser = torch.optim.AdamW(weights, lr=stage.rate, weight_decay=0.01)
+    batches = _batches(samples, stage)
+    began, losses = time.monotonic(), []
+    first = _resumed(weights, optimiser, stage)
+    for step, batch in enumerate(batches[first:], start=first + 1):
+        loss = stage.loss(model, batch)
+        optimiser.zero_grad(set_to_none=True)
+        loss.backward()
+        torch.nn.utils.clip_grad_norm_(weights, 1.0)
+        optimiser.step()
+        losses.append(float(loss.detach()))
+        if not math.isfinite(losses[-1]):
+            raise MachineError(
+                f"the loss of {stage.name} is {losses[-1]} at batch {step}; train again with another seed"
+            )
+        if step % EVERY == 0 or step == len(batches):
+            _checkpoint(weights, optimiser, stage, step)
+            mean = sum(losses[-EVERY:]) / len(losses[-EVERY:])
+            stage.say(
+                f"{stage.name}: batch {step} of {len(batches)}, loss {mean:.3f}, {time.monotonic() - began:.0f} s"
+            )
+
+
+def _batches(samples: Sequence[Sample], stage: Stage) -> list[list[Sample]]:
+    """All batches of the stage, in the order that the seed draws."""
+    found = []
+    for epoch in range(EPOCHS):
+        order = random.Random(f"{stage.name}/{stage.seed}/{epoch}").sample(range(len(samples)), len(samples))
+        found += [[samples[at] for at in order[start : start + BATCH]] for start in range(0, len(order), BATCH)]
+    return found
+
+
+def _checkpoint(weights: Sequence[Any], optimiser: Any, stage: Stage, step: int) -> None:
+    state = [optimiser.state[one] for one in weights]
+    tensors = {f"weight {at}": one for at, one in enumerate(weights)}
+    tensors |= {f"{name} {at}": one[name] for at, one in enumerate(state) for name in ("exp_avg", "exp_avg_sq")}
+    told = {"about": json.dumps({"job": stage.job, "stage": stage.name, "step": step})}
+    needs_extra().keep(stage.folder / CHECKPOINT, tensors, told)
+
+
+def _resumed(weights: Sequence[Any], optimiser: Any, stage: Stage) -> int:
+    """How many batches are done: 0, or what the checkpoint says, whose weights and moments are then taken over."""
+    import torch
+    from safetensors import safe_open
+
+    path = stage.folder / CHECKPOINT
+    if not path.exists():
+        return 0
+    with safe_open(path, "pt") as file:
+        about = json.loads((file.metadata() or {}).get("about", "{}"))
+        if about.get("job") != stage.job:
+            raise InputError(f"{path} is of another training (other runs, options or seed); choose another --out")
+        if about["stage"] != stage.name:
+            return 0
+        with torch.no_grad():
+            for at, one in enumerate(weights):
+                one.copy_(file.get_tensor(f"weight {at}"))
+                moments = {name: file.get_tensor(f"{name} {at}").to(one) for name in ("exp_avg", "exp_avg_sq")}
+                optimiser.state[one] = {"step": torch.tensor(float(about["step"])), **moments}
+    stage.say(f"{stage.name}: goes on after batch {about['step']}")
+    return int(about["step"])
