@@ -71,6 +71,6 @@ def preview(problem: Problem, method: Method, budget: int, seed: int, prices: Se
     times = [draws] * isinstance(policy, Llm) + [1] * isinstance(method.critic, LlmCritic)
     calls = budget * sum(times)
     each = [None if one is None else one.dollars(size, answer) for one in prices]
-    known = [one * often for one, often in zip(each, times, strict=True) if one is not None]
-    dollars = budget * sum(known) if calls and len(known) == len(each) else None
+    known = [one * often for one, often in zip(each, times, strict=False) if one is not None]  # a critic may go unasked
+    dollars = budget * sum(known) if calls and None not in each else None
     return Preview(asked, size, calls, calls * (size + answer), dollars)

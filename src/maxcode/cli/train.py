@@ -13,7 +13,7 @@ from maxcode.train.evaluation import table
 from maxcode.train.fitting import MODELS
 from maxcode.train.pairs import Target
 from maxcode.train.to_go import Trained, Training, train_to_go
-from maxcode.value import PRESETS, QUANTILE, SMALL
+from maxcode.value import PRESETS, QUANTILE, RELATIVE, SMALL
 
 
 @click.group()
@@ -29,7 +29,8 @@ def train() -> None:
 @click.option("--target", type=click.Choice(get_args(Target)), default="max", show_default=True, help="What is "
               "foreseen: the best speed-up banked or still to come, or the mean of all that came.")  # fmt: skip
 @click.option("--edges", default=QUANTILE, show_default=True, help=f"How speed-ups become classes: {QUANTILE}s of the "
-              f"training problems for every suite, or the paper's: {', '.join(PRESETS)}.")  # fmt: skip
+              f"training problems for every suite, {RELATIVE} (of every problem on its own), or the paper's: "
+              f"{', '.join(PRESETS)}.")  # fmt: skip
 @click.option("--gamma", default=1.0, show_default=True, help="The discount; the paper's is 1.")
 @click.option("--prefixes", type=int, help="The largest depth of a state; the paper's is 2.  [default: any]")
 @click.option("--hold-out", "held_out", multiple=True, metavar="PROBLEM",

@@ -16,7 +16,7 @@ from typing import Any, final
 
 from maxcode.errors import InputError
 from maxcode.train.pairs import Pair
-from maxcode.value import QUANTILE, Edges, described, preset, quantile_edges
+from maxcode.value import QUANTILE, RELATIVE, Edges, described, preset, quantile_edges
 
 LEAST_PAIRS = 20
 LARGEST_SHARE = 0.8
@@ -26,20 +26,21 @@ DATA, DATA_CARD = "pairs.jsonl", "DATA.md"
 @final
 @dataclass(frozen=True, slots=True)
 class Dataset:
-    """Both sides, in the order of the runs, and the edges of every suite."""
+    """Both sides, in the order of the runs, and the edges of every suite (of every problem where ``kind`` says so)."""
 
     train: tuple[Pair, ...]
     held_out: tuple[Pair, ...]
     edges: Mapping[str, Edges]
+    kind: str = QUANTILE
 
     def label(self, pair: Pair) -> int:
         """The class of a pair, by its suite's edges; a suite that training never saw is held against the largest."""
-        return self.edges.get(pair.suite, self.main).classify(pair.target)
+        return self.edges.get(group_of(pair, self.kind), self.main).classify(pair.target)
 
     @property
     def main(self) -> Edges:
         """The edges of the suite with the most training pairs."""
-        return self.edges[Counter(pair.suite for pair in self.train).most_common(1)[0][0]]
+        return self.edges[Counter(group_of(pair, self.kind) for pair in self.train).most_common(1)[0][0]]
 
     @property
     def classes(self) -> int:
@@ -50,6 +51,11 @@ class Dataset:
         """The share of every class, empty ones included."""
         counts = Counter(self.label(pair) for pair in pairs)
         return {at: counts[at] / max(1, len(pairs)) for at in range(self.classes)}
+
+
+def group_of(pair: Pair, kind: str) -> str:
+    """Whose edges a pair is held against."""
+    return pair.problem if kind == RELATIVE else pair.suite
 
 
 def families(pairs: Iterable[Pair]) -> list[frozenset[str]]:
@@ -92,7 +98,9 @@ def _refuse_one(pairs: Sequence[Pair], groups: Sequence[frozenset[str]]) -> None
 def assembled(pairs: Sequence[Pair], held_out: frozenset[str], edges: str) -> Dataset:
     """The data set; InputError, with the cure, where the sides overlap, too little is left, or a class is nearly all.
 
-    ``edges``: "quantile", taken from the training side for every suite, or one of the paper's by name.
+    ``edges``: "quantile", taken from the training side for every suite, or one of the paper's by name; or "problem",
+    the quantiles of every problem on its own: a class then says how good a state is among those of its problem, which
+    is all that a search compares.  The labels of held-out problems, which only figures look at, are relative likewise.
     """
     _refuse_overlap(pairs, held_out)
     train = tuple(pair for pair in pairs if pair.problem not in held_out)
@@ -102,25 +110,26 @@ def assembled(pairs: Sequence[Pair], held_out: frozenset[str], edges: str) -> Da
             f"{len(train)} states to train on and {len(rest)} held out, from {len({p.run for p in pairs})} run(s); "
             f"at least {LEAST_PAIRS} and 1 are needed: give more runs with --from, or hold other problems out"
         )
-    by_suite: dict[str, list[float]] = defaultdict(list)
-    for pair in train:
-        by_suite[pair.suite].append(pair.target)
-    found = Dataset(train, rest, _all_edges(edges, by_suite))
+    by_group: dict[str, list[float]] = defaultdict(list)
+    for pair in pairs if edges == RELATIVE else train:
+        by_group[group_of(pair, edges)].append(pair.target)
+    together = [pair.target for pair in train]
+    found = Dataset(train, rest, _all_edges(edges, by_group, together), edges)
     _refuse_one_class(found)
     return found
 
 
-def _all_edges(name: str, by_suite: Mapping[str, Sequence[float]]) -> dict[str, Edges]:
-    """Edges by suite; a suite with too few speed-ups for quantiles of its own has those of all suites together."""
-    if name != QUANTILE:
-        return dict.fromkeys(sorted(by_suite), preset(name))
-    together = quantile_edges(one for targets in by_suite.values() for one in targets)
+def _all_edges(kind: str, by_group: Mapping[str, Sequence[float]], together: Sequence[float]) -> dict[str, Edges]:
+    """Edges by group; one with too few speed-ups for quantiles of its own has those of the whole training side."""
+    if kind not in (QUANTILE, RELATIVE):
+        return dict.fromkeys(sorted(by_group), preset(kind))
+    usual = quantile_edges(together)
     found = {}
-    for suite, targets in sorted(by_suite.items()):
+    for group, targets in sorted(by_group.items()):
         try:
-            found[suite] = quantile_edges(targets)
+            found[group] = quantile_edges(targets)
         except InputError:
-            found[suite] = together
+            found[group] = usual
     return found
 
 
@@ -177,7 +186,7 @@ def about(found: Dataset) -> dict[str, Any]:
         },
         "labels": {
             "edges": {suite: [round(one, 4) for one in edges.bounds] for suite, edges in found.edges.items()},
-            "kind of edges": found.main.name,
+            "kind of edges": found.kind,
             "share of each class, training": {f"{at}": round(one, 3) for at, one in found.balance(found.train).items()},
             "share of each class, held out": {
                 f"{at}": round(one, 3) for at, one in found.balance(found.held_out).items()

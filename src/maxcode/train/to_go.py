@@ -16,7 +16,7 @@ from maxcode.train.evaluation import Plan, asked, evaluate, summary, told_of
 from maxcode.train.figures import figures
 from maxcode.train.fitting import BASELINES, Fit, check_model, fit
 from maxcode.train.pairs import Pair, Target, read_pairs, run_folders
-from maxcode.value import QUANTILE, SMALL, Predictor, Saved, described, preset, save
+from maxcode.value import QUANTILE, RELATIVE, SMALL, Predictor, Saved, described, preset, save
 from maxcode.value.folder import FORMAT
 
 METRICS = "metrics.json"
@@ -86,7 +86,7 @@ def train_to_go(wanted: Training, say: Callable[[str], None] = lambda words: Non
 
 def _check(wanted: Training) -> None:
     check_model(wanted.model)
-    if wanted.edges != QUANTILE:
+    if wanted.edges not in (QUANTILE, RELATIVE):
         preset(wanted.edges)
     if not 0 < wanted.gamma <= 1:
         raise InputError(f"--gamma is {wanted.gamma}; give a number above 0 and at most 1 (the paper's is 1)")

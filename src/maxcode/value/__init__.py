@@ -9,7 +9,7 @@ Nothing here trains, and nothing but ``generative/`` needs more than the core; `
 from __future__ import annotations
 
 from maxcode.value.baselines import Constant, FastestSoFar, Random
-from maxcode.value.classes import PRESETS, QUANTILE, Edges, preset, quantile_edges
+from maxcode.value.classes import PRESETS, QUANTILE, RELATIVE, Edges, preset, quantile_edges
 from maxcode.value.folder import Model, Saved, described, read, save
 from maxcode.value.foresee import Foreseer, Predictor, digest, load, predictor
 from maxcode.value.settings import SMALL, Generative, Shape
@@ -19,6 +19,7 @@ from maxcode.value.trees import Tree, Trees
 __all__ = [
     "PRESETS",
     "QUANTILE",
+    "RELATIVE",
     "SMALL",
     "Constant",
     "Edges",

@@ -16,6 +16,7 @@ from typing import final
 from maxcode.errors import InputError, unknown
 
 QUANTILE = "quantile"
+RELATIVE = "problem"  # quantiles of every problem on its own
 CLASSES = 5  # what the quantiles are taken for; a preset has as many
 
 
@@ -77,5 +78,5 @@ def quantile_edges(speedups: Iterable[float]) -> Edges:
 def preset(name: str) -> Edges:
     """The paper's edges by name; InputError with the nearest spelling for another one."""
     if name not in PRESETS:
-        raise unknown("kind of edges", name, [QUANTILE, *PRESETS])
+        raise unknown("kind of edges", name, [QUANTILE, RELATIVE, *PRESETS])
     return PRESETS[name]

@@ -1,0 +1,1 @@
+void atax(int m, int n, const double *A, const double *x, double *y);

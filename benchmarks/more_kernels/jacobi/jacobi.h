@@ -1,0 +1,1 @@
+void jacobi(int n, const double *in, double *out);

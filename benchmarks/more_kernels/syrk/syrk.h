@@ -1,0 +1,1 @@
+void syrk(int n, int k, const double *A, double *C);
