@@ -47,7 +47,7 @@ FIXED = 30  # pairs of the protocol that the cost is compared with
 SHARE = 10  # races of each other gain, for so many A/A races
 _CHUNK = 5  # races of a kind in a row: an interrupted run has seen all kinds
 _USUAL_S = {False: 2.0, True: 4.0}  # a race, with idle and with busy cores, before any is known
-_BURN = "while True: pass"
+_BURN = "import os, sys\nwhile os.getppid() == int(sys.argv[1]):\n for _ in range(10**6): pass"  # ends with its parent
 
 
 class Plan(NamedTuple):
@@ -76,7 +76,7 @@ def load(busy: bool) -> Iterator[None]:
     """A busy loop for every core beside the races, of our own and ended by us."""
     with ExitStack() as stack:
         for _ in range(os.cpu_count() or 1 if busy else 0):
-            burner = stack.enter_context(subprocess.Popen([sys.executable, "-c", _BURN]))
+            burner = stack.enter_context(subprocess.Popen([sys.executable, "-c", _BURN, str(os.getpid())]))
             stack.callback(burner.kill)
         yield
 
