@@ -9,6 +9,8 @@ PYTHON ?= python3
 TORCH := 2.13.0
 VENV := .venv
 BIN := $(VENV)/bin
+# Two at once: most tests wait for a compiler; what is timed takes turns in any case.
+PYTEST := $(BIN)/pytest -n 2 --dist worksteal
 STAMP := $(VENV)/.installed
 
 .PHONY: env system demo test test-all lint redteam clean
@@ -36,10 +38,10 @@ lint: env
 	$(BIN)/mypy
 
 test: lint
-	$(BIN)/pytest -m 'not slow'
+	$(PYTEST) -m 'not slow'
 
 test-all: lint
-	$(BIN)/pytest
+	$(PYTEST)
 
 redteam: env
 	$(BIN)/python benchmarks/redteam.py --again $(if $(TIER),--sandbox $(TIER))
