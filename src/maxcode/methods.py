@@ -44,6 +44,8 @@ from maxcode.roles import Critic, Policy, Search
 from maxcode.search import Beam, BestOfN, CudaLlm, EffiLearner, Elites, PerfCodeGen, Refine, Tree
 from maxcode.search.perfcodegen import phase
 from maxcode.search.ranking import By
+from maxcode.search.stages import USUAL as STAGES
+from maxcode.search.stages import Promotion
 from maxcode.types import Action, Evaluation, Machine, Observation, Problem, State
 
 PLUS = "+maxcode"
@@ -169,6 +171,14 @@ def _elites(frame: Frame) -> Search:
     return Elites(width=frame.generation)
 
 
+def _sqd(frame: Frame) -> Search:
+    """A batch is a visit, and a run has a dozen of them: promotion comes sooner than in training."""
+    return Elites(width=frame.generation, stages=replace(STAGES, promotion=_SOON))
+
+
+_SOON = Promotion(validity=0.5, patience=1, least=2)
+
+
 # ------------------------------------------------------------------------------------------- instructions by the phase
 
 
@@ -248,6 +258,13 @@ RECIPES = (
         _elites,
         _USUAL,
         "MAP-Elites, after Staged Quality-Diversity (arXiv 2602.12049), whose details are not published",
+    ),
+    Recipe(
+        "sqd",
+        "elites in stages: which techniques are permitted widens when a stage's batches are valid and no longer better",
+        _sqd,
+        _USUAL,
+        "Staged Quality-Diversity (arXiv 2602.12049) as a search; its stages and promotion are not published, ours",
     ),
 )
 

@@ -1,19 +1,22 @@
-"""MAP-Elites over the techniques a kernel uses: quality within a cell, diversity across cells.
+"""MAP-Elites over the techniques a kernel uses, and Staged Quality-Diversity: quality within a cell, diversity across.
 
 The archive is not kept, it is read off what was reached: one cell per behaviour descriptor (``techniques.cell``: which
-techniques, and their sizes to a power of two), in it the correct program with the highest reward.  It is one
-half of Staged Quality-Diversity (arXiv 2602.12049), whose archive and selection rule are not published: both are ours.
+techniques, and their sizes to a power of two), in it the correct program with the highest reward.  With ``stages`` it
+is Staged Quality-Diversity (arXiv 2602.12049), whose archive, selection, stages and promotion are not published: all
+are ours (``stages.py``, ``archive.py``; training draws from the same).
 """
 
 from __future__ import annotations
 
-import hashlib
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from itertools import groupby
 from typing import final
 
 from maxcode import techniques
 from maxcode.reached import Reached
+from maxcode.search.archive import draw, open_to
+from maxcode.search.stages import Stages, Standing, Visit
 from maxcode.types import Outcome, Program, State
 
 
@@ -21,18 +24,38 @@ from maxcode.types import Outcome, Program, State
 @dataclass(frozen=True, slots=True)
 class Elites:
     """``width`` parents a batch, drawn uniformly (with repeats) over the filled cells.  It never finishes: the budget
-    does.  A draw is a hash of how many states there are and of the slot, so nothing is remembered."""
+    does.  A draw is a hash of how many states there are and of the slot, so nothing is remembered.
+
+    With ``stages`` a batch is one visit of the problem's stage: proposals may use what that permits, and parents are
+    drawn over the cells that use nothing else.
+    """
 
     width: int = 8
+    stages: Stages | None = None
 
     def select(self, reached: Reached) -> list[State]:
-        archive = list(elites(reached).values())
-        return [archive[_draw(len(reached), slot) % len(archive)] for slot in range(self.width)]
+        problem = reached.root.problem
+        if self.stages is not None:
+            problem = self.stages[standing(self.stages, reached).stage].of(problem)
+        archive = open_to(problem, elites(reached))
+        chosen = [archive[draw(len(reached), slot) % len(archive)] for slot in range(self.width)]
+        return chosen if self.stages is None else [replace(state, problem=problem) for state in chosen]
 
 
 def elites(reached: Reached) -> dict[tuple[str, ...], State]:
     """The correct state with the highest reward in every filled cell.  The root is correct, so there is always one."""
     return techniques.elites(reached.root.problem.language, _correct(reached))
+
+
+def standing(stages: Stages, reached: Reached) -> Standing:
+    """Where the problem stands after all batches: every batch was a visit of the stage it stood at then."""
+    found = Standing()
+    candidates = (state for state in reached if state.step is not None)
+    for _, batch in groupby(candidates, key=lambda state: state.id[0]):
+        steps = [state.step for state in batch if state.step is not None]
+        valid = tuple(step.reward for step in steps if step.evaluation.outcome is Outcome.CORRECT)
+        found = stages.after(found, Visit(found.stage, valid, len(steps)))
+    return found
 
 
 def _correct(reached: Reached) -> Iterator[tuple[State, Program, float]]:
@@ -42,7 +65,3 @@ def _correct(reached: Reached) -> Iterator[tuple[State, Program, float]]:
             yield state, state.problem.program, state.reward
         elif step.evaluation.outcome is Outcome.CORRECT and step.action.program is not None:
             yield state, step.action.program, step.reward
-
-
-def _draw(reached: int, slot: int) -> int:
-    return int.from_bytes(hashlib.sha256(f"{reached}/{slot}".encode()).digest()[:8])
