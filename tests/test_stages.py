@@ -13,7 +13,7 @@ from maxcode.errors import InputError
 from maxcode.observe import compose
 from maxcode.optimize import Method, Run, optimize
 from maxcode.search import Elites
-from maxcode.search.archive import Archive, Elite, draw, open_to
+from maxcode.search.archive import Archive, Kept, draw, open_to
 from maxcode.search.elites import standing
 from maxcode.search.stages import USUAL, Promotion, Stage, Stages, Standing, Visit, read_stages, stages_of
 from maxcode.techniques import cell, used
@@ -100,29 +100,31 @@ def test_stages_that_cannot_be_used_are_refused_with_the_cure(table: dict[str, o
 # ------------------------------------------------------------------------------------------------------------ archive
 
 
-def elite(text: str, quality: float, made: int) -> Elite:
-    return Elite(Program({"k.c": text}), quality, made)
+def kept(text: str, quality: float, made: int, *cell: str) -> Kept:
+    return Kept(cell, Program({"k.c": text}), quality, made)
 
 
 def test_an_archive_keeps_the_best_of_every_cell_and_knows_how_it_was() -> None:
     archive = Archive()
-    assert archive.offer(("simd",), elite("a", 2.0, made=1))
-    assert not archive.offer(("simd",), elite("b", 1.5, made=2))
-    assert archive.offer((), elite("c", 1.0, made=3))
-    assert archive.offer(("simd",), elite("d", 4.0, made=4))
+    assert archive.offer(kept("a", 2.0, 1, "simd"))
+    assert not archive.offer(kept("b", 1.5, 2, "simd"))
+    assert archive.offer(kept("c", 1.0, 3))
+    assert archive.offer(kept("d", 4.0, 4, "simd"))
     assert {key: one.quality for key, one in archive.elites().items()} == {("simd",): 4.0, (): 1.0}
     assert {key: one.quality for key, one in archive.elites(before=4).items()} == {("simd",): 2.0, (): 1.0}
     assert archive.elites(before=1) == {}
-    assert archive.best == elite("d", 4.0, made=4)
-    assert Archive(archive.history().items()).elites(before=4) == archive.elites(before=4)
+    assert archive.best == kept("d", 4.0, 4, "simd")
+    assert len(archive) == 4, "every kernel is kept, not the elites alone"
+    again = Archive(list(archive))
+    assert all(again.elites(before=time) == archive.elites(before=time) for time in range(6))
 
 
-def test_a_leader_that_does_not_hold_gives_its_cell_back() -> None:
-    archive = Archive()
-    archive.offer((), elite("steady", 5.0, made=1))
-    archive.offer((), elite("lucky", 9.0, made=2))
-    archive.correct((), Program({"k.c": "lucky"}), 4.0)
+def test_a_leader_that_does_not_hold_when_measured_again_gives_its_cell_back() -> None:
+    archive = Archive([kept("steady", 5.0, 1), kept("lucky", 9.0, 2)])
+    assert not archive.offer(kept("lucky", 4.0, 3))
     assert archive.elites()[()].program.text == "steady"
+    assert archive.elites(before=3)[()].program.text == "lucky", "that is what was known then"
+    assert len(archive) == 2
 
 
 def test_only_cells_within_what_is_permitted_are_drawn_from() -> None:

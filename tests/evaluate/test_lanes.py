@@ -8,7 +8,7 @@ from pathlib import Path
 
 import anyio
 
-from maxcode.evaluate.lanes import timing_lane
+from maxcode.evaluate.lanes import accounted, build_lane, timing_lane
 
 GREEDY = """
 import anyio, pathlib, sys
@@ -57,3 +57,29 @@ def test_nobody_is_in_the_lane_twice(tmp_path: Path) -> None:
                 group.start_soon(one, number)
 
     anyio.run(all_at_once)
+
+
+def test_whoever_asks_is_told_how_long_its_tasks_worked_and_waited_in_the_lanes(tmp_path: Path) -> None:
+    lock = tmp_path / "lock"
+
+    async def build() -> None:
+        async with build_lane():
+            await anyio.sleep(0.01)
+
+    async def time() -> None:
+        async with timing_lane(lock):
+            await anyio.sleep(0.02)
+
+    async def work() -> tuple[float, float, float]:
+        await build()  # nobody asks
+        with accounted() as ledger:
+            async with anyio.create_task_group() as group:
+                for task in (build, build, time, time):
+                    group.start_soon(task)
+        await build()
+        return ledger.build_s, ledger.time_s, ledger.wait_s
+
+    built, timed, waited = anyio.run(work)
+    assert built >= 0.02
+    assert timed >= 0.04
+    assert waited >= 0.02, "one of the two timings waited for the other"

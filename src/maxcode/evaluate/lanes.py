@@ -1,16 +1,21 @@
 """Who may use the machine when: many builds at once, one exclusive timing lane machine-wide.
 
 The timing lane is a file lock, so that two maxcode processes never time at once; the kernel releases it when its
-holder dies, however it dies.
+holder dies, however it dies.  ``accounted`` tells whoever wants to know how long its work was in the lanes, and how
+long it waited for them.
 """
 
 from __future__ import annotations
 
 import fcntl
 import os
-from collections.abc import AsyncIterator
-from contextlib import AsyncExitStack, asynccontextmanager
+import time
+from collections.abc import AsyncIterator, Iterator
+from contextlib import AsyncExitStack, asynccontextmanager, contextmanager
+from contextvars import ContextVar
+from dataclasses import dataclass
 from pathlib import Path
+from typing import final
 
 import anyio
 from anyio.lowlevel import RunVar
@@ -24,11 +29,42 @@ _builders: RunVar[anyio.CapacityLimiter] = RunVar("maxcode builders")
 _timers: RunVar[anyio.Lock] = RunVar("maxcode timers")
 
 
+@final
+@dataclass(slots=True)
+class Ledger:
+    """Seconds in the lanes, summed over all who were there: building and verifying, timing, and waiting for either."""
+
+    build_s: float = 0.0
+    time_s: float = 0.0
+    wait_s: float = 0.0
+
+
+_ledger: ContextVar[Ledger | None] = ContextVar("maxcode ledger", default=None)
+
+
+@contextmanager
+def accounted() -> Iterator[Ledger]:
+    """The seconds that everything started inside spends in the lanes, tasks of task groups too."""
+    ledger = Ledger()
+    token = _ledger.set(ledger)
+    try:
+        yield ledger
+    finally:
+        _ledger.reset(token)
+
+
 @asynccontextmanager
 async def build_lane() -> AsyncIterator[None]:
     """A place to build or verify; all cores but one, so that the timing lane keeps a core to itself."""
+    ledger = _ledger.get() or Ledger()
+    asked = time.monotonic()
     async with _places():
-        yield
+        began = time.monotonic()
+        ledger.wait_s += began - asked
+        try:
+            yield
+        finally:
+            ledger.build_s += time.monotonic() - began
 
 
 def _places() -> anyio.CapacityLimiter:
@@ -57,13 +93,20 @@ async def timing_lane(path: Path = LOCK) -> AsyncIterator[None]:
     if (lock := _timers.get(None)) is None:
         lock = anyio.Lock()
         _timers.set(lock)
+    ledger = _ledger.get() or Ledger()
+    asked = time.monotonic()
     async with lock:
         lane, turn = _lock_file(path), _lock_file(path.with_suffix(".turn"))
         try:
             await _take(turn)  # who waits holds it, so that who has just left the lane must queue behind
             await _take(lane)
             fcntl.flock(turn, fcntl.LOCK_UN)
-            yield
+            began = time.monotonic()
+            ledger.wait_s += began - asked
+            try:
+                yield
+            finally:
+                ledger.time_s += time.monotonic() - began
         finally:
             os.close(lane)
             os.close(turn)

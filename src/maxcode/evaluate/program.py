@@ -74,13 +74,17 @@ class ProgramEvaluator:
         builder: Builder,
         rule: RaceRule = RaceRule(),  # noqa: B008
         seed: int | None = None,
+        profiles: bool = True,
     ) -> None:
-        """``seed``: of the inputs that nobody is shown; drawn by the system unless a certificate names it."""
+        """``seed``: of the inputs that nobody is shown; drawn by the system unless a certificate names it.
+        ``profiles``: whether fast candidates are profiled, which training has no use for."""
         self._unseen = Unseen(sandbox, builder, seed)
         self._examiner = Examiner(sandbox, builder, self._unseen)
         self._sandbox = sandbox
         self._builder = builder
         self._rule = rule
+        self._profiles = profiles
+        self._remembers = True
         self._short = replace(rule, most=PLAYOFF_PAIRS)
         self._admitted: dict[str, Admitted] = {}
         self._timings: dict[str, Timing] = {}
@@ -106,6 +110,12 @@ class ProgramEvaluator:
     async def made(self, problem: Problem, harsh: bool = False) -> Made:
         """The inputs that nobody is shown; ``harsh``: those of the second, harsher verification."""
         return await self._unseen.made(await self._of(problem), harsh)
+
+    def afresh(self) -> ProgramEvaluator:
+        """The same evaluator without the memory of timings: what it is asked again it times again, on fresh pairs."""
+        other = ProgramEvaluator(self._sandbox, self._builder, self._rule, self.seed, self._profiles)
+        other._admitted, other._remembers = self._admitted, False
+        return other
 
     # ------------------------------------------------------------------------------------------------- admission
 
@@ -203,7 +213,9 @@ class ProgramEvaluator:
         if not admitted.timed:
             return replace(found, warnings=admitted.notes[-1:])
         found = await self._time(problem, admitted, found, (action.program, built, verified), rival)
-        if found.timing is not None and found.timing.speedup.value > 0.9:  # only such states may be expanded
+        if (
+            self._profiles and found.timing is not None and found.timing.speedup.value > 0.9
+        ):  # only such states may be expanded
             async with build_lane():
                 found = replace(found, profile=await hotspots(self._sandbox, problem, built, admitted.inputs))
         return found
@@ -229,7 +241,10 @@ class ProgramEvaluator:
                     timing = await self._race(admitted, entries, beside)
                 except WrongOutput as wrong:
                     return wrong_while_timed(found, wrong)
-                if timing.verdict not in ("beaten", "busy"):  # which are about that rival and that hour, not about it
+                if self._remembers and timing.verdict not in (
+                    "beaten",
+                    "busy",
+                ):  # which are about that rival and that hour, not about it
                     self._timings[key] = timing
         return with_timing(found, timing, admitted)
 

@@ -4,14 +4,14 @@ A cell is a behaviour descriptor (``techniques.cell``: which techniques a kernel
 two).  MAP-Elites (Mouret and Clune, 2015) gives the shape; SQD (arXiv 2602.12049) publishes neither descriptor nor
 selection, so both are our reconstruction: quality within a cell, uniform draws over the filled ones.
 
-An archive knows *when* each elite was made (a batch of a search, a step of training), so that it can be asked how it
-was at an earlier time: what is drawn must not depend on how far ahead somebody has fetched.
+An archive keeps every kernel it was offered and knows *when* (a batch of a search, a step of training), so that it
+can be asked how it was at an earlier time: what is drawn must not depend on how far ahead somebody has fetched.
 """
 
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TypeVar, final
 
@@ -24,9 +24,10 @@ T = TypeVar("T")
 
 @final
 @dataclass(frozen=True, slots=True)
-class Elite:
-    """A correct kernel that was the best of its cell when it was ``made``; ``quality``: GFLOPS or a speed-up."""
+class Kept:
+    """A correct kernel with what it was worth (GFLOPS or a speed-up) when it was ``made``."""
 
+    cell: Cell
     program: Program
     quality: float
     made: int
@@ -34,52 +35,61 @@ class Elite:
 
 @final
 class Archive:
-    """The elites of one problem, in the order in which their cells were first filled."""
+    """All kernels of one problem, in the order in which they were offered.
 
-    def __init__(self, cells: Iterable[tuple[Cell, Sequence[Elite]]] = ()) -> None:
-        self._cells: dict[Cell, list[Elite]] = {cell: list(history) for cell, history in cells}
+    A program that is offered again with another quality was measured again: from then on that is what it is worth.
+    """
+
+    def __init__(self, kept: Sequence[Kept] = ()) -> None:
+        self._kept: list[Kept] = []
+        self._worth: dict[str, float] = {}
+        self._then: tuple[int | None, int, dict[Cell, Kept]] = (
+            None,
+            0,
+            {},
+        )  # what was asked last: a step's rows ask alike
+        for one in kept:
+            self.offer(one)
 
     def __len__(self) -> int:
-        return len(self._cells)
+        """How many kernels there are."""
+        return len(self._worth)
 
-    def offer(self, cell: Cell, elite: Elite) -> bool:
-        """Keep the elite if it is the first of its cell, or better than the best there; whether it was kept."""
-        history = self._cells.setdefault(cell, [])
-        if history and elite.quality <= history[-1].quality:
+    def __iter__(self) -> Iterator[Kept]:
+        return iter(self._kept)
+
+    def offer(self, one: Kept) -> bool:
+        """Keep a kernel; whether it is new to its cell, or better than all in it."""
+        digest = one.program.digest
+        if self._worth.get(digest) == one.quality:
             return False
-        history.append(elite)
-        return True
+        before = self.elites().get(one.cell)
+        self._worth[digest] = one.quality
+        self._kept.append(one)
+        return before is None or one.quality > before.quality
 
-    def correct(self, cell: Cell, program: Program, quality: float) -> None:
-        """Replace what is held of a program, whose quality was measured anew; its place in time stays."""
-        history = self._cells.get(cell, [])
-        kept = [
-            Elite(one.program, quality, one.made) if one.program.digest == program.digest else one for one in history
-        ]
-        best: list[Elite] = []
-        for one in kept:
-            if not best or one.quality > best[-1].quality:
-                best.append(one)
-        if best:
-            self._cells[cell] = best
+    def elites(self, before: int | None = None) -> dict[Cell, Kept]:
+        """The best of every cell, in the order in which cells were first filled, of equals the first; with ``before``,
+        as it was when nothing of that time or later had been made."""
+        if self._then[:2] != (before, len(self._kept)):
+            self._then = (before, len(self._kept), self._elites(before))
+        return self._then[2]
 
-    def elites(self, before: int | None = None) -> dict[Cell, Elite]:
-        """The best of every cell; with ``before``, as it was when nothing of that time or later had been made."""
-        found = {}
-        for cell, history in self._cells.items():
-            then = [one for one in history if before is None or one.made < before]
-            if then:
-                found[cell] = then[-1]
-        return found
+    def _elites(self, before: int | None) -> dict[Cell, Kept]:
+        latest: dict[str, Kept] = {}
+        for one in self._kept:
+            if before is None or one.made < before:
+                latest[one.program.digest] = one
+        best: dict[Cell, Kept] = {}
+        for one in latest.values():
+            if one.cell not in best or one.quality > best[one.cell].quality:
+                best[one.cell] = one
+        return best
 
     @property
-    def best(self) -> Elite | None:
-        """The best elite of all; of equals the first."""
+    def best(self) -> Kept | None:
+        """The best kernel of all; of equals the first."""
         return max(self.elites().values(), key=lambda one: one.quality, default=None)
-
-    def history(self) -> dict[Cell, tuple[Elite, ...]]:
-        """All that was ever an elite, by cell; ``Archive(history.items())`` is this archive again."""
-        return {cell: tuple(history) for cell, history in self._cells.items()}
 
 
 def techniques_in(cell: Cell) -> frozenset[str]:

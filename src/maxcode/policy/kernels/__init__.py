@@ -3,7 +3,7 @@
 text -> Kernel (nest.py) -> what may be reordered (algebra.py) -> edits (orders, hints, product, ...) -> text
 """
 
-from maxcode.policy.kernels.policy import Kernels, sample
-from maxcode.policy.kernels.steps import STEPS
+from maxcode.policy.kernels.policy import Kernels, chain, sample
+from maxcode.policy.kernels.steps import STEPS, Allowed
 
-__all__ = ["STEPS", "Kernels", "sample"]
+__all__ = ["STEPS", "Allowed", "Kernels", "chain", "sample"]

@@ -73,14 +73,21 @@ def propose(observation: Observation, templates: bool = True) -> Action:
 def sample(text: str, language: str, draw: int, permitted: frozenset[str] | None = None) -> str:
     """A random kernel made from an original by one to six steps; the same draw gives the same kernel."""
     generator = random.Random(draw)
-    allowed, whole = Allowed(permitted), text
-    for _ in range(generator.randint(1, 6)):
+    made = [text, *chain(text, language, generator, generator.randint(1, 6), Allowed(permitted))]
+    return made[-1]
+
+
+def chain(text: str, language: str, generator: random.Random, steps: int, allowed: Allowed) -> Iterator[str]:
+    """The kernels on the way from an original by that many random steps, each from the one before it; a step that would
+    use what is not permitted is not taken."""
+    whole = text
+    for _ in range(steps):
         unit = Unit(language, text)
         edit = _any_edit(unit, [step for step in ALL if allowed.step(step)], allowed, generator)
         after = patched(unit.data, list(edit.change.patches)) if edit is not None else text
-        if permitted is None or used(language, after) <= permitted | used(language, whole):
+        if allowed.permitted is None or used(language, after) <= allowed.permitted | used(language, whole):
             text = after
-    return text
+            yield text
 
 
 def _any_edit(unit: Unit, steps: list[Step], allowed: Allowed, generator: random.Random) -> Edit | None:

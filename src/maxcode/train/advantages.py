@@ -1,0 +1,174 @@
+"""From the scores of a group of answers to one prompt to their advantages: pure functions, None passes through.
+
+A score is None where the machine failed; such an answer takes no part in the group, and has no advantage.  All
+advantages are centred (their sum over a group is 0), so that a trainer that subtracts the group's mean changes nothing.
+
+``plain`` is GRPO's own (arXiv 2602.12049 gives it so): the distance from the group's mean in standard deviations.
+``leave_one_out`` compares with the mean of the others and divides by nothing.  ``max_at_k`` is MaxCode's objective, the
+maximum, brought into training: what each answer adds to the best of k drawn from the group, averaged over all draws
+that hold it (the estimator of pass@k policy optimisation, leave-one-out minus one).  Twins of the best add nothing, so
+the credit for a kernel ends when the policy writes it often; that keeps the policy looking, and it is why ``max_at_k``
+does not collapse where ``plain`` does.  Its price is validity: a slow kernel and a broken one add as little.  ``mix``
+adds the plain distance from the mean on top, which tells them apart; the factors are ours.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from itertools import groupby
+from typing import Literal, final
+
+from maxcode.errors import InputError, unknown
+from maxcode.train.rewards import TrainingReward, rate
+from maxcode.types import Evaluation, Interval
+
+Scores = Sequence[float | None]
+Advantages = list[float | None]
+Kind = Literal["plain", "leave_one_out", "max_at_k"]
+
+_EPSILON = 1e-4  # added to a standard deviation, as GRPO does
+
+
+@final
+@dataclass(frozen=True, slots=True)
+class Advantage:
+    """Which advantage a group's scores become.
+
+    ``k`` and ``scale`` belong to ``max_at_k``; ``mix`` is how much of the distance from the mean is added to it.
+    ``shrink``: whether scores that cannot be told apart (``shrunk``) are brought together first.
+    """
+
+    kind: Kind = "max_at_k"
+    k: int = 4
+    scale: float = 20.0
+    mix: float = 2.0
+    shrink: bool = True
+
+    def __post_init__(self) -> None:
+        if self.kind not in KINDS:
+            raise unknown("advantage", self.kind, KINDS)
+        if self.k < 2:
+            raise InputError(
+                f"max@k with k = {self.k} is the plain mean; give k = 2 or more, or kind = 'leave_one_out'"
+            )
+
+    def __call__(self, scores: Scores) -> Advantages:
+        """The advantages of one group."""
+        if self.kind != "max_at_k":
+            return KINDS[self.kind](scores)
+        known = [score for score in scores if score is not None]
+        mean = _mean(known)
+        added = iter(centred(max_at_k(known, self.k)))
+        return [None if one is None else self.scale * next(added) + self.mix * (one - mean) for one in scores]
+
+
+def plain(scores: Scores) -> Advantages:
+    """The distance from the mean, in standard deviations of the group."""
+    known = [score for score in scores if score is not None]
+    mean = _mean(known)
+    spread = math.sqrt(sum((one - mean) ** 2 for one in known) / max(1, len(known) - 1)) + _EPSILON
+    return [None if one is None else (one - mean) / spread for one in scores]
+
+
+def leave_one_out(scores: Scores) -> Advantages:
+    """The distance from the mean of the others; 0 for one that is alone."""
+    known = [score for score in scores if score is not None]
+    mean, others = _mean(known), len(known) - 1
+    return [None if one is None else (one - mean) * len(known) / others if others else 0.0 for one in scores]
+
+
+def max_at_k(scores: Sequence[float], k: int) -> list[float]:
+    """What each score adds to the maximum of k of them: the mean over all k-subsets S that hold it of max(S) minus
+    max(S without it).  With fewer than k scores, k is their number; one that is alone adds 0.
+
+    In closed form: the maximum of k-1 others is the j-th smallest of m others in C(j, k-2) of C(m, k-1) subsets.
+    """
+    found = []
+    for at, one in enumerate(scores):
+        others = sorted(score for place, score in enumerate(scores) if place != at)
+        drawn = min(k - 1, len(others))
+        subsets = math.comb(len(others), drawn) if drawn else 1
+        gains = ((one - other) * math.comb(j, drawn - 1) for j, other in enumerate(others) if other < one and drawn)
+        found.append(sum(gains) / subsets)
+    return found
+
+
+KINDS: Mapping[str, Callable[[Scores], Advantages]] = {
+    "plain": plain,
+    "leave_one_out": leave_one_out,
+    "max_at_k": lambda scores: Advantage()(scores),
+}
+
+
+def centred(values: Sequence[float]) -> list[float]:
+    """The values less their mean."""
+    mean = _mean(values)
+    return [value - mean for value in values]
+
+
+def best_of(values: Sequence[float], k: int) -> float:
+    """The expected best of k drawn from the values without replacement, unbiased; of all where there are fewer."""
+    ordered = sorted(values)
+    k = min(k, len(ordered))
+    if k == 0:
+        return 0.0
+    whole = math.comb(len(ordered), k)
+    return sum(value * math.comb(at, k - 1) / whole for at, value in enumerate(ordered))
+
+
+def _mean(values: Sequence[float]) -> float:
+    return sum(values) / len(values) if values else 0.0
+
+
+# ---------------------------------------------------------------------------------------- differences inside the noise
+
+
+def half_width(reward: TrainingReward, evaluation: Evaluation | None) -> float:
+    """Half the interval of a reward: between those of the ends of the measured rate; 0 where nothing was timed."""
+    found = rate(evaluation)
+    if evaluation is None or found is None:
+        return 0.0
+    ends = [reward(_rated(evaluation, end)) for end in (found.low, found.high)]
+    low, high = (end if end is not None else 0.0 for end in ends)
+    return abs(high - low) / 2
+
+
+def _rated(evaluation: Evaluation, value: float) -> Evaluation:
+    assert evaluation.timing is not None
+    at = Interval(value, value, value)
+    timed = evaluation.timing
+    gflops = at if timed.gflops is not None else None
+    return replace(evaluation, timing=replace(timed, gflops=gflops, speedup=at if gflops is None else timed.speedup))
+
+
+def shrunk(scores: Scores, half_widths: Sequence[float]) -> Advantages:
+    """Each score as the mean of those it cannot be told from: others count exp(-d^2 / 2w^2), where d is the distance
+    and w^2 the sum of both squared half-widths.  A difference well outside the intervals stays, one inside them
+    shrinks; a score without noise stays where it is.  Ours."""
+    found: Advantages = []
+    for one, width in zip(scores, half_widths, strict=True):
+        weights = [_weight(one, other, width, wide) for other, wide in zip(scores, half_widths, strict=True)]
+        if one is None or not width:
+            found.append(one)
+            continue
+        pairs = [(weight, other) for weight, other in zip(weights, scores, strict=True) if other is not None]
+        found.append(sum(weight * other for weight, other in pairs) / sum(weight for weight, _ in pairs))
+    return found
+
+
+def _weight(one: float | None, other: float | None, width: float, wide: float) -> float:
+    if one is None or other is None or not wide:
+        return 0.0
+    return math.exp(-((one - other) ** 2) / 2 / (width**2 + wide**2))
+
+
+def grouped(
+    values: Sequence[float | None], groups: Sequence[int], change: Callable[[Scores], Advantages]
+) -> Advantages:
+    """``change`` applied to every run of equal ``groups``, in order."""
+    found: Advantages = []
+    for _, rows in groupby(range(len(values)), key=lambda row: groups[row]):
+        found += change([values[row] for row in rows])
+    return found

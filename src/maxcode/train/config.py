@@ -1,0 +1,258 @@
+"""What a training run is: one TOML file, whose tables are the fields below.
+
+    problems = ["examples/gemm"]       # folders with problem.toml
+    [model]      path = "Qwen/..." or scratch = { hidden = 128, ... }, lora = { r = 16 }
+    [reward]     kind = "shaped" | "paper" | "gated"
+    [advantage]  kind = "max_at_k" | "plain" | "leave_one_out", k, mix, shrink
+    [diversity]  promotion, archive, shown, novelty, stages = "stages.toml"; see search/stages.py
+    [grpo]       steps, prompts, generations, learning_rate, ...; [grpo.more] any option of TRL's GRPOConfig
+    [corpus], [pretrain], [assess]     of models from scratch, and of the evaluation before and after
+
+An unknown key is refused with the nearest spelling.
+"""
+
+from __future__ import annotations
+
+import tomllib
+from collections.abc import Mapping
+from dataclasses import dataclass, field, fields, is_dataclass
+from pathlib import Path
+from typing import Any, Literal, final, get_type_hints
+
+import msgspec
+
+from maxcode.errors import InputError, unknown
+from maxcode.search.stages import USUAL, Stages, read_stages
+from maxcode.train.advantages import Advantage
+from maxcode.train.diversity import Diversity
+
+
+@final
+@dataclass(frozen=True, slots=True)
+class Scratch:
+    """The shape of a small model of the Qwen2 architecture: about 0.7 million parameters as it stands."""
+
+    hidden: int = 128
+    layers: int = 4
+    heads: int = 4
+    vocabulary: int = 768
+
+
+@final
+@dataclass(frozen=True, slots=True)
+class Lora:
+    """Low-rank adapters in place of all weights; ``targets`` as peft names modules."""
+
+    r: int = 16
+    alpha: int = 32
+    dropout: float = 0.0
+    targets: str = "all-linear"
+
+
+@final
+@dataclass(frozen=True, slots=True)
+class ModelTable:
+    """Where the policy comes from: ``path`` (a folder, or a name on the Hub) or ``scratch``.  ``prompts``: how it is
+    asked (``prompts.py``); ``dtype`` and ``device`` as torch names them, ``device`` "auto" takes a GPU where there is
+    one."""
+
+    path: str = ""
+    scratch: Scratch = field(default_factory=Scratch)
+    lora: Lora | None = None
+    prompts: Literal["compact", "chat"] = "compact"
+    dtype: Literal["float32", "bfloat16"] = "float32"
+    device: Literal["auto", "cpu"] = "cpu"
+    attention: str = "eager"
+
+
+@final
+@dataclass(frozen=True, slots=True)
+class RewardTable:
+    """Which ladder (``rewards.py``)."""
+
+    kind: Literal["shaped", "paper", "gated"] = "shaped"
+
+
+@final
+@dataclass(frozen=True, slots=True)
+class DiversityTable:
+    """Staged Quality-Diversity (``diversity.py``).  ``stages``: a TOML file beside this one, "usual", or "none"."""
+
+    stages: str = "usual"
+    promotion: bool = False
+    archive: bool = True
+    shown: float = 0.5
+    novelty: float = 0.05
+    decay: float = 0.9
+
+
+@final
+@dataclass(frozen=True, slots=True)
+class VllmTable:
+    """Generation by vLLM: in a server of its own (``mode`` "server", at ``url``), or beside the trainer."""
+
+    mode: Literal["server", "colocate"] = "server"
+    url: str = "http://127.0.0.1:8000"
+    timeout_s: float = 600.0
+
+
+@final
+@dataclass(frozen=True, slots=True)
+class GrpoTable:
+    """GRPO: ``prompts`` groups of ``generations`` answers a step, of which ``at_once`` go through the model together on
+    one device (0 = all).  ``beta`` is the weight of the KL term, off by default: so is the reference model.  ``more``
+    holds any other option of TRL's GRPOConfig, ``threads`` are torch's."""
+
+    steps: int = 60
+    prompts: int = 4
+    generations: int = 8
+    at_once: int = 0
+    learning_rate: float = 3e-4
+    warmup_steps: int = 5
+    temperature: float = 1.0
+    beta: float = 0.0
+    max_completion: int = 320
+    save_steps: int = 10
+    save_limit: int = 2
+    report_to: tuple[str, ...] = ()
+    threads: int = 1
+    vllm: VllmTable | None = None
+    more: dict[str, Any] = field(default_factory=dict)
+
+
+@final
+@dataclass(frozen=True, slots=True)
+class CorpusTable:
+    """Kernels to pre-train on: ``kernels`` examples from chains of up to ``steps`` legal transformations of each
+    problem's original; with ``templates`` tuned kernels may take the place of loops.  ``verified`` of the distinct ones
+    are evaluated, ``most_tokens`` is the length beyond which one is left out."""
+
+    kernels: int = 6000
+    steps: int = 6
+    templates: bool = False
+    verified: int = 24
+    most_tokens: int = 320
+
+
+@final
+@dataclass(frozen=True, slots=True)
+class PretrainTable:
+    """Learning to write kernels of the corpus, from nothing."""
+
+    steps: int = 1000
+    batch: int = 16
+    learning_rate: float = 2e-3
+    save_steps: int = 200
+
+
+@final
+@dataclass(frozen=True, slots=True)
+class AssessTable:
+    """The evaluation before and after: ``samples`` fresh answers for each problem and stage, measured afresh."""
+
+    samples: int = 40
+    at_once: int = 20
+
+
+@final
+@dataclass(frozen=True, slots=True)
+class TrainConfig:
+    """A training run.  Paths of ``problems`` and stages are relative to the file's folder."""
+
+    problems: tuple[str, ...]
+    seed: int = 0
+    model: ModelTable = field(default_factory=ModelTable)
+    reward: RewardTable = field(default_factory=RewardTable)
+    advantage: Advantage = field(default_factory=Advantage)
+    diversity: DiversityTable = field(default_factory=DiversityTable)
+    grpo: GrpoTable = field(default_factory=GrpoTable)
+    corpus: CorpusTable = field(default_factory=CorpusTable)
+    pretrain: PretrainTable = field(default_factory=PretrainTable)
+    assess: AssessTable = field(default_factory=AssessTable)
+    folder: Path = Path()
+
+    @property
+    def paths(self) -> tuple[Path, ...]:
+        """The problems' folders."""
+        return tuple(self.folder / name for name in self.problems)
+
+    @property
+    def rules(self) -> Diversity:
+        """What of Staged Quality-Diversity is on; reads the stages' file where one is named."""
+        table = self.diversity
+        return Diversity(self._stages(), table.promotion, table.archive, table.shown, table.novelty, table.decay)
+
+    def _stages(self) -> Stages | None:
+        if self.diversity.stages in ("usual", "none"):
+            return USUAL if self.diversity.stages == "usual" else None
+        return read_stages(self.folder / self.diversity.stages)
+
+
+def read_config(path: Path, changes: Mapping[str, Any] | None = None) -> TrainConfig:
+    """The configuration in a TOML file, with ``changes`` (``table.key`` -> value) on top; InputError for any key or
+    value that cannot be used."""
+    try:
+        table = tomllib.loads(path.read_text())
+    except (OSError, UnicodeDecodeError, tomllib.TOMLDecodeError) as error:
+        raise InputError(f"cannot read {path}: {error}") from error
+    for dotted, value in (changes or {}).items():
+        *above, key = dotted.split(".")
+        inner = table
+        for name in above:
+            inner = inner.setdefault(name, {})
+        inner[key] = value
+    return config_of(table, str(path), path.parent)
+
+
+def config_of(table: Mapping[str, Any], where: str, folder: Path = Path()) -> TrainConfig:
+    """The configuration a table says; ``where`` names it in errors."""
+    _known(table, TrainConfig, where)
+    try:
+        found = msgspec.convert({**table, "folder": folder}, TrainConfig, dec_hook=lambda kind, value: value)
+    except msgspec.ValidationError as error:
+        raise InputError(f"{where}: {error}") from error
+    _sensible(found, where)
+    return found
+
+
+def _known(table: Mapping[str, Any], kind: type, where: str) -> None:
+    """Refuses keys that no field has, in tables within tables too."""
+    kinds = get_type_hints(kind)
+    names = [one.name for one in fields(kind) if one.name != "folder"]
+    for key, value in table.items():
+        if key not in names:
+            raise unknown(f"key in {where}:", key, names)
+        inner = next((one for one in (kinds[key], *getattr(kinds[key], "__args__", ())) if is_dataclass(one)), None)
+        if inner is not None and isinstance(value, Mapping):
+            _known(value, inner, f"[{key}] of {where}")  # type: ignore[arg-type]
+
+
+def _sensible(found: TrainConfig, where: str) -> None:
+    grpo = found.grpo
+    if not found.problems:
+        raise InputError(f'{where}: name at least one problem: problems = ["examples/gemm"]')
+    if grpo.generations < 2:
+        raise InputError(f"{where}: grpo.generations is {grpo.generations}; a group needs 2 answers at least")
+    if grpo.prompts % len(found.problems):
+        raise InputError(f"{where}: grpo.prompts is {grpo.prompts}, which {len(found.problems)} problems cannot share")
+    whole = grpo.prompts * grpo.generations
+    if grpo.at_once and (grpo.at_once % grpo.generations or whole % grpo.at_once):
+        raise InputError(
+            f"{where}: grpo.at_once is {grpo.at_once}; it must hold whole groups of {grpo.generations} and divide "
+            f"{whole}"
+        )
+    if grpo.save_limit < 2:
+        raise InputError(f"{where}: grpo.save_limit is {grpo.save_limit}; a kill while one is written needs 2")
+    for key in sorted(grpo.more.keys() & _OURS):
+        raise InputError(f"{where}: grpo.more.{key} is set by maxcode; use the keys of [grpo] and [advantage]")
+    found.rules  # noqa: B018  what it reads is refused now, not after an hour
+
+
+_OURS = frozenset(
+    {
+        "output_dir", "per_device_train_batch_size", "gradient_accumulation_steps", "steps_per_generation",
+        "generation_batch_size", "num_generations", "num_iterations", "max_steps", "scale_rewards", "reward_weights",
+        "shuffle_dataset", "seed", "remove_unused_columns", "save_strategy", "save_steps", "use_vllm", "vllm_mode",
+        "beta", "temperature", "learning_rate",
+    }
+)  # fmt: skip

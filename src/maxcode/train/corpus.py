@@ -1,0 +1,129 @@
+"""Kernels to learn from: chains of legal transformations, each a demonstration of what a prompt asks for.
+
+    original -> step -> kernel -> step -> kernel ...      (policy/kernels: only steps that keep the result)
+
+An example is a prompt in the form that training uses, and the kernel it asks for: the problem, a set of permitted
+techniques that holds those used (and some more, so that a permission is no order), and half of the time an earlier
+kernel of the same chain, so that a policy learns to take a kernel further.  LOOPRAG (arXiv 2512.15766) builds its
+demonstrations from legal transformations too; the form is ours.
+"""
+
+from __future__ import annotations
+
+import json
+import random
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import final
+
+import anyio
+
+from maxcode.errors import MachineError
+from maxcode.policy.kernels import Allowed, chain
+from maxcode.roles import Evaluator
+from maxcode.search.archive import Kept
+from maxcode.techniques import cell, used
+from maxcode.train.config import CorpusTable
+from maxcode.train.prompts import Compact, plain_layout
+from maxcode.train.rewards import rate
+from maxcode.types import Action, Evaluation, Outcome, Problem, Program
+
+EXTRA, SHOWN = 0.3, 0.5  # a technique beside those used; an earlier kernel in the prompt
+ON_ONE_CORE = frozenset({"restrict", "simd", "tiling", "unrolling", "packing", "prefetch", "pragmas"})
+
+
+@final
+@dataclass(frozen=True, slots=True)
+class Example:
+    """A prompt and the kernel it asks for, in plain layout."""
+
+    problem: str
+    prompt: str
+    kernel: str
+
+
+def examples(problems: Sequence[Problem], table: CorpusTable, seed: int) -> Iterator[Example]:
+    """``table.kernels`` examples, the problems in turn; the same seed gives the same ones."""
+    generator = random.Random(seed)
+    left = {problem.id: _of(problem, table, generator) for problem in problems}
+    for number in range(table.kernels):
+        yield next(left[problems[number % len(problems)].id])
+
+
+def _of(problem: Problem, table: CorpusTable, generator: random.Random) -> Iterator[Example]:
+    original = problem.program.text
+    allowed = Allowed(ON_ONE_CORE if problem.permitted is None else problem.permitted, templates=table.templates)
+    while True:
+        kernels = [original, *chain(original, problem.language, generator, table.steps, allowed)]
+        for at in range(1, len(kernels)):
+            yield _example(problem, kernels[:at], kernels[at], generator)
+
+
+def _example(problem: Problem, earlier: Sequence[str], kernel: str, generator: random.Random) -> Example:
+    shown = [generator.choice(earlier)] if generator.random() < SHOWN else []
+    needed = frozenset[str]().union(*(used(problem.language, text) for text in (*shown, kernel)))
+    permitted = needed | {name for name in sorted(ON_ONE_CORE) if generator.random() < EXTRA}
+    staged = _with(problem, permitted)
+    kept = [Kept(cell(problem.language, text), Program({"": text}), 0.0, 0) for text in shown]
+    return Example(problem.id, Compact().ask(staged, kept), plain_layout(kernel) + "\n")
+
+
+def _with(problem: Problem, permitted: frozenset[str]) -> Problem:
+    from dataclasses import replace
+
+    return replace(problem, permitted=permitted)
+
+
+def distinct(found: Sequence[Example]) -> list[Example]:
+    """The first example of every kernel."""
+    first: dict[tuple[str, str], Example] = {}
+    for one in found:
+        first.setdefault((one.problem, one.kernel), one)
+    return list(first.values())
+
+
+async def verify(
+    found: Sequence[Example], problems: Sequence[Problem], evaluator: Evaluator, count: int, seed: int
+) -> list[tuple[Example, Evaluation]]:
+    """Evaluate ``count`` distinct kernels, drawn evenly; MachineError where one is not correct, since then the corpus
+    is not what it says it is."""
+    drawn = random.Random(seed).sample(kernels := distinct(found), min(count, len(kernels)))
+    by_id = {problem.id: problem for problem in problems}
+    evaluations: dict[int, Evaluation] = {}
+
+    async def one(number: int, example: Example) -> None:
+        problem = by_id[example.problem]
+        action = Action(problem.program.with_text(example.kernel))
+        evaluations[number] = await evaluator.evaluate(problem, action)
+
+    async with anyio.create_task_group() as group:
+        for number, example in enumerate(drawn):
+            group.start_soon(one, number, example)
+    for number, example in enumerate(drawn):
+        if evaluations[number].outcome is not Outcome.CORRECT:
+            reasons = "; ".join(evaluations[number].feedback.reasons)
+            raise MachineError(
+                f"a kernel of the corpus is {evaluations[number].outcome.value} ({reasons}): a legal transformation "
+                f"went wrong, or this machine does; the kernel:\n{example.kernel}"
+            )
+    return [(example, evaluations[number]) for number, example in enumerate(drawn)]
+
+
+def write(path: Path, found: Sequence[Example]) -> None:
+    """One JSON object a line, whole or not at all."""
+    scratch = path.with_suffix(".new")
+    lines = (json.dumps({"problem": one.problem, "prompt": one.prompt, "kernel": one.kernel}) for one in found)
+    scratch.write_text("\n".join(lines) + "\n")
+    scratch.replace(path)
+
+
+def load(path: Path) -> list[Example]:
+    """What ``write`` wrote."""
+    return [Example(**json.loads(line)) for line in path.read_text().splitlines()]
+
+
+def best_rate(verified: Sequence[tuple[Example, Evaluation]]) -> float:
+    """The fastest of the kernels that were evaluated, in GFLOPS (or as a speed-up); 0 where none was."""
+    rates = (found.value for _, one in verified if (found := rate(one)) is not None)
+    return max(rates, default=0.0)

@@ -1,0 +1,226 @@
+"""Staged Quality-Diversity while a policy learns: which stage a prompt is for, and which kernel it shows.
+
+The stages and the archive are the search's (``search/stages.py``, ``search/archive.py``).  A row of the training data
+is a number: its step and its place in the step.  What it asks is a pure function of that number, of the seed, and of
+what had come of the steps before the *last* one, because trainers fetch a batch ahead: a prompt follows the archive and
+the stages with a lag of one step, in an unbroken run and in a resumed one alike.
+
+With ``promotion`` off the stages take turns from the first step on; without an archive no kernel is shown and no bonus
+is paid; without stages there is one that permits what the problem does.
+"""
+
+from __future__ import annotations
+
+import json
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import final
+
+import msgspec
+
+from maxcode.errors import RecordError
+from maxcode.search.archive import Archive, Cell, Kept, draw, open_to
+from maxcode.search.stages import USUAL, Stage, Stages, Standing, Visit
+from maxcode.techniques import cell
+from maxcode.types import Problem, Program
+
+LAG = 1  # steps that a prompt is behind: the trainer has fetched the next batch before this one is scored
+FILE = "diversity.json"
+
+
+@final
+@dataclass(frozen=True, slots=True)
+class Diversity:
+    """What of Staged Quality-Diversity is on.
+
+    ``shown`` is the share of prompts that show a kernel of the archive; ``novelty`` the bonus of a kernel that is the
+    first of its cell, over the square root of how often the cell was seen lately (``decay`` a step).  The bonus is
+    added to scores before they become advantages.  All of it is our reconstruction.
+    """
+
+    stages: Stages | None = USUAL
+    promotion: bool = True
+    archive: bool = True
+    shown: float = 0.5
+    novelty: float = 0.05
+    decay: float = 0.9
+
+
+@final
+@dataclass(frozen=True, slots=True)
+class Row:
+    """What one prompt asks: the problem under its stage, and the kernel it shows, if any."""
+
+    step: int
+    problem: Problem
+    stage: int
+    shown: Kept | None
+
+
+@final
+@dataclass(frozen=True, slots=True)
+class Answer:
+    """What came of one answer: its program where it was correct, and its quality (GFLOPS or a speed-up)."""
+
+    problem: str
+    stage: int
+    group: int
+    program: Program | None
+    quality: float | None
+
+
+@final
+@dataclass(slots=True)
+class _Place:
+    """One problem: its archive, where it stood after which step, and how often cells were seen lately."""
+
+    archive: Archive = field(default_factory=Archive)
+    standings: list[tuple[int, Standing]] = field(default_factory=list)
+    seen: Counter[Cell] = field(default_factory=Counter)
+
+    def standing(self, before: int | None = None) -> Standing:
+        known = [standing for step, standing in self.standings if before is None or step < before]
+        return known[-1] if known else Standing()
+
+
+@final
+class Progress:
+    """The archives and the standings of all problems of a run."""
+
+    def __init__(self, problems: Sequence[Problem], rows: int, rules: Diversity, seed: int = 0) -> None:
+        """``rows``: prompts a step."""
+        self.problems = {problem.id: problem for problem in problems}
+        self._rows, self._rules, self._seed = rows, rules, seed
+        self._stages = rules.stages or Stages((Stage("all"),))
+        self._places = {problem.id: _Place() for problem in problems}
+
+    @property
+    def stages(self) -> Stages:
+        """The stages, one that permits everything where there are none."""
+        return self._stages
+
+    def archive(self, problem: str) -> Archive:
+        """The archive of a problem."""
+        return self._places[problem].archive
+
+    def standing(self, problem: str) -> Standing:
+        """Where a problem stands now."""
+        return self._places[problem].standing()
+
+    def staged(self, problem: Problem, stage: int) -> Problem:
+        """The problem with what a stage permits; without stages, what it permits itself."""
+        return self._stages[stage].of(problem) if self._rules.stages is not None else problem
+
+    def row(self, number: int) -> Row:
+        """What the row asks."""
+        step, slot = divmod(number, self._rows)
+        problem = list(self.problems.values())[slot % len(self.problems)]
+        known = step - LAG
+        stage = self._stage(self._places[problem.id].standing(known).stage, step, slot)
+        staged = self.staged(problem, stage)
+        return Row(step, staged, stage, self._shown(staged, known, step, slot))
+
+    def _stage(self, frontier: int, step: int, slot: int) -> int:
+        if not self._rules.promotion:
+            return (step + slot // len(self.problems)) % len(self._stages)
+        if frontier and self._chance("rehearse", step, slot) < self._stages.rehearsal:
+            return draw(self._seed, "earlier", step, slot) % frontier
+        return frontier
+
+    def _shown(self, problem: Problem, known: int, step: int, slot: int) -> Kept | None:
+        if not self._rules.archive or self._chance("show", step, slot) >= self._rules.shown:
+            return None
+        open_ = open_to(problem, self._places[problem.id].archive.elites(before=known))
+        return open_[draw(self._seed, "which", step, slot) % len(open_)] if open_ else None
+
+    def _chance(self, what: str, step: int, slot: int) -> float:
+        return draw(self._seed, what, step, slot) / 2**64
+
+    # ----------------------------------------------------------------------------------------------- after a step
+
+    def bonus(self, answers: Sequence[Answer]) -> list[float]:
+        """What is added to each score for being of a cell that is rarely seen; 0 for answers that are not correct."""
+        if not self._rules.archive or not self._rules.novelty:
+            return [0.0] * len(answers)
+        here = [(one.problem, self._cell(one)) for one in answers]
+        now = Counter(here)
+        found = []
+        for problem, where in here:
+            seen = now[problem, where] + self._places[problem].seen[where] if where is not None else 0
+            found.append(self._rules.novelty / seen**0.5 if where is not None else 0.0)
+        return found
+
+    def after(self, step: int, answers: Sequence[Answer]) -> None:
+        """Take in what came of a step, all problems of it."""
+        for place in self._places.values():
+            place.seen = Counter({where: seen * self._rules.decay for where, seen in place.seen.items()})
+        for one in answers:
+            where = self._cell(one)
+            if where is not None and one.program is not None and one.quality is not None:
+                place = self._places[one.problem]
+                place.seen[where] += 1
+                place.archive.offer(Kept(where, one.program, one.quality, step))
+        self._promote(step, answers)
+
+    def _promote(self, step: int, answers: Sequence[Answer]) -> None:
+        groups: dict[int, list[Answer]] = {}
+        for one in answers:
+            groups.setdefault(one.group, []).append(one)
+        for group in groups.values():
+            place = self._places[group[0].problem]
+            valid = tuple(one.quality for one in group if one.quality is not None)
+            visit = Visit(group[0].stage, valid, len(group))
+            place.standings.append((step, self._stages.after(place.standing(), visit)))
+
+    def _cell(self, one: Answer) -> Cell | None:
+        if one.program is None or one.quality is None:
+            return None
+        language = self.problems[one.problem].language
+        return cell(language, "\n".join(one.program.files.values()))
+
+    # ----------------------------------------------------------------------------------------------- checkpoints
+
+    def save(self, path: Path) -> None:
+        """Write everything to a file."""
+        told = {
+            name: _Saved(tuple(place.archive), tuple(place.standings), tuple(place.seen.items()))
+            for name, place in self._places.items()
+        }
+        path.write_bytes(msgspec.json.encode(told))
+
+    def load(self, path: Path) -> None:
+        """Take up what was saved; RecordError where it is of other problems, or cannot be read."""
+        try:
+            told = msgspec.json.decode(path.read_bytes(), type=dict[str, _Saved])
+        except (OSError, msgspec.MsgspecError) as error:
+            raise RecordError(f"cannot read {path}: {error}; resume from another checkpoint") from error
+        if told.keys() != self._places.keys():
+            raise RecordError(f"{path} is of {sorted(told)}, this run of {sorted(self._places)}; choose another --out")
+        for name, saved in told.items():
+            self._places[name] = _Place(Archive(saved.archive), list(saved.standings), Counter(dict(saved.seen)))
+
+
+@final
+@dataclass(frozen=True, slots=True)
+class _Saved:
+    archive: tuple[Kept, ...]
+    standings: tuple[tuple[int, Standing], ...]
+    seen: tuple[tuple[Cell, float], ...]
+
+
+def coverage(progress: Progress) -> Mapping[str, int]:
+    """How many cells of each problem's archive are filled."""
+    return {name: len(progress.archive(name).elites()) for name in progress.problems}
+
+
+def archive_as_json(progress: Progress) -> str:
+    """The archives as a result of a run: every cell's best, the fastest first, with its code."""
+    told = {}
+    for name in progress.problems:
+        elites = sorted(progress.archive(name).elites().values(), key=lambda one: -one.quality)
+        told[name] = [
+            {"cell": one.cell, "quality": one.quality, "step": one.made, "files": one.program.files} for one in elites
+        ]
+    return json.dumps(told, indent=1) + "\n"

@@ -1,0 +1,295 @@
+"""Online RL through TRL's GRPOTrainer, which is used as it is.
+
+    lazy rows -> TRL generates -> judge (evaluator, reward, advantages) -> TRL learns -> checkpoint with the archive
+
+What is done where: prompts are rows made when they are fetched (``Dataset.with_transform``), so that they follow the
+stages and the archive.  Advantages come from the first reward function, already centred within their groups, and
+``scale_rewards="none"`` leaves them as they are; the true score is the second one, with weight 0, for the log.  An
+answer that the machine failed has None in both, and TRL leaves it out of its group.  The loss is GRPO's, KL off unless
+asked for (arXiv 2602.12049 writes a KL term and does not publish its weight).
+
+A run that is taken up again goes on from the last whole checkpoint as if nothing had happened: weights, optimizer,
+random numbers and position are TRL's; archive and stages are beside them (``diversity.json``), written last.
+"""
+
+from __future__ import annotations
+
+import logging
+import re
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, final
+
+from maxcode.errors import InputError
+from maxcode.train.config import GrpoTable, TrainConfig
+from maxcode.train.diversity import FILE, Progress, archive_as_json
+from maxcode.train.judge import Judge, Judged, Rules, StepLine
+from maxcode.train.measuring import Measuring
+from maxcode.train.prompts import Chat, Compact, Prompts
+from maxcode.train.rewards import REWARDS
+from maxcode.types import Problem
+
+if TYPE_CHECKING:
+    from trl import GRPOTrainer
+
+MISSING = "training needs torch, transformers, peft and trl: pip install 'maxcode[train]'"
+ARCHIVE = "archive.json"
+
+Watch = Callable[[StepLine], None]
+
+
+@final
+@dataclass(frozen=True, slots=True)
+class Learner:
+    """What learns: weights and a tokenizer, as transformers has them."""
+
+    model: Any
+    tokenizer: Any
+
+
+def prompts_of(config: TrainConfig) -> Prompts:
+    """How the policy of a configuration is asked."""
+    return Chat() if config.model.prompts == "chat" else Compact()
+
+
+def new_judge(config: TrainConfig, problems: Sequence[Problem], measuring: Measuring, folder: Path) -> Judge:
+    """The judge of a run, with empty archives."""
+    progress = Progress(problems, config.grpo.prompts, config.rules, config.seed)
+    rules = Rules(prompts_of(config), REWARDS[config.reward.kind](), config.advantage)
+    return Judge(progress, measuring, rules, folder)
+
+
+def train(config: TrainConfig, learner: Learner, judge: Judge, folder: Path, watch: Watch = lambda line: None) -> Path:
+    """Train from the beginning, or from the last whole checkpoint in ``folder``; returns the folder of the weights.
+
+    The archive of every kernel that was measured is written beside them, as a result of the run.
+    """
+    trainer = build_trainer(config, learner, judge, folder, watch)
+    checkpoint = last_whole(folder)
+    if checkpoint is None:
+        judge.resume(0)
+    else:
+        judge.progress.load(checkpoint / FILE)
+        judge.resume(step_of(checkpoint))
+    if checkpoint is None or step_of(checkpoint) < config.grpo.steps:
+        trainer.train(resume_from_checkpoint=str(checkpoint) if checkpoint is not None else None)
+    final_folder = folder / "final"
+    trainer.save_model(str(final_folder))
+    if trainer.accelerator.is_main_process:
+        learner.tokenizer.save_pretrained(final_folder)
+        (folder / ARCHIVE).write_text(archive_as_json(judge.progress))
+    return final_folder
+
+
+def build_trainer(
+    config: TrainConfig, learner: Learner, judge: Judge, folder: Path, watch: Watch = lambda line: None
+) -> GRPOTrainer:
+    """TRL's trainer with the judge as its reward."""
+    require_train()
+    import torch
+    from transformers import PrinterCallback
+    from trl import GRPOTrainer
+
+    torch.set_num_threads(config.grpo.threads)
+    quiet()
+    steps = Steps(judge, watch)
+    trainer = GRPOTrainer(
+        model=learner.model,
+        reward_funcs=[steps.advantage, steps.score],
+        args=arguments(config, folder),
+        train_dataset=rows_of(config, judge),
+        processing_class=learner.tokenizer,
+        callbacks=[callback(steps)],
+        peft_config=adapters(config),
+    )
+    trainer.remove_callback(PrinterCallback)  # who watches is told in words
+    if trainer.accelerator.num_processes > 1:
+        from accelerate.utils import gather_object
+
+        judge.share = gather_object
+        judge.writes = trainer.accelerator.is_main_process
+    return trainer
+
+
+def require_train() -> None:
+    """InputError, with what to install, where the extra is not there."""
+    try:
+        import peft  # noqa: F401
+        import trl  # noqa: F401
+    except ImportError as error:
+        raise InputError(f"{MISSING} ({error})") from error
+
+
+def arguments(config: TrainConfig, folder: Path) -> Any:
+    """The options of TRL's trainer."""
+    from trl import GRPOConfig
+
+    grpo = config.grpo
+    whole = grpo.prompts * grpo.generations
+    at_once = grpo.at_once or whole
+    try:
+        return GRPOConfig(
+            output_dir=str(folder),
+            seed=config.seed,
+            use_cpu=config.model.device == "cpu",
+            bf16=config.model.dtype == "bfloat16",
+            per_device_train_batch_size=at_once,
+            gradient_accumulation_steps=whole // at_once,
+            num_generations=grpo.generations,
+            max_completion_length=grpo.max_completion,
+            max_steps=grpo.steps,
+            learning_rate=grpo.learning_rate,
+            lr_scheduler_type="constant_with_warmup",
+            warmup_steps=grpo.warmup_steps,
+            temperature=grpo.temperature,
+            beta=grpo.beta,
+            scale_rewards="none",
+            reward_weights=[1.0, 0.0],
+            shuffle_dataset=False,
+            save_strategy="steps",
+            save_steps=grpo.save_steps,
+            save_total_limit=grpo.save_limit,
+            logging_steps=1,
+            report_to=list(grpo.report_to) or "none",
+            disable_tqdm=True,
+            dataloader_num_workers=0,  # rows are made from what this process knows
+            **{"activation_checkpointing": False, **_vllm(grpo), **grpo.more},
+        )
+    except (TypeError, ValueError) as error:
+        raise InputError(f"TRL does not take [grpo]: {error}") from error
+
+
+def _vllm(grpo: GrpoTable) -> dict[str, Any]:
+    if grpo.vllm is None:
+        return {}
+    found: dict[str, Any] = {"use_vllm": True, "vllm_mode": grpo.vllm.mode}
+    if grpo.vllm.mode == "server":
+        found |= {"vllm_server_base_url": grpo.vllm.url, "vllm_server_timeout": grpo.vllm.timeout_s}
+    return found
+
+
+def adapters(config: TrainConfig) -> Any:
+    """The low-rank adapters to train in place of all weights; None for all of them."""
+    lora = config.model.lora
+    if lora is None:
+        return None
+    from peft import LoraConfig
+
+    return LoraConfig(
+        r=lora.r,
+        lora_alpha=lora.alpha,
+        lora_dropout=lora.dropout,
+        target_modules=lora.targets,
+        task_type="CAUSAL_LM",
+    )
+
+
+def rows_of(config: TrainConfig, judge: Judge) -> Any:
+    """The training data: numbers, which become prompts when they are fetched."""
+    from datasets import Dataset
+
+    count = config.grpo.steps * config.grpo.prompts
+    return Dataset.from_dict({"row": list(range(count))}).with_transform(Asking(judge))
+
+
+@final
+class Asking:
+    """Makes prompts of rows.  It has no state to tell of: its fingerprint, which the data set asks for, is its name."""
+
+    def __init__(self, judge: Judge) -> None:
+        self._judge = judge
+
+    def __call__(self, batch: dict[str, list[int]]) -> dict[str, list[Any]]:
+        rows = [self._judge.progress.row(number) for number in batch["row"]]
+        ask = self._judge.rules.prompts.ask
+        prompts = [ask(row.problem, [row.shown] if row.shown is not None else []) for row in rows]
+        return {"row": batch["row"], "prompt": prompts}
+
+    def __getstate__(self) -> dict[str, object]:
+        return {}
+
+
+@final
+class Steps:
+    """One judge seen as TRL's two reward functions, and told by TRL's callbacks when a step begins and ends."""
+
+    def __init__(self, judge: Judge, watch: Watch) -> None:
+        self.judge = judge
+        self.watch = watch
+        self._judged: Judged | None = None
+
+    def advantage(self, completions: list[Any], row: list[int], **more: Any) -> list[float | None]:
+        """Judges a step; its advantages, centred within each group.  TRL asks its reward functions in order."""
+        self._judged = self.judge.judge(row, completions)
+        for name, value in _told(self._judged.step):
+            more["log_metric"](name, value)
+        return self._judged.advantages
+
+    def score(self, completions: list[Any], **more: Any) -> list[float | None]:
+        """The true scores of the step just judged, for the log."""
+        assert self._judged is not None
+        return self._judged.scores
+
+    def ended(self) -> None:
+        """A step ended."""
+        line = self.judge.finish()
+        if line is not None:
+            self.watch(line)
+
+
+def _told(line: StepLine) -> list[tuple[str, float]]:
+    """A step for trackers."""
+    names = ("mean", "best", "best_of", "valid", "unique", "fresh")
+    seconds = ("generate_s", "evaluate_s", "compile_s", "queue_s", "measure_s")
+    found = [(f"kernels/{name}", float(getattr(line, name))) for name in names]
+    found += [(f"seconds/{name.removesuffix('_s')}", float(getattr(line, name))) for name in seconds]
+    found += [(f"stage/{name}", float(stage)) for name, stage in line.stages.items()]
+    return found + [(f"cells/{name}", float(count)) for name, count in line.cells.items()]
+
+
+def callback(steps: Steps) -> Any:
+    """TRL's callback that marks the steps, and writes the archive and the stages beside every checkpoint."""
+    from transformers import TrainerCallback
+
+    class Marks(TrainerCallback):  # type: ignore[misc]
+        def on_step_begin(self, args: Any, state: Any, control: Any, **more: Any) -> None:
+            steps.judge.begin()
+
+        def on_step_end(self, args: Any, state: Any, control: Any, **more: Any) -> None:
+            steps.ended()
+
+        def on_save(self, args: Any, state: Any, control: Any, **more: Any) -> None:
+            if steps.judge.writes:
+                folder = Path(args.output_dir) / f"checkpoint-{state.global_step}"
+                scratch = folder / f"{FILE}.new"
+                steps.judge.progress.save(scratch)
+                scratch.replace(folder / FILE)
+
+    return Marks()
+
+
+def step_of(checkpoint: Path) -> int:
+    """The number of steps a checkpoint was made after."""
+    return int(checkpoint.name.removeprefix("checkpoint-"))
+
+
+def last_whole(folder: Path) -> Path | None:
+    """The last checkpoint that was written to its end; None where there is none."""
+    found = [
+        path
+        for path in folder.glob("checkpoint-*")
+        if re.fullmatch(r"checkpoint-\d+", path.name) and (path / FILE).exists()
+    ]
+    return max(found, key=step_of, default=None)
+
+
+def quiet() -> None:
+    """No bars for a model of a megabyte; and TRL would warn, with the whole text of a row, each time that a machine
+    failed, which the judge has said in a line."""
+    import datasets
+    from transformers.utils import logging as told
+
+    told.disable_progress_bar()
+    datasets.disable_progress_bars()
+    logging.getLogger("trl.trainer.grpo_trainer").setLevel(logging.ERROR)

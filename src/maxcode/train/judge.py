@@ -1,0 +1,264 @@
+"""From the completions of a step to advantages: everything between the trainer and the evaluator, without torch.
+
+    completions -> actions -> evaluations -> scores -> (shrunk, bonus) -> advantages        and the archive learns
+
+A judge is asked once a step, with all its rows.  What it saw is written to the run folder: ``samples.jsonl``, a line an
+answer; ``steps.jsonl``, a line a step with where the time went; ``measurements.jsonl``, a line a measurement.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any, final
+
+import anyio
+import msgspec
+
+from maxcode.source import fingerprint
+from maxcode.train.advantages import Advantage, Advantages, best_of, grouped, half_width, shrunk
+from maxcode.train.diversity import Answer, Progress, Row, coverage
+from maxcode.train.lines import Lines
+from maxcode.train.measuring import Asked, Batch, Measuring
+from maxcode.train.prompts import Prompts
+from maxcode.train.rewards import TrainingReward, rate
+from maxcode.types import Action, Evaluation, Interval, Outcome, Program
+
+BEST_OF = 8
+FEW_UNIQUE, FALLING = 0.2, 0.2  # shares at which a step is marked: answers that differ; validity lost in five steps
+
+
+class SampleLine(msgspec.Struct, frozen=True, kw_only=True):
+    """One answer.  ``rate`` is GFLOPS (or a speed-up) with its interval; ``outcome`` and ``score`` are None where the
+    machine failed."""
+
+    step: int
+    problem: str
+    stage: int
+    shown: bool
+    mark: str
+    outcome: Outcome | None
+    rate: Interval | None
+    score: float | None
+    advantage: float | None
+
+
+class StepLine(msgspec.Struct, frozen=True, kw_only=True):
+    """One step.  ``generate_s``, ``evaluate_s`` and ``learn_s`` are wall seconds and make up the step; inside the
+    evaluation ``compile_s`` and ``measure_s`` are how long its lanes were at work (they overlap), ``queue_s`` is what
+    a measurement waited for them on average.  Rates count failures as 0; ``best_of`` is the expected best of 8."""
+
+    step: int
+    samples: int
+    scored: int
+    valid: float
+    unique: float
+    fresh: int
+    mean: float
+    best: float
+    best_of: float
+    score: float
+    stages: dict[str, int]
+    cells: dict[str, int]
+    generate_s: float
+    evaluate_s: float
+    compile_s: float
+    queue_s: float
+    measure_s: float
+    learn_s: float = 0.0
+    alarms: tuple[str, ...] = ()
+
+
+@final
+@dataclass(frozen=True, slots=True)
+class Judged:
+    """The advantages and the true scores of a step's answers, in the order asked."""
+
+    advantages: Advantages
+    scores: list[float | None]
+    step: StepLine
+
+
+@final
+@dataclass(frozen=True, slots=True)
+class Rules:
+    """How answers are scored and compared."""
+
+    prompts: Prompts
+    reward: TrainingReward
+    advantage: Advantage
+
+
+@final
+@dataclass(slots=True)
+class Judge:
+    """Judges the steps of one run; ``share`` joins lists of all processes, for trainers that have several."""
+
+    progress: Progress
+    measuring: Measuring
+    rules: Rules
+    folder: Path | None = None
+    share: Callable[[list[Any]], list[Any]] = lambda rows: rows
+    clock: Callable[[], float] = time.monotonic
+    writes: bool = True
+    _began: float = field(init=False, default=0.0)
+    _ended: float = field(init=False, default=0.0)
+    _last: StepLine | None = field(init=False, default=None)
+    _valid: list[float] = field(init=False, default_factory=list)
+    _samples: Lines[SampleLine] = field(init=False)
+    _steps: Lines[StepLine] = field(init=False)
+
+    def __post_init__(self) -> None:
+        folder = self.folder
+        self._samples = Lines(folder / "samples.jsonl" if folder is not None else None, SampleLine)
+        self._steps = Lines(folder / "steps.jsonl" if folder is not None else None, StepLine)
+
+    @property
+    def steps(self) -> list[StepLine]:
+        """The steps so far."""
+        return list(self._steps.read())
+
+    def resume(self, step: int) -> None:
+        """Go back to how it was before ``step``; the progress is loaded apart, from the checkpoint."""
+        self.measuring.resume(step)
+        self._samples.keep(lambda line: line.step < step)
+        self._steps.keep(lambda line: line.step < step)
+        self._valid = [line.valid for line in self._steps.read()]
+
+    def begin(self) -> None:
+        """A step begins: what comes until the answers are judged is generation."""
+        self._began = self.clock()
+
+    def judge(self, numbers: Sequence[int], completions: Sequence[Any]) -> Judged:
+        """Measure, score and compare the answers to the rows ``numbers``, groups one after the other."""
+        asked_at = self.clock()
+        rows = [self.progress.row(number) for number in numbers]
+        read = self.rules.prompts.read
+        actions = [read(row.problem, completion) for row, completion in zip(rows, completions, strict=True)]
+        asked = [Asked(row.problem, action) for row, action in zip(rows, actions, strict=True)]
+        batch = anyio.run(self.measuring.measure, rows[0].step, asked, numbers)
+        found = self._compared(numbers, rows, actions, batch)
+        self._ended = self.clock()
+        return self._told(found, batch, asked_at)
+
+    def _compared(
+        self, numbers: Sequence[int], rows: Sequence[Row], actions: Sequence[Action], batch: Batch
+    ) -> list[_Found]:
+        reward = self.rules.reward
+        scores = [reward(one) for one in batch.evaluations]
+        answers = [
+            _answer(number, row, action, one)
+            for number, row, action, one in zip(numbers, rows, actions, batch.evaluations, strict=True)
+        ]
+        bonus = self.progress.bonus(answers)
+        widths = [half_width(reward, one) for one in batch.evaluations]
+        advantages = self._advantages(numbers, scores, widths, bonus)
+        return [_Found(*one) for one in zip(rows, actions, batch.evaluations, scores, advantages, answers, strict=True)]
+
+    def _advantages(
+        self, groups: Sequence[int], scores: Sequence[float | None], widths: Sequence[float], bonus: Sequence[float]
+    ) -> Advantages:
+        rule = self.rules.advantage
+        wide = dict(zip(range(len(scores)), widths, strict=True))
+        if rule.shrink:
+            at = iter(range(len(scores)))
+            scores = grouped(scores, groups, lambda some: shrunk(some, [wide[next(at)] for _ in some]))
+        paid = [None if one is None else one + extra for one, extra in zip(scores, bonus, strict=True)]
+        return grouped(paid, groups, rule)
+
+    def _told(self, found: Sequence[_Found], batch: Batch, asked_at: float) -> Judged:
+        everyone: list[_Found] = self.share(list(found))
+        step = found[0].row.step
+        self.progress.after(step, [one.answer for one in everyone])
+        line = self._line(step, everyone, batch, asked_at)
+        self._valid.append(line.valid)
+        self._last = line
+        if self.writes:
+            for one in everyone:
+                self._samples.append(one.line)
+        return Judged([one.advantage for one in found], [one.score for one in found], line)
+
+    def _line(self, step: int, found: Sequence[_Found], batch: Batch, asked_at: float) -> StepLine:
+        rates = [one.answer.quality or 0.0 for one in found if one.evaluation is not None]
+        scores = [one.score for one in found if one.score is not None]
+        valid = sum(one.answer.quality is not None for one in found) / max(1, len(rates))
+        unique = len({one.mark for one in found}) / len(found)
+        return StepLine(
+            step=step,
+            samples=len(found),
+            scored=len(scores),
+            valid=valid,
+            unique=unique,
+            fresh=batch.fresh,
+            mean=sum(rates) / max(1, len(rates)),
+            best=max(rates, default=0.0),
+            best_of=best_of(rates, BEST_OF),
+            score=sum(scores) / max(1, len(scores)),
+            stages={name: self.progress.standing(name).stage for name in self.progress.problems},
+            cells=dict(coverage(self.progress)),
+            generate_s=asked_at - self._began,
+            evaluate_s=self._ended - asked_at,
+            compile_s=batch.lanes.build_s,
+            queue_s=batch.lanes.wait_s / max(1, batch.fresh),
+            measure_s=batch.lanes.time_s,
+            alarms=self._alarms(unique, valid),
+        )
+
+    def _alarms(self, unique: float, valid: float) -> tuple[str, ...]:
+        before = max(self._valid[-5:], default=valid)
+        told = ["few of the answers differ"] if unique < FEW_UNIQUE else []
+        told += [f"validity fell from {before:.0%} to {valid:.0%}"] if valid < before - FALLING else []
+        return tuple(told)
+
+    def finish(self) -> StepLine | None:
+        """A step ended: what came since the answers were judged was learning.  The step's line is written."""
+        if self._last is None:
+            return None
+        line = msgspec.structs.replace(self._last, learn_s=self.clock() - self._ended)
+        if self.writes:
+            self._steps.append(line)
+        self._last = None
+        return line
+
+
+@final
+@dataclass(frozen=True, slots=True)
+class _Found:
+    row: Row
+    action: Action
+    evaluation: Evaluation | None
+    score: float | None
+    advantage: float | None
+    answer: Answer
+
+    @property
+    def mark(self) -> str:
+        """Equal for answers that are the same program."""
+        program = self.action.program
+        return _mark(program, self.row.problem.language) if program is not None else "unparsed"
+
+    @property
+    def line(self) -> SampleLine:
+        return SampleLine(
+            step=self.row.step,
+            problem=self.row.problem.id,
+            stage=self.row.stage,
+            shown=self.row.shown is not None,
+            mark=self.mark,
+            outcome=self.evaluation.outcome if self.evaluation is not None else None,
+            rate=rate(self.evaluation),
+            score=self.score,
+            advantage=self.advantage,
+        )
+
+
+def _mark(program: Program, language: str) -> str:
+    return fingerprint(program, language)[:16]
+
+
+def _answer(number: int, row: Row, action: Action, evaluation: Evaluation | None) -> Answer:
+    found = rate(evaluation)
+    program = action.program if found is not None else None
+    return Answer(row.problem.id, row.stage, number, program, found.value if found is not None else None)

@@ -1,0 +1,216 @@
+"""What a batch of answers is worth finding out: every kernel once, through the one evaluator.
+
+    answers -> distinct kernels -> build and verify side by side, time one after the other -> leaders once more
+
+The evaluator keeps its lanes (``evaluate/lanes.py``): builds overlap, timing is exclusive.  Every measurement is
+written down the moment it is there, one line each, and taken from there when a run is taken up again: a step that is
+repeated after a kill sees what it saw.  A failure of the machine is None, and is not written.
+"""
+
+from __future__ import annotations
+
+import logging
+from collections import defaultdict
+from collections.abc import Sequence
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+from typing import final
+
+import anyio
+import msgspec
+
+from maxcode.errors import BoundaryError
+from maxcode.evaluate.build import Builder
+from maxcode.evaluate.lanes import Ledger, accounted
+from maxcode.evaluate.program import ProgramEvaluator
+from maxcode.evaluate.sandbox import Sandbox
+from maxcode.evaluate.selftest import require_safe
+from maxcode.roles import Evaluator
+from maxcode.source import fingerprint
+from maxcode.stats import RaceRule, median_interval
+from maxcode.techniques import used
+from maxcode.train.lines import Lines
+from maxcode.train.rewards import is_scored, rate
+from maxcode.types import Action, Evaluation, Feedback, Problem, Program
+
+TRAINING_RULE = RaceRule(most=3)  # a policy learns from many rough rates, not from a few fine ones
+
+log = logging.getLogger(__name__)
+
+
+@final
+@dataclass(frozen=True, slots=True)
+class Asked:
+    """An answer to be measured, and the problem (with what its stage permits) that it answers."""
+
+    problem: Problem
+    action: Action
+
+
+class Measurement(msgspec.Struct, frozen=True, kw_only=True):
+    """One line: what the evaluator said of a kernel at a step.  ``text`` is there the first time only."""
+
+    step: int
+    key: str
+    problem: str
+    evaluation: Evaluation
+    text: str = ""
+
+
+@final
+@dataclass(slots=True)
+class _Known:
+    """What is recorded of a kernel, and how many of these measurements this run has seen so far."""
+
+    recorded: list[Evaluation] = field(default_factory=list)
+    taken: int = 0
+
+    @property
+    def evaluation(self) -> Evaluation:
+        """All measurements seen so far as one."""
+        found = self.recorded[0]
+        for one in self.recorded[1 : self.taken]:
+            found = pooled(found, one)
+        return found
+
+
+@final
+@dataclass(frozen=True, slots=True)
+class Batch:
+    """The evaluations in the order asked (None where the machine failed), and what they cost: ``fresh`` measurements
+    that were made, and seconds in the lanes (``evaluate/lanes.py``)."""
+
+    evaluations: tuple[Evaluation | None, ...]
+    fresh: int
+    lanes: Ledger
+
+
+@final
+class Measuring:
+    """Measures answers, remembers kernels.  ``afresh`` times again what the evaluator has timed; None = never again."""
+
+    def __init__(self, evaluator: Evaluator, afresh: Evaluator | None = None, folder: Path | None = None) -> None:
+        self._evaluator = evaluator
+        self._afresh = afresh
+        self._known: dict[str, _Known] = defaultdict(_Known)
+        self._lines = Lines(folder / "measurements.jsonl" if folder is not None else None, Measurement)
+
+    def __len__(self) -> int:
+        """How many distinct kernels have been seen."""
+        return sum(known.taken > 0 for known in self._known.values())
+
+    def resume(self, step: int) -> None:
+        """Go back to how it was before ``step``; what was measured since is at hand, but not seen yet."""
+        self._known.clear()
+        for line in self._lines.read():
+            known = self._known[line.key]
+            known.recorded.append(line.evaluation)
+            known.taken += line.step < step
+
+    async def measure(self, step: int, asked: Sequence[Asked], groups: Sequence[int]) -> Batch:
+        """All answers of a step; ``groups`` says which belong together.  The fastest of a group that was timed once
+        only is timed again, and both timings count as one."""
+        with accounted() as ledger:
+            keys = [_key(one) for one in asked]
+            fresh = await self._all(step, dict(zip(keys, asked, strict=True)), 1)
+            leaders = self._leaders(keys, groups) if self._afresh is not None else []
+            fresh += await self._all(step, {key: asked[keys.index(key)] for key in leaders}, 2)
+        return Batch(tuple(self._seen(key) for key in keys), fresh, ledger)
+
+    async def _all(self, step: int, asked: dict[str, Asked], times: int) -> int:
+        """See to it that each kernel has been measured ``times``; how many measurements were made for it."""
+        made: list[str] = []
+
+        async def one(key: str, what: Asked) -> None:
+            known = self._known[key]
+            if known.taken >= times:
+                return
+            if len(known.recorded) == known.taken:
+                found = await self._measured(what, times)
+                if found is None:
+                    return
+                self._write(step, key, what, found, first=not known.recorded)
+                known.recorded.append(found)
+                made.append(key)
+            known.taken += 1
+
+        async with anyio.create_task_group() as group:
+            for key, what in asked.items():
+                group.start_soon(one, key, what)
+        return len(made)
+
+    async def _measured(self, what: Asked, times: int) -> Evaluation | None:
+        evaluator = self._evaluator if times == 1 or self._afresh is None else self._afresh
+        try:
+            found = await evaluator.evaluate(what.problem, what.action)
+        except BoundaryError as error:
+            log.warning("a kernel is not scored, since the machine failed: %s", error)
+            return None
+        return found if is_scored(found) else None
+
+    def _leaders(self, keys: Sequence[str], groups: Sequence[int]) -> list[str]:
+        best: dict[int, tuple[float, str]] = {}
+        for key, group in zip(keys, groups, strict=True):
+            found = rate(self._seen(key))
+            if found is not None and found.value > best.get(group, (0.0, ""))[0]:
+                best[group] = (found.value, key)
+        return list(dict.fromkeys(key for _, key in best.values() if self._known[key].taken == 1))
+
+    def _seen(self, key: str) -> Evaluation | None:
+        known = self._known.get(key)
+        return known.evaluation if known is not None and known.taken else None
+
+    def _write(self, step: int, key: str, what: Asked, found: Evaluation, first: bool) -> None:
+        text = what.action.program.text if first and what.action.program is not None else ""
+        self._lines.append(
+            Measurement(step=step, key=key, problem=what.problem.id, evaluation=_brief(found), text=text)
+        )
+
+
+def _key(asked: Asked) -> str:
+    """Equal for kernels that differ in layout alone and were asked for under rules that refuse or allow both."""
+    problem, program = asked.problem, asked.action.program
+    if program is None:
+        return f"{problem.id} unparsed {asked.action.unread}"
+    return f"{problem.id} {fingerprint(program, problem.language)} {is_allowed(asked)}"
+
+
+def is_allowed(asked: Asked) -> bool:
+    """Whether a program uses nothing but what its problem permits, or the original uses."""
+    problem, program = asked.problem, asked.action.program
+    if problem.permitted is None or program is None:
+        return True
+    own = _techniques(problem.language, problem.program)
+    return _techniques(problem.language, program) <= problem.permitted | own
+
+
+def _techniques(language: str, program: Program) -> frozenset[str]:
+    return frozenset[str]().union(*(used(language, text) for text in program.files.values()))
+
+
+def _brief(found: Evaluation) -> Evaluation:
+    """An evaluation without what nobody learns from: remarks, profile, seconds per test."""
+    return replace(found, feedback=Feedback(found.feedback.reasons[:3]), remarks=(), profile=(), measures={})
+
+
+def pooled(one: Evaluation, other: Evaluation) -> Evaluation:
+    """Two timings of a kernel as one, over the pairs of both; where either is not correct, or holds no pairs, the
+    later one counts."""
+    first, second = one.timing, other.timing
+    if first is None or second is None or not first.samples or not second.samples:
+        return other
+    pairs = first.samples + second.samples
+    gflops = second.gflops
+    if gflops is not None:  # the median scales with its values, so that the work of a pass can be read off it
+        work = gflops.value / median_interval([1 / candidate for _, candidate in second.samples]).value
+        gflops = median_interval([work / candidate for _, candidate in pairs])
+    speedup = median_interval([original / candidate for original, candidate in pairs])
+    timing = replace(second, samples=pairs, pairs=len(pairs), speedup=speedup, gflops=gflops)
+    return replace(other, timing=timing)
+
+
+async def open_training(rule: RaceRule = TRAINING_RULE) -> ProgramEvaluator:
+    """The evaluator that training asks: the search's own, with short races and without profiles."""
+    sandbox = await Sandbox.open()
+    await require_safe(sandbox)
+    return ProgramEvaluator(sandbox, Builder(sandbox, sandbox.cache), rule, profiles=False)

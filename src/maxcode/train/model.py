@@ -1,0 +1,99 @@
+"""The policy's weights and its tokenizer: from a folder or the Hub, or small and from nothing."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from pathlib import Path
+from typing import Any
+
+from maxcode.errors import InputError
+from maxcode.train.config import ModelTable, Scratch
+from maxcode.train.prompts import BOS
+
+PAD, EOS = "<pad>", "<eos>"
+_PIECES = r"\d+|[^\d\n]+\n?|\n"  # numbers stay tokens of their own, so that a policy can put new ones together
+
+
+def train_tokenizer(texts: Iterable[str], vocabulary: int) -> Any:
+    """A byte-level BPE tokenizer of ``vocabulary`` tokens whose longest pieces are whole lines without numbers."""
+    from tokenizers import Regex, Tokenizer, decoders, models, pre_tokenizers, trainers
+    from transformers import PreTrainedTokenizerFast
+
+    made = Tokenizer(models.BPE())
+    made.pre_tokenizer = pre_tokenizers.Sequence(
+        [
+            pre_tokenizers.Split(Regex(_PIECES), "isolated"),
+            pre_tokenizers.ByteLevel(add_prefix_space=False, use_regex=False),
+        ]
+    )
+    made.decoder = decoders.ByteLevel()
+    trainer = trainers.BpeTrainer(
+        vocab_size=vocabulary,
+        special_tokens=[PAD, BOS, EOS],
+        initial_alphabet=pre_tokenizers.ByteLevel.alphabet(),
+        show_progress=False,
+    )
+    made.train_from_iterator(texts, trainer)
+    return PreTrainedTokenizerFast(
+        tokenizer_object=made, bos_token=BOS, eos_token=EOS, pad_token=PAD, padding_side="left"
+    )
+
+
+def new_model(shape: Scratch, tokenizer: Any, seed: int, length: int = 2048) -> Any:
+    """A model of the Qwen2 architecture with random weights."""
+    import torch
+    from transformers import Qwen2Config, Qwen2ForCausalLM
+
+    torch.manual_seed(seed)
+    config = Qwen2Config(
+        vocab_size=len(tokenizer),
+        hidden_size=shape.hidden,
+        intermediate_size=2 * shape.hidden,
+        num_hidden_layers=shape.layers,
+        num_attention_heads=shape.heads,
+        num_key_value_heads=max(1, shape.heads // 2),
+        max_position_embeddings=length,
+        tie_word_embeddings=True,
+        attn_implementation="eager",
+        bos_token_id=tokenizer.bos_token_id,
+        eos_token_id=tokenizer.eos_token_id,
+        pad_token_id=tokenizer.pad_token_id,
+    )
+    return Qwen2ForCausalLM(config)
+
+
+def load_tokenizer(path: str, prompts: str) -> Any:
+    """The tokenizer in a folder, or of a name on the Hub.
+
+    Ours are read as they were written: the class that a model's configuration names would put its own rules in the
+    place of the pre-tokenizer's, and every text would become other tokens.
+    """
+    from transformers import AutoTokenizer, PreTrainedTokenizerFast
+
+    if prompts == "compact":
+        return PreTrainedTokenizerFast.from_pretrained(path, padding_side="left")
+    return AutoTokenizer.from_pretrained(path, padding_side="left")
+
+
+def load_model(path: str, table: ModelTable) -> Any:
+    """The weights in a folder, or of a name on the Hub; InputError where there are none."""
+    import torch
+    from transformers import AutoModelForCausalLM
+
+    try:
+        return AutoModelForCausalLM.from_pretrained(
+            path, dtype=getattr(torch, table.dtype), attn_implementation=table.attention
+        )
+    except (OSError, ValueError) as error:
+        raise InputError(f"cannot load the model {path}: {error}; see [model] of the configuration") from error
+
+
+def save(model: Any, tokenizer: Any, folder: Path) -> None:
+    """Weights and tokenizer, so that ``load_model`` and ``load_tokenizer`` find them."""
+    model.save_pretrained(folder)
+    tokenizer.save_pretrained(folder)
+
+
+def size(model: Any) -> int:
+    """How many parameters a model has."""
+    return sum(one.numel() for one in model.parameters())

@@ -1,0 +1,92 @@
+"""What a policy that learns is asked, and how its completion is read: both say what the stage permits.
+
+``Chat`` asks as the search's policy does (the messages of ``policy/llm.py``), with kernels of the archive as a section
+of their own; it is for models that speak.  ``Compact`` is for small models trained from scratch on the very same form:
+
+    <bos>//gemm          the problem
+    //simd               what is permitted, one technique a line
+    //from               a kernel of the archive, if one is shown
+    void gemm(...
+    //to                 and now the completion: a whole file, then the end of the text
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any, Protocol, final
+
+from maxcode.completion import Unread, read
+from maxcode.observe import compose, program, statement
+from maxcode.policy.llm import entry_of, messages
+from maxcode.reached import Reached
+from maxcode.search.archive import Kept
+from maxcode.source import fenced
+from maxcode.techniques import TECHNIQUES
+from maxcode.types import Action, Observation, Problem, Section, State
+
+BOS = "<bos>"
+
+
+class Prompts(Protocol):
+    """How a policy is asked and understood."""
+
+    def ask(self, problem: Problem, shown: Sequence[Kept] = ()) -> Any:
+        """The prompt for a problem under what it permits, with kernels of the archive: text, or messages."""
+        ...
+
+    def read(self, problem: Problem, completion: Any) -> Action:
+        """The program of a completion; an action without one, with the reason, where none can be read."""
+        ...
+
+
+@final
+@dataclass(frozen=True, slots=True)
+class Compact:
+    """Prompts of a line per fact, completions that are nothing but the file."""
+
+    def ask(self, problem: Problem, shown: Sequence[Kept] = ()) -> str:
+        permitted = TECHNIQUES if problem.permitted is None else sorted(problem.permitted)
+        head = [f"//{problem.id}", *(f"//{name}" for name in permitted)]
+        for one in shown:
+            head += ["//from", plain_layout(one.program.text)]
+        return BOS + "\n".join([*head, "//to"]) + "\n"
+
+    def read(self, problem: Problem, completion: Any) -> Action:
+        text = str(completion)
+        if not text.strip():
+            return Action(None, text, unread="the completion is empty")
+        return Action(problem.program.with_text(text), text)
+
+
+@final
+@dataclass(frozen=True, slots=True)
+class Chat:
+    """The search's own prompts and its reading of completions."""
+
+    def ask(self, problem: Problem, shown: Sequence[Kept] = ()) -> list[dict[str, str]]:
+        root = State(problem)
+        sections = compose(statement(), program())(root, Reached(root))
+        if shown:
+            told = [
+                f"{one.quality:.3g} {_unit(problem)}:\n{fenced(one.program.text, problem.language)}" for one in shown
+            ]
+            sections += (Section("Earlier kernels, all correct", "\n".join(told)),)
+        asked = messages(Observation(sections, root, 0))
+        return [{"role": message.role, "content": message.text} for message in asked]
+
+    def read(self, problem: Problem, completion: Any) -> Action:
+        text = completion if isinstance(completion, str) else "".join(part["content"] for part in completion)
+        found = read(text, problem.program, problem.language, "whole", entry_of(problem))
+        return Action(None, text, unread=found.reason) if isinstance(found, Unread) else Action(found, text)
+
+
+def _unit(problem: Problem) -> str:
+    return "GFLOPS" if problem.spec.function is not None else "times as fast as the original"
+
+
+def plain_layout(text: str) -> str:
+    """A C text without indentation, empty lines and lines that are nothing but a comment: what a small model must not
+    spend its tokens on."""
+    lines = (line.strip() for line in text.splitlines())
+    return "\n".join(line for line in lines if line and not line.startswith("//"))

@@ -1,0 +1,155 @@
+"""GRPO through TRL at toy size: a killed run goes on bit by bit, advantages arrive unchanged, failures are left out."""
+
+from __future__ import annotations
+
+import json
+import signal
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from maxcode.errors import InputError, MachineError
+from maxcode.testing import Table
+from maxcode.train.config import config_of
+from maxcode.train.grpo import Asking, arguments, build_trainer, last_whole, new_judge, step_of, train
+from maxcode.train.judge import Judge, StepLine
+from maxcode.train.measuring import Measuring
+from maxcode.train.model import load_tokenizer, new_model, train_tokenizer
+from maxcode.types import Problem, Program, ProgramSpec
+
+HERE = Path(__file__).parent
+sys.path.insert(0, str(HERE))
+import grpo_driver  # noqa: E402
+
+pytestmark = pytest.mark.filterwarnings("ignore::FutureWarning", "ignore::DeprecationWarning")
+
+
+def driven(folder: Path, kill_at: int | None = None) -> subprocess.CompletedProcess[str]:
+    words = [str(kill_at)] if kill_at is not None else []
+    return subprocess.run(
+        [sys.executable, str(HERE / "grpo_driver.py"), str(folder), *words],
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+
+
+def test_a_run_that_is_killed_and_taken_up_again_equals_the_unbroken_one_bit_by_bit(tmp_path: Path) -> None:
+    """Weights, answers, advantages and archive: killed by SIGKILL in step 4, after the checkpoint of step 4 steps."""
+    whole = driven(tmp_path / "whole")
+    assert whole.returncode == 0, whole.stderr
+    killed = driven(tmp_path / "killed", kill_at=4)
+    assert killed.returncode == -signal.SIGKILL
+    checkpoint = last_whole(tmp_path / "killed")
+    assert checkpoint is not None and step_of(checkpoint) == 4
+    resumed = driven(tmp_path / "killed")
+    assert resumed.returncode == 0, resumed.stderr
+    assert resumed.stdout == whole.stdout
+    told = [(tmp_path / name / "steps.jsonl").read_text().splitlines() for name in ("whole", "killed")]
+    assert (
+        [json.loads(line)["step"] for line in told[1]]
+        == list(range(6))
+        == [json.loads(line)["step"] for line in told[0]]
+    )
+
+
+def toy(folder: Path, table: Table, **grpo: object) -> tuple[Any, Judge, Any]:
+    told = grpo_driver.config(steps=2, **grpo)
+    judge = new_judge(told, [grpo_driver.PROBLEM], Measuring(table, None, folder), folder)
+    return told, judge, grpo_driver.learner(told)
+
+
+def test_advantages_reach_the_loss_as_they_are_and_a_failure_of_the_machine_has_none(tmp_path: Path) -> None:
+    import pyarrow.parquet as parquet
+
+    async def flaky(text: str) -> None:
+        if len(text) % 4 == 1:
+            raise MachineError("the node went away")
+
+    told, judge, learner = toy(tmp_path, Table(rule=grpo_driver.worth, before=flaky), more={"log_completions": True})
+    lines: list[StepLine] = []
+    train(told, learner, judge, tmp_path, lines.append)
+    ours = [json.loads(line) for line in (tmp_path / "samples.jsonl").read_text().splitlines()]
+    failed = [one for one in ours if one["outcome"] is None]
+    assert failed and all(one["score"] is None and one["advantage"] is None for one in failed)
+    assert sum(line.scored for line in lines) == len(ours) - len(failed)
+    tables = [parquet.read_table(path) for path in sorted((tmp_path / "completions").glob("*.parquet"))]
+    theirs = [value for table in tables for value in table.column("advantage").to_pylist()]
+    assert theirs == pytest.approx([one["advantage"] or 0.0 for one in ours], abs=1e-5)
+    logged = [value for table in tables for value in table.column("score").to_pylist()]
+    assert [one is None for one in logged] == [one["score"] is None for one in ours]
+    assert [one or 0.0 for one in logged] == pytest.approx([one["score"] or 0.0 for one in ours])
+
+
+def test_every_measured_kernel_is_kept_and_the_archive_is_a_result_of_the_run(tmp_path: Path) -> None:
+    told, judge, learner = toy(tmp_path, Table(rule=grpo_driver.worth))
+    final = train(told, learner, judge, tmp_path)
+    texts = {line["text"] for line in map(json.loads, (tmp_path / "measurements.jsonl").read_text().splitlines())}
+    kept = {one.program.text for one in judge.progress.archive("scale")}
+    assert kept <= texts
+    assert len(judge.measuring) == len(texts)
+    best = json.loads((tmp_path / "archive.json").read_text())["scale"][0]
+    assert best["quality"] == max(grpo_driver.worth(text) or 0.0 for text in texts)
+    assert (final / "model.safetensors").exists()
+
+
+def test_prompts_of_later_steps_show_kernels_of_earlier_ones(tmp_path: Path) -> None:
+    _, judge, _ = toy(tmp_path, Table(rule=grpo_driver.worth))
+    texts = [f"void f{'x' * number}();" for number in range(8)]
+    best = max(texts, key=lambda text: grpo_driver.worth(text) or 0.0)
+    judge.begin()
+    judge.judge([0] * 4 + [1] * 4, texts)
+    rows = [judge.progress.row(number) for number in range(4, 30)]
+    assert {row.shown.program.text for row in rows if row.shown is not None} == {best}
+    asked = Asking(judge)({"row": list(range(4, 30))})
+    assert [best in prompt for prompt in asked["prompt"]] == [row.shown is not None for row in rows]
+
+
+def test_adapters_and_batches_in_pieces_train_too(tmp_path: Path) -> None:
+    _, judge, learner = toy(tmp_path, Table(rule=grpo_driver.worth))
+    with_lora = config_of(
+        {**grpo_driver.TABLE, "model": {**grpo_driver.TABLE["model"], "lora": {"r": 2}},  # type: ignore[dict-item]
+         "grpo": {**grpo_driver.TABLE["grpo"], "steps": 1, "at_once": 4}}, "t")  # type: ignore[dict-item]  # fmt: skip
+    lines: list[StepLine] = []
+    final = train(with_lora, learner, judge, tmp_path, lines.append)
+    assert (final / "adapter_model.safetensors").exists()
+    assert [line.samples for line in lines] == [8], "pieces of the backward pass, one step of the judge"
+
+
+def test_a_tokenizer_read_back_gives_the_same_tokens(tmp_path: Path) -> None:
+    """The class that a Qwen2 folder asks for would replace the pre-tokenizer, and the policy would write garbage."""
+    text = "//scale\n//simd\n//to\n" + grpo_driver.KERNEL
+    tokenizer = train_tokenizer([text] * 9, 320)
+    tokenizer.save_pretrained(tmp_path)
+    new_model(grpo_driver.config().model.scratch, tokenizer, 0).save_pretrained(tmp_path)
+    again = load_tokenizer(str(tmp_path), "compact")
+    assert again.encode(text) == tokenizer.encode(text)
+    assert again.decode(again.encode(text)) == text
+    assert len(tokenizer.encode("1234567")) > len(tokenizer.encode("2")), "numbers are tokens of their own"
+
+
+def test_an_option_that_trl_does_not_take_is_refused_with_its_name(tmp_path: Path) -> None:
+    told = grpo_driver.config(more={"epsilonn": 3})
+    with pytest.raises(InputError, match="epsilonn"):
+        arguments(told, tmp_path)
+
+
+def test_a_checkpoint_without_its_archive_is_no_checkpoint(tmp_path: Path) -> None:
+    for step, whole in ((2, True), (4, True), (6, False)):
+        (tmp_path / f"checkpoint-{step}").mkdir()
+        if whole:
+            (tmp_path / f"checkpoint-{step}" / "diversity.json").write_text("{}")
+    found = last_whole(tmp_path)
+    assert found is not None and step_of(found) == 4
+
+
+def test_the_trainer_asks_as_many_prompts_and_answers_as_configured(tmp_path: Path) -> None:
+    told, judge, learner = toy(tmp_path, Table(rule=grpo_driver.worth))
+    trainer = build_trainer(told, learner, judge, tmp_path)
+    assert trainer.args.generation_batch_size == 8
+    assert trainer.args.scale_rewards == "none"
+    assert trainer.beta == 0.0
+    assert Problem("x", "program", "c", Program({"x.c": ""}), ProgramSpec()) != grpo_driver.PROBLEM
