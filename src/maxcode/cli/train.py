@@ -1,70 +1,17 @@
-"""``maxcode train``: what learns from recorded runs."""
+"""``maxcode train``: the verbs that make models better, each in a file of its own."""
 
 from __future__ import annotations
 
-from pathlib import Path
-from typing import Any, get_args
-
 import click
 
-from maxcode.cli.common import as_json
-from maxcode.cli.display import Display
-from maxcode.train.evaluation import table
-from maxcode.train.fitting import MODELS
-from maxcode.train.pairs import Target
-from maxcode.train.to_go import Trained, Training, train_to_go
-from maxcode.value import PRESETS, QUANTILE, RELATIVE, SMALL
+from maxcode.cli.train_grpo import demo, grpo
+from maxcode.cli.train_to_go import to_go
 
 
 @click.group()
 def train() -> None:
-    """Train models on recorded runs."""
+    """Train policies and value models on measured speed."""
 
 
-@train.command("to-go")
-@click.option("--from", "runs", multiple=True, required=True, type=click.Path(path_type=Path, exists=True),
-              help="Run folders, or folders that hold some; may be repeated.")  # fmt: skip
-@click.option("--out", type=click.Path(path_type=Path, file_okay=False), required=True, help="The model's folder.")
-@click.option("--model", default="trees", show_default=True, help="; ".join(f"{k}: {v}" for k, v in MODELS.items()))
-@click.option("--target", type=click.Choice(get_args(Target)), default="max", show_default=True, help="What is "
-              "foreseen: the best speed-up banked or still to come, or the mean of all that came.")  # fmt: skip
-@click.option("--edges", default=QUANTILE, show_default=True, help=f"How speed-ups become classes: {QUANTILE}s of the "
-              f"training problems for every suite, {RELATIVE} (of every problem on its own), or the paper's: "
-              f"{', '.join(PRESETS)}.")  # fmt: skip
-@click.option("--gamma", default=1.0, show_default=True, help="The discount; the paper's is 1.")
-@click.option("--prefixes", type=int, help="The largest depth of a state; the paper's is 2.  [default: any]")
-@click.option("--hold-out", "held_out", multiple=True, metavar="PROBLEM",
-              help="A problem to keep for the figures; may be repeated.  [default: a share of them]")  # fmt: skip
-@click.option("--share", default=0.2, show_default=True, help="The share of the problems to hold out.")
-@click.option("--seed", default=0, show_default=True, help="Another seed, another split and model.")
-@click.option("--base", default=SMALL, show_default=True, help="Of --model generative: `small`, made from scratch, or "
-              "the name or folder of weights, e.g. Qwen/Qwen2.5-7B-Instruct.")  # fmt: skip
-@click.option("--evaluate", "seeds", default=0, metavar="SEEDS", help="Also hold every problem out in turn, for so "
-              "many seeds, with the baselines beside; 0 = do not.  [default: 0]")  # fmt: skip
-@as_json
-def to_go(runs: tuple[Path, ...], out: Path, json_: bool, **options: Any) -> None:
-    """Train a value model (reward-to-go) on the runs of `maxcode optimize` and `maxcode bench`.
-
-    Repeating the command of a generative model that was killed goes on from its last checkpoint.
-    """
-    with Display() as display:
-        found = train_to_go(Training(runs, out, **options), display.say)
-    click.echo(found.as_json() if json_ else _told(found))
-
-
-def _told(found: Trained) -> str:
-    data, split, labels = (found.card[part] for part in ("data", "split", "labels"))
-    shares = ", ".join(f"{at}: {share:.0%}" for at, share in labels["share of each class, training"].items())
-    lines = [
-        f"data       {data['states']} states of {data['runs']} runs, {data['problems']} problems; "
-        f"{data['guided by a value model']} guided, {data['off-policy (another policy than most)']} off-policy",
-        f"held out   {', '.join(split['held-out problems'])}: {split['held-out states']} states, "
-        f"{split['programs on both sides']} programs on both sides",
-        f"classes    {shares}; edges {labels['edges']}",
-        f"model      {found.folder}",
-        "",
-        table(found.held_out),
-    ]
-    if found.folds:
-        lines += ["", "every problem held out in turn", table(found.folds)]
-    return "\n".join(lines)
+for verb in (to_go, grpo, demo):
+    train.add_command(verb)

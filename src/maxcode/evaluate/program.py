@@ -111,9 +111,9 @@ class ProgramEvaluator:
         """The inputs that nobody is shown; ``harsh``: those of the second, harsher verification."""
         return await self._unseen.made(await self._of(problem), harsh)
 
-    def afresh(self) -> ProgramEvaluator:
+    def afresh(self, rule: RaceRule | None = None) -> ProgramEvaluator:
         """The same evaluator without the memory of timings: what it is asked again it times again, on fresh pairs."""
-        other = ProgramEvaluator(self._sandbox, self._builder, self._rule, self.seed, self._profiles)
+        other = ProgramEvaluator(self._sandbox, self._builder, rule or self._rule, self.seed, self._profiles)
         other._admitted, other._remembers = self._admitted, False
         return other
 

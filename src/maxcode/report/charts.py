@@ -107,6 +107,35 @@ def samples(ratios: Sequence[float], interval: Interval) -> Html:
     return _drawings(shown, ends, (1, last), "pairs of runs, in order")
 
 
+class Rates(NamedTuple):
+    """What one step of training was worth: the mean of its answers, the expected best of some, the best so far."""
+
+    mean: float
+    best_of: float
+    best: float
+
+
+def rates(steps: Sequence[Rates], unit: str) -> Html:
+    """Steps of training on a logarithmic axis: dots for means, filled dots for the best of some, a line for the best
+    so far.  ``unit`` is a fixed word."""
+    shown = [Rates(*(max(value, _SLOWEST) for value in one)) for one in steps]
+    values = [value for one in shown for value in one]
+    ends = _range([Interval(value, value, value) for value in values])
+    lines = [
+        Series("best", [(x, _log(one.best)) for x, one in enumerate(shown, start=1)], line=True),
+        Series("timed", _dots([_dot(x, one.mean, unit) for x, one in enumerate(shown, start=1)]), dots=3),
+        Series("leader", _dots([_dot(x, one.best_of, unit) for x, one in enumerate(shown, start=1)]), dots=3),
+    ]
+    return _drawings(lines, ends, (1, len(shown)), "steps", unit)
+
+
+_SLOWEST = 0.05  # a rate below is drawn there
+
+
+def _dot(x: int, value: float, unit: str) -> Dot:
+    return Dot(x, Interval(value, value, value), f"step {x}: {value:.3g}{unit}")
+
+
 def _log(ratio: float) -> float:
     return math.log2(max(ratio, SMALLEST))
 
@@ -149,20 +178,26 @@ def _dots(dots: Iterable[Dot]) -> list[tuple[float, float] | dict[str, object] |
     return [{"value": (dot.x, _log(dot.ratio.value)), "tooltip": dot.label} for dot in dots]
 
 
-def _drawings(shown: Sequence[Series], ys: tuple[float, float], xs: tuple[int, int], x_title: str) -> Html:
-    drawn = (element("div", raw(_draw(size, shown, ys, xs, x_title)), class_=f"chart {size.name}") for size in SIZES)
+def _drawings(
+    shown: Sequence[Series], ys: tuple[float, float], xs: tuple[int, int], x_title: str, unit: str = "x"
+) -> Html:
+    titled = x_title, unit
+    drawn = (element("div", raw(_draw(size, shown, ys, xs, titled)), class_=f"chart {size.name}") for size in SIZES)
     return element("div", *drawn, aria_hidden="true")
 
 
-def _draw(size: Size, shown: Sequence[Series], ys: tuple[float, float], xs: tuple[int, int], x_title: str) -> str:
+def _draw(
+    size: Size, shown: Sequence[Series], ys: tuple[float, float], xs: tuple[int, int], titled: tuple[str, str]
+) -> str:
+    x_title, unit = titled
     chart = XY(
         style=Style(label_font_size=12, major_label_font_size=12, title_font_size=12),
         width=size.width, height=size.height, margin=8, spacing=6, show_legend=False, x_title=x_title,
         js=[], css=[], classes=["plotted"], no_prefix=True, disable_xml_declaration=True,
         range=ys, xrange=xs, allow_interruptions=True, truncate_label=-1,
-        y_labels=[{"value": _log(tick), "label": f"{tick:g}x"} for tick in ratio_ticks(2 ** ys[0], 2 ** ys[1])],
+        y_labels=[{"value": _log(tick), "label": f"{tick:g}{unit}"} for tick in ratio_ticks(2 ** ys[0], 2 ** ys[1])],
         x_labels=count_ticks(*xs, size.x_labels), x_value_formatter=lambda x: f"{x:g}",
-        value_formatter=lambda y: f"{2**y:.3g}x",
+        value_formatter=lambda y: f"{2**y:.3g}{unit}",
     )  # fmt: skip
     for part in shown:
         chart.add(

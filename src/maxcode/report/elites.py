@@ -41,10 +41,18 @@ def _timed(run: RunView) -> Iterator[tuple[tuple[Slot, Timing], Program, float]]
 
 
 def _cells(key: tuple[str, ...], slot: Slot, timing: Timing, best: float) -> tuple[str, ...]:
-    used = ", ".join(word for word in key if word in TECHNIQUES) or "none"
-    sizes = ", ".join(word for word in key if word not in TECHNIQUES) or "-"
     rate = f"{timing.gflops.value:.1f} GFLOPS" if timing.gflops is not None else "-"
-    share = timing.speedup.value / best
-    bar = element("progress", f"{share:.0%}", value=f"{share:.3f}", max="1", aria_label=f"{share:.0%} of the fastest")
     at = element("a", name(slot.at), href=f"#c{slot.at[0]}-{slot.at[1]}")
-    return used, sizes, at, str(timing.speedup), rate, bar
+    return *in_words(key), at, str(timing.speedup), rate, bar(timing.speedup.value / best)
+
+
+def in_words(key: tuple[str, ...]) -> tuple[str, str]:
+    """A cell's techniques and its sizes."""
+    used = ", ".join(word for word in key if word in TECHNIQUES) or "none"
+    return used, ", ".join(word for word in key if word not in TECHNIQUES) or "-"
+
+
+def bar(share: float) -> Html:
+    """A speed as a share of the fastest's."""
+    told = f"{share:.0%} of the fastest"
+    return element("progress", f"{share:.0%}", value=f"{share:.3f}", max="1", aria_label=told)

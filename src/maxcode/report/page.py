@@ -7,6 +7,7 @@ browser to load or run anything.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from importlib import resources
 from pathlib import Path
 
@@ -20,6 +21,8 @@ from maxcode.report.facts import run_facts
 from maxcode.report.html import Html, clip, details, element, join, paragraphs, raw, scrolled
 from maxcode.report.run import RunView, read_run
 from maxcode.report.verdict import progress, verdict
+
+Part = tuple[str, str, Html]
 
 NAME = "report.html"
 PROGRAM_BYTES = 150_000
@@ -46,27 +49,33 @@ def write_report(folder: Path) -> Path:
 
 def page(run: RunView) -> str:
     """The whole page."""
-    sections = [part for part in _sections(run) if part is not None]
-    links = [element("li", element("a", title, href=f"#{anchor}")) for anchor, title, _ in sections]
+    title = f"{run.problem_id}: {verdict(run).headline}"
+    footer = f"Written by maxcode from the record in {run.folder.resolve().name}."
+    return laid_out(title, _header(run), [part for part in _sections(run) if part is not None], footer)
+
+
+def laid_out(title: str, header: Html, sections: Sequence[Part], footer: str) -> str:
+    """A page of sections (anchor, title, content), in the style and under the policy of all our pages."""
+    links = [element("li", element("a", name, href=f"#{anchor}")) for anchor, name, _ in sections]
     body = element(
         "body",
         element("a", "Skip to the content", href="#content", class_="skip"),
-        _header(run),
+        header,
         element("nav", element("ul", *links), aria_label="Sections"),
         element("main", *(_section(*part) for part in sections), id="content"),
-        element("footer", element("p", f"Written by maxcode from the record in {run.folder.resolve().name}.")),
+        element("footer", element("p", footer)),
     )
-    return f"<!DOCTYPE html>\n{element('html', _head(run), body, lang='en')}\n"
+    return f"<!DOCTYPE html>\n{element('html', _head(title), body, lang='en')}\n"
 
 
-def _head(run: RunView) -> Html:
+def _head(title: str) -> Html:
     return element(
         "head",
         element("meta", charset="utf-8"),
         element("meta", http_equiv="Content-Security-Policy", content=POLICY),
         element("meta", name="viewport", content="width=device-width, initial-scale=1"),
         element("meta", name="color-scheme", content="light dark"),
-        element("title", f"{run.problem_id}: {verdict(run).headline} - maxcode"),
+        element("title", f"{title} - maxcode"),
         element("style", raw(resources.files(__package__).joinpath("report.css").read_text(encoding="utf-8"))),
     )
 
@@ -80,9 +89,6 @@ def _header(run: RunView) -> Html:
         element("p", found.sentence, class_="sentence"),
         *([element("p", more, class_="unfinished")] if more else []),
     )
-
-
-Part = tuple[str, str, Html]
 
 
 def _sections(run: RunView) -> list[Part | None]:

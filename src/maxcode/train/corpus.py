@@ -13,7 +13,7 @@ from __future__ import annotations
 import json
 import random
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import final
 
@@ -64,15 +64,9 @@ def _example(problem: Problem, earlier: Sequence[str], kernel: str, generator: r
     shown = [generator.choice(earlier)] if generator.random() < SHOWN else []
     needed = frozenset[str]().union(*(used(problem.language, text) for text in (*shown, kernel)))
     permitted = needed | {name for name in sorted(ON_ONE_CORE) if generator.random() < EXTRA}
-    staged = _with(problem, permitted)
+    staged = replace(problem, permitted=permitted)
     kept = [Kept(cell(problem.language, text), Program({"": text}), 0.0, 0) for text in shown]
     return Example(problem.id, Compact().ask(staged, kept), plain_layout(kernel) + "\n")
-
-
-def _with(problem: Problem, permitted: frozenset[str]) -> Problem:
-    from dataclasses import replace
-
-    return replace(problem, permitted=permitted)
 
 
 def distinct(found: Sequence[Example]) -> list[Example]:

@@ -120,6 +120,7 @@ class Measuring:
     async def _all(self, step: int, asked: dict[str, Asked], times: int) -> int:
         """See to it that each kernel has been measured ``times``; how many measurements were made for it."""
         made: list[str] = []
+        failed: list[Exception] = []
 
         async def one(key: str, what: Asked) -> None:
             known = self._known[key]
@@ -134,9 +135,17 @@ class Measuring:
                 made.append(key)
             known.taken += 1
 
+        async def kept(key: str, what: Asked) -> None:
+            try:
+                await one(key, what)
+            except Exception as error:  # carried past the group, which would wrap it
+                failed.append(error)
+
         async with anyio.create_task_group() as group:
             for key, what in asked.items():
-                group.start_soon(one, key, what)
+                group.start_soon(kept, key, what)
+        if failed:
+            raise failed[0]
         return len(made)
 
     async def _measured(self, what: Asked, times: int) -> Evaluation | None:

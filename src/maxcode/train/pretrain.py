@@ -6,8 +6,9 @@ The loss is on the kernel alone, not on its prompt.  A run that is taken up agai
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, final
 
 from maxcode.train.config import TrainConfig
 from maxcode.train.corpus import Example
@@ -15,7 +16,7 @@ from maxcode.train.grpo import Learner, quiet, require_train
 from maxcode.train.model import load_model, load_tokenizer, new_model, save, train_tokenizer
 
 DONE = "config.json"  # written with the weights
-WEIGHT_DECAY, BETAS = 0.05, (0.9, 0.95)
+WEIGHT_DECAY, BETA_2 = 0.05, 0.95
 _IGNORED = -100  # a label that takes no part in the loss
 
 Say = Callable[[int, int, float], None]
@@ -35,7 +36,7 @@ def pretrained(
     tokenizer = train_tokenizer((one.prompt + one.kernel for one in corpus), config.model.scratch.vocabulary)
     model = new_model(config.model.scratch, tokenizer, config.seed)
     rows = encoded(corpus, tokenizer, config.corpus.most_tokens)
-    _train(config, model, rows, folder.with_name(folder.name + "-checkpoints"), _Told(say, config.pretrain.steps))
+    _train(config, Learner(model, tokenizer), rows, folder.with_name(folder.name + "-checkpoints"), say)
     scratch = folder.with_name(folder.name + ".new")
     save(model, tokenizer, scratch)
     scratch.rename(folder)
@@ -53,16 +54,32 @@ def encoded(corpus: Sequence[Example], tokenizer: Any, most: int) -> list[dict[s
     return rows
 
 
-def _train(config: TrainConfig, model: Any, rows: list[dict[str, list[int]]], folder: Path, told: _Told) -> None:
+def _train(
+    config: TrainConfig, learner: Learner, rows: list[dict[str, list[int]]], checkpoints: Path, say: Say
+) -> None:
     import torch
     from datasets import Dataset
-    from transformers import DataCollatorForSeq2Seq, PrinterCallback, Trainer, TrainingArguments
+    from transformers import PrinterCallback, Trainer
     from transformers.trainer_utils import get_last_checkpoint
 
     torch.set_num_threads(config.grpo.threads)
     quiet()
+    trainer = Trainer(
+        model=learner.model,
+        args=_arguments(config, checkpoints),
+        train_dataset=Dataset.from_list([{**row, "length": len(row["input_ids"])} for row in rows]),
+        data_collator=Padded(learner.tokenizer.pad_token_id),
+        callbacks=[_heard(say, config.pretrain.steps)],
+    )
+    trainer.remove_callback(PrinterCallback)
+    trainer.train(resume_from_checkpoint=get_last_checkpoint(str(checkpoints)) if checkpoints.exists() else None)
+
+
+def _arguments(config: TrainConfig, folder: Path) -> Any:
+    from transformers import TrainingArguments
+
     table = config.pretrain
-    arguments = TrainingArguments(
+    return TrainingArguments(
         output_dir=str(folder),
         seed=config.seed,
         use_cpu=config.model.device == "cpu",
@@ -72,7 +89,7 @@ def _train(config: TrainConfig, model: Any, rows: list[dict[str, list[int]]], fo
         lr_scheduler_type="cosine",
         warmup_steps=min(50, table.steps // 10),
         weight_decay=WEIGHT_DECAY,
-        adam_beta2=BETAS[1],
+        adam_beta2=BETA_2,
         train_sampling_strategy="group_by_length",
         logging_steps=max(1, min(20, table.steps // 20)),
         save_steps=table.save_steps,
@@ -80,9 +97,33 @@ def _train(config: TrainConfig, model: Any, rows: list[dict[str, list[int]]], fo
         report_to=list(config.grpo.report_to) or "none",
         disable_tqdm=True,
     )
-    data = Dataset.from_list([{**row, "length": len(row["input_ids"])} for row in rows])
-    collate = DataCollatorForSeq2Seq(told.tokenizer_of(model), padding=True, label_pad_token_id=_IGNORED)
-    trainer = Trainer(model=model, args=arguments, train_dataset=data, data_collator=collate, callbacks=[told.heard()])
-    trainer.remove_callback(PrinterCallback)
-    last = get_last_checkpoint(str(folder)) if folder.exists() else None
-    trainer.train(resume_from_checkpoint=last)
+
+
+@final
+@dataclass(frozen=True, slots=True)
+class Padded:
+    """Rows as one batch, filled up on the right."""
+
+    pad: int
+
+    def __call__(self, rows: Sequence[dict[str, list[int]]]) -> dict[str, Any]:
+        import torch
+
+        most = max(len(row["input_ids"]) for row in rows)
+        fill = {"input_ids": self.pad, "labels": _IGNORED, "attention_mask": 0}
+        whole = [{**row, "attention_mask": [1] * len(row["input_ids"])} for row in rows]
+        return {
+            name: torch.tensor([row[name] + [value] * (most - len(row[name])) for row in whole])
+            for name, value in fill.items()
+        }
+
+
+def _heard(say: Say, steps: int) -> Any:
+    from transformers import TrainerCallback
+
+    class Heard(TrainerCallback):  # type: ignore[misc]
+        def on_log(self, args: Any, state: Any, control: Any, logs: Any = None, **more: Any) -> None:
+            if logs and "loss" in logs:
+                say(state.global_step, steps, float(logs["loss"]))
+
+    return Heard()

@@ -1,0 +1,152 @@
+"""``maxcode train grpo`` and ``maxcode train demo``: online RL on measured speed, resumed by the same command."""
+
+from __future__ import annotations
+
+import json
+import time
+import tomllib
+from importlib import resources
+from pathlib import Path
+from types import TracebackType
+from typing import Any, Self, final
+
+import click
+import msgspec
+
+from maxcode.cli.common import as_json, sandbox_options
+from maxcode.cli.display import Display
+from maxcode.train.config import read_config
+from maxcode.train.grpo import require_train
+from maxcode.train.pipeline import Local, Note, Result, run
+from maxcode.types import Interval
+
+PLAIN_EVERY_S = 20.0  # between lines where there is no terminal
+_BAR = 24
+
+
+def _changes(context: click.Context, parameter: click.Parameter, words: tuple[str, ...]) -> dict[str, Any]:
+    """KEY=VALUE words as dotted keys and values of TOML; a value that is no TOML is a string."""
+    found: dict[str, Any] = {}
+    for word in words:
+        key, equals, value = word.partition("=")
+        if not equals:
+            raise click.BadParameter(f"{word} is not KEY=VALUE, e.g. --set grpo.steps=100")
+        try:
+            found[key] = tomllib.loads(f"value = {value}")["value"]
+        except tomllib.TOMLDecodeError:
+            found[key] = value
+    return found
+
+
+_OPTIONS = (
+    click.option("--out", type=click.Path(path_type=Path, file_okay=False), help="The run folder; repeating the "
+                 "command resumes.  [default: runs/train-NAME-SEED]"),
+    click.option("--seed", type=int, help="In place of the configuration's."),
+    click.option("--set", "changes", multiple=True, metavar="KEY=VALUE", callback=_changes,
+                 help="A key of the configuration to change, e.g. grpo.steps=100; may be repeated."),
+)  # fmt: skip
+
+
+def _options(command: Any) -> Any:
+    for option in reversed(_OPTIONS):
+        command = option(command)
+    return command
+
+
+@click.command()
+@click.argument("config", type=click.Path(path_type=Path, dir_okay=False))
+@_options
+@sandbox_options
+@as_json
+def grpo(config: Path, out: Path | None, seed: int | None, changes: dict[str, Any], json_: bool) -> None:
+    """Train a policy by GRPO on measured speed, as CONFIG (TOML; docs/rl.md) says."""
+    _run(config, out, seed, changes, json_)
+
+
+@click.command()
+@click.option("--short", is_flag=True, help="Two minutes: the same phases, too little to learn much.")
+@_options
+@sandbox_options
+@as_json
+def demo(short: bool, out: Path | None, seed: int | None, changes: dict[str, Any], json_: bool) -> None:
+    """From random weights to a policy that writes matrix products, trained on their measured GFLOPS, here.
+
+    Corpus by legal transformations, tokenizer, a model of 0.7 million parameters pre-trained, evaluated, trained by
+    GRPO with Staged Quality-Diversity, evaluated again; `report.html` shows all of it.  About 15 minutes on two quiet
+    cores.
+    """
+    name = "short.toml" if short else "demo.toml"
+    with resources.as_file(resources.files("maxcode.train") / "demo") as folder:
+        _run(folder / name, out, seed, changes, json_)
+
+
+def _run(path: Path, out: Path | None, seed: int | None, changes: dict[str, Any], json_: bool) -> None:
+    if seed is not None:
+        changes = {**changes, "seed": seed}
+    config = read_config(path, changes)
+    require_train()
+    folder = out or Path("runs") / f"train-{path.stem}-{config.seed}"
+    with TrainProgress() as progress:
+        result = run(config, folder, Local(), progress.say)
+    click.echo(json.dumps(msgspec.to_builtins(result)) if json_ else "\n".join(_lines(result)))
+
+
+def _lines(result: Result) -> list[str]:
+    lines = [f"parameters {result.parameters}", f"kernels    {result.kernels} distinct ones measured while it learned"]
+    for name in ("before", "after"):
+        found = getattr(result, name).get("all")
+        if found is not None:
+            mean, eight = _interval(found["mean"]), _interval(found["best_of"]["8"])
+            lines.append(
+                f"{name:<10} mean {mean}, best of 8 {eight}, valid {found['valid']['value']:.0%}, unique "
+                f"{found['unique']:.0%} of {found['answers']} answers"
+            )
+    if result.best is not None:
+        lines.append(f"best       {_interval(msgspec.to_builtins(result.best))} measured anew")
+    if result.corpus_best:
+        lines.append(f"corpus     {result.corpus_best:.1f} its fastest evaluated kernel")
+    total = sum(result.seconds.values())
+    parts = ", ".join(f"{name} {seconds:.0f}" for name, seconds in result.seconds.items())
+    return [*lines, f"seconds    {total:.0f}: {parts}", f"report     {result.report}"]
+
+
+def _interval(found: dict[str, float]) -> str:
+    one = Interval(**found)
+    return f"{one.value:.1f} [{one.low:.1f}, {one.high:.1f}]"
+
+
+@final
+class TrainProgress:
+    """The phase under way with a bar and the time left: a live line on a terminal, now and then a line elsewhere."""
+
+    def __init__(self) -> None:
+        self._display = Display()
+        self._phase = ""
+        self._began = self._told = 0.0
+        self._first = 0
+
+    def __enter__(self) -> Self:
+        self._display.__enter__()
+        self._display.say("admitting the problems: building and checking the originals")
+        return self
+
+    def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, at: TracebackType | None) -> None:
+        self._display.__exit__(kind, error, at)
+
+    def say(self, note: Note) -> None:
+        """What is going on now."""
+        now = time.monotonic()
+        if note.phase != self._phase:
+            self._phase, self._began, self._first, self._told = note.phase, now, note.done, 0.0
+        if self._display.is_live or note.done >= note.whole or now - self._told >= PLAIN_EVERY_S:
+            self._told = now
+            self._display.say(self._line(note, now))
+
+    def _line(self, note: Note, now: float) -> str:
+        share = note.done / max(1, note.whole)
+        bar = "#" * round(_BAR * share) + "." * (_BAR - round(_BAR * share))
+        done = note.done - self._first
+        left = (now - self._began) / done * (note.whole - note.done) if done > 0 else 0.0
+        told = f"{note.phase:<9} [{bar}] {note.done}/{note.whole}"
+        told += f", {left:.0f} s left" if left >= 1 else ""
+        return f"{told}  {note.words}" if note.words else told

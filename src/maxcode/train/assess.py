@@ -1,0 +1,228 @@
+"""What a policy is worth: fresh answers, measured afresh, for every problem and stage; failures count as 0.
+
+Every policy is asked with the same prompts, none of which shows a kernel, so that the policies are compared and not
+what was found while they learned.  An answer that breaks its stage's rule fails.  Intervals are over answers (a
+percentile bootstrap); the best of k is the unbiased expectation over draws from the answers.
+"""
+
+from __future__ import annotations
+
+import json
+import random
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+from statistics import median
+from typing import Any, Protocol, final
+
+import anyio
+import msgspec
+
+from maxcode.roles import Evaluator
+from maxcode.search.stages import Stages
+from maxcode.source import fingerprint
+from maxcode.stats import bootstrap
+from maxcode.train.advantages import best_of
+from maxcode.train.config import TrainConfig
+from maxcode.train.grpo import Learner
+from maxcode.train.lines import Lines
+from maxcode.train.measuring import Asked, Measuring
+from maxcode.train.prompts import Prompts
+from maxcode.train.rewards import rate
+from maxcode.types import Action, Evaluation, Interval, Outcome, Problem
+
+SHOWN = (8, 16)  # best of how many
+
+
+class Generates(Protocol):
+    """Answers to a prompt: ``count`` of them; the same seed gives the same ones."""
+
+    def __call__(self, prompt: Any, count: int, seed: int) -> list[Any]: ...
+
+
+class AnswerLine(msgspec.Struct, frozen=True, kw_only=True):
+    """One answer of an assessment: the stage it was asked at, how it ended, its rate (None where it failed)."""
+
+    problem: str
+    stage: int
+    mark: str
+    outcome: Outcome | None
+    rate: Interval | None
+    text: str
+
+
+@final
+@dataclass(frozen=True, slots=True)
+class Figures:
+    """A policy at one stage (or over several): rates in GFLOPS (or speed-ups) with 95 % intervals.  ``valid`` is the
+    share that is correct and keeps the rule, ``unique`` the share of different programs."""
+
+    answers: int
+    mean: Interval
+    median: Interval
+    best: float
+    best_of: dict[int, Interval]
+    valid: Interval
+    unique: float
+
+
+@final
+@dataclass(frozen=True, slots=True)
+class Assessment:
+    """A policy's answers, by (problem, stage)."""
+
+    answers: tuple[AnswerLine, ...]
+
+    def at(self, problem: str, stage: int) -> Figures:
+        """The figures of one stage."""
+        return figures([one for one in self.answers if (one.problem, one.stage) == (problem, stage)])
+
+    @property
+    def places(self) -> list[tuple[str, int]]:
+        """The stages asked, in order."""
+        return list(dict.fromkeys((one.problem, one.stage) for one in self.answers))
+
+    @property
+    def whole(self) -> Figures:
+        """The figures over all stages; the best of k is the mean of the stages', as each is asked for itself."""
+        every = figures(list(self.answers))
+        parts = [self.at(*place) for place in self.places]
+        of = {k: _mean_interval([part.best_of[k] for part in parts]) for k in SHOWN}
+        return replace(every, best_of=of)
+
+    @property
+    def fastest(self) -> AnswerLine | None:
+        """The fastest answer."""
+        timed = [one for one in self.answers if one.rate is not None]
+        return max(timed, key=lambda one: one.rate.value if one.rate is not None else 0.0, default=None)
+
+
+def _mean_interval(parts: Sequence[Interval]) -> Interval:
+    """The mean of independent figures; their half-widths add up as their squares do."""
+    count = max(1, len(parts))
+    value = sum(part.value for part in parts) / count
+    below = sum((part.value - part.low) ** 2 for part in parts) ** 0.5 / count
+    above = sum((part.high - part.value) ** 2 for part in parts) ** 0.5 / count
+    return Interval(value, value - below, value + above)
+
+
+def figures(answers: Sequence[AnswerLine]) -> Figures:
+    """The figures of answers; those that the machine failed are left out."""
+    scored = [one for one in answers if one.outcome is not None]
+    rates = [one.rate.value if one.rate is not None else 0.0 for one in scored] or [0.0]
+    valid = [float(one.rate is not None) for one in scored] or [0.0]
+    return Figures(
+        answers=len(scored),
+        mean=bootstrap(rates, lambda some: sum(some) / len(some)),
+        median=bootstrap(rates, median),
+        best=max(rates),
+        best_of={k: bootstrap(rates, lambda some, k=k: best_of(some, k), draws=400) for k in SHOWN},  # type: ignore[misc]
+        valid=bootstrap(valid, lambda some: sum(some) / len(some)),
+        unique=len({one.mark for one in scored}) / max(1, len(scored)),
+    )
+
+
+def assess(
+    config: TrainConfig,
+    asked: Sequence[tuple[Problem, int]],
+    speaks: tuple[Generates, Prompts],
+    evaluator: Evaluator,
+    folder: Path,
+    say: Callable[[int, int], None] = lambda done, whole: None,
+) -> Assessment:
+    """Ask ``config.assess.samples`` answers for each (staged problem, stage) and measure them; what is written in
+    ``folder`` already is not asked again."""
+    lines = Lines(folder / "answers.jsonl", AnswerLine)
+    known = list(lines.read())
+    generate, prompts = speaks
+    measuring = Measuring(evaluator, None, folder)
+    measuring.resume(len(asked))
+    for number, (problem, stage) in enumerate(asked):
+        done = sum((one.problem, one.stage) == (problem.id, stage) for one in known)
+        if done < config.assess.samples:
+            seed = random.Random(f"{config.seed}/{problem.id}/{stage}").getrandbits(31)
+            completions = generate(prompts.ask(problem), config.assess.samples, seed)
+            actions = [prompts.read(problem, one) for one in completions]
+            for line in _measured(problem, stage, actions, measuring)[done:]:
+                lines.append(line)
+        say(number + 1, len(asked))
+    return Assessment(tuple(lines.read()))
+
+
+def _measured(problem: Problem, stage: int, actions: Sequence[Action], measuring: Measuring) -> list[AnswerLine]:
+    asked = [Asked(problem, action) for action in actions]
+    batch = anyio.run(measuring.measure, stage, asked, [0] * len(asked))
+    return [_line(problem, stage, *one) for one in zip(actions, batch.evaluations, strict=True)]
+
+
+def _line(problem: Problem, stage: int, action: Action, evaluation: Evaluation | None) -> AnswerLine:
+    program = action.program
+    return AnswerLine(
+        problem=problem.id,
+        stage=stage,
+        mark=fingerprint(program, problem.language)[:16] if program is not None else "unparsed",
+        outcome=evaluation.outcome if evaluation is not None else None,
+        rate=rate(evaluation),
+        text=program.text if program is not None else "",
+    )
+
+
+def stages_to_ask(problems: Sequence[Problem], stages: Stages | None) -> list[tuple[Problem, int]]:
+    """Every problem at every stage."""
+    if stages is None:
+        return [(problem, 0) for problem in problems]
+    return [(stages[number].of(problem), number) for problem in problems for number in range(len(stages))]
+
+
+def generator(config: TrainConfig, learner: Learner) -> Generates:
+    """The learner's own answers, drawn at the temperature it is trained at."""
+
+    def generate(prompt: Any, count: int, seed: int) -> list[Any]:
+        import torch
+
+        torch.set_num_threads(config.grpo.threads)
+        tokenizer, model = learner.tokenizer, learner.model
+        text = prompt if isinstance(prompt, str) else tokenizer.apply_chat_template(
+            prompt, tokenize=False, add_generation_prompt=True
+        )  # fmt: skip
+        asked = tokenizer(text, return_tensors="pt", add_special_tokens=False).to(model.device)
+        torch.manual_seed(seed)
+        model.eval()
+        found: list[Any] = []
+        for size in _pieces(count, config.assess.at_once):
+            found += _drawn(config, learner, asked, size)
+        return found
+
+    return generate
+
+
+def _drawn(config: TrainConfig, learner: Learner, asked: Any, count: int) -> list[str]:
+    import torch
+
+    tokenizer = learner.tokenizer
+    with torch.inference_mode():
+        made = learner.model.generate(
+            **asked,
+            do_sample=True,
+            temperature=config.grpo.temperature,
+            top_k=0,
+            top_p=1.0,
+            max_new_tokens=config.grpo.max_completion,
+            num_return_sequences=count,
+            pad_token_id=tokenizer.pad_token_id,
+            eos_token_id=tokenizer.eos_token_id,
+        )
+    new = made[:, asked["input_ids"].shape[1] :]
+    return list(tokenizer.batch_decode(new, skip_special_tokens=True))
+
+
+def _pieces(count: int, most: int) -> Iterator[int]:
+    while count > 0:
+        yield min(count, most)
+        count -= most
+
+
+def as_json(found: Assessment) -> str:
+    """The figures of every stage and of all of them, for scripts."""
+    told = {f"{problem}/{stage}": msgspec.to_builtins(found.at(problem, stage)) for problem, stage in found.places}
+    return json.dumps({**told, "all": msgspec.to_builtins(found.whole)}, indent=1) + "\n"

@@ -1,0 +1,233 @@
+"""A training run as one HTML page: what it came to before and after, how it got there, the archive, the best kernel."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import final
+
+from maxcode.errors import InputError
+from maxcode.report.charts import Rates, rates
+from maxcode.report.elites import bar, in_words
+from maxcode.report.html import Html, Row, element, join, scrolled, table
+from maxcode.report.page import NAME, Part, laid_out
+from maxcode.search.archive import Kept
+from maxcode.train.assess import SHOWN, Assessment, Figures
+from maxcode.train.config import TrainConfig
+from maxcode.train.judge import Judge, StepLine
+from maxcode.types import Interval
+
+
+@final
+@dataclass(frozen=True, slots=True)
+class View:
+    """What the page shows; ``measured`` is the best kernel's rate, measured anew."""
+
+    config: TrainConfig
+    seconds: Mapping[str, float]
+    corpus_best: float
+    before: Assessment
+    after: Assessment
+    judge: Judge
+    best: Kept | None
+    measured: Interval | None
+
+    @property
+    def unit(self) -> str:
+        """What rates are counted in."""
+        problems = self.judge.progress.problems.values()
+        return "GFLOPS" if all(one.spec.function is not None for one in problems) else "x"
+
+
+def write_page(folder: Path, view: View) -> Path:
+    """Write ``report.html`` into the run folder; InputError where it cannot be written."""
+    path = folder / NAME
+    scratch = path.with_suffix(".new")
+    try:
+        scratch.write_text(page(view), encoding="utf-8")
+        scratch.replace(path)
+    except OSError as error:
+        raise InputError(f"cannot write {path}: {error.strerror}; make room there") from error
+    return path
+
+
+def page(view: View) -> str:
+    """The whole page."""
+    name = ", ".join(view.judge.progress.problems)
+    header = element(
+        "header",
+        element("h1", f"Training on {name}"),
+        element("p", headline(view), class_="headline"),
+        element("p", _sentence(view), class_="sentence"),
+    )
+    footer = "Written by maxcode. Rates are measured on this machine; failures count as 0."
+    return laid_out(f"Training on {name}", header, list(_sections(view)), footer)
+
+
+def headline(view: View) -> str:
+    """What the policy came to, in a line."""
+    steps = view.judge.steps
+    if not view.before.answers or not view.after.answers:
+        return f"{len(steps)} steps, {len(view.judge.measuring)} kernels measured"
+    before, after = view.before.whole, view.after.whole
+    return f"mean {before.mean.value:.1f} to {after.mean.value:.1f} {view.unit}"
+
+
+def _sentence(view: View) -> str:
+    config = view.config
+    told = [f"{config.advantage.kind} advantage", "stages in order" if config.diversity.promotion else "stages mixed"]
+    told.append("with an archive" if config.diversity.archive else "without an archive")
+    return f"{', '.join(told)}; reward {config.reward.kind}; seed {config.seed}."
+
+
+def _sections(view: View) -> Iterator[Part]:
+    steps = view.judge.steps
+    if view.before.answers and view.after.answers:
+        yield "policy", "Before and after", _policies(view)
+    if steps:
+        yield "curve", "While it learned", _curve(view, steps)
+        yield "time", "Where the time went", _time(view, steps)
+    yield "archive", "Archive", _archive(view)
+    if view.best is not None:
+        yield "best", "The best kernel", _best(view, view.best)
+
+
+# ----------------------------------------------------------------------------------------------------------- policies
+
+
+def _policies(view: View) -> Html:
+    told = (
+        f"{view.config.assess.samples} fresh answers for each stage, measured afresh; no prompt shows a kernel. "
+        "Answers that fail or break their stage's rule count as 0. Intervals are 95 %, over the answers."
+    )
+    headings = ("Stage", "Policy", "Mean", "Median", "Best", *(f"Best of {k}" for k in SHOWN), "Valid", "Unique")
+    rows = []
+    for problem, number in view.before.places:
+        name = f"{problem}: {view.judge.progress.stages[number].name}"
+        rows += _pair(name, view.before.at(problem, number), view.after.at(problem, number))
+    rows += _pair("all", view.before.whole, view.after.whole)
+    caption = f"The policy before and after GRPO, in {view.unit}"
+    beside = f"The fastest of the kernels of the corpus that were evaluated: {view.corpus_best:.1f} {view.unit}."
+    return join(
+        [
+            element("p", told, class_="explained"),
+            scrolled("Before and after", table(caption, headings, rows), class_="wide"),
+            *([element("p", beside, class_="explained")] if view.corpus_best else []),
+        ]
+    )
+
+
+def _pair(name: str, before: Figures, after: Figures) -> list[Row]:
+    return [Row((name, policy, *_figures(found))) for policy, found in (("before", before), ("after", after))]
+
+
+def _figures(found: Figures) -> tuple[str, ...]:
+    best_of = (_told(found.best_of[k]) for k in SHOWN)
+    share = f"{found.valid.value:.0%} [{found.valid.low:.0%}, {found.valid.high:.0%}]"
+    return _told(found.mean), _told(found.median), f"{found.best:.1f}", *best_of, share, f"{found.unique:.0%}"
+
+
+def _told(found: Interval) -> str:
+    return f"{found.value:.1f} [{found.low:.1f}, {found.high:.1f}]"
+
+
+# ----------------------------------------------------------------------------------------------------------- learning
+
+
+def _curve(view: View, steps: Sequence[StepLine]) -> Html:
+    best, shown = 0.0, []
+    for line in steps:
+        best = max(best, line.best)
+        shown.append(Rates(line.mean, line.best_of, best))
+    unit = f" {view.unit}" if view.unit != "x" else "x"
+    caption = (
+        "Each step's answers while the policy learned: open dots their mean, filled dots the expected best of 8, the "
+        "line the best so far. Prompts differ from step to step."
+    )
+    chart = rates(shown, unit)
+    return join([element("figure", chart, element("figcaption", caption)), _parts(steps)])
+
+
+def _parts(steps: Sequence[StepLine]) -> Html:
+    """Six stretches of the run in numbers."""
+    size = max(1, -(-len(steps) // 6))
+    rows = []
+    for at in range(0, len(steps), size):
+        some = steps[at : at + size]
+        cells = [_mean(line.mean for line in some), _mean(line.best_of for line in some)]
+        shares = [_mean(line.valid for line in some), _mean(line.unique for line in some)]
+        rows.append(
+            Row(
+                (
+                    f"{some[0].step + 1} to {some[-1].step + 1}",
+                    *(f"{value:.1f}" for value in cells),
+                    f"{max(line.best for line in some):.1f}",
+                    *(f"{value:.0%}" for value in shares),
+                    str(sum(line.fresh for line in some)),
+                    ", ".join(f"{name} {stage}" for name, stage in some[-1].stages.items()),
+                    ", ".join(str(count) for count in some[-1].cells.values()),
+                )
+            )
+        )
+    headings = ("Steps", "Mean", "Best of 8", "Best", "Valid", "Unique", "Measured", "Stage", "Cells")
+    return scrolled("Stretches of the run", table("The run in stretches", headings, rows), class_="wide")
+
+
+def _mean(values: Iterator[float]) -> float:
+    known = list(values)
+    return sum(known) / max(1, len(known))
+
+
+def _time(view: View, steps: Sequence[StepLine]) -> Html:
+    count = len(steps)
+    wall = {
+        "generate": sum(line.generate_s for line in steps),
+        "evaluate": sum(line.evaluate_s for line in steps),
+        "learn": sum(line.learn_s for line in steps),
+    }
+    inside = {
+        "compile and verify": sum(line.compile_s for line in steps),
+        "measure": sum(line.measure_s for line in steps),
+    }
+    fresh = sum(line.fresh for line in steps)
+    per_minute = 60 * fresh / wall["evaluate"] if wall["evaluate"] else 0.0
+    rows = [Row((name, f"{value:.0f}", f"{value / count:.2f}")) for name, value in wall.items()]
+    rows += [Row((f"in evaluate: {name}", f"{value:.0f}", f"{value / count:.2f}")) for name, value in inside.items()]
+    told = (
+        f"{fresh} measurements, {per_minute:.0f} a minute of evaluating; one waited "
+        f"{_mean(line.queue_s for line in steps):.1f} s for the lanes on average, which overlap."
+    )
+    phases = [Row((name, f"{value:.0f}", "")) for name, value in view.seconds.items()]
+    return join(
+        [
+            table("Seconds of the steps", ("Part", "In all", "A step"), rows),
+            element("p", told, class_="explained"),
+            table("Seconds of the phases", ("Phase", "In all", ""), phases),
+        ]
+    )
+
+
+# ------------------------------------------------------------------------------------------------------------- kernels
+
+
+def _archive(view: View) -> Html:
+    parts = []
+    for name in view.judge.progress.problems:
+        archive = view.judge.progress.archive(name)
+        elites = sorted(archive.elites().items(), key=lambda entry: -entry[1].quality)
+        rows = [
+            Row((*in_words(cell), str(one.made + 1), f"{one.quality:.1f}", bar(one.quality / elites[0][1].quality)))
+            for cell, one in elites
+        ]
+        told = f"{name}: {len(archive)} correct kernels in {len(elites)} cells."
+        headings = ("Techniques", "Sizes", "Step", view.unit, "Speed")
+        parts += [element("p", told, class_="explained"), table("The best of every cell", headings, rows)]
+    return join(parts)
+
+
+def _best(view: View, best: Kept) -> Html:
+    measured = f", {_told(view.measured)} {view.unit} when measured anew" if view.measured is not None else ""
+    told = f"Found in step {best.made + 1} at {best.quality:.1f} {view.unit}{measured}."
+    code = element("pre", element("code", best.program.text))
+    return join([element("p", told), scrolled("The best kernel", code, class_="code")])

@@ -1,0 +1,311 @@
+"""A whole training run, from a configuration to a report; every phase is taken up where it was broken off.
+
+    corpus -> pre-training -> assessment -> GRPO with Staged Quality-Diversity -> assessment -> report
+    (for a model that is given the first two are left out)
+
+The run folder: ``run.toml``, ``corpus.jsonl``, ``pretrained/``, ``before/``, ``grpo/``, ``after/``, ``best/``,
+``result.json``, ``report.html``.  What a phase has written whole is not made again.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import fcntl
+import json
+import time
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
+from importlib.metadata import version
+from pathlib import Path
+from typing import Any, Protocol, final
+
+import anyio
+import msgspec
+
+from maxcode.errors import InputError, RecordError
+from maxcode.evaluate.machine import describe
+from maxcode.evaluate.program import ProgramEvaluator
+from maxcode.problems import digest, load
+from maxcode.record import check_header
+from maxcode.roles import Evaluator
+from maxcode.search.archive import Kept
+from maxcode.stats import RaceRule
+from maxcode.train import corpus as kernels
+from maxcode.train.assess import Assessment, as_json, assess, generator, stages_to_ask
+from maxcode.train.config import TrainConfig
+from maxcode.train.grpo import Learner, last_whole, new_judge, prompts_of, require_train, step_of, train
+from maxcode.train.judge import Judge, StepLine
+from maxcode.train.measuring import Measuring, open_training
+from maxcode.train.model import load_model, load_tokenizer, size
+from maxcode.train.page import View, write_page
+from maxcode.train.pretrain import pretrained
+from maxcode.train.rewards import rate
+from maxcode.types import Action, Interval, Machine, Problem
+
+ASSESS_RULE = RaceRule(most=6)  # six pairs have a 95 % interval
+RESULT = "result.json"
+
+
+@final
+@dataclass(frozen=True, slots=True)
+class Note:
+    """What a run is doing: the phase, how much of it is done, and words."""
+
+    phase: str
+    done: int
+    whole: int
+    words: str = ""
+
+
+Say = Callable[[Note], None]
+
+
+class Bench(Protocol):
+    """The machine that a run measures on: its evaluators are one evaluator, with different patience."""
+
+    machine: Machine
+
+    def problems(self, config: TrainConfig) -> list[Problem]:
+        """The problems of a configuration, admitted."""
+        ...
+
+    @property
+    def training(self) -> Evaluator:
+        """For answers while a policy learns; remembers what it has timed."""
+        ...
+
+    @property
+    def afresh(self) -> Evaluator:
+        """Times again what it is asked again."""
+        ...
+
+    @property
+    def assessing(self) -> Evaluator:
+        """For figures: more pairs, and no memory."""
+        ...
+
+
+@final
+class Local:
+    """This machine."""
+
+    def __init__(self) -> None:
+        self.training: ProgramEvaluator = anyio.run(open_training)
+        self.afresh = self.training.afresh()
+        self.assessing = self.training.afresh(ASSESS_RULE)
+        self.machine = describe(self.training.sandbox)
+
+    def problems(self, config: TrainConfig) -> list[Problem]:
+        """The problems of a configuration, admitted; InputError for one that cannot be timed."""
+        found = []
+        for path in config.paths:
+            admitted = anyio.run(self.training.admit, load(path).problem)
+            if not admitted.timed:
+                raise InputError(f"{path} cannot be trained on: {admitted.notes[-1] if admitted.notes else 'untimed'}")
+            found.append(admitted.problem)
+        return found
+
+
+class Result(msgspec.Struct, frozen=True, kw_only=True):
+    """What came of a run.  ``corpus_best`` is the fastest of the kernels of the corpus that were evaluated,
+    ``best`` the fastest of all, measured anew."""
+
+    seconds: dict[str, float]
+    parameters: int
+    kernels: int
+    corpus_best: float
+    before: dict[str, Any]
+    after: dict[str, Any]
+    best: Interval | None
+    best_step: int | None
+    report: str
+
+
+def run(config: TrainConfig, out: Path, bench: Bench, say: Say = lambda note: None) -> Result:
+    """Everything, resumed where it was broken off; the same command on a finished run only reports it again."""
+    require_train()
+    with _owned(out):
+        problems = bench.problems(config)
+        check_header(out, _header(config, problems, bench.machine), frozenset({"machine"}))
+        return _Run(config, out, bench, problems, say).go()
+
+
+@final
+class _Run:
+    def __init__(self, config: TrainConfig, out: Path, bench: Bench, problems: Sequence[Problem], say: Say) -> None:
+        self._config, self._out, self._bench, self._say = config, out, bench, say
+        self._problems = problems
+        self._clock = _Clock(out / "seconds.json")
+
+    def go(self) -> Result:
+        corpus_best = 0.0
+        if not self._config.model.path:
+            with self._clock.phase("corpus"):
+                corpus, corpus_best = self._corpus()
+            with self._clock.phase("pretrain"):
+                learner = self._pretrained(corpus)
+        else:
+            learner = self._given(self._config.model.path)
+        parameters = size(learner.model)
+        with self._clock.phase("before"):
+            before = self._assessed("before", learner)
+        with self._clock.phase("grpo"):
+            judge = self._learned(learner)
+        with self._clock.phase("after"):
+            after = self._assessed("after", self._final())
+        with self._clock.phase("best"):
+            best, measured = self._best(judge)
+        result = Result(
+            seconds=self._clock.seconds,
+            parameters=parameters,
+            kernels=len(judge.measuring),
+            corpus_best=corpus_best,
+            before=json.loads(as_json(before)) if before.answers else {},
+            after=json.loads(as_json(after)) if after.answers else {},
+            best=measured,
+            best_step=best.made if best is not None else None,
+            report=str(self._out / "report.html"),
+        )
+        return self._written(result, before, after, judge, best)
+
+    def _corpus(self) -> tuple[list[kernels.Example], float]:
+        path, checked = self._out / "corpus.jsonl", self._out / "corpus.json"
+        table = self._config.corpus
+        if not path.exists():
+            made = []
+            for one in kernels.examples(self._problems, table, self._config.seed):
+                made.append(one)
+                if len(made) % 200 == 0:
+                    self._say(Note("corpus", len(made), table.kernels))
+            kernels.write(path, made)
+        found = kernels.load(path)
+        if not checked.exists():
+            self._say(Note("corpus", table.kernels, table.kernels, f"evaluating {table.verified} of its kernels"))
+            ask = kernels.verify, found, self._problems, self._bench.training, table.verified, self._config.seed
+            verified = anyio.run(*ask)
+            told = {"kernels": len(found), "distinct": len(kernels.distinct(found)), "verified": len(verified)}
+            checked.write_text(json.dumps({**told, "best": kernels.best_rate(verified)}) + "\n")
+        return found, float(json.loads(checked.read_text())["best"])
+
+    def _pretrained(self, corpus: Sequence[kernels.Example]) -> Learner:
+        def told(step: int, steps: int, loss: float) -> None:
+            self._say(Note("pretrain", step, steps, f"loss {loss:.3f}"))
+
+        return pretrained(self._config, corpus, self._out / "pretrained", told)
+
+    def _given(self, path: str) -> Learner:
+        self._say(Note("model", 0, 1, f"loading {path}"))
+        return Learner(load_model(path, self._config.model), load_tokenizer(path, self._config.model.prompts))
+
+    def _assessed(self, name: str, learner: Learner) -> Assessment:
+        if not self._config.assess.samples:
+            return Assessment(())
+
+        def told(done: int, whole: int) -> None:
+            self._say(Note(name, done, whole))
+
+        told(0, 1)
+        asked = stages_to_ask(self._problems, self._config.rules.stages)
+        speaks = generator(self._config, learner), prompts_of(self._config)
+        return assess(self._config, asked, speaks, self._bench.assessing, self._out / name, told)
+
+    def _learned(self, learner: Learner) -> Judge:
+        folder = self._out / "grpo"
+        measuring = Measuring(self._bench.training, self._bench.afresh, folder)
+        judge = new_judge(self._config, self._problems, measuring, folder)
+        steps = self._config.grpo.steps
+
+        def told(line: StepLine) -> None:
+            self._say(Note("grpo", line.step + 1, steps, in_words(line)))
+
+        checkpoint = last_whole(folder)
+        self._say(Note("grpo", step_of(checkpoint) if checkpoint is not None else 0, steps))
+        train(self._config, learner, judge, folder, told)
+        return judge
+
+    def _final(self) -> Learner:
+        final_folder = str(self._out / "grpo" / "final")
+        tokenizer = load_tokenizer(final_folder, self._config.model.prompts)
+        if self._config.model.lora is None:
+            return Learner(load_model(final_folder, self._config.model), tokenizer)
+        from peft import PeftModel
+
+        base = self._config.model.path or str(self._out / "pretrained")
+        return Learner(PeftModel.from_pretrained(load_model(base, self._config.model), final_folder), tokenizer)
+
+    def _best(self, judge: Judge) -> tuple[Kept | None, Interval | None]:
+        """The best kernel of the archives, measured anew."""
+        found = [(problem, judge.progress.archive(problem.id).best) for problem in self._problems]
+        leaders = [(problem, one) for problem, one in found if one is not None]
+        if not leaders:
+            return None, None
+        problem, best = max(leaders, key=lambda entry: entry[1].quality)
+        evaluation = anyio.run(self._bench.assessing.evaluate, problem, Action(best.program))
+        for path, text in best.program.files.items():
+            (self._out / "best").mkdir(exist_ok=True)
+            (self._out / "best" / path).write_text(text)
+        return best, rate(evaluation)
+
+    def _written(
+        self, result: Result, before: Assessment, after: Assessment, judge: Judge, best: Kept | None
+    ) -> Result:
+        view = View(self._config, result.seconds, result.corpus_best, before, after, judge, best, result.best)
+        write_page(self._out, view)
+        scratch = self._out / f"{RESULT}.new"
+        scratch.write_bytes(msgspec.json.format(msgspec.json.encode(result)) + b"\n")
+        scratch.replace(self._out / RESULT)
+        return result
+
+
+def in_words(line: StepLine) -> str:
+    """A step in a line for people."""
+    told = (
+        f"mean {line.mean:.1f}, best {line.best:.1f}, valid {line.valid:.0%}, unique {line.unique:.0%}, "
+        f"{line.fresh} measured, {line.generate_s + line.evaluate_s + line.learn_s:.1f} s"
+    )
+    return f"{told}; {'; '.join(line.alarms)}" if line.alarms else told
+
+
+def _header(config: TrainConfig, problems: Sequence[Problem], machine: Machine) -> dict[str, Any]:
+    table = {one.name: getattr(config, one.name) for one in dataclasses.fields(config) if one.name != "folder"}
+    stages = config.rules.stages
+    return {
+        "version": version("maxcode"),
+        "digests": {problem.id: digest(problem) for problem in problems},
+        "config": msgspec.json.encode(table, order="sorted").decode(),
+        "stages": msgspec.json.encode(stages, order="sorted").decode(),
+        "machine": dataclasses.asdict(machine),
+    }
+
+
+@contextmanager
+def _owned(out: Path) -> Iterator[None]:
+    """The run folder, locked against a second process."""
+    try:
+        out.mkdir(parents=True, exist_ok=True)
+        with open(out / "lock", "w") as file:
+            fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            yield
+    except BlockingIOError as error:
+        raise RecordError(f"{out} is in use by another maxcode; wait for it, or choose another --out") from error
+    except PermissionError as error:
+        raise InputError(f"cannot write to {out}: {error.strerror}; choose another --out") from error
+
+
+@final
+class _Clock:
+    """Wall seconds of every phase, over all the processes that worked on it."""
+
+    def __init__(self, path: Path) -> None:
+        self._path = path
+        self.seconds: dict[str, float] = json.loads(path.read_text()) if path.exists() else {}
+
+    @contextmanager
+    def phase(self, name: str) -> Iterator[None]:
+        began, before = time.monotonic(), self.seconds.get(name, 0.0)
+        try:
+            yield
+        finally:
+            self.seconds[name] = round(before + time.monotonic() - began, 1)
+            self._path.write_text(json.dumps(self.seconds) + "\n")

@@ -1,0 +1,242 @@
+"""The whole run at toy size on a table of rates: corpus, pre-training, assessments, GRPO, report, resumed anywhere."""
+
+from __future__ import annotations
+
+import json
+import math
+import re
+from collections.abc import Callable
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+
+import pytest
+
+from maxcode.errors import InputError, MachineError, RecordError
+from maxcode.problems import load
+from maxcode.techniques import used
+from maxcode.testing import exact_timing
+from maxcode.train import corpus as kernels
+from maxcode.train.assess import AnswerLine, Assessment, figures, stages_to_ask
+from maxcode.train.config import CorpusTable, TrainConfig, config_of, read_config
+from maxcode.train.pipeline import Note, run
+from maxcode.train.prompts import plain_layout
+from maxcode.types import Action, Evaluation, Interval, Machine, Outcome, Problem
+
+pytestmark = pytest.mark.filterwarnings("ignore::FutureWarning", "ignore::DeprecationWarning")
+
+ROOT = Path(__file__).parents[2]
+DEMO = Path(kernels.__file__).parent / "demo"
+TABLE = {
+    "problems": ["gemm"],
+    "model": {"scratch": {"hidden": 32, "layers": 1, "heads": 2, "vocabulary": 400}},
+    "corpus": {"kernels": 300, "steps": 2, "verified": 3, "most_tokens": 100},
+    "pretrain": {"steps": 60, "batch": 8, "save_steps": 20, "learning_rate": 0.01},
+    "grpo": {"steps": 3, "prompts": 2, "generations": 4, "max_completion": 60, "save_steps": 1},
+    "assess": {"samples": 4},
+}
+
+
+def toy(**changes: object) -> TrainConfig:
+    return config_of({**TABLE, **changes}, "toy", DEMO)
+
+
+class Died(Exception):
+    """What no run expects."""
+
+
+@dataclass
+class Rated:
+    """An evaluator that rates kernels by their loops: those that look like one are right."""
+
+    asked: list[str] = field(default_factory=list)
+    dies_after: int = 10**9
+
+    async def evaluate(self, problem: Problem, action: Action, rival: Action | None = None) -> Evaluation:
+        if action.program is None:
+            return Evaluation(Outcome.UNPARSED)
+        text = action.program.text
+        self.asked.append(text)
+        if len(self.asked) > self.dies_after:
+            raise Died("the power went off")
+        if problem.permitted is not None and not used("c", text) <= problem.permitted:
+            return Evaluation(Outcome.REJECTED)
+        if not re.search(r"void gemm\(.*for \(", text, re.DOTALL) or "*" not in text:
+            return Evaluation(Outcome.UNBUILT)
+        rate = 1.0 + math.log(len(text))
+        timing = replace(exact_timing(rate), gflops=Interval(rate, rate, rate), roofline=60.0)
+        return Evaluation(Outcome.CORRECT, timing=timing)
+
+
+@dataclass
+class TableBench:
+    """A machine that is a table."""
+
+    training: Rated = field(default_factory=Rated)
+    afresh: Rated = field(default_factory=Rated)
+    assessing: Rated = field(default_factory=Rated)
+    machine: Machine = field(default_factory=lambda: Machine("", "", 1, "", {}, "none: a table"))
+
+    def problems(self, config: TrainConfig) -> list[Problem]:
+        return [load(path).problem for path in config.paths]
+
+
+@pytest.fixture(scope="module")
+def finished(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    out = tmp_path_factory.mktemp("toy") / "run"
+    notes: list[Note] = []
+    run(toy(), out, TableBench(), notes.append)
+    assert [*dict.fromkeys(note.phase for note in notes)] == ["corpus", "pretrain", "before", "grpo", "after"]
+    return out
+
+
+def test_a_run_ends_with_figures_an_archive_the_best_kernel_and_a_report(finished: Path) -> None:
+    told = json.loads((finished / "result.json").read_text())
+    assert set(told["before"]) == {"gemm/0", "gemm/1", "gemm/2", "gemm/3", "all"}
+    assert told["before"]["all"]["answers"] == told["after"]["all"]["answers"] == 16
+    assert {"corpus", "pretrain", "before", "grpo", "after", "best"} == set(told["seconds"])
+    assert told["parameters"] > 10_000
+    page = (finished / "report.html").read_text()
+    for word in ("Before and after", "While it learned", "Where the time went", "Archive", "Best of 16", "<svg"):
+        assert word in page
+    assert "<script" not in page and "http://" not in page.replace("http://www.w3.org", "")
+
+
+def test_a_finished_run_is_only_reported_again(finished: Path) -> None:
+    before = (finished / "result.json").read_text()
+    bench = TableBench()
+    again = run(toy(), finished, bench)
+    assert bench.training.asked == bench.afresh.asked == []
+    assert json.loads(before)["after"] == again.after
+    assert len(bench.assessing.asked) <= 1, "the best kernel alone is measured anew"
+
+
+def test_a_run_of_another_configuration_is_refused(finished: Path) -> None:
+    with pytest.raises(RecordError, match="holds another run"):
+        run(toy(seed=1), finished, TableBench())
+
+
+def test_a_run_that_is_broken_off_in_any_phase_ends_as_the_unbroken_one(finished: Path, tmp_path: Path) -> None:
+    """Broken off while the corpus is evaluated, while answers are assessed, and while it learns."""
+    breaks: list[Callable[[TableBench], None]] = [
+        lambda bench: setattr(bench.training, "dies_after", 1),
+        lambda bench: setattr(bench.assessing, "dies_after", 2),
+        lambda bench: setattr(bench.training, "dies_after", 4),
+    ]
+    for at in breaks:
+        bench = TableBench()
+        at(bench)
+        with pytest.raises((Died, ExceptionGroup)):
+            run(toy(), tmp_path, bench)
+    run(toy(), tmp_path, TableBench())
+    for name in (
+        "corpus.jsonl",
+        "before/answers.jsonl",
+        "grpo/samples.jsonl",
+        "after/answers.jsonl",
+        "grpo/archive.json",
+    ):
+        assert (tmp_path / name).read_bytes() == (finished / name).read_bytes(), name
+
+
+def test_two_runs_in_one_folder_are_refused(tmp_path: Path) -> None:
+    import fcntl
+
+    with open(tmp_path / "lock", "w") as file:
+        fcntl.flock(file, fcntl.LOCK_EX)
+        with pytest.raises(RecordError, match="in use"):
+            run(toy(), tmp_path, TableBench())
+
+
+# -------------------------------------------------------------------------------------------------------------- corpus
+
+
+def test_the_corpus_holds_legal_kernels_within_what_their_prompts_permit() -> None:
+    problem = load(DEMO / "gemm").problem
+    found = list(kernels.examples([problem], CorpusTable(kernels=120, steps=4), seed=1))
+    assert len(found) == 120
+    assert list(kernels.examples([problem], CorpusTable(kernels=120, steps=4), seed=1)) == found
+    for one in found:
+        permitted = {line[2:] for line in one.prompt.split("//from")[0].splitlines() if line.startswith("//")}
+        assert used("c", one.kernel) <= permitted
+        assert "void gemm(" in one.kernel
+    shown = sum("//from" in one.prompt for one in found)
+    assert 30 < shown < 90
+    assert len(kernels.distinct(found)) > 40
+
+
+def test_a_corpus_with_a_wrong_kernel_is_refused() -> None:
+    import anyio
+
+    problem = load(DEMO / "gemm").problem
+    wrong = [kernels.Example("gemm", "", "int x;\n")]
+    with pytest.raises(MachineError, match="a legal transformation went wrong"):
+        anyio.run(kernels.verify, wrong, [problem], Rated(), 1, 0)
+
+
+def test_plain_layout_keeps_the_code_alone() -> None:
+    assert plain_layout("// why\nint f(void) {\n    return 1; // one\n\n}\n") == "int f(void) {\nreturn 1; // one\n}"
+
+
+# -------------------------------------------------------------------------------------------------------------- figures
+
+
+def answer(value: float | None, mark: str = "m", stage: int = 0) -> AnswerLine:
+    rate = Interval(value, value, value) if value is not None else None
+    outcome = Outcome.CORRECT if value is not None else Outcome.WRONG
+    return AnswerLine(problem="p", stage=stage, mark=mark, outcome=outcome, rate=rate, text="")
+
+
+def test_failures_count_as_nothing_and_answers_that_the_machine_failed_do_not_count() -> None:
+    lost = AnswerLine(problem="p", stage=0, mark="x", outcome=None, rate=None, text="")
+    found = figures([answer(4.0, "a"), answer(None, "b"), answer(8.0, "a"), lost])
+    assert (found.answers, found.mean.value, found.median.value, found.best) == (3, 4.0, 4.0, 8.0)
+    assert found.valid.value == pytest.approx(2 / 3)
+    assert found.unique == pytest.approx(2 / 3)
+    assert found.best_of[8].value == 8.0, "with fewer than eight answers it is the best of all"
+    assert found.mean.low <= found.mean.value <= found.mean.high
+
+
+def test_the_best_of_k_over_all_stages_is_the_mean_of_the_stages() -> None:
+    found = Assessment((answer(2.0, stage=0), answer(2.0, stage=0), answer(10.0, stage=1), answer(10.0, stage=1))).whole
+    assert found.best_of[8].value == 6.0
+    assert found.mean.value == 6.0
+
+
+def test_every_problem_is_asked_at_every_stage() -> None:
+    config = toy()
+    problem = load(DEMO / "gemm").problem
+    asked = stages_to_ask([problem], config.rules.stages)
+    assert [stage for _, stage in asked] == [0, 1, 2, 3]
+    assert asked[0][0].permitted == frozenset({"restrict", "simd"})
+    assert stages_to_ask([problem], None) == [(problem, 0)]
+
+
+# -------------------------------------------------------------------------------------------------------- configuration
+
+
+@pytest.mark.parametrize("path", [*sorted(DEMO.glob("*.toml")), *sorted((ROOT / "configs").glob("*.toml"))], ids=str)
+def test_the_configurations_that_ship_can_be_read(path: Path) -> None:
+    config = read_config(path)
+    assert all((folder / "problem.toml").exists() for folder in config.paths)
+    assert len(config.rules.stages or ()) >= 1
+
+
+@pytest.mark.parametrize(
+    ("changes", "word"),
+    [
+        ({"grpo.step": 3}, "did you mean 'steps'"),
+        ({"model.scratch.hiden": 3}, "did you mean 'hidden'"),
+        ({"model.lora": {"rr": 3}}, "Known: "),
+        ({"reward.kind": "paperr"}, "reward"),
+        ({"grpo.generations": 1}, "at least"),
+        ({"grpo.at_once": 12}, "whole groups"),
+        ({"grpo.save_limit": 1}, "needs 2"),
+        ({"grpo.more": {"beta": 1.0}}, "grpo.more.beta is set by maxcode"),
+        ({"advantage.k": 1}, "plain mean"),
+        ({"diversity.stages": "nowhere.toml"}, "cannot read the stages"),
+        ({"problems": []}, "name at least one"),
+    ],
+)
+def test_a_configuration_that_cannot_be_used_is_refused_with_the_cure(changes: dict[str, object], word: str) -> None:
+    with pytest.raises(InputError, match=word):
+        read_config(DEMO / "demo.toml", changes)
