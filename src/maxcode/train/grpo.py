@@ -16,6 +16,7 @@ from __future__ import annotations
 
 import logging
 import re
+import warnings
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -285,11 +286,14 @@ def last_whole(folder: Path) -> Path | None:
 
 
 def quiet() -> None:
-    """No bars for a model of a megabyte; and TRL would warn, with the whole text of a row, each time that a machine
-    failed, which the judge has said in a line."""
+    """No bars for a model of a megabyte, and no warnings of what TRL does itself.
+
+    It would also warn, with the whole text of a row, each time that a machine failed: the judge has said so in a line.
+    """
     import datasets
     from transformers.utils import logging as told
 
+    warnings.filterwarnings("ignore", message=".*gradient_checkpointing.*", category=FutureWarning)  # TRL's own doing
     told.disable_progress_bar()
     datasets.disable_progress_bars()
     logging.getLogger("trl.trainer.grpo_trainer").setLevel(logging.ERROR)

@@ -16,6 +16,7 @@ import time
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
+from functools import partial
 from importlib.metadata import version
 from pathlib import Path
 from typing import Any, Protocol, final
@@ -182,8 +183,8 @@ class _Run:
         found = kernels.load(path)
         if not checked.exists():
             self._say(Note("corpus", table.kernels, table.kernels, f"evaluating {table.verified} of its kernels"))
-            ask = kernels.verify, found, self._problems, self._bench.training, table.verified, self._config.seed
-            verified = anyio.run(*ask)
+            verify = partial(kernels.verify, count=table.verified, seed=self._config.seed)
+            verified = anyio.run(verify, found, self._problems, self._bench.training)
             told = {"kernels": len(found), "distinct": len(kernels.distinct(found)), "verified": len(verified)}
             checked.write_text(json.dumps({**told, "best": kernels.best_rate(verified)}) + "\n")
         return found, float(json.loads(checked.read_text())["best"])
