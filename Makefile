@@ -1,4 +1,5 @@
 # make demo      the main job: real programs made faster, with intervals
+# make demo-rl   a policy from random weights, trained on measured GFLOPS: corpus, pre-training, GRPO, report
 # make test      lint, types, tests (under 20 minutes on two cores)
 # make test-all  the same with the long checks
 # make redteam   every cheat of the gallery against this machine, and the table (TIER=2: in that tier of the sandbox)
@@ -13,7 +14,7 @@ BIN := $(VENV)/bin
 PYTEST := $(BIN)/pytest -n 2 --dist worksteal
 STAMP := $(VENV)/.installed
 
-.PHONY: env system demo test test-all lint redteam clean
+.PHONY: env system demo demo-rl test test-all lint redteam clean
 
 env: system $(STAMP)
 
@@ -31,6 +32,9 @@ $(STAMP): pyproject.toml
 demo: env
 	$(BIN)/maxcode doctor
 	$(BIN)/python benchmarks/examples.py --budget 24 --out runs/demo readings orbits gemm tight
+
+demo-rl: env
+	$(BIN)/maxcode train demo --out runs/demo-rl
 
 lint: env
 	$(BIN)/ruff format --check .

@@ -3,81 +3,29 @@
 from __future__ import annotations
 
 import json
-import math
-import re
+import sys
 from collections.abc import Callable
-from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 import pytest
 
 from maxcode.errors import InputError, MachineError, RecordError
 from maxcode.problems import load
+from maxcode.search.stages import USUAL, read_stages
 from maxcode.techniques import used
-from maxcode.testing import exact_timing
 from maxcode.train import corpus as kernels
 from maxcode.train.assess import AnswerLine, Assessment, figures, stages_to_ask
-from maxcode.train.config import CorpusTable, TrainConfig, config_of, read_config
+from maxcode.train.config import CorpusTable, read_config
 from maxcode.train.pipeline import Note, run
 from maxcode.train.prompts import plain_layout
-from maxcode.types import Action, Evaluation, Interval, Machine, Outcome, Problem
+from maxcode.types import Interval, Outcome
+
+sys.path.insert(0, str(Path(__file__).parent))
+from toy_run import DEMO, Died, Rated, TableBench, toy
 
 pytestmark = pytest.mark.filterwarnings("ignore::FutureWarning", "ignore::DeprecationWarning")
 
 ROOT = Path(__file__).parents[2]
-DEMO = Path(kernels.__file__).parent / "demo"
-TABLE = {
-    "problems": ["gemm"],
-    "model": {"scratch": {"hidden": 32, "layers": 1, "heads": 2, "vocabulary": 400}},
-    "corpus": {"kernels": 300, "steps": 2, "verified": 3, "most_tokens": 100},
-    "pretrain": {"steps": 60, "batch": 8, "save_steps": 20, "learning_rate": 0.01},
-    "grpo": {"steps": 3, "prompts": 2, "generations": 4, "max_completion": 60, "save_steps": 1},
-    "assess": {"samples": 4},
-}
-
-
-def toy(**changes: object) -> TrainConfig:
-    return config_of({**TABLE, **changes}, "toy", DEMO)
-
-
-class Died(Exception):
-    """What no run expects."""
-
-
-@dataclass
-class Rated:
-    """An evaluator that rates kernels by their loops: those that look like one are right."""
-
-    asked: list[str] = field(default_factory=list)
-    dies_after: int = 10**9
-
-    async def evaluate(self, problem: Problem, action: Action, rival: Action | None = None) -> Evaluation:
-        if action.program is None:
-            return Evaluation(Outcome.UNPARSED)
-        text = action.program.text
-        self.asked.append(text)
-        if len(self.asked) > self.dies_after:
-            raise Died("the power went off")
-        if problem.permitted is not None and not used("c", text) <= problem.permitted:
-            return Evaluation(Outcome.REJECTED)
-        if not re.search(r"void gemm\(.*for \(", text, re.DOTALL) or "*" not in text:
-            return Evaluation(Outcome.UNBUILT)
-        rate = 1.0 + math.log(len(text))
-        timing = replace(exact_timing(rate), gflops=Interval(rate, rate, rate), roofline=60.0)
-        return Evaluation(Outcome.CORRECT, timing=timing)
-
-
-@dataclass
-class TableBench:
-    """A machine that is a table."""
-
-    training: Rated = field(default_factory=Rated)
-    afresh: Rated = field(default_factory=Rated)
-    assessing: Rated = field(default_factory=Rated)
-    machine: Machine = field(default_factory=lambda: Machine("", "", 1, "", {}, "none: a table"))
-
-    def problems(self, config: TrainConfig) -> list[Problem]:
-        return [load(path).problem for path in config.paths]
 
 
 @pytest.fixture(scope="module")
@@ -214,11 +162,17 @@ def test_every_problem_is_asked_at_every_stage() -> None:
 # -------------------------------------------------------------------------------------------------------- configuration
 
 
-@pytest.mark.parametrize("path", [*sorted(DEMO.glob("*.toml")), *sorted((ROOT / "configs").glob("*.toml"))], ids=str)
+@pytest.mark.parametrize(
+    "path", [*DEMO.glob("*.toml"), ROOT / "configs" / "qwen2.5-coder-14b.toml"], ids=lambda p: p.stem
+)
 def test_the_configurations_that_ship_can_be_read(path: Path) -> None:
     config = read_config(path)
     assert all((folder / "problem.toml").exists() for folder in config.paths)
     assert len(config.rules.stages or ()) >= 1
+
+
+def test_the_stages_that_ship_are_the_usual_ones() -> None:
+    assert read_stages(ROOT / "configs" / "stages.toml") == USUAL
 
 
 @pytest.mark.parametrize(

@@ -99,9 +99,10 @@ class VllmTable:
 @final
 @dataclass(frozen=True, slots=True)
 class GrpoTable:
-    """GRPO: ``prompts`` groups of ``generations`` answers a step, of which ``at_once`` go through the model together on
-    one device (0 = all).  ``beta`` is the weight of the KL term, off by default: so is the reference model.  ``more``
-    holds any other option of TRL's GRPOConfig, ``threads`` are torch's."""
+    """GRPO: ``steps`` of them (0 = only what comes before), ``prompts`` groups of ``generations`` answers a step, of
+    which ``at_once`` go through the model together on one device (0 = all).  ``beta`` is the weight of the KL term, off
+    by default: so is the reference model.  ``more`` holds any other option of TRL's GRPOConfig, ``threads`` are
+    torch's."""
 
     steps: int = 60
     prompts: int = 4
@@ -148,10 +149,12 @@ class PretrainTable:
 @final
 @dataclass(frozen=True, slots=True)
 class AssessTable:
-    """The evaluation before and after: ``samples`` fresh answers for each problem and stage, measured afresh."""
+    """The evaluation before and after: ``samples`` fresh answers for each problem and stage, measured afresh (0 =
+    none), ``at_once`` of them generated together; ``before`` may be left out where it is known."""
 
     samples: int = 40
     at_once: int = 20
+    before: bool = True
 
 
 @final

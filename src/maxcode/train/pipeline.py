@@ -150,11 +150,11 @@ class _Run:
             learner = self._given(self._config.model.path)
         parameters = size(learner.model)
         with self._clock.phase("before"):
-            before = self._assessed("before", learner)
+            before = self._assessed("before", learner) if self._config.assess.before else Assessment(())
         with self._clock.phase("grpo"):
             judge = self._learned(learner)
         with self._clock.phase("after"):
-            after = self._assessed("after", self._final())
+            after = self._assessed("after", self._final()) if self._config.grpo.steps else Assessment(())
         with self._clock.phase("best"):
             best, measured = self._best(judge)
         result = Result(
@@ -216,6 +216,8 @@ class _Run:
         measuring = Measuring(self._bench.training, self._bench.afresh, folder)
         judge = new_judge(self._config, self._problems, measuring, folder)
         steps = self._config.grpo.steps
+        if not steps:
+            return judge
 
         def told(line: StepLine) -> None:
             self._say(Note("grpo", line.step + 1, steps, in_words(line)))

@@ -1,0 +1,335 @@
+"""Variants of the training at equal numbers of samples, and what else the same measurements would have bought.
+
+    python benchmarks/rl.py [--config CONFIG.toml] [--seeds 0 1 2] [--variants max@k plain ...] [--out runs/rl]
+
+One corpus and one pre-trained policy for all (seed 0); then every variant is trained with seed 0, and the default one
+(max@k) with all seeds.  A policy's figures are those of fresh answers, measured afresh (`maxcode/train/assess.py`).
+
+Beside them, at as many distinct kernels measured as the default variant measured with that seed: kernels of the corpus,
+fresh draws of its generator, best of N answers of the pre-trained policy, and the search `elites+maxcode` with the
+built-in policy that has the same transformations (`loops`; `kernels` where the corpus has templates).  "best" is the
+fastest of each, chosen by the measurement made on the way and then measured afresh: nobody keeps a lucky reading.
+
+Every cell is a file in OUT/cells: repeat the command to go on.  OUT/table.json holds all figures.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import random
+import sys
+import time
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any
+
+import anyio
+
+from maxcode import methods
+from maxcode.cli.train_grpo import TrainProgress
+from maxcode.optimize import Run, optimize
+from maxcode.policy.kernels import Kernels
+from maxcode.source import fingerprint
+from maxcode.train import corpus as kernels
+from maxcode.train import pipeline
+from maxcode.train.assess import generator, stages_to_ask
+from maxcode.train.config import TrainConfig, read_config
+from maxcode.train.grpo import Learner, prompts_of
+from maxcode.train.measuring import Asked, Measuring
+from maxcode.train.model import load_model, load_tokenizer
+from maxcode.train.pipeline import Bench, Local, Note
+from maxcode.train.rewards import rate
+from maxcode.types import Action, Evaluation, Problem, Program
+
+DEMO = Path(pipeline.__file__).parent / "demo" / "demo.toml"
+DEFAULT = "max@k+archive"
+PLAIN = {"advantage.kind": "plain", "diversity.archive": False, "diversity.promotion": False, "diversity.novelty": 0.0}
+MAX = {**PLAIN, "advantage.kind": "max_at_k"}
+SQD = {"diversity.archive": True, "diversity.promotion": True, "diversity.novelty": 0.05}
+ARCHIVE = {"diversity.archive": True, "diversity.novelty": 0.05}
+VARIANTS: dict[str, dict[str, Any]] = {
+    DEFAULT: {**MAX, **ARCHIVE},
+    "plain": PLAIN,
+    "plain+SQD": {**PLAIN, **SQD},
+    "leave-one-out": {**PLAIN, "advantage.kind": "leave_one_out"},
+    "max@k": MAX,
+    "max@k, not mixed": {**MAX, "advantage.mix": 0.0},
+    "max@k+SQD": {**MAX, **SQD},
+    "max@k+stages": {**MAX, "diversity.promotion": True},
+    "max@k+archive, gated reward": {**MAX, **ARCHIVE, "reward.kind": "gated"},
+}
+BESIDE = ("corpus", "generator", "best-of-N", "search")
+FINALISTS = 5  # measured afresh, in the order of what was read on the way
+
+Row = dict[str, Any]
+Say = Callable[[Note], None]
+
+
+@dataclass(frozen=True)
+class Setting:
+    """What all cells share."""
+
+    path: Path
+    out: Path
+    bench: Bench
+    say: Say
+
+    @property
+    def base(self) -> Path:
+        """The run that made the corpus and the pre-trained policy."""
+        return self.out / "base"
+
+    def config(self, changes: dict[str, Any]) -> TrainConfig:
+        """The configuration of a cell: the pre-trained policy, no second assessment of it."""
+        given = {"model.path": str((self.base / "pretrained").resolve()), "assess.before": False}
+        return read_config(self.path, {**given, **changes})
+
+
+def kept(setting: Setting, name: str, make: Callable[[], Row]) -> Row:
+    """The row in a cell's file, made where it is not there yet."""
+    path = setting.out / "cells" / f"{name}.json"
+    if not path.exists():
+        print(name, file=sys.stderr, flush=True)
+        path.parent.mkdir(parents=True, exist_ok=True)
+        started = time.monotonic()
+        row = make()
+        scratch = path.with_suffix(".new")
+        scratch.write_text(json.dumps({**row, "seconds": round(time.monotonic() - started, 1)}, indent=1) + "\n")
+        scratch.replace(path)
+    found: Row = json.loads(path.read_text())
+    return found
+
+
+# ------------------------------------------------------------------------------------------------------------ variants
+
+
+def base(setting: Setting) -> Row:
+    """Corpus, pre-trained policy and its assessment."""
+    config = read_config(setting.path, {"grpo.steps": 0})
+    found = pipeline.run(config, setting.base, setting.bench, setting.say)
+    return {"variant": "pre-trained", "seed": config.seed, "policy": found.before, "kernels": 0, "best": None}
+
+
+def trained(setting: Setting, variant: str, seed: int) -> Row:
+    """A variant trained with a seed."""
+    config = setting.config({**VARIANTS[variant], "seed": seed})
+    out = setting.out / "runs" / f"{slug(variant)}-{seed}"
+    found = pipeline.run(config, out, setting.bench, setting.say)
+    best = [found.best.low, found.best.value, found.best.high] if found.best is not None else None
+    steps = [json.loads(line) for line in (out / "grpo" / "steps.jsonl").read_text().splitlines()]
+    return {
+        "variant": variant,
+        "seed": seed,
+        "policy": found.after,
+        "kernels": found.kernels,
+        "best": best,
+        "samples": sum(one["samples"] for one in steps),
+        "step": {name: sum(one[f"{name}_s"] for one in steps) / len(steps) for name in SECONDS},
+        "per_minute": 60 * sum(one["fresh"] for one in steps) / max(1e-9, sum(one["evaluate_s"] for one in steps)),
+        "best_by_stage": seen_best(out),
+    }
+
+
+SECONDS = ("generate", "evaluate", "compile", "queue", "measure", "learn")
+
+
+def seen_best(out: Path) -> dict[str, float]:
+    """The fastest answer at each stage while it learned, as it was read then."""
+    found: dict[str, float] = {}
+    for line in (out / "grpo" / "samples.jsonl").read_text().splitlines():
+        one = json.loads(line)
+        if one["rate"] is not None:
+            place = f"{one['problem']}/{one['stage']}"
+            found[place] = max(found.get(place, 0.0), one["rate"]["value"])
+    return found
+
+
+def slug(variant: str) -> str:
+    """A variant's name as a file's."""
+    return "".join(letter if letter.isalnum() else "-" for letter in variant)
+
+
+# -------------------------------------------------------------------------------------- the same measurements otherwise
+
+
+def beside(setting: Setting, kind: str, count: int, seed: int) -> Row:
+    """``count`` distinct kernels of one source, measured as training does; the fastest few measured afresh."""
+    config = setting.config({"seed": seed})
+    problems = setting.bench.problems(config)
+    if kind == "search":
+        measured = searched(setting, config, problems[0], count, seed)
+    else:
+        measured = anyio.run(all_of, setting.bench, take(proposals(setting, config, problems, kind, seed), count))
+    finalists = sorted(measured, key=lambda entry: -speed(entry[1]))[:FINALISTS]
+    again = anyio.run(all_of, replaced(setting.bench), [one for one, evaluation in finalists if speed(evaluation)])
+    best = max((found for _, one in again if (found := rate(one)) is not None), key=lambda x: x.value, default=None)
+    valid = sum(speed(one) > 0 for _, one in measured) / max(1, len(measured))
+    mean = sum(speed(one) for _, one in measured) / max(1, len(measured))
+    told = [best.low, best.value, best.high] if best is not None else None
+    return {"variant": kind, "seed": seed, "kernels": len(measured), "best": told, "valid": valid, "mean": mean}
+
+
+def replaced(bench: Bench) -> Bench:
+    """The same machine, whose training evaluator is the one for figures."""
+    return Figures(bench)  # type: ignore[return-value]
+
+
+@dataclass(frozen=True)
+class Figures:
+    """A bench that measures for figures."""
+
+    bench: Bench
+
+    @property
+    def training(self) -> Any:
+        return self.bench.assessing
+
+
+def speed(evaluation: Evaluation | None) -> float:
+    found = rate(evaluation)
+    return found.value if found is not None else 0.0
+
+
+async def all_of(bench: Bench, asked: Sequence[Asked]) -> list[tuple[Asked, Evaluation | None]]:
+    """Measured like the answers of a step."""
+    batch = await Measuring(bench.training).measure(0, asked, range(len(asked)))
+    return list(zip(asked, batch.evaluations, strict=True))
+
+
+def take(asked: Iterator[Asked], count: int) -> list[Asked]:
+    """The first ``count`` distinct ones; fewer where ten times as many proposals in turn bring nothing new."""
+    found: dict[str, Asked] = {}
+    idle = 0
+    for one in asked:
+        assert one.action.program is not None
+        key = f"{one.problem.id} {fingerprint(one.action.program, one.problem.language)}"
+        idle = 0 if found.setdefault(key, one) is one else idle + 1
+        if len(found) == count or idle > 10 * count:
+            break
+    return list(found.values())
+
+
+def proposals(
+    setting: Setting, config: TrainConfig, problems: Sequence[Problem], kind: str, seed: int
+) -> Iterator[Asked]:
+    """Kernels of the corpus in random order, fresh draws of its generator, or answers of the pre-trained policy."""
+    by_id = {problem.id: problem for problem in problems}
+    if kind == "best-of-N":
+        yield from answers(setting, config, problems)
+        return
+    if kind == "corpus":
+        found = kernels.distinct(kernels.load(setting.base / "corpus.jsonl"))
+        made: Iterator[kernels.Example] = iter(random.Random(seed).sample(found, len(found)))
+    else:
+        endless = replace(config.corpus, kernels=10**9)
+        made = kernels.examples(problems, endless, seed=1_000_000 + seed)
+    for one in made:
+        problem = by_id[one.problem]
+        yield Asked(problem, Action(problem.program.with_text(one.kernel)))
+
+
+def answers(setting: Setting, config: TrainConfig, problems: Sequence[Problem]) -> Iterator[Asked]:
+    """Answers of the pre-trained policy, the stages in turn."""
+    path = config.model.path
+    learner = Learner(load_model(path, config.model), load_tokenizer(path, config.model.prompts))
+    ask, prompts = generator(config, learner), prompts_of(config)
+    number = 0
+    while True:
+        for problem, stage in stages_to_ask(problems, config.rules.stages):
+            for completion in ask(
+                prompts.ask(problem), config.assess.at_once, 10_000 * config.seed + 31 * number + stage
+            ):
+                action = prompts.read(problem, completion)
+                if action.program is not None:
+                    yield Asked(problem, action)
+        number += 1
+
+
+def searched(
+    setting: Setting, config: TrainConfig, problem: Problem, count: int, seed: int
+) -> list[tuple[Asked, Evaluation | None]]:
+    """The search's own proposals, each measured by its own race; its budget counts every proposal."""
+    scene = methods.Scene(setting.bench.machine)
+    policy = Kernels(templates=config.corpus.templates)
+    method = methods.method("elites+maxcode", policy, count, scene)
+    result = optimize(problem, method, setting.bench.training, Run(count, seed, machine=setting.bench.machine))
+    found: dict[str, tuple[Asked, Evaluation | None]] = {}
+    for state in result.reached:
+        if state.step is not None and state.step.action.program is not None:
+            key = fingerprint(state.step.action.program, problem.language)
+            program = Program(state.step.action.program.files)
+            found.setdefault(key, (Asked(problem, Action(program)), state.step.evaluation))
+    return list(found.values())
+
+
+# --------------------------------------------------------------------------------------------------------------- table
+
+
+def rows(setting: Setting, variants: Sequence[str], seeds: Sequence[int]) -> list[Row]:
+    """All cells, those that are there from their files."""
+    found = [kept(setting, "base", lambda: base(setting))]
+    for variant in variants:
+        for seed in seeds if variant == DEFAULT else seeds[:1]:
+            make = lambda variant=variant, seed=seed: trained(setting, variant, seed)  # noqa: E731
+            found.append(kept(setting, f"{slug(variant)}-{seed}", make))
+    counts = {row["seed"]: row["kernels"] for row in found if row["variant"] == DEFAULT}
+    for seed, count in counts.items():
+        for kind in BESIDE:
+            make = lambda kind=kind, count=count, seed=seed: beside(setting, kind, count, seed)  # noqa: E731
+            found.append(kept(setting, f"{kind}-{seed}", make))
+    return found
+
+
+def shown(row: Row) -> str:
+    """A row of the table for people."""
+    told = f"{row['variant']:28} {row['seed']:4} {row['kernels']:8}"
+    policy = row.get("policy", {}).get("all")
+    if policy:
+        mean, eight, sixteen = policy["mean"], policy["best_of"]["8"], policy["best_of"]["16"]
+        told += f"  {interval(mean)}  {policy['median']['value']:6.1f}  {interval(eight)}  {interval(sixteen)}"
+        told += f"  {policy['best']:6.1f}  {policy['valid']['value']:5.0%}  {policy['unique']:5.0%}"
+    else:
+        told += " " * 86
+    best = row["best"]
+    return told + (f"  {best[1]:6.1f} [{best[0]:.1f}, {best[2]:.1f}]" if best else "       -")
+
+
+def interval(found: dict[str, float]) -> str:
+    return f"{found['value']:6.1f} [{found['low']:5.1f}, {found['high']:5.1f}]"
+
+
+HEAD = (
+    f"{'variant':28} {'seed':>4} {'measured':>8}  {'mean':22}  {'median':6}  {'best of 8':22}  {'best of 16':22}  "
+    f"{'best':>6}  valid  unique  best found, measured afresh"
+)
+
+
+def table(found: Sequence[Row]) -> str:
+    """All rows, and where the steps' time went."""
+    lines = [HEAD, *map(shown, found), ""]
+    for row in found:
+        if "step" in row:
+            parts = ", ".join(f"{name} {seconds:.2f}" for name, seconds in row["step"].items())
+            told = f"seconds a step: {parts}; {row['per_minute']:.0f} evaluations a minute"
+            lines.append(f"{row['variant']:28} {row['seed']:4}  {told}")
+    return "\n".join(lines)
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--config", type=Path, default=DEMO, help="a configuration of a model from scratch")
+    parser.add_argument("--seeds", type=int, nargs="+", default=[0, 1, 2])
+    parser.add_argument("--variants", nargs="+", default=list(VARIANTS), choices=list(VARIANTS))
+    parser.add_argument("--out", type=Path, default=Path("runs/rl"))
+    options = parser.parse_args()
+    with TrainProgress() as progress:
+        setting = Setting(options.config, options.out, Local(), progress.say)
+        found = rows(setting, options.variants, options.seeds)
+    print(table(found))
+    (options.out / "table.json").write_text(json.dumps(found, indent=1) + "\n")
+
+
+if __name__ == "__main__":
+    main()

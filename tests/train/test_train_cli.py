@@ -1,0 +1,73 @@
+"""``maxcode train``: refused where it cannot be, and the short demonstration from random weights to a report."""
+
+from __future__ import annotations
+
+import json
+import os
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import pytest
+
+from maxcode.cli.train_grpo import TrainProgress
+from maxcode.train.pipeline import Note
+
+ROOT = Path(__file__).parents[2]
+SHORT = ("train", "demo", "--short", "--json")
+
+
+def maxcode(*words: object, **options: object) -> subprocess.CompletedProcess[str]:
+    command = [sys.executable, "-m", "maxcode", *map(str, words)]
+    return subprocess.run(command, capture_output=True, text=True, check=False, cwd=ROOT)
+
+
+def test_a_wrong_key_is_refused_before_anything_is_built() -> None:
+    done = maxcode("train", "grpo", "configs/qwen2.5-coder-14b.toml", "--set", "grpo.stpes=3")
+    assert done.returncode == 2
+    assert "did you mean 'steps'" in done.stderr
+    assert maxcode("train", "grpo", "nowhere.toml").returncode == 2
+    assert "KEY=VALUE" in maxcode("train", "demo", "--set", "grpo.steps").stderr
+
+
+def test_the_verbs_are_told() -> None:
+    told = maxcode("train", "--help").stdout
+    assert "grpo" in told and "demo" in told
+    assert "two quiet" in maxcode("train", "demo", "--help").stdout
+
+
+def test_progress_tells_the_phase_its_share_and_the_words(capsys: pytest.CaptureFixture[str]) -> None:
+    with TrainProgress() as progress:
+        progress.say(Note("grpo", 0, 4))
+        progress.say(Note("grpo", 1, 4, "hidden: too soon after the last line"))
+        progress.say(Note("grpo", 4, 4, "mean 8.1"))
+    told = capsys.readouterr().err.splitlines()
+    assert told[0].startswith("admitting")
+    assert told[1:] == [
+        "grpo      [........................] 0/4",
+        "grpo      [########################] 4/4  mean 8.1",
+    ]
+
+
+@pytest.mark.slow  # minutes: real kernels are built and timed
+def test_the_short_demonstration_is_killed_taken_up_and_ends_with_a_report(tmp_path: Path) -> None:
+    out = tmp_path / "demo"
+    command = [sys.executable, "-m", "maxcode", *SHORT, "--out", str(out)]
+    with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, cwd=ROOT) as process:
+        while not list((out / "grpo").glob("checkpoint-*/diversity.json")) and process.poll() is None:
+            time.sleep(0.2)
+        os.kill(process.pid, signal.SIGKILL)
+    measured = (out / "grpo" / "measurements.jsonl").read_bytes()
+    done = maxcode(*SHORT, "--out", out)
+    assert done.returncode == 0, done.stderr
+    told = json.loads(done.stdout)
+    assert (out / "grpo" / "measurements.jsonl").read_bytes().startswith(measured), "nothing is measured twice"
+    assert told["before"]["all"]["answers"] == told["after"]["all"]["answers"] == 32
+    assert told["corpus_best"] > 0.5
+    assert told["before"]["all"]["valid"]["value"] > 0.1, "a third of a minute of pre-training writes some kernels"
+    assert told["best"]["low"] > 0
+    assert "Before and after" in (out / "report.html").read_text()
+    again = maxcode(*SHORT, "--out", out)
+    assert json.loads(again.stdout)["after"] == told["after"]

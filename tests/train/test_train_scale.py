@@ -1,0 +1,106 @@
+"""The configuration for a large model, as far as that goes without weights: read, and a step of a tiny random model of
+the same architecture, asked and understood in the same words."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from maxcode.problems import load
+from maxcode.testing import Table
+from maxcode.train.config import Scratch, TrainConfig, read_config
+from maxcode.train.grpo import Learner, arguments, build_trainer, new_judge, train
+from maxcode.train.judge import StepLine
+from maxcode.train.measuring import Measuring
+from maxcode.train.model import new_model, train_tokenizer
+from maxcode.types import Problem
+
+pytestmark = pytest.mark.filterwarnings("ignore::FutureWarning", "ignore::DeprecationWarning")
+
+CONFIG = Path(__file__).parents[2] / "configs" / "qwen2.5-coder-14b.toml"
+# The template of Qwen2.5's tokenizers, for messages without tools.
+TEMPLATE = (
+    "{% for message in messages %}<|im_start|>{{ message['role'] }}\n{{ message['content'] }}<|im_end|>\n{% endfor %}"
+    "{% if add_generation_prompt %}<|im_start|>assistant\n{% endif %}"
+)
+TINY = {
+    "model.path": "",
+    "model.dtype": "float32",
+    "model.device": "cpu",
+    "grpo.steps": 1,
+    "grpo.prompts": 1,
+    "grpo.generations": 2,
+    "grpo.at_once": 0,
+    "grpo.max_completion": 8,
+    "grpo.warmup_steps": 0,
+    "grpo.threads": 1,
+}
+
+
+def test_the_configuration_says_what_the_paper_does_where_the_paper_says_it() -> None:
+    config = read_config(CONFIG)
+    assert config.model.path.startswith("Qwen/Qwen2.5-Coder-14B")
+    assert config.grpo.beta == 0.0
+    assert config.rules.promotion and config.rules.archive
+    assert [stage.name for stage in config.rules.stages.stages] == ["orders", "tiles", "blocks", "all"]  # type: ignore[union-attr]
+    assert config.grpo.vllm is not None and config.grpo.vllm.mode == "server"
+
+
+def learner(problem: Problem) -> Learner:
+    tokenizer = train_tokenizer([problem.program.text], 400)
+    tokenizer.chat_template = TEMPLATE
+    tokenizer.add_special_tokens({"additional_special_tokens": ["<|im_start|>", "<|im_end|>"]})
+    return Learner(new_model(Scratch(hidden=16, layers=1, heads=2), tokenizer, 0, length=8192), tokenizer)
+
+
+def test_trl_takes_the_options_of_the_large_run(tmp_path: Path) -> None:
+    """All of them but bfloat16 and the devices, which need a GPU; the server is not asked before training starts."""
+    found: Any = arguments(read_config(CONFIG, {"model.dtype": "float32", "model.device": "cpu"}), tmp_path)
+    assert (found.use_vllm, found.vllm_mode) == (True, "server")
+    assert found.vllm_server_base_url == "http://127.0.0.1:8000"
+    assert found.generation_batch_size == 64
+    assert found.steps_per_generation == 8
+    assert found.activation_checkpointing is True
+
+
+def test_a_step_of_a_tiny_model_of_the_same_architecture_runs_with_adapters_and_chat(tmp_path: Path) -> None:
+    config = read_config(CONFIG, TINY)
+    config = without_server(config)
+    problem = load(CONFIG.parent.parent / "examples" / "gemm").problem
+    asked: list[str] = []
+
+    async def note(text: str) -> None:
+        asked.append(text)
+
+    judge = new_judge(config, [problem], Measuring(Table(rule=lambda text: 2.0, before=note)), tmp_path)
+    made = learner(problem)
+    lines: list[StepLine] = []
+    final = train(config, made, judge, tmp_path, lines.append)
+    assert (final / "adapter_model.safetensors").exists()
+    assert lines[0].samples == 2
+    assert asked == [], "random words hold no program, so nothing was built"
+    assert lines[0].valid == 0.0 and lines[0].scored == 2
+
+
+def without_server(config: TrainConfig) -> TrainConfig:
+    from dataclasses import replace
+
+    return replace(config, grpo=replace(config.grpo, vllm=None))
+
+
+def test_all_weights_are_trained_where_no_adapters_are_named(tmp_path: Path) -> None:
+    from dataclasses import replace
+
+    config = without_server(read_config(CONFIG, TINY))
+    config = replace(config, model=replace(config.model, lora=None))
+    problem = load(CONFIG.parent.parent / "examples" / "gemm").problem
+    made = learner(problem)
+    judge = new_judge(config, [problem], Measuring(Table(rule=lambda text: 2.0)), tmp_path)
+    trainer = build_trainer(config, made, judge, tmp_path)
+    assert all(one.requires_grad for one in trainer.model.parameters())
+    prompts = trainer.train_dataset[0]["prompt"]
+    text = made.tokenizer.apply_chat_template(prompts, tokenize=False, add_generation_prompt=True)
+    assert text.count("<|im_start|>") == 3
+    assert "permitted techniques, all others are refused:\n- restrict: " in text
