@@ -12,7 +12,7 @@ from maxcode.testing import exact_timing
 from maxcode.train.rewards import REWARDS, Gated, Paper, Shaped, TrainingReward, rate
 from maxcode.types import Evaluation, Interval, Outcome
 
-FAILURES = [outcome for outcome in Outcome if outcome is not Outcome.CORRECT]
+FAILURES = [outcome for outcome in Outcome if outcome not in (Outcome.CORRECT, Outcome.UNVERIFIED)]
 ALL = [make() for make in REWARDS.values()]
 rates = st.floats(0.01, 500.0)
 
@@ -58,6 +58,7 @@ def test_the_faster_of_two_correct_kernels_is_worth_more(reward: TrainingReward,
 def test_a_failure_of_the_machine_is_none_and_never_a_number(reward: TrainingReward) -> None:
     assert reward(None) is None
     assert reward(Evaluation(Outcome.CORRECT)) is None, "correct, but nothing could be timed"
+    assert reward(Evaluation(Outcome.UNVERIFIED)) is None, "there is no GPU to run it on"
     busy = replace(exact_timing(2.0), verdict="busy")
     assert reward(Evaluation(Outcome.CORRECT, timing=busy)) is None
 
