@@ -14,7 +14,7 @@ from pathlib import Path
 from maxcode.testing import Table
 from maxcode.train.config import TrainConfig, config_of
 from maxcode.train.diversity import archive_as_json
-from maxcode.train.grpo import Learner, new_judge, train
+from maxcode.train.grpo import Learner, new_judge, rank, train
 from maxcode.train.judge import StepLine
 from maxcode.train.measuring import Measuring
 from maxcode.train.model import new_model, train_tokenizer
@@ -49,10 +49,10 @@ def learner(told: TrainConfig) -> Learner:
 def main(folder: Path, kill_at: int | None) -> None:
     told = config()
     table = Table(rule=worth)
-    judge = new_judge(told, [PROBLEM], Measuring(table, table, folder), folder)
+    judge = new_judge(told, [PROBLEM], Measuring(table, table, folder, rank()), folder)
 
     def watch(line: StepLine) -> None:
-        if line.step == kill_at:
+        if line.step == kill_at and rank() == 0:
             os.kill(os.getpid(), signal.SIGKILL)
 
     made = learner(told)
@@ -62,7 +62,7 @@ def main(folder: Path, kill_at: int | None) -> None:
         weights.update(name.encode() + one.numpy().tobytes())
     samples = hashlib.sha256((folder / "samples.jsonl").read_bytes())
     archive = hashlib.sha256(archive_as_json(judge.progress).encode())
-    print(weights.hexdigest(), samples.hexdigest(), archive.hexdigest(), final.name)
+    print(weights.hexdigest(), samples.hexdigest(), archive.hexdigest(), final.name, flush=True)
 
 
 if __name__ == "__main__":

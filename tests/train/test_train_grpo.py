@@ -13,8 +13,8 @@ import pytest
 
 from maxcode.errors import InputError, MachineError
 from maxcode.testing import Table
-from maxcode.train.config import config_of
-from maxcode.train.grpo import Asking, arguments, build_trainer, last_whole, new_judge, step_of, train
+from maxcode.train.config import GrpoTable, config_of
+from maxcode.train.grpo import Asking, arguments, build_trainer, last_whole, new_judge, portions, step_of, train
 from maxcode.train.judge import Judge, StepLine
 from maxcode.train.measuring import Measuring
 from maxcode.train.model import load_tokenizer, new_model, train_tokenizer
@@ -56,6 +56,45 @@ def test_a_run_that_is_killed_and_taken_up_again_equals_the_unbroken_one_bit_by_
     )
 
 
+def together(folder: Path, *words: object) -> subprocess.CompletedProcess[str]:
+    """The driver in two processes that train together."""
+    start = [sys.executable, "-m", "torch.distributed.run", "--standalone", "--nproc-per-node", "2"]
+    command = [*start, str(HERE / "grpo_driver.py"), str(folder), *map(str, words)]
+    return subprocess.run(command, capture_output=True, text=True, check=False)
+
+
+@pytest.mark.slow  # half a minute of starting processes
+def test_two_processes_keep_one_archive_and_are_taken_up_again_as_one(tmp_path: Path) -> None:
+    whole = together(tmp_path / "whole")
+    assert whole.returncode == 0, whole.stderr
+    one, other = whole.stdout.splitlines()
+    assert one == other, "the same weights, samples and archive in both"
+    lines = (tmp_path / "whole" / "steps.jsonl").read_text().splitlines()
+    assert [json.loads(line)["samples"] for line in lines] == [8] * 6
+    assert (tmp_path / "whole" / "measurements-1.jsonl").exists()
+    assert together(tmp_path / "killed", 4).returncode != 0
+    resumed = together(tmp_path / "killed")
+    assert resumed.returncode == 0, resumed.stderr
+    assert resumed.stdout.splitlines() == [one, other]
+
+
+@pytest.mark.parametrize(
+    ("prompts", "at_once", "count", "found"),
+    [(4, 0, 1, (16, 1)), (4, 8, 1, (8, 2)), (4, 0, 4, (4, 1)), (8, 4, 2, (4, 4))],
+)
+def test_a_step_is_shared_by_processes_in_whole_groups(
+    prompts: int, at_once: int, count: int, found: tuple[int, int]
+) -> None:
+    assert portions(GrpoTable(prompts=prompts, generations=4, at_once=at_once), count) == found
+
+
+def test_a_step_that_processes_cannot_share_is_refused() -> None:
+    with pytest.raises(InputError, match="3 processes"):
+        portions(GrpoTable(prompts=4, generations=4), 3)
+    with pytest.raises(InputError, match="whole groups"):
+        portions(GrpoTable(prompts=2, generations=4), 4)
+
+
 def toy(folder: Path, table: Table, **grpo: object) -> tuple[Any, Judge, Any]:
     told = grpo_driver.config(steps=2, **grpo)
     judge = new_judge(told, [grpo_driver.PROBLEM], Measuring(table, None, folder), folder)
@@ -82,6 +121,21 @@ def test_advantages_reach_the_loss_as_they_are_and_a_failure_of_the_machine_has_
     logged = [value for table in tables for value in table.column("score").to_pylist()]
     assert [one is None for one in logged] == [one["score"] is None for one in ours]
     assert [one or 0.0 for one in logged] == pytest.approx([one["score"] or 0.0 for one in ours])
+
+
+@pytest.mark.parametrize("kind", ["max_at_k", "plain"])
+def test_a_policy_learns_to_write_what_is_worth_more(kind: str, tmp_path: Path) -> None:
+    """From random bytes to letters: a wrong sign anywhere between reward and loss would unlearn them."""
+    more = {"steps": 30, "generations": 8, "max_completion": 6, "learning_rate": 0.02, "warmup_steps": 0}
+    told = config_of(
+        {**grpo_driver.TABLE, "advantage": {"kind": kind, "k": 3}, "diversity": {"archive": False, "stages": "none"},
+         "grpo": {**grpo_driver.TABLE["grpo"], **more}}, "learns")  # type: ignore[dict-item]  # fmt: skip
+    table = Table(rule=lambda text: 1.0 + 4.0 * sum(one.isascii() and one.isalpha() for one in text))
+    judge = new_judge(told, [grpo_driver.PROBLEM], Measuring(table), tmp_path)
+    lines: list[StepLine] = []
+    train(told, grpo_driver.learner(told), judge, tmp_path, lines.append)
+    first, last = (sum(line.mean for line in some) / 5 for some in (lines[:5], lines[-5:]))
+    assert last > 1.5 * first
 
 
 def test_every_measured_kernel_is_kept_and_the_archive_is_a_result_of_the_run(tmp_path: Path) -> None:

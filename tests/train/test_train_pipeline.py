@@ -11,6 +11,7 @@ import pytest
 
 from maxcode.errors import InputError, MachineError, RecordError
 from maxcode.problems import load
+from maxcode.search.archive import Archive, Kept
 from maxcode.search.stages import USUAL, read_stages
 from maxcode.techniques import used
 from maxcode.train import corpus as kernels
@@ -43,6 +44,7 @@ def test_a_run_ends_with_figures_an_archive_the_best_kernel_and_a_report(finishe
     assert told["before"]["all"]["answers"] == told["after"]["all"]["answers"] == 16
     assert {"corpus", "pretrain", "before", "grpo", "after", "best"} == set(told["seconds"])
     assert told["parameters"] > 10_000
+    assert set(told["beyond"]["gemm"]) == {"kernels", "of_kernels", "cells", "of_cells", "best"}
     page = (finished / "report.html").read_text()
     for word in ("Before and after", "While it learned", "Where the time went", "Archive", "Best of 16", "<svg"):
         assert word in page
@@ -119,6 +121,15 @@ def test_a_corpus_with_a_wrong_kernel_is_refused() -> None:
     wrong = [kernels.Example("gemm", "", "int x;\n")]
     with pytest.raises(MachineError, match="a legal transformation went wrong"):
         anyio.run(kernels.verify, wrong, [problem], Rated(), 1, 0)
+
+
+def test_what_an_archive_holds_beyond_its_corpus_is_counted_up_to_layout() -> None:
+    problem = load(DEMO / "gemm").problem
+    text = problem.program.text
+    new = text.replace("double sum", "double total").replace("sum", "total")
+    corpus = [kernels.Example("gemm", "", plain_layout(text), ()), kernels.Example("other", "", new, ("simd",))]
+    archive = Archive([Kept((), problem.program, 1.0, 0), Kept(("simd",), problem.program.with_text(new), 2.0, 1)])
+    assert kernels.beyond(corpus, archive, problem) == kernels.Beyond(1, 2, 1, 2, best=True)
 
 
 def test_plain_layout_keeps_the_code_alone() -> None:

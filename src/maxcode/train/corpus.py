@@ -13,16 +13,18 @@ from __future__ import annotations
 import json
 import random
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 from typing import final
 
 import anyio
+import msgspec
 
 from maxcode.errors import MachineError
 from maxcode.policy.kernels import Allowed, chain
 from maxcode.roles import Evaluator
-from maxcode.search.archive import Kept
+from maxcode.search.archive import Archive, Cell, Kept
+from maxcode.source import fingerprint
 from maxcode.techniques import cell, used
 from maxcode.train.config import CorpusTable
 from maxcode.train.prompts import Compact, plain_layout
@@ -36,11 +38,12 @@ ON_ONE_CORE = frozenset({"restrict", "simd", "tiling", "unrolling", "packing", "
 @final
 @dataclass(frozen=True, slots=True)
 class Example:
-    """A prompt and the kernel it asks for, in plain layout."""
+    """A prompt and the kernel it asks for, in plain layout; ``cell``: where an archive would keep it."""
 
     problem: str
     prompt: str
     kernel: str
+    cell: Cell = ()
 
 
 def examples(problems: Sequence[Problem], table: CorpusTable, seed: int) -> Iterator[Example]:
@@ -66,7 +69,7 @@ def _example(problem: Problem, earlier: Sequence[str], kernel: str, generator: r
     permitted = needed | {name for name in sorted(ON_ONE_CORE) if generator.random() < EXTRA}
     staged = replace(problem, permitted=permitted)
     kept = [Kept(cell(problem.language, text), Program({"": text}), 0.0, 0) for text in shown]
-    return Example(problem.id, Compact().ask(staged, kept), plain_layout(kernel) + "\n")
+    return Example(problem.id, Compact().ask(staged, kept), plain_layout(kernel) + "\n", cell(problem.language, kernel))
 
 
 def distinct(found: Sequence[Example]) -> list[Example]:
@@ -107,14 +110,46 @@ async def verify(
 def write(path: Path, found: Sequence[Example]) -> None:
     """One JSON object a line, whole or not at all."""
     scratch = path.with_suffix(".new")
-    lines = (json.dumps({"problem": one.problem, "prompt": one.prompt, "kernel": one.kernel}) for one in found)
-    scratch.write_text("\n".join(lines) + "\n")
+    scratch.write_text("".join(json.dumps(asdict(one)) + "\n" for one in found))
     scratch.replace(path)
 
 
 def load(path: Path) -> list[Example]:
     """What ``write`` wrote."""
-    return [Example(**json.loads(line)) for line in path.read_text().splitlines()]
+    return [msgspec.json.decode(line, type=Example) for line in path.read_bytes().splitlines()]
+
+
+@final
+@dataclass(frozen=True, slots=True)
+class Beyond:
+    """What an archive holds that its corpus does not: kernels (up to layout) and cells, of how many."""
+
+    kernels: int
+    of_kernels: int
+    cells: int
+    of_cells: int
+    best: bool  # whether its best kernel is one of them
+
+
+def beyond(found: Sequence[Example], archive: Archive, problem: Problem) -> Beyond:
+    """How far an archive went beyond the corpus that its policy learned from."""
+    mine = [one for one in found if one.problem == problem.id]
+    known = {_mark(problem, one.kernel) for one in mine}
+    cells = {one.cell for one in mine}
+    kept = {one.program.digest: one for one in archive}.values()
+    new = {one.program.digest for one in kept if _mark(problem, one.program.text) not in known}
+    best = archive.best
+    return Beyond(
+        len(new),
+        len(kept),
+        len({one.cell for one in kept} - cells),
+        len({one.cell for one in kept}),
+        best is not None and best.program.digest in new,
+    )
+
+
+def _mark(problem: Problem, text: str) -> str:
+    return fingerprint(problem.program.with_text(text), problem.language)
 
 
 def best_rate(verified: Sequence[tuple[Example, Evaluation]]) -> float:

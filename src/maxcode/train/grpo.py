@@ -15,6 +15,7 @@ random numbers and position are TRL's; archive and stages are beside them (``div
 from __future__ import annotations
 
 import logging
+import os
 import re
 import warnings
 from collections.abc import Callable, Sequence
@@ -55,10 +56,10 @@ def prompts_of(config: TrainConfig) -> Prompts:
 
 
 def new_judge(config: TrainConfig, problems: Sequence[Problem], measuring: Measuring, folder: Path) -> Judge:
-    """The judge of a run, with empty archives."""
+    """The judge of a run, with empty archives; of several processes only the first writes."""
     progress = Progress(problems, config.grpo.prompts, config.rules, config.seed)
     rules = Rules(prompts_of(config), REWARDS[config.reward.kind](), config.advantage)
-    return Judge(progress, measuring, rules, folder)
+    return Judge(progress, measuring, rules, folder, writes=rank() == 0)
 
 
 def train(config: TrainConfig, learner: Learner, judge: Judge, folder: Path, watch: Watch = lambda line: None) -> Path:
@@ -109,7 +110,6 @@ def build_trainer(
         from accelerate.utils import gather_object
 
         judge.share = gather_object
-        judge.writes = trainer.accelerator.is_main_process
     return trainer
 
 
@@ -127,8 +127,7 @@ def arguments(config: TrainConfig, folder: Path) -> Any:
     from trl import GRPOConfig
 
     grpo = config.grpo
-    whole = grpo.prompts * grpo.generations
-    at_once = grpo.at_once or whole
+    at_once, pieces = portions(grpo, processes())
     try:
         return GRPOConfig(
             output_dir=str(folder),
@@ -136,7 +135,7 @@ def arguments(config: TrainConfig, folder: Path) -> Any:
             use_cpu=config.model.device == "cpu",
             bf16=config.model.dtype == "bfloat16",
             per_device_train_batch_size=at_once,
-            gradient_accumulation_steps=whole // at_once,
+            gradient_accumulation_steps=pieces,
             num_generations=grpo.generations,
             max_completion_length=grpo.max_completion,
             max_steps=grpo.steps,
@@ -159,6 +158,30 @@ def arguments(config: TrainConfig, folder: Path) -> Any:
         )
     except (TypeError, ValueError) as error:
         raise InputError(f"TRL does not take [grpo]: {error}") from error
+
+
+def processes() -> int:
+    """How many processes train together, as torchrun and accelerate tell each of them."""
+    return int(os.environ.get("WORLD_SIZE", "1"))
+
+
+def rank() -> int:
+    """Which of them this one is; 0 writes what all of them share."""
+    return int(os.environ.get("RANK", "0"))
+
+
+def portions(grpo: GrpoTable, count: int) -> tuple[int, int]:
+    """How many answers go through the model together in a process, and in how many pieces, so that ``count`` processes
+    together make one step; InputError where that cannot be."""
+    whole = grpo.prompts * grpo.generations
+    share = whole // count
+    at_once = grpo.at_once or share
+    if whole % count or share % at_once or at_once % grpo.generations:
+        raise InputError(
+            f"a step of {grpo.prompts} groups of {grpo.generations} answers cannot be shared by {count} processes "
+            f"in pieces of {at_once}: every piece must hold whole groups; change grpo.prompts or grpo.at_once"
+        )
+    return at_once, share // at_once
 
 
 def _vllm(grpo: GrpoTable) -> dict[str, Any]:

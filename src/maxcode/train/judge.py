@@ -94,7 +94,8 @@ class Rules:
 @final
 @dataclass(slots=True)
 class Judge:
-    """Judges the steps of one run; ``share`` joins lists of all processes, for trainers that have several."""
+    """Judges the steps of one run.  Where several processes train, ``share`` joins their lists, so that all keep the
+    same archive, and one ``writes``."""
 
     progress: Progress
     measuring: Measuring
@@ -123,9 +124,10 @@ class Judge:
     def resume(self, step: int) -> None:
         """Go back to how it was before ``step``; the progress is loaded apart, from the checkpoint."""
         self.measuring.resume(step)
-        self._samples.keep(lambda line: line.step < step)
-        self._steps.keep(lambda line: line.step < step)
-        self._valid = [line.valid for line in self._steps.read()]
+        if self.writes:
+            self._samples.keep(lambda line: line.step < step)
+            self._steps.keep(lambda line: line.step < step)
+        self._valid = [line.valid for line in self._steps.read() if line.step < step]
 
     def begin(self) -> None:
         """A step begins: what comes until the answers are judged is generation."""

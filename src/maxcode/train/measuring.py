@@ -87,13 +87,17 @@ class Batch:
 
 @final
 class Measuring:
-    """Measures answers, remembers kernels.  ``afresh`` times again what the evaluator has timed; None = never again."""
+    """Measures answers, remembers kernels.  ``afresh`` times again what the evaluator has timed; None = never again.
+    Of several processes each has a ``rank`` and a file of its own."""
 
-    def __init__(self, evaluator: Evaluator, afresh: Evaluator | None = None, folder: Path | None = None) -> None:
+    def __init__(
+        self, evaluator: Evaluator, afresh: Evaluator | None = None, folder: Path | None = None, rank: int = 0
+    ) -> None:
         self._evaluator = evaluator
         self._afresh = afresh
         self._known: dict[str, _Known] = defaultdict(_Known)
-        self._lines = Lines(folder / "measurements.jsonl" if folder is not None else None, Measurement)
+        name = f"measurements-{rank}.jsonl" if rank else "measurements.jsonl"
+        self._lines = Lines(folder / name if folder is not None else None, Measurement)
 
     def __len__(self) -> int:
         """How many distinct kernels have been seen."""

@@ -15,8 +15,20 @@ from maxcode.report.page import NAME, Part, laid_out
 from maxcode.search.archive import Kept
 from maxcode.train.assess import SHOWN, Assessment, Figures
 from maxcode.train.config import TrainConfig
+from maxcode.train.corpus import Beyond
 from maxcode.train.judge import Judge, StepLine
 from maxcode.types import Interval
+
+
+@final
+@dataclass(frozen=True, slots=True)
+class Beside:
+    """What is told beside a run: the fastest kernel of its corpus that was evaluated (0 = none was), what the archive
+    holds that the corpus does not, and the seconds of the phases."""
+
+    corpus_best: float
+    beyond: Mapping[str, Beyond]
+    seconds: Mapping[str, float]
 
 
 @final
@@ -25,8 +37,7 @@ class View:
     """What the page shows; ``measured`` is the best kernel's rate, measured anew."""
 
     config: TrainConfig
-    seconds: Mapping[str, float]
-    corpus_best: float
+    beside: Beside
     before: Assessment
     after: Assessment
     judge: Judge
@@ -108,12 +119,12 @@ def _policies(view: View) -> Html:
         rows += _pair(name, view.before.at(problem, number), view.after.at(problem, number))
     rows += _pair("all", view.before.whole, view.after.whole)
     caption = f"The policy before and after GRPO, in {view.unit}"
-    beside = f"The fastest of the kernels of the corpus that were evaluated: {view.corpus_best:.1f} {view.unit}."
+    beside = f"The fastest of the kernels of the corpus that were evaluated: {view.beside.corpus_best:.1f} {view.unit}."
     return join(
         [
             element("p", told, class_="explained"),
             scrolled("Before and after", table(caption, headings, rows), class_="wide"),
-            *([element("p", beside, class_="explained")] if view.corpus_best else []),
+            *([element("p", beside, class_="explained")] if view.beside.corpus_best else []),
         ]
     )
 
@@ -198,7 +209,7 @@ def _time(view: View, steps: Sequence[StepLine]) -> Html:
         f"{fresh} measurements, {per_minute:.0f} a minute of evaluating; one waited "
         f"{_mean(line.queue_s for line in steps):.1f} s for the lanes on average, which overlap."
     )
-    phases = [Row((name, f"{value:.0f}", "")) for name, value in view.seconds.items()]
+    phases = [Row((name, f"{value:.0f}", "")) for name, value in view.beside.seconds.items()]
     return join(
         [
             table("Seconds of the steps", ("Part", "In all", "A step"), rows),
@@ -220,10 +231,18 @@ def _archive(view: View) -> Html:
             Row((*in_words(cell), str(one.made + 1), f"{one.quality:.1f}", bar(one.quality / elites[0][1].quality)))
             for cell, one in elites
         ]
-        told = f"{name}: {len(archive)} correct kernels in {len(elites)} cells."
+        told = f"{name}: {len(archive)} correct kernels in {len(elites)} cells.{_beyond(view, name)}"
         headings = ("Techniques", "Sizes", "Step", view.unit, "Speed")
         parts += [element("p", told, class_="explained"), table("The best of every cell", headings, rows)]
     return join(parts)
+
+
+def _beyond(view: View, name: str) -> str:
+    found = view.beside.beyond.get(name)
+    if found is None:
+        return ""
+    told = f" Of these {found.kernels} kernels and {found.cells} cells are not in the corpus"
+    return f"{told}; the best kernel is {'one of those' if found.best else 'in the corpus'}."
 
 
 def _best(view: View, best: Kept) -> Html:

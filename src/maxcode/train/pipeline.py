@@ -35,11 +35,22 @@ from maxcode.stats import RaceRule
 from maxcode.train import corpus as kernels
 from maxcode.train.assess import Assessment, as_json, assess, generator, stages_to_ask
 from maxcode.train.config import TrainConfig
-from maxcode.train.grpo import Learner, last_whole, new_judge, prompts_of, require_train, step_of, train
+from maxcode.train.corpus import Beyond, beyond
+from maxcode.train.grpo import (
+    Learner,
+    last_whole,
+    new_judge,
+    processes,
+    prompts_of,
+    rank,
+    require_train,
+    step_of,
+    train,
+)
 from maxcode.train.judge import Judge, StepLine
 from maxcode.train.measuring import Measuring, open_training
 from maxcode.train.model import load_model, load_tokenizer, size
-from maxcode.train.page import View, write_page
+from maxcode.train.page import Beside, View, write_page
 from maxcode.train.pretrain import pretrained
 from maxcode.train.rewards import rate
 from maxcode.types import Action, Interval, Machine, Problem
@@ -110,7 +121,8 @@ class Local:
 
 class Result(msgspec.Struct, frozen=True, kw_only=True):
     """What came of a run.  ``corpus_best`` is the fastest of the kernels of the corpus that were evaluated,
-    ``best`` the fastest of all, measured anew."""
+    ``best`` the fastest of all, measured anew; ``beyond`` says by problem what the archive holds that the corpus does
+    not."""
 
     seconds: dict[str, float]
     parameters: int
@@ -120,12 +132,20 @@ class Result(msgspec.Struct, frozen=True, kw_only=True):
     after: dict[str, Any]
     best: Interval | None
     best_step: int | None
+    beyond: dict[str, Beyond]
     report: str
 
 
 def run(config: TrainConfig, out: Path, bench: Bench, say: Say = lambda note: None) -> Result:
     """Everything, resumed where it was broken off; the same command on a finished run only reports it again."""
     require_train()
+    if processes() > 1 and (not config.model.path or config.assess.samples):
+        raise InputError(
+            f"{processes()} processes train a model that is given, and assess none: pre-train in one process, name its "
+            "folder as model.path, and set assess.samples = 0"
+        )
+    if rank():  # the first process owns the folder
+        return _Run(config, out, bench, bench.problems(config), say).go()
     with _owned(out):
         problems = bench.problems(config)
         check_header(out, _header(config, problems, bench.machine), frozenset({"machine"}))
@@ -137,9 +157,10 @@ class _Run:
     def __init__(self, config: TrainConfig, out: Path, bench: Bench, problems: Sequence[Problem], say: Say) -> None:
         self._config, self._out, self._bench, self._say = config, out, bench, say
         self._problems = problems
-        self._clock = _Clock(out / "seconds.json")
+        self._clock = _Clock(out / (f"seconds-{rank()}.json" if rank() else "seconds.json"))
 
     def go(self) -> Result:
+        corpus: list[kernels.Example] = []
         corpus_best = 0.0
         if not self._config.model.path:
             with self._clock.phase("corpus"):
@@ -154,7 +175,8 @@ class _Run:
         with self._clock.phase("grpo"):
             judge = self._learned(learner)
         with self._clock.phase("after"):
-            after = self._assessed("after", self._final()) if self._config.grpo.steps else Assessment(())
+            assesses = self._config.grpo.steps and self._config.assess.samples
+            after = self._assessed("after", self._final()) if assesses else Assessment(())
         with self._clock.phase("best"):
             best, measured = self._best(judge)
         result = Result(
@@ -166,9 +188,10 @@ class _Run:
             after=json.loads(as_json(after)) if after.answers else {},
             best=measured,
             best_step=best.made if best is not None else None,
+            beyond=self._beyond(corpus, judge),
             report=str(self._out / "report.html"),
         )
-        return self._written(result, before, after, judge, best)
+        return result if rank() else self._written(result, before, after, judge, best)
 
     def _corpus(self) -> tuple[list[kernels.Example], float]:
         path, checked = self._out / "corpus.jsonl", self._out / "corpus.json"
@@ -213,7 +236,7 @@ class _Run:
 
     def _learned(self, learner: Learner) -> Judge:
         folder = self._out / "grpo"
-        measuring = Measuring(self._bench.training, self._bench.afresh, folder)
+        measuring = Measuring(self._bench.training, self._bench.afresh, folder, rank())
         judge = new_judge(self._config, self._problems, measuring, folder)
         steps = self._config.grpo.steps
         if not steps:
@@ -241,7 +264,7 @@ class _Run:
         """The best kernel of the archives, measured anew."""
         found = [(problem, judge.progress.archive(problem.id).best) for problem in self._problems]
         leaders = [(problem, one) for problem, one in found if one is not None]
-        if not leaders:
+        if not leaders or rank():
             return None, None
         problem, best = max(leaders, key=lambda entry: entry[1].quality)
         evaluation = anyio.run(self._bench.assessing.evaluate, problem, Action(best.program))
@@ -250,10 +273,16 @@ class _Run:
             (self._out / "best" / path).write_text(text)
         return best, rate(evaluation)
 
+    def _beyond(self, corpus: Sequence[kernels.Example], judge: Judge) -> dict[str, Beyond]:
+        if not corpus:
+            return {}
+        return {one.id: beyond(corpus, judge.progress.archive(one.id), one) for one in self._problems}
+
     def _written(
         self, result: Result, before: Assessment, after: Assessment, judge: Judge, best: Kept | None
     ) -> Result:
-        view = View(self._config, result.seconds, result.corpus_best, before, after, judge, best, result.best)
+        beside = Beside(result.corpus_best, result.beyond, result.seconds)
+        view = View(self._config, beside, before, after, judge, best, result.best)
         write_page(self._out, view)
         scratch = self._out / f"{RESULT}.new"
         scratch.write_bytes(msgspec.json.format(msgspec.json.encode(result)) + b"\n")
