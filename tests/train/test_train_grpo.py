@@ -150,6 +150,19 @@ def test_every_measured_kernel_is_kept_and_the_archive_is_a_result_of_the_run(tm
     assert (final / "model.safetensors").exists()
 
 
+def test_trackers_are_told_of_rates_seconds_stages_and_cells(tmp_path: Path) -> None:
+    """What transformers' `report_to` passes on is what the trainer logs."""
+    told, judge, learner = toy(tmp_path, Table(rule=grpo_driver.worth))
+    train(told, learner, judge, tmp_path)
+    logged = json.loads((tmp_path / "checkpoint-2" / "trainer_state.json").read_text())["log_history"][1]
+    line = judge.steps[1]
+    assert logged["kernels/best"] == line.best
+    assert logged["kernels/unique"] == line.unique
+    assert logged["seconds/generate"] == pytest.approx(line.generate_s)
+    assert (logged["stage/scale"], logged["cells/scale"]) == (line.stages["scale"], line.cells["scale"])
+    assert logged["rewards/score/mean"] == pytest.approx(line.score, abs=1e-6)
+
+
 def test_prompts_of_later_steps_show_kernels_of_earlier_ones(tmp_path: Path) -> None:
     _, judge, _ = toy(tmp_path, Table(rule=grpo_driver.worth))
     texts = [f"void f{'x' * number}();" for number in range(8)]

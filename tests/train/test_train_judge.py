@@ -245,6 +245,7 @@ def test_prompts_state_what_is_permitted_and_show_the_kernel() -> None:
     (shown,) = found.archive("scale").elites().values()
     text = Compact().ask(problem, [shown])
     assert text == f"<bos>//scale\n//restrict\n//simd\n//from\n{numbered(3)}//to\n"
+    assert "//threads" not in Compact().ask(PROBLEM), "small models learn of kernels on one core"
     chat = Chat().ask(problem, [shown])
     assert [message["role"] for message in chat] == ["system", "user"]
     told = chat[1]["content"]

@@ -122,22 +122,27 @@ def figures(answers: Sequence[AnswerLine]) -> Figures:
     )
 
 
+@final
+@dataclass(frozen=True, slots=True)
+class Exam:
+    """What policies are asked, as (staged problem, stage), who measures their answers, and where these are written."""
+
+    config: TrainConfig
+    asked: Sequence[tuple[Problem, int]]
+    evaluator: Evaluator
+    folder: Path
+
+
 def assess(
-    config: TrainConfig,
-    asked: Sequence[tuple[Problem, int]],
-    speaks: tuple[Generates, Prompts],
-    evaluator: Evaluator,
-    folder: Path,
-    say: Callable[[int, int], None] = lambda done, whole: None,
+    exam: Exam, generate: Generates, prompts: Prompts, say: Callable[[int, int], None] = lambda done, whole: None
 ) -> Assessment:
-    """Ask ``config.assess.samples`` answers for each (staged problem, stage) and measure them; what is written in
-    ``folder`` already is not asked again."""
-    lines = Lines(folder / "answers.jsonl", AnswerLine)
+    """Ask a policy ``config.assess.samples`` answers for each stage and measure them; what is written in the folder
+    already is not asked again."""
+    config, lines = exam.config, Lines(exam.folder / "answers.jsonl", AnswerLine)
     known = list(lines.read())
-    generate, prompts = speaks
-    measuring = Measuring(evaluator, None, folder)
-    measuring.resume(len(asked))
-    for number, (problem, stage) in enumerate(asked):
+    measuring = Measuring(exam.evaluator, None, exam.folder)
+    measuring.resume(len(exam.asked))
+    for number, (problem, stage) in enumerate(exam.asked):
         done = sum((one.problem, one.stage) == (problem.id, stage) for one in known)
         if done < config.assess.samples:
             seed = random.Random(f"{config.seed}/{problem.id}/{stage}").getrandbits(31)
@@ -145,7 +150,7 @@ def assess(
             actions = [prompts.read(problem, one) for one in completions]
             for line in _measured(problem, stage, actions, measuring)[done:]:
                 lines.append(line)
-        say(number + 1, len(asked))
+        say(number + 1, len(exam.asked))
     return Assessment(tuple(lines.read()))
 
 

@@ -27,12 +27,11 @@ from maxcode.search.archive import Archive, Cell, Kept
 from maxcode.source import fingerprint
 from maxcode.techniques import cell, used
 from maxcode.train.config import CorpusTable
-from maxcode.train.prompts import Compact, plain_layout
+from maxcode.train.prompts import ON_ONE_CORE, Compact, plain_layout
 from maxcode.train.rewards import rate
 from maxcode.types import Action, Evaluation, Outcome, Problem, Program
 
 EXTRA, SHOWN = 0.3, 0.5  # a technique beside those used; an earlier kernel in the prompt
-ON_ONE_CORE = frozenset({"restrict", "simd", "tiling", "unrolling", "packing", "prefetch", "pragmas"})
 
 
 @final

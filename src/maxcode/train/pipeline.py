@@ -33,7 +33,7 @@ from maxcode.roles import Evaluator
 from maxcode.search.archive import Kept
 from maxcode.stats import RaceRule
 from maxcode.train import corpus as kernels
-from maxcode.train.assess import Assessment, as_json, assess, generator, stages_to_ask
+from maxcode.train.assess import Assessment, Exam, as_json, assess, generator, stages_to_ask
 from maxcode.train.config import TrainConfig
 from maxcode.train.corpus import Beyond, beyond
 from maxcode.train.grpo import (
@@ -231,8 +231,8 @@ class _Run:
 
         told(0, 1)
         asked = stages_to_ask(self._problems, self._config.rules.stages)
-        speaks = generator(self._config, learner), prompts_of(self._config)
-        return assess(self._config, asked, speaks, self._bench.assessing, self._out / name, told)
+        exam = Exam(self._config, asked, self._bench.assessing, self._out / name)
+        return assess(exam, generator(self._config, learner), prompts_of(self._config), told)
 
     def _learned(self, learner: Learner) -> Judge:
         folder = self._out / "grpo"

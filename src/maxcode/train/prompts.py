@@ -22,10 +22,11 @@ from maxcode.policy.llm import entry_of, messages
 from maxcode.reached import Reached
 from maxcode.search.archive import Kept
 from maxcode.source import fenced
-from maxcode.techniques import TECHNIQUES
 from maxcode.types import Action, Observation, Problem, Section, State
 
 BOS = "<bos>"
+ON_ONE_CORE = frozenset({"restrict", "simd", "tiling", "unrolling", "packing", "prefetch", "pragmas"})
+"""What a problem that permits everything permits in a compact prompt: small models know nothing else."""
 
 
 class Prompts(Protocol):
@@ -46,7 +47,7 @@ class Compact:
     """Prompts of a line per fact, completions that are nothing but the file."""
 
     def ask(self, problem: Problem, shown: Sequence[Kept] = ()) -> str:
-        permitted = TECHNIQUES if problem.permitted is None else sorted(problem.permitted)
+        permitted = sorted(ON_ONE_CORE if problem.permitted is None else problem.permitted)
         head = [f"//{problem.id}", *(f"//{name}" for name in permitted)]
         for one in shown:
             head += ["//from", plain_layout(one.program.text)]
