@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import tempfile
 from collections.abc import Callable
 from pathlib import Path
 
@@ -14,6 +15,9 @@ Attack = Callable[..., list[Ran]]
 
 
 def let_others_in(folder: Path) -> None:
-    """Open pytest's own folder, and those above it that are ours, to the sandbox's user."""
-    for path in (folder, *folder.parents[:2]):
+    """Open a folder of pytest's, and those above it up to the one for temporary files, to the sandbox's user."""
+    temporary = Path(tempfile.gettempdir())
+    for path in (folder, *folder.parents):
+        if path == temporary or not path.is_relative_to(temporary):
+            return
         path.chmod(0o755)

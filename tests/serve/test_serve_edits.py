@@ -50,6 +50,7 @@ TEXT = st.lists(LINE, min_size=1, max_size=14).map(lambda lines: "".join(f"{line
 @example("a\n", "b\n")
 @example("a\nb\na\nb\n", "a\nb\nb\na\nb\n")
 @example("}\n}\n}\n", "}\n}\n")
+@example("a\nc\nb\nc\n", "\tb\nc\na\nc\nb\n")  # what the second block looks for stands in what the first one brings
 def test_blocks_turn_any_text_into_any_other(before: str, after: str) -> None:
     told = edits(before, after)
     if told is None:

@@ -8,7 +8,7 @@ line that is not blank and does not change, where there is one.
 from __future__ import annotations
 
 import difflib
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import final
 
@@ -52,7 +52,7 @@ def edits(before: str, after: str) -> str | None:
         blocks = [_block(old, new, span) for span in spans]
         told = written(blocks)
         wrong = [span for span, block in zip(spans, blocks, strict=True) if not _is_unique(block.search, old)]
-        if not wrong and not _has_marker(blocks) and _gives(before, told, after):
+        if not wrong and not _has_marker(blocks) and _apply_in_turn(blocks, old, new) and _gives(before, told, after):
             return told
         if len(spans) == 1 and spans[0].end - spans[0].start == len(old):
             return None
@@ -70,6 +70,19 @@ def _gives(before: str, told: str, after: str) -> bool:
     if before == after:
         return True
     return read(told, Program({"program": before}), "cpp", "edits") == Program({"program": after})
+
+
+def _apply_in_turn(blocks: list[Block], old: list[str], new: list[str]) -> bool:
+    """Whether a reader gets it right that puts one block after another where its text is found first: what a block
+    looks for may stand in what an earlier one has brought."""
+    text = _text(old)
+    for block in blocks:
+        text = text.replace(_text(block.search), _text(block.replace), 1)
+    return text == _text(new)
+
+
+def _text(lines: Sequence[str]) -> str:
+    return "".join(f"{line}\n" for line in lines)
 
 
 def _has_marker(blocks: list[Block]) -> bool:
