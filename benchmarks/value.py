@@ -22,10 +22,10 @@ from collections import Counter
 from pathlib import Path
 from typing import Any
 
-from maxcode.train.dataset import families
-from maxcode.train.evaluation import Plan, evaluate, summary, table, transferred
-from maxcode.train.fitting import BASELINES, MODELS, Fit
-from maxcode.train.pairs import Pair, read_pairs, run_folders
+from maxcode.train.to_go.dataset import families
+from maxcode.train.to_go.evaluation import Plan, evaluate, summary, table, transferred
+from maxcode.train.to_go.fitting import BASELINES, MODELS, Fit
+from maxcode.train.to_go.pairs import Pair, read_pairs, run_folders
 
 SINGLE = ("refine", "best-of-n", "effi-learner")
 

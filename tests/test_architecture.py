@@ -108,7 +108,7 @@ def test_the_core_never_imports_torch_or_numpy() -> None:
 
 
 def test_nothing_heavy_is_loaded_by_the_command_line_or_by_a_value_model_of_trees() -> None:
-    modules = "maxcode.cli, maxcode.value, maxcode.train.to_go, maxcode.train.fitting, maxcode.train.grpo"
+    modules = "maxcode.cli, maxcode.value, maxcode.train.to_go, maxcode.train.to_go.fitting, maxcode.train.grpo"
     code = f"import sys, {modules}; print([name for name in {sorted(HEAVY)!r} if name in sys.modules])"
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     assert done.stdout.strip() == "[]"

@@ -11,9 +11,9 @@ import sys
 from pathlib import Path
 
 from maxcode.train import tuning
-from maxcode.train.dataset import assembled
-from maxcode.train.fitting import Fit, fit
-from maxcode.train.pairs import read_pairs, run_folders
+from maxcode.train.to_go.dataset import assembled
+from maxcode.train.to_go.fitting import Fit, fit
+from maxcode.train.to_go.pairs import read_pairs, run_folders
 from maxcode.value import Shape
 
 

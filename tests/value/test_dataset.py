@@ -12,9 +12,9 @@ from hypothesis import strategies as st
 from value_help import several
 
 from maxcode.errors import InputError
-from maxcode.train.dataset import DATA, assembled, families, split, write_data
-from maxcode.train.evaluation import folded
-from maxcode.train.pairs import Pair, read_pairs, run_folders
+from maxcode.train.to_go.dataset import DATA, assembled, families, split, write_data
+from maxcode.train.to_go.evaluation import folded
+from maxcode.train.to_go.pairs import Pair, read_pairs, run_folders
 from maxcode.value import PRESETS, Edges, preset, quantile_edges
 
 PROBLEMS = ["a", "b", "c", "d", "e"]

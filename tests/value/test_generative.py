@@ -14,11 +14,11 @@ import pytest
 from value_help import several
 
 from maxcode.errors import InputError
-from maxcode.train.dataset import Dataset, assembled
-from maxcode.train.evaluation import told_of
-from maxcode.train.figures import figures
-from maxcode.train.fitting import Fit, fit
-from maxcode.train.pairs import read_pairs, run_folders
+from maxcode.train.to_go.dataset import Dataset, assembled
+from maxcode.train.to_go.evaluation import told_of
+from maxcode.train.to_go.figures import figures
+from maxcode.train.to_go.fitting import Fit, fit
+from maxcode.train.to_go.pairs import read_pairs, run_folders
 from maxcode.value import Generative, Saved, Shape, load, save
 from maxcode.value.generative import open_network
 from maxcode.value.text import VERSION, prompt

@@ -19,13 +19,13 @@ from value_help import several
 
 from maxcode.errors import InputError
 from maxcode.report.run import read_run
-from maxcode.train.boosting import fit_trees
-from maxcode.train.dataset import Dataset, assembled
-from maxcode.train.evaluation import Plan, evaluate, summary, told_of
-from maxcode.train.figures import SHARES, figures
-from maxcode.train.fitting import MODELS, Fit, fit, rows
-from maxcode.train.pairs import read_pairs, run_folders
 from maxcode.train.to_go import Training, train_to_go
+from maxcode.train.to_go.boosting import fit_trees
+from maxcode.train.to_go.dataset import Dataset, assembled
+from maxcode.train.to_go.evaluation import Plan, evaluate, summary, told_of
+from maxcode.train.to_go.figures import SHARES, figures
+from maxcode.train.to_go.fitting import MODELS, Fit, fit, rows
+from maxcode.train.to_go.pairs import read_pairs, run_folders
 from maxcode.types import Action
 from maxcode.value import load, read, situation
 from maxcode.value.features import NAMES, features

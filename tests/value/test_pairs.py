@@ -17,7 +17,7 @@ from maxcode.report.run import read_run
 from maxcode.reward import banked, reward_to_go
 from maxcode.search import Refine
 from maxcode.testing import Scripted, Table, toy_problem
-from maxcode.train.pairs import Pair, pairs_of, read_pairs, run_folders
+from maxcode.train.to_go.pairs import Pair, pairs_of, read_pairs, run_folders
 
 
 def chain(folder: Path, rewards: list[float]) -> Path:

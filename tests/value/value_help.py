@@ -15,7 +15,7 @@ from maxcode.report.run import read_run
 from maxcode.roles import Search
 from maxcode.search import BestOfN, CudaLlm, Refine
 from maxcode.testing import Scripted, Table, toy_problem
-from maxcode.train.pairs import Pair, pairs_of
+from maxcode.train.to_go.pairs import Pair, pairs_of
 from maxcode.types import Result
 
 SEARCHES: dict[str, Search] = {

@@ -8,7 +8,8 @@ from typing import Generic, TypeVar
 
 import msgspec
 
-from maxcode.errors import InputError, RecordError
+from maxcode.errors import RecordError
+from maxcode.lines import append_line, open_lines
 
 L = TypeVar("L", bound=msgspec.Struct)
 
@@ -20,23 +21,14 @@ class Lines(Generic[L]):
         self._path = path
         self._kept: list[L] = []
         self._decode = msgspec.json.Decoder(kind).decode
-        if path is not None:
-            try:
-                path.parent.mkdir(parents=True, exist_ok=True)
-            except OSError as error:
-                raise InputError(f"cannot write to {path.parent}: {error.strerror}; choose another --out") from error
 
     def append(self, line: L) -> None:
         """Write one line and hand it to the operating system before returning."""
         if self._path is None:
             self._kept.append(line)
             return
-        with self._path.open("ab+") as file:
-            end = file.tell()
-            torn = end > 0 and _last_byte(self._path) != b"\n"
-            if torn:
-                file.truncate(self._path.read_bytes().rfind(b"\n") + 1)
-            file.write(msgspec.json.encode(line) + b"\n")
+        with open_lines(self._path) as file:
+            append_line(file, msgspec.json.encode(line), self._path.name)
 
     def read(self) -> Iterator[L]:
         """The lines in order; RecordError, with its number, for one that is damaged."""
@@ -60,9 +52,3 @@ class Lines(Generic[L]):
         scratch = self._path.with_suffix(".new")
         scratch.write_bytes(b"".join(msgspec.json.encode(line) + b"\n" for line in left))
         scratch.replace(self._path)
-
-
-def _last_byte(path: Path) -> bytes:
-    with path.open("rb") as file:
-        file.seek(-1, 2)
-        return file.read(1)

@@ -28,8 +28,8 @@ from maxcode.value.generative import needs_extra, open_network
 from maxcode.value.text import VERSION, prompt
 
 if TYPE_CHECKING:
-    from maxcode.train.dataset import Dataset
-    from maxcode.train.fitting import Fit
+    from maxcode.train.to_go.dataset import Dataset
+    from maxcode.train.to_go.fitting import Fit
 
 BATCH, EPOCHS, RATES = 8, 1, {"base": 2e-3, "lora": 1e-3, "named": 1e-4}
 CHECKPOINT = "checkpoint.safetensors"
@@ -61,7 +61,7 @@ class Stage:
 
 def tune(data: Dataset, how: Fit) -> tuple[Model, Predictor]:
     """A generative model of the training side, written to ``how.folder``; goes on where a killed one stopped."""
-    from maxcode.train.fitting import rows
+    from maxcode.train.to_go.fitting import rows
 
     network = needs_extra()
     situations, labels = rows(data, data.train)

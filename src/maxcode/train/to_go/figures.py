@@ -25,7 +25,7 @@ from itertools import pairwise
 from typing import TypeVar, final
 
 from maxcode.stats import mean_ranks
-from maxcode.train.pairs import Pair
+from maxcode.train.to_go.pairs import Pair
 
 T = TypeVar("T")
 LEAST = 5  # states of a problem below which ranks say nothing

@@ -15,7 +15,7 @@ from pathlib import Path
 from typing import Any, final
 
 from maxcode.errors import InputError
-from maxcode.train.pairs import Pair
+from maxcode.train.to_go.pairs import Pair
 from maxcode.value import QUANTILE, RELATIVE, Edges, described, preset, quantile_edges
 
 LEAST_PAIRS = 20

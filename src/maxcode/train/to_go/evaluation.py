@@ -15,10 +15,10 @@ from itertools import pairwise
 from pathlib import Path
 from typing import Any, final
 
-from maxcode.train.dataset import Dataset, assembled, families
-from maxcode.train.figures import Curve, Figures, Told, figures, needed
-from maxcode.train.fitting import Fit, fit
-from maxcode.train.pairs import Pair
+from maxcode.train.to_go.dataset import Dataset, assembled, families
+from maxcode.train.to_go.figures import Curve, Figures, Told, figures, needed
+from maxcode.train.to_go.fitting import Fit, fit
+from maxcode.train.to_go.pairs import Pair
 from maxcode.value import Predictor
 
 FOLDS = 5

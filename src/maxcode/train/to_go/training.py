@@ -11,11 +11,11 @@ from typing import Any, final
 import msgspec
 
 from maxcode.errors import InputError
-from maxcode.train.dataset import Dataset, about, assembled, split, write_data
-from maxcode.train.evaluation import Plan, asked, evaluate, summary, told_of
-from maxcode.train.figures import figures
-from maxcode.train.fitting import BASELINES, Fit, check_model, fit
-from maxcode.train.pairs import Pair, Target, read_pairs, run_folders
+from maxcode.train.to_go.dataset import Dataset, about, assembled, split, write_data
+from maxcode.train.to_go.evaluation import Plan, asked, evaluate, summary, told_of
+from maxcode.train.to_go.figures import figures
+from maxcode.train.to_go.fitting import BASELINES, Fit, check_model, fit
+from maxcode.train.to_go.pairs import Pair, Target, read_pairs, run_folders
 from maxcode.value import QUANTILE, RELATIVE, SMALL, Predictor, Saved, described, preset, save
 from maxcode.value.folder import FORMAT
 

@@ -9,9 +9,9 @@ from pathlib import Path
 from typing import final
 
 from maxcode.errors import unknown
-from maxcode.train.boosting import fit_trees
-from maxcode.train.dataset import Dataset
-from maxcode.train.pairs import Pair
+from maxcode.train.to_go.boosting import fit_trees
+from maxcode.train.to_go.dataset import Dataset
+from maxcode.train.to_go.pairs import Pair
 from maxcode.value import SMALL, Constant, FastestSoFar, Model, Predictor, Random, Shape, Situation, Trees
 
 MODELS = {
@@ -48,7 +48,7 @@ def fit(name: str, data: Dataset, how: Fit) -> tuple[Model, Predictor]:
     """The model called ``name`` on the training side, and what predicts with it."""
     check_model(name)
     if name == "generative":
-        from maxcode.train.tuning import tune
+        from maxcode.train.to_go.tuning import tune
 
         return tune(data, how)
     model = _fitted(name, data, how.seed)
