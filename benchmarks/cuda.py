@@ -34,30 +34,11 @@ from maxcode.types import Action, Evaluation, Problem, State, Step
 
 HERE = Path(__file__).parent
 PAIRS = HERE / "cuda_pairs"
+KNOWN = (HERE / "cuda_known" / "reference.py").read_text()
 GALLERY = HERE.parent / "tests" / "evaluate" / "gallery_cuda"
 UNITS = (2, 3, 5)
 ON_CUDA = {"module": {"device": "cuda"}}
 Row = dict[str, Any]
-
-KNOWN = """import torch
-import torch.nn as nn
-
-
-class Model(nn.Module):
-    def forward(self, x, y):
-        kept = x
-        for _ in range(TIMES):
-            kept = torch.maximum(kept * 0.99, torch.minimum(x, y))
-        return kept
-
-
-def get_inputs():
-    return [torch.randn(4096, 2048), torch.randn(4096, 2048)]
-
-
-def get_init_inputs():
-    return []
-"""
 
 
 def main() -> int:
@@ -129,8 +110,10 @@ def known() -> Iterator[tuple[str, Measure]]:
 def _known(times: int) -> Measure:
     async def measure(evaluator: ModuleEvaluator) -> Row:
         problem = load(GALLERY / "reference.py", overrides=ON_CUDA).problem
-        problem = replace(problem, program=problem.program.with_text(KNOWN.replace("TIMES", str(8 * times))))
-        text = KNOWN.replace("TIMES", "8").replace("class Model", "class ModelNew")
+        problem = replace(
+            problem, program=problem.program.with_text(KNOWN.replace("TIMES = 8", f"TIMES = {8 * times}"))
+        )
+        text = KNOWN.replace("class Model", "class ModelNew")
         found = figures(await judged(evaluator, problem, text))
         error = found["speedup"] / times - 1 if found["speedup"] is not None else None
         held = error is not None and found["low"] <= times <= found["high"]

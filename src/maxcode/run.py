@@ -94,6 +94,11 @@ def optimize_source(
     verdict = _write(request, out, result, found, notes)
     if not request.certificate or not verdict.confirmed:
         return verdict
+    return _certified(verdict, loaded, request, out, say)
+
+
+def _certified(verdict: Verdict, loaded: Loaded, request: Request, out: Path, say: Callable[[str], None]) -> Verdict:
+    """The verdict with its certificate, which is in the report then, too."""
     claim, options = _claim(loaded, request)
     certificate = certified(out, claim, options, request.seed, say)
     write_report(out)  # once more, with the certificate in it

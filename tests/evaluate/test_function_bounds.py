@@ -9,6 +9,7 @@ from pathlib import Path
 
 import anyio
 import pytest
+from small_gemm import GEMM, IKJ, small
 
 from maxcode.evaluate import function
 from maxcode.evaluate.build import Builder
@@ -21,27 +22,7 @@ from maxcode.evaluate.program import ProgramEvaluator
 from maxcode.evaluate.roofline import Memory, memory_of
 from maxcode.evaluate.sandbox import Sandbox
 from maxcode.evaluate.unseen import Unseen
-from maxcode.problems import load
-from maxcode.types import Action, Evaluation, Harsher, Interval, Outcome, Problem, Timing
-
-GEMM = Path(__file__).parents[2] / "examples" / "gemm"
-IKJ = """#include <string.h>
-#include "gemm.h"
-void gemm(int m, int n, int k, const double *A, const double *B, double *C) {
-    memset(C, 0, sizeof *C * (size_t)m * (size_t)n);
-    for (int i = 0; i < m; i++)
-        for (int p = 0; p < k; p++)
-            for (int j = 0; j < n; j++) C[i * n + j] += A[i * k + p] * B[p * n + j];
-}
-"""
-
-
-def small(folder: Path) -> Problem:
-    problem = load(folder).problem
-    function = replace(
-        spec_of(problem), calls=40, timed=((120, 120, 120),), checked=((1, 1, 1), (7, 17, 5), (33, 8, 64))
-    )
-    return replace(problem, spec=replace(problem.spec, function=function))
+from maxcode.types import Action, Evaluation, Harsher, Interval, Outcome, Timing
 
 
 @pytest.fixture(scope="module")

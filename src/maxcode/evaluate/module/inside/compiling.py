@@ -179,9 +179,25 @@ def catch_triton(units: Units) -> None:
         return  # the candidate's own import says so
     target = GPUTarget("cuda", int(os.environ["MAXCODE_CUDA_ARCH"].strip("sma_")), 32)
 
-    class Nowhere:
-        """The driver of a GPU that is not here."""
+    own = jit.JITFunction.run
 
+    def run(self: Any, *args: Any, grid: Any, warmup: bool = False, **kwargs: Any) -> Any:
+        try:
+            kernel = own(self, *args, grid=grid, warmup=True, **kwargs)
+        except Exception as error:
+            units.add("triton", f"{type(error).__name__}: {error}", "", False)
+            raise
+        units.add("triton", registers(kernel, target.arch, units.scratch), "", True)
+        return kernel
+
+    drivers.set_active(driver_of(target))
+    jit.JITFunction.run = run
+
+
+def driver_of(target: Any) -> Any:
+    """What Triton asks of a GPU, answered for one that is not here."""
+
+    class Nowhere:
         @classmethod
         def is_active(cls) -> bool:
             return True
@@ -212,19 +228,7 @@ def catch_triton(units: Units) -> None:
         def clear_cache(self, cache: Any) -> None:
             return None
 
-    own = jit.JITFunction.run
-
-    def run(self: Any, *args: Any, grid: Any, warmup: bool = False, **kwargs: Any) -> Any:
-        try:
-            kernel = own(self, *args, grid=grid, warmup=True, **kwargs)
-        except Exception as error:
-            units.add("triton", f"{type(error).__name__}: {error}", "", False)
-            raise
-        units.add("triton", registers(kernel, target.arch, units.scratch), "", True)
-        return kernel
-
-    drivers.set_active(Nowhere())
-    jit.JITFunction.run = run
+    return Nowhere()
 
 
 def registers(kernel: Any, arch: int, scratch: str) -> str:

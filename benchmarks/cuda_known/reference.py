@@ -1,0 +1,22 @@
+"""A chain of TIMES passes over memory: with another number it does a known multiple of the work."""
+
+import torch
+import torch.nn as nn
+
+TIMES = 8
+
+
+class Model(nn.Module):
+    def forward(self, x, y):
+        kept = x
+        for _ in range(TIMES):
+            kept = torch.maximum(kept * 0.99, torch.minimum(x, y))
+        return kept
+
+
+def get_inputs():
+    return [torch.randn(4096, 2048), torch.randn(4096, 2048)]
+
+
+def get_init_inputs():
+    return []
