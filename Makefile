@@ -11,15 +11,21 @@ TORCH := 2.13.0
 VENV := .venv
 BIN := $(VENV)/bin
 # Two at once: most tests wait for a compiler; what is timed takes turns in any case.
-PYTEST := $(BIN)/pytest -n 2 --dist worksteal
+PYTEST := $(BIN)/pytest -n 2 --dist worksteal --durations 25
 STAMP := $(VENV)/.installed
 
-.PHONY: env system demo demo-rl test test-all lint redteam clean
+.PHONY: env system browser slurm demo demo-rl test test-all lint redteam clean
 
 env: system $(STAMP)
 
 system:
 	@sh scripts/system-packages.sh
+
+browser:
+	@sh scripts/system-packages.sh browser
+
+slurm:
+	@sh scripts/system-packages.sh slurm
 
 $(STAMP): pyproject.toml
 	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' || \
@@ -41,10 +47,10 @@ lint: env
 	$(BIN)/ruff check .
 	$(BIN)/mypy
 
-test: lint
+test: browser lint
 	$(PYTEST) -m 'not slow'
 
-test-all: lint
+test-all: browser slurm lint
 	$(PYTEST)
 
 redteam: env

@@ -33,7 +33,7 @@ from maxcode.evaluate.module.sides import REFERENCE, Side, Stage
 from maxcode.evaluate.module.track import Failed, open_track
 from maxcode.evaluate.sandbox import Sandbox
 from maxcode.problems import expanded, load
-from maxcode.problems.suites import PREFIX
+from maxcode.problems.kernelbench import PREFIX
 from maxcode.run import Request, Verdict, optimize_source
 from maxcode.shapes import SMALL, Row, shaped, shrink_sources
 from maxcode.stats import median_interval
@@ -47,7 +47,8 @@ def main() -> None:
     options = arguments()
     options.out.mkdir(parents=True, exist_ok=True)
     if options.what == "count":
-        sources = expanded(Path(f"{PREFIX}{level}") for level in options.levels)
+        listing = expanded(Path(f"{PREFIX}{level}") for level in options.levels)
+        sources = [one.path for one in listing.sources]
         rows = resumed(options.out / "count.jsonl", sources, counted)
         summary = totals(rows)
         show_count(rows, summary)
@@ -124,7 +125,7 @@ def counted(source: Path) -> Cells:
     print(f"{source}: {row.refused or 'runs'}", file=sys.stderr, flush=True)
     ended = os.times()
     cost = {"wall_s": round(time.monotonic() - wall, 1), "cpu_s": round(sum(ended[:4]) - sum(started[:4]), 1)}
-    about = {"problem": loaded.problem.id, **(asdict(loaded.origin) if loaded.origin else {}), **cost}
+    about = {"problem": loaded.problem.id, **(loaded.origin.as_table() if loaded.origin else {}), **cost}
     if row.found is None:
         return {**about, "runs": False, "refused": row.refused}
     contract = row.found.contract

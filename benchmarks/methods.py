@@ -1,13 +1,14 @@
-"""Methods and OpenEvolve side by side: one endpoint, one budget, every winner measured again by one evaluator.
+"""Methods and other tools side by side: one endpoint, one budget, every winner measured again by one evaluator.
 
     python benchmarks/methods.py [--problems readings ... gemm ...] [--methods best-of-n ... openevolve ...]
-                                 [--seeds 0 1 2] [--budget 24] [--peer-python PATH] [--out runs/methods]
+                                 [--seeds 0 1 2] [--budget 24] [--peer TOOL=PYTHON ...] [--out runs/methods]
     python benchmarks/methods.py --ablate [--problems gemm stencil trsm] [--base cuda-llm]
 
 All proposals come from one `maxcode serve` in a process of its own: `maxcode-rewriter` for programs, `maxcode-kernels`
-for functions.  `openevolve` searches with maxcode's evaluator as its score, `openevolve-naive` (programs only) with one
-that a user would write (peers/scorer.py); both need --peer-python, the interpreter of an environment with `pip install
-openevolve`, and run with its own defaults.  Programs written by either run in the sandbox alone.
+for functions.  TOOL is openevolve, gepa or shinka, PYTHON the interpreter of an environment where it is installed
+(`pip install openevolve`, `gepa`, `shinka-evolve`).  TOOL searches with maxcode's evaluator as its score, TOOL-naive
+(programs only) with one that a user would write (peers/scorer.py), with its own defaults but for what its driver in
+peers/ names; shinka has no C, so it is left out there.  Programs written by any of them run in the sandbox alone.
 
 Every winner is measured again in a fresh session; that figure counts, and a winner that is not confirmed there counts
 as 1.  What a method claimed and this measurement refutes is listed: wrong, not faster, or overstated (the claim lies
@@ -24,7 +25,7 @@ import json
 import shutil
 import sys
 import time
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import combinations
 from pathlib import Path
@@ -37,14 +38,15 @@ from maxcode.errors import Interrupted
 from maxcode.model.connect import ModelSettings
 from maxcode.problems import load
 from maxcode.run import Request, evaluate_source, optimize_source
-from maxcode.types import Interval, Usage
+from maxcode.types import Interval, Problem, Usage
 from peers.endpoint import endpoint
-from peers.evolving import Search, evolve
+from peers.evolving import DRIVERS, Search, evolve
 
 EXAMPLES = Path(__file__).parent.parent / "examples"
 PROGRAMS, KERNELS = ("readings", "orbits", "delivery"), ("gemm", "stencil", "trsm")
 METHODS = ("best-of-n", "cuda-llm", "cuda-llm+maxcode")
-PEERS = ("openevolve", "openevolve-naive")
+NAIVE = "-naive"
+PEERS = tuple(tool + naive for tool in DRIVERS for naive in ("", NAIVE))
 MODELS = {"program": "maxcode-rewriter", "function": "maxcode-kernels"}
 SWITCHED = {"best": ("best", "run_best"), "trajectory": ("trajectory",), "critiques": ("critiques",)}
 OVERSTATED = 1.1
@@ -54,12 +56,12 @@ Found = dict[str, Any]
 
 @dataclass(frozen=True)
 class Setting:
-    """What all cells share; ``url``: the endpoint."""
+    """What all cells share; ``url``: the endpoint; ``peers``: the interpreter of each tool's environment."""
 
     url: str
     out: Path
     budget: int
-    peer: str | None
+    peers: Mapping[str, str]
     parallel: int
 
 
@@ -107,15 +109,16 @@ def without(shown: str) -> tuple[str, ...]:
     return ("failures", *(part for name, parts in SWITCHED.items() if name not in kept for part in parts))
 
 
-def by_openevolve(cell: Cell, setting: Setting) -> Claim:
-    """A search by OpenEvolve, from its beginning."""
+def by_peer(cell: Cell, setting: Setting) -> Claim:
+    """A search by another tool, from its beginning."""
     out = setting.out / "runs" / cell.name
     shutil.rmtree(out, ignore_errors=True)
     source = EXAMPLES / cell.problem
-    assert setting.peer is not None
+    tool = cell.method.removesuffix(NAIVE)
     found = evolve(
         Search(
-            python=setting.peer,
+            tool=tool,
+            python=setting.peers[tool],
             url=setting.url,
             model=MODELS[kind_of(cell.problem)],
             source=source,
@@ -123,7 +126,7 @@ def by_openevolve(cell: Cell, setting: Setting) -> Claim:
             budget=setting.budget,
             seed=cell.seed,
             parallel=setting.parallel,
-            naive=cell.method == "openevolve-naive",
+            naive=cell.method.endswith(NAIVE),
         )
     )
     best, children = found["best"], [one for one in found["programs"] if one["iteration"] > 0]
@@ -145,7 +148,7 @@ def measured(cell: Cell, setting: Setting) -> Found:
         return told
     print(f"\n{cell.problem} {cell.method} seed {cell.seed}", file=sys.stderr, flush=True)
     started = time.monotonic()
-    claim = by_openevolve(cell, setting) if cell.method in PEERS else by_maxcode(cell, setting)
+    claim = by_peer(cell, setting) if cell.method in PEERS else by_maxcode(cell, setting)
     searched = time.monotonic()
     told = {
         "problem": cell.problem,
@@ -280,32 +283,49 @@ def planned(options: argparse.Namespace) -> list[Cell]:
     if options.ablate:
         problems, names = options.problems or KERNELS, subsets(options.base)
     else:
-        usual = (*METHODS, *(PEERS if options.peer_python else ()))
+        usual = (*METHODS, *(one for one in PEERS if one.removesuffix(NAIVE) in options.peer))
         problems, names = options.problems or (*PROGRAMS, *KERNELS), options.methods or usual
-    if any(name in PEERS for name in names) and not options.peer_python:
-        raise SystemExit("openevolve needs --peer-python, an interpreter with `pip install openevolve`")
-    kinds = {problem: kind_of(problem) for problem in problems}
+    lacking = [name for name in names if name in PEERS and name.removesuffix(NAIVE) not in options.peer]
+    if lacking:
+        raise SystemExit(f"{lacking[0]} needs --peer {lacking[0].removesuffix(NAIVE)}=PYTHON, see --help")
     cells = bench.cells(problems, names, options.seeds)
-    return [one for one in cells if one.method != "openevolve-naive" or kinds[one.problem] == "program"]
+    return [one for one in cells if _can_be_run(one.method, load(EXAMPLES / one.problem).problem)]
+
+
+def _can_be_run(method: str, problem: Problem) -> bool:
+    """Naive scores are for programs; ShinkaEvolve does not know C."""
+    return not (method.endswith(NAIVE) and problem.kind != "program") and not (
+        method.startswith("shinka") and problem.language == "c"
+    )
+
+
+def peers_in(words: Sequence[str]) -> dict[str, str]:
+    """Interpreters by tool, from ``TOOL=PYTHON``."""
+    found = dict(one.partition("=")[::2] for one in words)
+    wrong = [tool for tool, python in found.items() if tool not in DRIVERS or not python]
+    if wrong:
+        raise SystemExit(f"--peer {wrong[0]}: give TOOL=PYTHON, TOOL one of {', '.join(DRIVERS)}")
+    return found
 
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--problems", nargs="+", help="folders of examples/ (default: three programs, three kernels)")
-    parser.add_argument("--methods", nargs="+", help=f"default: {' '.join(METHODS)}, and both openevolve")
+    parser.add_argument("--methods", nargs="+", help=f"default: {' '.join(METHODS)}, and every peer twice")
     parser.add_argument("--seeds", type=int, nargs="+", default=[0, 1, 2])
     parser.add_argument("--budget", type=int, default=24)
-    parser.add_argument("--peer-python", help="interpreter of an environment with OpenEvolve")
-    parser.add_argument("--parallel", type=int, default=2, help="OpenEvolve's parallel_evaluations")
+    parser.add_argument("--peer", action="append", default=[], metavar="TOOL=PYTHON", help="may be repeated")
+    parser.add_argument("--parallel", type=int, default=2, help="evaluations that a tool may have under way")
     parser.add_argument("--ablate", action="store_true", help="subsets of what +maxcode shows, on kernels")
     parser.add_argument("--base", default="cuda-llm", help="the method that --ablate takes apart")
     parser.add_argument("--out", type=Path, default=Path("runs/methods"))
     options = parser.parse_args()
+    options.peer = peers_in(options.peer)
     found: list[Found] = []
     cells = planned(options)
     try:
         with endpoint() as url:
-            setting = Setting(url, options.out, options.budget, options.peer_python, options.parallel)
+            setting = Setting(url, options.out, options.budget, options.peer, options.parallel)
             for cell in cells:
                 found.append(measured(cell, setting))
     except (Interrupted, KeyboardInterrupt):

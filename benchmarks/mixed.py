@@ -3,10 +3,11 @@
     python benchmarks/mixed.py [--count 500] [--seed 0] [--width 8] [--rows FILE] [--json FILE]
 
 Candidates of the gallery drawn by seed, a third of them honest, go through one evaluator, as many at once as in a batch
-of a search.  Then the honest ones, the very same binaries, go alone through another.  Compared are the verdicts, and
-the speed-ups in pairs: "mixed / clean" is the median of (speed-up among cheats / speed-up alone) with its interval.  A
-stamp behind each program makes it one that was not timed before; a winner of the race is confirmed only if it is a
-cheat.  Left out: candidates that want all cores by the wall clock, and most of the slow ones (bombs, time-outs).
+of a search.  Then the honest ones, the very same binaries, go alone through another on the same admissions.  Compared
+are the verdicts, and where the same inputs were timed (a run that was taken up again chooses anew) the speed-ups in
+pairs: "mixed / clean" is the median of (speed-up among cheats / speed-up alone) with its interval.  A stamp behind each
+program makes it one that was not timed before; a winner of the race is confirmed only if it is a cheat.  Left out:
+candidates that want all cores by the wall clock, and most of the slow ones (bombs, time-outs).
 
 Every evaluation is a line of FILE as soon as it ends; the same command goes on where it was interrupted.  Exit status 1
 on a verdict that must not be, on a changed one, and on anything left behind.
@@ -25,11 +26,10 @@ from typing import NamedTuple, final
 
 import anyio
 
-from maxcode.evaluate.build import Builder
 from maxcode.evaluate.machine import pressure
-from maxcode.evaluate.program import ProgramEvaluator, open_evaluator
+from maxcode.evaluate.program import open_evaluator
 from maxcode.evaluate.sandbox import Sandbox
-from maxcode.stats import median_interval
+from maxcode.stats import RaceRule, median_interval
 from redteam import Candidate, Judge, candidates, is_told, secret_file, verdict_of
 from trust.host import Host
 from trust.rows import Progress, Row, Rows, table
@@ -91,6 +91,7 @@ class Half:
             "seed": self._seed, "run": self._run, "place": one.place, "name": candidate.name, "kind": candidate.kind,
             "pace": pace_of(candidate), "wanted": candidate.wanted(self._tier), "verdict": verdict_of(found),
             "speedup": [spread.value, spread.low, spread.high] if spread is not None else None,
+            "inputs": found.timing.inputs if found.timing is not None else None,
             "told": is_told(found, self._secret), "seconds": round(time.monotonic() - began, 2),
         }  # fmt: skip
 
@@ -122,12 +123,13 @@ async def measure(wanted: Sequence[Drawn], seed: int, width: int, rows: Rows) ->
     sandbox = await Sandbox.open()
     print(f"{sandbox.describe()}; CPU pressure {pressure()} %", file=sys.stderr)
     with secret_file() as (secret, words):
-        evaluators = [await open_evaluator(), ProgramEvaluator(sandbox, Builder(sandbox, sandbox.cache))]
+        evaluator = await open_evaluator()
+        judge = Judge(evaluator, secret)
+        alone = judge.alike(evaluator.alike(RaceRule(), profiles=True, remembers=True))
         host = Host(sandbox)
         before = host.look()
-        for (run, some), evaluator in zip(left.items(), evaluators, strict=True):
-            half = Half(run, Judge(evaluator, secret), words, seed, host.tier)
-            await half.through(some, width, rows, progress)
+        for (run, some), one in zip(left.items(), (judge, alone), strict=True):
+            await Half(run, one, words, seed, host.tier).through(some, width, rows, progress)
         return host.changes(before)
 
 
@@ -143,11 +145,12 @@ def compared(rows: Sequence[Row]) -> list[dict[str, object]]:
 
 def line(name: str, pairs: Sequence[tuple[Row, Row]]) -> dict[str, object]:
     """A line of the table."""
-    timed = [(one["speedup"], other["speedup"]) for one, other in pairs if one["speedup"] and other["speedup"]]
+    both = [(one, other) for one, other in pairs if one["speedup"] and other["speedup"]]
+    timed = [(one["speedup"], other["speedup"]) for one, other in both if [*one["inputs"]] == [*other["inputs"]]]
     between = median_interval([one[0] / other[0] for one, other in timed]) if timed else None
     return {
         "honest": name, "times": len(pairs), "same verdict": sum(a["verdict"] == b["verdict"] for a, b in pairs),
-        "accepted": sum(a["verdict"] == "faster" for a, _ in pairs),
+        "same inputs": len(timed), "accepted": sum(a["verdict"] == "faster" for a, _ in pairs),
         "mixed": _median([one[0] for one, _ in timed]), "clean": _median([other[0] for _, other in timed]),
         "mixed / clean": f"{between.value:.3f}" if between else "-",
         "from": f"{between.low:.3f}" if between else "-", "to": f"{between.high:.3f}" if between else "-",

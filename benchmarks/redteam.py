@@ -114,6 +114,12 @@ class Judge:
         self._secret = secret
         self._problems: dict[str, Problem] = {}
 
+    def alike(self, evaluator: ProgramEvaluator) -> Judge:
+        """A judge of the same admissions, of which ``evaluator`` knows."""
+        other = Judge(evaluator, self._secret)
+        other._problems = self._problems
+        return other
+
     async def judge(self, candidate: Candidate) -> tuple[str, Evaluation]:
         """The verdict, one of VERDICTS, and what the machine saw."""
         problem, action, found = await self.raced(candidate)

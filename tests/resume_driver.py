@@ -1,14 +1,17 @@
-"""Run one search on the table evaluator and, when asked, die by SIGKILL: python resume_driver.py FOLDER SEARCH MOMENT.
+"""Run searches on the table evaluator that die by SIGKILL when asked, each in a process of its own, forked from this.
 
-MOMENT: ``never``; ``part`` = right after writing the first new part; ``propose`` or ``evaluate`` = inside the first
-new call of that kind.
+Reads lines of JSON, [FOLDER, SEARCH, MOMENT], and answers each with the process's code (-9 = it was killed). MOMENT:
+``never``; ``part`` = right after writing the first new part; ``propose`` or ``evaluate`` = inside the first new call of
+that kind.
 """
 
 from __future__ import annotations
 
+import json
 import os
 import signal
 import sys
+import traceback
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -72,12 +75,8 @@ def speed(text: str) -> float | None:
     return None if int(text) % 4 == 0 else 0.5 + int(text) / 500
 
 
-def main(folder: str, search: str, moment: str) -> None:
-    parts = 0
-
+def run(folder: str, search: str, moment: str) -> None:
     def watch(line: Line) -> None:
-        nonlocal parts
-        parts += 1
         if moment == "part":
             die()
 
@@ -86,9 +85,21 @@ def main(folder: str, search: str, moment: str) -> None:
     table = Table(rule=speed, before=die_in_evaluate if moment == "evaluate" else None)
     observe = compose(statement(), program(), best(), trajectory(), critiques(), failures())
     method = Method(policy, SEARCHES[search], observe, Echo(), Digits())
-    result = optimize(toy_problem(), method, table, Run(BUDGET, record=Record(Path(folder)), watch=watch))
-    print(parts, result.best.id if result.best else None)
+    optimize(toy_problem(), method, table, Run(BUDGET, record=Record(Path(folder)), watch=watch))
+
+
+def main() -> None:
+    for line in sys.stdin:
+        child = os.fork()
+        if not child:
+            try:
+                run(*json.loads(line))
+            except BaseException:
+                traceback.print_exc()
+                os._exit(1)
+            os._exit(0)
+        print(os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]), flush=True)
 
 
 if __name__ == "__main__":
-    main(*sys.argv[1:])
+    main()

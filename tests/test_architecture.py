@@ -38,11 +38,13 @@ FRONT = {
     "shapes",
     "export",
     "certificate",
+    "compare",
     "preview",
     "config",
     "cli",
     "serve",
     "testing",
+    "where",
     "__init__",
     "__main__",
 }

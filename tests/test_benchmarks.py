@@ -17,7 +17,8 @@ import pytest
 
 BENCHMARKS = Path(__file__).parent.parent / "benchmarks"
 PEERS = BENCHMARKS / "peers"
-SCRIPTS = [*sorted(BENCHMARKS.glob("*.py")), PEERS / "scorer.py", PEERS / "throughput.py", PEERS / "openevolve_run.py"]
+DRIVERS = [PEERS / f"{tool}_run.py" for tool in ("openevolve", "gepa", "shinka")]
+SCRIPTS = [*sorted(BENCHMARKS.glob("*.py")), PEERS / "scorer.py", PEERS / "throughput.py", *DRIVERS]
 
 SUM = """#include <stdio.h>
 int main(void) {
@@ -105,10 +106,11 @@ def test_every_script_says_how_it_is_used(script: Path) -> None:
     assert "usage:" in said.stdout
 
 
-def test_openevolves_driver_starts_in_an_interpreter_that_has_no_maxcode() -> None:
+@pytest.mark.parametrize("driver", DRIVERS, ids=lambda path: path.name)
+def test_a_peers_driver_starts_in_an_interpreter_that_has_no_maxcode(driver: Path) -> None:
     bare = [sys.executable, "-I", "-S"]
     assert subprocess.run([*bare, "-c", "import maxcode"], capture_output=True, check=False).returncode != 0
-    said = subprocess.run([*bare, str(PEERS / "openevolve_run.py"), "--help"], capture_output=True, check=False)
+    said = subprocess.run([*bare, str(driver), "search", "--help"], capture_output=True, check=False)
     assert said.returncode == 0, said.stderr
 
 
@@ -166,10 +168,28 @@ def test_the_scorer_refuses_what_is_no_request_with_a_reason_and_goes_on(scorer:
     assert "error" not in ask(scorer, b'{"kind": "problem"}\n')
 
 
-def test_openevolves_driver_asks_the_scorer(scorer: Path, module: Any, monkeypatch: pytest.MonkeyPatch) -> None:
-    driver: ModuleType = module("peers.openevolve_run")
-    monkeypatch.setitem(os.environ, driver.SOCKET, str(scorer))
-    assert driver.asked({"kind": "problem"})["program"] == SUM
+def test_what_drivers_share_asks_the_scorer(scorer: Path, module: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+    sharing: ModuleType = module("peers.asking")
+    monkeypatch.setitem(os.environ, sharing.SOCKET, str(scorer))
+    monkeypatch.setitem(os.environ, sharing.KIND, "naive")
+    assert sharing.asked({"kind": "problem"})["program"] == SUM
+    score, told = sharing.scored("int main(void) { return nowhere; }")
+    assert (score, told["outcome"]) == (0.0, "unbuilt")
+    assert "nowhere" in told["reasons"]
+
+
+def test_shinkas_evaluation_script_writes_what_it_reads(scorer: Path, tmp_path: Path) -> None:
+    program = tmp_path / "main.c"
+    program.write_text(f"// EVOLVE-BLOCK-START\n{SUM}// EVOLVE-BLOCK-END\n")
+    words = ["--program_path", str(program), "--results_dir", str(tmp_path / "results")]
+    told = {**os.environ, "PEER_SCORER": str(scorer), "PEER_SCORE": "naive"}
+    script = [sys.executable, "-I", "-S", str(PEERS / "shinka_run.py")]
+    subprocess.run([*script, *words], env=told, check=True)
+    metrics, correct = (
+        json.loads((tmp_path / "results" / f"{name}.json").read_text()) for name in ("metrics", "correct")
+    )
+    assert metrics["combined_score"] > 0.2, "the original itself, timed once more"
+    assert correct == {"correct": True, "error": None}
 
 
 # ----------------------------------------------------------------------------------------------------------- overhead

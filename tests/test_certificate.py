@@ -253,7 +253,9 @@ def another_control(found: dict[str, Any]) -> None:
 
 
 def no_control(found: dict[str, Any]) -> None:
+    """Of a certificate that nothing was doubtful in: one control in twenty misses 1 by chance."""
     found["control"] = None
+    found["doubts"], found["trusted"] = [], True
 
 
 def as_fast_elsewhere(found: dict[str, Any]) -> None:
@@ -279,6 +281,8 @@ def a_finding_left_out(found: dict[str, Any]) -> None:
         (faster_interval, "the interval is said to be"),
         (fewer_pairs, "5 usable ones"),
         (impossible_times, "usable ones are there"),
+        (lambda found: found["timing"].update(sittings=[5, 5]), "sittings of [5, 5] pairs are said"),
+        (lambda found: found["timing"].update(sittings=[0, found["timing"]["pairs"]]), "sittings of [0, "),
         (another_control, "its samples give something else"),
         (no_control, "`trusted` is said to be True, but False follows"),
         (fewer_runs, "which is less than 10"),

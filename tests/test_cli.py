@@ -267,7 +267,18 @@ def test_the_report_of_a_run_can_be_written_anew(place: Path) -> None:
 
 
 def test_help_needs_nothing(tmp_path: Path) -> None:
-    for verb in ([], ["optimize"], ["evaluate"], ["verify"], ["bench"], ["serve"], ["doctor"], ["report"], ["list"]):
+    for verb in (
+        [],
+        ["optimize"],
+        ["evaluate"],
+        ["verify"],
+        ["bench"],
+        ["compare"],
+        ["serve"],
+        ["doctor"],
+        ["report"],
+        ["list"],
+    ):
         done = maxcode(*verb, "--help", cwd=tmp_path, PATH="")
         assert done.returncode == 0
         assert "Usage: maxcode" in done.stdout

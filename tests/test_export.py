@@ -15,7 +15,7 @@ from hypothesis import strategies as st
 
 from maxcode.errors import InputError
 from maxcode.export import Score, export_kernelbench, fast_p, geometric_mean
-from maxcode.problems.suites import VARIABLE
+from maxcode.problems.kernelbench import VARIABLE
 from maxcode.record import Batch, Evaluated, Proposed, Record, Settled, check_header
 from maxcode.types import Action, Evaluation, Feedback, Interval, Outcome, Program, Timing
 

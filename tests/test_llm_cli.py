@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import shutil
+import tomllib
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -53,6 +54,18 @@ def test_a_run_with_a_model_says_what_it_has_cost_and_can_be_replayed(running: S
     refused = maxcode(*more, cwd=place)
     assert refused.returncode == 1
     assert "holds no answer of maxcode-fixed" in refused.stderr
+
+
+@pytest.mark.slow
+def test_a_budget_of_calls_ends_a_run_and_a_larger_one_goes_on(running: Serving, place: Path) -> None:
+    first = answer(maxcode(*words(running.base_url, "--budget", "2-calls", "--out", "run"), cwd=place))
+    assert first["candidates"] == first["spent"]["calls"] == 2
+    assert first["ended"] == "2 of 2 model calls are spent"
+    assert "its budget is used: 2 of 2 model calls are spent" in first["notes"]
+    header = tomllib.loads((place / "run" / "run.toml").read_text())
+    assert (header.get("budget"), header["caps"], header["shape"]) == (None, {"calls": 2}, 24)
+    more = answer(maxcode(*words(running.base_url, "--budget", "3-calls", "--out", "run"), cwd=place))
+    assert more["candidates"] == more["spent"]["calls"] == 3
 
 
 def test_a_cap_ends_a_run_and_a_larger_one_goes_on(running: Serving, place: Path) -> None:

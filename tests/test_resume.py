@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+import json
 import os
 import signal
 import subprocess
 import sys
 import threading
 import time
-from collections.abc import Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
 from pathlib import Path
 
@@ -30,9 +31,22 @@ SEARCHES = ["best-of-n", "refine", "cuda-llm", "beam", "tree", "elites"]
 GUIDED = ["cuda-llm by value", "beam by value", "tree by value"]
 
 
-def drive(folder: Path, search: str, moment: str) -> int:
-    command = [sys.executable, str(DRIVER), str(folder), search, moment]
-    return subprocess.run(command, capture_output=True, text=True, timeout=60).returncode
+Drive = Callable[[Path, str, str], int]
+
+
+@pytest.fixture(scope="module")
+def drive() -> Iterator[Drive]:
+    """Runs a search in a process of its own up to a moment; its code. One process imports for all of them."""
+    with subprocess.Popen([sys.executable, DRIVER], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True) as driver:
+        assert driver.stdin and driver.stdout
+        asked, answers = driver.stdin, driver.stdout
+
+        def run(folder: Path, search: str, moment: str) -> int:
+            print(json.dumps([str(folder), search, moment]), file=asked, flush=True)
+            return int(answers.readline())
+
+        yield run
+        asked.close()
 
 
 def parts(folder: Path) -> list[Line]:
@@ -41,8 +55,10 @@ def parts(folder: Path) -> list[Line]:
     return sorted(lines, key=lambda line: (str(getattr(line, "batch", "")), repr(line)))
 
 
-@pytest.mark.parametrize("search", [*SEARCHES, *(pytest.param(name, marks=pytest.mark.slow) for name in GUIDED)])
-def test_killed_after_every_single_part_the_run_still_ends_as_the_unbroken_one(search: str, tmp_path: Path) -> None:
+@pytest.mark.parametrize("search", [*SEARCHES, *GUIDED])
+def test_killed_after_every_single_part_the_run_still_ends_as_the_unbroken_one(
+    search: str, drive: Drive, tmp_path: Path
+) -> None:
     assert drive(tmp_path / "whole", search, "never") == 0
     expected = parts(tmp_path / "whole")
     broken = tmp_path / "broken"
@@ -56,7 +72,9 @@ def test_killed_after_every_single_part_the_run_still_ends_as_the_unbroken_one(s
 
 @pytest.mark.parametrize("search", [*SEARCHES, *GUIDED])
 @pytest.mark.parametrize("moment", ["propose", "evaluate"])
-def test_killed_inside_a_call_the_run_still_ends_as_the_unbroken_one(search: str, moment: str, tmp_path: Path) -> None:
+def test_killed_inside_a_call_the_run_still_ends_as_the_unbroken_one(
+    search: str, moment: str, drive: Drive, tmp_path: Path
+) -> None:
     assert drive(tmp_path / "whole", search, "never") == 0
     broken = tmp_path / "broken"
     assert drive(broken, search, moment) == -signal.SIGKILL
@@ -66,7 +84,7 @@ def test_killed_inside_a_call_the_run_still_ends_as_the_unbroken_one(search: str
     assert parts(broken) == parts(tmp_path / "whole")
 
 
-def test_a_torn_last_line_is_dropped_wherever_it_is_torn(tmp_path: Path) -> None:
+def test_a_torn_last_line_is_dropped_wherever_it_is_torn(drive: Drive, tmp_path: Path) -> None:
     assert drive(tmp_path / "whole", "cuda-llm", "never") == 0
     text = (tmp_path / "whole" / EVENTS).read_bytes()
     for cut in range(0, len(text), 997):
@@ -78,7 +96,7 @@ def test_a_torn_last_line_is_dropped_wherever_it_is_torn(tmp_path: Path) -> None
         assert len(list(read_events(folder))) == text[:cut].count(b"\n") + 1  # and the line that says it was opened
 
 
-def test_a_damaged_line_in_the_middle_is_named(tmp_path: Path) -> None:
+def test_a_damaged_line_in_the_middle_is_named(drive: Drive, tmp_path: Path) -> None:
     assert drive(tmp_path, "refine", "never") == 0
     lines = (tmp_path / EVENTS).read_bytes().split(b"\n")
     lines[2] = b'{"part":"nonsense"}'
@@ -287,7 +305,7 @@ def test_pauses_between_processes_are_not_time_spent(tmp_path: Path) -> None:
         assert record.seconds == 10
 
 
-def test_every_part_survives_the_round_trip_through_json(tmp_path: Path) -> None:
+def test_every_part_survives_the_round_trip_through_json(drive: Drive, tmp_path: Path) -> None:
     assert drive(tmp_path, "cuda-llm", "never") == 0
     with Record(tmp_path) as record:
         pass

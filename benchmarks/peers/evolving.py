@@ -1,4 +1,4 @@
-"""One search with OpenEvolve: the scorer in a process of its own, OpenEvolve in its own interpreter."""
+"""One search with another tool: the scorer in a process of its own, the tool in its own interpreter."""
 
 from __future__ import annotations
 
@@ -15,12 +15,15 @@ from typing import Any
 from peers.watch import watched
 
 HERE = Path(__file__).parent
+DRIVERS = {"openevolve": "openevolve_run.py", "gepa": "gepa_run.py", "shinka": "shinka_run.py"}
 
 
 @dataclass(frozen=True)
 class Search:
-    """What OpenEvolve is to do.  ``python``: the interpreter of its environment; ``naive``: a user's own score."""
+    """What a tool of ``DRIVERS`` is to do.  ``python``: the interpreter of its environment; ``naive``: a user's own
+    score."""
 
+    tool: str
     python: str
     url: str
     model: str
@@ -49,9 +52,9 @@ def scoring(source: Path) -> Iterator[Path]:
 
 
 def evolve(search: Search) -> dict[str, Any]:
-    """What OpenEvolve found: ``best`` and ``programs`` with its own scores, as in ``found.json``."""
+    """What the tool found: ``best`` and ``programs`` with its own scores, as in ``found.json``."""
     with scoring(search.source) as path:
-        words = [search.python, str(HERE / "openevolve_run.py"), "search", "--socket", str(path)]
+        words = [search.python, str(HERE / DRIVERS[search.tool]), "search", "--socket", str(path)]
         words += ["--url", search.url, "--model", search.model, "--out", str(search.out), "--seed", str(search.seed)]
         words += ["--iterations", str(search.budget), "--parallel", str(search.parallel)]
         watched(words + (["--naive"] if search.naive else []), {}, memory=False)

@@ -17,13 +17,15 @@ import argparse
 import asyncio
 import json
 import os
-import socket
 import sys
 import tempfile
 import time
 from pathlib import Path
 
-SOCKET, KIND, STAMPS = "PEER_SCORER", "PEER_SCORE", "PEER_STAMPS"
+sys.path.insert(0, str(Path(__file__).parent))
+from asking import asked, point_at_scorer, scored, search_options, task, write_found
+
+STAMPS = "PEER_STAMPS"
 UNBOUNDED = 10_000_000
 
 
@@ -33,13 +35,8 @@ def evaluate(program_path):
         return _waited()
     from openevolve.evaluation_result import EvaluationResult
 
-    text = Path(program_path).read_text()
-    answer = asked({"kind": os.environ[KIND], "program": text})
-    if "error" in answer:
-        raise RuntimeError(answer["error"])
-    reasons = "\n".join(answer["reasons"])
-    artifacts = {"outcome": answer["outcome"], **({"reasons": reasons} if reasons else {})}
-    return EvaluationResult({"combined_score": answer["score"]}, artifacts)
+    score, artifacts = scored(Path(program_path).read_text())
+    return EvaluationResult({"combined_score": score}, artifacts)
 
 
 def _waited():
@@ -47,15 +44,6 @@ def _waited():
     with open(os.environ[STAMPS], "a") as stamps:
         stamps.write(f"{time.monotonic()}\n")
     return {"combined_score": time.monotonic() % 1}
-
-
-def asked(request):
-    """One request to the scorer, one answer."""
-    with socket.socket(socket.AF_UNIX) as line:
-        line.connect(os.environ[SOCKET])
-        line.sendall(json.dumps(request).encode() + b"\n")
-        with line.makefile("rb") as answer:
-            return json.loads(answer.readline())
 
 
 def configured(options, language, suffix):
@@ -94,14 +82,10 @@ def evolved(config, program, folder, iterations):
 
 
 def search(options):
-    os.environ[SOCKET], os.environ[KIND] = str(options.socket), "naive" if options.naive else "verified"
+    point_at_scorer(options)
     problem = asked({"kind": "problem"})
     config = configured(options, problem["language"], problem["suffix"])
-    config.prompt.system_message = (
-        f"{problem['statement'].strip()}\n\nRewrite the program so that it runs faster; its output must stay the same. "
-        f"It is built with: {problem['flags']}. FITNESS is its speed-up over the original, 0 where it is wrong."
-    )
-    options.out.mkdir(parents=True, exist_ok=True)
+    config.prompt.system_message = task(problem)
     controller = evolved(config, problem["program"], options.out, options.iterations)
     programs = [
         {"iteration": one.iteration_found, "score": one.metrics.get("combined_score", 0.0), "program": one.code}
@@ -109,9 +93,7 @@ def search(options):
     ]
     best = controller.database.get_best_program("combined_score")
     found = {"score": best.metrics["combined_score"], "program": best.code, "original": problem["program"]}
-    scratch = options.out / "found.json.new"
-    scratch.write_text(json.dumps({"best": found, "programs": programs}, indent=1) + "\n")
-    scratch.replace(options.out / "found.json")
+    write_found(options.out, found, programs)
 
 
 def throughput(options):
@@ -131,18 +113,14 @@ def throughput(options):
 def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     verbs = parser.add_subparsers(required=True)
-    for name, run in (("search", search), ("throughput", throughput)):
-        verb = verbs.add_parser(name)
-        verb.set_defaults(run=run)
-        verb.add_argument("--url", required=True)
-        verb.add_argument("--model", default="maxcode-fixed")
-        verb.add_argument("--parallel", type=int, default=2)
-        verb.add_argument("--seed", type=int, default=0)
-        verb.add_argument("--socket", type=Path)
-        verb.add_argument("--naive", action="store_true", help="score as a user's own evaluator would")
-        verb.add_argument("--iterations", type=int, default=24)
-        verb.add_argument("--count", type=int, default=100)
-        verb.add_argument("--out", type=Path)
+    searches, rates = verbs.add_parser("search"), verbs.add_parser("throughput")
+    search_options(searches)
+    searches.set_defaults(run=search)
+    rates.set_defaults(run=throughput)
+    rates.add_argument("--url", required=True)
+    rates.add_argument("--model", default="maxcode-fixed")
+    rates.add_argument("--parallel", type=int, default=2)
+    rates.add_argument("--count", type=int, default=100)
     options = parser.parse_args()
     options.run(options)
 

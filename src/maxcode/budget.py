@@ -1,4 +1,4 @@
-"""What a run may spend beside its candidates: model calls, tokens, money, wall clock.
+"""What a run may spend: candidates, model calls, tokens, money, wall clock.
 
 A cap is asked before a candidate is launched, with those under way counted; what was paid for is always recorded and
 used, so a run may end a little above a cap, by what was under way when it was reached, never by a launch after it.
@@ -6,11 +6,12 @@ used, so a run may end a little above a cap, by what was under way when it was r
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable
 from dataclasses import dataclass, field
-from typing import final
+from typing import Literal, final
 
-from maxcode.errors import InputError
+from maxcode.errors import InputError, unknown
 from maxcode.types import Usage
 
 
@@ -34,6 +35,74 @@ class Caps:
     def on_models(self) -> bool:
         """Whether anything that models cost is bounded."""
         return (self.calls, self.tokens, self.dollars) != (None, None, None)
+
+
+Unit = Literal["candidates", "calls", "tokens", "dollars", "seconds"]
+
+MANY = 1_000_000  # candidates of a run whose budget is of another kind: more than any run makes
+_UNITS: dict[str, tuple[Unit, float]] = {
+    "candidates": ("candidates", 1),
+    "calls": ("calls", 1),
+    "tokens": ("tokens", 1),
+    "dollars": ("dollars", 1),
+    "seconds": ("seconds", 1),
+    "minutes": ("seconds", 60),
+    "hours": ("seconds", 3600),
+}
+_AMOUNT = re.compile(r"([0-9]+(?:\.[0-9]+)?)(k|M)?[- ]?([a-z]*)")
+
+
+@final
+@dataclass(frozen=True, slots=True)
+class Budget:
+    """How far a run may go, in one kind of cost; ``unit`` "seconds" are wall seconds at work."""
+
+    amount: float
+    unit: Unit = "candidates"
+
+    def __str__(self) -> str:
+        return f"{self.amount:.10g} {self.unit}"
+
+    @property
+    def candidates(self) -> int:
+        """The most candidates it allows."""
+        return int(self.amount) if self.unit == "candidates" else MANY
+
+    @property
+    def caps(self) -> Caps:
+        """The caps that hold it; none for candidates."""
+        match self.unit:
+            case "candidates":
+                return Caps()
+            case "calls":
+                return Caps(calls=int(self.amount))
+            case "tokens":
+                return Caps(tokens=int(self.amount))
+            case "dollars":
+                return Caps(dollars=self.amount)
+            case "seconds":
+                return Caps(seconds=self.amount)
+
+
+def budget_of(words: str) -> Budget:
+    """A budget as users write it: 24, 24-candidates, 200k-tokens, 1.5M-tokens, 0.5-dollars, 300-calls, 15-minutes.
+
+    Raises InputError with the nearest spelling of an unknown unit.
+    """
+    found = _AMOUNT.fullmatch(words.strip())
+    if found is None:
+        raise InputError(f"--budget {words!r} is no budget; give 24 (candidates), 200k-tokens, 0.5-dollars, 15-minutes")
+    number, factor, name = found.groups()
+    known = {**_UNITS, **{unit.removesuffix("s"): meant for unit, meant in _UNITS.items()}}
+    if name and name not in known:
+        raise unknown("unit of --budget", name, _UNITS)
+    unit, scale = known[name or "candidates"]
+    amount = float(number) * {"k": 1e3, "M": 1e6, None: 1}[factor] * scale
+    if unit in ("candidates", "calls", "tokens") and (amount < 1 or amount != int(amount)):
+        raise InputError(f"--budget is {words}; give at least 1 {unit.removesuffix('s')}, and whole ones")
+    if amount <= 0:
+        raise InputError(f"--budget is {words}; give more than 0 {unit}")
+    return Budget(amount, unit)
 
 
 @final

@@ -137,7 +137,7 @@ class Frame:
 def _best_of_n(frame: Frame) -> Search:
     """A batch waits for its slowest answer, so a model is asked for all at once.  Built-in policies take small ones:
     only what earlier batches proposed is known not to be worth proposing again."""
-    return BestOfN(n=frame.budget, width=frame.budget if frame.asks_model else 8)
+    return BestOfN(n=frame.budget, width=min(frame.budget, frame.shape) if frame.asks_model else 8)
 
 
 def _refine(frame: Frame) -> Search:

@@ -27,13 +27,14 @@ class Preview:
     """The first prompt, by role, and the estimate: ``prompt_tokens`` of that prompt (one token per four bytes);
     ``calls``: one per candidate, and one more where a model critic is asked for each; ``tokens``: those calls with this
     prompt and an answer as long as the program; ``dollars``: what they cost, None where a model's price is not known.
-    Later prompts are longer, so the real figures are higher."""
+    All of it is for so many ``candidates``.  Later prompts are longer, so the real figures are higher."""
 
     messages: tuple[Message, ...]
     prompt_tokens: int
     calls: int
     tokens: int
     dollars: float | None = None
+    candidates: int = 0
 
     def as_json(self) -> str:
         """One object."""
@@ -50,8 +51,8 @@ class Preview:
             return "the policy and the critic are no language models, so the run makes no calls"
         money = "of a price that is not known" if self.dollars is None else f"${self.dollars:.2g}"
         return (
-            f"the whole run about {self.calls} model calls, {self.tokens} tokens ({money}) or more, since prompts grow "
-            "with the path"
+            f"{self.candidates} candidates about {self.calls} model calls, {self.tokens} tokens ({money}) or more, "
+            "since prompts grow with the path"
         )
 
 
@@ -73,4 +74,4 @@ def preview(problem: Problem, method: Method, budget: int, seed: int, prices: Se
     each = [None if one is None else one.dollars(size, answer) for one in prices]
     known = [one * often for one, often in zip(each, times, strict=False) if one is not None]  # a critic may go unasked
     dollars = budget * sum(known) if calls and None not in each else None
-    return Preview(asked, size, calls, calls * (size + answer), dollars)
+    return Preview(asked, size, calls, calls * (size + answer), dollars, budget)

@@ -102,7 +102,7 @@ class Record:
         self.launched: set[StateId] = set()
         self.proposals = Usage()  # what all recorded proposals have cost
         self._file: BinaryIO | None = None
-        self._watch = _Stopwatch()
+        self._watch = Stopwatch()
         if folder is not None:
             for line in self._open(folder):
                 self._index(line)
@@ -185,14 +185,15 @@ def read_events(folder: Path) -> Iterator[Line]:
 
 def seconds_spent(folder: Path) -> float:
     """``Record.seconds`` of a run folder, without opening it for writing."""
-    watch = _Stopwatch()
+    watch = Stopwatch()
     for line in read_events(folder):
         watch.see(line)
     return watch.seconds
 
 
-class _Stopwatch:
-    """Adds up the time between each process's first line and its last."""
+@final
+class Stopwatch:
+    """Adds up the time between each process's first line and its last, shown all lines in order."""
 
     def __init__(self) -> None:
         self._past = self._started = self._last = 0.0

@@ -3,16 +3,19 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any, final
 
-from maxcode.budget import Caps
+from maxcode.budget import MANY, Caps
+from maxcode.cluster import Asked
 from maxcode.completion import Answer
 from maxcode.config import LLM
 from maxcode.errors import InputError
 from maxcode.guided import RERANK
 from maxcode.model.connect import ModelSettings, is_priced
+from maxcode.problems import Source
+from maxcode.problems.description import merged
 from maxcode.record import read_header
 from maxcode.value import digest
 
@@ -24,7 +27,9 @@ class Request:
     that of the policy; ``without`` names parts of the observation to leave out; ``replay`` is the run whose recorded
     answers stand in for the models; ``certificate``: whether the winner is measured anew in the end, from its file;
     ``overrides`` replace keys of problem.toml; ``shapes`` are those of a module (``maxcode.shapes``); ``value`` is the
-    folder of a value model, ``draw`` and ``unranked`` those of ``guided.Guide``."""
+    folder of a value model, ``draw`` and ``unranked`` those of ``guided.Guide``.  ``budget`` counts candidates; where
+    there are ``MANY`` of them the caps are the budget, and the search is as wide as for ``width_for``.  ``cluster``
+    says where candidates are measured (``cluster.site``), empty = here."""
 
     source: Path
     tests: Path | None = None
@@ -34,6 +39,7 @@ class Request:
     answer: Answer = "whole"
     without: tuple[str, ...] = ()
     budget: int = 24
+    width_for: int = 24
     caps: Caps = field(default_factory=Caps)
     seed: int = 0
     out: Path | None = None
@@ -45,6 +51,18 @@ class Request:
     value: Path | None = None
     draw: int = 4
     unranked: float = 0.1
+    cluster: str = ""
+
+    @property
+    def measured_on(self) -> Asked | None:
+        """The cluster that candidates are measured on; None for this machine."""
+        return Asked(self.cluster, bool(self.overrides.get("shared_cores"))) if self.cluster else None
+
+
+def of_source(request: Request, source: Source) -> Request:
+    """The request for one problem of several: what its entry in a suite.toml says, under what the user says of all."""
+    overrides = merged(source.options, request.overrides)
+    return replace(request, source=source.path, overrides=overrides, shapes=request.shapes or source.shapes)
 
 
 def asks_model(request: Request) -> bool:
@@ -61,6 +79,15 @@ def refuse_unpriced(request: Request) -> None:
                 f"the price of '{name}' is not known, so --max-dollars cannot hold; give --prices FILE with a line "
                 f'"{name}" = {{ input = DOLLARS, output = DOLLARS }} per million tokens, or use --max-tokens'
             )
+
+
+def refuse_unpaid(request: Request) -> None:
+    """A budget of what only models cost would never be used up without one."""
+    if request.budget >= MANY and request.caps.seconds is None and not asks_model(request):
+        raise InputError(
+            f"--budget counts what language models cost, and neither --policy {request.policy} nor --critic "
+            f"{request.critic} is one, so the run would never end; give a budget of candidates, or of seconds"
+        )
 
 
 def refuse_replay(request: Request, out: Path) -> None:

@@ -9,6 +9,7 @@ from __future__ import annotations
 import dataclasses
 from collections import Counter
 from collections.abc import Callable, Mapping
+from contextlib import nullcontext
 from functools import cache
 from importlib.metadata import version
 from pathlib import Path
@@ -17,14 +18,16 @@ from typing import Any
 import anyio
 
 from maxcode import methods, prompts
+from maxcode.budget import MANY
 from maxcode.certificate import FILE, certified, fields_of
+from maxcode.cluster import Asked
 from maxcode.config import LLM, USUAL, models_asked, usual_critic
 from maxcode.config import critic as critic_named
 from maxcode.config import guide as guide_in
 from maxcode.config import policy as policy_named
 from maxcode.errors import InputError
 from maxcode.evaluate.build import Builder
-from maxcode.evaluate.harness import Harness, compiled_without_gpu, open_harness
+from maxcode.evaluate.harness import compiled_without_gpu
 from maxcode.evaluate.machine import describe, pressure
 from maxcode.evaluate.prepare import Admitted
 from maxcode.evaluate.sandbox import Sandbox
@@ -38,11 +41,20 @@ from maxcode.preview import Preview, preview
 from maxcode.problems import Loaded, digest, load
 from maxcode.record import EVENTS, Line, Record, check_header, read_events, read_header
 from maxcode.report import write_report
-from maxcode.request import Request, asks_model, guided_by, refuse_other_run, refuse_replay, refuse_unpriced
+from maxcode.request import (
+    Request,
+    asks_model,
+    guided_by,
+    refuse_other_run,
+    refuse_replay,
+    refuse_unpaid,
+    refuse_unpriced,
+)
 from maxcode.shapes import shaped
 from maxcode.source import unified_diff
 from maxcode.types import Action, Evaluation, Machine, Problem, Program, ProgramSpec, Result, State, Step
 from maxcode.verdict import Verdict, nothing_won, paid, tests_of, verdict_of
+from maxcode.where import Where, where
 
 BUSY_PRESSURE = 10.0  # per cent of the last 10 s
 SLOTS_PER_CALL = 2  # under way at once: while some are evaluated, others ask the model
@@ -54,18 +66,40 @@ def optimize_source(
     watch: Callable[[Line], None] = lambda line: None,
     admitted: Callable[[Admitted], None] = lambda found: None,
     say: Callable[[str], None] = lambda words: None,
+    on: Where | None = None,
 ) -> Verdict:
     """Search for a faster version of ``request.source`` and write what was found to the run folder.
 
-    ``watch`` sees every recorded part, ``admitted`` the admission; ``say`` hears what is done when the search is over.
-    Raises InputError before anything is written where the input is bad.
+    ``watch`` sees every recorded part, ``admitted`` the admission; ``say`` hears what is done when the search is over,
+    and what happens to nodes.  ``on`` is where candidates are measured, where that is open already; else what the
+    request says is opened and closed.  Raises InputError before anything is written where the input is bad.
     """
     loaded, request = completed(request)
     out = _folder(request, loaded.problem)
-    evaluator, found = anyio.run(_prepare, loaded.problem)
+    with where(request.measured_on, out, say) if on is None else nullcontext(on) as bench:
+        verdict = _searched(loaded, request, bench, watch, admitted)
+    if not request.certificate or not verdict.confirmed:
+        return verdict
+    if request.measured_on is not None and not request.measured_on.is_here:
+        return _saved(dataclasses.replace(verdict, notes=[*verdict.notes, _UNCERTIFIED]), out)
+    return _certified(verdict, loaded, request, out, say)
+
+
+_UNCERTIFIED = "no certificate: it is made where the run was measured; run `maxcode evaluate` with best/ on such a node"
+
+
+def _searched(
+    loaded: Loaded,
+    request: Request,
+    bench: Where,
+    watch: Callable[[Line], None],
+    admitted: Callable[[Admitted], None],
+) -> Verdict:
+    """The search in its run folder, and what it found, written down."""
+    out = _folder(request, loaded.problem)
+    evaluator, found, machine = anyio.run(bench.prepare, loaded.problem)
     admitted(found)
-    machine = describe(evaluator.sandbox)
-    notes = [*loaded.notes, *found.notes, *_busy()]
+    notes = [*loaded.notes, *found.notes, *([] if request.cluster else _busy())]
     shape = _shape(out, request)
     header = {**_header(request, found, machine, notes), **_of_suite(loaded), **guided_by(request), "shape": shape}
     refuse_other_run(request, header)
@@ -89,12 +123,11 @@ def optimize_source(
             spent=lambda: journal.spent,
         )
         result = optimize(found.problem, method, evaluator, run, referee=evaluator)
-        notes += _told_of(result, journal)
+        notes += _told_of(result, journal, request)
     check_header(out, {**header, "notes": notes}, _MAY_CHANGE)  # what the report shows
     verdict = _write(request, out, result, found, notes)
-    if not request.certificate or not verdict.confirmed:
-        return verdict
-    return _certified(verdict, loaded, request, out, say)
+    used = bench.used()
+    return verdict if used is None else _saved(dataclasses.replace(verdict, cluster=used.as_table()), out)
 
 
 def _certified(verdict: Verdict, loaded: Loaded, request: Request, out: Path, say: Callable[[str], None]) -> Verdict:
@@ -120,11 +153,12 @@ def _claim(loaded: Loaded, request: Request) -> tuple[Problem, Mapping[str, Any]
 def first_prompt(request: Request) -> Preview:
     """What a run would ask first, and an estimate of what it would cost; admits the problem, asks no model."""
     loaded, request = completed(request)
-    evaluator, found = anyio.run(_prepare, loaded.problem)
-    with Journal() as journal:
-        method = _method(request, journal, _scene(request, found, describe(evaluator.sandbox)))
+    with where(request.measured_on) as bench, Journal() as journal:
+        _, found, machine = anyio.run(bench.prepare, loaded.problem)
+        method = _method(request, journal, _scene(request, found, machine))
     prices = [price_of(name, request.models) for name in models_asked(request.policy, request.critic)]
-    return preview(found.problem, method, request.budget, request.seed, prices)
+    candidates = request.budget if request.budget < MANY else request.width_for
+    return preview(found.problem, method, candidates, request.seed, prices)
 
 
 def completed(request: Request) -> tuple[Loaded, Request]:
@@ -143,6 +177,7 @@ def completed(request: Request) -> tuple[Loaded, Request]:
     with _journal(request) as journal:  # a wrong name or a missing key is said before anything is built
         _method(request, journal, methods.Scene(NOWHERE, without=frozenset(request.without)))
     refuse_unpriced(request)
+    refuse_unpaid(request)
     refuse_replay(request, _folder(request, loaded.problem))
     return loaded, request
 
@@ -163,7 +198,9 @@ def _shape(out: Path, request: Request) -> int:
     """The budget that the run in ``out`` began with."""
     header = read_header(out)
     found = header.get("shape", header.get("budget"))
-    return found if isinstance(found, int) else request.budget
+    if isinstance(found, int):
+        return found
+    return request.budget if request.budget < MANY else request.width_for
 
 
 def _method(request: Request, journal: Journal, scene: methods.Scene) -> Method:
@@ -186,8 +223,9 @@ def _scene(request: Request, found: Admitted, machine: Machine) -> methods.Scene
     return methods.scene(machine, found.problem, found.baseline, frozenset(request.without))
 
 
-def _told_of(result: Result, journal: Journal) -> list[str]:
-    told = [f"ended before its budget of candidates: {result.ended}"] if result.ended else []
+def _told_of(result: Result, journal: Journal, request: Request) -> list[str]:
+    what = "ended before its budget of candidates" if request.budget < MANY else "its budget is used"
+    told = [f"{what}: {result.ended}"] if result.ended else []
     if journal.failures:
         told.append(f"{journal.failures} model calls failed for good (calls.jsonl)")
     if journal.replay is not None:
@@ -197,25 +235,34 @@ def _told_of(result: Result, journal: Journal) -> list[str]:
     return told
 
 
-def evaluate_source(candidate: Path, request: Request) -> Verdict:
-    """Measure one candidate file against ``request.source``: the whole ladder, and a confirmation when it wins."""
-    loaded, request = _loaded(request)
-    program = _candidate(candidate, loaded.problem)
+def evaluate_source(candidate: Path | None, request: Request) -> Verdict:
+    """Measure one candidate file against ``request.source``: the whole ladder, and a confirmation when it wins.
 
-    async def measure() -> tuple[str, Admitted, Evaluation]:
+    Without a candidate it is the suite's own faster version; InputError where it has none.
+    """
+    loaded, _ = _loaded(request)
+    program = _reference(loaded) if candidate is None else _candidate(candidate, loaded.problem)
+    return evaluate_program(program, loaded, request.measured_on)
+
+
+def evaluate_program(program: Program, loaded: Loaded, asked: Asked | None = None) -> Verdict:
+    """Measure one program against that of a problem, likewise; on the cluster ``asked`` for, or here."""
+
+    async def measure(bench: Where) -> tuple[Machine, Admitted, Evaluation]:
         action = Action(program)
-        if (compiled := await compiled_without_gpu(loaded.problem, action)) is not None:
-            return compiled
-        evaluator, found = await _prepare(loaded.problem)
+        if asked is None and (compiled := await compiled_without_gpu(loaded.problem, action)) is not None:
+            return describe(compiled[0]), *compiled[1:]
+        evaluator, found, machine = await bench.prepare(loaded.problem)
         evaluation = await evaluator.evaluate(found.problem, action)
         if evaluation.timing is not None and evaluation.timing.significant:
             state = State(found.problem, State(found.problem), Step(action, evaluation, 0.0), (1, 0))
             evaluation = (await evaluator.settle(found.problem, [state], None))[state.id]
-        return evaluator.sandbox, found, evaluation
+        return machine, found, evaluation
 
-    sandbox, found, evaluation = anyio.run(measure)
-    notes = [*loaded.notes, *found.notes, *_busy()]
-    return verdict_of(evaluation, found, describe(sandbox), notes)
+    with where(asked) as bench:
+        machine, found, evaluation = anyio.run(measure, bench)
+    notes = [*loaded.notes, *found.notes, *([] if asked else _busy())]
+    return verdict_of(evaluation, found, machine, notes)
 
 
 def counted(source: Path, cap: int, sample: int) -> dict[str, str]:
@@ -242,9 +289,10 @@ def counted(source: Path, cap: int, sample: int) -> dict[str, str]:
     return {"reachable": count, "valid": f"{anyio.run(build)} of {len(chosen)} built" if chosen else "none built"}
 
 
-async def _prepare(problem: Problem) -> tuple[Harness, Admitted]:
-    evaluator = await open_harness(problem)
-    return evaluator, await evaluator.admit(problem)
+def _reference(loaded: Loaded) -> Program:
+    if loaded.reference is None:
+        raise InputError(f"{loaded.problem.id} has no faster version of its own; give a file as CANDIDATE")
+    return loaded.reference
 
 
 def _candidate(path: Path, problem: Problem) -> Program:
@@ -276,7 +324,7 @@ def _header(request: Request, found: Admitted, machine: Machine, notes: list[str
         **({"replay": str(request.replay)} if request.replay is not None else {}),
         "prompts": prompts.digest(),
         "seed": request.seed,
-        "budget": request.budget,
+        **({"budget": request.budget} if request.budget < MANY else {}),
         "caps": caps,
         "digest": digest(problem),
         "sandbox": machine.sandbox,
@@ -312,6 +360,7 @@ def _write(request: Request, out: Path, result: Result, found: Admitted, notes: 
         outcomes=dict(Counter(state.outcome.value for state in states)),
         spent=paid(result.spent),
         stopped=result.stopped or None,
+        ended=result.ended or None,
         best=str(where),
         record=str(out),
         report=str(write_report(out)),

@@ -17,9 +17,9 @@ from maxcode.errors import InputError
 from maxcode.evaluate.module.shrink import LIMIT_MB, Shrunk, shrink
 from maxcode.evaluate.selftest import open_safe
 from maxcode.evaluate.toolchain import cache_root
-from maxcode.problems import load
+from maxcode.problems import expanded, load
 from maxcode.problems.shapes import OURS, Shape, Shapes, read_shapes, with_constants, write_shapes
-from maxcode.problems.suites import expanded, sha256
+from maxcode.problems.suite import sha256
 from maxcode.types import Problem
 
 SMALL = "small"
@@ -100,7 +100,7 @@ def shrink_sources(
     if shapes.limit_mb != limit_mb:
         raise InputError(f"{out} is a table for {shapes.limit_mb:g} MB, not {limit_mb:g}; choose another --out")
     rows = []
-    for problem, source in [(_module(source), source) for source in expanded(sources)]:
+    for problem, source in [(_module(one.path), one.path) for one in expanded(sources).sources]:
         row = _row(problem, source, shapes)
         if row.shape is not None:
             shapes.problems[sha256(problem.program.text)] = row.shape

@@ -94,10 +94,16 @@ _GRAMMARS: dict[str, Callable[[], object]] = {"cpp": _cpp, "c": _c, "python": _p
 
 
 @cache
-def _parser(grammar: str) -> Parser:
-    if grammar not in _GRAMMARS:
-        raise unknown("grammar", grammar, _GRAMMARS)
-    return Parser(Language(_GRAMMARS[grammar]()))
+def grammar(name: str) -> Language:
+    """The grammar called ``name`` in a row of languages."""
+    if name not in _GRAMMARS:
+        raise unknown("grammar", name, _GRAMMARS)
+    return Language(_GRAMMARS[name]())
+
+
+@cache
+def _parser(name: str) -> Parser:
+    return Parser(grammar(name))
 
 
 # ------------------------------------------------------------------------------------------------- tokens of C and C++

@@ -4,6 +4,10 @@ The race.  Original and candidate run in random order *inside* each pair, so for
 log(original / candidate) is a fair coin whatever the noise looks like.  A mixture of bets on that coin is an
 e-process: for equal programs it reaches 1/alpha with probability at most alpha, at any stopping time (Ville).  A win
 must beat ``margin``, because half a per cent can be won by the placement of code alone.
+
+Sittings.  Where a side is one process for many pairs, what chance gave that process (where its memory lies) is in all
+of them and no number of pairs shows it.  Such pairs are held in several sittings, with new processes in each, and what
+is inferred is inferred from the sittings: Student's t on the logarithms of their medians.
 """
 
 from __future__ import annotations
@@ -11,6 +15,7 @@ from __future__ import annotations
 import itertools
 import math
 import random
+import statistics
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Literal, final
@@ -19,6 +24,7 @@ from maxcode.types import Interval
 
 Verdict = Literal["faster", "slower", "tie"]
 
+LOOKS = {4: 0.2, 8: 0.8}  # after how many sittings a confirmation may end -> the share of alpha that is spent there
 _STOPPING = 0.97
 _BETS = (0.70, 0.80, 0.90, 0.97)  # win probabilities the mixture bets on
 
@@ -97,6 +103,39 @@ def half_width(interval: Interval) -> float:
     return (interval.high - interval.low) / 2 / interval.value
 
 
+def interval_of(ratios: Sequence[float], sittings: Sequence[int] = (), confidence: float = 0.95) -> Interval:
+    """The median with its interval; with ``sittings``, how many of the ratios belong to each, the geometric mean of
+    the sittings' medians with Student's interval over sittings."""
+    if not sittings:
+        return median_interval(ratios, confidence)
+    if len(sittings) < 2 or sum(sittings) != len(ratios) or min(sittings) < 1:
+        raise ValueError(f"{len(ratios)} ratios are not {list(sittings)}, of two sittings at least")
+    ends = list(itertools.accumulate(sittings))
+    logs = [math.log(median_interval(ratios[end - size : end]).value) for end, size in zip(ends, sittings, strict=True)]
+    reach = student(len(logs) - 1, confidence) * statistics.stdev(logs) / math.sqrt(len(logs))
+    mean = statistics.fmean(logs)
+    return Interval(math.exp(mean), math.exp(mean - reach), math.exp(mean + reach), confidence)
+
+
+def student(freedom: int, confidence: float) -> float:
+    """The t with P(|T| < t) = ``confidence``, T being Student's with ``freedom`` degrees of freedom."""
+    low, high = 0.0, math.pi / 2
+    for _ in range(60):
+        angle = (low + high) / 2
+        low, high = (angle, high) if _within(angle, freedom) < confidence else (low, angle)
+    return math.tan(low) * math.sqrt(freedom)
+
+
+def _within(angle: float, freedom: int) -> float:
+    """P(|T| < tan(angle) x sqrt(freedom)): the finite sum for whole degrees of freedom."""
+    term = math.sin(angle) * (math.cos(angle) if freedom % 2 else 1.0)
+    total = 0.0
+    for power in range(1 + freedom % 2, freedom, 2):
+        total += term
+        term *= math.cos(angle) ** 2 * power / (power + 1)
+    return 2 / math.pi * (angle + total) if freedom % 2 else total
+
+
 def is_settled(ratios: Sequence[float], target: float, least: int, most: int) -> bool:
     """Whether a confirmation may end: at least ``least`` pairs and within +- ``target``, or ``most`` pairs.
 
@@ -108,10 +147,29 @@ def is_settled(ratios: Sequence[float], target: float, least: int, most: int) ->
     return len(ratios) >= least and half_width(median_interval(ratios, _STOPPING)) <= target
 
 
-def is_faster(ratios: Sequence[float], rule: RaceRule) -> bool:
-    """Whether fresh pairs prove the candidate faster: the race's own evidence, and an interval above 1."""
+def is_faster(ratios: Sequence[float], rule: RaceRule, sittings: Sequence[int] = ()) -> bool:
+    """Whether fresh pairs prove the candidate faster: the race's own evidence, and an interval above 1; of sittings a
+    gain above the margin, and an interval above 1 that at most this look's share of ``alpha`` of equal programs have;
+    never where it is no time to look."""
+    if sittings:
+        share = LOOKS.get(len(sittings), 0.0)
+        found = interval_of(ratios, sittings, 1 - 2 * rule.alpha * share)
+        return share > 0 and found.value > 1 + rule.margin and found.low > 1
     enough = e_value(wins_over(ratios, rule.margin), len(ratios)) >= 1 / rule.alpha
     return enough and median_interval(ratios).low > 1
+
+
+def decide_sittings(ratios: Sequence[float], sittings: Sequence[int], rule: RaceRule) -> Verdict | None:
+    """What a confirmation by sittings says so far, None = hold more of them: it ends at a look that finds a gain, at
+    one that finds none on average, and at the last."""
+    if len(sittings) not in LOOKS:
+        return None
+    found = interval_of(ratios, sittings)
+    if is_faster(ratios, rule, sittings):
+        return "faster"
+    if found.value > 1 and len(sittings) < max(LOOKS):
+        return None
+    return "tie" if found.high > 1 else "slower"
 
 
 def bootstrap(
@@ -182,3 +240,14 @@ def mean_ranks(values: Sequence[float]) -> list[float]:
 def geometric_mean(values: Sequence[float]) -> float:
     """exp of the mean of the logarithms; values are positive."""
     return math.exp(sum(map(math.log, values)) / len(values))
+
+
+def expected_best(values: Sequence[float], draws: int) -> float:
+    """The largest of ``draws`` values, on average over all ways to draw them without replacement.
+
+    Unbiased for the best of as many fresh samples where the values are independent draws of one distribution, as the
+    estimator of pass@k (Chen et al., arXiv 2107.03374) is.
+    """
+    ways = math.comb(len(values), draws)
+    ordered = sorted(values)
+    return sum(value * math.comb(below, draws - 1) for below, value in enumerate(ordered)) / ways

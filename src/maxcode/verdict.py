@@ -10,7 +10,7 @@ from typing import Any, final
 import msgspec
 
 from maxcode.evaluate.prepare import Admitted
-from maxcode.types import Clock, Evaluation, Harsher, Interval, Machine, Spent, Timing
+from maxcode.types import Clock, Evaluation, Harsher, Interval, Machine, Node, Spent, Timing
 
 
 @final
@@ -61,9 +61,11 @@ class Verdict:
     (the speed-up on one core, by CPU time) where the wall clock is the goal, ``seconds`` (the confirmation by CPU time)
     where instructions are, ``instructions`` where they were counted to break a tie, ``over_compiled`` (against
     torch.compile of the reference) for modules, ``remarks`` (line, kind, text: registers, spills, shared memory) for
-    kernels of a GPU, ``harsher`` (triggers, inputs, passed, why, result) where a winner was verified a second time; the
-    fields after these are for ``optimize``; ``unseen`` (an interval or none, inputs, told) is a certified winner's
-    speed-up on inputs that nobody was shown.
+    kernels of a GPU, ``harsher`` (triggers, inputs, passed, why, result) where a winner was verified a second time,
+    ``pie_correct`` (what PIE's own checker says, which decides nothing) for its problems; the fields after these are
+    for ``optimize``; ``unseen`` (an interval or none, inputs, told) is a certified winner's speed-up on inputs that
+    nobody was shown; ``ended`` is the cap that ended it; ``node`` is the benchmark node that measured it, and
+    ``cluster`` what the slots of the run did, where it ran on a cluster (``cluster.utilisation.Report``).
 
     ``outcome`` "unverified" is no verdict: the candidate was compiled, or not even that, and never ran."""
 
@@ -85,6 +87,7 @@ class Verdict:
     over_compiled: dict[str, float] | None = None
     remarks: list[dict[str, int | str]] | None = None
     harsher: dict[str, Any] | None = None
+    pie_correct: bool | None = None
     candidates: int | None = None
     outcomes: dict[str, int] | None = None
     best: str | None = None
@@ -94,6 +97,9 @@ class Verdict:
     stopped: bool | None = None
     certificate: str | None = None
     unseen: dict[str, Any] | None = None
+    ended: str | None = None
+    node: Node | None = None
+    cluster: dict[str, Any] | None = None
 
     def as_json(self) -> str:
         """One object; the fields that belong to ``optimize`` alone are left out for ``evaluate``."""
@@ -122,6 +128,8 @@ def verdict_of(evaluation: Evaluation, found: Admitted, machine: Machine, notes:
         instructions=_fields(timing.instructions if timing is not None else None),
         over_compiled=_fields(timing.over_compiled if timing is not None else None),
         harsher=_harsher(evaluation.harsher),
+        pie_correct=evaluation.pie_correct,
+        node=evaluation.node,
         outcome=evaluation.outcome.value,
         reasons=list(evaluation.feedback.reasons),
         speedup=speedup,

@@ -9,7 +9,7 @@ from pathlib import Path
 
 from bench_help import runner
 
-from maxcode.bench import as_json, bench, cells, finished, table
+from maxcode.bench import SUITES, Asked, as_json, bench, cells, curves, finished, table
 from maxcode.record import Line
 
 CELLS = cells(["one", "three"], ["best-of-n", "cuda-llm"], range(2))
@@ -26,7 +26,8 @@ def main(out: str, parts: str) -> None:
 
     folder = Path(out)
     found = bench(CELLS, runner(folder, watch=watch), lambda cell: finished(cell, folder / cell.name, 6))
-    print(as_json(table(found.rows), found))
+    drawn = [curve for axis in ("candidates", "depth") for curve in curves(found.rows, axis)]
+    print(as_json(table(found.rows, Asked(tuple(SUITES), CELLS)), found, drawn))
 
 
 if __name__ == "__main__":

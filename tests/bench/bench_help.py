@@ -8,16 +8,17 @@ from pathlib import Path
 
 import msgspec
 
-from maxcode.bench import Cell, Cost, Row, read_row
+from maxcode.bench import Cell, Cost, Row, parted, read_row
+from maxcode.budget import Budget
 from maxcode.errors import Interrupted
 from maxcode.observe import compose
 from maxcode.optimize import Method, Run, optimize
 from maxcode.record import Line, Record, check_header
-from maxcode.search import BestOfN, CudaLlm, Refine
+from maxcode.search import Beam, BestOfN, CudaLlm, Refine
 from maxcode.testing import Scripted, Table, toy_problem
-from maxcode.types import Interval
+from maxcode.types import Action, Interval, Observation, Usage
 
-SEARCHES = {"best-of-n": BestOfN(6, 3), "refine": Refine(6), "cuda-llm": CudaLlm(2, 3)}
+SEARCHES = {"best-of-n": BestOfN(6, 3), "refine": Refine(6), "cuda-llm": CudaLlm(2, 3), "beam": Beam(2, 2)}
 MACHINE = {"node": "here", "cpu": "table", "cores": 1, "kernel": "", "compilers": {}, "sandbox": "none"}
 
 
@@ -35,16 +36,33 @@ def write(text: str, draw: int) -> str:
     return str((int(text) * 31 + draw) % 1009)
 
 
-def runner(out: Path, budget: int = 6, watch: Callable[[Line], None] = lambda line: None) -> Callable[[Cell], Row]:
-    """What runs a cell in ``out`` as ``optimize_source`` does, with table and script in place of machine and model."""
+@dataclasses.dataclass(frozen=True)
+class Paid:
+    """The script, at a price for every answer."""
+
+    tokens: int
+
+    async def propose(self, observation: Observation) -> Action:
+        action = await Scripted(write=write).propose(observation)
+        return dataclasses.replace(action, usage=Usage(1, self.tokens, 0, dollars=self.tokens / 1000))
+
+
+def runner(
+    out: Path, budget: Budget | int = 6, watch: Callable[[Line], None] = lambda line: None, tokens: int = 0
+) -> Callable[[Cell], Row]:
+    """What runs a cell in ``out`` as ``optimize_source`` does, with table and script in place of machine and model;
+    every answer costs so many tokens."""
+    limit = Budget(budget) if isinstance(budget, int) else budget
 
     def run_one(cell: Cell) -> Row:
         folder = out / cell.name
-        header = {"version": "0", "problem": cell.problem, "method": cell.method, "seed": cell.seed, "budget": budget}
+        method, off = parted(cell.method)
+        header = {"version": "0", "problem": cell.problem, "method": method, "seed": cell.seed, "without": list(off)}
+        header |= {"budget": limit.candidates} if limit.unit == "candidates" else {}
         check_header(folder, header, frozenset())
-        method = Method(Scripted(write=write), SEARCHES[cell.method], compose())
+        method = Method(Paid(tokens) if tokens else Scripted(write=write), SEARCHES[method], compose())
         with Record(folder) as record:
-            run = Run(budget, cell.seed, record=record, watch=watch)
+            run = Run(limit.candidates, cell.seed, record=record, watch=watch, caps=limit.caps)
             problem = toy_problem(str(len(cell.problem) + cell.seed), cell.problem)
             result = optimize(problem, method, Table(rule=speed), run)
         best = result.best
@@ -56,7 +74,8 @@ def runner(out: Path, budget: int = 6, watch: Callable[[Line], None] = lambda li
             "speedup": speedup,
             "confirmed": timing is not None,
             "machine": MACHINE,
-            "spent": Cost(seconds=0.5, calls=6),
+            "spent": Cost(0.5, 6, result.spent.usage.prompt_tokens, dollars=result.spent.usage.dollars),
+            **({"ended": result.ended} if result.ended else {}),
         }
         (folder / "result.json").write_bytes(msgspec.json.encode(told))
         if result.stopped:

@@ -169,13 +169,16 @@ def told(done: subprocess.CompletedProcess[str]) -> dict[str, object]:
     return found
 
 
-def test_killed_again_and_again_and_resumed_the_table_is_that_of_the_unbroken_bench(tmp_path: Path) -> None:
+@pytest.mark.parametrize(("parts", "least"), [(17, 4), (31, 3), (60, 2)])
+def test_killed_again_and_again_and_resumed_the_table_is_that_of_the_unbroken_bench(
+    parts: int, least: int, tmp_path: Path
+) -> None:
     whole = told(drive(tmp_path / "whole", 0))
     deaths = 0
-    while (done := drive(tmp_path / "broken", 17)).returncode == -signal.SIGKILL:
+    while (done := drive(tmp_path / "broken", parts)).returncode == -signal.SIGKILL:
         deaths += 1
         assert deaths < 20
-    assert deaths >= 4
+    assert deaths >= least
     assert told(done) == whole
     before = {path: path.stat().st_mtime_ns for path in (tmp_path / "broken").rglob("*.jsonl")}
     assert told(drive(tmp_path / "broken", 0)) == whole

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from maxcode.evaluate.checker import difference
+from maxcode.evaluate.checker import difference, pie_accepts
 from maxcode.types import Checker
 
 TOKENS, EXACT, FLOAT = Checker(), Checker("exact"), Checker("float", abs_tol=1e-6, rel_tol=1e-6)
@@ -94,3 +94,41 @@ def test_no_two_outputs_make_it_fail(expected: bytes, output: bytes) -> None:
     for checker in (TOKENS, EXACT, FLOAT):
         difference(checker, expected, output)
     assert (difference(EXACT, expected, output) is None) == (expected == output)
+
+
+PIE = Checker("pie")
+
+
+@pytest.mark.parametrize(
+    ("expected", "output"),
+    [
+        (b"1\n2\n", b"1\n2"),
+        (b"1\r\n2\r\n", b"1\n2\n"),
+        (b"1\n2\n", b"\n1\n2\n3\n"),  # output after the expected end
+        (b"0.5\nabc\n", b"0.5009\nabc\n"),
+        (b"9007199254740993\n", b"9007199254740992\n"),  # integers go through float
+        (b"a\n\nb\n", b"a\n\nb\n"),
+    ],
+)
+def test_pies_checker_accepts_what_pie_accepts_holes_and_all(expected: bytes, output: bytes) -> None:
+    assert difference(PIE, expected, output) is None
+    assert pie_accepts(expected, output)
+
+
+@pytest.mark.parametrize(
+    ("expected", "output", "words"),
+    [
+        (b"0.5\n", b"0.502\n", "line 1"),
+        (b"1 2\n", b"1\n2\n", "line 1"),
+        (b"1.0 2.0\n", b"1.0 2.0001\n", "line 1"),  # one number a line gets the tolerance
+        (b"1e9\n", b"1000000000.01\n", "line 1"),  # and no relative one
+        (b"1\n2\n", b"1\n", "expected 2 lines, got 1"),
+        (b"a \nb\n", b"a\nb\n", "line 1"),  # inside, white space counts
+        (b"nan\n", b"-nan\n", "line 1"),
+        (b"", b"", "empty"),
+        (b"a\n", b"\xff\n", "UTF-8"),
+    ],
+)
+def test_pies_checker_refuses_what_pie_refuses(expected: bytes, output: bytes, words: str) -> None:
+    assert words in (difference(PIE, expected, output) or "")
+    assert not pie_accepts(expected, output)

@@ -15,6 +15,7 @@ from maxcode.evaluate.build import Builder
 from maxcode.evaluate.instructions import Uncounted, counted, require_counter
 from maxcode.evaluate.prepare import Admitted, Input
 from maxcode.evaluate.program import ProgramEvaluator
+from maxcode.evaluate.racing import Pair, least_s
 from maxcode.evaluate.sandbox import Blob, Sandbox
 from maxcode.problems import load
 from maxcode.stats import RaceRule
@@ -251,3 +252,9 @@ def test_a_program_in_python_is_not_counted(source: Callable[[str, str], Path]) 
     for options in ({"goal": "instructions"}, {"tie_break": "instructions"}):
         with pytest.raises(InputError, match="the instructions of its interpreter"):
             load(path, path.parent / "tests", options)
+
+
+def test_a_run_that_the_clock_shows_as_nothing_took_at_most_its_tick() -> None:
+    seconds = {"original": {"a": least_s([0.02, 0.03])}, "candidate": {"a": least_s([0.001, 0.0])}}
+    pair = Pair(seconds, {"original": 0.02, "candidate": 0.001})  # type: ignore[arg-type]
+    assert pair.ratio("original", "candidate") == pytest.approx(0.02 / 1e-6)

@@ -77,6 +77,7 @@ def test_wall_time_does_not_count_under_pressure_unless_the_user_says_so(problem
     assert [*stamps(timing("cpu", 49)), *stamps(timing("wall", 9)), *stamps(timing("wall", None))] == []
 
 
+@pytest.mark.slow
 def test_a_winner_by_the_wall_clock_is_busy_in_a_crowd_and_stamped_where_cores_are_shared(
     sandbox: Sandbox, builder: Builder, problem: Problem
 ) -> None:

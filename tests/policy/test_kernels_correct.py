@@ -17,6 +17,7 @@ from maxcode.source import fenced
 from maxcode.types import Action, Evaluation, Observation, Outcome, Problem, Program, ProgramSpec, Section, State, Step
 
 EXAMPLES = Path(__file__).parent.parent.parent / "examples"
+MORE = Path(__file__).parent / "kernels"
 SIZES = (0, 1, 2, 3, 7, 17, 33, 64, 65)
 FLAGS = ("-std=gnu17", "-O1", "-march=native", "-fopenmp-simd", "-w")
 CALLS = {  # size a, b, c -> the values of three inputs, the length of the output, and the call
@@ -25,6 +26,8 @@ CALLS = {  # size a, b, c -> the values of three inputs, the length of the outpu
     "trsm": ("a * a", "a * b", "a * b", "(a, b, x, y, out)"),
     "threemm": ("a * a", "a * a", "3 * a * a", "(a, x, y, x + 1, y, out, out + a * a, out + 2 * a * a)"),
     "correlation": ("a * b", "1", "b * b", "(a, b, x, out)"),
+    "triangle": ("a * b", "1", "a * a", "(a, b, x, out)"),
+    "sweep": ("1", "1", "a * a", "(a, out)"),
 }
 MAIN = r"""
 #include <math.h>
@@ -73,8 +76,14 @@ int main(void) {
 Errors = Callable[[str, list[str]], list[float]]
 
 
+def file(name: str) -> str:
+    """What is in NAME.c or NAME.h of an example or of the kernels here."""
+    folder = MORE if (MORE / name).exists() else EXAMPLES / name.partition(".")[0]
+    return (folder / name).read_text(encoding="utf-8")
+
+
 def original(name: str) -> str:
-    return (EXAMPLES / name / f"{name}.c").read_text(encoding="utf-8")
+    return file(f"{name}.c")
 
 
 def sizes(name: str) -> Iterable[tuple[int, int, int]]:
@@ -85,7 +94,7 @@ def sizes(name: str) -> Iterable[tuple[int, int, int]]:
 
 def driver(name: str, count: int) -> str:
     x, y, out, call = CALLS[name]
-    header = (EXAMPLES / name / f"{name}.h").read_text(encoding="utf-8")
+    header = file(f"{name}.h")
     types = header[header.index(f"{name}(") + len(name) : header.rindex(";")]
     names = ["original", *(f"kernel_{k}" for k in range(1, count))]
     filled = {
@@ -104,7 +113,7 @@ def errors(sandbox: Sandbox, builder: Builder) -> Errors:
     """The largest relative error of each candidate against the original, over all sizes: (name, texts) -> errors."""
 
     async def job(name: str, texts: list[str]) -> list[float]:
-        header = (EXAMPLES / name / f"{name}.h").read_text(encoding="utf-8")
+        header = file(f"{name}.h")
         files = {"main.c": driver(name, len(texts) + 1), f"{name}.h": header}
         for number, text in enumerate([original(name), *texts]):
             files[f"k{number}.c"] = f"#define {name} {f'kernel_{number}' if number else 'original'}\n{text}"

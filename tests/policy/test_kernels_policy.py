@@ -13,7 +13,9 @@ from maxcode.config import policy
 from maxcode.model import Model
 from maxcode.observe import compose, program, statement
 from maxcode.policy.kernels import STEPS, Kernels, sample
+from maxcode.policy.kernels.nest import Loop, read
 from maxcode.policy.kernels.policy import HEADER, LOOPS_HEADER
+from maxcode.policy.rewriter.unit import Unit
 from maxcode.problems import load
 from maxcode.reached import Reached
 from maxcode.source import fenced, fences
@@ -65,6 +67,14 @@ def labels(*sections: Section, text: str = GEMM, draws: int = 40, **rest: object
     for draw in range(draws):
         found.update(LABEL.findall(propose(observed(*sections, text=text, draw=draw * 7919, **rest)).completion))  # type: ignore[arg-type]
     return found
+
+
+def loop_until(test: str) -> str | None:
+    """The bound below which a loop with this test is read to run."""
+    unit = Unit("c", f"void f(int n) {{ for (int i = 0; {test}; i++) x[i] = 0; }}")
+    (function,) = unit.functions
+    (loop,) = read(function.body)
+    return loop.high if isinstance(loop, Loop) else None
 
 
 def by_step(found: Counter[str]) -> Counter[str]:
@@ -138,6 +148,32 @@ def test_where_no_step_applies_the_program_stays_and_the_notes_say_so(language: 
 # ------------------------------------------------------------------------------------------------- without templates
 
 LOOPS = Kernels(templates=False)
+
+
+@pytest.mark.parametrize(
+    ("bound", "below"),
+    [
+        ("n - 1", "n"),
+        ("n-2", "n - 1"),
+        ("i", "i + 1"),
+        ("n + 3", "n + 4"),
+        ("m * n - 1", "m * n"),
+        ("n / 2", "(n / 2) + 1"),
+        ("n * -1", "(n * -1) + 1"),
+        ("n << 1", "(n << 1) + 1"),
+        ("x[k - 1]", "(x[k - 1]) + 1"),
+    ],
+)
+def test_a_loop_that_holds_its_last_number_is_one_that_ends_before_the_next(bound: str, below: str) -> None:
+    assert loop_until(f"i <= {bound}") == below
+    assert loop_until(f"i < {bound}") == bound
+
+
+@pytest.mark.parametrize(
+    "test", ["i < n && x[i]", "i <= n, i", "i <= n == 0", "i <= n < k", "i <= (n < k ? n : k)", "i != n", "n >= i"]
+)
+def test_a_loop_with_another_end_is_kept_as_it_stands(test: str) -> None:
+    assert loop_until(test) is None
 
 
 def test_without_templates_loops_are_only_transformed() -> None:

@@ -9,7 +9,7 @@ from kernelbench_help import HALF, OTHER
 
 from maxcode.errors import InputError
 from maxcode.problems.shapes import OURS, Shape, Shapes, read_shapes, with_constants, write_shapes
-from maxcode.problems.suites import sha256
+from maxcode.problems.suite import sha256
 from maxcode.shapes import shaped, shrink_sources
 
 SMALL = Shape("1_Half.py", {"batch_size": 64, "dim": 32})

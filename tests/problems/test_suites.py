@@ -10,7 +10,7 @@ from kernelbench_help import HALF, OTHER, checkout, rows
 
 from maxcode.errors import InputError
 from maxcode.problems import digest, expanded, load
-from maxcode.problems.suites import VARIABLE, files
+from maxcode.problems.kernelbench import VARIABLE, files
 
 
 @pytest.fixture(params=["repository", "its folder", "data set", "current folder"])
@@ -50,7 +50,7 @@ def test_a_name_is_the_problem_wherever_the_suite_lies(name: str) -> None:
 
 @pytest.mark.usefixtures("suite")
 def test_a_level_stands_for_its_problems_in_the_order_of_their_ids() -> None:
-    assert expanded([Path("kernelbench:1"), Path("slow.cpp")]) == [
+    assert [one.path for one in expanded([Path("kernelbench:1"), Path("slow.cpp")]).sources] == [
         Path("kernelbench:1/1"),
         Path("kernelbench:1/12"),
         Path("slow.cpp"),

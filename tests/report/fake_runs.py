@@ -21,6 +21,7 @@ from maxcode.types import (
     Evaluation,
     Feedback,
     Interval,
+    Node,
     Observation,
     Outcome,
     Problem,
@@ -110,6 +111,7 @@ class Plan:
     warnings: tuple[str, ...] = ()
     timed: bool = True
     rate: float = 0.0
+    node: Node | None = None
 
 
 @dataclass(frozen=True)
@@ -137,7 +139,7 @@ class Planned:
         timing = noisy_timing(plan.speed, at) if plan.outcome is Outcome.CORRECT and plan.timed else None
         if timing is not None and plan.rate:
             timing = replace(timing, gflops=Interval(plan.rate, plan.rate - 1, plan.rate + 1), roofline=100.0)
-        return Evaluation(plan.outcome, told, timing, warnings=plan.warnings)
+        return Evaluation(plan.outcome, told, timing, warnings=plan.warnings, node=plan.node)
 
 
 def noisy_timing(speed: float, seed: int, pairs: int = 12, confirmed: bool = False) -> Timing:

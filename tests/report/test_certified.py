@@ -8,8 +8,8 @@ from pathlib import Path
 
 import pytest
 from fake_runs import WON, make_run
-from html_tree import Node, read
 
+from html_tree import Node, read
 from maxcode.report import write_report
 
 ATTACK = "<script>alert(1)</script>"

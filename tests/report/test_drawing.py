@@ -7,10 +7,10 @@ from pathlib import Path
 
 import pytest
 from fake_runs import WON, Plan, make_run
-from html_tree import Node, parse, read
 from hypothesis import given
 from hypothesis import strategies as st
 
+from html_tree import Node, parse, read
 from maxcode.report import write_report
 from maxcode.report.charts import Dot, Step, count_ticks, curve, ratio_ticks, samples
 from maxcode.report.diff import pieces, program_diff

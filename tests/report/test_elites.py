@@ -5,8 +5,8 @@ from __future__ import annotations
 from pathlib import Path
 
 from fake_runs import Plan, make_run
-from html_tree import Node, read, rows
 
+from html_tree import Node, read, rows
 from maxcode.report import write_report
 
 SIMD = ("for (int i", '_Pragma("omp simd") for (int i')

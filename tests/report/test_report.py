@@ -10,8 +10,8 @@ from pathlib import Path
 import anyio
 import pytest
 from fake_runs import HEADER, SLOW, WON, Plan, make_run
-from html_tree import Node, read, rows
 
+from html_tree import Node, candidates, panels, read, rows
 from maxcode.errors import InputError, RecordError
 from maxcode.model import Completion, Message, Request
 from maxcode.model.journal import Journal
@@ -28,10 +28,6 @@ from maxcode.types import Outcome, Result, State, Usage
 
 def report(folder: Path) -> Node:
     return read(write_report(folder))
-
-
-def candidates(page: Node) -> list[list[str]]:
-    return rows(page.one("table", "candidates"))
 
 
 def facts(page: Node) -> dict[str, str]:
@@ -122,7 +118,7 @@ def test_a_run_without_a_winner_says_that_nothing_was_confirmed(tmp_path: Path) 
     told = page.one("p", "sentence").text
     assert told.startswith("Nothing was confirmed faster than the original. 2 of 3 candidates were correct")
     assert shown(states(result)[0]) in told
-    assert [node.text for node in page.all("h2")] == ["Best so far", "Candidates", "The run", "Notes"]
+    assert [node.text for node in page.all("h2")] == ["Best so far", "Candidates", "What to trust", "The run", "Notes"]
     assert len(candidates(page)) == 3
 
 
@@ -135,7 +131,7 @@ def test_a_run_that_could_not_be_measured_says_why(tmp_path: Path) -> None:
         page = report(tmp_path / folder)
         assert page.one("p", "headline").text == "Not measurable"
         assert page.one("p", "sentence").text == f"N{why[1:]}"
-        assert [node.text for node in page.all("h2")][:2] == ["Candidates", "The run"]
+        assert [node.text for node in page.all("h2")][:2] == ["Candidates", "What to trust"]
         assert candidates(page)[0][3:5] == ["no timing", "not timed"]
 
 
@@ -163,7 +159,7 @@ def test_a_batch_that_is_not_settled_has_no_leader_yet(tmp_path: Path) -> None:
     (tmp_path / EVENTS).write_text("".join(line for line in lines if '"settled"' not in line))
     page = report(tmp_path)
     assert page.one("p", "headline").text == "No speed-up"
-    assert page.one("table", "candidates").all("tr", "best") == []
+    assert page.one("ul", "tree").all("a", "best") == []
 
 
 def test_standing_says_what_a_timing_is_good_for(tmp_path: Path) -> None:
@@ -281,7 +277,7 @@ def test_the_policys_words_are_shown_without_their_code(tmp_path: Path) -> None:
 def test_a_long_story_is_folded_and_whole(tmp_path: Path) -> None:
     words = " ".join(f"thought{at}" for at in range(200))
     make_run(tmp_path, [Plan(speed=1.5, words=words)])
-    story = report(tmp_path).one("table", "candidates").one("td", "c5")
+    story = panels(report(tmp_path))["1:0"]
     assert len(story.one("p", "notes").text) < 450
     assert words in story.all("details")[0].text
 
@@ -291,7 +287,9 @@ def test_reasons_critique_and_compiler_words_stand_with_their_candidate(tmp_path
     story = report(tmp_path).at("c1-1")
     assert "it does not compile" in story.one("ul", "reasons").text
     folded = {node.all("summary")[0].text: node.text for node in story.all("details")}
-    assert "outcome unbuilt" in folded["Critique"]
+    titles = [node.text for node in story.all("h4")]
+    assert titles == ["Difference to original", "Critique"]
+    assert "outcome unbuilt" in story.text.split("Critique")[1]
     assert "no match for <<" in folded["Compiler's words"]
 
 
@@ -316,9 +314,9 @@ def test_the_curve_is_the_loops_own_succession_of_leaders(tmp_path: Path) -> Non
 def test_the_best_is_marked_and_so_are_former_leaders(tmp_path: Path) -> None:
     result = make_run(tmp_path, WON)
     page = report(tmp_path)
-    (row,) = page.one("table", "candidates").all("tr", "best")
+    (row,) = page.one("ul", "tree").all("a", "best")
     assert result.best is not None
-    assert row.attributes["id"] == f"c{result.best.id[0]}-{result.best.id[1]}"
+    assert row.attributes["href"] == f"#c{result.best.id[0]}-{result.best.id[1]}"
     assert [row[0] for row in candidates(page) if "led for a time" in row[4]] == ["1:0"]
 
 

@@ -12,7 +12,8 @@ from maxcode.testing import exact_timing
 from maxcode.train.rewards import REWARDS, Gated, Paper, Shaped, TrainingReward, rate
 from maxcode.types import Evaluation, Interval, Outcome
 
-FAILURES = [outcome for outcome in Outcome if outcome not in (Outcome.CORRECT, Outcome.UNVERIFIED)]
+SPECIAL = (Outcome.CORRECT, Outcome.UNVERIFIED, Outcome.QUARANTINED)
+FAILURES = [outcome for outcome in Outcome if outcome not in SPECIAL]
 ALL = [make() for make in REWARDS.values()]
 rates = st.floats(0.01, 500.0)
 
@@ -59,6 +60,7 @@ def test_a_failure_of_the_machine_is_none_and_never_a_number(reward: TrainingRew
     assert reward(None) is None
     assert reward(Evaluation(Outcome.CORRECT)) is None, "correct, but nothing could be timed"
     assert reward(Evaluation(Outcome.UNVERIFIED)) is None, "there is no GPU to run it on"
+    assert reward(Evaluation(Outcome.QUARANTINED)) is None, "two nodes were lost with it"
     busy = replace(exact_timing(2.0), verdict="busy")
     assert reward(Evaluation(Outcome.CORRECT, timing=busy)) is None
 

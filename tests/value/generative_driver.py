@@ -10,7 +10,7 @@ import signal
 import sys
 from pathlib import Path
 
-from maxcode.train import tuning
+from maxcode.train.to_go import tuning
 from maxcode.train.to_go.dataset import assembled
 from maxcode.train.to_go.fitting import Fit, fit
 from maxcode.train.to_go.pairs import read_pairs, run_folders

@@ -1,18 +1,25 @@
-"""The figures of the table; a new one is a new entry here.
+"""The figures of the table, by the benchmark they come from; a new one is a new entry here.
 
 Each is made in the same four steps: a number for a row, its mean over the seeds of a problem, the average over
-problems, and what of that is shown.  Speed-ups go through logarithms, so that 2x and 0.5x cancel.
+problems, and what of that is shown.  Speed-ups go through logarithms, so that 2x and 0.5x cancel, but where a paper's
+own figure is a plain mean.  ``SUITES`` says where our figures depart from those of the papers.
 """
 
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
+from functools import partial
 from statistics import fmean, median
 from typing import Literal, final
 
 from maxcode.bench.rows import Row
+from maxcode.bench.trace import powers_of_two
+from maxcode.errors import unknown
+
+OPTIMIZED = 1.10  # PIE: a program that is at least so much faster counts as optimised
+FAST_AT = (0.0, 0.5, 0.8, 1.0, 1.5, 2.0)  # KernelBench's usual p
 
 
 @final
@@ -30,17 +37,31 @@ def _same(value: float) -> float:
 
 @final
 @dataclass(frozen=True, slots=True)
-class Figure:
-    """``of``: the number for a row; ``on_problem``: what of its mean over seeds is averaged; ``average``: over
-    problems; ``shown``: rises with the average.  ``unit``: speed-up, rank, or share (0..1)."""
+class Column:
+    """How a figure is called and read.  ``unit``: speed-up, rank, or share (0..1); ``suite``: whose figure it is."""
 
     name: str
     title: str
     unit: Literal["x", "rank", "share"]
+    suite: str = "maxcode"
+
+
+@final
+@dataclass(frozen=True, slots=True)
+class Figure:
+    """``of``: the number for a row; ``on_problem``: what of its mean over seeds is averaged; ``average``: over
+    problems; ``shown``: rises with the average.  ``of_all``: every planned run counts, one that is not finished as a
+    failure; else the problems and seeds that all methods finished."""
+
+    column: Column
     of: Callable[[Standing], float]
     on_problem: Callable[[float], float] = _same
     average: Callable[[Sequence[float]], float] = fmean
     shown: Callable[[float], float] = _same
+    of_all: bool = False
+
+
+# ------------------------------------------------------------------------------------------------------------ MaxCode
 
 
 def _log_gain(at: Standing) -> float:
@@ -59,11 +80,104 @@ def _fast1(at: Standing) -> float:
     return at.row.faster / max(1, at.row.candidates)
 
 
-GEOMETRIC = Figure("geometric", "geometric mean", "x", _log_gain, shown=math.exp)
-FIGURES = (
-    Figure("median", "median speed-up", "x", _log_gain, on_problem=math.exp, average=median),
+GEOMETRIC = Figure(Column("geometric", "geometric mean", "x"), _log_gain, shown=math.exp)
+MAXCODE = (
+    Figure(Column("median", "median speed-up", "x"), _log_gain, on_problem=math.exp, average=median),
     GEOMETRIC,
-    Figure("rank", "average rank", "rank", _rank),
-    Figure("correctness", "Correctness", "share", _correctness),
-    Figure("fast1", "Fast1", "share", _fast1),
+    Figure(Column("rank", "average rank", "rank"), _rank),
+    Figure(Column("correctness", "Correctness", "share"), _correctness),
+    Figure(Column("fast1", "Fast1", "share"), _fast1),
 )
+
+
+# ---------------------------------------------------------------------------------------------------------------- PIE
+
+
+def _optimized(at: Standing) -> float:
+    return float(at.row.best.value >= OPTIMIZED)
+
+
+def _gain(at: Standing) -> float:
+    return at.row.best.value  # which is 1 where nothing was confirmed: clamped, as in the paper
+
+
+def _solved(at: Standing) -> float:
+    return float(at.row.correct > 0)
+
+
+def _solved_by_pie(at: Standing) -> float:
+    return float(at.row.by_pie > 0)
+
+
+def _best_of(samples: int, at: Standing) -> float:
+    """The best of so many samples; of all there are where they are fewer."""
+    return next((best for k, best in reversed(at.row.best_of) if k <= samples), 1.0)
+
+
+def _pie(most: int) -> tuple[Figure, ...]:
+    whole = (
+        Figure(Column("opt", "%Opt", "share", "pie"), _optimized),
+        Figure(Column("speedup", "mean speed-up", "x", "pie"), _gain),
+        Figure(Column("correct", "Correct", "share", "pie"), _solved),
+        Figure(Column("pie_correct", "Correct by PIE's checker", "share", "pie"), _solved_by_pie),
+    )
+    sampled = (Figure(Column(f"best@{k}", f"Best@{k}", "x", "pie"), partial(_best_of, k)) for k in powers_of_two(most))
+    return (*whole, *sampled)
+
+
+# -------------------------------------------------------------------------------------------------------- KernelBench
+
+
+def _fast(p: float, at: Standing) -> float:
+    """Whether the run's answer is correct and more than ``p`` times as fast."""
+    row = at.row
+    answer = row.best.value if row.best.value > 1 else min(1.0, row.fastest)
+    return float(row.correct > 0 and (answer > p or p == 0))
+
+
+def _kernelbench(most: int) -> tuple[Figure, ...]:
+    return tuple(
+        Figure(Column(f"fast_{p:g}", f"fast_{p:g}", "share", "kernelbench"), partial(_fast, p), of_all=True)
+        for p in FAST_AT
+    )
+
+
+def _maxcode(most: int) -> tuple[Figure, ...]:
+    return MAXCODE
+
+
+@final
+@dataclass(frozen=True, slots=True)
+class Suite:
+    """The figures of one paper: ``figures`` for so many candidates a run, and where ours depart from its own."""
+
+    figures: Callable[[int], tuple[Figure, ...]]
+    departs: str
+
+
+SUITES = {
+    "maxcode": Suite(
+        _maxcode,
+        "a run's speed-up is that of its best, measured anew on fresh pairs after it was selected; the papers take the "
+        "highest of all measured values, which is too high by the luck of the draw",
+    ),
+    "pie": Suite(
+        _pie,
+        "PIE's figures are of measured time here, of simulated time there; a sample that was not confirmed counts by "
+        "its race, and for no more than the run's confirmed best",
+    ),
+    "kernelbench": Suite(
+        _kernelbench,
+        "fast_p counts every planned run, those not finished as failures; a run's answer is its confirmed best, and "
+        "below 1 its fastest correct candidate, by its race alone",
+    ),
+}
+
+
+def figures(suites: Iterable[str], most: int) -> tuple[Figure, ...]:
+    """The figures of these suites for runs of at most so many candidates, in the order of ``SUITES``; InputError for
+    an unknown one."""
+    wanted = set(suites)
+    for name in sorted(wanted - SUITES.keys()):
+        raise unknown("kind of figures", name, SUITES)
+    return tuple(figure for name, suite in SUITES.items() if name in wanted for figure in suite.figures(most))

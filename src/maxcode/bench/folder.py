@@ -1,40 +1,97 @@
-"""``bench.toml``: on which terms the cells of a folder were run, so that a repeated command cannot mix two benches."""
+"""``bench.toml``: on which terms the cells of a folder were run, so that a repeated command cannot mix two benches,
+and which cells there are, so that what is finished can be read without running anything."""
 
 from __future__ import annotations
 
 import tomllib
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
 from pathlib import Path
+from typing import Any, final
 
 import tomli_w
 
+from maxcode.bench.cells import Cell, cells
+from maxcode.bench.rows import finished
+from maxcode.bench.runner import Bench
+from maxcode.budget import Budget, budget_of
 from maxcode.errors import InputError, RecordError
 
 HEADER = "bench.toml"
 
 
-def claim(out: Path, terms: Mapping[str, object], problems: Mapping[str, str]) -> None:
+@final
+@dataclass(frozen=True, slots=True)
+class Planned:
+    """What a bench is made of: its cells, the budget of each, and the figures that are its own (``figures.SUITES``);
+    ``terms`` are equal for all cells, ``digests`` those of its problems, by id; ``unusable``: the problems that its
+    suites list and that could not be loaded."""
+
+    cells: tuple[Cell, ...]
+    budget: Budget
+    suites: tuple[str, ...]
+    terms: Mapping[str, object] = field(default_factory=dict)
+    digests: Mapping[str, str] = field(default_factory=dict)
+    unusable: tuple[str, ...] = ()
+
+
+def claim(
+    out: Path,
+    terms: Mapping[str, object],
+    problems: Mapping[str, str],
+    plan: Mapping[str, Sequence[object]] | None = None,
+) -> None:
     """Write the terms (equal for every cell) and the problems' digests by id, or compare them with those there.
 
-    Problems, methods and seeds may be added later.  Raises RecordError that names what differs, InputError where the
-    folder cannot be written.
+    ``plan``: the methods, seeds, suites and unusable problems, in order.  Any of them may be added later.  Raises
+    RecordError that names what differs, InputError where the folder cannot be written.
     """
     path = out / HEADER
     known: dict[str, str] = {}
+    before: dict[str, list[object]] = {}
     if path.exists():
         old = _read(path)
-        known = old.pop("problems", {})
+        known, before = old.pop("problems", {}), old.pop("plan", {})
         _compare(out, old, terms, {name: (known[name], new) for name, new in problems.items() if name in known})
+    joined = {key: list(dict.fromkeys([*before.get(key, ()), *more])) for key, more in (plan or {}).items()}
     try:
         out.mkdir(parents=True, exist_ok=True)
         scratch = path.with_suffix(".new")
-        scratch.write_text(tomli_w.dumps({**terms, "problems": {**known, **problems}}))
+        scratch.write_text(tomli_w.dumps({**terms, "problems": {**known, **problems}, "plan": {**before, **joined}}))
         scratch.replace(path)
     except OSError as error:
         raise InputError(f"cannot write to the output folder {out}: {error.strerror}; choose another --out") from error
 
 
-def _read(path: Path) -> dict[str, dict[str, str]]:
+def planned(out: Path) -> Planned:
+    """What the bench in ``out`` is made of; InputError where there is none."""
+    path = out / HEADER
+    if not path.exists():
+        raise InputError(f"{out} holds no bench: there is no {path}; give the folder that `maxcode bench --out` wrote")
+    found = _read(path)
+    plan, digests = found.pop("plan", {}), found.pop("problems", {})
+    if not plan.keys() >= {"methods", "seeds"}:
+        raise InputError(f"{path} does not say which methods and seeds there are; repeat the command that made it")
+    return Planned(
+        cells(list(digests), plan["methods"], plan["seeds"]),
+        budget_of(str(found["budget"])),
+        tuple(plan.get("suites", ("maxcode",))),
+        found,
+        digests,
+        tuple(plan.get("unusable", ())),
+    )
+
+
+def read_bench(out: Path, plan: Planned) -> Bench:
+    """The rows that are finished, at any time; nothing is run."""
+    rows = {cell: finished(cell, out / cell.name, plan.budget.candidates) for cell in plan.cells}
+    return Bench(
+        tuple(row for row in rows.values() if row is not None),
+        left=tuple(cell for cell, row in rows.items() if row is None),
+    )
+
+
+def _read(path: Path) -> dict[str, Any]:
     try:
         return tomllib.loads(path.read_text())
     except (OSError, UnicodeDecodeError, tomllib.TOMLDecodeError) as error:

@@ -4,20 +4,43 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import final
 
+from maxcode.bench.figures import SUITES
 from maxcode.bench.rows import Row
+from maxcode.budget import Budget, Unit
 
+EQUAL = 0.95  # a share of what others used that is no less: what was under way when a budget was used is finished
+SHOWN = 5  # names in a note
 ENOUGH = 6  # below, no 95 % statement about problems is possible without assumptions: 2 / 2**5 > 0.05
 
 
-def notes_on(
-    compared: Sequence[Row], methods: Sequence[str], left_out: int, pairs: int, flat: Sequence[tuple[str, str]]
-) -> tuple[str, ...]:
-    """One sentence each; ``flat``: (method, figure) of the intervals without width."""
-    problems = len({row.cell.problem for row in compared})
-    found = [_left_out(left_out), _none(problems, len(methods)), *_few(problems, compared)]
-    found += [_flat(flat, len(methods)), _multiplicity(pairs), _unmeasured(compared), *_uneven(compared)]
-    found += [_places(compared)]
+@final
+@dataclass(frozen=True, slots=True)
+class Noted:
+    """What notes are made from: the rows compared, by which methods, how many were left out; ``pairs`` of methods;
+    ``flat``: (method, figure) of the intervals without width; the ``suites`` whose figures are shown; the budget;
+    ``unusable`` problems of the suites."""
+
+    compared: Sequence[Row]
+    methods: Sequence[str]
+    left_out: int
+    pairs: int = 0
+    flat: Sequence[tuple[str, str]] = ()
+    suites: Sequence[str] = ()
+    budget: Budget | None = None
+    unusable: Sequence[str] = ()
+
+
+def notes_on(of: Noted) -> tuple[str, ...]:
+    """One sentence each."""
+    rows, problems = of.compared, len({row.cell.problem for row in of.compared})
+    found = [_left_out(of.left_out), _unusable(of.unusable), _none(problems, len(of.methods)), *_few(problems, rows)]
+    found += [_flat(of.flat, len(of.methods)), _multiplicity(of.pairs), _unmeasured(rows)]
+    found += [_early(rows, of.budget), *_uneven(rows, of.budget), _places(rows)]
+    found += [SUITES[name].departs for name in of.suites if rows]
+    found += [_sampled(rows)] if "pie" in of.suites else []
     return tuple(note for note in found if note)
 
 
@@ -33,6 +56,16 @@ def _left_out(count: int) -> str:
     if not count:
         return ""
     return f"{count} finished cell(s) are left out: not every method has finished that problem and seed"
+
+
+def _unusable(names: Sequence[str]) -> str:
+    if not names:
+        return ""
+    shown = [*names[:SHOWN], *([f"and {len(names) - SHOWN} more"] if len(names) > SHOWN else [])]
+    return (
+        f"{len(names)} problem(s) that the suites list could not be used: failures in fast_p, which is a share of all "
+        f"problems, and in no other figure ({', '.join(shown)})"
+    )
 
 
 def _few(problems: int, rows: Sequence[Row]) -> list[str]:
@@ -74,14 +107,55 @@ def _unmeasured(rows: Sequence[Row]) -> str:
     return f"could not be timed, counted as 1.00x: {', '.join(names)}" if names else ""
 
 
-def _uneven(rows: Sequence[Row]) -> list[str]:
-    """Methods that used fewer candidates than others: a search may end before its budget."""
-    spent: Counter[str] = Counter()
+def _early(rows: Sequence[Row], budget: Budget | None) -> str:
+    """Runs whose search came to its end before the budget did."""
+    if budget is None:
+        return ""
+    runs = Counter(row.cell.method for row in rows)
+    early = Counter(row.cell.method for row in rows if not row.ended and used(row, budget.unit) < budget.amount)
+    told = ", ".join(f"{method} in {count} of {runs[method]} runs" for method, count in sorted(early.items()))
+    return f"finished its search before {budget} were used: {told}" if told else ""
+
+
+def _uneven(rows: Sequence[Row], budget: Budget | None) -> list[str]:
+    """Methods that used less than others of what the budget counts."""
+    unit = budget.unit if budget is not None else "candidates"
+    spent: dict[str, float] = {}
     for row in rows:
-        spent[row.cell.method] += row.candidates
+        spent[row.cell.method] = spent.get(row.cell.method, 0) + used(row, unit)
     most = max(spent.values(), default=0)
-    short = [f"{method} {count} of {most}" for method, count in sorted(spent.items()) if count < most]
-    return [f"not all methods used as many candidates: {', '.join(short)}"] if short else []
+    equal = most if unit == "candidates" else EQUAL * most
+    short = [
+        f"{method} {round(count, 2):.10g} of {round(most, 2):.10g}"
+        for method, count in sorted(spent.items())
+        if count < equal
+    ]
+    return [f"not all methods used as many {unit}: {', '.join(short)}"] if short else []
+
+
+def used(row: Row, unit: Unit) -> float:
+    """How much of a kind of budget a run has used; what cannot be known counts as nothing."""
+    match unit:
+        case "candidates":
+            return row.candidates
+        case "calls":
+            return row.cost.calls
+        case "tokens":
+            return row.cost.prompt_tokens + row.cost.completion_tokens
+        case "dollars":
+            return row.cost.dollars or 0.0
+        case "seconds":
+            return row.cost.seconds
+
+
+def _sampled(rows: Sequence[Row]) -> str:
+    """Of which methods Best@k is an estimate without bias, and of which it is not."""
+    methods = sorted({row.cell.method for row in rows})
+    in_order = sorted({row.cell.method for row in rows if not row.exchangeable})
+    drawn = [method for method in methods if method not in in_order]
+    told = [f"the mean over all draws of k candidates (they are exchangeable): {', '.join(drawn)}"] if drawn else []
+    told += [f"the best of the first k (later ones depend on earlier ones): {', '.join(in_order)}"] if in_order else []
+    return f"Best@k is {'; '.join(told)}" if told else ""
 
 
 def _places(rows: Sequence[Row]) -> str:

@@ -7,16 +7,21 @@ of all measured values, which is too high by the luck of the draw.  No confirmed
 from __future__ import annotations
 
 import tomllib
-from dataclasses import dataclass
+from collections.abc import Sequence
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, final
 
 import msgspec
 
+from maxcode.bench.ablation import parted
 from maxcode.bench.cells import Cell
+from maxcode.bench.trace import Trace, are_exchangeable, powers_of_two, trace_of, tried_in
+from maxcode.budget import MANY
 from maxcode.errors import InputError, RecordError
-from maxcode.record import EVENTS, HEADER, Evaluated, Settled, read_events
-from maxcode.types import Evaluation, Interval, Outcome, StateId, Timing
+from maxcode.record import HEADER
+from maxcode.stats import expected_best
+from maxcode.types import Interval
 
 RESULT = "result.json"
 
@@ -51,6 +56,11 @@ class Row:
 
     ``best``: the confirmed speed-up, 1 where there is none.  ``candidates``, ``correct``, ``faster``: counts over all
     generations.  ``measured``: False where the problem could not be timed at all.  ``where``: version and machine.
+    ``trace``: the best so far; ``fastest``: the highest speed-up that any correct candidate showed, confirmed or not, 0
+    where none was timed; ``best_of``: (k, the best of k candidates) for k = 1, 2, 4, ..., expected over all draws of k
+    where the candidates are ``exchangeable`` (all drawn from the original before any of them was run), else of the
+    first k; ``by_pie``: how many are correct by PIE's own checker, which is asked of its problems, else by ours;
+    ``ended``: the cap that ended the run, empty where the budget of candidates or the search did.
     """
 
     cell: Cell
@@ -61,6 +71,12 @@ class Row:
     cost: Cost
     measured: bool = True
     where: str = ""
+    trace: Trace = field(default_factory=Trace)
+    fastest: float = 0.0
+    best_of: tuple[tuple[int, float], ...] = ()
+    exchangeable: bool = False
+    by_pie: int = 0
+    ended: str = ""
 
 
 class _Result(msgspec.Struct, frozen=True):
@@ -68,6 +84,7 @@ class _Result(msgspec.Struct, frozen=True):
     confirmed: bool
     machine: dict[str, Any]
     spent: Cost
+    ended: str = ""
 
 
 _result = msgspec.json.Decoder(_Result)
@@ -76,15 +93,18 @@ _result = msgspec.json.Decoder(_Result)
 def finished(cell: Cell, folder: Path, budget: int) -> Row | None:
     """The row of a run folder that is finished, None where the run is yet to be made or to be resumed.
 
-    Raises RecordError where the folder holds a run of another method, seed or budget.
+    ``budget`` is of candidates, ``MANY`` where the run's is of another kind.  Raises RecordError where the folder holds
+    a run of another method, seed or budget.
     """
     result = _read_result(folder)
     if result is None:
         return None
     header = _header(folder)
-    wanted = {"method": cell.method, "seed": cell.seed, "budget": budget}
+    method, off = parted(cell.method)
+    wanted = {"method": method, "seed": cell.seed, "budget": budget if budget < MANY else None}
     differing = [f"{key} is {header.get(key)!r}, not {value!r}" for key, value in wanted.items()
                  if header.get(key) != value]  # fmt: skip
+    differing += [f"it shows {part}" for part in off if part not in _listed(header.get("without"))]
     if differing:
         raise RecordError(f"{folder} holds another run ({'; '.join(differing)}); move it away, or choose another --out")
     return _row(cell, folder, result)
@@ -113,36 +133,29 @@ def _header(folder: Path) -> dict[str, object]:
         raise RecordError(f"cannot read {folder / HEADER} ({error}); move {folder} away to run it again") from error
 
 
-def _evaluations(folder: Path) -> list[Evaluation]:
-    """Every generation as it was judged last."""
-    found: dict[StateId, Evaluation] = {}
-    try:
-        for line in read_events(folder):
-            match line:
-                case Evaluated():
-                    found[line.at] = line.evaluation
-                case Settled():
-                    found |= {(line.batch, slot): anew for slot, anew in line.evaluations.items()}
-                    found |= dict([line.champion] if line.champion is not None else [])
-    except OSError as error:
-        raise RecordError(f"cannot read {folder / EVENTS} ({error}); move {folder} away to run it again") from error
-    return list(found.values())
+def _listed(found: object) -> list[object]:
+    return found if isinstance(found, list) else []
 
 
 def _row(cell: Cell, folder: Path, result: _Result) -> Row:
-    evaluations = _evaluations(folder)
-    correct = [one for one in evaluations if one.outcome is Outcome.CORRECT]
-    machine = result.machine
+    tried, machine, spent = tried_in(folder), result.machine, result.spent
+    exchangeable = are_exchangeable(tried)
     return Row(
         cell=cell,
         best=_best(result),
-        candidates=len(evaluations),
-        correct=len(correct),
-        faster=sum(_is_faster(one.timing) for one in correct),
-        cost=result.spent,
+        candidates=len(tried),
+        correct=sum(one.correct for one in tried),
+        faster=sum(one.faster for one in tried),
+        cost=spent,
         measured=result.speedup is not None,
         where=f"maxcode {_header(folder).get('version')} on {machine.get('cpu')}, {machine.get('cores')} cores, "
         f"{machine.get('sandbox')}",
+        trace=trace_of(tried, spent.prompt_tokens + spent.completion_tokens, spent.dollars, spent.seconds),
+        fastest=max((one.value for one in tried), default=0.0),
+        best_of=_best_of([one.worth for one in tried], exchangeable),
+        exchangeable=exchangeable,
+        by_pie=sum(one.by_pie for one in tried),
+        ended=result.ended,
     )
 
 
@@ -153,11 +166,7 @@ def _best(result: _Result) -> Interval:
     return Interval(max(1.0, found["value"]), found["low"], found["high"], found["confidence"])
 
 
-def _is_faster(timing: Timing | None) -> bool:
-    """Whether a generation counts for Fast1: the race says faster than the original.
-
-    A race that ended early because the best so far cannot be beaten has no such word; its interval must lie above 1.
-    """
-    if timing is None:
-        return False
-    return timing.significant or (timing.verdict == "beaten" and timing.speedup.low > 1)
+def _best_of(worths: Sequence[float], exchangeable: bool) -> tuple[tuple[int, float], ...]:
+    if exchangeable:
+        return tuple((k, expected_best(worths, k)) for k in powers_of_two(len(worths)))
+    return tuple((k, max(worths[:k])) for k in powers_of_two(len(worths)))

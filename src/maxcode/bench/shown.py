@@ -5,29 +5,36 @@ from __future__ import annotations
 import csv
 import io
 from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import final
 
 import msgspec
 
-from maxcode.bench.figures import FIGURES, Figure
+from maxcode.bench.curves import Curve
+from maxcode.bench.figures import SUITES, Column
 from maxcode.bench.rows import Cost, Row
 from maxcode.bench.runner import Bench
 from maxcode.bench.table import Contrast, Summary, Table
+from maxcode.bench.trace import powers_of_two
 
 MOST_PAIRS = 15
 
 _COLUMNS = (
     "problem", "method", "seed", "speedup", "low", "high", "candidates", "correct", "faster", "calls", "prompt_tokens",
-    "completion_tokens", "dollars", "seconds", "measured",
+    "completion_tokens", "dollars", "seconds", "measured", "fastest", "ended",
 )  # fmt: skip
 
 
-def as_text(table: Table) -> str:
-    """Aligned lines: the methods, what they cost, the pairs, the notes."""
+def as_text(table: Table, curves: Sequence[Curve] = ()) -> str:
+    """Aligned lines: the methods, the best so far along one axis (that of ``curves``), what they cost, the pairs, the
+    notes."""
     parts: list[str] = []
     if table.methods:
         counts = f"{_counted(table.problems, 'problem')}, {_counted(table.cells, 'run')}"
         parts.append(f"{counts}; [95 % bootstrap interval]")
-        parts += [_aligned(_figures(table.methods)), _aligned(_costs(table.methods))]
+        parts += [_aligned(lines) for lines in _by_suite(table)]
+        parts += [_aligned(_so_far(curves))] if curves else []
+        parts.append(_aligned(_costs(table.methods)))
     if table.contrasts:
         parts.append(_aligned(_pairs(table.contrasts)))
     if table.notes:
@@ -39,11 +46,13 @@ def _counted(count: int, thing: str) -> str:
     return f"{count} {thing}{'' if count == 1 else 's'}"
 
 
-def as_json(table: Table, found: Bench) -> str:
-    """One object: the table, the rows, what failed and why, the names of the open cells, whether it was stopped."""
+def as_json(table: Table, found: Bench, curves: Sequence[Curve] = ()) -> str:
+    """One object: the table, the curves, the rows, what failed and why, the names of the open cells, whether it was
+    stopped."""
     return msgspec.json.encode(
         {
             "table": table,
+            "curves": curves,
             "rows": [_record(row) for row in found.rows],
             "failed": [{"cell": one.cell.name, "error": str(one.error)} for one in found.failed],
             "open": [cell.name for cell in found.left],
@@ -66,19 +75,42 @@ def _record(row: Row) -> dict[str, object]:
     values = (
         cell.problem, cell.method, cell.seed, best.value, best.low, best.high, row.candidates, row.correct, row.faster,
         cost.calls, cost.prompt_tokens, cost.completion_tokens, cost.dollars, cost.seconds, row.measured,
+        row.fastest, row.ended,
     )  # fmt: skip
     return dict(zip(_COLUMNS, values, strict=True))
 
 
-def _figures(methods: Sequence[Summary]) -> list[list[str]]:
-    heads = ["method", *(figure.title for figure in FIGURES)]
-    return [heads, *([one.method, *(_told(figure, one) for figure in FIGURES)] for one in methods)]
+@final
+@dataclass(frozen=True, slots=True)
+class Lines:
+    """A table as lines of cells, the headings first: ``figures`` a block for every suite, what it ``costs``, the
+    ``pairs``, empty where there are none."""
+
+    figures: list[list[list[str]]]
+    costs: list[list[str]]
+    pairs: list[list[str]]
 
 
-def _told(figure: Figure, method: Summary) -> str:
-    interval = method.figures[figure.name]
+def as_lines(table: Table) -> Lines:
+    """The blocks of ``as_text``, not aligned."""
+    return Lines(_by_suite(table), _costs(table.methods), _pairs(table.contrasts) if table.contrasts else [])
+
+
+def _by_suite(table: Table) -> list[list[list[str]]]:
+    """A block of lines for the figures of every paper; the methods head each."""
+    named = {column.suite for column in table.columns}
+    blocks = []
+    for suite in filter(named.__contains__, SUITES):
+        columns = [column for column in table.columns if column.suite == suite]
+        heads = ["method" if suite == "maxcode" else suite, *(column.title for column in columns)]
+        blocks.append([heads, *([one.method, *(_told(column, one) for column in columns)] for one in table.methods)])
+    return blocks
+
+
+def _told(column: Column, method: Summary) -> str:
+    interval = method.figures[column.name]
     numbers = (interval.value, interval.low, interval.high)
-    match figure.unit:
+    match column.unit:
         case "x":
             told = str(interval)
         case "rank":
@@ -87,7 +119,20 @@ def _told(figure: Figure, method: Summary) -> str:
         case "share":
             value, low, high = (f"{100 * number:.0f}" for number in numbers)
             told = f"{value} % [{low}, {high}]"
-    return f"{told}{'*' if figure.name in method.flat else ''}"
+    return f"{told}{'*' if column.name in method.flat else ''}"
+
+
+def _so_far(curves: Sequence[Curve]) -> list[list[str]]:
+    """The geometric mean of the best so far, at a few places."""
+    axis, end = curves[0].axis, max(curve.points[-1][0] for curve in curves)
+    whole = axis in ("candidates", "depth")
+    places = (
+        [float(k) for k in powers_of_two(int(end))] if whole else [end * share for share in (1 / 8, 1 / 4, 1 / 2, 1)]
+    )
+    return [
+        [f"best after {axis}", *(f"{x:.4g}" for x in places)],
+        *([curve.method, *(str(curve.at(x)) for x in places)] for curve in curves),
+    ]
 
 
 def _costs(methods: Sequence[Summary]) -> list[list[str]]:

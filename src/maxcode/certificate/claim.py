@@ -22,7 +22,7 @@ from maxcode.errors import InputError
 from maxcode.evaluate.racing import CONFIRM_LEAST
 from maxcode.evaluate.sanitize import Sanitized
 from maxcode.evaluate.tiers import NO_SANDBOX
-from maxcode.stats import RaceRule, is_faster, median_interval
+from maxcode.stats import RaceRule, interval_of, is_faster, median_interval
 from maxcode.types import Checker, Clock, Harsher, Interval, Limits, Machine, Problem, Program, Timing
 
 FILE = "certificate.json"
@@ -210,15 +210,20 @@ def contradiction(found: Certificate) -> str:
         ratios = _ratios(timing.samples)
         if timing.pairs != len(timing.samples) or len(ratios) != timing.pairs or timing.pairs < CONFIRM_LEAST:
             return f"{timing.pairs} pairs are said, {len(ratios)} usable ones are there, {CONFIRM_LEAST} are needed"
-        if not _same(timing.speedup, median_interval(ratios)):
-            return f"the interval is said to be {timing.speedup}, the samples give {median_interval(ratios)}"
-        if timing.significant != (timing.verdict == "faster") or (timing.significant and not is_faster(ratios, _RULE)):
+        sizes = timing.sittings
+        if sizes and (len(sizes) < 2 or min(sizes) < 1 or sum(sizes) != timing.pairs):
+            return f"sittings of {list(timing.sittings)} pairs are said, there are {timing.pairs}"
+        follows = interval_of(ratios, timing.sittings)
+        if not _same(timing.speedup, follows):
+            return f"the interval is said to be {timing.speedup}, the samples give {follows}"
+        shown = is_faster(ratios, _RULE, timing.sittings)
+        if timing.significant != (timing.verdict == "faster") or (timing.significant and not shown):
             return "it is said to be significantly faster, the samples do not show it"
     if control is not None:
         ratios = _ratios(control.samples)
         if timing is None or len(ratios) != timing.pairs or len(control.samples) != timing.pairs:
             return f"the control has {len(ratios)} usable pairs, as many as were timed are needed"
-        if not _same(control.interval, median_interval(ratios, CONTROL_CONFIDENCE)):
+        if not _same(control.interval, interval_of(ratios, timing.sittings, CONTROL_CONFIDENCE)):
             return f"the control is said to be {control.interval}, its samples give something else"
     if (unseen := found.unseen) is not None and unseen.interval is not None:
         ratios = _ratios(unseen.samples)

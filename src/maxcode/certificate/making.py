@@ -45,7 +45,7 @@ from maxcode.evaluate.sandbox import Blob, Sandbox
 from maxcode.evaluate.sanitize import Sanitized, sanitized
 from maxcode.evaluate.verify import Verified, verify
 from maxcode.stats import median_interval
-from maxcode.types import Action, Outcome, Problem, Program
+from maxcode.types import Action, Outcome, Problem, Program, Timing
 
 Say = Callable[[str], None]
 
@@ -109,7 +109,7 @@ class Working(Protocol):
 
     async def unseen(self) -> Unseen | str: ...
 
-    async def control(self, pairs: int) -> tuple[Control | None, str]: ...
+    async def control(self, timing: Timing) -> tuple[Control | None, str]: ...
 
     async def sanitized(self) -> Sanitized: ...
 
@@ -142,7 +142,7 @@ async def measured(work: Working, found: Certificate, say: Say) -> Certificate:
         found, refused = (replace(found, unseen=unseen), "") if isinstance(unseen, Unseen) else (found, unseen)
     if found.timing is not None and not refused:
         say(f"certificate: timing the original against itself, {found.timing.pairs} pairs")
-        control, refused = await work.control(found.timing.pairs)
+        control, refused = await work.control(found.timing)
         say("certificate: sanitizers")
         found = replace(found, control=control, sanitized=await work.sanitized())
     return concluded(replace(found, refused=refused, seconds=round(time.monotonic() - work.started, 1)))
@@ -254,7 +254,7 @@ class Work:
         }
         return Track(Field(self.sandbox, self.problem, self.admitted.source), sides, chosen)
 
-    async def control(self, pairs: int) -> tuple[Control | None, str]:
+    async def control(self, timing: Timing) -> tuple[Control | None, str]:
         """The original on both sides, as often as the winner was timed; (None, why) where it did not come to an end."""
         assert self.admitted.original.artefact is not None
         outputs = {given.name: given.expected or b"" for given in self.admitted.inputs}
@@ -263,7 +263,7 @@ class Work:
         track = Track(field, {"original": same, "candidate": same}, self.admitted.timed)
         try:
             async with timing_lane():
-                found = [await track.pair() for _ in range(pairs)]
+                found = [await track.pair() for _ in range(timing.pairs)]
         except WrongOutput as wrong:
             return None, f"the original does not give an accepted answer every time: {wrong}"
         return control_of(found), ""

@@ -24,7 +24,7 @@ from maxcode.evaluate.machine import describe
 from maxcode.evaluate.module.evaluator import ModuleEvaluator
 from maxcode.evaluate.module.runtime import find_runtime
 from maxcode.evaluate.sanitize import Sanitized
-from maxcode.types import Action, Problem, Program
+from maxcode.types import Action, Problem, Program, Timing
 
 _PROCESSES = 2  # that the verification is spread over, each with weights of its own
 
@@ -79,10 +79,10 @@ class ModuleWork:
     async def unseen(self) -> Unseen | str:
         return Unseen(why="every timed call had inputs that nobody was shown")
 
-    async def control(self, pairs: int) -> tuple[Control | None, str]:
-        """The reference on both sides, as often as the winner was timed; (None, why) where that failed."""
+    async def control(self, timing: Timing) -> tuple[Control | None, str]:
+        """The reference on both sides, in sittings like the winner's; (None, why) where that failed."""
         try:
-            return control_of(await self.evaluator.control(self.problem, pairs)), ""
+            return control_of(await self.evaluator.control(self.problem, timing.sittings), timing.sittings), ""
         except InputError as error:
             return None, str(error)
 

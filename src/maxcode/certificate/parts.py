@@ -10,7 +10,7 @@ from maxcode.certificate.claim import CONTROL_CONFIDENCE, Control
 from maxcode.errors import InputError
 from maxcode.evaluate.racing import Pair
 from maxcode.roles import Referee
-from maxcode.stats import median_interval
+from maxcode.stats import interval_of
 from maxcode.types import Action, Evaluation, Harsher, Outcome, Problem, Program, State, Step, Timing
 
 _UNTIMED = Evaluation(Outcome.CORRECT)
@@ -38,7 +38,7 @@ async def confirmation(referee: Referee, problem: Problem, winner: Program) -> C
     return Confirmed(evaluation.timing, why, evaluation.harsher)
 
 
-def control_of(pairs: Sequence[Pair]) -> Control:
-    """What pairs of the original with itself say."""
+def control_of(pairs: Sequence[Pair], sittings: tuple[int, ...] = ()) -> Control:
+    """What pairs of the original with itself say, made in as many sittings as the winner's."""
     samples = tuple((pair.total("original"), pair.total("candidate")) for pair in pairs)
-    return Control(samples, median_interval([a / b for a, b in samples], CONTROL_CONFIDENCE))
+    return Control(samples, interval_of([a / b for a, b in samples], sittings, CONTROL_CONFIDENCE))

@@ -107,7 +107,7 @@ def _check_options(path: Path, claimed: Certificate) -> None:
         raise InputError(f"{path} asks for what only a problem.toml may say ({what}); put it there and make it again")
 
 
-_OPTIONS = frozenset({"flags", "checker", "goal", "limits", "tie_break", "shared_cores", "module"})
+_OPTIONS = frozenset({"flags", "checker", "goal", "limits", "tie_break", "shared_cores", "module", "id"})
 
 
 def printable(text: str) -> str:

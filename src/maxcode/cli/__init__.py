@@ -11,6 +11,8 @@ import sys
 import click
 
 from maxcode.cli.bench import bench
+from maxcode.cli.cluster import cluster
+from maxcode.cli.compare import compare
 from maxcode.cli.doctor import doctor
 from maxcode.cli.evaluate import evaluate
 from maxcode.cli.export import export
@@ -30,7 +32,9 @@ def cli() -> None:
     """Make programs measurably faster, and prove it."""
 
 
-for verb in (optimize, evaluate, verify, bench, train, problems, export, serve, doctor, report, list_):
+for verb in (
+    optimize, evaluate, verify, bench, compare, train, cluster, problems, export, serve, doctor, report, list_,
+):  # fmt: skip
     cli.add_command(verb)
 
 

@@ -4,70 +4,133 @@ from __future__ import annotations
 
 import shlex
 import sys
-from collections.abc import Callable, Sequence
-from dataclasses import asdict, dataclass, replace
+from collections.abc import Sequence
 from pathlib import Path
 from types import TracebackType
-from typing import Any, final
+from typing import Any, final, get_args
 
 import click
 
 from maxcode import bench as room
-from maxcode import guided, methods
-from maxcode.bench import Bench, Cell, Done, Event, Failed, Row, Started
-from maxcode.cli.common import as_json, chosen, model_options, sandbox_options, shapes_option, value_options
+from maxcode.bench import Asked, Bench, Done, Event, Failed, Planned, Started
+from maxcode.budget import Budget
+from maxcode.cli.bench_plan import Wanted, columns_of, plan_of
+from maxcode.cli.common import (
+    as_json,
+    budget_options,
+    chosen,
+    cluster_options,
+    model_options,
+    sandbox_options,
+    shapes_option,
+    value_options,
+)
 from maxcode.cli.display import Display
 from maxcode.errors import InputError, Interrupted
 from maxcode.evaluate.tiers import refuse_unsafe
-from maxcode.problems import digest, expanded
 from maxcode.record import Evaluated, Line
-from maxcode.request import Request
-from maxcode.run import completed, optimize_source
-from maxcode.value import digest as digest_of
+from maxcode.where import where
 
 SUMMARY = "bench.json"
 
 
 @click.command()
-@click.argument("problems", nargs=-1, required=True, type=click.Path(path_type=Path))
+@click.argument("problems", nargs=-1, type=click.Path(path_type=Path))
 @click.option("--methods", "names", default="best-of-n,cuda-llm,cuda-llm+maxcode", show_default=True,
-              help="Which methods, separated by commas; see `maxcode list methods`.")  # fmt: skip
+              help="Which methods, separated by commas; see `maxcode list methods`.  METHOD-PART is a method without "
+              "that part of the observation.")  # fmt: skip
+@click.option("--ablate", type=click.Choice(get_args(room.Grid)), help="Add columns for what a method shows: `observe` "
+              "for every subset of the paper's three parts (best, trajectory, critiques), `each` for every part "
+              "switched off alone.")  # fmt: skip
 @click.option("--seeds", default=3, show_default=True, help="How many seeds, counted from 0.")
 @shapes_option
 @model_options
 @value_options
 @click.option("--without", multiple=True, metavar="PART",
               help="A part of the observation to leave out of all methods; may be repeated.")  # fmt: skip
-@click.option("--budget", default=24, show_default=True, help="How many candidates each run may try.")
+@budget_options
+@click.option("--figures", default="", metavar="SUITES", help="Whose figures the table holds, separated by commas: "
+              f"{', '.join(room.SUITES)}, or all.  [default: maxcode, and those of the problems' suites]")  # fmt: skip
 @click.option("--out", type=click.Path(path_type=Path), default=Path("runs/bench"), show_default=True,
               help="One run folder for each PROBLEM-METHOD-SEED; repeating the command resumes.")  # fmt: skip
+@click.option(
+    "--table-only", is_flag=True, help="Run nothing: the table of all that is finished in --out, at any time."
+)
 @click.option("--csv", "csv_", type=click.Path(path_type=Path, dir_okay=False),
               help="Write one line for each run to this file.")  # fmt: skip
+@cluster_options
+@click.option("--shared-cores", is_flag=True, help="With --cluster: measure also on nodes whose cores others use; "
+              "every result says so.")  # fmt: skip
 @sandbox_options
 @as_json
-def bench(problems: tuple[Path, ...], names: str, csv_: Path | None, json_: bool, seeds: int, **options: Any) -> int:
+def bench(problems: tuple[Path, ...], table_only: bool, csv_: Path | None, json_: bool, **options: Any) -> int:
     """Run METHODS on PROBLEMS with several seeds, and compare them in one table.
 
-    PROBLEMS are folders with problem.toml, PyTorch modules in the KernelBench contract, names of such ones
-    (kernelbench:LEVEL/ID), or kernelbench:LEVEL for all of a level.
+    PROBLEMS are folders with problem.toml, PyTorch modules in the KernelBench contract, names of a suite's problems
+    (kernelbench:LEVEL/ID), or of several (kernelbench:LEVEL, pie:test, folder:PATH), or a suite.toml that mixes them.
 
     Ctrl-C once finishes what runs and prints the table so far; the same command resumes.  Exit status 0 when every
     run is finished; else that of the first that could not be.
     """
-    refuse_unsafe("bench")
     if csv_ is not None and not csv_.resolve().parent.is_dir():
         raise InputError(f"there is no folder {csv_.resolve().parent} for --csv; create it, or name another file")
-    plan = _plan(problems, names, seeds, chosen(problems[0], None, options))
-    with Progress(len(plan.cells), plan.shared.budget) as progress:
-        found = room.bench(plan.cells, plan.runner(progress.part), plan.finished, progress.event)
+    out: Path = options["out"]
+    suites = suites_named(options.pop("figures"))
+    if table_only:
+        there = room.planned(out)
+        Told(room.read_bench(out, there), there, suites).show(json_, csv_)
+        return 0
+    if not problems:
+        raise click.UsageError("no PROBLEMS: give at least one, or --table-only to read what is finished in --out")
+    refuse_unsafe("bench")
+    columns = columns_of(options.pop("names"), options.pop("ablate"))
+    wanted = Wanted(problems, columns, options.pop("seeds"), options["budget"])
+    plan = plan_of(wanted, chosen(problems[0], None, options))
+    asked = plan.shared.measured_on
+    with Progress(len(plan.planned.cells), wanted.budget) as progress, where(asked, plan.out, progress.say) as on:
+        found = room.bench(plan.planned.cells, plan.runner(progress.part, on), plan.finished, progress.event)
         progress.say("making the table")
-        table = room.table(found.rows)
-    told = room.as_json(table, found)
-    click.echo(told if json_ else room.as_text(table))
-    _write(plan.out / SUMMARY, told + "\n")
-    if csv_ is not None:
-        _write(csv_, room.as_csv(found.rows))
+        told = Told(found, plan.planned, suites)
+    _write(out / SUMMARY, told.as_json() + "\n")
+    told.show(json_, csv_)
+    room.write_bench_report(out, told.view)
     return _status(found)
+
+
+def suites_named(names: str) -> tuple[str, ...]:
+    """The suites that --figures names; InputError with the nearest spelling for an unknown one."""
+    named = tuple(name.strip() for name in names.split(",") if name.strip())
+    if named == ("all",):
+        return tuple(room.SUITES)
+    room.figures(named, 0)
+    return named
+
+
+@final
+class Told:
+    """The table and the curves of what is finished; ``suites`` empty: those of the bench itself."""
+
+    def __init__(self, found: Bench, plan: Planned, suites: Sequence[str]) -> None:
+        columns = tuple(dict.fromkeys(cell.method for cell in plan.cells))
+        asked = Asked(
+            tuple(suites) or plan.suites, plan.cells, room.pairs_of(columns), plan.budget, unusable=plan.unusable
+        )
+        self.found = found
+        self.table = room.table(found.rows, asked)
+        self.curves = tuple(curve for axis in room.AXES for curve in room.curves(found.rows, axis))
+        self.axis = plan.budget.unit if plan.budget.unit in room.AXES else "candidates"
+        self.view = room.BenchView(plan, found, self.table, self.curves)
+
+    def as_json(self) -> str:
+        """One object."""
+        return room.as_json(self.table, self.found, self.curves)
+
+    def show(self, json_: bool, csv_: Path | None) -> None:
+        """Print it, and write the rows where they are wanted."""
+        shown = [curve for curve in self.curves if curve.axis == self.axis]
+        click.echo(self.as_json() if json_ else room.as_text(self.table, shown))
+        if csv_ is not None:
+            _write(csv_, room.as_csv(self.found.rows))
 
 
 def _write(path: Path, text: str) -> None:
@@ -75,93 +138,6 @@ def _write(path: Path, text: str) -> None:
         path.write_text(text)
     except OSError as error:
         raise InputError(f"cannot write {path}: {error.strerror}; make room there, and repeat the command") from error
-
-
-@final
-@dataclass(frozen=True, slots=True)
-class Plan:
-    """What is to be run, everything checked.  ``sources``: problem id -> its folder; ``shared``: the request of every
-    cell but for source, method, seed and folder."""
-
-    cells: tuple[Cell, ...]
-    sources: dict[str, Path]
-    shared: Request
-    out: Path
-
-    def finished(self, cell: Cell) -> Row | None:
-        """The row of a cell that is finished."""
-        return room.finished(cell, self.out / cell.name, self.shared.budget)
-
-    def runner(self, watch: Callable[[Line], None]) -> room.RunOne:
-        """What runs or resumes one cell with the real evaluator."""
-
-        def run_one(cell: Cell) -> Row:
-            folder = self.out / cell.name
-            source = self.sources[cell.problem]
-            request = replace(self.shared, source=source, method=cell.method, seed=cell.seed, out=folder)
-            if optimize_source(replace(request, certificate=False), watch).stopped:
-                raise Interrupted(f"stopped in the last batch of {cell.name}, which is finished")
-            return room.read_row(cell, folder)
-
-        return run_one
-
-
-def _plan(problems: Sequence[Path], names: str, seeds: int, shared: Request) -> Plan:
-    if seeds < 1:
-        raise InputError(f"--seeds is {seeds}; give at least 1")
-    if shared.budget < 1:
-        raise InputError(f"--budget is {shared.budget}; give at least 1 candidate")
-    named = _methods(names, shared.without)
-    sources, digests = _problems(problems, replace(shared, method=_strictest(named)))
-    out = shared.out or Path("runs") / "bench"
-    room.claim(out, _terms(shared), digests)
-    return Plan(room.cells(list(sources), named, range(seeds)), sources, shared, out)
-
-
-def _terms(shared: Request) -> dict[str, object]:
-    """What all cells of a bench have in common."""
-    caps = {name: bound for name, bound in asdict(shared.caps).items() if bound is not None}
-    return {
-        "budget": shared.budget,
-        "policy": shared.policy,
-        "critic": shared.critic,
-        "answer": shared.answer,
-        "without": sorted(shared.without),
-        "caps": caps,
-        **({"value": digest_of(shared.value)} if shared.value is not None else {}),
-    }
-
-
-def _methods(names: str, without: Sequence[str]) -> list[str]:
-    named = list(dict.fromkeys(name.strip() for name in names.split(",") if name.strip()))
-    for name in named:
-        methods.recipe(name, frozenset(without))
-    if not named:
-        raise InputError("--methods names none; give at least one, see `maxcode list methods`")
-    return named
-
-
-def _strictest(named: Sequence[str]) -> str:
-    """The method that asks for most: one that is guided, where there is one."""
-    return next(filter(guided.is_guided, named), named[0])
-
-
-def _problems(paths: Sequence[Path], shared: Request) -> tuple[dict[str, Path], dict[str, str]]:
-    """Sources and digests by problem id; a wrong name, a missing key or an unknown price is said before the first
-    cell."""
-    sources: dict[str, Path] = {}
-    digests: dict[str, str] = {}
-    for path in dict.fromkeys(expanded(paths)):
-        if path.is_file() and path.suffix not in (".toml", ".py"):
-            raise InputError(f"{path} is a file; bench takes folders with problem.toml: give its folder, or write one")
-        problem = completed(replace(shared, source=path))[0].problem
-        if problem.id in sources:
-            raise InputError(
-                f"{sources[problem.id]} and {path} have the same id '{problem.id}'; give one of them another in its "
-                'problem.toml (id = "...")'
-            )
-        sources[problem.id], digests[problem.id] = path, digest(problem)
-    return sources, digests
 
 
 def _status(found: Bench) -> int:
@@ -185,8 +161,9 @@ def _told(one: Failed) -> str:
 class Progress:
     """Which run is under way, its candidates, the time left: a live line on a terminal, plain lines elsewhere."""
 
-    def __init__(self, total: int, budget: int) -> None:
-        self._total, self._budget = total, budget
+    def __init__(self, total: int, budget: Budget) -> None:
+        self._total = total
+        self._of_all = f"/{budget.candidates}" if budget.unit == "candidates" else ""
         self._head = ""
         self._done = 0
         self._display = Display()
@@ -217,7 +194,7 @@ class Progress:
         """One recorded part of the run under way."""
         if isinstance(line, Evaluated) and self._display.is_live:
             self._done += 1
-            self.say(f"{self._head}, {self._done}/{self._budget} candidates")
+            self.say(f"{self._head}, {self._done}{self._of_all} candidates")
 
     def say(self, text: str) -> None:
         """What is going on now."""

@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Mapping
+from dataclasses import asdict, replace
 from pathlib import Path
 from typing import Any, TypeVar, get_args
 
 import click
 
-from maxcode.budget import Caps
+from maxcode.budget import Budget, Caps, budget_of
+from maxcode.cluster import SlotUse
 from maxcode.completion import Answer
 from maxcode.config import model_settings
 from maxcode.errors import InputError
@@ -23,16 +25,29 @@ Command = TypeVar("Command", bound=Callable[..., Any])
 
 as_json = click.option("--json", "json_", is_flag=True, help="Print one JSON object on stdout.")
 
+
+def _together(*options: Callable[[Command], Command]) -> Callable[[Command], Command]:
+    """One decorator of several options, shown in this order."""
+
+    def decorated(command: Command) -> Command:
+        for option in reversed(options):
+            command = option(command)
+        return command
+
+    return decorated
+
+
 shapes_option = click.option(
     "--shapes", default="", metavar="small|TABLE.toml", help="The shapes of a PyTorch problem: `small` ones that are "
     "found here (inputs and parameters within 4 MB) and kept, or those of a table (`maxcode problems shrink`).  "
     "[default: the problem's own]")  # fmt: skip
 
-_OVERRIDES = (
+problem_options = _together(  # what the problem is
     click.option("--tests", type=click.Path(path_type=Path), help="Folder of tests: NN.in with NN.out or NN.ans, "
                  "or input.K.txt with output.K.txt."),
     click.option("--flags", help="Build flags in one string, in place of the language's own (-std=c++17 -O3)."),
-    click.option("--checker", type=click.Choice(["tokens", "exact", "float"]), help="How outputs are compared."),
+    click.option("--checker", type=click.Choice(["tokens", "exact", "float", "pie"]), help="How outputs are "
+                 "compared; pie is PIE's own way, with its holes."),
     click.option("--tolerance", type=float, help="Relative and absolute tolerance of --checker float."),
     click.option("--goal", type=click.Choice(get_args(Clock)), help="What to make less: CPU seconds (default), wall "
                  "seconds where parallelism is the point, or instructions executed, which no other load changes "
@@ -40,7 +55,7 @@ _OVERRIDES = (
     click.option("--tie-break", type=click.Choice(["instructions"]), help="Count instructions, once, where a race ends "
                  "in a tie; needs valgrind."),
     click.option("--shared-cores", is_flag=True, help="With --goal wall: let wall time count although others used the "
-                 "cores meanwhile; the result says so."),
+                 "cores meanwhile; with --cluster: measure on nodes whose cores others use; the result says so."),
     click.option("--device", type=click.Choice(["cpu", "cuda"]), help="Where a PyTorch module runs (default cpu)."),
     click.option("--constant", "constants", multiple=True, metavar="NAME=NUMBER", help="A module-level number of a "
                  "PyTorch problem to replace, for smaller shapes; may be repeated."),
@@ -49,14 +64,7 @@ _OVERRIDES = (
 )  # fmt: skip
 
 
-def problem_options(command: Command) -> Command:
-    """The options that say what the problem is."""
-    for option in reversed(_OVERRIDES):
-        command = option(command)
-    return command
-
-
-_MODELS = (
+model_options = _together(  # who is asked, how, and what it may cost
     click.option("--policy", default="", help="Who proposes: a name (`maxcode list policies`), llm:MODEL, or "
                  "file.py:name.  [default: rewriter; kernels for functions, modules "
                  "for PyTorch modules]"),
@@ -78,27 +86,13 @@ _MODELS = (
 )  # fmt: skip
 
 
-def model_options(command: Command) -> Command:
-    """The options that say who is asked, how, and what it may cost."""
-    for option in reversed(_MODELS):
-        command = option(command)
-    return command
-
-
-_VALUE = (
+value_options = _together(  # which value model is asked, and how
     click.option("--value", type=click.Path(path_type=Path, file_okay=False), metavar="FOLDER", help="A value model "
                  "(`maxcode train to-go`): methods +value and +rerank ask it, others only record what it expects."),
     click.option("--draw", default=4, show_default=True, help="Methods +rerank: candidates drawn for one that is run."),
     click.option("--unranked", default=0.1, show_default=True, help="Methods +rerank: the share of the candidates that "
                  "is not chosen by the value model, so that what it expects can be checked."),
 )  # fmt: skip
-
-
-def value_options(command: Command) -> Command:
-    """The options that say which value model is asked, and how."""
-    for option in reversed(_VALUE):
-        command = option(command)
-    return command
 
 
 def _demand_tier(context: click.Context, _: click.Parameter, tier: str | None) -> None:
@@ -112,7 +106,7 @@ def _demand_tier(context: click.Context, _: click.Parameter, tier: str | None) -
     context.call_on_close(lambda: os.environ.pop(VARIABLE) if before is None else os.environ.update({VARIABLE: before}))
 
 
-_SANDBOX = (
+sandbox_options = _together(  # what stands between programs and this machine
     click.option("--sandbox", type=click.Choice(TIERS), callback=_demand_tier, expose_value=False, help="Tier of the "
                  "sandbox: 1 bubblewrap, 2 Landlock.  [default: MAXCODE_SANDBOX, else the first that works here]"),
     click.option("--unsafe-no-sandbox", flag_value=UNSAFE, callback=_demand_tier, expose_value=False, help="Run "
@@ -120,11 +114,32 @@ _SANDBOX = (
 )  # fmt: skip
 
 
-def sandbox_options(command: Command) -> Command:
-    """The options that say what stands between programs and this machine."""
-    for option in reversed(_SANDBOX):
-        command = option(command)
-    return command
+cluster_options = _together(  # where candidates are measured
+    click.option("--cluster", default="", metavar="WHERE", help="Measure on benchmark nodes: local:SLOTS, "
+                 "tcp://HOST:PORT, slurm:SITE.toml, pbs:SITE.toml, ray:auto or ray:HOST:PORT (docs/cluster.md).  "
+                 "[default: here]"),
+)  # fmt: skip
+
+
+def _budget(context: click.Context, _: click.Parameter, words: str) -> Budget:
+    return budget_of(words)
+
+
+budget_options = _together(  # how far a run may go
+    click.option("--budget", default="24", show_default=True, callback=_budget, metavar="AMOUNT", help="How far each "
+                 "run may go: 24 (candidates), 200k-tokens, 0.5-dollars, 300-calls, 15-minutes."),
+    click.option("--width-for", type=click.IntRange(1), default=24, show_default=True, metavar="CANDIDATES",
+                 help="With a --budget of something else: the search is as wide as for so many candidates."),
+)  # fmt: skip
+
+
+def _capped(caps: Caps, budget: Budget) -> Caps:
+    """The caps with the budget among them; InputError where it is capped twice."""
+    bounds = {name: bound for name, bound in asdict(budget.caps).items() if bound is not None}
+    for name in bounds:
+        if getattr(caps, name) is not None:
+            raise InputError(f"--budget is of {name}, and --max-{name} is given too; leave one of them out")
+    return replace(caps, **bounds)
 
 
 def chosen(source: Path, tests: Path | None, options: dict[str, Any]) -> Request:
@@ -133,8 +148,10 @@ def chosen(source: Path, tests: Path | None, options: dict[str, Any]) -> Request
     problem = {key: rest.pop(key) for key in _PROBLEM if key in rest}
     given = {key: rest.pop(key) for key in ("provider", "base_url", "prices")}
     models = model_settings(rest.pop("config"), given)
-    caps = Caps(**{key: rest.pop(key) for key in ("calls", "tokens", "dollars", "seconds")})
-    return Request(source, tests, models=models, caps=caps, overrides=overrides(problem), **rest)
+    budget: Budget = rest.pop("budget")
+    caps = _capped(Caps(**{key: rest.pop(key) for key in ("calls", "tokens", "dollars", "seconds")}), budget)
+    rest |= {"budget": budget.candidates, "caps": caps}
+    return Request(source, tests, models=models, overrides=overrides(problem), **rest)
 
 
 _PROBLEM = ("flags", "checker", "tolerance", "goal", "tie_break", "shared_cores", "device", "constants", "run_limit")
@@ -197,6 +214,10 @@ def _lines(verdict: Verdict) -> list[str]:
         lines.append(f"compiled   {one['value']:.2f}x [{one['low']:.2f}, {one['high']:.2f}] over torch.compile")
     lines += [f"remark     line {one['line']}: {one['text']}" for one in verdict.remarks or ()]
     lines.append(f"tests      {tests}; {verdict.inputs_timed} timed")
+    if verdict.pie_correct is not None:
+        lines.append(f"by PIE     {'correct' if verdict.pie_correct else 'not correct'} (its own checker, beside ours)")
+    if verdict.node is not None:
+        lines.append(f"node       {verdict.node}")
     if (second := verdict.harsher) is not None:
         lines.append(f"harsher    {second['result']} (asked for by {'; '.join(second['triggers'])})")
     if (unseen := verdict.unseen) is not None:
@@ -206,11 +227,19 @@ def _lines(verdict: Verdict) -> list[str]:
         counts = ", ".join(f"{count} {name}" for name, count in sorted(verdict.outcomes.items()))
         lines.append(f"candidates {verdict.candidates}: {counts}")
         lines += [f"best       {verdict.best}", f"report     {verdict.report}"]
+    lines += [f"{'slots' if at == 0 else '':<10} {line}" for at, line in enumerate(_slots(verdict))]
     if verdict.certificate is not None:
         lines.append(f"certified  {verdict.certificate}")
     if verdict.spent is not None and verdict.spent.calls:
         lines.append(f"spent      {_spent(verdict.spent)}")
     return lines + [f"note       {note}" for note in verdict.notes]
+
+
+def _slots(verdict: Verdict) -> list[str]:
+    """What the slots of a cluster did."""
+    table = verdict.cluster or {"slots": [], "events": []}
+    slots = [SlotUse(one["name"], one["orders"], one["seconds"]) for one in table["slots"]]
+    return [*map(str, slots), *table["events"]]
 
 
 def _spent(paid: Paid) -> str:

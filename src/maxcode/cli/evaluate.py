@@ -7,7 +7,7 @@ from typing import Any
 
 import click
 
-from maxcode.cli.common import as_json, overrides, problem_options, sandbox_options, show
+from maxcode.cli.common import as_json, cluster_options, overrides, problem_options, sandbox_options, show
 from maxcode.request import Request
 from maxcode.run import evaluate_source
 from maxcode.types import Outcome
@@ -16,19 +16,25 @@ UNVERIFIED_STATUS = 4  # it was compiled at most, and never ran: not the job tha
 
 
 @click.command()
-@click.argument("candidate", type=click.Path(path_type=Path))
+@click.argument("candidate", type=click.Path(path_type=Path), required=False)
 @click.option("--against", "source", type=click.Path(path_type=Path), required=True,
               help="The original: a source file with --tests, a folder with problem.toml, or "
-              "kernelbench:LEVEL/ID.")  # fmt: skip
+              "the name of a suite's problem.")  # fmt: skip
+@click.option("--reference", is_flag=True, help="In the place of CANDIDATE: the suite's own faster version (PIE's "
+              "human target), measured like any other.")  # fmt: skip
 @problem_options
+@cluster_options
 @sandbox_options
 @as_json
-def evaluate(candidate: Path, source: Path, tests: Path | None, json_: bool, **options: Any) -> int:
+def evaluate(candidate: Path | None, source: Path, tests: Path | None, json_: bool, **options: Any) -> int:
     """Verify and time CANDIDATE, a whole program, against the original.
 
     A CUDA candidate where there is no GPU is compiled only: its outcome is "unverified", and the exit status 4.
     """
-    shapes = options.pop("shapes")
-    verdict = evaluate_source(candidate, Request(source, tests, overrides=overrides(options), shapes=shapes))
+    shapes, reference, cluster = options.pop("shapes"), options.pop("reference"), options.pop("cluster")
+    if reference == (candidate is not None):
+        raise click.UsageError("give a CANDIDATE, or --reference where the suite has one, and not both")
+    request = Request(source, tests, overrides=overrides(options), shapes=shapes, cluster=cluster)
+    verdict = evaluate_source(candidate, request)
     show(verdict, json_)
     return UNVERIFIED_STATUS if verdict.outcome == Outcome.UNVERIFIED.value else 0

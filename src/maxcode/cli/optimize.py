@@ -9,8 +9,19 @@ from typing import Any
 
 import click
 
-from maxcode.cli.common import as_json, chosen, model_options, problem_options, sandbox_options, show, value_options
+from maxcode.cli.common import (
+    as_json,
+    budget_options,
+    chosen,
+    cluster_options,
+    model_options,
+    problem_options,
+    sandbox_options,
+    show,
+    value_options,
+)
 from maxcode.cli.progress import Progress
+from maxcode.cluster.site import script
 from maxcode.errors import BoundaryError, Interrupted
 from maxcode.run import first_prompt, optimize_source
 
@@ -24,7 +35,7 @@ from maxcode.run import first_prompt, optimize_source
               "[default: cuda-llm+maxcode; elites+maxcode for functions]")  # fmt: skip
 @click.option("--without", multiple=True, metavar="PART",
               help="A part of the observation to leave out (`maxcode list parts`); may be repeated.")  # fmt: skip
-@click.option("--budget", default=24, show_default=True, help="How many candidates to try.")
+@budget_options
 @click.option("--seed", default=0, show_default=True, help="Another seed, other proposals.")
 @click.option("--out", type=click.Path(path_type=Path), help="The run folder; repeating the command resumes it, with "
               "a larger budget too.  [default: runs/PROBLEM-METHOD-SEED]")  # fmt: skip
@@ -32,16 +43,25 @@ from maxcode.run import first_prompt, optimize_source
               help="Search again with the recorded answers of another run, asking no model.")  # fmt: skip
 @click.option("--certificate/--no-certificate", default=True, show_default=True, help="Verify and time the winner "
               "again from its file, in a new session, and write RUN/certificate.json.")  # fmt: skip
-@click.option("--dry-run", is_flag=True, help="Print the first prompt and an estimate of the cost, and ask nothing.")
+@click.option(
+    "--dry-run",
+    is_flag=True,
+    help="Print the first prompt and an estimate of the cost, and ask nothing; "
+    "with --cluster slurm: or pbs: the job script, and start nothing.",
+)
+@cluster_options
 @sandbox_options
 @as_json
 def optimize(source: Path, tests: Path | None, json_: bool, dry_run: bool, **options: Any) -> None:
     """Make SOURCE faster: a C, C++ or Python program with --tests, a folder with problem.toml, a PyTorch module in the
-    KernelBench contract, or the name of one, kernelbench:LEVEL/ID.
+    KernelBench contract, or the name of a suite's problem (kernelbench:LEVEL/ID, pie:SPLIT/NAME, polybench:NAME).
 
     Ctrl-C once finishes what runs; the same command resumes.
     """
     request = chosen(source, tests, options)
+    if dry_run and (found := script(request.cluster)) is not None:
+        click.echo(found)
+        return
     if dry_run:
         shown = first_prompt(request)
         click.echo(shown.as_json() if json_ else shown.as_text())

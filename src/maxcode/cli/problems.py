@@ -11,6 +11,7 @@ import click
 
 from maxcode.cli.common import as_json
 from maxcode.evaluate.module.shrink import LIMIT_MB
+from maxcode.problems import Surveyed, survey
 from maxcode.problems.shapes import as_toml
 from maxcode.shapes import Row, shrink_sources
 
@@ -18,6 +19,33 @@ from maxcode.shapes import Row, shrink_sources
 @click.group()
 def problems() -> None:
     """What can be done with problems before they are worked on."""
+
+
+@problems.command("list")
+@click.argument("sources", nargs=-1, required=True, type=click.Path(path_type=Path))
+@as_json
+def list_(sources: tuple[Path, ...], json_: bool) -> int:
+    """List the problems that SOURCES stand for: which load, and which cannot be used and why.
+
+    SOURCES are names of suites (kernelbench:LEVEL, pie:test, polybench:all, folder:PATH), files suite.toml, or what
+    `maxcode optimize` takes.  Nothing is built or run.  Exit status 1 where a problem cannot be used.
+    """
+    found = list(survey(sources))
+    if json_:
+        click.echo(json.dumps([one.as_table() for one in found]))
+    else:
+        loads = sum(one.loaded is not None for one in found)
+        click.echo("\n".join([*map(_listed, found), f"{loads} of {len(found)} load"]))
+    return int(any(one.loaded is None for one in found))
+
+
+def _listed(one: Surveyed) -> str:
+    if one.loaded is None:
+        return f"{one.name}  CANNOT BE USED{f' ({one.where})' if one.where else ''}: {one.why}"
+    problem = one.loaded.problem
+    tests = f", {len(problem.spec.seen)} + {len(problem.spec.held_out)} tests" if problem.kind == "program" else ""
+    tags = f", {' '.join(one.source.tags)}" if one.source.tags else ""
+    return f"{one.name}  {problem.kind}, {problem.language}{tests}{tags}"
 
 
 @problems.command()

@@ -6,6 +6,7 @@ import time
 from collections import Counter
 from types import TracebackType
 
+from maxcode.budget import MANY
 from maxcode.cli.display import Display
 from maxcode.evaluate.prepare import Admitted
 from maxcode.record import Batch, Evaluated, Line, Proposed, Settled
@@ -83,7 +84,8 @@ class Progress:
             best = f"best {self._leader} (to be confirmed)"
         else:
             best = "nothing faster yet"
-        return f"{done}/{self._budget} candidates ({counts or 'none yet'}), {best}{self._spent()}"
+        of_all = f"/{self._budget}" if self._budget < MANY else ""
+        return f"{done}{of_all} candidates ({counts or 'none yet'}), {best}{self._spent()}"
 
     def _spent(self) -> str:
         """What the proposals have cost; what the critic did is told at the end."""

@@ -1,20 +1,43 @@
-"""``maxcode report``: write a run's HTML page anew."""
+"""``maxcode report``: write the HTML page of a run, of one of its candidates, or of a bench anew."""
 
 from __future__ import annotations
 
 import json
+import re
 from pathlib import Path
 
 import click
 
+from maxcode import bench as room
+from maxcode.bench.folder import HEADER
+from maxcode.cli.bench import Told
 from maxcode.cli.common import as_json
-from maxcode.report import write_report
+from maxcode.errors import InputError
+from maxcode.report import write_candidate, write_report
+from maxcode.types import StateId
 
 
 @click.command()
 @click.argument("run", type=click.Path(path_type=Path))
+@click.option("--node", metavar="BATCH:SLOT",
+              help="Write a page of this candidate alone, with all that the record has of it.")  # fmt: skip
 @as_json
-def report(run: Path, json_: bool) -> None:
-    """Write RUN/report.html from the run folder RUN, finished or not."""
-    path = write_report(run)
+def report(run: Path, node: str | None, json_: bool) -> None:
+    """Write RUN/report.html from the folder RUN of a run or of a bench, finished or not."""
+    if node is not None:
+        path = write_candidate(run, _state_id(node))
+    else:
+        path = _bench(run) if (run / HEADER).is_file() else write_report(run)
     click.echo(json.dumps({"report": str(path)}) if json_ else str(path))
+
+
+def _bench(out: Path) -> Path:
+    plan = room.planned(out)
+    return room.write_bench_report(out, Told(room.read_bench(out, plan), plan, ()).view)
+
+
+def _state_id(node: str) -> StateId:
+    found = re.fullmatch(r"(\d+):(\d+)", node.strip())
+    if found is None:
+        raise InputError(f"--node is {node!r}; give the batch and the slot of a candidate, like 2:3")
+    return int(found[1]), int(found[2])

@@ -17,7 +17,7 @@ from maxcode.cli.common import as_json, sandbox_options
 from maxcode.cli.display import Display
 from maxcode.train.config import read_config
 from maxcode.train.grpo import require_train
-from maxcode.train.pipeline import Local, Note, Result, run
+from maxcode.train.pipeline import Note, Result, bench_of, run
 from maxcode.types import Interval
 
 PLAIN_EVERY_S = 20.0  # between lines where there is no terminal
@@ -44,6 +44,9 @@ _OPTIONS = (
     click.option("--seed", type=int, help="In place of the configuration's."),
     click.option("--set", "changes", multiple=True, metavar="KEY=VALUE", callback=_changes,
                  help="A key of the configuration to change, e.g. grpo.steps=100; may be repeated."),
+    click.option("--cluster", default="", metavar="WHERE", help="Measure on benchmark nodes, as `maxcode optimize`; in "
+                 "place of the configuration's bench.cluster."),
+    click.option("--shared-cores", is_flag=True, help="With --cluster: also on nodes whose cores others use."),
 )  # fmt: skip
 
 
@@ -58,9 +61,9 @@ def _options(command: Any) -> Any:
 @_options
 @sandbox_options
 @as_json
-def grpo(config: Path, out: Path | None, seed: int | None, changes: dict[str, Any], json_: bool) -> None:
+def grpo(config: Path, **options: Any) -> None:
     """Train a policy by GRPO on measured speed, as CONFIG (TOML; docs/rl.md) says."""
-    _run(config, out, seed, changes, json_)
+    _run(config, **options)
 
 
 @click.command()
@@ -68,7 +71,7 @@ def grpo(config: Path, out: Path | None, seed: int | None, changes: dict[str, An
 @_options
 @sandbox_options
 @as_json
-def demo(short: bool, out: Path | None, seed: int | None, changes: dict[str, Any], json_: bool) -> None:
+def demo(short: bool, **options: Any) -> None:
     """From random weights to a policy that writes matrix products, trained on their measured GFLOPS, here.
 
     Corpus by legal transformations, tokenizer, a model of 0.7 million parameters pre-trained, evaluated, trained by
@@ -77,17 +80,25 @@ def demo(short: bool, out: Path | None, seed: int | None, changes: dict[str, Any
     """
     name = "short.toml" if short else "demo.toml"
     with resources.as_file(resources.files("maxcode.train") / "demo") as folder:
-        _run(folder / name, out, seed, changes, json_)
+        _run(folder / name, **options)
 
 
-def _run(path: Path, out: Path | None, seed: int | None, changes: dict[str, Any], json_: bool) -> None:
+def _run(
+    path: Path,
+    out: Path | None,
+    seed: int | None,
+    changes: dict[str, Any],
+    json_: bool,
+    **measured: Any,
+) -> None:
     if seed is not None:
         changes = {**changes, "seed": seed}
+    changes |= {f"bench.{key}": value for key, value in measured.items() if value}
     config = read_config(path, changes)
     require_train()
     folder = out or Path("runs") / f"train-{path.stem}-{config.seed}"
-    with TrainProgress() as progress:
-        result = run(config, folder, Local(), progress.say)
+    with TrainProgress() as progress, bench_of(config, folder) as bench:
+        result = run(config, folder, bench, progress.say)
     click.echo(json.dumps(msgspec.to_builtins(result)) if json_ else "\n".join(_lines(result)))
 
 

@@ -2,6 +2,11 @@
 
 Strict on purpose: the number of tokens must match, integers must match exactly even under a tolerance, and NaN equals
 nothing.  A checker of kind ``command`` is a program and therefore runs in the sandbox (``verify.py``).
+
+``pie`` is the exception: it compares as PIE's evaluation does (LearningOpt/pie, gem5/benchmarking.py), so that its
+figures can be had.  Lines are paired, after white space around the whole output is cut; a pair agrees when the lines
+are equal or are numbers less than 1e-3 apart; every expected line must have a pair that agrees.  So it accepts output
+after the expected end, and integers beyond 2^53 that differ; and refuses numbers within any relative tolerance.
 """
 
 from __future__ import annotations
@@ -16,10 +21,13 @@ from maxcode.types import Checker
 _INTEGER = re.compile(rb"([+-]?)(?=\d)0*+(\d*)")  # possessive: a token can be megabytes of zeros and a letter
 _TOKEN = re.compile(rb"\S+")
 _SHOWN = 60
+_PIE_APART = 1e-3
 
 
 def difference(checker: Checker, expected: bytes, output: bytes) -> str | None:
-    """The first difference in words, None when ``output`` is accepted.  For the kinds exact, tokens and float."""
+    """The first difference in words, None when ``output`` is accepted.  For all kinds but command."""
+    if checker.kind == "pie":
+        return _pie_difference(expected, output)
     if output == expected and not (checker.kind == "float" and b"nan" in expected.lower()):
         return None
     if checker.kind == "exact":
@@ -31,6 +39,36 @@ def difference(checker: Checker, expected: bytes, output: bytes) -> str | None:
         if not (_close(checker, want, have) if checker.kind == "float" else want == have):
             return f"token {number}: expected {_show(want)}, got {_show(have)}"
     return None
+
+
+def pie_accepts(expected: bytes, output: bytes) -> bool:
+    """Whether PIE's own checker gives the output an accuracy of 1."""
+    return _pie_difference(expected, output) is None
+
+
+def _pie_difference(expected: bytes, output: bytes) -> str | None:
+    try:
+        wanted, got = _pie_lines(expected), _pie_lines(output)
+    except UnicodeDecodeError as error:
+        return f"not UTF-8 at byte {error.start}"
+    for number, (want, have) in enumerate(zip(wanted, got, strict=False), start=1):
+        if want != have and not _pie_near(want, have):
+            return f"line {number}: expected {_show(want.encode())}, got {_show(have.encode())}"
+    if not wanted:
+        return "the expected output is empty, which PIE's checker never accepts"
+    return f"expected {len(wanted)} lines, got {len(got)}" if len(got) < len(wanted) else None
+
+
+def _pie_lines(text: bytes) -> list[str]:
+    """As files and pipes are read there: in text mode, where CRLF and CR end a line as LF does."""
+    return text.decode().replace("\r\n", "\n").replace("\r", "\n").strip().splitlines()
+
+
+def _pie_near(want: str, have: str) -> bool:
+    try:
+        return abs(float(have) - float(want)) < _PIE_APART
+    except ValueError:
+        return False
 
 
 def _agreement(one: bytes, other: bytes) -> int:

@@ -27,7 +27,7 @@ from maxcode.types import Argument, FunctionSpec, Problem, Program
 
 _WIDTHS = {"double": 8, "float": 4, "int": 4, "long": 8}
 _CODES = {"double": "d", "float": "f", "int": "i", "long": "l"}
-_KINDS = {"in": 0, "out": 1, "inout": 2}
+_KINDS = {"in": 0, "out": 1, "inout": 2, "scratch": 2}
 _HERE = Path(__file__).parent
 DRAWN = 3  # sizes that nobody was told of
 _GENERATOR_FLAGS = ("-std=gnu17", "-O2")
@@ -246,13 +246,13 @@ def _read_bytes(shape: Shape) -> Iterator[int]:
 
 
 def _written(shape: Shape) -> Iterator[tuple[int, str, slice, str]]:
-    """(number of the call, array, where its bytes are, element type) of all that the calls write, in order."""
+    """(number of the call, array, where its bytes are, element type) of all results of the calls, in order."""
     at = 0
     for call in range(shape.rounds * shape.spec.slots):
         for one, size in zip(shape.spec.arrays, shape.bytes, strict=True):
-            if one.access != "in":
+            if one.access in ("out", "inout"):
                 yield call + 1, one.name, slice(at, at + size), one.ctype
-                at += size
+            at += size if one.access != "in" else 0
 
 
 # --------------------------------------------------------------------------------------------------------- forbidden

@@ -93,7 +93,7 @@ def wrong_while_timed(found: Evaluation, wrong: WrongOutput) -> Evaluation:
 
 def with_timing(found: Evaluation, timing: Timing, admitted: Admitted) -> Evaluation:
     """The evaluation with its timing; rejected where that is beyond what the machine can do."""
-    cores = 1 if timing.clock == "cpu" else os.cpu_count() or 1
+    cores = 1 if timing.clock == "cpu" else len(os.sched_getaffinity(0))
     if timing.gflops is not None:
         timing = replace(timing, roofline=cores * admitted.peak_gflops)
     if timing.gbytes is not None and admitted.memory is not None:

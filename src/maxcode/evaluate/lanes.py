@@ -1,8 +1,9 @@
 """Who may use the machine when: many builds at once, one exclusive timing lane machine-wide.
 
-The timing lane is a file lock, so that two maxcode processes never time at once; the kernel releases it when its
-holder dies, however it dies.  ``accounted`` tells whoever wants to know how long its work was in the lanes, and how
-long it waited for them.
+The timing lane is a file lock, so that two maxcode processes never time at once; the kernel releases it when its holder
+dies, however it dies.  A benchmark node that holds some cores alone (``on_cores``) takes the lane of these: others may
+time on other cores meanwhile, nobody on the whole machine.  ``accounted`` tells whoever wants to know how long its work
+was in the lanes, and how long it waited for them.
 """
 
 from __future__ import annotations
@@ -11,7 +12,7 @@ import fcntl
 import os
 import time
 from collections.abc import AsyncIterator, Iterator
-from contextlib import AsyncExitStack, asynccontextmanager, contextmanager
+from contextlib import AsyncExitStack, ExitStack, asynccontextmanager, contextmanager
 from contextvars import ContextVar
 from dataclasses import dataclass
 from pathlib import Path
@@ -40,6 +41,26 @@ class Ledger:
 
 
 _ledger: ContextVar[Ledger | None] = ContextVar("maxcode ledger", default=None)
+_cores: ContextVar[frozenset[int] | None] = ContextVar("maxcode lane", default=None)
+
+
+@contextmanager
+def on_cores(cores: frozenset[int] | None) -> Iterator[None]:
+    """Everything started inside times in the lane of these cores, which it must be bound to; None = of the whole
+    machine."""
+    token = _cores.set(cores)
+    try:
+        yield
+    finally:
+        _cores.reset(token)
+
+
+def charge(elsewhere: Ledger) -> None:
+    """Add the seconds that work for us spent in the lanes of another machine to the account that is open here."""
+    if (ledger := _ledger.get()) is not None:
+        ledger.build_s += elsewhere.build_s
+        ledger.time_s += elsewhere.time_s
+        ledger.wait_s += elsewhere.wait_s
 
 
 @contextmanager
@@ -69,7 +90,7 @@ async def build_lane() -> AsyncIterator[None]:
 
 def _places() -> anyio.CapacityLimiter:
     if (limiter := _builders.get(None)) is None:
-        limiter = anyio.CapacityLimiter(max(1, (os.cpu_count() or 1) - 1))
+        limiter = anyio.CapacityLimiter(max(1, len(os.sched_getaffinity(0)) - 1))
         _builders.set(limiter)
     return limiter
 
@@ -95,25 +116,36 @@ async def timing_lane(path: Path = LOCK) -> AsyncIterator[None]:
         _timers.set(lock)
     ledger = _ledger.get() or Ledger()
     asked = time.monotonic()
-    async with lock:
-        lane, turn = _lock_file(path), _lock_file(path.with_suffix(".turn"))
+    async with lock, _held(path, _cores.get()):
+        began = time.monotonic()
+        ledger.wait_s += began - asked
         try:
-            await _take(turn)  # who waits holds it, so that who has just left the lane must queue behind
-            await _take(lane)
-            fcntl.flock(turn, fcntl.LOCK_UN)
-            began = time.monotonic()
-            ledger.wait_s += began - asked
-            try:
-                yield
-            finally:
-                ledger.time_s += time.monotonic() - began
+            yield
         finally:
-            os.close(lane)
-            os.close(turn)
+            ledger.time_s += time.monotonic() - began
 
 
-async def _take(file: int) -> None:
-    while not _taken(file):
+@asynccontextmanager
+async def _held(path: Path, cores: frozenset[int] | None) -> AsyncIterator[None]:
+    """The lock of the machine: whole, or shared, with one for each core in ascending order."""
+    with ExitStack() as stack:
+
+        def opened(suffix: str) -> int:
+            file = _lock_file(path.with_suffix(suffix))
+            stack.callback(os.close, file)
+            return file
+
+        lane, turn = opened(path.suffix), opened(".turn")
+        await _take(turn)  # who waits holds it, so that who has just left the lane must queue behind
+        await _take(lane, fcntl.LOCK_EX if cores is None else fcntl.LOCK_SH)
+        fcntl.flock(turn, fcntl.LOCK_UN)
+        for core in sorted(cores or ()):
+            await _take(opened(f".core{core}"))
+        yield
+
+
+async def _take(file: int, how: int = fcntl.LOCK_EX) -> None:
+    while not _taken(file, how):
         await anyio.sleep(_POLL_S)
 
 
@@ -128,9 +160,9 @@ def _lock_file(path: Path) -> int:
         raise MachineError(f"cannot open the timing lock {path}: {error.strerror}; remove it if it is stale") from error
 
 
-def _taken(file: int) -> bool:
+def _taken(file: int, how: int) -> bool:
     try:
-        fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        fcntl.flock(file, how | fcntl.LOCK_NB)
     except BlockingIOError:
         return False
     return True

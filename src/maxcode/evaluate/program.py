@@ -113,8 +113,12 @@ class ProgramEvaluator:
 
     def afresh(self, rule: RaceRule | None = None) -> ProgramEvaluator:
         """The same evaluator without the memory of timings: what it is asked again it times again, on fresh pairs."""
-        other = ProgramEvaluator(self._sandbox, self._builder, rule or self._rule, self.seed, self._profiles)
-        other._admitted, other._remembers = self._admitted, False
+        return self.alike(rule or self._rule, self._profiles, remembers=False)
+
+    def alike(self, rule: RaceRule, profiles: bool, remembers: bool) -> ProgramEvaluator:
+        """Another one on the same admissions, with another patience."""
+        other = ProgramEvaluator(self._sandbox, self._builder, rule, self.seed, profiles)
+        other._admitted, other._remembers = self._admitted, remembers
         return other
 
     # ------------------------------------------------------------------------------------------------- admission
@@ -150,6 +154,16 @@ class ProgramEvaluator:
         for one in (problem, slimmer):
             self._admitted[identity(one)] = admitted
         return admitted
+
+    def time_these(self, admitted: Admitted, names: Sequence[str]) -> Admitted:
+        """The admission with these inputs timed, in this order, as they were chosen elsewhere; InputError where one is
+        missing."""
+        inputs = {given.name: given for given in admitted.inputs}
+        if missing := [name for name in names if name not in inputs]:
+            raise InputError(f"the inputs {missing} are timed elsewhere, and are not here")
+        chosen = replace(admitted, timed=tuple(inputs[name] for name in names))
+        self._admitted = {key: chosen if known is admitted else known for key, known in self._admitted.items()}
+        return chosen
 
     async def _inputs(self, problem: Problem, source: Inputs | None) -> list[Input]:
         if source is not None:

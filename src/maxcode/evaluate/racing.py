@@ -11,7 +11,7 @@ core, by CPU time, which more threads cannot make better.
 from __future__ import annotations
 
 import random
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextlib import AsyncExitStack
 from dataclasses import dataclass, replace
 from operator import attrgetter
@@ -25,13 +25,15 @@ from maxcode.evaluate.pressure import is_too_busy, watched
 from maxcode.evaluate.sandbox import Blob, Ran, Sandbox, Session
 from maxcode.evaluate.verify import is_accepted, job_for
 from maxcode.languages import language
-from maxcode.stats import RaceRule, decide, is_faster, is_settled, median_interval
+from maxcode.stats import RaceRule, decide, decide_sittings, interval_of, is_faster, is_settled, median_interval
 from maxcode.types import Clock, Interval, Problem, RaceVerdict, Timing
 
 SHORT_PASS_S = 0.060
 WAITING = 0.95  # a speed-up by the wall clock below this is a loss, whatever the CPU time says
 CONFIRM_LEAST, CONFIRM_MOST, CONFIRM_TARGET = 15, 60, 0.02
 SINGLE_PAIRS = 15
+
+TICK_S = 1e-6  # of the clock of a process that has ended
 
 Side = Literal["original", "rival", "candidate"]
 
@@ -127,9 +129,10 @@ class Track:
             passes.append(await self._pass())
         names = [given.name for given in self._timed]
         clock = attrgetter("cpu_s" if self._field.clock == "cpu" else "wall_s")
+        sides = tuple(self._entries)
         return Pair(
-            {side: {name: min(clock(one[side, name]) for one in passes) for name in names} for side in self._entries},
-            {side: min(sum(one[side, name].wall_s for name in names) for one in passes) for side in self._entries},
+            {side: {name: least_s(clock(one[side, name]) for one in passes) for name in names} for side in sides},
+            {side: min(sum(one[side, name].wall_s for name in names) for one in passes) for side in sides},
         )
 
     async def _pass(self) -> dict[tuple[Side, str], Ran]:
@@ -247,11 +250,13 @@ async def on_one_core(field: Field, entries: Mapping[Side, Entry], timed: Sequen
 @final
 @dataclass(frozen=True, slots=True)
 class Held:
-    """A race that was held: its pairs, why it stopped, and the pressure on the machine meanwhile."""
+    """A race that was held: its pairs, why it stopped, and the pressure on the machine meanwhile; ``sittings``: how
+    many of the pairs were made in each, where there were several."""
 
     pairs: list[Pair]
     verdict: RaceVerdict
     pressure: float | None
+    sittings: tuple[int, ...] = ()
 
 
 async def run_until(end: End, track: Pairing) -> Held:
@@ -267,6 +272,22 @@ async def run_until(end: End, track: Pairing) -> Held:
                 return Held(pairs, verdict, pressure())
 
 
+def together(held: Sequence[Held], rule: RaceRule) -> Held | None:
+    """Several sittings, each with new processes, as one confirmation; None where more of them are needed."""
+    pairs = [pair for one in held for pair in one.pairs]
+    sizes = tuple(len(one.pairs) for one in held)
+    verdict = decide_sittings(_ratios(pairs, "original"), sizes, rule)
+    if verdict is None:
+        return None
+    known = [one.pressure for one in held if one.pressure is not None]
+    return Held(pairs, verdict, max(known, default=None), sizes)
+
+
+def least_s(seconds: Iterable[float]) -> float:
+    """The least; what a clock showed as nothing took less than its tick."""
+    return max(TICK_S, min(seconds))
+
+
 def _ratios(pairs: Sequence[Pair], over: Side) -> list[float]:
     return [pair.ratio(over, "candidate") for pair in pairs]
 
@@ -274,14 +295,14 @@ def _ratios(pairs: Sequence[Pair], over: Side) -> list[float]:
 def timing_of(problem: Problem, held: Held, timed: Sequence[Input]) -> Timing:
     """What a race says of the candidate."""
     pairs, verdict = held.pairs, held.verdict
-    elapsed = median_interval([pair.elapsed["original"] / pair.elapsed["candidate"] for pair in pairs])
+    elapsed = interval_of([pair.elapsed["original"] / pair.elapsed["candidate"] for pair in pairs], held.sittings)
     if verdict == "faster" and elapsed.high < WAITING:
         verdict = "waits"
     if verdict == "faster" and is_too_busy(problem, held.pressure):
         verdict = "busy"
     return Timing(
         clock=problem.goal,
-        speedup=median_interval(_ratios(pairs, "original")),
+        speedup=interval_of(_ratios(pairs, "original"), held.sittings),
         significant=verdict == "faster",
         verdict=verdict,
         pairs=len(pairs),
@@ -293,6 +314,7 @@ def timing_of(problem: Problem, held: Held, timed: Sequence[Input]) -> Timing:
         gflops=_rate(pairs, [given.shape.flop for given in timed if given.shape is not None]),
         gbytes=_rate(pairs, [given.shape.moved for given in timed if given.shape is not None]),
         pressure=held.pressure,
+        sittings=held.sittings,
     )
 
 

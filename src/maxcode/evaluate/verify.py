@@ -11,7 +11,7 @@ from typing import final
 import anyio.to_thread
 
 from maxcode.evaluate.alike import Sessions, in_parts
-from maxcode.evaluate.checker import difference
+from maxcode.evaluate.checker import difference, pie_accepts
 from maxcode.evaluate.function import disagreement
 from maxcode.evaluate.prepare import Input, command_files
 from maxcode.evaluate.sandbox import Blob, Job, Ran, Sandbox
@@ -63,7 +63,8 @@ def _mb(size: int) -> int:
 async def verify(
     sandbox: Sandbox, problem: Problem, artefact: Blob, inputs: Sequence[Input], every: bool = False
 ) -> Verified:
-    """Run ``artefact`` on the inputs and compare; stops after three failures unless ``every`` is asked for.
+    """Run ``artefact`` on the inputs and compare; stops after three failures unless ``every`` is asked for.  Where
+    PIE's checker is asked beside, a failure is what both refuse: its word on every test is wanted.
 
     A test without an expected output (generated, on the original) passes when the run ends well.
     """
@@ -79,9 +80,10 @@ async def verify(
                 outcome, detail = await _ask_command(sandbox, problem, given, ran.stdout)
             if outcome is Outcome.CORRECT and len(ran.stdout) <= _remembered(given):
                 outputs[given.name] = ran.stdout
-            failures += outcome is not Outcome.CORRECT
+            pie = _asked_beside(problem, given, ran)
+            failures += outcome is not Outcome.CORRECT and not pie
             shown = detail if given.seen else ""
-            found[given.name] = CaseResult(given.name, outcome, ran.cpu_s, given.seen, shown)
+            found[given.name] = CaseResult(given.name, outcome, ran.cpu_s, given.seen, shown, pie)
             if failures >= ENOUGH_FAILURES and not every:
                 break
     return Verified(tuple(found[given.name] for given in inputs if given.name in found), outputs)
@@ -90,6 +92,13 @@ async def verify(
 def _remembered(given: Input) -> float:
     """The size of an output worth keeping to compare with later ones; white space can make any output huge."""
     return math.inf if given.expected is None else 2 * len(given.expected) + PADDING_KEPT
+
+
+def _asked_beside(problem: Problem, given: Input, ran: Ran) -> bool | None:
+    """What PIE's checker says of a test, where it is asked; no run that ended badly is right by it."""
+    if problem.spec.checker_beside != "pie" or given.expected is None:
+        return None
+    return ran.ok and pie_accepts(given.expected, ran.stdout)
 
 
 async def _judge(problem: Problem, given: Input, ran: Ran, job: Job) -> tuple[Outcome, str]:

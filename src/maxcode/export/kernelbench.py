@@ -23,7 +23,7 @@ from typing import Any, final
 from maxcode.errors import InputError
 from maxcode.export.answers import Answer, read_answer
 from maxcode.export.score import Score, fast_p, geometric_mean
-from maxcode.problems.suites import VARIABLE, files
+from maxcode.problems.kernelbench import VARIABLE, files
 from maxcode.types import Outcome
 
 PS = (0.0, 0.5, 0.8, 1.0, 1.5, 2.0)

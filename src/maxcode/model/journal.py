@@ -10,7 +10,7 @@ from __future__ import annotations
 import hashlib
 import io
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import replace
 from pathlib import Path
 from typing import BinaryIO, final
@@ -68,6 +68,7 @@ class _Glance(msgspec.Struct):
 
 _encode = msgspec.json.Encoder().encode
 _decode = msgspec.json.Decoder(Answered).decode
+_decode_any = msgspec.json.Decoder(Answered | Failed).decode
 _glance = msgspec.json.Decoder(_Glance).decode
 
 
@@ -274,6 +275,23 @@ def _missing(past: _Lines, replay: Path | None, name: str, request: Request) -> 
         f"{request.thinking_tokens}); it holds {len(past.places)} of {', '.join(sorted(past.models)) or 'no model'}. "
         "Replay with the problem, seed, method and settings of that run, or leave --replay out to ask the model"
     )
+
+
+def answers_in(folder: Path) -> Iterator[Answered]:
+    """The answered calls of the journal of ``folder`` in the order they were written, one at a time; a torn last line
+    is left out.  RecordError where a line is damaged, or there is no journal."""
+    if not (folder / CALLS).is_file():
+        raise RecordError(f"{folder / CALLS} does not exist: the run asked no language model")
+    with open(folder / CALLS, "rb") as lines:
+        for number, line in enumerate(lines, start=1):
+            if not line.endswith(b"\n"):
+                return
+            try:
+                call = _decode_any(line)
+            except (msgspec.MsgspecError, ValueError) as error:
+                raise RecordError(f"{folder / CALLS}, line {number} is damaged ({error}); remove that line") from error
+            if isinstance(call, Answered):
+                yield call
 
 
 def spent_in(folder: Path) -> Usage:

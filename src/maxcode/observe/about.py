@@ -122,4 +122,6 @@ def _function_lines(spec: FunctionSpec) -> list[str]:
 def _checker(checker: Checker) -> str:
     if checker.kind == "float":
         return f"float (tolerance {checker.abs_tol:g} absolute, {checker.rel_tol:g} relative)"
+    if checker.kind == "pie":
+        return "lines, each equal to the expected one or a number less than 1e-3 from it"
     return checker.kind

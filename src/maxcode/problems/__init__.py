@@ -1,5 +1,5 @@
 """Where problems come from: a bare source file with a folder of tests, a folder with ``problem.toml``, or a name in a
-suite (``suites.py``).
+suite (``suites.py``; ``suite.py`` says what a suite is).
 
 The first station of the flow.  Nothing is run here: files are read, checked and turned into a ``Problem``; whether the
 program builds and passes its tests is found out at admission.
@@ -8,7 +8,22 @@ program builds and passes its tests is found out at admission.
 from __future__ import annotations
 
 from maxcode.problems.identity import digest
-from maxcode.problems.loading import Loaded, load
-from maxcode.problems.suites import Origin, expanded, is_named
+from maxcode.problems.loading import Loaded, from_given, load
+from maxcode.problems.suite import LeftOut, Listing, Origin, Source
+from maxcode.problems.suites import expanded, is_named
+from maxcode.problems.survey import Surveyed, survey
 
-__all__ = ["Loaded", "Origin", "digest", "expanded", "is_named", "load"]
+__all__ = [
+    "LeftOut",
+    "Listing",
+    "Loaded",
+    "Origin",
+    "Source",
+    "Surveyed",
+    "digest",
+    "expanded",
+    "from_given",
+    "is_named",
+    "load",
+    "survey",
+]

@@ -49,7 +49,7 @@ def find_cases(folder: Path) -> list[Case]:
         raise InputError(f"tests in {folder} without an expected output: {_some(alone)}; add it, named {SCHEMES}")
     if alone := [str(path) for name, path in outputs.items() if name not in inputs]:
         raise InputError(f"expected outputs in {folder} without an input: {_some(alone)}; add it, named {SCHEMES}")
-    names = sorted(inputs, key=_natural)
+    names = sorted(inputs, key=natural)
     return [
         Case(name, str((folder / inputs[name]).resolve()), str((folder / outputs[name]).resolve())) for name in names
     ]
@@ -106,13 +106,13 @@ def split(cases: Sequence[Case], seen: tuple[str, ...], held_out: tuple[str, ...
 
 def _split_by_patterns(cases: Sequence[Case], seen: tuple[str, ...], held_out: tuple[str, ...]) -> Split:
     shown, hidden = _matching(cases, seen, "seen"), _matching(cases, held_out, "held_out")
-    if both := sorted(shown & hidden, key=_natural):
+    if both := sorted(shown & hidden, key=natural):
         raise InputError(f"tests matched by both tests.seen and tests.held_out: {_some(both)}; change the patterns")
     names = {case.name for case in cases}
     shown = shown if seen else names - hidden
     hidden = hidden if held_out else names - shown
     notes = []
-    if unused := sorted(names - shown - hidden, key=_natural):
+    if unused := sorted(names - shown - hidden, key=natural):
         notes.append(f"tests matched by neither tests.seen nor tests.held_out are left out: {_some(unused)}")
     if not hidden:
         notes.append("no test is held out: the policy may see every test that decides correctness")
@@ -138,7 +138,7 @@ def _parted(cases: Sequence[Case], hidden: set[str]) -> tuple[tuple[Case, ...], 
     )
 
 
-def _natural(name: str) -> list[tuple[int, str]]:
+def natural(name: str) -> list[tuple[int, str]]:
     """A key that puts 2 before 10."""
     return [(int(digits or 0), text) for digits, text in re.findall(r"(\d*)(\D*)", name)]
 

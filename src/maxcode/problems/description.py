@@ -4,7 +4,8 @@
     statement = "what it does"         # also: id, language, flags = ["-O2"]
     goal = "cpu" | "wall" | "instructions"
     tie_break = "instructions", shared_cores = true
-    [checker]  kind = "tokens" | "exact" | "float" | "command", abs_tol, rel_tol, command
+    [checker]  kind = "tokens" | "exact" | "float" | "pie" | "command", abs_tol, rel_tol, command
+    checker_beside = "pie"             # what PIE's own checker says is recorded too, and decides nothing
     [limits]   run_s, build_s, memory_mb, output_mb, processes
     kind = "function", [function] ...  # a function in place of a whole program: function.py
     kind = "module", [module] device = "cpu", tolerance, constants = { batch_size = 16 }    # a KernelBench file
@@ -31,6 +32,7 @@ from maxcode.problems.function import FunctionTable
 from maxcode.techniques import TECHNIQUES
 from maxcode.types import Checker, Clock, Limits
 
+DESCRIPTION = "problem.toml"
 GENERATED = 4  # inputs made when a generator is given without a number
 
 
@@ -75,6 +77,7 @@ class Description:
     shared_cores: bool = False
     flags: tuple[str, ...] | None = None
     checker: Checker = field(default_factory=Checker)
+    checker_beside: Literal["", "pie"] = ""
     limits: Limits = field(default_factory=Limits)
     tests: Tests = field(default_factory=Tests)
     kind: Literal["program", "function", "module"] = "program"
@@ -130,12 +133,13 @@ def describe(table: Mapping[str, Any], where: str) -> Description:
             _known_keys(inner, kind, f"[{name}] of {where}")
     _known_value(table, "goal", _GOALS, where)
     _known_value(table, "tie_break", ("instructions",), where)
+    _known_value(table, "checker_beside", ("pie",), where)
     _known_value(table, "kind", ("program", "function", "module"), where)
     _known_value(table.get("checker"), "kind", _KINDS, f"[checker] of {where}")
     try:
         found = msgspec.convert(dict(table), Description)
     except msgspec.ValidationError as error:
-        raise InputError(f"{where}: {_in_words(str(error))}") from error
+        raise InputError(f"{where}: {in_words(str(error))}") from error
     _sensible(found, where)
     return found
 
@@ -153,7 +157,7 @@ def _known_value(table: object, key: str, known: tuple[str, ...], where: str) ->
         raise unknown(f"{key} in {where}:", value, known)
 
 
-def _in_words(message: str) -> str:
+def in_words(message: str) -> str:
     """A validation message in the words of a TOML file: the key first, then what it must be."""
     complaint, _, path = message.partition(" - at ")
     key = path.strip("`").removeprefix("$").removeprefix(".")

@@ -10,7 +10,8 @@
     bytes = "8*(m*k+k*n+m*n)"   # optional: what any right call must read and write at least
     inputs = "inputs.c"         # optional; also: calls, slots, tolerance
 
-An array that is not const is written; ``inout double X[n]`` is read and written.
+An array that is not const is written; ``inout double X[n]`` is read and written, and ``scratch double X[n]`` too, but
+what it holds in the end is not compared.
 """
 
 from __future__ import annotations
@@ -18,14 +19,22 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
+from functools import partial
 from pathlib import Path
+from types import MappingProxyType
 from typing import Literal, cast, final
 
 from maxcode.arithmetic import value_of
 from maxcode.errors import InputError
 from maxcode.types import Argument, FunctionSpec
 
-_ARGUMENT = re.compile(r"(?:(const|inout) +)?(double|float|int|long) +([A-Za-z_]\w*)(?:\[([^\[\]]+)\])?")
+_ARGUMENT = re.compile(r"(?:(const|inout|scratch) +)?(double|float|int|long) +([A-Za-z_]\w*)(?:\[([^\[\]]+)\])?")
+_ACCESS: dict[str | None, Literal["in", "out", "inout", "scratch"]] = {
+    "const": "in",
+    None: "out",
+    "inout": "inout",
+    "scratch": "scratch",
+}
 _MOST_ARRAYS = 16  # as in shim_calls.h
 _MOST_BYTES = 1 << 28  # of all the arrays of a pass: they are made and compared anew each time
 _WIDTHS = {"double": 8, "float": 4, "int": 4, "long": 8}
@@ -50,8 +59,10 @@ class FunctionTable:
     bytes: str = ""
 
 
-def function_spec(table: FunctionTable, folder: Path) -> FunctionSpec:
-    """The table checked, with the texts of its files; InputError naming the key that cannot be used."""
+def function_spec(table: FunctionTable, folder: Path, texts: Mapping[str, str] = MappingProxyType({})) -> FunctionSpec:
+    """The table checked, with the texts of its files, which are in ``folder`` or among ``texts``; InputError naming the
+    key that cannot be used."""
+    read = partial(_text, folder, texts)
     for key in ("name", "header", "arguments", "timed", "flop"):
         if not getattr(table, key):
             raise InputError(f"[function] needs `{key}`; see docs/measuring.md for an example")
@@ -66,8 +77,8 @@ def function_spec(table: FunctionTable, folder: Path) -> FunctionSpec:
         checked=(),
         flop=table.flop,
         header_name=table.header,
-        header=_text(folder, table.header),
-        inputs=_text(folder, table.inputs) if table.inputs else "",
+        header=read(table.header),
+        inputs=read(table.inputs) if table.inputs else "",
         calls=table.calls,
         slots=table.slots,
         tolerance=table.tolerance,
@@ -87,16 +98,15 @@ def _argument(text: str) -> Argument:
     if match is None:
         raise InputError(
             f"[function]: cannot read the argument '{text}'; write `int n`, `const double A[n*n]`, `double C[n]` or "
-            "`inout double X[n]`, with the number of elements in brackets"
+            "`inout double X[n]` or `scratch double X[n]`, with the number of elements in brackets"
         )
     prefix, ctype, name, extent = match.groups()
     kind = cast(Literal["double", "float", "int", "long"], ctype)
     if extent is None:
-        if ctype not in ("int", "long") or prefix == "inout":
+        if ctype not in ("int", "long") or prefix in ("inout", "scratch"):
             raise InputError(f"[function]: '{text}' must be int or long; only sizes can be passed as numbers")
         return Argument(name, kind)
-    access: Literal["in", "out", "inout"] = "in" if prefix == "const" else "inout" if prefix else "out"
-    return Argument(name, kind, extent, access)
+    return Argument(name, kind, extent, _ACCESS[prefix])
 
 
 def _size(spec: FunctionSpec, given: Mapping[str, int]) -> tuple[int, ...]:
@@ -108,8 +118,11 @@ def _size(spec: FunctionSpec, given: Mapping[str, int]) -> tuple[int, ...]:
 
 def _check(spec: FunctionSpec) -> None:
     arrays = spec.arrays
-    if not any(one.access != "in" for one in arrays) or len(arrays) > _MOST_ARRAYS:
-        raise InputError(f"[function]: it needs an array that is not const, and at most {_MOST_ARRAYS} arrays")
+    if not any(one.access in ("out", "inout") for one in arrays) or len(arrays) > _MOST_ARRAYS:
+        raise InputError(
+            "[function]: it needs an array that is a result (neither const nor scratch), and at most "
+            f"{_MOST_ARRAYS} arrays"
+        )
     if not any(one.access != "out" for one in arrays):
         raise InputError("[function]: it needs an array that is read: what depends on sizes alone can be stored")
     names = [one.name for one in spec.scalars]
@@ -123,7 +136,9 @@ def _check(spec: FunctionSpec) -> None:
             raise InputError(f"[function]: at {values} the arrays of {rounds} x {spec.slots} calls exceed 256 MB")
 
 
-def _text(folder: Path, name: str) -> str:
+def _text(folder: Path, texts: Mapping[str, str], name: str) -> str:
+    if name in texts:
+        return texts[name]
     try:
         return (folder / name).read_text()
     except (OSError, UnicodeDecodeError) as error:

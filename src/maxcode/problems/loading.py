@@ -9,7 +9,7 @@ from __future__ import annotations
 import re
 import shutil
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field, replace
 from pathlib import Path, PurePosixPath
 from typing import Any, final
 
@@ -17,32 +17,48 @@ from maxcode.errors import InputError
 from maxcode.languages import Language, language, language_of
 from maxcode.problems.bounded import bounded
 from maxcode.problems.cases import Split, find_cases, split
-from maxcode.problems.description import GENERATED, Description, describe, merged, read_table
+from maxcode.problems.description import DESCRIPTION, GENERATED, Description, describe, merged, read_table
 from maxcode.problems.function import function_spec
-from maxcode.problems.suites import Origin, is_named, named
-from maxcode.types import Clock, ModuleSpec, Problem, Program, ProgramSpec
+from maxcode.problems.kernelbench import is_contract
+from maxcode.problems.mixture import is_mixture
+from maxcode.problems.suite import Given, Origin
+from maxcode.problems.suites import given, is_named
+from maxcode.types import Case, Clock, ModuleSpec, Problem, Program, ProgramSpec
 
-DESCRIPTION = "problem.toml"
-_MODULE = re.compile(r"^class[ \t]+Model\b.*^def[ \t]+get_inputs\b", re.MULTILINE | re.DOTALL)
 _SCRIPT = re.compile(r"[^-{].*\.(py|sh|pl|rb|js|lua|awk)")
 
 
 @final
 @dataclass(frozen=True, slots=True)
 class Loaded:
-    """A problem, and what the user should know about how it was read; ``origin`` where it is one of a suite."""
+    """A problem, and what the user should know about how it was read.  ``origin`` where it is one of a suite, and
+    ``reference`` that suite's own faster version, which no policy is shown."""
 
     problem: Problem
     notes: tuple[str, ...] = ()
     origin: Origin | None = None
+    reference: Program | None = None
+
+
+@final
+@dataclass(frozen=True, slots=True)
+class _Material:
+    """What belongs to a description: the folder that it is about, and what the user or a suite gives in the place of
+    files there."""
+
+    base: Path = Path()
+    tests: Path | None = None
+    program: Program | None = None
+    cases: tuple[Case, ...] = ()
+    texts: Mapping[str, str] = field(default_factory=dict)
 
 
 def load(source: Path, tests: Path | None = None, overrides: Mapping[str, Any] | None = None) -> Loaded:
     """Read a problem.
 
     ``source`` is a source file (with ``tests``), a folder with ``problem.toml``, the path of such a file, or the name
-    of a suite's problem (``kernelbench:1/19``).  ``tests`` replaces the folder of tests.  ``overrides`` are keys of
-    ``problem.toml`` that win over those in the file; the tables limits and tests are joined key by key, a
+    of a suite's problem (``kernelbench:1/19``; ``suites.py``).  ``tests`` replaces the folder of tests.  ``overrides``
+    are keys of ``problem.toml`` that win over those in the file; the tables limits and tests are joined key by key, a
     checker replaces the whole checker.  Raises InputError, with a cure, for everything that cannot be used.
     """
     overrides = overrides or {}
@@ -50,19 +66,22 @@ def load(source: Path, tests: Path | None = None, overrides: Mapping[str, Any] |
         return _from_suite(source, tests, overrides)
     if not source.exists():
         raise InputError(f"there is no {source}; give a source file with --tests, or a folder with {DESCRIPTION}")
+    if is_mixture(source):
+        raise InputError(f"{source} is a suite of several problems; give it to `maxcode bench`, or name one of them")
     if source.is_dir() or source.suffix == ".toml":
         path = source / DESCRIPTION if source.is_dir() else source
         if not path.exists():
             raise InputError(f"the folder {source} has no {DESCRIPTION}; write one, or give a source file with --tests")
         found = describe(merged(read_table(path), overrides), str(path))
-        return _assemble(found, path.parent, tests, found.id or path.parent.resolve().name)
+        return _assemble(found, _Material(path.parent, tests), found.id or path.parent.resolve().name)
     if tests is None and _is_module(source):
         found = describe(merged({"source": source.name, "kind": "module"}, overrides), "the options")
-        return _assemble(found, source.parent, None, found.id or source.stem)
+        return _assemble(found, _Material(source.parent), found.id or source.stem)
     if tests is None:
         raise InputError(f"no tests for {source}: add --tests DIR, {_alternative(source)}")
     found = describe(merged({"source": source.name}, overrides), "the options")
-    loaded = _assemble(found, source.parent, tests, found.id or f"{source.resolve().parent.name}-{source.stem}")
+    name = found.id or f"{source.resolve().parent.name}-{source.stem}"
+    loaded = _assemble(found, _Material(source.parent, tests), name)
     return Loaded(loaded.problem, (*loaded.notes, *_unused_description(source)))
 
 
@@ -70,16 +89,21 @@ def _from_suite(source: Path, tests: Path | None, overrides: Mapping[str, Any]) 
     """A problem of a suite; its text is the program, wherever it lies."""
     if tests is not None:
         raise InputError(f"{source} has no tests to replace; leave out --tests")
-    given = named(source)
-    found = describe(merged({"source": given.origin.file, "kind": "module"}, overrides), "the options")
-    program = Program({given.origin.file: given.text})
-    loaded = _assemble(found, Path(), None, given.origin.name, program)
-    return Loaded(loaded.problem, (*loaded.notes, given.origin.words), given.origin)
+    return from_given(given(source), overrides)
+
+
+def from_given(one: Given, overrides: Mapping[str, Any]) -> Loaded:
+    """The problem that a suite hands over; ``overrides`` as in ``load``."""
+    found = describe(merged(one.table, overrides), "the options")
+    material = _Material(program=one.program, cases=one.cases, texts=one.texts)
+    loaded = _assemble(found, material, found.id or one.origin.id)
+    notes = (*loaded.notes, *one.notes, one.origin.words)
+    return replace(loaded, notes=notes, origin=one.origin, reference=one.reference)
 
 
 def _is_module(source: Path) -> bool:
     """Whether a file is one of PyTorch in the KernelBench contract, which needs no tests."""
-    return source.suffix == ".py" and _MODULE.search(_read_source(source.parent, source.name)) is not None
+    return source.suffix == ".py" and is_contract(_read_source(source.parent, source.name))
 
 
 def _alternative(source: Path) -> str:
@@ -93,20 +117,20 @@ def _unused_description(source: Path) -> list[str]:
     return [f"{path} is not read, because a source file was given; give the folder to use it"] if path.exists() else []
 
 
-def _assemble(found: Description, base: Path, tests: Path | None, name: str, program: Program | None = None) -> Loaded:
-    """The problem; ``program`` where it is not in files below ``base``."""
-    program = program or Program({path: _read_source(base, path) for path in found.paths})
+def _assemble(found: Description, material: _Material, name: str) -> Loaded:
+    base = material.base
+    program = material.program or Program({path: _read_source(base, path) for path in found.paths})
     tongue = language(found.language) if found.language else language_of(program.name)
     flags = tongue.default_flags if found.flags is None else found.flags
     _check_flags(tongue, flags)
     flags, bound = bounded(found, tongue, flags)
     _check_command(base, "checker.command", found.checker.command)
     _check_command(base, "tests.generator", found.tests.generator)
-    function = function_spec(found.function, base) if found.kind == "function" else None
+    function = function_spec(found.function, base, material.texts) if found.kind == "function" else None
     if function is not None and tongue.grammar not in ("c", "cpp"):
         raise InputError(f"functions can be in C or C++, not in {tongue.name}; give a source in one of these")
     module = _module_spec(found, program, tongue) if found.kind == "module" else None
-    parts = _tests(found, base, tests) if found.kind == "program" else Split((), (), ())
+    parts = _tests(found, material) if found.kind == "program" else Split((), (), ())
     amount = GENERATED if found.tests.generated is None else found.tests.generated
     spec = ProgramSpec(
         flags=flags,
@@ -119,6 +143,7 @@ def _assemble(found: Description, base: Path, tests: Path | None, name: str, pro
         size=found.tests.size,
         made=found.tests.made,
         folder=str(base.resolve()),
+        checker_beside=found.checker_beside,
         function=function,
         tie_break=bool(found.tie_break),
         shared_cores=found.shared_cores,
@@ -132,7 +157,7 @@ def _assemble(found: Description, base: Path, tests: Path | None, name: str, pro
 def _module_spec(found: Description, program: Program, tongue: Language) -> ModuleSpec:
     if tongue.name != "python" or len(program.files) != 1:
         raise InputError('kind = "module" is for one Python file that defines Model, get_inputs and get_init_inputs')
-    if not _MODULE.search(program.text):
+    if not is_contract(program.text):
         raise InputError(f"{program.name} must define `class Model(nn.Module)`, `get_inputs()` and `get_init_inputs()`")
     table = found.module
     return ModuleSpec(table.device, tuple(sorted(table.constants.items())), table.tolerance)
@@ -195,9 +220,11 @@ def _check_command(base: Path, key: str, command: tuple[str, ...]) -> None:
             raise InputError(f"{key}: there is no file '{word}' in {base}; add it or correct its name")
 
 
-def _tests(found: Description, base: Path, tests: Path | None) -> Split:
-    folder = tests if tests is not None else base / found.tests.folder
-    if tests is None and found.tests.generator and not folder.exists():
+def _tests(found: Description, material: _Material) -> Split:
+    if material.cases:
+        return split(material.cases, found.tests.seen, found.tests.held_out)
+    folder = material.tests if material.tests is not None else material.base / found.tests.folder
+    if material.tests is None and found.tests.generator and not folder.exists():
         return Split(
             (), (), (f"there is no tests folder {folder}: all inputs are generated, the original is the oracle",)
         )

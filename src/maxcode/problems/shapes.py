@@ -21,7 +21,7 @@ import tomli_w
 
 from maxcode.errors import InputError
 from maxcode.problems.description import read_table
-from maxcode.problems.suites import sha256
+from maxcode.problems.suite import sha256
 
 OURS = Path(__file__).parent / "shapes.toml"
 

@@ -1,180 +1,72 @@
-"""Problems that have a name in a suite: ``kernelbench:LEVEL/ID`` stands wherever the path of a source does.
+"""The suites, and the one place where names become problems: ``expanded``.
 
-    kernelbench:1/19, kernelbench:level1/19, kernelbench:level2/14_Gemm_Divide_Sum_Scaling
+    kernelbench:1/19   pie:test   polybench:gemm   folder:examples   suite.toml
 
-Nothing is downloaded.  ``$MAXCODE_KERNELBENCH``, else ``KernelBench`` in the current folder, is a checkout of the
-repository (or its folder with level1, level2, ...), or the published data set as JSON lines, one object with ``code``,
-``level``, ``name`` and ``problem_id`` a line.  The two differ between versions, which is why the SHA-256 of the text is
-part of every result.
+A further suite is a file with an object that has the two methods of ``suite.Suite``, and a row in ``SUITES``.
 """
 
 from __future__ import annotations
 
-import hashlib
-import os
-import re
-from collections.abc import Callable, Iterable, Iterator, Mapping
-from dataclasses import asdict, dataclass
+from collections.abc import Iterable, Mapping
 from pathlib import Path
-from typing import final
-
-import msgspec
+from types import MappingProxyType
 
 from maxcode.errors import InputError
+from maxcode.problems.folders import Folder
+from maxcode.problems.kernelbench import KernelBench
+from maxcode.problems.mixture import is_mixture, mixture
+from maxcode.problems.pie import Pie
+from maxcode.problems.polybench import Polybench
+from maxcode.problems.suite import Given, Listing, Source, Suite
 
-KERNELBENCH = "kernelbench"
-PREFIX = KERNELBENCH + ":"
-VARIABLE = "MAXCODE_KERNELBENCH"
-_NAME = re.compile(r"(?:level_?)?(\d+)/(\d+)(_[^/]*?)?(?:\.py)?")
-_LEVEL = re.compile(r"(?:level_?)?(\d+)")
-_HOW = (
-    f"get it with `git clone https://github.com/ScalingIntelligence/KernelBench` and set {VARIABLE} to that folder, in "
-    "which KernelBench/level1/*.py lie, or to a .jsonl file of the published data set"
+SUITES: Mapping[str, Suite] = MappingProxyType(
+    {
+        "kernelbench": KernelBench(),
+        "pie": Pie(),
+        "polybench": Polybench(),
+        "folder": Folder(),
+    }
 )
-_CONVERT = (
-    "export it as JSON lines where pyarrow or pandas is installed, e.g. "
-    'python -c \'import pandas, sys; pandas.read_parquet(sys.argv[1]).to_json(sys.argv[2], orient="records", '
-    "lines=True)' level_1.parquet kernelbench.jsonl"
-)
-
-
-@final
-@dataclass(frozen=True, slots=True)
-class Origin:
-    """Which problem of which suite it is; ``file`` is the suite's own name for it, ``sha256`` that of its text."""
-
-    suite: str
-    level: int
-    id: int
-    file: str
-    sha256: str
-
-    @property
-    def name(self) -> str:
-        """A name for run folders, different for every problem of the suite."""
-        return f"{self.suite}-{self.level}-{self.file.removesuffix('.py')}"
-
-    @property
-    def words(self) -> str:
-        return f"{self.suite} level {self.level}, {self.file}, SHA-256 {self.sha256}"
-
-    def as_table(self) -> dict[str, str | int]:
-        """The table ``[suite]`` of run.toml."""
-        return asdict(self)
-
-
-@final
-@dataclass(frozen=True, slots=True)
-class Named:
-    """A problem of a suite: its text and where it comes from."""
-
-    origin: Origin
-    text: str
-
-
-class _Row(msgspec.Struct, frozen=True):
-    """A row of the published data set."""
-
-    code: str
-    level: int
-    name: str
-    problem_id: int
-
-    @property
-    def file(self) -> str:
-        return self.name if self.name.endswith(".py") else self.name + ".py"
 
 
 def is_named(source: Path) -> bool:
     """Whether ``source`` is the name of a suite's problem rather than a path."""
-    return str(source).startswith(PREFIX)
+    return str(source).partition(":")[0] in SUITES and ":" in str(source)
 
 
-def named(source: Path) -> Named:
-    """The problem called ``kernelbench:LEVEL/ID``; InputError, with a cure, where it cannot be found."""
-    words = str(source).removeprefix(PREFIX)
-    found = _NAME.fullmatch(words)
-    if found is None:
-        raise InputError(f"'{source}' names no problem; write kernelbench:LEVEL/ID, e.g. kernelbench:1/19")
-    level, number, rest = int(found[1]), int(found[2]), found[3]
-    problems = _problems(level)
-    if number not in problems:
-        raise InputError(
-            f"KernelBench's level {level} has no problem {number}; it has {min(problems)} to {max(problems)}"
-        )
-    file, read = problems[number]
-    if rest is not None and file != f"{number}{rest}.py":
-        raise InputError(f"problem {number} of KernelBench's level {level} is {file}, not {number}{rest}.py")
-    text = read()
-    return Named(Origin(KERNELBENCH, level, number, file, sha256(text)), text)
+def given(source: Path) -> Given:
+    """The problem of that name; InputError, with a cure, where it cannot be found."""
+    suite, words = _parts(source)
+    return suite.given(words)
 
 
-def sha256(text: str) -> str:
-    """SHA-256 of a problem's text, hexadecimal."""
-    return hashlib.sha256(text.encode()).hexdigest()
+def expanded(sources: Iterable[Path]) -> Listing:
+    """What paths, names and files ``suite.toml`` stand for, each problem once, in order.
+
+    InputError where a suite is not here, where a name is none, and where one problem is asked for in two ways.
+    """
+    found: dict[Path, Source] = {}
+    parts = [_listing(source) for source in sources]
+    for one in (one for part in parts for one in part.sources):
+        if found.setdefault(one.path, one) != one:
+            raise InputError(f"{one.path} is asked for twice, with different options; leave one of them out")
+    left_out = dict.fromkeys(one for part in parts for one in part.left_out)
+    return Listing(tuple(found.values()), tuple(left_out))
 
 
-def expanded(sources: Iterable[Path]) -> list[Path]:
-    """The sources, with all of a level's problems in the place of ``kernelbench:LEVEL``."""
-    found: list[Path] = []
-    for source in sources:
-        level = _LEVEL.fullmatch(str(source).removeprefix(PREFIX)) if is_named(source) else None
-        if level is None:
-            found.append(source)
-        else:
-            found += [Path(f"{PREFIX}{level[1]}/{number}") for number in files(int(level[1]))]
-    return found
+def _listing(source: Path) -> Listing:
+    if is_mixture(source):
+        return mixture(source, _plain)
+    return _plain(source)
 
 
-def files(level: int) -> dict[int, str]:
-    """The file names of all problems of a level by their ids, in order."""
-    return {number: file for number, (file, _) in _problems(level).items()}
+def _plain(source: Path) -> Listing:
+    if not is_named(source):
+        return Listing((Source(source),))
+    suite, words = _parts(source)
+    return suite.listing(words)
 
 
-def _problems(level: int) -> Mapping[int, tuple[str, Callable[[], str]]]:
-    """File name and what reads the text, by id, in order."""
-    place = _place()
-    found = dict(_rows(place, level) if place.is_file() else _files(place, level))
-    if not found:
-        raise InputError(f"{place} has no problems of level {level} (level{level}/ID_Name.py); {_HOW}")
-    return {number: found[number] for number in sorted(found)}
-
-
-def _place() -> Path:
-    said = os.environ.get(VARIABLE, "")
-    place = Path(said or "KernelBench")
-    if place.suffix == ".parquet":
-        raise InputError(f"{VARIABLE} is {place}; parquet files are not read here: {_CONVERT}")
-    if not place.exists():
-        where = f"{VARIABLE} is {said}, which is not there" if said else f"{VARIABLE} is not set"
-        raise InputError(f"KernelBench is not here ({where}); {_HOW}")
-    return place
-
-
-def _files(place: Path, level: int) -> Iterator[tuple[int, tuple[str, Callable[[], str]]]]:
-    for folder in (place / "KernelBench" / f"level{level}", place / f"level{level}"):
-        for path in folder.glob("*_*.py"):
-            number = path.name.partition("_")[0]
-            if number.isdecimal():
-                yield int(number), (path.name, lambda path=path: _text(path))  # type: ignore[misc]
-        if folder.is_dir():
-            return
-    if any(place.glob("**/*.parquet")):
-        raise InputError(f"{place} holds parquet files, which are not read here: {_CONVERT}")
-
-
-def _rows(place: Path, level: int) -> Iterator[tuple[int, tuple[str, Callable[[], str]]]]:
-    for number, line in enumerate(_text(place).splitlines(), start=1):
-        try:
-            row = msgspec.json.decode(line, type=_Row)
-        except msgspec.MsgspecError as error:
-            raise InputError(f"{place}, line {number}: {error}; a line is code, level, name, problem_id") from error
-        if row.level == level:
-            yield row.problem_id, (row.file, lambda row=row: row.code)  # type: ignore[misc]
-
-
-def _text(path: Path) -> str:
-    try:
-        return path.read_bytes().decode()
-    except (OSError, UnicodeDecodeError) as error:
-        raise InputError(f"cannot read {path}: {error}") from error
+def _parts(source: Path) -> tuple[Suite, str]:
+    name, _, words = str(source).partition(":")
+    return SUITES[name], words

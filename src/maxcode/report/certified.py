@@ -91,7 +91,7 @@ def _facts(found: Claimed) -> list[tuple[str, str]]:
         ("Verified", f"{checked.runs - checked.failed} of {checked.runs} runs right{beside}" if checked else ""),
         ("On inputs that nobody was shown", _unseen(found.unseen)),
         ("Harsher verification", str(found.harsher or "nothing asked for it") if found.timing or found.harsher else ""),
-        ("Control", _control(found.control)),
+        ("Control", control(found)),
     ]
 
 
@@ -101,7 +101,9 @@ def _unseen(found: _Measured | None) -> str:
     return f"{found.interval} on {len(found.inputs)} of them" if found.interval else f"not compared: {found.why}"
 
 
-def _control(found: _Measured | None) -> str:
+def control(claim: Claimed) -> str:
+    """The original timed against itself; empty where the certificate has no such figure."""
+    found = claim.control
     if found is None or found.interval is None:
         return ""
     low, high = found.interval.low, found.interval.high

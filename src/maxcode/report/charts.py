@@ -10,7 +10,7 @@ from __future__ import annotations
 import math
 import re
 import sys
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, NamedTuple, final
 
@@ -45,15 +45,17 @@ class Step(NamedTuple):
 @final
 @dataclass(frozen=True, slots=True)
 class Size:
-    """A drawing's size in its own units, and how many labels its x axis takes."""
+    """A drawing's size in its own units, and about how many labels its axes take."""
 
     name: str
     width: int
     height: int
     x_labels: int
+    y_labels: int = 7
 
 
 SIZES = (Size("wide", 960, 380, 12), Size("narrow", 380, 300, 6))
+SMALL = (Size("small", 380, 170, 6, 4),)  # one for all pages, where there may be hundreds
 
 
 @final
@@ -66,6 +68,17 @@ class Series:
     line: bool = False
     fill: bool = False
     dots: float = 0.0
+
+
+@final
+@dataclass(frozen=True, slots=True)
+class Axes:
+    """``ys``: the ends of the y axis in powers of two; ``xs``: those of the x axis; ``unit`` follows the ratios."""
+
+    ys: tuple[float, float]
+    xs: tuple[float, float]
+    x_title: str
+    unit: str = "x"
 
 
 def curve(steps: Sequence[Step], dots: Sequence[Dot], leaders: Sequence[Dot], failed: Sequence[int], last: int) -> Html:
@@ -86,10 +99,10 @@ def curve(steps: Sequence[Step], dots: Sequence[Dot], leaders: Sequence[Dot], fa
         Series("timed", _dots(dots), dots=3),
         Series("leader", _dots(leaders), dots=5),
     ]
-    return _drawings(shown, (floor, ceiling), (0, last), "candidates, in order")
+    return _drawings(shown, Axes((floor, ceiling), (0, last), "candidates, in order"))
 
 
-def samples(ratios: Sequence[float], interval: Interval) -> Html:
+def samples(ratios: Sequence[float], interval: Interval, sizes: Sequence[Size] = SIZES) -> Html:
     """The paired ratios of a timing in the order they were measured, with the interval of their median.
 
     The axis is as narrow as the ratios are: 1 is there only when they come near it.
@@ -104,7 +117,7 @@ def samples(ratios: Sequence[float], interval: Interval) -> Html:
         Series("best", _stairs(steps, last), line=True),
         Series("leader", _dots(dots), dots=4),
     ]
-    return _drawings(shown, ends, (1, last), "pairs of runs, in order")
+    return _drawings(shown, Axes(ends, (1, last), "pairs of runs, in order"), sizes)
 
 
 class Rates(NamedTuple):
@@ -126,7 +139,27 @@ def rates(steps: Sequence[Rates], unit: str) -> Html:
         Series("timed", _dots([_dot(x, one.mean, unit) for x, one in enumerate(shown, start=1)]), dots=3),
         Series("leader", _dots([_dot(x, one.best_of, unit) for x, one in enumerate(shown, start=1)]), dots=3),
     ]
-    return _drawings(lines, ends, (1, len(shown)), "steps", unit)
+    return _drawings(lines, Axes(ends, (1, len(shown)), "steps", unit))
+
+
+def courses(found: Mapping[int, Sequence[tuple[float, Interval]]], x_title: str) -> Html:
+    """How several things came along beside one another: for each a line through its points with the band of their
+    intervals, under its colour's number: ``m0`` and ``b0`` of the style sheet, and so on.  x begins at 0; ``x_title``
+    is fixed words."""
+    ends = _range([EQUAL, *(ratio for points in found.values() for _, ratio in points)])
+    last = max(points[-1][0] for points in found.values())
+    bands = [Series(f"course b{at}", _area(points), line=True, fill=True) for at, points in found.items()]
+    lines = [
+        Series(f"course m{at}", [(x, _log(ratio.value)) for x, ratio in points], line=True)
+        for at, points in found.items()
+    ]
+    equal = Series("original", [(0, 0.0), (last, 0.0)], line=True)
+    return _drawings([*bands, equal, *lines], Axes(ends, (0, last), x_title))
+
+
+def _area(points: Sequence[tuple[float, Interval]]) -> list[tuple[float, float]]:
+    upper = [(x, _log(ratio.high)) for x, ratio in points]
+    return upper + [(x, _log(ratio.low)) for x, ratio in reversed(points)]
 
 
 _SLOWEST = 0.05  # a rate below is drawn there
@@ -178,25 +211,21 @@ def _dots(dots: Iterable[Dot]) -> list[tuple[float, float] | dict[str, object] |
     return [{"value": (dot.x, _log(dot.ratio.value)), "tooltip": dot.label} for dot in dots]
 
 
-def _drawings(
-    shown: Sequence[Series], ys: tuple[float, float], xs: tuple[int, int], x_title: str, unit: str = "x"
-) -> Html:
-    titled = x_title, unit
-    drawn = (element("div", raw(_draw(size, shown, ys, xs, titled)), class_=f"chart {size.name}") for size in SIZES)
+def _drawings(shown: Sequence[Series], axes: Axes, sizes: Sequence[Size] = SIZES) -> Html:
+    drawn = (element("div", raw(_draw(size, shown, axes)), class_=f"chart {size.name}") for size in sizes)
     return element("div", *drawn, aria_hidden="true")
 
 
-def _draw(
-    size: Size, shown: Sequence[Series], ys: tuple[float, float], xs: tuple[int, int], titled: tuple[str, str]
-) -> str:
-    x_title, unit = titled
+def _draw(size: Size, shown: Sequence[Series], axes: Axes) -> str:
+    ys, unit = axes.ys, axes.unit
+    ticks = ratio_ticks(2 ** ys[0], 2 ** ys[1], size.y_labels)
     chart = XY(
         style=Style(label_font_size=12, major_label_font_size=12, title_font_size=12),
-        width=size.width, height=size.height, margin=8, spacing=6, show_legend=False, x_title=x_title,
+        width=size.width, height=size.height, margin=8, spacing=6, show_legend=False, x_title=axes.x_title,
         js=[], css=[], classes=["plotted"], no_prefix=True, disable_xml_declaration=True,
-        range=ys, xrange=xs, allow_interruptions=True, truncate_label=-1,
-        y_labels=[{"value": _log(tick), "label": f"{tick:g}{unit}"} for tick in ratio_ticks(2 ** ys[0], 2 ** ys[1])],
-        x_labels=count_ticks(*xs, size.x_labels), x_value_formatter=lambda x: f"{x:g}",
+        range=ys, xrange=axes.xs, allow_interruptions=True, truncate_label=-1,
+        y_labels=[{"value": _log(tick), "label": f"{tick:g}{unit}"} for tick in ticks],
+        x_labels=_x_ticks(axes.xs, size.x_labels), x_value_formatter=lambda x: f"{x:g}",
         value_formatter=lambda y: f"{2**y:.3g}{unit}",
     )  # fmt: skip
     for part in shown:
@@ -219,9 +248,13 @@ def _clean(root: Any, names: Sequence[str]) -> Any:
         for child in list(node):
             if not isinstance(child.tag, str) or child.tag in _UNWANTED or _is_for_scripts(child) or _is_empty(child):
                 node.remove(child)
+            elif child.tag == "title" and node.get("class") == "guides":
+                node.remove(child)  # it repeats the label beside it
     for node in root.iter():
         for key, value in list(node.attrib.items()):
             node.set(key, _LONG_NUMBER.sub(r"\1", value))
+            if not value:
+                del node.attrib[key]
         if match := _SERIES.match(node.get("class", "")):
             node.set("class", f"series {names[int(match[1])]}")
     root.remove(root.find("title"))
@@ -257,6 +290,21 @@ def _powers(low: float, high: float, most: int) -> list[float]:
         if len(found) <= most + 1:
             break
     return found
+
+
+def _x_ticks(xs: tuple[float, float], most: int) -> Sequence[float]:
+    first, last = xs
+    whole = first == int(first) and last == int(last) and last - first >= 1
+    return count_ticks(int(first), int(last), most) if whole else amount_ticks(last, most)
+
+
+def amount_ticks(last: float, most: int) -> list[float]:
+    """Round amounts from 0 to at most ``last``."""
+    if last <= 0:
+        return [0.0]
+    scale = 10.0 ** (math.floor(math.log10(last)) - 1)
+    step = next(scale * s for s in (1, 2, 5, 10, 20, 50, 100) if last / (scale * s) < most)
+    return [float(f"{step * k:.6g}") for k in range(math.floor(last / step * (1 + 1e-9)) + 1)]
 
 
 def count_ticks(first: int, last: int, most: int) -> list[int]:

@@ -6,9 +6,9 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from maxcode import techniques
-from maxcode.report.html import Html, Row, element, join, table
+from maxcode.report.html import Html, Row, element, join, scrolled, table
 from maxcode.report.run import RunView, Slot
-from maxcode.report.verdict import name
+from maxcode.report.verdict import anchor, name
 from maxcode.techniques import TECHNIQUES
 from maxcode.types import Outcome, Program, Timing
 
@@ -23,7 +23,8 @@ def elites_section(run: RunView) -> Html:
         "a bar is its speed as a share of the fastest."
     )
     headings = ("Techniques", "Sizes", "Candidate", "Speed-up", "Rate", "Speed")
-    return join([element("p", told, class_="explained"), table("The best of every cell", headings, rows)])
+    drawn = scrolled("Elites", table("The best of every cell", headings, rows), class_="wide")
+    return join([element("p", told, class_="explained"), drawn])
 
 
 def elites(run: RunView) -> list[tuple[tuple[str, ...], Slot, Timing]]:
@@ -42,7 +43,7 @@ def _timed(run: RunView) -> Iterator[tuple[tuple[Slot, Timing], Program, float]]
 
 def _cells(key: tuple[str, ...], slot: Slot, timing: Timing, best: float) -> tuple[str, ...]:
     rate = f"{timing.gflops.value:.1f} GFLOPS" if timing.gflops is not None else "-"
-    at = element("a", name(slot.at), href=f"#c{slot.at[0]}-{slot.at[1]}")
+    at = element("a", name(slot.at), href=f"#{anchor(slot.at)}")
     return *in_words(key), at, str(timing.speedup), rate, bar(timing.speedup.value / best)
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from maxcode.report.charts import Dot, Step, curve, samples
 from maxcode.report.html import Html, Row, details, element, join, paragraphs, table
 from maxcode.report.run import RunView, Slot
-from maxcode.report.verdict import CLOCKS, best_timing, name, percent, standing
+from maxcode.report.verdict import CLOCKS, anchor, best_timing, count, name, percent, standing
 from maxcode.types import Outcome, Timing
 
 
@@ -65,7 +65,10 @@ def _curve_caption(run: RunView) -> str:
 def _lead_table(run: RunView) -> Html:
     if not run.leads:
         return join([])
-    rows = [Row((name(lead.state.id), str(lead.since), str(lead.interval))) for lead in run.leads]
+    rows = [
+        Row((element("a", name(lead.state.id), href=f"#{anchor(lead.state.id)}"), str(lead.since), str(lead.interval)))
+        for lead in run.leads
+    ]
     headings = ("Candidate", "After how many candidates", "Speed-up")
     return details("The curve as a table", table("Who led, and from when", headings, rows))
 
@@ -93,13 +96,16 @@ def _facts(timing: Timing) -> str:
     found = timing.speedup
     if timing.clock == "instructions":
         return (
-            f"Instructions of the original over those of the best, counted {timing.pairs} times: {found.value:.4f}x, "
-            f"from {found.low:.4f} to {found.high:.4f}. {len(timing.inputs)} inputs were counted."
+            f"Instructions of the original over those of the best, counted {count(timing.pairs, 'time')}: "
+            f"{found.value:.4f}x, "
+            f"from {found.low:.4f} to {found.high:.4f}. {count(len(timing.inputs), 'input')} counted."
         )
+    sittings = f" and {count(len(timing.sittings), 'sitting')} with new processes" if timing.sittings else ""
     return (
-        f"{CLOCKS[timing.clock]} of the original over that of the best, in {timing.pairs} paired runs: "
-        f"median {found.value:.2f}x, {percent(found)} interval {found.low:.2f} to {found.high:.2f}. "
-        f"{len(timing.inputs)} inputs were timed."
+        f"{CLOCKS[timing.clock]} of the original over that of the best, in {timing.pairs} paired runs{sittings}: "
+        f"{'mean of medians' if sittings else 'median'} {found.value:.2f}x, {percent(found)} interval "
+        f"{found.low:.2f} to {found.high:.2f}. "
+        f"{count(len(timing.inputs), 'input')} timed."
     )
 
 

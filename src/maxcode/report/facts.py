@@ -59,6 +59,30 @@ def _all(run: RunView) -> Iterator[tuple[str, object]]:
         yield "Model cost", "price not known" if paid.dollars is None else f"${paid.dollars:.4g}"
 
 
+def spent(run: RunView) -> Html:
+    """What the run has used, in a line: candidates, time, model calls, tokens, money."""
+    paid = run.paid
+    of = f" of {run.budget}" if run.budget is not None else ""
+    facts = [
+        ("Candidates", f"{len(run.slots)}{of}"),
+        ("Time", duration(run.seconds)),
+        ("Model calls", f"{paid.calls}"),
+    ]
+    if paid.calls:
+        cost = "price not known" if paid.dollars is None else f"${paid.dollars:.4g}"
+        facts += [("Tokens", f"{paid.prompt_tokens:,} in, {paid.completion_tokens:,} out"), ("Cost", cost)]
+    told = (element("div", element("dt", label), element("dd", value)) for label, value in facts)
+    return element("dl", *told, class_="spent")
+
+
+def duration(seconds: float) -> str:
+    """Seconds as people say them."""
+    minutes = round(seconds / 60)
+    if seconds < 120:
+        return f"{seconds:.0f} s"
+    return f"{minutes} min" if minutes < 120 else f"{minutes // 60} h {minutes % 60} min"
+
+
 def _pairs(facts: Iterator[tuple[str, object]]) -> Iterator[Html]:
     for label, value in facts:
         yield element("div", element("dt", label), element("dd", show(value)))

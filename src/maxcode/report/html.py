@@ -65,7 +65,7 @@ def details(summary: str, *children: str) -> Html:
 
 def scrolled(label: str, *children: str, class_: str) -> Html:
     """A part that may be wider than the page; a keyboard can reach and scroll it, ``label`` says what it is."""
-    return element("div", *children, class_=class_, role="region", aria_label=label, tabindex="0")
+    return element("div", *children, class_=class_, role="group", aria_label=label, tabindex="0")
 
 
 def clip(text: str, most: int) -> str:

@@ -1,32 +1,38 @@
 """``write_report``: the sections of the page, in the order in which a reader asks.
 
 What came of it, how it got there, what changed, how sure it is, what was tried, and where the numbers come from.
-The page is one file without scripts or addresses, but for a link to the certificate beside it; its policy forbids the
-browser to load or run anything.
+The page is one file of at most 2 MB without addresses, but for a link to the certificate beside it.  Its policy forbids
+the browser to load anything, or to run or apply anything but our one script and one style sheet, known by their
+hashes; all that others wrote is text.
 """
 
 from __future__ import annotations
 
+import base64
+import hashlib
 from collections.abc import Sequence
 from importlib import resources
 from pathlib import Path
 
 from maxcode.errors import InputError
-from maxcode.report.candidates import candidate_table, outcome_counts
+from maxcode.report.candidates import candidates_section, one_candidate
 from maxcode.report.certified import certificate_section
-from maxcode.report.diff import program_diff
+from maxcode.report.diff import MOST_BYTES, Manner, program_diff
 from maxcode.report.elites import elites_section
 from maxcode.report.evidence import curve_section, samples_section
-from maxcode.report.facts import run_facts
-from maxcode.report.html import Html, clip, details, element, join, paragraphs, raw, scrolled
+from maxcode.report.facts import run_facts, spent
+from maxcode.report.html import Html, details, element, join, paragraphs, raw
+from maxcode.report.node import whole
 from maxcode.report.run import RunView, read_run
-from maxcode.report.verdict import progress, verdict
+from maxcode.report.trust import trust_section
+from maxcode.report.verdict import name, progress, verdict
+from maxcode.types import StateId
 
 Part = tuple[str, str, Html]
 
 NAME = "report.html"
+MOST = 1_950_000  # bytes of a page, its frame left out
 PROGRAM_BYTES = 150_000
-POLICY = "default-src 'none'; style-src 'unsafe-inline'; img-src data:; base-uri 'none'; form-action 'none'"
 
 
 def write_report(folder: Path) -> Path:
@@ -35,8 +41,23 @@ def write_report(folder: Path) -> Path:
     Raises InputError when the folder is not a run, or cannot be read or written; a report that was there before then
     stays as it was.
     """
-    text = page(read_run(folder))
-    path = folder / NAME
+    return save(folder / NAME, page(read_run(folder)))
+
+
+def write_candidate(folder: Path, at: StateId) -> Path:
+    """Write all of one candidate into ``report-BATCH-SLOT.html`` in a run folder, and return its path.
+
+    Raises InputError as ``write_report`` does, and where the run has no such candidate.
+    """
+    run = read_run(folder)
+    title = f"{run.problem_id}: candidate {name(at)}"
+    header = element("header", element("h1", run.problem_id), element("p", f"Candidate {name(at)}", class_="headline"))
+    parts = [("candidate", "All of it", one_candidate(run, at))]
+    return save(folder / f"report-{at[0]}-{at[1]}.html", laid_out(title, header, parts, _footer(run)))
+
+
+def save(path: Path, text: str) -> Path:
+    """Write a page whole or not at all; InputError where it cannot be written."""
     scratch = path.with_suffix(".new")
     try:
         scratch.write_text(text, encoding="utf-8")
@@ -50,11 +71,15 @@ def write_report(folder: Path) -> Path:
 def page(run: RunView) -> str:
     """The whole page."""
     title = f"{run.problem_id}: {verdict(run).headline}"
-    footer = f"Written by maxcode from the record in {run.folder.resolve().name}."
-    return laid_out(title, _header(run), [part for part in _sections(run) if part is not None], footer)
+    sections = [part for part in _sections(run) if part is not None]
+    return laid_out(title, _header(run), sections, _footer(run), _shipped("report.js"))
 
 
-def laid_out(title: str, header: Html, sections: Sequence[Part], footer: str) -> str:
+def _footer(run: RunView) -> str:
+    return f"Written by maxcode from the record in {run.folder.resolve().name}."
+
+
+def laid_out(title: str, header: Html, sections: Sequence[Part], footer: str, script: str = "") -> str:
     """A page of sections (anchor, title, content), in the style and under the policy of all our pages."""
     links = [element("li", element("a", name, href=f"#{anchor}")) for anchor, name, _ in sections]
     body = element(
@@ -64,20 +89,37 @@ def laid_out(title: str, header: Html, sections: Sequence[Part], footer: str) ->
         element("nav", element("ul", *links), aria_label="Sections"),
         element("main", *(_section(*part) for part in sections), id="content"),
         element("footer", element("p", footer)),
+        *([element("script", raw(script))] if script else []),
     )
-    return f"<!DOCTYPE html>\n{element('html', _head(title), body, lang='en')}\n"
+    return f"<!DOCTYPE html>\n{element('html', _head(title, script), body, lang='en')}\n"
 
 
-def _head(title: str) -> Html:
+def _head(title: str, script: str) -> Html:
+    style = _shipped("report.css")
     return element(
         "head",
         element("meta", charset="utf-8"),
-        element("meta", http_equiv="Content-Security-Policy", content=POLICY),
+        element("meta", http_equiv="Content-Security-Policy", content=_policy(style, script)),
         element("meta", name="viewport", content="width=device-width, initial-scale=1"),
         element("meta", name="color-scheme", content="light dark"),
         element("title", f"{title} - maxcode"),
-        element("style", raw(resources.files(__package__).joinpath("report.css").read_text(encoding="utf-8"))),
+        element("style", raw(style)),
     )
+
+
+def _policy(style: str, script: str) -> str:
+    """Nothing is loaded; no style or script counts but these, to the letter."""
+    allowed = [("style-src", style), ("script-src", script)]
+    hashes = (f"{kind} '{_hash(text)}'" for kind, text in allowed if text)
+    return "; ".join(["default-src 'none'", *hashes, "base-uri 'none'", "form-action 'none'"])
+
+
+def _hash(text: str) -> str:
+    return f"sha256-{base64.b64encode(hashlib.sha256(text.encode()).digest()).decode()}"
+
+
+def _shipped(name: str) -> str:
+    return resources.files(__package__).joinpath(name).read_text(encoding="utf-8")
 
 
 def _header(run: RunView) -> Html:
@@ -88,20 +130,28 @@ def _header(run: RunView) -> Html:
         element("p", found.headline, class_=f"headline {found.kind}"),
         element("p", found.sentence, class_="sentence"),
         *([element("p", more, class_="unfinished")] if more else []),
+        spent(run),
     )
 
 
 def _sections(run: RunView) -> list[Part | None]:
-    return [
+    """All of them; the candidates, which may be any number, get the room that the others leave."""
+    before: list[Part | None] = [
         ("curve", "Best so far", curve_section(run)) if any(slot.timing for slot in run.slots) else None,
+    ]
+    after: list[Part | None] = [
         ("change", "What changed", _change(run)) if run.reached.best else None,
         ("samples", "How sure it is", samples_section(run)) if run.reached.best else None,
+        ("trust", "What to trust", trust_section(run)),
         ("certificate", "Certificate", _certificate(run)) if run.claim and run.reached.best else None,
         ("elites", "Elites", elites_section(run)) if run.has_rates else None,
-        ("candidates", "Candidates", _candidates(run)) if run.slots else None,
         ("run", "The run", run_facts(run)),
         ("notes", "Notes", _notes(run)) if run.notes else None,
     ]
+    if not run.slots:
+        return [*before, *after]
+    room = MOST - sum(len(part[2].encode()) for part in (*before, *after) if part is not None)
+    return [*before, ("candidates", "Candidates", candidates_section(run, room)), *after]
 
 
 def _certificate(run: RunView) -> Html:
@@ -119,29 +169,16 @@ def _section(anchor: str, title: str, content: Html) -> Html:
 def _change(run: RunView) -> Html:
     best = run.reached.best
     assert best is not None
+    files = len(best.program.files)
     if not run.original.files:
         told = paragraphs("The run folder has no copy of the original, so the difference cannot be shown.")
     else:
-        told = program_diff(run.original, best.program)
-    return join([told, *(_whole(path, text) for path, text in best.program.files.items())])
+        told = program_diff(run.original, best.program, Manner(run.language, most=MOST_BYTES // files))
+    return join([told, *(_whole(run, path, text, PROGRAM_BYTES // files) for path, text in best.program.files.items())])
 
 
-def _whole(path: str, text: str) -> Html:
-    shown = element("pre", element("code", clip(text, PROGRAM_BYTES)))
-    return details(f"The whole best program: {path}", scrolled(f"Text of {path}", shown, class_="code"))
-
-
-def _candidates(run: RunView) -> Html:
-    return join([outcome_counts(run), element("p", _LEGEND, class_="explained"), candidate_table(run)])
-
-
-_LEGEND = (
-    "Ids are batch:slot. Speed-ups are ratios to the original with their interval. Significant: the race says that it "
-    "is faster. Confirmed: measured again on fresh pairs after it was selected. Refuted: fresh pairs did not bear it "
-    "out. Beaten: its race was ended because it could not become the best. Waits: less CPU "
-    "time, but more by the wall clock. Busy: too many others wanted the cores for its wall time to count. Unseen: "
-    "fewer instructions, which its CPU time does not show. Not settled: its batch is not final."
-)
+def _whole(run: RunView, path: str, text: str, most: int) -> Html:
+    return details(f"The whole best program: {path}", whole(path, text, run.language, most))
 
 
 def _notes(run: RunView) -> Html:

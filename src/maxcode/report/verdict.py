@@ -71,6 +71,11 @@ def name(at: tuple[int, int]) -> str:
     return f"{at[0]}:{at[1]}" if at[0] else "original"
 
 
+def anchor(at: tuple[int, int]) -> str:
+    """The place of a candidate on the page."""
+    return f"c{at[0]}-{at[1]}"
+
+
 def standing(slot: Slot) -> str:
     """What its timing is good for, in a word or two; empty for what is not correct."""
     timing = slot.timing
@@ -93,7 +98,7 @@ def _won(at: tuple[int, int], timing: Timing) -> str:
         return _fewer(at, timing)
     return (
         f"Candidate {name(at)} is {found.value:.2f}x as fast as the original in {CLOCKS[timing.clock]}, "
-        f"{percent(found)} interval {found.low:.2f} to {found.high:.2f}: confirmed on {_count(timing.pairs, 'pair')} "
+        f"{percent(found)} interval {found.low:.2f} to {found.high:.2f}: confirmed on {count(timing.pairs, 'pair')} "
         f"of runs made after it was selected.{_rate(timing)}{_bandwidth(timing)}{_single(timing)}{_compiled(timing)}"
         f"{_pressure(timing)}"
     )
@@ -109,7 +114,7 @@ def _fewer(at: tuple[int, int], timing: Timing) -> str:
     if seconds is None:
         return counts
     sure = "which is significant" if seconds.significant else "which is not proved faster"
-    by_time = f"{seconds.speedup} ({percent(seconds.speedup)} interval, {_count(seconds.pairs, 'pair')})"
+    by_time = f"{seconds.speedup} ({percent(seconds.speedup)} interval, {count(seconds.pairs, 'pair')})"
     return f"{counts} By CPU time, measured beside it, the candidate is {by_time} as fast, {sure}."
 
 
@@ -169,7 +174,7 @@ def _unmeasured(run: RunView) -> str:
 
 def _nearest(run: RunView) -> str:
     correct = sum(1 for slot in run.slots if slot.outcome is Outcome.CORRECT)
-    told = f"{correct} of {_count(len(run.slots), 'candidate')} were correct"
+    told = f"{correct} of {count(len(run.slots), 'candidate')} were correct"
     timed = [(slot.timing.speedup, slot.at) for slot in run.slots if slot.timing is not None]
     if not timed:
         return f"{told}."
@@ -177,5 +182,6 @@ def _nearest(run: RunView) -> str:
     return f"{told}; the fastest of them, {name(at)}, measured {top} ({percent(top)} interval)."
 
 
-def _count(number: int, noun: str) -> str:
+def count(number: int, noun: str) -> str:
+    """A number of things, in words."""
     return f"{number} {noun}{'' if number == 1 else 's'}"

@@ -6,6 +6,7 @@
     [advantage]  kind = "max_at_k" | "plain" | "leave_one_out", k, mix, shrink
     [diversity]  promotion, archive, shown, novelty, stages = "stages.toml"; see search/stages.py
     [grpo]       steps, prompts, generations, learning_rate, ...; [grpo.more] any option of TRL's GRPOConfig
+    [bench]      cluster = "tcp://HOST:PORT", where answers are measured; shared_cores
     [corpus], [pretrain], [assess]     of models from scratch, and of the evaluation before and after
 
 An unknown key is refused with the nearest spelling.
@@ -159,6 +160,16 @@ class AssessTable:
 
 @final
 @dataclass(frozen=True, slots=True)
+class BenchTable:
+    """Where answers are measured: ``cluster`` as the option --cluster says it (empty: here); ``shared_cores``: on its
+    nodes also while others use their cores."""
+
+    cluster: str = ""
+    shared_cores: bool = False
+
+
+@final
+@dataclass(frozen=True, slots=True)
 class TrainConfig:
     """A training run.  Paths of ``problems`` and stages are relative to the file's folder."""
 
@@ -172,6 +183,7 @@ class TrainConfig:
     corpus: CorpusTable = field(default_factory=CorpusTable)
     pretrain: PretrainTable = field(default_factory=PretrainTable)
     assess: AssessTable = field(default_factory=AssessTable)
+    bench: BenchTable = field(default_factory=BenchTable)
     folder: Path = Path()
 
     @property

@@ -11,7 +11,7 @@ from __future__ import annotations
 
 import logging
 from collections import defaultdict
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import final
@@ -19,6 +19,7 @@ from typing import final
 import anyio
 import msgspec
 
+from maxcode.cluster import together
 from maxcode.errors import BoundaryError
 from maxcode.evaluate.build import Builder
 from maxcode.evaluate.lanes import Ledger, accounted
@@ -116,13 +117,16 @@ class Measuring:
         only is timed again, and both timings count as one."""
         with accounted() as ledger:
             keys = [_key(one) for one in asked]
-            fresh = await self._all(step, dict(zip(keys, asked, strict=True)), 1)
+            homes = {key: f"{step}/{group}" for key, group in zip(reversed(keys), reversed(groups), strict=True)}
+            fresh = await self._all(step, dict(zip(keys, asked, strict=True)), 1, homes)
             leaders = self._leaders(keys, groups) if self._afresh is not None else []
-            fresh += await self._all(step, {key: asked[keys.index(key)] for key in leaders}, 2)
+            fresh += await self._all(step, {key: asked[keys.index(key)] for key in leaders}, 2, homes)
         return Batch(tuple(self._seen(key) for key in keys), fresh, ledger)
 
-    async def _all(self, step: int, asked: dict[str, Asked], times: int) -> int:
-        """See to it that each kernel has been measured ``times``; how many measurements were made for it."""
+    async def _all(self, step: int, asked: dict[str, Asked], times: int, homes: Mapping[str, str]) -> int:
+        """See to it that each kernel has been measured ``times``; how many measurements were made for it.
+
+        ``homes``: the group each is compared in, which is measured on one node."""
         made: list[str] = []
         failed: list[Exception] = []
 
@@ -131,7 +135,8 @@ class Measuring:
             if known.taken >= times:
                 return
             if len(known.recorded) == known.taken:
-                found = await self._measured(what, times)
+                with together(homes[key]):
+                    found = await self._measured(what, times)
                 if found is None:
                     return
                 self._write(step, key, what, found, first=not known.recorded)

@@ -13,7 +13,7 @@ import dataclasses
 import fcntl
 import json
 import time
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Awaitable, Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import partial
@@ -24,8 +24,10 @@ from typing import Any, Protocol, final
 import anyio
 import msgspec
 
+from maxcode.cluster import Asked, Cluster, Manner, opened
 from maxcode.errors import InputError, RecordError
 from maxcode.evaluate.machine import describe
+from maxcode.evaluate.prepare import Admitted
 from maxcode.evaluate.program import ProgramEvaluator
 from maxcode.problems import digest, load
 from maxcode.record import check_header
@@ -48,7 +50,7 @@ from maxcode.train.grpo import (
     train,
 )
 from maxcode.train.judge import Judge, StepLine
-from maxcode.train.measuring import Measuring, open_training
+from maxcode.train.measuring import TRAINING_RULE, Measuring, open_training
 from maxcode.train.model import load_model, load_tokenizer, size
 from maxcode.train.page import Beside, View, write_page
 from maxcode.train.pretrain import pretrained
@@ -76,7 +78,10 @@ Say = Callable[[Note], None]
 class Bench(Protocol):
     """The machine that a run measures on: its evaluators are one evaluator, with different patience."""
 
-    machine: Machine
+    @property
+    def machine(self) -> Machine:
+        """Where the numbers come from; asked for once the problems were admitted."""
+        ...
 
     def problems(self, config: TrainConfig) -> list[Problem]:
         """The problems of a configuration, admitted."""
@@ -110,13 +115,53 @@ class Local:
 
     def problems(self, config: TrainConfig) -> list[Problem]:
         """The problems of a configuration, admitted; InputError for one that cannot be timed."""
-        found = []
-        for path in config.paths:
-            admitted = anyio.run(self.training.admit, load(path).problem)
-            if not admitted.timed:
-                raise InputError(f"{path} cannot be trained on: {admitted.notes[-1] if admitted.notes else 'untimed'}")
-            found.append(admitted.problem)
-        return found
+        return _admitted(self.training.admit, config)
+
+
+@final
+class Remote:
+    """A cluster that is open."""
+
+    def __init__(self, cluster: Cluster) -> None:
+        self._cluster = cluster
+        self.training = cluster.evaluator(Manner(TRAINING_RULE.most, profiles=False))
+        self.afresh = cluster.evaluator(Manner(TRAINING_RULE.most, remembers=False, profiles=False))
+        self.assessing = cluster.evaluator(Manner(ASSESS_RULE.most, remembers=False, profiles=False))
+
+    @property
+    def machine(self) -> Machine:
+        """What its nodes are like, once a problem was admitted."""
+        return self._cluster.machine
+
+    def problems(self, config: TrainConfig) -> list[Problem]:
+        """The problems of a configuration, admitted on a node; InputError for one that cannot be timed."""
+        return _admitted(self.training.admit, config)
+
+
+def _admitted(admit: Callable[[Problem], Awaitable[Admitted]], config: TrainConfig) -> list[Problem]:
+    found = []
+    for path in config.paths:
+        admitted = anyio.run(admit, load(path).problem)
+        if not admitted.timed:
+            raise InputError(f"{path} cannot be trained on: {admitted.notes[-1] if admitted.notes else 'untimed'}")
+        found.append(admitted.problem)
+    return found
+
+
+@contextmanager
+def bench_of(config: TrainConfig, out: Path) -> Iterator[Bench]:
+    """Where a configuration says that answers are measured, open for as long as the block."""
+    asked = Asked(config.bench.cluster, config.bench.shared_cores)
+    if not asked.spec:
+        yield Local()
+        return
+    if asked.is_here and processes() > 1:
+        raise InputError(
+            f"{processes()} processes would each hold the cores of {asked.spec}; start a scheduler with nodes, and "
+            "name it (tcp://HOST:PORT)"
+        )
+    with opened(asked, out if not rank() else None) as cluster:
+        yield Remote(cluster)
 
 
 class Result(msgspec.Struct, frozen=True, kw_only=True):
@@ -299,8 +344,11 @@ def in_words(line: StepLine) -> str:
     return f"{told}; {'; '.join(line.alarms)}" if line.alarms else told
 
 
+_PLACES = ("folder", "bench")  # what is not part of what a run is
+
+
 def _header(config: TrainConfig, problems: Sequence[Problem], machine: Machine) -> dict[str, Any]:
-    table = {one.name: getattr(config, one.name) for one in dataclasses.fields(config) if one.name != "folder"}
+    table = {one.name: getattr(config, one.name) for one in dataclasses.fields(config) if one.name not in _PLACES}
     stages = config.rules.stages
     return {
         "version": version("maxcode"),

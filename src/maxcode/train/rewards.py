@@ -36,9 +36,9 @@ def rate(evaluation: Evaluation | None) -> Interval | None:
 
 
 def is_scored(evaluation: Evaluation | None) -> bool:
-    """Whether the machine did its part: there is an evaluation, the program could be run here, and one that is correct
-    was timed, undisturbed."""
-    if evaluation is None or evaluation.outcome is Outcome.UNVERIFIED:
+    """Whether the machine did its part: there is an evaluation, the program could be run here and took no node with it,
+    and one that is correct was timed, undisturbed."""
+    if evaluation is None or evaluation.outcome in (Outcome.UNVERIFIED, Outcome.QUARANTINED):
         return False
     timing = evaluation.timing
     return evaluation.outcome is not Outcome.CORRECT or (timing is not None and timing.verdict != "busy")

@@ -18,12 +18,15 @@ class Outcome(Enum):
     """How far a candidate climbed: one ladder for evaluator, critic, reward and report.  Only CORRECT is timed.
 
     UNVERIFIED: it was built as far as this machine can and never ran, for want of a GPU; no search ever sees it.
+    QUARANTINED: nothing is known of it, but that two benchmark nodes were lost while it was on them; it is not run a
+    third time, and no policy learns from it.
     """
 
     UNPARSED = "unparsed"
     REJECTED = "rejected"
     UNBUILT = "unbuilt"
     UNVERIFIED = "unverified"
+    QUARANTINED = "quarantined"
     TIMEOUT = "timeout"
     CRASHED = "crashed"
     WRONG = "wrong"
@@ -54,7 +57,7 @@ class Interval:
 @final
 @dataclass(frozen=True, slots=True)
 class Timing:
-    """A paired comparison with the original, in one sandbox session.
+    """A paired comparison with the original.
 
     ``speedup`` is original seconds over candidate seconds (above 1 = faster).  ``significant`` is the anytime-valid
     race's word; ``verdict`` says why it stopped.  ``samples``: one (original, candidate) pair of summed seconds per
@@ -68,6 +71,8 @@ class Timing:
     ``pressure``: per cent of the race's time in which some task of the machine waited for a processor, None where the
     kernel does not say; too much of it ends a race by the wall clock as "busy".
     ``over_compiled``: of a module, the candidate's speed-up over torch.compile of the reference, likewise.
+    ``sittings``: how many of the pairs were made in each sitting, where a side is one process for a whole sitting and
+    ``speedup`` is of several of those (``stats.interval_of``); empty where it is of pairs.
 
     With the clock ``instructions`` nothing is timed: ``speedup`` is instructions of the original over those of the
     candidate, ``low`` and ``high`` are the least and the largest of the counts' ratios (no confidence interval, so
@@ -98,18 +103,21 @@ class Timing:
     instructions: Interval | None = None
     uncounted: str = ""
     over_compiled: Interval | None = None
+    sittings: tuple[int, ...] = ()
 
 
 @final
 @dataclass(frozen=True, slots=True)
 class CaseResult:
-    """How one test went.  ``detail`` is empty for held-out tests: feedback about those is one bit."""
+    """How one test went.  ``detail`` is empty for held-out tests: feedback about those is one bit.  ``pie``: what PIE's
+    own checker says of the output, where it is asked beside (``ProgramSpec.checker_beside``)."""
 
     name: str
     outcome: Outcome
     seconds: float
     seen: bool
     detail: str = ""
+    pie: bool | None = None
 
 
 @final
@@ -168,9 +176,35 @@ class Harsher:
 
 @final
 @dataclass(frozen=True, slots=True)
+class Node:
+    """The benchmark node that an evaluation was made on: ``name`` is its host with the cores that it held.
+
+    ``calibration``: seconds of CPU that a fixed kernel took there last, with its interval.  Each of these is a pair,
+    just before and just after: ``busy``, per cent of these cores that others used; ``load``, the load average of the
+    last minute; ``pressure``, per cent of the last 10 s in which some task of the machine waited for a processor (None
+    where the kernel does not say).  ``shared``: it was measured although others used the cores.
+    """
+
+    name: str
+    cpu: str
+    compiler: str
+    cores: tuple[int, ...]
+    calibration: Interval | None = None
+    busy: tuple[float, float] = (0.0, 0.0)
+    load: tuple[float, float] = (0.0, 0.0)
+    pressure: tuple[float | None, float | None] = (None, None)
+    shared: bool = False
+
+    def __str__(self) -> str:
+        held = "" if self.calibration is None else f", calibration {self.calibration.value * 1e3:.1f} ms"
+        return f"{self.name}, {self.cpu}{held}{', on SHARED cores' if self.shared else ''}"
+
+
+@final
+@dataclass(frozen=True, slots=True)
 class Evaluation:
     """What the machine saw of one candidate, never what it is worth.  ``measures``: CPU seconds per test; ``harsher``:
-    of a winner, None where nothing asked for it."""
+    of a winner, None where nothing asked for it; ``node``: of a cluster, None where it was made on this machine."""
 
     outcome: Outcome
     feedback: Feedback = Feedback()
@@ -180,3 +214,11 @@ class Evaluation:
     measures: dict[str, float] = field(default_factory=dict)
     warnings: tuple[str, ...] = ()
     harsher: Harsher | None = None
+    node: Node | None = None
+
+    @property
+    def pie_correct(self) -> bool | None:
+        """Whether PIE's own checker accepts the output of every test that ran; None where it was not asked, or where
+        nothing ran (a program that does not build is not correct by PIE either).  It decides nothing here."""
+        said = [case.pie for case in self.feedback.cases]
+        return None if not said or None in said else all(said)

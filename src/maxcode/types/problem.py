@@ -65,10 +65,11 @@ class Checker:
 
     ``tokens``: equal after splitting on white space.  ``exact``: equal bytes.  ``float``: tokens, where numbers may
     differ by ``abs_tol + rel_tol * |expected|`` and NaN equals nothing.  ``command``: the user's own program, run
-    in the sandbox as ``command INPUT EXPECTED OUTPUT``; exit status 0 accepts.
+    in the sandbox as ``command INPUT EXPECTED OUTPUT``; exit status 0 accepts.  ``pie``: as PIE's own evaluation
+    compares, with its holes (``evaluate/checker.py``).
     """
 
-    kind: Literal["tokens", "exact", "float", "command"] = "tokens"
+    kind: Literal["tokens", "exact", "float", "pie", "command"] = "tokens"
     abs_tol: float = 0.0
     rel_tol: float = 1e-9
     command: tuple[str, ...] = ()
@@ -90,12 +91,13 @@ class Limits:
 @dataclass(frozen=True, slots=True)
 class Argument:
     """An argument of a function.  ``extent`` is the number of elements as an expression in the scalar arguments, empty
-    for a scalar; ``access`` says who writes an array: ``in`` nobody, ``out`` and ``inout`` the function."""
+    for a scalar; ``access`` says who writes an array: ``in`` nobody, ``out`` and ``inout`` the function; ``scratch``
+    is an ``inout`` of which nobody asks what it holds in the end."""
 
     name: str
     ctype: Literal["double", "float", "int", "long"]
     extent: str = ""
-    access: Literal["in", "out", "inout"] = "in"
+    access: Literal["in", "out", "inout", "scratch"] = "in"
 
 
 @final
@@ -172,6 +174,7 @@ class ProgramSpec:
     generated: int = 0  # how many inputs to make
     size: int = 1000  # of these, where the generator takes one
     made: int = 8  # how many inputs to make that nobody is shown, for a new best; 0 = none
+    checker_beside: Literal["", "pie"] = ""  # what decides nothing and is recorded, case by case
     folder: str = ""  # where relative files of the generator and the checker live
     tie_break: bool = False  # whether ties by a clock are followed by a count of instructions
     shared_cores: bool = False  # whether wall time counts although others wanted the cores meanwhile

@@ -14,7 +14,8 @@ from maxcode.value.code import COUNTS, code, likeness
 from maxcode.value.situation import Situation
 
 _REVISION = 1  # to be raised where a feature keeps its name and changes its meaning
-_RUNGS = {outcome: float(rung) for rung, outcome in enumerate(Outcome)}
+_KNOWN = [outcome for outcome in Outcome if outcome is not Outcome.QUARANTINED]
+_RUNGS = {outcome: float(rung) for rung, outcome in enumerate(_KNOWN)} | {Outcome.QUARANTINED: math.nan}
 _EXECUTED = (
     "rung",
     "reward",

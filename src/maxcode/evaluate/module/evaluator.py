@@ -3,7 +3,8 @@
 It plays the same two roles as ``program.py``'s and keeps to the same promises.  What departs: a side is one process
 that lives through its race, because torch takes a second to start; so every call gets fresh inputs and every output of
 every call is checked, verified and timed alike, and nothing that a process keeps can help it.  A confirmation has new
-processes, new weights and new seeds.
+weights and new seeds, and new processes in each of its sittings: where the memory of a process happens to lie is in all
+of its pairs, and would pass for a gain of some per cent.
 """
 
 from __future__ import annotations
@@ -42,11 +43,11 @@ from maxcode.evaluate.racing import (
     End,
     Held,
     Pair,
-    end_of_confirmation,
     end_of_playoff,
     end_of_race,
     run_until,
     timing_of,
+    together,
 )
 from maxcode.evaluate.racing import Side as Name
 from maxcode.evaluate.sandbox import Blob, Sandbox
@@ -67,8 +68,9 @@ from maxcode.types import (
     Timing,
 )
 
-VERIFY_ROUNDS, CONFIRM_ROUNDS = 3, 10
+VERIFY_ROUNDS = 3
 PLAYOFF_PAIRS, COMPILED_PAIRS = 15, 15
+SITTING_PAIRS = 6
 OUT_OF_MEMORY = b"CUDA out of memory"
 _CLASS = re.compile(r"^class[ \t]+ModelNew\b", re.MULTILINE)
 
@@ -126,7 +128,7 @@ class ModuleEvaluator:
     async def _stage(self, problem: Problem) -> Staged:
         spec = problem.spec.module_spec
         reference = Side(replaced(problem.program.text, dict(spec.constants)), REFERENCE)
-        threads = 1 if problem.goal == "cpu" else os.cpu_count() or 1
+        threads = 1 if problem.goal == "cpu" else len(os.sched_getaffinity(0))
         stage = Stage(self._sandbox, find_runtime(), problem, threads, secrets.randbits(31))
         gpu = await require_gpu(self._sandbox, problem) if spec.device == "cuda" else None
         stage = on_gpu(stage, gpu) if gpu is not None else stage
@@ -235,15 +237,15 @@ class ModuleEvaluator:
             return "; ".join(_failed(failed).feedback.reasons)
         return ""
 
-    async def control(self, problem: Problem, pairs: int) -> list[Pair]:
-        """The reference against itself in another process; InputError where it fails."""
+    async def control(self, problem: Problem, sittings: Sequence[int]) -> list[Pair]:
+        """The reference against itself, with so many pairs in each sitting; InputError where it fails."""
         staged = await self._fresh(problem)
         sides: dict[Name, Side] = {"original": staged.reference, "candidate": staged.reference}
         try:
-            held, _ = await self._run(staged, sides, _after(pairs), VERIFY_ROUNDS)
+            held = [(await self._run(staged, sides, _after(pairs), VERIFY_ROUNDS))[0] for pairs in sittings]
         except Failed as failed:
             raise InputError(f"the reference failed while being called: {failed}") from failed
-        return held.pairs
+        return [pair for one in held for pair in one.pairs]
 
     # -------------------------------------------------------------------------------------------------- referee
 
@@ -286,7 +288,10 @@ class ModuleEvaluator:
     async def _confirmed(self, staged: Staged, side: Side) -> Evaluation:
         sides: dict[Name, Side] = {"original": staged.reference, "candidate": side}
         try:
-            held, warnings = await self._run(staged, sides, end_of_confirmation(self._rule), CONFIRM_ROUNDS)
+            sittings: list[Held] = []
+            while (held := together(sittings, self._rule)) is None:
+                sitting, warnings = await self._run(staged, sides, _after(SITTING_PAIRS), VERIFY_ROUNDS)
+                sittings.append(sitting)
             compiled, why = await self._over_compiled(staged, side) if self._beside_compiled else (None, ())
         except Failed as failed:
             return _failed(failed)

@@ -130,11 +130,26 @@ def _loop(node: Node) -> Loop | None:
     if first is None or "," in first[3]:
         return None
     var = first[2]
-    stop = re.fullmatch(rf"{var} < (.+)", _flat(text_of(test)))
+    stop = re.fullmatch(rf"{var} (<=?) (.+)", _flat(text_of(test)))
     move = re.fullmatch(rf"(?:{var} ?\+\+|\+\+ ?{var}|{var} \+= (\w+))", _flat(text_of(update)))
-    if stop is None or move is None or re.search(r"&&|\|\||,", stop[1]):
+    if stop is None or move is None or re.search(r"&&|\|\||,|==|!=", stop[2]):
         return None
-    return Loop(var, first[3], stop[1], move[1] or "1", _block(body), type=first[1])
+    high = stop[2] if stop[1] == "<" else _one_more(stop[2])
+    if high is None:
+        return None
+    return Loop(var, first[3], high, move[1] or "1", _block(body), type=first[1])
+
+
+def _one_more(bound: str) -> str | None:
+    """The bound of ``<`` that is that of ``<=``, None where a comparison is in it; a loop up to the largest number of
+    its type never ended."""
+    if re.search(r"(?<![<>-])[<>](?![<>])|\?", bound):
+        return None
+    last = re.fullmatch(r"(.*[\w\])]) ?([+-]) ?(\d+)", bound)
+    if last is None or not re.fullmatch(r"[\w \-+*/%()\[\].]+", bound):
+        return f"{bound} + 1" if re.fullmatch(r"\w+", bound) else f"({bound}) + 1"
+    number = int(last[2] + last[3]) + 1
+    return last[1].strip() if not number else f"{last[1].strip()} {'+' if number > 0 else '-'} {abs(number)}"
 
 
 def _declarations(node: Node) -> tuple[Item, ...] | None:

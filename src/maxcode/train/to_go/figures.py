@@ -22,6 +22,7 @@ from collections import defaultdict
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
+from pathlib import PurePath
 from typing import TypeVar, final
 
 from maxcode.stats import mean_ranks
@@ -163,7 +164,8 @@ def _first(states: Sequence[Told], share: float, repeat: int) -> list[Told]:
 
 
 def _lot(one: Told, repeat: int) -> bytes:
-    return hashlib.sha256(f"{repeat}/{one.pair.run}/{one.pair.at}".encode()).digest()
+    """By the name of the run alone: where its folder lies must not change a figure."""
+    return hashlib.sha256(f"{repeat}/{PurePath(one.pair.run).name}/{one.pair.at}".encode()).digest()
 
 
 def needed(regret: Curve, equal: float = EQUAL) -> float:

@@ -144,7 +144,8 @@ def _suite(run: RunView) -> str:
     """Whose edges a run's speed-ups are held against: its suite's, else those of its kind of problem."""
     origin = run.header.get("suite")
     if isinstance(origin, dict):
-        return f"{origin.get('suite')}-l{origin.get('level')}"
+        level = f"-l{origin['level']}" if "level" in origin else ""
+        return f"{origin.get('suite')}{level}"
     if "device" in run.header:
         return "modules"
     return "functions" if run.has_rates else "programs"

@@ -84,6 +84,24 @@ def read(path: Path) -> Node:
     return parse(path.read_text(encoding="utf-8"))
 
 
+def panels(page: Node) -> dict[str, Node]:
+    """The panels of the candidates by id, in order."""
+    found = page.at("candidates").all("article", "node")
+    named = {panel.one("h3").text.removeprefix("Candidate "): panel for panel in found}
+    return {name: panel for name, panel in named.items() if name[0].isdigit()}
+
+
+def candidates(page: Node) -> list[list[str]]:
+    """Of every candidate's panel: id, made from, outcome, speed-up, standing, and all that follows."""
+    found = []
+    for name, panel in panels(page).items():
+        came = panel.one("p", "came")
+        told = [came.one("a", "from"), came.one("span", "outcome"), came.one("span", "ratio")]
+        marks = " ".join(mark.text for mark in came.all("span", "mark"))
+        found.append([name, *(node.text for node in told), marks, panel.text.split(came.text, 1)[1]])
+    return found
+
+
 def rows(table: Node) -> list[list[str]]:
     """The cells of the body, as text."""
     return [[cell.text for cell in row.children if isinstance(cell, Node)] for row in table.one("tbody").all("tr")]

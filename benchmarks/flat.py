@@ -1,0 +1,185 @@
+"""Whether a bench of many problems costs the same for each: seconds, memory and open files, the first against the last.
+
+    python benchmarks/flat.py [--problems 1000] [--methods best-of-n cuda-llm] [--budget 8] [--json FILE]
+
+Tiny problems on the table evaluator, with the real loop, record and run folders, so that what is measured is maxcode's
+own.  "run": CPU milliseconds a run, over slices of a tenth of the problems; "read": of a repeated command, which finds
+all runs finished; "kept": bytes that a finished row holds.  "rss": resident megabytes at the end of a slice; "files":
+descriptors that are open.  "table" and "curves": CPU seconds for a quarter, half and all of the problems, and
+milliseconds for each.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import os
+import tempfile
+import time
+import tracemalloc
+from collections.abc import Callable, Sequence
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from typing import Any
+
+import msgspec
+
+from maxcode.bench import AXES, SUITES, Asked, Bench, Cell, Cost, Row, as_json, bench, cells, curves, finished, read_row
+from maxcode.bench import table as table_of
+from maxcode.observe import compose, program, statement
+from maxcode.optimize import Method, Run, optimize
+from maxcode.record import Record, check_header
+from maxcode.roles import Search
+from maxcode.search import BestOfN, CudaLlm, Refine
+from maxcode.testing import Scripted, Table, toy_problem
+from maxcode.types import Result
+
+SEARCHES: dict[str, Callable[[int], Search]] = {
+    "best-of-n": lambda n: BestOfN(n=n, width=8),
+    "refine": lambda n: Refine(depth=n),
+    "cuda-llm": lambda n: CudaLlm(width=2, depth=n // 2),
+}
+MACHINE = {"cpu": "a table", "cores": 1, "sandbox": "none"}
+
+
+def speed(text: str) -> float | None:
+    return None if int(text) % 5 == 0 else 0.5 + int(text) % 997 / 500
+
+
+def write(text: str, draw: int) -> str:
+    return str((int(text) * 31 + draw) % 100_003)
+
+
+@dataclass(frozen=True)
+class Tables:
+    """Runs cells in ``out`` on the table evaluator."""
+
+    out: Path
+    budget: int
+
+    def run(self, cell: Cell) -> Row:
+        folder = self.out / cell.name
+        header = {"version": "0", "method": cell.method, "seed": cell.seed, "budget": self.budget}
+        check_header(folder, header, frozenset())
+        method = Method(Scripted(write=write), SEARCHES[cell.method](self.budget), compose(statement(), program()))
+        with Record(folder) as record:
+            problem = toy_problem(cell.problem.removeprefix("p"), cell.problem)
+            result = optimize(problem, method, Table(rule=speed), Run(self.budget, cell.seed, record=record))
+        (folder / "result.json").write_bytes(msgspec.json.encode(told(result)))
+        return read_row(cell, folder)
+
+    def finished(self, cell: Cell) -> Row | None:
+        return finished(cell, self.out / cell.name, self.budget)
+
+
+def told(result: Result) -> dict[str, Any]:
+    """What a run's result.json says."""
+    best = result.best
+    timing = best.step.evaluation.timing if best is not None and best.step is not None else None
+    speedup = {"value": 1.0, "low": 1.0, "high": 1.0, "confidence": 1.0} if timing is None else asdict(timing.speedup)
+    return {
+        "speedup": {**speedup, "significant": timing is not None},
+        "confirmed": timing is not None,
+        "machine": MACHINE,
+        "spent": Cost(result.spent.seconds),
+    }
+
+
+class Sliced:
+    """Calls ``work``, and notes what every tenth of ``total`` calls costs."""
+
+    def __init__(self, work: Callable[[Cell], Row | None], total: int, parts: int = 10) -> None:
+        self._work = work
+        self._size = max(1, total // parts)
+        self._calls = 0
+        self._started = 0.0
+        self.slices: list[dict[str, float]] = []
+
+    def __call__(self, cell: Cell) -> Any:
+        self._started = self._started or time.process_time()
+        row = self._work(cell)
+        self._calls += 1
+        if self._calls % self._size == 0:
+            now = time.process_time()
+            files = len(os.listdir("/proc/self/fd"))
+            self.slices.append({"ms": 1e3 * (now - self._started) / self._size, "rss": rss_mb(), "files": files})
+            self._started = time.process_time()
+        return row
+
+
+def rss_mb() -> float:
+    pages = int(Path("/proc/self/statm").read_text().split()[1])
+    return pages * os.sysconf("SC_PAGE_SIZE") / 1e6
+
+
+def costs(rows: Sequence[Row], plan: Sequence[Cell], problems: int) -> list[dict[str, Any]]:
+    """Of the table (every figure there is), the curves, and the JSON."""
+    found = []
+    for share in (4, 2, 1):
+        names = {f"p{n}" for n in range(problems // share)}
+        some = [row for row in rows if row.cell.problem in names]
+        asked = Asked(tuple(SUITES), tuple(cell for cell in plan if cell.problem in names))
+        table, table_s = timed(lambda some=some, asked=asked: table_of(some, asked))
+        drawn, curves_s = timed(lambda some=some: [curve for axis in AXES for curve in curves(some, axis)])
+        _, json_s = timed(lambda table=table, some=some, drawn=drawn: as_json(table, Bench(tuple(some)), drawn))
+        seconds = {"table": table_s, "curves": curves_s, "json": json_s}
+        found.append({"problems": len(names), **seconds, "ms a problem": 1e3 * sum(seconds.values()) / len(names)})
+    return found
+
+
+def timed(work: Callable[[], Any]) -> tuple[Any, float]:
+    started = time.process_time()
+    return work(), time.process_time() - started
+
+
+def kept(runs: Tables, plan: Sequence[Cell]) -> float:
+    """Bytes that a row holds on to."""
+    tracemalloc.start()
+    rows = [runs.finished(cell) for cell in plan]
+    held = tracemalloc.get_traced_memory()[0] / len(rows)
+    tracemalloc.stop()
+    return held
+
+
+def measure(options: argparse.Namespace, out: Path) -> dict[str, Any]:
+    runs = Tables(out, options.budget)
+    plan = cells([f"p{n}" for n in range(options.problems)], options.methods, range(1))
+    run, read = Sliced(runs.run, len(plan)), Sliced(runs.finished, len(plan))
+    rows = bench(plan, run).rows
+    assert bench(plan, runs.run, read).rows == rows
+    return {
+        "run": run.slices,
+        "read": read.slices,
+        "kept": kept(runs, plan),
+        "costs": costs(rows, plan, options.problems),
+    }
+
+
+def show(found: dict[str, Any]) -> None:
+    for what in ("run", "read"):
+        print(f"{what:<6} {'ms a run':>9} {'rss MB':>8} {'files':>6}")
+        for place, one in ("first", found[what][0]), ("last", found[what][-1]):
+            print(f"{place:<6} {one['ms']:>9.2f} {one['rss']:>8.1f} {one['files']:>6}")
+    print(f"kept   {found['kept']:.0f} bytes a row")
+    print(f"{'problems':>8} {'table s':>8} {'curves s':>9} {'json s':>7} {'ms a problem':>13}")
+    for one in found["costs"]:
+        each = one["ms a problem"]
+        print(f"{one['problems']:>8} {one['table']:>8.2f} {one['curves']:>9.2f} {one['json']:>7.2f} {each:>13.2f}")
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--problems", type=int, default=1000)
+    parser.add_argument("--methods", nargs="+", default=["best-of-n", "cuda-llm"], choices=SEARCHES)
+    parser.add_argument("--budget", type=int, default=8)
+    parser.add_argument("--json", type=Path)
+    options = parser.parse_args()
+    with tempfile.TemporaryDirectory() as scratch:
+        found = measure(options, Path(scratch))
+    show(found)
+    if options.json is not None:
+        options.json.write_text(json.dumps(found, indent=1) + "\n")
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,124 @@
+"""The real loop and record with an evaluator that only waits: what overlaps with what, on a machine of any load.
+
+Programs are numbers; each number draws how far it gets, its speed-up and its passes, and takes the time that a table of
+costs says.  The places are those of a site: so many builders, so many slots.
+"""
+
+from __future__ import annotations
+
+import random
+from collections.abc import Callable, Sequence
+from dataclasses import replace
+from pathlib import Path
+from typing import final
+
+import anyio
+
+from maxcode.observe import compose
+from maxcode.optimize import Method, Run, optimize
+from maxcode.record import Record, check_header
+from maxcode.roles import Search
+from maxcode.search import Beam, BestOfN, CudaLlm, Elites, Refine, Tree
+from maxcode.testing import Scripted, toy_problem
+from maxcode.types import Action, Evaluation, Interval, Outcome, Problem, State, StateId, Timing
+from sizing.costs import Costs
+from sizing.model import Site
+from sizing.workload import Contest, Recorded, recorded
+
+SEARCHES: dict[str, Callable[[int], Search]] = {
+    "refine": lambda n: Refine(depth=n),
+    "best-of-n": lambda n: BestOfN(n=n, width=8),
+    "cuda-llm": lambda n: CudaLlm(width=5, depth=n),
+    "beam": lambda n: Beam(width=3, children=3),
+    "tree": lambda n: Tree(width=5),
+    "elites": lambda n: Elites(width=5),
+}
+NUMBERS = 10_007
+
+
+@final
+class Waiting:
+    """An evaluator, and the referee, that take the time of ``costs`` on the places of ``site``.  Only inside a run."""
+
+    def __init__(self, costs: Costs, site: Site) -> None:
+        self._costs = costs
+        self._builders = anyio.CapacityLimiter(site.builders)
+        self._slots = anyio.CapacityLimiter(site.slots)
+
+    async def evaluate(self, problem: Problem, action: Action, rival: Action | None = None) -> Evaluation:
+        assert action.program is not None
+        found = evaluation_of(action.program.text, rival is not None)
+        async with self._builders:
+            await anyio.sleep(self._costs.build_s if found.timing else self._costs.stopped_s)
+        if found.timing is not None:
+            sides, beside = 2 + (rival is not None), 1 / found.timing.speedup.value
+            beside += 1 / _speed(rival.program.text) if rival is not None and rival.program is not None else 0.0
+            async with self._slots:
+                await anyio.sleep(found.timing.pairs * self._costs.of_pass(sides, beside))
+        return found
+
+    async def settle(
+        self, problem: Problem, contenders: Sequence[State], champion: State | None
+    ) -> dict[StateId, Evaluation]:
+        """The fastest contender, confirmed, where it beats the champion."""
+        standing = [*contenders, *([champion] if champion is not None else [])]
+        best = max(standing, key=lambda state: _speed(state.program.text))
+        wins = best is not champion
+        passes, beside = 15 * wins, 1 / _speed(best.program.text)
+        contest = Contest(len(standing), len(standing) - 1, int(wins), passes, beside)
+        async with self._slots:
+            await anyio.sleep(self._costs.of_contest(contest))
+        return {best.id: confirmed(best, passes)} if wins else {}
+
+
+def _draws(text: str) -> random.Random:
+    return random.Random(f"played {text}")
+
+
+def _speed(text: str) -> float:
+    return round(2.0 ** _draws(text).gauss(0.4, 0.8), 6)
+
+
+def evaluation_of(text: str, beside_rival: bool) -> Evaluation:
+    """What a number is worth: one in four goes no further than its tests, the rest are timed."""
+    chance, speed = _draws(text), _speed(text)
+    chance.random()
+    if chance.random() < 0.25:
+        return Evaluation(Outcome.WRONG)
+    passes = chance.choice((2, 2, 5, 9, 9, 15))
+    interval = Interval(speed, speed * 0.97, speed * 1.03)
+    samples = ((speed, 1.0),) * (passes - 1) + ((speed, 1.0 + int(text) * 1e-9),)  # no two programs share them
+    verdict = "faster" if speed > 1.03 else "slower"
+    rival = Interval(1.5, 1.4, 1.6) if beside_rival else None
+    timing = Timing("cpu", interval, verdict == "faster", verdict, passes, samples=samples, over_rival=rival)
+    return Evaluation(Outcome.CORRECT, timing=timing)
+
+
+def confirmed(state: State, passes: int) -> Evaluation:
+    assert state.step is not None and state.step.evaluation.timing is not None
+    timing = replace(state.step.evaluation.timing, confirmed=True, pairs=passes)
+    return replace(state.step.evaluation, timing=timing)
+
+
+def played(name: str, budget: int, costs: Costs, site: Site, folder: Path) -> Recorded:
+    """A run of the real loop; what its record says."""
+    header = {"problem": "waiting", "method": name, "policy": "scripted"}
+    check_header(folder, header, frozenset())
+    policy = Scripted(write=lambda text, draw: str((int(text) * 31 + draw) % NUMBERS), delay_s=costs.propose_s)
+    method = Method(policy, SEARCHES[name](budget), compose())
+    evaluator = Waiting(costs, site)
+    with Record(folder) as record:
+        run = Run(budget, concurrency=site.concurrency, record=record)
+        optimize(toy_problem("1"), method, evaluator, run, referee=evaluator)
+    return recorded(folder)
+
+
+def usual() -> Costs:
+    """Costs of a small kernel, in tenths of a second."""
+    return Costs(0.2, 0.33, 0.25, 0.03, 0.15, 1.0, 0.4, 1.0, 0.5)
+
+
+def shrunk(costs: Costs, by: float) -> Costs:
+    """All of it ``by`` times as fast, so that playing takes less time."""
+    parts = {name: getattr(costs, name) / by for name in Costs.__slots__ if name.endswith("_s") and name != "per_cpu_s"}
+    return replace(costs, **parts)

@@ -1,0 +1,181 @@
+"""Two runs: whose winner is faster, and is that more than noise?
+
+Each run holds its winner's speed-up over the same original, in a session of its own.  Their quotient is the speed-up of
+one winner over the other; its interval is that of the two medians, each at 97.5 % from the recorded pairs, so together
+at 95 % or more (Bonferroni: nothing is assumed about how the two depend).  What changes between sessions and spares
+neither side of a pair, the placement of code in memory above all, is in neither interval: a difference must exceed the
+margin of a race too, and racing both side by side (``maxcode compare --measure``) says more.  All of it is sound only
+where both ratios mean the same: one original, one machine, the same flags, tests, clock and sandbox.  On one crowded
+machine 53 pairs of such runs had found the same program: in the median their speed-ups were 0.8 % apart, at most 5 %,
+and none was called different; of 6 pairs whose problem had another digest 2 were, which is why those are refused.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, Literal, final
+
+from maxcode.errors import InputError
+from maxcode.report.run import RunView, read_run
+from maxcode.stats import RaceRule, interval_of
+from maxcode.types import Interval, Program, Timing
+
+EACH = 0.975
+MARGIN = RaceRule().margin
+
+Word = Literal["first", "second", "not significant", "same program", "nothing faster"]
+
+
+@final
+@dataclass(frozen=True, slots=True)
+class Entrant:
+    """One run: its folder, what its header says, the original, and its winner; both None where nothing beat the
+    original."""
+
+    folder: str
+    header: Mapping[str, Any]
+    original: Program
+    winner: Program | None
+    timing: Timing | None
+
+    @property
+    def speedup(self) -> Interval:
+        """Of its answer over the original, which is the answer where nothing beat it."""
+        return self.timing.speedup if self.timing is not None else Interval(1.0, 1.0, 1.0, 1.0)
+
+
+@final
+@dataclass(frozen=True, slots=True)
+class Difference:
+    """What is not the same in two runs, and what makes it so."""
+
+    what: str
+    first: str
+    second: str
+    cure: str
+
+    def __str__(self) -> str:
+        return f"{self.what}: {self.first} | {self.second}"
+
+
+@final
+@dataclass(frozen=True, slots=True)
+class Versus:
+    """``ratio``: the first winner's speed-up over the second; ``word``: which is faster beyond doubt, if any."""
+
+    ratio: Interval
+    word: Word
+
+
+def entrant(folder: Path) -> Entrant:
+    """The run in ``folder``, finished or not; InputError where there is none."""
+    run = read_run(folder)
+    best = run.reached.best
+    timing = best.step.evaluation.timing if best is not None and best.step is not None else None
+    return Entrant(str(folder), run.header, run.original, _program(run), timing)
+
+
+def _program(run: RunView) -> Program | None:
+    return run.reached.best.program if run.reached.best is not None else None
+
+
+def versus(first: Entrant, second: Entrant) -> Versus:
+    """The first run's winner against the second's, from what both have recorded."""
+    one, other = _interval(first), _interval(second)
+    confidence = 1 - (1 - one.confidence) - (1 - other.confidence)
+    value = first.speedup.value / second.speedup.value
+    low, high = one.low / other.high, one.high / other.low
+    ratio = Interval(value, min(low, value), max(high, value), max(0.0, round(confidence, 6)))
+    return Versus(ratio, _word(first, second, ratio))
+
+
+def _word(first: Entrant, second: Entrant, ratio: Interval) -> Word:
+    if first.winner is None and second.winner is None:
+        return "nothing faster"
+    if first.winner is not None and second.winner is not None and first.winner.digest == second.winner.digest:
+        return "same program"
+    if ratio.confidence < 2 * EACH - 1:
+        return "not significant"
+    if ratio.low > 1 + MARGIN:
+        return "first"
+    return "second" if ratio.high < 1 / (1 + MARGIN) else "not significant"
+
+
+def _interval(of: Entrant) -> Interval:
+    """At ``EACH`` where there are pairs to take it from; a count of instructions has none, and a range instead."""
+    timing = of.timing
+    if timing is None or timing.clock == "instructions" or not timing.samples:
+        return of.speedup
+    return interval_of([original / winner for original, winner in timing.samples], timing.sittings, EACH)
+
+
+def same_original(first: Entrant, second: Entrant) -> None:
+    """InputError where the two runs did not begin from one program: no quotient of their ratios means anything."""
+    if first.original.digest != second.original.digest:
+        raise InputError(
+            f"{first.folder} and {second.folder} made different originals faster ({_problem(first)}, "
+            f"{_problem(second)}), so their speed-ups have nothing in common; compare runs of one problem"
+        )
+
+
+def _problem(of: Entrant) -> str:
+    return str(of.header.get("problem", "which the run does not name"))
+
+
+_REPEAT = "run one of them again with the options of the other"
+_HERE = "race both on this machine with --measure"
+_CURES = {
+    "goal": _REPEAT,
+    "flags": _REPEAT,
+    "checker": _REPEAT,
+    "device": _REPEAT,
+    "constants": _REPEAT,
+    "version": _HERE,
+    "sandbox": _HERE,
+}
+_MACHINE = ("node", "cpu", "cores", "kernel", "compilers")
+_TESTS = ("seen", "held_out", "dropped")
+
+
+def differences(first: Entrant, second: Entrant) -> tuple[Difference, ...]:
+    """What keeps the two ratios from meaning the same, in the order in which it matters."""
+    return tuple(_differences(first.header, second.header))
+
+
+def _differences(one: Mapping[str, Any], other: Mapping[str, Any]) -> Iterator[Difference]:
+    settings = [found for key, cure in _CURES.items() if (found := _unlike(key, one.get(key), other.get(key), cure))]
+    yield from settings
+    if one.get("digest") != other.get("digest") and not any(found.cure == _REPEAT for found in settings):
+        what = "problem (tests, statement, checker or limits; its digest)"
+        yield Difference(what, _short(one), _short(other), "run one of them again on the tests of the other")
+    tests, others = _table(one, "tests"), _table(other, "tests")
+    for key in _TESTS:
+        if found := _unlike(f"tests {key}", tests.get(key), others.get(key), "run one of them again on those tests"):
+            yield found
+    machine, elsewhere = _table(one, "machine"), _table(other, "machine")
+    for key in _MACHINE:
+        if found := _unlike(f"machine, {key}", machine.get(key), elsewhere.get(key), _HERE):
+            yield found
+
+
+def _unlike(what: str, one: object, other: object, cure: str) -> Difference | None:
+    return Difference(what, _told(one), _told(other), cure) if one != other else None
+
+
+def _told(value: object) -> str:
+    if isinstance(value, list):
+        return " ".join(map(str, value)) or "none"
+    if isinstance(value, dict):
+        return ", ".join(f"{key} {one}" for key, one in value.items()) or "none"
+    return "not recorded" if value is None else str(value)
+
+
+def _short(header: Mapping[str, Any]) -> str:
+    return str(header.get("digest", "not recorded"))[:12]
+
+
+def _table(header: Mapping[str, Any], key: str) -> Mapping[str, Any]:
+    found = header.get(key)
+    return found if isinstance(found, dict) else {}

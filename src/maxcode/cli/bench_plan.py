@@ -1,0 +1,151 @@
+"""What ``maxcode bench`` is about to run, everything checked before the first cell."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import asdict, dataclass, replace
+from pathlib import Path
+from typing import final
+
+import click
+
+from maxcode import bench as room
+from maxcode import guided, methods
+from maxcode.bench import Cell, Planned, Row
+from maxcode.budget import Budget
+from maxcode.errors import InputError, Interrupted
+from maxcode.problems import Source, digest, expanded
+from maxcode.record import Line
+from maxcode.request import Request, of_source
+from maxcode.run import completed, optimize_source
+from maxcode.value import digest as digest_of
+from maxcode.where import Where
+
+
+@final
+@dataclass(frozen=True, slots=True)
+class Plan:
+    """``sources``: problem id -> what it is loaded from; ``shared``: the request of every cell but for source, method,
+    seed and folder."""
+
+    planned: Planned
+    sources: dict[str, Source]
+    shared: Request
+    out: Path
+
+    def finished(self, cell: Cell) -> Row | None:
+        """The row of a cell that is finished."""
+        return room.finished(cell, self.out / cell.name, self.shared.budget)
+
+    def runner(self, watch: Callable[[Line], None], on: Where) -> room.RunOne:
+        """What runs or resumes one cell with the real evaluator, ``on`` one machine or cluster for all of them."""
+
+        def run_one(cell: Cell) -> Row:
+            folder = self.out / cell.name
+            request = of_source(_of_column(self.shared, cell.method), self.sources[cell.problem])
+            request = replace(request, seed=cell.seed, out=folder, certificate=False)
+            if optimize_source(request, watch, on=on).stopped:
+                raise Interrupted(f"stopped in the last batch of {cell.name}, which is finished")
+            return room.read_row(cell, folder)
+
+        return run_one
+
+
+@final
+@dataclass(frozen=True, slots=True)
+class Wanted:
+    """What the user asked for: the ``problems``, the ``columns`` of the table, the number of ``seeds``, and the
+    ``budget`` as it was given."""
+
+    problems: Sequence[Path]
+    columns: Sequence[str]
+    seeds: int
+    budget: Budget
+
+
+def plan_of(wanted: Wanted, shared: Request) -> Plan:
+    """The cells, and the folder claimed for them; InputError with a cure where something cannot be run."""
+    if wanted.seeds < 1:
+        raise InputError(f"--seeds is {wanted.seeds}; give at least 1")
+    for column in wanted.columns:
+        request = _of_column(shared, column)
+        methods.recipe(request.method, frozenset(request.without))
+    sources, digests, unusable = _problems(wanted.problems, _of_column(shared, _strictest(wanted.columns)))
+    out = shared.out or Path("runs") / "bench"
+    suites = suites_of(source.path for source in sources.values())
+    seeds = range(wanted.seeds)
+    room.claim(
+        out,
+        _terms(shared, wanted.budget),
+        digests,
+        {"methods": wanted.columns, "seeds": list(seeds), "suites": suites, "unusable": unusable},
+    )
+    cells = room.cells(list(sources), wanted.columns, seeds)
+    return Plan(Planned(cells, wanted.budget, suites, unusable=unusable), sources, shared, out)
+
+
+def columns_of(names: str, grid: room.Grid | None) -> list[str]:
+    """The table's columns: the methods named, and their ablations; InputError where none is named."""
+    named = list(dict.fromkeys(name.strip() for name in names.split(",") if name.strip()))
+    if not named:
+        raise InputError("--methods names none; give at least one, see `maxcode list methods`")
+    if grid is None:
+        return named
+    return list(dict.fromkeys(column for name in named for column in room.ablated(name, grid)))
+
+
+def suites_of(sources: Iterable[Path]) -> tuple[str, ...]:
+    """The suites whose figures fit these problems: the paper's own, and those that the problems come from."""
+    named = {str(source).partition(":")[0] for source in sources}
+    return tuple(name for name in room.SUITES if name == "maxcode" or name in named)
+
+
+def _of_column(shared: Request, column: str) -> Request:
+    """The request for a column: its method, without the parts that its name switches off."""
+    method, off = room.parted(column)
+    return replace(shared, method=method, without=tuple(dict.fromkeys([*shared.without, *off])))
+
+
+def _terms(shared: Request, budget: Budget) -> dict[str, object]:
+    """What all cells of a bench have in common."""
+    caps = {name: bound for name, bound in asdict(shared.caps).items() if bound is not None}
+    is_whole = budget.unit == "candidates"
+    return {
+        "budget": shared.budget if is_whole else str(budget),
+        **({} if is_whole else {"width_for": shared.width_for}),
+        "policy": shared.policy,
+        "critic": shared.critic,
+        "answer": shared.answer,
+        "without": sorted(shared.without),
+        "caps": caps,
+        **({"value": digest_of(shared.value)} if shared.value is not None else {}),
+    }
+
+
+def _strictest(columns: Sequence[str]) -> str:
+    """The column that asks for most: one that is guided, where there is one."""
+    return next((column for column in columns if guided.is_guided(room.parted(column)[0])), columns[0])
+
+
+def _problems(paths: Sequence[Path], shared: Request) -> tuple[dict[str, Source], dict[str, str], tuple[str, ...]]:
+    """Sources and digests by problem id, and the names of what suites have that cannot be used; that is said before
+    the first cell, and so is a wrong name, a missing key or an unknown price."""
+    sources: dict[str, Source] = {}
+    digests: dict[str, str] = {}
+    listing = expanded(paths)
+    for one in listing.left_out:
+        click.echo(f"maxcode: left out: {one}", err=True)
+    if not listing.sources:
+        raise InputError("no problem is left to run; `maxcode problems list` says what can be used and what cannot")
+    for source in listing.sources:
+        path = source.path
+        if path.is_file() and path.suffix not in (".toml", ".py"):
+            raise InputError(f"{path} is a file; bench takes folders with problem.toml: give its folder, or write one")
+        problem = completed(of_source(shared, source))[0].problem
+        if problem.id in sources:
+            raise InputError(
+                f"{sources[problem.id].path} and {path} have the same id '{problem.id}'; give one of them another in "
+                'its problem.toml (id = "...")'
+            )
+        sources[problem.id], digests[problem.id] = source, digest(problem)
+    return sources, digests, tuple(one.name for one in listing.left_out)

@@ -1,0 +1,92 @@
+"""``maxcode cluster``: what benchmark nodes are started with, by hand or by a queue."""
+
+from __future__ import annotations
+
+import asyncio
+import os
+import signal
+import sys
+from collections.abc import Awaitable, Callable
+
+import click
+
+from maxcode.cluster import keys
+from maxcode.cluster.cores import parsed
+from maxcode.cluster.dask_nodes import LOOPBACK, NodePlan
+from maxcode.cluster.dask_nodes import node as be_node
+from maxcode.cluster.dask_nodes import scheduler as start_scheduler
+from maxcode.cluster.on_dask import require_dask
+from maxcode.cluster.site import parsed_address
+from maxcode.cluster.site import script as script_of
+from maxcode.errors import InputError
+
+
+@click.group()
+def cluster() -> None:
+    """Schedulers and benchmark nodes for `--cluster` (docs/cluster.md)."""
+
+
+@cluster.command()
+@click.argument("address")
+@click.option("--cores", required=True, help="The cores that it times on and holds alone, e.g. 2-3.")
+@click.option("--build-cores", default="", help="Cores that build meanwhile, e.g. 0-1.  [default: none]")
+@click.option("--name", default="", help="What it is called.  [default: HOST:CORES]")
+@click.option("--host", default="", help="The address it listens on.  [default: that by which it reaches ADDRESS]")
+@click.option("--until-eof", is_flag=True, help="End when standard input does, as with the process that started it.")
+def node(address: str, cores: str, build_cores: str, name: str, host: str, until_eof: bool) -> None:
+    """Be a benchmark node of the scheduler at ADDRESS (tcp://HOST:PORT) until interrupted."""
+    require_dask()
+    where, security = parsed_address(address)
+    building = parsed(build_cores) if build_cores else frozenset[int]()
+    plan = NodePlan(where, parsed(cores), building, name, host)
+    _until_stopped(lambda stop: be_node(plan, stop, security), until_eof)
+
+
+@cluster.command()
+@click.option("--host", default=LOOPBACK, show_default=True, help="The address to listen on; nodes and drivers "
+              "on other machines need one they can reach.")  # fmt: skip
+@click.option("--port", default=8786, show_default=True, help="0 = any.")
+@click.option("--plain", is_flag=True, help="Without TLS off this machine: whoever reaches the port can run programs.")
+def scheduler(host: str, port: int, plain: bool) -> None:
+    """Be the scheduler that nodes and drivers meet at, until interrupted."""
+    require_dask()
+    security = None if plain or host == LOOPBACK else keys.security(keys.folder(), makes=True)
+
+    async def serve(stop: asyncio.Event) -> None:
+        async with await start_scheduler(host, port, security) as served:
+            click.echo(served.address)
+            await stop.wait()
+
+    _until_stopped(serve, False)
+
+
+@cluster.command(name="keys")
+def keys_() -> None:
+    """Make the keys of a cluster, which all its machines must hold, and say where they are."""
+    require_dask()
+    keys.make(keys.folder())
+    click.echo(keys.folder())
+
+
+@cluster.command()
+@click.argument("spec", metavar="slurm:SITE.toml|pbs:SITE.toml")
+def script(spec: str) -> None:
+    """Print the job script of a queue, and start nothing."""
+    found = script_of(spec)
+    if found is None:
+        raise InputError(f"{spec} names no queue; give slurm:SITE.toml or pbs:SITE.toml")
+    click.echo(found)
+
+
+def _until_stopped(serve: Callable[[asyncio.Event], Awaitable[None]], until_eof: bool) -> None:
+    """Serve until a signal comes, or standard input ends."""
+
+    async def run() -> None:
+        stop, loop = asyncio.Event(), asyncio.get_running_loop()
+        for number in (signal.SIGINT, signal.SIGTERM):
+            loop.add_signal_handler(number, stop.set)
+        if until_eof:
+            loop.add_reader(sys.stdin.fileno(), lambda: None if os.read(sys.stdin.fileno(), 1) else stop.set())
+        await serve(stop)
+
+    asyncio.run(run())

@@ -1,0 +1,126 @@
+"""``maxcode compare``: which of two runs found the faster program, if that can be said; or two benches, method by
+method."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+import click
+import msgspec
+
+from maxcode.bench import as_text
+from maxcode.bench.folder import HEADER as BENCH
+from maxcode.bench.versus import Difference, Entrant, Word, differences, entrant, same_original, versus
+from maxcode.bench.versus_benches import versus_benches
+from maxcode.cli.common import as_json, overrides, problem_options, sandbox_options
+from maxcode.cli.display import Display
+from maxcode.compare import Ground, raced
+from maxcode.errors import InputError
+from maxcode.types import Interval
+
+Told = dict[str, Any]
+
+
+@click.command()
+@click.argument("first", type=click.Path(path_type=Path))
+@click.argument("second", type=click.Path(path_type=Path))
+@click.option("--measure", is_flag=True, help="Race both winners side by side, here and now, in place of comparing "
+              "what was recorded.")  # fmt: skip
+@click.option("--problem", type=click.Path(path_type=Path), help="With --measure: the problem, where it is not where "
+              "FIRST found it.")  # fmt: skip
+@click.option("--force", is_flag=True, help="Compare although the two differ in what a speed-up depends on; the "
+              "answer says so.")  # fmt: skip
+@problem_options
+@sandbox_options
+@as_json
+def compare(first: Path, second: Path, measure: bool, force: bool, json_: bool, **options: Any) -> None:
+    """Say which of the run folders FIRST and SECOND holds the faster winner, and whether that is significant.
+
+    The speed-ups that the runs recorded are compared where they mean the same: one original, machine, sandbox, version,
+    the same flags and tests.  Where they do not, the differences are named and the exit status is 2.
+
+    Two folders of `maxcode bench` are compared method by method, on the problems and seeds that both have finished.
+    """
+    options.pop("shapes")
+    ground = Ground(options.pop("problem"), options.pop("tests"), overrides(options), force)
+    if all((folder / BENCH).is_file() for folder in (first, second)):
+        if measure:
+            raise InputError("--measure races the winners of two runs; give two run folders, or leave it out")
+        told, text = _benches(first, second, force)
+    else:
+        told, text = _runs(first, second, ground, measure)
+    click.echo(msgspec.json.encode(told).decode() if json_ else text)
+
+
+def _runs(first: Path, second: Path, ground: Ground, measure: bool) -> tuple[Told, str]:
+    one, other = entrant(first), entrant(second)
+    same_original(one, other)
+    found = [it for it in differences(one, other) if not (measure and "--measure" in it.cure)]
+    _refuse(first, second, found, ground.force)
+    told = _raced(one, other, ground) if measure else _recorded(one, other)
+    told["differences"] = list(map(str, found))
+    return told, _text(told)
+
+
+def _benches(first: Path, second: Path, force: bool) -> tuple[Told, str]:
+    found = versus_benches(first, second)
+    _refuse(first, second, found.differences, force)
+    forced, terms = list(map(str, found.differences)), list(map(str, found.terms))
+    told = {"table": found.table, "differences": forced, "terms": terms}
+    lines = [as_text(found.table), *(f"FORCED     {it}" for it in forced), *(f"differs    {it}" for it in terms)]
+    return told, "\n".join(lines)
+
+
+def _recorded(one: Entrant, other: Entrant) -> Told:
+    result = versus(one, other)
+    note = (
+        "from what both recorded against the same original, in sessions of their own; --measure races them side by side"
+    )
+    return {**_sides(one, other), "ratio": result.ratio, "verdict": result.word, "note": note}
+
+
+def _raced(one: Entrant, other: Entrant, ground: Ground) -> Told:
+    with Display() as display:
+        result = raced(one, other, ground, display.say)
+    note = "raced side by side on this machine" + (f"; {result.why}" if result.why else "")
+    told = {**_sides(one, other), "ratio": result.ratio, "verdict": result.word, "note": note}
+    return {**told, "sandbox": result.verdict.sandbox, "tests": result.verdict.tests}
+
+
+def _sides(one: Entrant, other: Entrant) -> Told:
+    sides = {"first": one, "second": other}
+    return {side: {"run": run.folder, "speedup": run.speedup} for side, run in sides.items()}
+
+
+def _text(told: Told) -> str:
+    lines = [
+        f"{side:<10} {told[side]['speedup']} over the original: {told[side]['run']}" for side in ("first", "second")
+    ]
+    ratio: Interval | None = told["ratio"]
+    if ratio is not None:
+        lines.append(f"ratio      {ratio} first over second, {ratio.confidence:.0%} interval")
+    lines.append(f"verdict    {_WORDS[told['verdict']]}")
+    lines += [f"FORCED     {difference}" for difference in told["differences"]]
+    return "\n".join([*lines, f"note       {told['note']}"])
+
+
+_WORDS: dict[Word, str] = {
+    "first": "the first run's winner is faster",
+    "second": "the second run's winner is faster",
+    "not significant": "not significant: no difference is proved",
+    "same program": "both runs found the same program",
+    "nothing faster": "neither run found anything faster than the original",
+}
+
+
+def _refuse(first: Path, second: Path, found: Sequence[Difference], force: bool) -> None:
+    if not found or force:
+        return
+    lines = "\n".join(f"  {difference}" for difference in found)
+    cures = "; ".join(dict.fromkeys(difference.cure for difference in found))
+    raise InputError(
+        f"{first} and {second} cannot be compared, their speed-ups do not mean the same:\n{lines}\n"
+        f"To compare them: {cures}; or --force, and the answer says so."
+    )

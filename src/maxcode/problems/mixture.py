@@ -1,0 +1,147 @@
+"""``suite.toml``: a suite of the user's own, which mixes others.
+
+    [[problems]]
+    source = "pie:test"              # a name, a path, or folder:PATH; relative to this file
+    only = ["p02*"]                  # of its problems those that a pattern matches; also: skip
+    sample = 100                     # of these so many, drawn by `seed` (0)
+    limit = 20                       # of these the first so many
+    tags = ["paper"]                 # words of yours
+    flags = ["-O2"]                  # as in problem.toml; also: goal, checker, limits, module, tie_break, shared_cores
+    shapes = "small"                 # of PyTorch problems
+
+A pattern is for what follows the colon (``test/p02587/*``), or for the path.  The draw depends on nothing but ``seed``
+and the names, so more rows in a file change which are drawn only where they take a place.  An unknown key is refused
+with the nearest spelling.
+"""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, fields, replace
+from fnmatch import fnmatchcase
+from pathlib import Path
+from typing import Any, final
+
+import msgspec
+
+from maxcode.errors import InputError, unknown
+from maxcode.problems.description import describe, in_words, read_table
+from maxcode.problems.suite import Listing, Source
+
+KEY = "problems"
+OPTIONS = frozenset({"flags", "goal", "checker", "limits", "module", "tie_break", "shared_cores"})
+
+
+@final
+@dataclass(frozen=True, slots=True)
+class Chosen:
+    """An entry, but for the keys of problem.toml in it.  0 = no limit, no sample."""
+
+    source: str
+    only: tuple[str, ...] = ()
+    skip: tuple[str, ...] = ()
+    sample: int = 0
+    seed: int = 0
+    limit: int = 0
+    tags: tuple[str, ...] = ()
+    shapes: str = ""
+
+
+def is_mixture(source: Path) -> bool:
+    """Whether ``source`` is a suite.toml: a TOML file, by whatever name, with entries ``[[problems]]``."""
+    if source.suffix != ".toml" or not source.is_file():
+        return False
+    found = read_table(source).get(KEY)
+    return isinstance(found, list) and all(isinstance(one, dict) for one in found)
+
+
+def mixture(path: Path, listing: Callable[[Path], Listing]) -> Listing:
+    """What the entries stand for, one after the other; ``listing`` knows what a path or a name does.  InputError, which
+    names the entry, for what cannot be used."""
+    table = read_table(path)
+    for key in table:
+        if key != KEY:
+            raise unknown(f"key in {path}:", key, [KEY])
+    found = Listing()
+    for number, entry in enumerate(table[KEY], start=1):
+        found += _entry(entry, path, f"entry {number} of {path}", listing)
+    if not found.sources and not found.left_out:
+        raise InputError(f"{path} names no problems; add an entry [[{KEY}]] with a source")
+    return found
+
+
+def _entry(entry: Mapping[str, Any], path: Path, where: str, listing: Callable[[Path], Listing]) -> Listing:
+    chosen = _chosen(entry, where)
+    options = {key: entry[key] for key in entry if key in OPTIONS}
+    describe({"source": "any", "kind": "module" if "module" in options else "program", **options}, where)
+    source = _beside(chosen.source, path)
+    if is_mixture(source):
+        raise InputError(f"{where}: {source} is a suite.toml too, and one cannot hold another; copy its entries")
+    listed = listing(source)
+    _refuse_idle(listed, chosen, where)
+    wanted = [one for one in listed.sources if _wanted(str(one.path), chosen)]
+    sources = _sampled(wanted, chosen, where)
+    shapes = chosen.shapes if chosen.shapes in ("", "small") else str(path.parent / chosen.shapes)
+    more = [replace(one, options={**one.options, **options}, shapes=shapes, tags=chosen.tags) for one in sources]
+    return Listing(tuple(more), tuple(one for one in listed.left_out if _wanted(one.name, chosen)))
+
+
+def _chosen(entry: Mapping[str, Any], where: str) -> Chosen:
+    names = [one.name for one in fields(Chosen)]
+    for key in entry:
+        if key not in names and key not in OPTIONS:
+            raise unknown(f"key in {where}:", key, [*names, *OPTIONS])
+    if not entry.get("source"):
+        raise InputError(f'{where} has no source; write source = "pie:test", a folder, or a file')
+    try:
+        chosen = msgspec.convert({key: entry[key] for key in entry if key in names}, Chosen)
+    except msgspec.ValidationError as error:
+        raise InputError(f"{where}: {in_words(str(error))}") from error
+    for key, value in (("sample", chosen.sample), ("limit", chosen.limit)):
+        if value < 0 or (key in entry and value == 0):
+            raise InputError(f"{where}: {key} is {value}; give 1 or more, or leave it out")
+    return chosen
+
+
+def _beside(source: str, path: Path) -> Path:
+    """A source as it is meant: paths in a suite.toml are relative to it."""
+    name, colon, words = source.partition(":")
+    if name == "folder" and colon:
+        return Path(f"folder:{path.parent / words}")
+    return Path(source) if colon else path.parent / source
+
+
+def _refuse_idle(listed: Listing, chosen: Chosen, where: str) -> None:
+    """A pattern that matches nothing is a slip of the pen."""
+    names = [_name(str(one.path)) for one in listed.sources] + [_name(one.name) for one in listed.left_out]
+    for key, patterns in (("only", chosen.only), ("skip", chosen.skip)):
+        for pattern in patterns:
+            if not any(fnmatchcase(name, pattern) for name in names):
+                known = ", ".join(names[:3])
+                raise InputError(f"{where}: {key}: nothing of {chosen.source} matches '{pattern}'; it has {known}, ...")
+
+
+def _wanted(path: str, chosen: Chosen) -> bool:
+    name = _name(path)
+    kept = not chosen.only or any(fnmatchcase(name, pattern) for pattern in chosen.only)
+    return kept and not any(fnmatchcase(name, pattern) for pattern in chosen.skip)
+
+
+def _name(path: str) -> str:
+    """What patterns are held against."""
+    return path.partition(":")[2] or path
+
+
+def _sampled(sources: Sequence[Source], chosen: Chosen, where: str) -> Sequence[Source]:
+    """Those drawn, in their own order, and of them the first."""
+    if chosen.sample > len(sources):
+        raise InputError(
+            f"{where}: sample is {chosen.sample}, and there are {len(sources)} problems to draw from; lower it, or "
+            "leave it out"
+        )
+    if chosen.sample:
+        ranked = sorted(sources, key=lambda one: hashlib.sha256(f"{chosen.seed} {one.path}".encode()).digest())
+        drawn = {one.path for one in ranked[: chosen.sample]}
+        sources = [one for one in sources if one.path in drawn]
+    return sources[: chosen.limit] if chosen.limit else sources

@@ -1,0 +1,140 @@
+"""The contract of an evaluator as a suite: whatever keeps it can be put in the place of any other.
+
+Run it on an evaluator of your own before a search or a training trusts it.  Each check says in words what was broken.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Awaitable, Callable
+from dataclasses import dataclass
+from typing import final
+
+import anyio
+import msgspec
+
+from maxcode.roles import Evaluator, Referee
+from maxcode.types import Action, Evaluation, Outcome, Problem, Program, State, Step
+
+_encode = msgspec.json.encode
+
+
+@final
+@dataclass(frozen=True, slots=True)
+class Exam:
+    """A problem with what is known of three programs: ``faster`` than the original for sure, ``slower`` for sure, and
+    ``wrong``."""
+
+    problem: Problem
+    faster: Program
+    slower: Program
+    wrong: Program
+
+
+async def violations(evaluator: Evaluator, exam: Exam, referee: Referee | None = None) -> list[str]:
+    """What the evaluator (and the referee) does against the contract, in words; empty where it conforms.
+
+    Raises whatever the evaluator raises, which it may not do for any program of the exam.
+    """
+    checks: list[Callable[[Evaluator, Exam], Awaitable[str]]] = [
+        _unparsed, _wrong, _original, _ahead, _against_the_original, _side_by_side, _after_a_cancelled_one, _recorded,
+    ]  # fmt: skip
+    found = [f"{check.__name__[1:]}: {why}" for check in checks if (why := await check(evaluator, exam))]
+    if referee is not None and (why := await _refereed(evaluator, exam, referee)):
+        found.append(f"refereed: {why}")
+    return found
+
+
+async def _unparsed(evaluator: Evaluator, exam: Exam) -> str:
+    """A completion without a program is an evaluation, with the reason it was given."""
+    found = await evaluator.evaluate(exam.problem, Action(None, "no code", unread="there is no code"))
+    if found.outcome is not Outcome.UNPARSED or found.timing is not None:
+        return f"no program came to {found.outcome.value}"
+    return "" if "there is no code" in " ".join(found.feedback.reasons) else "the reason was lost"
+
+
+async def _wrong(evaluator: Evaluator, exam: Exam) -> str:
+    """Only CORRECT programs are timed."""
+    found = await evaluator.evaluate(exam.problem, Action(exam.wrong))
+    if found.outcome is Outcome.CORRECT:
+        return "a wrong program passed"
+    return "" if found.timing is None else "a wrong program was timed"
+
+
+async def _original(evaluator: Evaluator, exam: Exam) -> str:
+    """The original is correct, and not faster than itself."""
+    found = await evaluator.evaluate(exam.problem, Action(exam.problem.program))
+    if found.outcome is not Outcome.CORRECT:
+        return f"the original came to {found.outcome.value}: {'; '.join(found.feedback.reasons)}"
+    if found.timing is None:
+        return f"the original was not timed: {'; '.join(found.warnings)}"
+    return "the original is faster than itself" if found.timing.significant else _interval(found)
+
+
+async def _ahead(evaluator: Evaluator, exam: Exam) -> str:
+    """A faster program is seen to be, with an interval."""
+    found = await evaluator.evaluate(exam.problem, Action(exam.faster))
+    if found.timing is None or not found.timing.significant:
+        return f"the faster program is not ahead: {found.outcome.value}, {found.timing and found.timing.verdict}"
+    return _interval(found)
+
+
+async def _against_the_original(evaluator: Evaluator, exam: Exam) -> str:
+    """A rival ends a race early at most: the ratio stays that against the original."""
+    found = await evaluator.evaluate(exam.problem, Action(exam.slower), Action(exam.faster))
+    if found.outcome is not Outcome.CORRECT or found.timing is None:
+        return f"a slower program beside a rival came to {found.outcome.value}"
+    return "a slower program was said to be faster" if found.timing.significant else _interval(found)
+
+
+async def _side_by_side(evaluator: Evaluator, exam: Exam) -> str:
+    """Several at once come to what each comes to alone."""
+    programs = {"faster": exam.faster, "wrong": exam.wrong, "slower": exam.slower, "original": exam.problem.program}
+    found: dict[str, Evaluation] = {}
+
+    async def one(name: str) -> None:
+        found[name] = await evaluator.evaluate(exam.problem, Action(programs[name]))
+
+    async with anyio.create_task_group() as group:
+        for name in programs:
+            group.start_soon(one, name)
+    correct = {name for name, one in found.items() if one.outcome is Outcome.CORRECT}
+    return "" if correct == programs.keys() - {"wrong"} else f"side by side only these are correct: {sorted(correct)}"
+
+
+async def _after_a_cancelled_one(evaluator: Evaluator, exam: Exam) -> str:
+    """One that is cancelled leaves the next one alone."""
+    with anyio.move_on_after(0.05):
+        await evaluator.evaluate(exam.problem, Action(exam.slower))
+    with anyio.move_on_after(600) as patience:
+        found = await evaluator.evaluate(exam.problem, Action(exam.wrong))
+    if patience.cancelled_caught:
+        return "after a cancelled one there was no answer within 600 s"
+    return "" if found.outcome is not Outcome.CORRECT else "after a cancelled one a wrong program passed"
+
+
+async def _recorded(evaluator: Evaluator, exam: Exam) -> str:
+    """An evaluation is the same when it is read back from a record."""
+    found = await evaluator.evaluate(exam.problem, Action(exam.wrong))
+    again = msgspec.json.decode(_encode(found), type=Evaluation)
+    return "" if again == found else "an evaluation changes when it is written and read"
+
+
+async def _refereed(evaluator: Evaluator, exam: Exam, referee: Referee) -> str:
+    """Of a faster and a slower contender the faster is confirmed; nothing is said of a champion that holds."""
+    root = State(exam.problem)
+    states = []
+    for slot, program in enumerate((exam.slower, exam.faster)):
+        action = Action(program)
+        found = await evaluator.evaluate(exam.problem, action)
+        states.append(State(exam.problem, root, Step(action, found, 0.0), (1, slot)))
+    told = await referee.settle(exam.problem, states, None)
+    timing = told[1, 1].timing if (1, 1) in told else None
+    if timing is None or not timing.confirmed or not timing.significant:
+        return f"the faster contender was not confirmed: {sorted(told)}, {timing and timing.verdict}"
+    return ""
+
+
+def _interval(found: Evaluation) -> str:
+    assert found.timing is not None
+    ratio = found.timing.speedup
+    return "" if 0 < ratio.low <= ratio.value <= ratio.high else f"{ratio} is no interval"

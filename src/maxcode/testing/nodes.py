@@ -1,0 +1,154 @@
+"""An engine without machines: nodes that look speed-ups up in a table, and that a test can kill, keep busy and revive.
+
+They keep the contract of ``cluster.engine`` and answer in its words, so dispatching, losses, quarantine and affinity
+are the same on them as on real nodes.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field, replace
+from typing import final
+
+import anyio
+
+from maxcode.cluster.engine import NodeLost, Place
+from maxcode.cluster.wire import (
+    Admit,
+    AnyAnswer,
+    AnyOrder,
+    Build,
+    Evaluate,
+    Failed,
+    Found,
+    Refused,
+    Settle,
+    Stands,
+    Taken,
+    Test,
+    Unknown,
+    encode,
+    read_order,
+)
+from maxcode.testing.doubles import Table, exact_timing
+from maxcode.types import Action, Evaluation, Interval, Machine, Node, Outcome, Problem, Program, StateId
+
+MACHINE = Machine("table", "a table", 1, "", {"c": "none"}, "no program is run")
+
+
+@final
+@dataclass(slots=True)
+class TableNode:
+    """One node: ``table`` says what programs are worth, ``delay_s`` how long that takes.  ``refuses`` and ``fails`` are
+    what it answers instead while they are not empty.  ``served`` collects (kind of order, text), in order."""
+
+    table: Table
+    delay_s: float = 0.0
+    refuses: str = ""
+    fails: str = ""
+    machine: Machine = MACHINE
+    served: list[tuple[str, str]] = field(default_factory=list)
+    problems: dict[str, Problem] = field(default_factory=dict)
+    gone: anyio.Event = field(default_factory=anyio.Event)
+
+
+@final
+class TableNodes:
+    """The engine.  ``killers`` are texts of programs whose evaluation takes the node with it."""
+
+    def __init__(self, nodes: dict[str, TableNode], killers: Sequence[str] = ()) -> None:
+        self.nodes = nodes
+        self.killers = frozenset(killers)
+        self._starts = dict.fromkeys(nodes, 0)
+
+    def kill(self, name: str) -> None:
+        """The node's process is gone, and comes back at once without memory, as a nanny would start it."""
+        node = self.nodes[name]
+        node.gone.set()
+        self._starts[name] += 1
+        self.nodes[name] = replace(node, problems={}, gone=anyio.Event())
+
+    def remove(self, name: str) -> None:
+        """The node is gone for good."""
+        self.nodes.pop(name).gone.set()
+
+    async def places(self) -> Sequence[Place]:
+        return [Place(name, f"{name}#{self._starts[name]}") for name in self.nodes]
+
+    async def carry(self, order: bytes, place: Place, builds: bool) -> bytes:
+        node = self.nodes.get(place.name)
+        if node is None or place.address != f"{place.name}#{self._starts[place.name]}":
+            raise NodeLost(place.name)
+        answers: list[AnyAnswer] = []
+
+        async def work(scope: anyio.CancelScope) -> None:
+            answers.append(await self._answer(node, place.name, read_order(order)))
+            scope.cancel()
+
+        async with anyio.create_task_group() as group:
+            group.start_soon(work, group.cancel_scope)
+            await node.gone.wait()
+            group.cancel_scope.cancel()
+        if not answers or node.gone.is_set():
+            raise NodeLost(place.name)
+        return encode(answers[0])
+
+    async def close(self) -> None:
+        pass
+
+    async def _answer(self, node: TableNode, name: str, order: AnyOrder) -> AnyAnswer:
+        await anyio.sleep(node.delay_s)
+        if node.refuses:
+            return Refused(why=node.refuses)
+        if node.fails:
+            return Failed(kind="machine", message=node.fails)
+        match order:
+            case Admit():
+                node.problems[order.parcel.key] = order.parcel.problem
+                return _taken(node, order.parcel.problem)
+            case Build():
+                return Failed(kind="machine", message="a table builds nothing")
+            case _ if order.key not in node.problems:
+                return Unknown()
+            case Evaluate():
+                return await self._evaluated(node, name, order)
+            case Settle():
+                return await self._settled(node, name, order)
+
+    async def _evaluated(self, node: TableNode, name: str, order: Evaluate) -> Found:
+        node.served.append(("evaluate", order.program.text))
+        if order.program.text in self.killers:
+            self.kill(name)
+            await anyio.sleep_forever()
+        found = await node.table.evaluate(node.problems[order.key], Action(order.program))
+        return Found(evaluation=replace(found, node=_stamp(name)), time_s=node.delay_s)
+
+    async def _settled(self, node: TableNode, name: str, order: Settle) -> Stands:
+        node.served += [("settle", one.program.text) for one in order.contenders]
+        everyone = [*order.contenders, *([order.champion] if order.champion is not None else [])]
+        worth: dict[StateId, float] = {one.at: await self._worth(node, order.key, one.program) for one in everyone}
+        best = max(worth, key=lambda at: worth[at])
+        if order.champion is not None and best == order.champion.at:
+            return Stands(evaluations=())
+        confirmed = Evaluation(Outcome.CORRECT, timing=exact_timing(worth[best]), node=_stamp(name))
+        return Stands(evaluations=((best, confirmed),))
+
+    async def _worth(self, node: TableNode, key: str, program: Program) -> float:
+        found = await node.table.evaluate(node.problems[key], Action(program))
+        return found.timing.speedup.value if found.timing is not None else 0.0
+
+
+def _taken(node: TableNode, problem: Problem) -> Taken:
+    return Taken(
+        machine=node.machine,
+        tests=(Test("table", "held_out", 1.0, True),),
+        removed=(),
+        dropped=(),
+        notes=(),
+        statement=problem.statement,
+        baseline=Evaluation(Outcome.CORRECT),
+    )
+
+
+def _stamp(name: str) -> Node:
+    return Node(name, MACHINE.cpu, "none", (0,), Interval(0.025, 0.024, 0.026))

@@ -1,0 +1,205 @@
+"""``maxcode compare``: which winner is faster is said only where it follows, and never across what is not the same."""
+
+from __future__ import annotations
+
+import dataclasses
+import json
+import random
+from pathlib import Path
+from typing import Any
+
+import pytest
+import tomli_w
+from bench_help import runner
+from click.testing import CliRunner, Result
+
+from maxcode.bench import bench, cells, claim
+from maxcode.bench.versus import differences, entrant, same_original, versus
+from maxcode.cli import cli
+from maxcode.errors import InputError
+from maxcode.record import Batch, Evaluated, Proposed, Record, Settled
+from maxcode.stats import median_interval
+from maxcode.testing import exact_timing
+from maxcode.types import Action, Evaluation, Outcome, Program, Timing
+
+MACHINE = {"node": "here", "cpu": "table", "cores": 2, "kernel": "6", "compilers": {"g++": "12"}, "sandbox": "none"}
+HEADER: dict[str, Any] = {
+    "version": "0.1.0", "problem": "toy", "flags": ["-O3"], "checker": "tokens", "goal": "cpu", "digest": "d1",
+    "sandbox": "bubblewrap 0.8", "machine": MACHINE, "tests": {"seen": 3, "held_out": 3, "dropped": 0},
+}  # fmt: skip
+AT = (1, 0)
+
+
+def timed(ratio: float, noise: float, pairs: int = 24, seed: int = 0) -> Timing:
+    """A confirmed timing of so many noisy pairs."""
+    generator = random.Random(seed)
+    samples = tuple((ratio * generator.lognormvariate(0, noise), 1.0) for _ in range(pairs))
+    speedup = median_interval([a / b for a, b in samples])
+    return dataclasses.replace(exact_timing(ratio), speedup=speedup, samples=samples, pairs=pairs)
+
+
+def made(folder: Path, timing: Timing | None, program: str = "", **header: object) -> Path:
+    """A run folder whose winner was timed so; without a winner where there is no timing."""
+    (folder / "original").mkdir(parents=True)
+    (folder / "original" / "toy.py").write_text("original")
+    (folder / "run.toml").write_text(tomli_w.dumps({**HEADER, **header}))
+    evaluation = Evaluation(Outcome.WRONG) if timing is None else Evaluation(Outcome.CORRECT, timing=timing)
+    with Record(folder) as record:
+        record.append(Batch(batch=1, parents=((0, 0),)))
+        record.append(Proposed(at=AT, action=Action(Program({"toy.py": program or folder.name}))))
+        record.append(Evaluated(at=AT, evaluation=evaluation))
+        record.append(Settled(batch=1))
+    return folder
+
+
+def compare(*arguments: object) -> Result:
+    return CliRunner().invoke(cli, ["compare", *map(str, arguments)], standalone_mode=False)
+
+
+def test_a_clear_difference_is_said_and_turns_round_with_the_order(tmp_path: Path) -> None:
+    one, other = made(tmp_path / "one", timed(3.0, 0.02)), made(tmp_path / "other", timed(2.0, 0.02, seed=1))
+    forth, back = versus(entrant(one), entrant(other)), versus(entrant(other), entrant(one))
+    assert (forth.word, back.word) == ("first", "second")
+    assert forth.ratio.value == pytest.approx(1.5, rel=0.03)
+    assert forth.ratio.low < 1.5 < forth.ratio.high
+    assert back.ratio.value == pytest.approx(1 / forth.ratio.value)
+    assert forth.ratio.confidence >= 0.95
+    told = json.loads(compare(one, other, "--json").output)
+    assert (told["verdict"], told["differences"]) == ("first", [])
+    assert "the first run's winner is faster" in compare(one, other).output
+
+
+def test_what_noise_can_explain_is_not_significant(tmp_path: Path) -> None:
+    one, other = made(tmp_path / "one", timed(2.05, 0.2)), made(tmp_path / "other", timed(2.0, 0.2, seed=1))
+    found = versus(entrant(one), entrant(other))
+    assert found.word == "not significant"
+    assert found.ratio.low < 1 < found.ratio.high
+    assert "not significant: no difference is proved" in compare(one, other).output
+
+
+def test_less_than_the_margin_of_a_race_is_not_significant_however_exact(tmp_path: Path) -> None:
+    one, other = made(tmp_path / "one", timed(2.01, 1e-6)), made(tmp_path / "other", timed(2.0, 1e-6))
+    assert versus(entrant(one), entrant(other)).word == "not significant"
+
+
+def test_equal_winners_are_rarely_called_different(tmp_path: Path) -> None:
+    words = []
+    for trial in range(60):
+        one = made(tmp_path / f"{trial}a", timed(2.0, 0.05, 15, seed=2 * trial))
+        other = made(tmp_path / f"{trial}b", timed(2.0, 0.05, 15, seed=2 * trial + 1))
+        words.append(versus(entrant(one), entrant(other)).word)
+    assert words.count("not significant") >= 57  # 5 % of 60 is 3
+
+
+def test_a_few_pairs_prove_nothing(tmp_path: Path) -> None:
+    one, other = made(tmp_path / "one", timed(3.0, 0.01, 4)), made(tmp_path / "other", timed(1.5, 0.01, 4))
+    found = versus(entrant(one), entrant(other))
+    assert found.ratio.confidence < 0.95
+    assert found.word == "not significant"
+
+
+def test_a_run_without_a_winner_answers_with_the_original(tmp_path: Path) -> None:
+    won, lost = made(tmp_path / "won", timed(2.0, 0.01)), made(tmp_path / "lost", None)
+    assert versus(entrant(won), entrant(lost)).word == "first"
+    assert versus(entrant(lost), entrant(won)).word == "second"
+    assert versus(entrant(lost), entrant(made(tmp_path / "too", None))).word == "nothing faster"
+
+
+def test_the_same_program_is_the_same_whatever_was_measured(tmp_path: Path) -> None:
+    one = made(tmp_path / "one", timed(3.0, 0.01), "same")
+    other = made(tmp_path / "other", timed(2.0, 0.01), "same")
+    assert versus(entrant(one), entrant(other)).word == "same program"
+
+
+@pytest.mark.parametrize(
+    ("header", "named", "cure"),
+    [
+        ({"machine": {**MACHINE, "cpu": "another"}}, "machine, cpu: table | another", "--measure"),
+        ({"machine": {**MACHINE, "cores": 8}}, "machine, cores: 2 | 8", "--measure"),
+        ({"machine": {**MACHINE, "compilers": {"g++": "13"}}}, "machine, compilers: g++ 12 | g++ 13", "--measure"),
+        ({"sandbox": "Landlock"}, "sandbox: bubblewrap 0.8 | Landlock", "--measure"),
+        ({"version": "0.2.0"}, "version: 0.1.0 | 0.2.0", "--measure"),
+        ({"flags": ["-O2"], "digest": "d2"}, "flags: -O3 | -O2", "options of the other"),
+        ({"goal": "wall", "digest": "d2"}, "goal: cpu | wall", "options of the other"),
+        ({"digest": "d2"}, "its digest): d1 | d2", "on the tests of the other"),
+        ({"tests": {"seen": 3, "held_out": 2, "dropped": 1}}, "tests dropped: 0 | 1", "on those tests"),
+    ],
+)
+def test_what_is_not_the_same_is_named_with_a_cure_and_refused_unless_forced(
+    header: dict[str, object], named: str, cure: str, tmp_path: Path
+) -> None:
+    one, other = made(tmp_path / "one", timed(3.0, 0.01)), made(tmp_path / "other", timed(2.0, 0.01), **header)
+    refused = compare(one, other)
+    assert isinstance(refused.exception, InputError)
+    assert refused.exception.exit_code == 2
+    assert named in str(refused.exception)
+    assert cure in str(refused.exception)
+    assert refused.output == ""
+    stamped = [line for line in compare(one, other, "--force").output.splitlines() if line.startswith("FORCED")]
+    assert any(named in line for line in stamped)
+    told = json.loads(compare(one, other, "--force", "--json").output)
+    assert any(named in difference for difference in told["differences"])
+
+
+def test_budget_method_and_seed_are_what_is_compared(tmp_path: Path) -> None:
+    one = made(tmp_path / "one", timed(3.0, 0.01), budget=24, method="beam", seed=0, policy="a")
+    other = made(tmp_path / "other", timed(2.0, 0.01), budget=64, method="tree", seed=1, policy="b")
+    assert differences(entrant(one), entrant(other)) == ()
+
+
+def test_runs_of_other_originals_are_never_compared(tmp_path: Path) -> None:
+    one, other = made(tmp_path / "one", timed(3.0, 0.01)), made(tmp_path / "other", timed(2.0, 0.01))
+    (other / "original" / "toy.py").write_text("another")
+    with pytest.raises(InputError, match="made different originals faster"):
+        same_original(entrant(one), entrant(other))
+    assert isinstance(compare(one, other, "--force").exception, InputError)
+
+
+def test_a_folder_without_a_run_is_refused(tmp_path: Path) -> None:
+    error = compare(made(tmp_path / "one", timed(3.0, 0.01)), tmp_path).exception
+    assert "is not a run folder" in str(error)
+
+
+def benched(out: Path, seeds: int, **terms: object) -> Path:
+    """A finished bench of two methods on two problems; its budget is 6 candidates, or what the terms say."""
+    plan = cells(["one", "three"], ["best-of-n", "cuda-llm"], range(seeds))
+    budget = int(str(terms.get("budget", 6)))
+    methods = {"methods": ["best-of-n", "cuda-llm"], "seeds": list(range(seeds))}
+    claim(out, {"budget": budget, **terms}, {"one": "d1", "three": "d3"}, methods)
+    bench(plan, runner(out, budget))
+    return out
+
+
+def test_two_benches_are_compared_method_by_method_where_both_are_finished(tmp_path: Path) -> None:
+    few, more = benched(tmp_path / "few", 1, budget=2), benched(tmp_path / "more", 2)
+    told = json.loads(compare(few, more, "--json").output)
+    assert [(pair["first"], pair["second"]) for pair in told["table"]["contrasts"]] == [
+        ("first best-of-n", "second best-of-n"),
+        ("first cuda-llm", "second cuda-llm"),
+    ]
+    assert (told["table"]["cells"], told["differences"], told["terms"]) == (8, [], ["budget: 2 | 6"])
+    assert "differs    budget: 2 | 6" in compare(few, more).output
+
+
+def test_a_bench_is_no_different_from_itself(tmp_path: Path) -> None:
+    one = benched(tmp_path / "one", 2)
+    for pair in json.loads(compare(one, one, "--json").output)["table"]["contrasts"]:
+        assert (pair["ratio"]["value"], pair["adjusted"], pair["ties"]) == (1.0, 1.0, 2)
+
+
+def test_benches_of_problems_that_changed_or_on_other_machines_are_refused_unless_forced(tmp_path: Path) -> None:
+    one, other = benched(tmp_path / "one", 1), benched(tmp_path / "other", 1)
+    header = other / "bench.toml"
+    header.write_text(header.read_text().replace('three = "d3"', 'three = "d4"'))
+    for result in other.rglob("result.json"):
+        result.write_text(result.read_text().replace('"cpu":"table"', '"cpu":"another"'))
+    refused = str(compare(one, other).exception)
+    assert "problem three (its digest): d3 | d4" in refused
+    assert "maxcode 0 on table, 1 cores, none | maxcode 0 on another" in refused
+    assert compare(one, other, "--force").output.count("FORCED") == 2
+
+
+def test_benches_without_anything_in_common_are_refused(tmp_path: Path) -> None:
+    one, other = benched(tmp_path / "one", 1), tmp_path / "other"
+    claim(other, {"budget": 6}, {"two": "d2"}, {"methods": ["cuda-llm"], "seeds": [0]})
+    assert "have no problem in common" in str(compare(one, other).exception)

@@ -1,0 +1,1 @@
+void sweep(int n, double *A);

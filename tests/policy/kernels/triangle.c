@@ -1,0 +1,15 @@
+#include "triangle.h"
+
+/* The lower triangle of C = C / 2 + A A', with loops that hold their last number. */
+void triangle(int n, int m, const double *A, double *C) {
+    for (int i = 0; i <= n - 1; i++) {
+        for (int j = 0; j <= i; j++) {
+            C[i * n + j] *= 0.5;
+        }
+        for (int k = 0; k < m; k++) {
+            for (int j = 0; j <= i; j++) {
+                C[i * n + j] += A[i * m + k] * A[j * m + k];
+            }
+        }
+    }
+}

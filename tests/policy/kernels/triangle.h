@@ -1,0 +1,1 @@
+void triangle(int n, int m, const double *A, double *C);
