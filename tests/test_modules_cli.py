@@ -18,7 +18,7 @@ def test_a_candidate_that_is_the_reference_is_correct_and_no_faster(tmp_path: Pa
     words = ("evaluate", candidate, "--against", EXAMPLE, "--device", "cpu", "--json")
     found = answer(maxcode(*words, cwd=tmp_path, timeout=600))
     assert found["outcome"] == "correct", found
-    assert not found["confirmed"]
+    assert not found["speedup"]["significant"]  # a race alone may be wrong
 
 
 @pytest.mark.slow
