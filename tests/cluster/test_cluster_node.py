@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import subprocess
 import sys
 import time
@@ -46,16 +47,20 @@ STEADY = Interval(0.025, 0.0249, 0.0251)
 
 
 @contextmanager
-def station_of(calibration: list[Interval] | None = None, busy: float = 0.0, every: int = 20) -> Iterator[Station]:
-    """A node whose calibrations are given and whose cores others use so much, 0..1."""
+def station_of(
+    calibration: list[Interval] | None = None, busy: float = 0.0, every: int = 20, stays_s: float = math.inf
+) -> Iterator[Station]:
+    """A node whose calibrations are given and whose cores others use so much, 0..1, for so long from its first look."""
     times = iter(calibration or [])
+    looked: list[float] = []
 
     async def measure() -> Interval:
         return next(times, STEADY)
 
     def ticks() -> dict[int, tuple[int, int]]:
-        now = int(1000 * time.monotonic())
-        return {0: (int(busy * now), now)}
+        looked.append(time.monotonic())
+        since = looked[-1] - looked[0]
+        return {0: (int(1000 * busy * min(since, stays_s)), int(1000 * since))}
 
     def node() -> BenchNode:
         return BenchNode(Cores(frozenset({0}), ticks), Calibration(every=every), measure)
@@ -97,6 +102,13 @@ def test_a_node_whose_cores_others_use_refuses_and_shares_only_where_it_is_told_
     assert isinstance(refused, Refused) and not refused.retires
     assert "others use 50 %" in refused.why and "--shared-cores" in refused.why
     assert isinstance(shared, Taken) and shared.baseline.node is not None and shared.baseline.node.shared
+
+
+def test_a_node_whose_cores_somebody_has_just_left_looks_again_and_measures(problem: Problem) -> None:
+    with station_of(busy=1.0, stays_s=0.12) as station:
+        taken = asked(station, Admit(parcel=pack(problem, 1)))
+    assert isinstance(taken, Taken)
+    assert taken.baseline.node is not None and not taken.baseline.node.shared and taken.baseline.node.busy[0] <= 10
 
 
 def test_the_look_at_the_cores_sees_another_process_on_them() -> None:

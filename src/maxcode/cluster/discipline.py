@@ -27,6 +27,7 @@ from maxcode.types import Interval
 
 BUSY_AT_MOST = 10.0  # per cent of our cores that others may use: interrupts and the kernel's own
 LOOK_S = 0.1  # the least time over which that is seen; the kernel counts in hundredths of a second
+LOOK_AGAIN_S = 0.5  # where others were seen: what a search does between two orders has ended by then
 EVERY = 20  # jobs between two calibrations
 RUNS = 9  # of the kernel; six and more have a 95 % interval
 DRIFT = 0.10  # of its time
@@ -59,13 +60,13 @@ class Cores:
         """Our own work on the cores has just ended: what is seen from now on is the work of others."""
         self._last = (time.monotonic(), self._sum())
 
-    async def look(self) -> Look:
-        """How the cores were used since we left them; only while we do not use them ourselves."""
+    async def look(self, least_s: float = LOOK_S) -> Look:
+        """How the cores were used since we left them, ``least_s`` at least; only while we do not use them ourselves."""
         if self._last is None:
             self.leave()
         assert self._last is not None
         began, before = self._last
-        await anyio.sleep(max(0.0, began + LOOK_S - time.monotonic()))
+        await anyio.sleep(max(0.0, began + least_s - time.monotonic()))
         now = self._sum()
         share = (now[0] - before[0]) / max(1, now[1] - before[1])
         self.leave()

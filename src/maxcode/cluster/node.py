@@ -23,7 +23,7 @@ import anyio
 import msgspec
 
 from maxcode.cluster.cores import shown, usable
-from maxcode.cluster.discipline import Calibration, Cores, Look
+from maxcode.cluster.discipline import LOOK_AGAIN_S, Calibration, Cores, Look
 from maxcode.cluster.wire import (
     Admit,
     AnyAnswer,
@@ -109,11 +109,17 @@ class BenchNode:
         return self._cores.cores if shared else self._cores.physical
 
     async def _measured(self, order: Admit | Evaluate | Settle, desk: Desk | None, shared: bool) -> AnyAnswer:
-        """The order's answer between two looks at the cores; refused where either shows others on them."""
+        """The order's answer between two looks at the cores; refused where either shows others on them.
+
+        Who was on them since the last order may have gone, as the driver has that shares them with ``local:N``: so the
+        first look may be a second, longer one.
+        """
         machine = (await self._workshop.open())[2]
         if self._calibration.due and (why := await self._calibrate(shared)):
             return Refused(why=why, retires=True)
         before = await self._cores.look()
+        if not shared and self._cores.why_not(before):
+            before = await self._cores.look(LOOK_AGAIN_S)
         if not shared and (why := self._cores.why_not(before)):
             return Refused(why=why)
         try:

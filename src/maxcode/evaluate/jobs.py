@@ -28,6 +28,7 @@ Ending = Literal["exit", "signal", "timeout", "output", "tampered", "answered"]
 
 STDERR_KEPT = 64 * 1024
 MOST_WORDS, MOST_COLLECTED = 500, 8
+TAMPERED = "it wrote to an input, or outside its output, or did not wait for its turn"
 PACKET = 64 * 1024
 _SEAL_TRIES, _SEAL_WAIT_S = 100, 0.05
 ARTEFACT_PATH = "/proc/self/fd/3"
@@ -156,8 +157,8 @@ class Sample:
 @final
 @dataclass(frozen=True, slots=True)
 class Ran:
-    """How a run ended and what it used.  Times and counts include everything it started.  ``tampered``: a function
-    wrote to what it may only read, or beyond an array.  ``answered``: it is ready for the next round of its calls.
+    """How a run ended and what it used.  Times and counts include everything it started.  ``tampered``: what
+    ``TAMPERED`` says.  ``answered``: it is ready for the next round of its calls.
 
     ``code``: exit status, or signal number.  ``timeout`` is CPU or wall clock; ``output`` is more than it may write.
     ``waits`` and ``preemptions``: how often it gave up the processor, and how often it was taken away.  ``left_over``:

@@ -246,9 +246,9 @@ static void judge(const struct job *job, int status, bool in_time, struct reply 
 
 static void run(struct job *job, struct reply *reply, struct sampler *sampler) {
     int ends[2];
-    struct calls calls;
+    struct calls calls = {0};
     struct note note = {0};
-    bool answered = true, tampered = false;
+    bool answered = true;
     const bool called = job->ask.flags & CALLED;
     if (called) prepare_calls(&calls, job);
     if (socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, ends)) die("socketpair");
@@ -264,10 +264,10 @@ static void run(struct job *job, struct reply *reply, struct sampler *sampler) {
     close(ends[1]);
     const bool noted = hear_note(job, &note);
     if (sampler) start_sampling(sampler, pid, job->notes);
-    if (called) answered = play(&calls, job, pid, start, &tampered);
+    if (called) answered = play(&calls, job, pid, start);
     if (called) close_calls(&calls), kill(pid, SIGCONT); /* which the driver takes for the end */
     if (job->ask.flags & STEPPED) start = now_us();
-    const bool in_time = !tampered && watch(job, pid, start, sampler);
+    const bool in_time = !calls.tampered && watch(job, pid, start, sampler);
     if (!in_time) kill_rest();
     const int status = reap(pid, reply);
     reply->wall_us = now_us() - start;
@@ -276,7 +276,7 @@ static void run(struct job *job, struct reply *reply, struct sampler *sampler) {
     reply->spawned = note_numbers(pid);
     if (noted) settle(&note, reply);
     judge(job, status, in_time, reply);
-    if (tampered) reply->ending = TAMPERED;
+    if (calls.tampered) reply->ending = TAMPERED;
     if (!answered && reply->ending == EXITED && reply->code == 0) reply->code = 1; /* it left before its last call */
     close(job->notes);
     if (job->listener >= 0) close(job->listener);

@@ -43,6 +43,7 @@ struct calls {
     uint64_t cpu_ns, wall_ns; /* all calls so far */
     uint64_t last_cpu_ns;     /* the process's clock when it was last looked at */
     uint64_t prepared_ns;     /* wall time of the last 'p' */
+    bool tampered;            /* it wrote where it must not, spoke out of turn, or would not stand still */
 };
 
 static uint64_t clock_ns(clockid_t clock) {
@@ -177,24 +178,27 @@ static bool hear_done(struct calls *calls, struct job *job, pid_t pid, uint64_t 
     return false;
 }
 
-/* Stops every thread of the program and waits until none is on a processor: only then is its clock exact (the kernel
- * brings the clock of a running thread up to date at its ticks), are its outputs final and its memory ours.  False when
- * it does not stop. */
-static bool halt(pid_t pid) {
-    if (kill(pid, SIGSTOP)) return false;
-    for (int look = 0; look < 5000; look++) {
-        siginfo_t told = {0};
-        if (waitid(P_PID, (id_t)pid, &told, WEXITED | WNOHANG | WNOWAIT) || told.si_pid) return true; /* dead is still */
-        if (!waitid(P_PID, (id_t)pid, &told, WSTOPPED | WNOHANG) && told.si_pid) return true;
-        nanosleep(&(struct timespec){.tv_nsec = 20000}, NULL);
-    }
-    return false;
-}
-
-/* Whether it went on by itself (a timer may send SIGCONT). */
+/* Whether it went on by itself after it stood still (a timer may send SIGCONT). */
 static bool went_on(pid_t pid) {
     siginfo_t told = {0};
     return !waitid(P_PID, (id_t)pid, &told, WCONTINUED | WNOHANG) && told.si_pid;
+}
+
+/* Stops every thread of the program and waits until none is on a processor: only then is its clock exact (the kernel
+ * brings the clock of a running thread up to date at its ticks), are its outputs final and its memory ours.  False when
+ * it does not stop, or stops and goes on by itself.  The signal is sent again at every look, because a SIGCONT takes one
+ * away that has not been heeded yet. */
+static bool halt(struct calls *calls, pid_t pid) {
+    went_on(pid); /* because it was told to */
+    for (int look = 0; look < 5000; look++) {
+        siginfo_t told = {0};
+        if (kill(pid, SIGSTOP)) return false;
+        if (waitid(P_PID, (id_t)pid, &told, WEXITED | WNOHANG | WNOWAIT) || told.si_pid) return true; /* dead is still */
+        if (!waitid(P_PID, (id_t)pid, &told, WSTOPPED | WNOHANG) && told.si_pid) return true;
+        if (went_on(pid)) return !(calls->tampered = true);
+        nanosleep(&(struct timespec){.tv_nsec = 20000}, NULL);
+    }
+    return false;
 }
 
 /* Whether it has said that it is done without being asked: such a word would end the next part before it is done. */
@@ -204,13 +208,13 @@ static bool is_hasty(const struct calls *calls) {
 }
 
 /* One part of a round: says the word, waits for the answer and stops the program; adds to the times.  False when the
- * program ended or was too slow. */
+ * program ended, was too slow or would not stand still. */
 static bool play_part(struct calls *calls, struct job *job, pid_t pid, uint64_t start, char word, uint64_t ns[2]) {
     clockid_t clock;
     if (clock_getcpuclockid(pid, &clock)) return false;
     const uint64_t began = clock_ns(CLOCK_MONOTONIC);
     if (write(calls->go, &word, 1) != 1 || kill(pid, SIGCONT) || !hear_done(calls, job, pid, start)) return false;
-    if (!halt(pid)) return false;
+    if (!halt(calls, pid)) return false;
     const uint64_t ended = clock_ns(CLOCK_MONOTONIC); /* once it stands still: it may have said so before it was done */
     const uint64_t used = clock_ns(clock);
     if (used < calls->last_cpu_ns) return false; /* it has just died */
@@ -220,23 +224,23 @@ static bool play_part(struct calls *calls, struct job *job, pid_t pid, uint64_t 
     return true;
 }
 
-/* One round; false when it was the last: the program ended, was too slow, or (`tampered`) wrote where it must not. */
-static bool play_round(struct calls *calls, struct job *job, pid_t pid, uint64_t start, bool *tampered) {
+/* One round; false when it was the last: the program ended, was too slow or tampered. */
+static bool play_round(struct calls *calls, struct job *job, pid_t pid, uint64_t start) {
     const bool prepared = job->ask.flags & PREPARED;
     const off_t inputs = lseek(job->input, 0, SEEK_CUR);
     uint64_t before[2] = {0}, timed[2] = {0};
     visit(calls, fill, job->input);
-    if (went_on(pid) || is_hasty(calls)) return !(*tampered = true);
+    if (went_on(pid) || is_hasty(calls)) return !(calls->tampered = true);
     if (prepared && !play_part(calls, job, pid, start, 'p', before)) return false;
-    if (prepared && (went_on(pid) || is_hasty(calls))) return !(*tampered = true);
+    if (prepared && (went_on(pid) || is_hasty(calls))) return !(calls->tampered = true);
     if (!play_part(calls, job, pid, start, 'g', timed)) return false;
     calls->prepared_ns = before[1];
     calls->cpu_ns += timed[0];
     calls->wall_ns += timed[1];
     visit(calls, copy_out, job->out);
     lseek(job->input, inputs, SEEK_SET);
-    *tampered = went_on(pid) || !visit(calls, is_unread, job->input) || !visit(calls, is_whole, -1);
-    return !*tampered;
+    calls->tampered = went_on(pid) || !visit(calls, is_unread, job->input) || !visit(calls, is_whole, -1);
+    return !calls->tampered;
 }
 
 /* The inputs of the next round, whose limits become the job's; -1 when there is none. */
@@ -265,28 +269,28 @@ static void answer_round(struct job *job, const struct calls *calls) {
 }
 
 /* Rounds as they are asked for; true when the program answered each. */
-static bool play_steps(struct calls *calls, struct job *job, pid_t pid, bool *tampered) {
+static bool play_steps(struct calls *calls, struct job *job, pid_t pid) {
     answer_round(job, calls);
     for (int fd; (fd = next_inputs(job)) >= 0;) {
         close(job->input);
         job->input = fd;
         job->prepared_us = calls->last_cpu_ns / 1000;
         calls->cpu_ns = calls->wall_ns = 0;
-        if (!play_round(calls, job, pid, now_us(), tampered)) return false;
+        if (!play_round(calls, job, pid, now_us())) return false;
         answer_round(job, calls);
     }
     return true;
 }
 
 /* All rounds; true when the program is still there at the end, having answered each. */
-static bool play(struct calls *calls, struct job *job, pid_t pid, uint64_t start, bool *tampered) {
+static bool play(struct calls *calls, struct job *job, pid_t pid, uint64_t start) {
     clockid_t clock;
     close(calls->their_go), close(calls->their_done);
     if (!hear_done(calls, job, pid, start) || clock_getcpuclockid(pid, &clock)) return false; /* it is ready */
-    if (!halt(pid)) return false;
+    if (!halt(calls, pid)) return false;
     calls->last_cpu_ns = clock_ns(clock);
-    if (job->ask.flags & STEPPED) return play_steps(calls, job, pid, tampered);
+    if (job->ask.flags & STEPPED) return play_steps(calls, job, pid);
     for (uint32_t round = 0; round < calls->plan.rounds; round++)
-        if (!play_round(calls, job, pid, start, tampered)) return false;
+        if (!play_round(calls, job, pid, start)) return false;
     return true;
 }

@@ -13,6 +13,7 @@ import anyio.to_thread
 from maxcode.evaluate.alike import Sessions, in_parts
 from maxcode.evaluate.checker import difference, pie_accepts
 from maxcode.evaluate.function import disagreement
+from maxcode.evaluate.jobs import TAMPERED
 from maxcode.evaluate.prepare import Input, command_files
 from maxcode.evaluate.sandbox import Blob, Job, Ran, Sandbox
 from maxcode.languages import language
@@ -107,7 +108,7 @@ async def _judge(problem: Problem, given: Input, ran: Ran, job: Job) -> tuple[Ou
     if ran.ending == "output":
         return Outcome.CRASHED, f"wrote more than {job.output_mb} MB"
     if ran.ending == "tampered":
-        return Outcome.WRONG, "it wrote to an input, or outside its output"
+        return Outcome.WRONG, TAMPERED
     if ran.ending == "signal":
         return Outcome.CRASHED, f"killed by {_signal_name(ran.code)}{_last_words(ran)}"
     if ran.code != 0:

@@ -17,6 +17,7 @@ from typing import Any, Literal, final
 import msgspec
 
 from maxcode.errors import InputError
+from maxcode.evaluate.jobs import TAMPERED
 from maxcode.evaluate.module.contract import UNKNOWN, Contract, Plans, read_contract
 from maxcode.evaluate.module.runtime import Runtime
 from maxcode.evaluate.sandbox import Blob, Calls, Job, Ran, Sandbox
@@ -188,5 +189,5 @@ class Stage:
 def last_words(ran: Ran) -> str:
     """The end of what it wrote to stderr, or how it ended."""
     lines = [line for line in ran.stderr.decode(errors="replace").splitlines() if line.strip()]
-    how = {"timeout": "stopped: its time was over", "tampered": "it wrote to its inputs"}.get(ran.ending)
+    how = {"timeout": "stopped: its time was over", "tampered": TAMPERED}.get(ran.ending)
     return how or (lines[-1].strip()[:500] if lines else f"{ran.ending} {ran.code}")
