@@ -115,7 +115,7 @@ def _lines(result: Result) -> list[str]:
     if result.best is not None:
         lines.append(f"best       {_interval(msgspec.to_builtins(result.best))} measured anew")
     if result.corpus_best:
-        lines.append(f"corpus     {result.corpus_best:.1f} its fastest evaluated kernel")
+        lines.append(f"corpus     {result.corpus_best:.1f} the fastest of the few of its kernels that were evaluated")
     total = sum(result.seconds.values())
     parts = ", ".join(f"{name} {seconds:.0f}" for name, seconds in result.seconds.items())
     return [*lines, f"seconds    {total:.0f}: {parts}", f"report     {result.report}"]
