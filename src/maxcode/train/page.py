@@ -119,7 +119,8 @@ def _policies(view: View) -> Html:
         rows += _pair(name, view.before.at(problem, number), view.after.at(problem, number))
     rows += _pair("all", view.before.whole, view.after.whole)
     caption = f"The policy before and after GRPO, in {view.unit}"
-    beside = f"The fastest of the few kernels of the corpus that were evaluated: {view.beside.corpus_best:.1f} {view.unit}."
+    fastest = f"{view.beside.corpus_best:.1f} {view.unit}"
+    beside = f"Of the corpus, the fastest of the few kernels that were evaluated: {fastest}."
     return join(
         [
             element("p", told, class_="explained"),
