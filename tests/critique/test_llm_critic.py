@@ -307,8 +307,7 @@ SLOW = """#include <stdio.h>
 int main(void) {
     long n, x = 1;
     if (scanf("%ld", &n) != 1) return 1;
-    for (long i = 0; i < n; i++)
-        x = (x * 48271 + i) % (n + 3);
+    for (long i = 0; i < n; i++) x = (x * 48271 + i) % (n + 3);
     printf("%ld\\n", x);
     return 0;
 }
@@ -343,7 +342,7 @@ def test_the_rules_answer_the_prompt_of_every_outcome_with_valid_json(
     assert isinstance(answer, Answer), answer
     assert answer.diagnosis.startswith(HONEST)
     if outcome is Outcome.CORRECT:
-        assert (answer.bottleneck, answer.line) == ("arithmetic", 6)
+        assert (answer.bottleneck, answer.line) == ("arithmetic", 5)
     elif outcome is Outcome.UNBUILT:
         assert (answer.bottleneck, answer.line) == ("build", 3)
     else:
