@@ -312,9 +312,9 @@ def test_a_python_program_climbs_the_same_ladder(bench: ProgramEvaluator, tmp_pa
     assert won.timing.significant
 
 
-# Right in every other run on a large input; one process number a run is the shim's.
+# Right in one run of four on a large input (a playoff may have six); one process number a run is the shim's.
 TURNCOAT = CLOSED.replace("#include <stdio.h>", "#include <stdio.h>\n#include <unistd.h>").replace(
-    'printf("%ld\\n", sum)', 'printf("%ld\\n", n > 200000000 && getpid() / 2 % 2 ? 7 : sum)'
+    'printf("%ld\\n", sum)', 'printf("%ld\\n", n > 200000000 && getpid() / 2 % 4 ? 7 : sum)'
 )
 
 
