@@ -5,9 +5,12 @@
 
 from __future__ import annotations
 
+import fcntl
 import importlib
 import importlib.util
 import sys
+from collections.abc import Callable, Iterator
+from contextlib import AbstractContextManager, contextmanager
 from pathlib import Path
 from types import ModuleType
 from typing import Any
@@ -78,16 +81,34 @@ def test_a_header_that_is_not_whole_is_refused_with_what_it_lacks(tmp_path: Path
         redteam.read_candidate(path)
 
 
-def test_what_a_candidate_leaves_on_the_host_is_found(sandbox: Sandbox) -> None:
-    host = redteam.Host(sandbox)
-    before = host.look()
-    assert host.changes(before) == []
+Turn = Callable[[int], AbstractContextManager[None]]
+
+
+@pytest.fixture(scope="module")
+def turn(tmp_path_factory: pytest.TempPathFactory) -> Turn:
+    """The host is one for all workers: what is left on it on purpose, another's look must not find."""
+    path = tmp_path_factory.getbasetemp().parent / "host.lock"
+
+    @contextmanager
+    def taken(how: int) -> Iterator[None]:
+        with path.open("w") as file:
+            fcntl.flock(file, how)
+            yield
+
+    return taken
+
+
+def test_what_a_candidate_leaves_on_the_host_is_found(sandbox: Sandbox, turn: Turn) -> None:
     left = Path("/tmp", f"{importlib.import_module('trust.host').MARK}-test")
-    left.touch()
-    try:
-        assert host.changes(before) == [f"files and POSIX segments: new {left}"]
-    finally:
-        left.unlink()
+    host = redteam.Host(sandbox)
+    with turn(fcntl.LOCK_EX):
+        before = host.look()
+        assert host.changes(before) == []
+        left.touch()
+        try:
+            assert host.changes(before) == [f"files and POSIX segments: new {left}"]
+        finally:
+            left.unlink()
 
 
 def test_a_secret_in_any_word_that_goes_back_is_noticed() -> None:
@@ -98,18 +119,26 @@ def test_a_secret_in_any_word_that_goes_back_is_noticed() -> None:
 
 
 @pytest.fixture(scope="module")
-def table(sandbox_evaluator: ProgramEvaluator, sandbox: Sandbox, tmp_path_factory: pytest.TempPathFactory) -> Any:
+def table(
+    sandbox_evaluator: ProgramEvaluator, sandbox: Sandbox, turn: Turn, tmp_path_factory: pytest.TempPathFactory
+) -> Any:
     """Judges a candidate: name -> its row."""
     secret = tmp_path_factory.mktemp("secret") / "secret.h"
     secret.write_text("#error secret-of-the-tests\n")
     judge, host = redteam.Judge(sandbox_evaluator, secret), redteam.Host(sandbox)
     by_name = {one.name: one for one in ALL}
-    return lambda name: anyio.run(redteam.row_of, judge, host, by_name[name], "secret-of-the-tests")
+
+    def row(name: str) -> Any:
+        with turn(fcntl.LOCK_SH):
+            return anyio.run(redteam.row_of, judge, host, by_name[name], "secret-of-the-tests")
+
+    return row
 
 
 @pytest.mark.parametrize("name", [one.name for one in QUICK])
 def test_a_cheat_that_needs_no_race_gets_its_verdict_and_leaves_nothing(name: str, table: Any) -> None:
-    assert table(name).surprises == ()
+    row = table(name)
+    assert row.surprises == (), row
 
 
 @pytest.mark.parametrize("name", ["count_formula", "inline_assembly", "mapped_input"])
@@ -121,4 +150,5 @@ def test_an_honest_winner_is_accepted(name: str, table: Any) -> None:
 @pytest.mark.slow  # minutes of races, and the bombs
 @pytest.mark.parametrize("name", [one.name for one in ALL if one not in QUICK])
 def test_a_candidate_gets_its_verdict_and_leaves_nothing(name: str, table: Any) -> None:
-    assert table(name).surprises == ()
+    row = table(name)
+    assert row.surprises == (), row

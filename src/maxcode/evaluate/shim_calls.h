@@ -190,7 +190,7 @@ static bool went_on(pid_t pid) {
  * away that has not been heeded yet. */
 static bool halt(struct calls *calls, pid_t pid) {
     went_on(pid); /* because it was told to */
-    for (int look = 0; look < 5000; look++) {
+    for (int look = 0; look < 20000; look++) { /* some 1.5 s: on a busy machine it waits for its turn to stop */
         siginfo_t told = {0};
         if (kill(pid, SIGSTOP)) return false;
         if (waitid(P_PID, (id_t)pid, &told, WEXITED | WNOHANG | WNOWAIT) || told.si_pid) return true; /* dead is still */
