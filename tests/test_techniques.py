@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import warnings
 from pathlib import Path
 
 import pytest
 
 from maxcode.errors import InputError
 from maxcode.techniques import TECHNIQUES, cell, describe, find, forbidden, used
+from maxcode.techniques.constants import constant
 from maxcode.techniques.expand import expand
 
 EXAMPLES = Path(__file__).parent.parent / "examples"
@@ -266,6 +268,14 @@ def test_expanding_keeps_the_lines() -> None:
     text = "#define F(a, \\\n  b) a + b\n/* one\n two */ int x =\n F(1,\n 2);\nint y;\n"
     lines = expand(text).text.split("\n")
     assert lines[3:7] == ["int x =", "1 + 2", ";", "int y ;"]
+
+
+def test_what_is_no_number_of_c_has_no_value_and_python_says_nothing_of_it() -> None:
+    with warnings.catch_warnings(record=True) as said:
+        warnings.simplefilter("always")
+        assert constant("64if 1else 2", {}) is None
+    assert said == []
+    assert constant("0x40u + 0b11 + 017 + 8L", {}) == 64 + 3 + 15 + 8
 
 
 GEMM = """#include <immintrin.h>

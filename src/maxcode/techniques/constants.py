@@ -14,6 +14,7 @@ _CAST = re.compile(
 )
 _SUFFIX = re.compile(r"\b(0[xX][\da-fA-F]+|\d+)[uUlLzZ]+\b")
 _OCTAL = re.compile(r"\b0(?=\d)")
+_RUN_TOGETHER = re.compile(r"\b(?!0[xX][\da-fA-F]+\b|0[bB][01]+\b|\d+\b)\d\w*")  # `64if`, which Python reads
 _LONG = 400
 
 _BINARY: dict[type[ast.operator], Callable[[int, int], int]] = {
@@ -43,7 +44,10 @@ def constant(text: str, names: Mapping[str, int]) -> int | None:
     if len(text) > _LONG or re.search(r"['\"?]|\*\*|//", text):
         return None
     text = _SIZEOF.sub(lambda match: str(_SIZES[match[1]]), text)
-    text = _OCTAL.sub("0o", _SUFFIX.sub(r"\1", _CAST.sub("", text)))
+    text = _SUFFIX.sub(r"\1", _CAST.sub("", text))
+    if _RUN_TOGETHER.search(text):
+        return None
+    text = _OCTAL.sub("0o", text)
     text = text.replace("&&", " and ").replace("||", " or ").replace("/", "//")
     text = re.sub(r"!(?!\s*=)", " not ", text)
     try:
