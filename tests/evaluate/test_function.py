@@ -13,7 +13,7 @@ from small_gemm import GEMM, IKJ, small
 
 from maxcode.errors import InputError
 from maxcode.evaluate.build import Builder
-from maxcode.evaluate.function import Shape, disagreement, spec_of
+from maxcode.evaluate.function import Inputs, Shape, disagreement, spec_of, timed_shapes
 from maxcode.evaluate.prepare import Admitted
 from maxcode.evaluate.program import ProgramEvaluator
 from maxcode.evaluate.racing import Entry, Field, Side, on_one_core
@@ -328,6 +328,17 @@ def test_inputs_that_are_the_same_whatever_the_seed_are_bad_input(sandbox_evalua
     half = inputs.replace("A[i] = i", "A[i] = (double)(seed % 1000) + i")
     spec = replace(spec, function=replace(spec_of(problem), inputs=half))
     assert anyio.run(sandbox_evaluator.admit, replace(problem, spec=spec)).timed
+
+
+def test_inputs_made_together_differ_and_are_handed_out_once(sandbox: Sandbox) -> None:
+    problem = small(GEMM)
+    (shape,) = timed_shapes(problem)
+
+    async def several() -> list[bytes]:
+        source = Inputs(sandbox, problem)
+        return [(await source.fresh(shape, ahead=3)).read() for _ in range(7)]
+
+    assert len(set(anyio.run(several))) == 7
 
 
 def test_a_size_both_checked_and_timed_and_calls_one_by_one_are_no_trouble(

@@ -31,6 +31,7 @@ _KINDS = {"in": 0, "out": 1, "inout": 2, "scratch": 2}
 _HERE = Path(__file__).parent
 DRAWN = 3  # sizes that nobody was told of
 _GENERATOR_FLAGS = ("-std=gnu17", "-O2")
+_AHEAD_BYTES = 32 << 20  # of plans that wait
 
 
 @final
@@ -177,34 +178,43 @@ class Inputs:
         self._spec = spec_of(problem)
         self._seeds = random.SystemRandom()
         self._generator: Blob | None = None
+        self._waiting: dict[Shape, list[bytes]] = {}
 
-    async def fresh(self, shape: Shape) -> Blob:
-        """The plan of a shape's calls with inputs nobody has seen; InputError when the user's inputs.c fails."""
-        return Blob.of(await self._plan(shape))
+    async def fresh(self, shape: Shape, ahead: int = 1) -> Blob:
+        """The plan of a shape's calls with inputs nobody has seen; InputError when the user's inputs.c fails.
+
+        ``ahead``: how many plans at most to make together where none is waiting.  Each is handed out once.
+        """
+        waiting = self._waiting.setdefault(shape, [])
+        if not waiting:
+            held = shape.rounds * shape.spec.slots * sum(_read_bytes(shape))
+            waiting += await self._plans(shape, max(1, min(ahead, _AHEAD_BYTES // max(1, held))))
+        return Blob.of(waiting.pop())
 
     async def require_fresh(self, shape: Shape) -> None:
         """InputError when two plans of a shape hold the same inputs, whatever the seed."""
-        first, second = await self._plan(shape), await self._plan(shape)
+        first, second = await self._plans(shape, 2)
         if first == second and sum(_read_bytes(shape)) > 0:
             raise InputError(
                 f"two fresh inputs of {self._spec.name} at {shape.name} are the same, byte for byte: a function could "
                 "keep the results of an earlier call; make the values that inputs.c writes depend on its `seed`"
             )
 
-    async def _plan(self, shape: Shape) -> bytes:
+    async def _plans(self, shape: Shape, count: int) -> list[bytes]:
         if self._generator is None:
             self._generator = await self._build()
-        spec = self._spec
-        kinds = [str(_KINDS[one.access]) for one in spec.arrays]
-        head = (str(self._seeds.getrandbits(63)), str(shape.rounds))
-        job = Job(argv=("{artefact}", *head, *shape.words, *kinds), artefact=self._generator, cpu_s=60, output_mb=2048)
-        async with self._sandbox.session(job.blobs, bare=True) as session:
-            ran = await session.run(job)
-        if not ran.ok:
+        async with self._sandbox.session([self._generator], bare=True) as session:
+            runs = [await session.run(self._job(self._generator, shape)) for _ in range(count)]
+        if (failed := next((ran for ran in runs if not ran.ok), None)) is not None:
             raise InputError(
-                f"the inputs of {spec.name} at {shape.name} failed ({ran.ending} {ran.code}); see inputs.c"
+                f"the inputs of {self._spec.name} at {shape.name} failed ({failed.ending} {failed.code}); see inputs.c"
             )
-        return ran.stdout
+        return [ran.stdout for ran in runs]
+
+    def _job(self, generator: Blob, shape: Shape) -> Job:
+        kinds = [str(_KINDS[one.access]) for one in self._spec.arrays]
+        head = (str(self._seeds.getrandbits(63)), str(shape.rounds))
+        return Job(argv=("{artefact}", *head, *shape.words, *kinds), artefact=generator, cpu_s=60, output_mb=2048)
 
     async def _build(self) -> Blob:
         sources = {"generator.c": (_HERE / "generator.c").read_text(), "glue.c": _generator_glue(self._spec)}

@@ -32,6 +32,7 @@ SHORT_PASS_S = 0.060
 WAITING = 0.95  # a speed-up by the wall clock below this is a loss, whatever the CPU time says
 CONFIRM_LEAST, CONFIRM_MOST, CONFIRM_TARGET = 15, 60, 0.02
 SINGLE_PAIRS = 15
+AHEAD = 8  # passes whose inputs are made in one session: to start one takes longer than to make them
 
 TICK_S = 1e-6  # of the clock of a process that has ended
 
@@ -151,7 +152,7 @@ class Track:
     async def _renewed(self, given: Input) -> Input:
         if self._field.inputs is None or given.shape is None:
             return given
-        return replace(given, stdin=await self._field.inputs.fresh(given.shape), expected=None)
+        return replace(given, stdin=await self._field.inputs.fresh(given.shape, ahead=AHEAD), expected=None)
 
     async def _run(self, session: Session, side: Side, artefact: Blob, given: Input) -> Ran:
         job = job_for(self._problem, artefact, given)
