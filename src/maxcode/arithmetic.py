@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ast
 import operator
+import re
 from collections.abc import Callable, Mapping
 
 from maxcode.errors import InputError
@@ -15,6 +16,15 @@ _OPERATORS: dict[type[ast.operator], Callable[[int, int], int]] = {
     ast.FloorDiv: operator.floordiv,
     ast.Div: operator.floordiv,
 }
+_RUN_TOGETHER = re.compile(r"\b(?!0[xX][\da-fA-F]+\b|0[bB][01]+\b|0[oO][0-7]+\b|\d[\d_]*\b)\d\w*")
+
+
+def parsed(expression: str) -> ast.expr:
+    """An expression as Python reads it; SyntaxError also where a number and a word run together (``64if``), which
+    Python reads, with a warning to whoever sits at the terminal."""
+    if (match := _RUN_TOGETHER.search(expression)) is not None:
+        raise SyntaxError(f"`{match[0]}` is not a whole number")
+    return ast.parse(expression.strip(), mode="eval").body
 
 
 def value_of(expression: str, values: Mapping[str, int]) -> int:
@@ -23,7 +33,7 @@ def value_of(expression: str, values: Mapping[str, int]) -> int:
     Both slashes divide as C does for positive numbers.
     """
     try:
-        return _evaluate(ast.parse(expression.strip(), mode="eval").body, values)
+        return _evaluate(parsed(expression), values)
     except (SyntaxError, ZeroDivisionError, _Unknown) as error:
         raise InputError(
             f"cannot compute '{expression}' from {', '.join(values)}: {error}; use + - * / and parentheses"

@@ -7,6 +7,8 @@ import operator
 import re
 from collections.abc import Callable, Mapping
 
+from maxcode.arithmetic import parsed
+
 _SIZES = {"char": 1, "short": 2, "int": 4, "float": 4, "long": 8, "double": 8, "size_t": 8}
 _SIZEOF = re.compile(r"\bsizeof\s*\(\s*(?:unsigned\s+)?(char|short|int|float|long|double|size_t)\s*\)")
 _CAST = re.compile(
@@ -14,7 +16,6 @@ _CAST = re.compile(
 )
 _SUFFIX = re.compile(r"\b(0[xX][\da-fA-F]+|\d+)[uUlLzZ]+\b")
 _OCTAL = re.compile(r"\b0(?=\d)")
-_RUN_TOGETHER = re.compile(r"\b(?!0[xX][\da-fA-F]+\b|0[bB][01]+\b|\d+\b)\d\w*")  # `64if`, which Python reads
 _LONG = 400
 
 _BINARY: dict[type[ast.operator], Callable[[int, int], int]] = {
@@ -44,14 +45,11 @@ def constant(text: str, names: Mapping[str, int]) -> int | None:
     if len(text) > _LONG or re.search(r"['\"?]|\*\*|//", text):
         return None
     text = _SIZEOF.sub(lambda match: str(_SIZES[match[1]]), text)
-    text = _SUFFIX.sub(r"\1", _CAST.sub("", text))
-    if _RUN_TOGETHER.search(text):
-        return None
-    text = _OCTAL.sub("0o", text)
+    text = _OCTAL.sub("0o", _SUFFIX.sub(r"\1", _CAST.sub("", text)))
     text = text.replace("&&", " and ").replace("||", " or ").replace("/", "//")
     text = re.sub(r"!(?!\s*=)", " not ", text)
     try:
-        return _value(ast.parse(text.strip(), mode="eval").body, names)
+        return _value(parsed(text), names)
     except (SyntaxError, ValueError, ArithmeticError, KeyError, RecursionError, MemoryError):
         return None
 
