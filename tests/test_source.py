@@ -39,6 +39,18 @@ def test_a_broken_text_is_still_read() -> None:
     assert parse("cpp", "int main( {").root.has_error
 
 
+def test_brackets_without_partners_end_the_reading_and_leave_the_next_text_alone() -> None:
+    repeated = "int f(int n) { " + "s += 3 * a[i]4) " * 2500
+    assert parse("c", repeated).root.has_error
+    assert not parse("c", "int f(int n) { return n; }").root.has_error
+
+
+def test_a_long_text_is_read_in_chunks_that_nobody_sees() -> None:
+    source = parse("cpp", "int wide_é = 12345;\n" * 20_000)
+    assert not source.root.has_error
+    assert {text_of(node) for node in walk(source.root) if node.type == "number_literal"} == {"12345"}
+
+
 def test_an_unknown_language_is_refused_with_a_hint() -> None:
     with pytest.raises(InputError, match="did you mean"):
         parse("pyhton", "x")

@@ -12,7 +12,7 @@ from maxcode.types import Checker
 
 _SPACE = b" \t\n\r\x0b\x0c"
 _INTEGER = re.compile(rb"[+-]?[0-9]+")
-_DECIMAL = re.compile(rb"[+-]?([0-9]+\.?[0-9]*|\.[0-9]+)([eE][+-]?[0-9]+)?|[+-]?(inf|infinity|nan)", re.IGNORECASE)
+_DECIMAL = re.compile(rb"[+-]?([0-9]+(\.[0-9]*)?|\.[0-9]+)([eE][+-]?[0-9]+)?|[+-]?(inf|infinity|nan)", re.IGNORECASE)
 _ULPS = Fraction(8, 2**52)
 
 

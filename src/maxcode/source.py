@@ -15,6 +15,7 @@ import re
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from functools import cache
+from itertools import count
 from typing import NamedTuple, final
 
 from tree_sitter import Language, Node, Parser
@@ -24,6 +25,9 @@ from maxcode.languages import language as language_row
 from maxcode.types import Program
 
 # ----------------------------------------------------------------------------------------------------------- parsing
+
+_CHUNK = 1 << 16
+_STEPS_AT_LEAST, _STEPS_PER_BYTE = 400, 0.1  # of the parser's hundreds of operations; real programs take 0.01 a byte
 
 
 @final
@@ -40,7 +44,27 @@ class Source:
 def parse(language: str, text: str) -> Source:
     """The text read by the grammar of ``language``; a text that is not well formed gives a tree with ERROR nodes."""
     data = encode(text)
-    return Source(language, text, data, _parser(language_row(language).grammar).parse(data).root_node)
+    return Source(language, text, data, read(language_row(language).grammar, data))
+
+
+def read(grammar_name: str, data: bytes) -> Node:
+    """The root of the tree of a text; one that holds an ERROR and nothing of the text where reading takes too long.
+
+    What is well formed takes steps in proportion to its length, but thousands of brackets without a partner, as a model
+    that repeats itself writes them, take their square: minutes for 40 KB.  Steps are counted, not seconds, so that a
+    text is the same on every machine.
+    """
+    parser, steps = _parser(grammar_name), count()
+
+    def is_too_many(_offset: int, _has_error: bool) -> bool:
+        return next(steps) > _STEPS_AT_LEAST + _STEPS_PER_BYTE * len(data)
+
+    try:
+        tree = parser.parse(lambda at, _: data[at : at + _CHUNK], progress_callback=is_too_many)
+    except ValueError:  # halted
+        parser.reset()
+        tree = parser.parse(b")")
+    return tree.root_node
 
 
 def encode(text: str) -> bytes:

@@ -12,6 +12,7 @@ from typing import Any
 import anyio
 import pytest
 
+from maxcode.errors import MachineError
 from maxcode.evaluate import build, checker, comparing, jobs
 from maxcode.evaluate.sandbox import Blob, Job, Sandbox
 from maxcode.types import Checker
@@ -56,6 +57,15 @@ def test_malformed_packets_are_answered_or_end_their_own_session(sandbox: Sandbo
             return int(victim.sessions)
 
     assert 1 < anyio.run(sent) < 60, "some packets are answered and some end their session"
+
+
+def test_a_time_limit_with_which_clocks_would_wrap_around_is_malformed(sandbox: Sandbox) -> None:
+    async def run() -> None:
+        async with sandbox.session([]) as session:
+            await session.run(Job(("sh", "-c", "kill $$"), wall_s=1.8e13, profile=True))
+
+    with pytest.raises(MachineError, match="malformed job"):
+        anyio.run(run)
 
 
 def test_a_checker_that_overlooks_what_comes_behind_would_be_found(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -49,6 +49,7 @@
 #define MOST_STRINGS 512
 #define FIRST_FREE 64 /* our own descriptors live from here up, the program's below */
 #define MOST_BURNT 64 /* process numbers that a session skips at its start; divides 256 */
+#define LONGEST_US (1ull << 50) /* years: no sum of two times may wrap around */
 #define ARTEFACT 3    /* its number in every program, so that all sides of a race look alike */
 
 enum flags {

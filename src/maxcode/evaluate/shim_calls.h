@@ -255,6 +255,7 @@ static int next_inputs(struct job *job) {
     if (size <= 0) _exit(0);
     if (!header) return -1;
     if (header->cmsg_len != CMSG_LEN(sizeof fd) || size != sizeof turn) die("malformed round");
+    if (turn.cpu_us > LONGEST_US || turn.wall_us > LONGEST_US) die("malformed round");
     memcpy(&fd, CMSG_DATA(header), sizeof fd);
     job->ask.cpu_us = turn.cpu_us, job->ask.wall_us = turn.wall_us;
     return seen(fd);

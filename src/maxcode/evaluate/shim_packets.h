@@ -12,6 +12,7 @@ static void unpack(struct job *job, ssize_t size) {
     const uint64_t count = (uint64_t)job->ask.arguments + job->ask.collected;
     if (count > MOST_STRINGS || job->ask.collected > MOST_FDS - 3) die("malformed job");
     if (job->ask.arguments == 0 || size == 0 || end[-1]) die("malformed job");
+    if (job->ask.cpu_us > LONGEST_US || job->ask.wall_us > LONGEST_US) die("malformed job");
     for (uint32_t i = 0, slot = 0; i < count && at < end; i++, at += strlen(at) + 1) {
         if (i == job->ask.arguments) job->strings[slot++] = NULL;
         job->strings[slot++] = at;

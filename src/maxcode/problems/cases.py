@@ -6,6 +6,7 @@ Two schemes of names, in nested folders too: ``NAME.in`` with ``NAME.out`` or ``
 
 from __future__ import annotations
 
+import os
 import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
@@ -37,8 +38,8 @@ def find_cases(folder: Path) -> list[Case]:
 
     Raises InputError where the folder is missing or has no tests, and where an input or an output stands alone.
     """
-    if not folder.is_dir():
-        what = "is a file" if folder.exists() else "does not exist"
+    if not os.path.isdir(folder):
+        what = "is a file" if os.path.exists(folder) else "does not exist"
         raise InputError(f"the tests folder {folder} {what}; it must be a folder with {SCHEMES}")
     inputs, outputs = _collect(folder)
     if not inputs and not outputs:

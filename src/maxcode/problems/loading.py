@@ -6,6 +6,7 @@ Order of checks: the description, the program, the flags, the commands, the test
 
 from __future__ import annotations
 
+import os
 import re
 import shutil
 from collections.abc import Mapping
@@ -64,7 +65,7 @@ def load(source: Path, tests: Path | None = None, overrides: Mapping[str, Any] |
     overrides = overrides or {}
     if is_named(source):
         return _from_suite(source, tests, overrides)
-    if not source.exists():
+    if not os.path.exists(source):
         raise InputError(f"there is no {source}; give a source file with --tests, or a folder with {DESCRIPTION}")
     if is_mixture(source):
         raise InputError(f"{source} is a suite of several problems; give it to `maxcode bench`, or name one of them")
@@ -180,16 +181,18 @@ def _read_source(base: Path, path: str) -> str:
     if PurePosixPath(path).is_absolute() or ".." in PurePosixPath(path).parts:
         raise InputError(f"the source '{path}' is outside {base}; move it into the folder and name it relative to it")
     full = base / path
-    if full.is_dir():
-        raise InputError(f"the source {full} is a folder; name a file")
     try:
         text = full.read_bytes().decode()
     except FileNotFoundError as error:
         raise InputError(f"there is no source {full}; correct its name") from error
+    except IsADirectoryError as error:
+        raise InputError(f"the source {full} is a folder; name a file") from error
     except OSError as error:
         raise InputError(f"cannot read the source {full}: {error.strerror}") from error
     except UnicodeDecodeError as error:
         raise InputError(f"the source {full} is not UTF-8 (byte {error.start}); save it as UTF-8") from error
+    except ValueError as error:  # a NUL in its name
+        raise InputError(f"cannot read the source {str(full)!r}: {error}; correct its name") from error
     if not text.strip():
         raise InputError(f"the source {full} is empty; give the program to make faster")
     return text
@@ -213,10 +216,10 @@ def _check_command(base: Path, key: str, command: tuple[str, ...]) -> None:
     if not command:
         return
     program = command[0]
-    if not (base / program).is_file() and shutil.which(program) is None:
+    if not os.path.isfile(base / program) and shutil.which(program) is None:
         raise InputError(f"{key}: there is no program '{program}' in {base} or on the PATH; correct it or install it")
     for word in command[1:]:
-        if _SCRIPT.fullmatch(word) and not (base / word).is_file():
+        if _SCRIPT.fullmatch(word) and not os.path.isfile(base / word):
             raise InputError(f"{key}: there is no file '{word}' in {base}; add it or correct its name")
 
 
@@ -224,7 +227,7 @@ def _tests(found: Description, material: _Material) -> Split:
     if material.cases:
         return split(material.cases, found.tests.seen, found.tests.held_out)
     folder = material.tests if material.tests is not None else material.base / found.tests.folder
-    if material.tests is None and found.tests.generator and not folder.exists():
+    if material.tests is None and found.tests.generator and not os.path.exists(folder):
         return Split(
             (), (), (f"there is no tests folder {folder}: all inputs are generated, the original is the oracle",)
         )

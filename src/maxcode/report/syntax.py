@@ -11,11 +11,11 @@ from collections.abc import Callable, Iterator
 from functools import cache, lru_cache
 from typing import TypeAlias
 
-from tree_sitter import Node, Parser, Query, QueryCursor
+from tree_sitter import Node, Query, QueryCursor
 
 from maxcode.languages import LANGUAGES
 from maxcode.report.html import Html, element, join
-from maxcode.source import grammar
+from maxcode.source import grammar, read
 
 Run: TypeAlias = tuple[str, str]  # a class of the style sheet (empty: none) and text
 MOST_BYTES = 200_000  # a longer text has no colours
@@ -83,7 +83,7 @@ def _runs(line: bytes, kinds: list[str]) -> Iterator[Run]:
 
 def _captured(name: str, data: bytes) -> list[tuple[str, Node]]:
     """Classes and what has them; what lies inside another, or is stronger on the same place, comes later."""
-    captures = QueryCursor(_query(name)).captures(Parser(grammar(name)).parse(data).root_node)
+    captures = QueryCursor(_query(name)).captures(read(name, data))
     found = [(_base(capture), node) for capture, nodes in captures.items() for node in nodes]
     kept = [(base, node) for base, node in found if base in _PAINTS]
     kept.sort(key=lambda entry: (entry[1].start_byte - entry[1].end_byte, _STRENGTH[entry[0]]))
