@@ -264,3 +264,12 @@ def test_a_method_without_a_winner_counts_as_the_original(module: Any) -> None:
     methods = module("methods")
     told = methods.judged(methods.Claim(None, 1.0, 24, 24), BENCHMARKS)
     assert told == {"outcome": "none", "speedup": [1.0, 1.0, 1.0], "refuted": ""}
+
+
+def test_a_figure_of_curves_has_every_method_and_no_script(module: Any) -> None:
+    points = [[0.0, {"value": 1.0}], [1.0, {"value": 3.0}]]
+    curves = [{"method": name, "axis": "candidates", "points": points} for name in ("best-of-n", "tree")]
+    text = module("curves").drawn(curves, "candidates").decode()
+    assert all(word in text for word in ("best-of-n", "tree", ">5x<"))
+    assert ">10x<" not in text
+    assert "<script" not in text

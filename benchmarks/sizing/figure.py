@@ -33,7 +33,12 @@ def draw(rows: Sequence[Mapping[str, Any]], path: Path) -> None:
         chart.add(use, [(math.log10(row["slots"]), math.log10(row["per_hour"])) for row in of_use])
     chart.x_labels = _powers([row["slots"] for row in rows])
     chart.y_labels = _powers([row["per_hour"] for row in rows])
-    path.write_bytes(_SCRIPT.sub(b"", chart.render()))
+    path.write_bytes(static(chart))
+
+
+def static(chart: XY) -> bytes:
+    """What a chart draws, without scripts."""
+    return _SCRIPT.sub(b"", chart.render())
 
 
 def _powers(values: Sequence[float]) -> list[dict[str, Any]]:
