@@ -20,14 +20,17 @@ from pygal.style import CleanStyle
 from sizing.figure import static
 
 _TICKS = (1, 2, 5, 10, 20, 50, 100)
+_COLORS = ("#4477aa", "#ee6677", "#228833", "#aa3377", "#cc8800", "#33aacc", "#555555", "#882255")
 
 
 def drawn(curves: Sequence[Mapping[str, Any]], axis: str) -> bytes:
-    """Curves of one axis, the speed-up on a logarithmic scale."""
+    """Curves of one axis, the speed-up on a logarithmic scale; METHOD+PLUGIN is METHOD in dashes."""
+    kinds = list(dict.fromkeys(_kind(curve) for curve in curves))
+    colors = tuple(_COLORS[kinds.index(_kind(curve)) % len(_COLORS)] for curve in curves)
     chart = XY(
-        style=CleanStyle,
+        style=CleanStyle(colors=colors),
         width=820,
-        height=460,
+        height=520,
         js=[],
         no_prefix=True,
         x_title=axis,
@@ -38,11 +41,17 @@ def drawn(curves: Sequence[Mapping[str, Any]], axis: str) -> bytes:
     )
     most = 1.0
     for curve in curves:
-        chart.add(curve["method"], [(x, math.log10(ratio["value"])) for x, ratio in curve["points"]])
+        stroke = {"width": 2, **({"dasharray": "7, 4"} if _kind(curve) != curve["method"] else {})}
+        points = [(x, math.log10(ratio["value"])) for x, ratio in curve["points"]]
+        chart.add(curve["method"], points, stroke_style=stroke)
         most = max(most, *(ratio["value"] for _, ratio in curve["points"]))
     last = next((tick for tick in _TICKS if tick >= most), _TICKS[-1])
     chart.y_labels = [{"value": math.log10(tick), "label": f"{tick}x"} for tick in _TICKS if tick <= last]
     return static(chart)
+
+
+def _kind(curve: Mapping[str, Any]) -> str:
+    return str(curve["method"]).partition("+")[0]
 
 
 def main() -> None:
