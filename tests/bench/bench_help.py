@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import dataclasses
+import os
+import time
 from collections.abc import Callable
 from pathlib import Path
 
@@ -83,3 +85,26 @@ def runner(
         return read_row(cell, folder)
 
     return run_one
+
+
+@dataclasses.dataclass(frozen=True)
+class Watched:
+    """``runner`` as a pool takes it: every recorded part takes ``pause_s``; in ``deadly`` the process dies, once.  Who
+    ran is told in OUT/workers."""
+
+    out: Path
+    pause_s: float = 0.0
+    deadly: str = ""
+
+    def __call__(self, cell: Cell, watch: Callable[[Line], None]) -> Row:
+        (self.out / "workers").mkdir(exist_ok=True, parents=True)
+        (self.out / "workers" / str(os.getpid())).touch()
+        if cell.name == self.deadly and not (self.out / "died").exists():
+            (self.out / "died").touch()
+            os._exit(9)
+
+        def slowly(line: Line) -> None:
+            time.sleep(self.pause_s)
+            watch(line)
+
+        return runner(self.out, watch=slowly)(cell)

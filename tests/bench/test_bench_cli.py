@@ -97,27 +97,32 @@ def test_a_provider_that_fails_leaves_its_run_open_and_the_exit_status_says_so(t
     assert found["table"]["cells"] == 1
 
 
-def test_ctrl_c_prints_the_table_so_far_and_how_to_go_on(tmp_path: Path) -> None:
+@pytest.mark.parametrize("at_once", [1, 2])
+def test_ctrl_c_prints_the_table_so_far_and_how_to_go_on(at_once: int, tmp_path: Path) -> None:
     (tmp_path / "policy.py").write_text(POLICY)
-    problems = adding(tmp_path / "adding"), adding(tmp_path / "other")
+    problems = [adding(tmp_path / name) for name in ("adding", "other", "third")[: at_once + 1]]
+    total = len(problems)
     command = [sys.executable, "-m", "maxcode", "bench", *map(str, problems), "--policy", "policy.py:Idle",
-               "--methods", "best-of-n", "--seeds", "1", "--budget", "1", "--out", "out"]  # fmt: skip
+               "--methods", "best-of-n", "--seeds", "1", "--budget", "1", "--out", "out",
+               "--at-once", str(at_once)]  # fmt: skip
     running = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, cwd=tmp_path)
     assert running.stderr is not None
     before = []
-    for line in running.stderr:  # the second run has begun
+    for line in running.stderr:  # the last run has begun
         before.append(line)
-        if line.startswith("2/2"):
+        if line.startswith(f"{total}/{total}"):
             running.send_signal(signal.SIGINT)
             break
     told, after = running.communicate(timeout=60)
     assert running.returncode == 130, "".join(before) + after
-    assert told.startswith("1 problem, 1 run;")
-    assert "1 of 2 runs are finished; to resume: maxcode" in after
+    finished = int(told.split(" problem")[0])
+    assert 1 <= finished < total
+    assert f"{finished} of {total} runs are finished; to resume: maxcode" in after
+    assert "Traceback" not in after
     again = subprocess.run(command, capture_output=True, text=True, timeout=120, cwd=tmp_path)
     assert again.returncode == 0, again.stderr
-    assert again.stdout.startswith("2 problems, 2 runs")
-    assert "adding-best-of-n-0" not in again.stderr
+    assert again.stdout.startswith(f"{total} problems, {total} runs")
+    assert len(again.stderr.splitlines()) <= 2 * (total - finished) + 1, "what was finished is not run again"
 
 
 @pytest.mark.slow

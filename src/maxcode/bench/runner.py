@@ -1,17 +1,17 @@
-"""Run what is open, read what is finished, one cell at a time.
+"""Run what is open, read what is finished: one cell after the other, or several at once (``pool.py``).
 
 Each cell has a folder and a lock of its own, and rows are kept in the cells' order, not in that of completion; so more
-than one may be under way (a second process on the same folder, or a pool in place of the loop here): builds and model
-calls then overlap, while timings exclude one another by the machine-wide lane.  Here one run goes at a time, because
-its own slots fill the cores already.
+than one may be under way (here, or in a second process on the same folder): builds and model calls then overlap, while
+timings exclude one another by the machine-wide lane.
 """
 
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Sequence
+from collections import deque
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
-from typing import final
+from typing import Protocol, Self, final
 
 from maxcode.bench.cells import Cell
 from maxcode.bench.pace import Pace
@@ -24,7 +24,7 @@ RunOne = Callable[[Cell], Row]
 @final
 @dataclass(frozen=True, slots=True)
 class Started:
-    """A cell is run or resumed; ``left`` cells are open, this one counted."""
+    """A cell is run or resumed; ``left`` cells have not begun, this one counted."""
 
     cell: Cell
     left: int
@@ -52,6 +52,56 @@ class Failed:
 Event = Started | Done | Failed
 
 
+class Runs(Protocol):
+    """Who runs cells.  Leaving the block ends what is still under way as Ctrl-C would, and waits for it."""
+
+    def __enter__(self) -> Self: ...
+
+    def __exit__(self, *error: object) -> None: ...
+
+    @property
+    def at_once(self) -> int:
+        """How many cells may be under way."""
+        ...
+
+    def begin(self, cell: Cell) -> None:
+        """Run or resume a cell."""
+        ...
+
+    def ended(self) -> tuple[Cell, Row | MaxcodeError]:
+        """Wait until a cell that was begun has ended; raises Interrupted and UnsafeError, which end all."""
+        ...
+
+
+@final
+class InTurn:
+    """One cell at a time, in this process."""
+
+    at_once = 1
+
+    def __init__(self, run_one: RunOne) -> None:
+        self._run_one = run_one
+        self._cells: deque[Cell] = deque()
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *error: object) -> None:
+        pass
+
+    def begin(self, cell: Cell) -> None:
+        self._cells.append(cell)
+
+    def ended(self) -> tuple[Cell, Row | MaxcodeError]:
+        cell = self._cells.popleft()
+        try:
+            return cell, self._run_one(cell)
+        except (Interrupted, UnsafeError):
+            raise
+        except MaxcodeError as error:
+            return cell, error
+
+
 @final
 @dataclass(frozen=True, slots=True)
 class Bench:
@@ -66,7 +116,7 @@ class Bench:
 
 def bench(
     cells: Sequence[Cell],
-    run_one: RunOne,
+    run: RunOne | Runs,
     finished: Callable[[Cell], Row | None] = lambda cell: None,
     watch: Callable[[Event], None] = lambda event: None,
     clock: Callable[[], float] = time.monotonic,
@@ -74,8 +124,8 @@ def bench(
     """Rows of all cells: those that ``finished`` knows are read, the others are run in order.
 
     A cell whose machine, provider or problem fails is named and left open, the others go on; UnsafeError ends it all,
-    because no cell can run.  Ctrl-C (Interrupted from ``run_one``) ends it with the rows there are, that of a cell
-    which was finished all the same among them.
+    because no cell can run.  Ctrl-C (Interrupted from ``run``) ends it with the rows there are, those of cells which
+    were finished all the same among them.
     """
     rows = {cell: row for cell in cells if (row := finished(cell)) is not None}
     to_run = [cell for cell in cells if cell not in rows]
@@ -85,22 +135,36 @@ def bench(
     failed: list[Failed] = []
     interrupted = False
     try:
-        for number, cell in enumerate(to_run):
-            watch(Started(cell, len(to_run) - number, pace.seconds_left))
-            started = clock()
-            try:
-                rows[cell] = run_one(cell)
-            except (Interrupted, UnsafeError):
-                raise
-            except MaxcodeError as error:
-                failed.append(Failed(cell, error))
-                watch(failed[-1])
-            else:
-                pace.took(cell, seconds := clock() - started)
-                watch(Done(rows[cell], seconds))
-            pace.leave(cell)
+        with InTurn(run) if callable(run) else run as runs:
+            for ended in _run(to_run, runs, pace, watch, clock):
+                watch(ended)
+                if isinstance(ended, Failed):
+                    failed.append(ended)
+                else:
+                    rows[ended.row.cell] = ended.row
     except (Interrupted, KeyboardInterrupt):  # the latter between runs, and while an original is admitted
         interrupted = True
         rows |= {cell: row for cell in to_run if cell not in rows and (row := finished(cell)) is not None}
     ordered = tuple(rows[cell] for cell in cells if cell in rows)
     return Bench(ordered, tuple(failed), tuple(cell for cell in cells if cell not in rows), interrupted)
+
+
+def _run(
+    to_run: Sequence[Cell], runs: Runs, pace: Pace, watch: Callable[[Event], None], clock: Callable[[], float]
+) -> Iterator[Done | Failed]:
+    """The cells in order, as many at once as may be; each as it ends."""
+    waiting, under_way = deque(to_run), dict[Cell, float]()
+    while waiting or under_way:
+        while waiting and len(under_way) < runs.at_once:
+            together = min(runs.at_once, len(waiting) + len(under_way))
+            left_s = None if pace.seconds_left is None else pace.seconds_left / together
+            watch(Started(waiting[0], len(waiting), left_s))
+            cell = waiting.popleft()
+            under_way[cell] = clock()
+            runs.begin(cell)
+        cell, found = runs.ended()
+        seconds = clock() - under_way.pop(cell)
+        if isinstance(found, Row):
+            pace.took(cell, seconds)
+        pace.leave(cell)
+        yield Done(found, seconds) if isinstance(found, Row) else Failed(cell, found)

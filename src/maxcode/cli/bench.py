@@ -4,17 +4,19 @@ from __future__ import annotations
 
 import shlex
 import sys
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from pathlib import Path
+from tempfile import TemporaryDirectory
 from types import TracebackType
 from typing import Any, final, get_args
 
 import click
 
 from maxcode import bench as room
-from maxcode.bench import Asked, Bench, Done, Event, Failed, Planned, Started
+from maxcode.bench import Asked, Bench, Cell, Done, Event, Failed, Planned, Started
 from maxcode.budget import Budget
-from maxcode.cli.bench_plan import Wanted, columns_of, plan_of
+from maxcode.cli.bench_plan import Plan, Wanted, columns_of, plan_of
 from maxcode.cli.common import (
     as_json,
     budget_options,
@@ -58,6 +60,9 @@ SUMMARY = "bench.json"
 )
 @click.option("--csv", "csv_", type=click.Path(path_type=Path, dir_okay=False),
               help="Write one line for each run to this file.")  # fmt: skip
+@click.option("--at-once", default=1, show_default=True, type=click.IntRange(1),
+              help="How many runs at a time: while one is timed, others build and verify, or wait for a model.  No "
+              "two time at once.")  # fmt: skip
 @cluster_options
 @click.option("--shared-cores", is_flag=True, help="With --cluster: measure also on nodes whose cores others use; "
               "every result says so.")  # fmt: skip
@@ -85,16 +90,29 @@ def bench(problems: tuple[Path, ...], table_only: bool, csv_: Path | None, json_
     refuse_unsafe("bench")
     columns = columns_of(options.pop("names"), options.pop("ablate"))
     wanted = Wanted(problems, columns, options.pop("seeds"), options["budget"])
+    at_once: int = options.pop("at_once")
+    if at_once > 1 and options["cluster"]:
+        raise InputError("--at-once is for this machine; with --cluster the slots of the cluster share the candidates")
     plan = plan_of(wanted, chosen(problems[0], None, options))
-    asked = plan.shared.measured_on
-    with Progress(len(plan.planned.cells), wanted.budget) as progress, where(asked, plan.out, progress.say) as on:
-        found = room.bench(plan.planned.cells, plan.runner(progress.part, on), plan.finished, progress.event)
+    with Progress(len(plan.planned.cells), wanted.budget) as progress, running(plan, at_once, progress) as run:
+        found = room.bench(plan.planned.cells, run, plan.finished, progress.event)
         progress.say("making the table")
         told = Told(found, plan.planned, suites)
     _write(out / SUMMARY, told.as_json() + "\n")
     told.show(json_, csv_)
     room.write_bench_report(out, told.view)
     return _status(found)
+
+
+@contextmanager
+def running(plan: Plan, at_once: int, progress: Progress) -> Iterator[room.RunOne | room.Runs]:
+    """What runs the cells of a plan: one after the other here or on a cluster, or several at once."""
+    if at_once == 1:
+        with where(plan.shared.measured_on, plan.out, progress.say) as on:
+            yield lambda cell: plan.run()(cell, lambda line: progress.part(cell, line), on)
+        return
+    with TemporaryDirectory(prefix="maxcode-bench-") as folder:
+        yield room.Pool(plan.run(Path(folder, "places")), at_once, progress.evaluated)
 
 
 def suites_named(names: str) -> tuple[str, ...]:
@@ -159,13 +177,13 @@ def _told(one: Failed) -> str:
 
 
 class Progress:
-    """Which run is under way, its candidates, the time left: a live line on a terminal, plain lines elsewhere."""
+    """Which runs are under way, their candidates, the time left: a live line on a terminal, plain lines elsewhere."""
 
     def __init__(self, total: int, budget: Budget) -> None:
         self._total = total
         self._of_all = f"/{budget.candidates}" if budget.unit == "candidates" else ""
         self._head = ""
-        self._done = 0
+        self._done: dict[Cell, int] = {}
         self._display = Display()
 
     def __enter__(self) -> Progress:
@@ -179,22 +197,30 @@ class Progress:
         """A run began, is finished, or failed."""
         match event:
             case Started():
-                self._done = 0
+                self._done[event.cell] = 0
                 at = self._total - event.left + 1
                 self._head = f"{at}/{self._total} {event.cell.name}, {_duration(event.seconds_left)}"
                 self.say(self._head)
             case Done():
                 row = event.row
+                self._done.pop(row.cell, None)
                 best = str(row.best) if row.best.value > 1 else "nothing faster"
                 self._display.note(f"    {row.cell.name}: {best}, {row.candidates} candidates, {event.seconds:.0f} s")
             case Failed():
+                self._done.pop(event.cell, None)
                 self._display.note(f"    {event.cell.name} is left open: {event.error}")
 
-    def part(self, line: Line) -> None:
-        """One recorded part of the run under way."""
-        if isinstance(line, Evaluated) and self._display.is_live:
-            self._done += 1
-            self.say(f"{self._head}, {self._done}{self._of_all} candidates")
+    def part(self, cell: Cell, line: Line) -> None:
+        """One recorded part of a run under way."""
+        if isinstance(line, Evaluated):
+            self.evaluated(cell)
+
+    def evaluated(self, cell: Cell) -> None:
+        """One more candidate of a run under way."""
+        self._done[cell] = self._done.get(cell, 0) + 1
+        if self._display.is_live:
+            counts = " and ".join(f"{done}{self._of_all}" for done in self._done.values())
+            self.say(f"{self._head}, {counts} candidates")
 
     def say(self, text: str) -> None:
         """What is going on now."""

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 from typing import final
@@ -14,6 +14,7 @@ from maxcode import guided, methods
 from maxcode.bench import Cell, Planned, Row
 from maxcode.budget import Budget
 from maxcode.errors import InputError, Interrupted
+from maxcode.evaluate.lanes import share_builds
 from maxcode.problems import Source, digest, expanded
 from maxcode.record import Line
 from maxcode.request import Request, of_source
@@ -37,18 +38,31 @@ class Plan:
         """The row of a cell that is finished."""
         return room.finished(cell, self.out / cell.name, self.shared.budget)
 
-    def runner(self, watch: Callable[[Line], None], on: Where) -> room.RunOne:
-        """What runs or resumes one cell with the real evaluator, ``on`` one machine or cluster for all of them."""
+    def run(self, places: Path | None = None) -> RunCell:
+        """What runs or resumes a cell."""
+        return RunCell(self.shared, self.sources, self.out, places)
 
-        def run_one(cell: Cell) -> Row:
-            folder = self.out / cell.name
-            request = of_source(_of_column(self.shared, cell.method), self.sources[cell.problem])
-            request = replace(request, seed=cell.seed, out=folder, certificate=False)
-            if optimize_source(request, watch, on=on).stopped:
-                raise Interrupted(f"stopped in the last batch of {cell.name}, which is finished")
-            return room.read_row(cell, folder)
 
-        return run_one
+@final
+@dataclass(frozen=True, slots=True)
+class RunCell:
+    """Runs or resumes a cell with the real evaluator.  ``places``: where several processes that do so at once share
+    their places to build, so that the timing lane keeps a core to itself as beside a single one."""
+
+    shared: Request
+    sources: Mapping[str, Source]
+    out: Path
+    places: Path | None
+
+    def __call__(self, cell: Cell, watch: Callable[[Line], None], on: Where | None = None) -> Row:
+        if self.places is not None:
+            share_builds(self.places)
+        folder = self.out / cell.name
+        request = of_source(_of_column(self.shared, cell.method), self.sources[cell.problem])
+        request = replace(request, seed=cell.seed, out=folder, certificate=False)
+        if optimize_source(request, watch, on=on).stopped:
+            raise Interrupted(f"stopped in the last batch of {cell.name}, which is finished")
+        return room.read_row(cell, folder)
 
 
 @final

@@ -2,8 +2,9 @@
 
 The timing lane is a file lock, so that two maxcode processes never time at once; the kernel releases it when its holder
 dies, however it dies.  A benchmark node that holds some cores alone (``on_cores``) takes the lane of these: others may
-time on other cores meanwhile, nobody on the whole machine.  ``accounted`` tells whoever wants to know how long its work
-was in the lanes, and how long it waited for them.
+time on other cores meanwhile, nobody on the whole machine.  Places to build are those of a process, or of all that
+share them (``share_builds``).  ``accounted`` tells whoever wants to know how long its work was in the lanes, and how
+long it waited for them.
 """
 
 from __future__ import annotations
@@ -26,6 +27,7 @@ from maxcode.errors import MachineError
 LOCK = Path("/tmp/maxcode.timing.lock")
 _POLL_S = 0.01
 
+_shared: Path | None = None
 _builders: RunVar[anyio.CapacityLimiter] = RunVar("maxcode builders")
 _timers: RunVar[anyio.Lock] = RunVar("maxcode timers")
 
@@ -74,12 +76,18 @@ def accounted() -> Iterator[Ledger]:
         _ledger.reset(token)
 
 
+def share_builds(path: Path) -> None:
+    """From now on the places to build are those of all processes that named this path, not of this one alone."""
+    global _shared
+    _shared = path
+
+
 @asynccontextmanager
 async def build_lane() -> AsyncIterator[None]:
     """A place to build or verify; all cores but one, so that the timing lane keeps a core to itself."""
     ledger = _ledger.get() or Ledger()
     asked = time.monotonic()
-    async with _places():
+    async with _places(), _shared_place():
         began = time.monotonic()
         ledger.wait_s += began - asked
         try:
@@ -96,15 +104,42 @@ def _places() -> anyio.CapacityLimiter:
 
 
 @asynccontextmanager
+async def _shared_place() -> AsyncIterator[None]:
+    """One of the places that several processes share, where they do."""
+    if _shared is None:
+        yield
+        return
+    with ExitStack() as stack:
+        turn, *places = _shared_files(stack, _shared)
+        await _take(turn)  # so that who waits is next, and who wants all places gets them
+        while not any(_taken(place, fcntl.LOCK_EX) for place in places):
+            await anyio.sleep(_POLL_S)
+        fcntl.flock(turn, fcntl.LOCK_UN)
+        yield
+
+
+def _shared_files(stack: ExitStack, path: Path) -> list[int]:
+    """Descriptors of the turn and of every place, closed with the stack."""
+    count = max(1, len(os.sched_getaffinity(0)) - 1)
+    files = [_lock_file(path.with_name(f"{path.name}.{name}")) for name in ("turn", *range(count))]
+    for file in files:
+        stack.callback(os.close, file)
+    return files
+
+
+@asynccontextmanager
 async def no_builds() -> AsyncIterator[None]:
-    """Wait until this process builds and verifies nothing, and keep it so: programs timed by the wall clock may need
-    every core.  Only inside the timing lane, so that no two wait for each other."""
+    """Wait until this process, and those it shares places with, build and verify nothing, and keep it so: programs
+    timed by the wall clock may need every core.  Only inside the timing lane, so that no two wait for each other."""
     limiter = _places()
     async with AsyncExitStack() as stack:
         for _ in range(int(limiter.total_tokens)):
             borrower = object()
             await limiter.acquire_on_behalf_of(borrower)
             stack.callback(limiter.release_on_behalf_of, borrower)
+        if _shared is not None:
+            for file in _shared_files(stack.enter_context(ExitStack()), _shared):
+                await _take(file)
         yield
 
 

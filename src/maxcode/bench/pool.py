@@ -1,0 +1,180 @@
+"""Several cells at once, each in a process: while one is timed, others build, verify, or wait for a model.
+
+    parent: cells -> worker -> Row or MaxcodeError, and a word for every candidate that was evaluated
+
+A worker is a process of its own, since runs own signals, locks and event loops.  Timings exclude one another by the
+machine-wide lane.  A worker that dies (out of memory, say) leaves its cell open and is replaced; workers die with the
+parent.
+"""
+
+from __future__ import annotations
+
+import ctypes
+import os
+import signal
+import threading
+from collections.abc import Callable
+from multiprocessing import get_context
+from multiprocessing.connection import Connection, wait
+from typing import Any, Protocol, Self, TypeAlias, final
+
+from maxcode.bench.cells import Cell
+from maxcode.bench.rows import Row
+from maxcode.errors import Interrupted, MachineError, MaxcodeError, UnsafeError
+from maxcode.record import Evaluated, Line
+
+_PR_SET_PDEATHSIG = 1
+_EVALUATED = "evaluated"
+_CTRL_C = {signal.SIGINT}
+_LOOK_S = 0.2
+Found: TypeAlias = Row | MaxcodeError
+
+
+class RunWatched(Protocol):
+    """Runs a cell and tells of every recorded part.  It is sent to other processes, so it can be pickled."""
+
+    def __call__(self, cell: Cell, watch: Callable[[Line], None], /) -> Row: ...
+
+
+@final
+class Pool:
+    """``at_once`` workers that each run a cell at a time; ``evaluated`` hears of every candidate.
+
+    Ctrl-C is passed on to the workers, once for every time it was pressed: what runs is finished, then left.
+    """
+
+    def __init__(self, run: RunWatched, at_once: int, evaluated: Callable[[Cell], None]) -> None:
+        self.at_once = at_once
+        self._run = run
+        self._evaluated = evaluated
+        self._idle: list[_Worker] = []
+        self._busy: dict[Connection, tuple[_Worker, Cell]] = {}
+        self._pressed = self._passed_on = 0
+        self._before: Any = None
+
+    def __enter__(self) -> Self:
+        if threading.current_thread() is threading.main_thread():
+            self._before = signal.signal(signal.SIGINT, self._press)
+        return self
+
+    def __exit__(self, *error: object) -> None:
+        try:
+            while self._busy:
+                self._interrupt()
+                self._settle()
+        finally:
+            for worker in self._idle:
+                worker.end()
+            if self._before is not None:
+                signal.signal(signal.SIGINT, self._before)
+
+    def begin(self, cell: Cell) -> None:
+        """Have an idle worker, or a new one, run the cell."""
+        worker = self._idle.pop() if self._idle else _Worker(self._run)
+        self._busy[worker.pipe] = worker, cell
+        worker.pipe.send(cell)
+
+    def ended(self) -> tuple[Cell, Found]:
+        """Wait for the next cell to end."""
+        found = self._next()
+        if found is None:
+            raise Interrupted("stopped")
+        if isinstance(found[1], Interrupted | UnsafeError):
+            raise found[1]
+        return found
+
+    def _press(self, *_: object) -> None:
+        self._pressed += 1
+
+    def _interrupt(self) -> None:
+        self._passed_on = self._pressed
+        for worker, _ in self._busy.values():
+            worker.interrupt()
+
+    def _settle(self) -> None:
+        """Wait until all have ended, or Ctrl-C is pressed once more."""
+        while self._busy and self._next() is not None:
+            pass
+
+    def _next(self) -> tuple[Cell, Found] | None:
+        """The next cell to end; None where Ctrl-C came first."""
+        while self._pressed == self._passed_on:
+            for pipe in wait(list(self._busy), _LOOK_S):
+                assert isinstance(pipe, Connection)
+                worker, cell = self._busy[pipe]
+                found = worker.said()
+                if found == _EVALUATED:
+                    self._evaluated(cell)
+                    continue
+                del self._busy[pipe]
+                if worker.process.is_alive():
+                    self._idle.append(worker)
+                return cell, found
+        return None
+
+
+@final
+class _Worker:
+    """A process, and our end of the pipe to it."""
+
+    def __init__(self, run: RunWatched) -> None:
+        spawning = get_context("spawn")
+        self.pipe, theirs = spawning.Pipe()
+        self.process = spawning.Process(target=_serve, args=(theirs, run, os.getpid()))
+        signal.pthread_sigmask(signal.SIG_BLOCK, _CTRL_C)  # inherited: what is pressed early waits for the run
+        try:
+            self.process.start()
+        finally:
+            signal.pthread_sigmask(signal.SIG_UNBLOCK, _CTRL_C)
+        theirs.close()
+
+    def said(self) -> Any:
+        """What came through the pipe; where it has died, that its cell is left open."""
+        try:
+            return self.pipe.recv()
+        except (EOFError, OSError):
+            self.process.join()
+            status = self.process.exitcode
+            return MachineError(f"its process ended with status {status}; repeat the command, which resumes it")
+
+    def interrupt(self) -> None:
+        """Ctrl-C."""
+        if self.process.pid is not None and self.process.is_alive():
+            os.kill(self.process.pid, signal.SIGINT)
+
+    def end(self) -> None:
+        """Have it go, and wait until it has."""
+        self.pipe.close()
+        self.process.join()
+
+
+def _serve(pipe: Connection, run: RunWatched, parent: int) -> None:
+    """The life of a worker, which hears Ctrl-C only while it runs a cell: cells from the pipe until it is closed."""
+    os.setpgid(0, 0)  # Ctrl-C in the terminal is for the parent, which passes it on
+    ctypes.CDLL(None).prctl(_PR_SET_PDEATHSIG, signal.SIGKILL)
+    if os.getppid() != parent:
+        return
+
+    def watch(line: Line) -> None:
+        if isinstance(line, Evaluated):
+            pipe.send(_EVALUATED)
+
+    while True:
+        try:
+            cell = pipe.recv()
+        except EOFError:
+            return
+        pipe.send(_found(run, cell, watch))
+
+
+def _found(run: RunWatched, cell: Cell, watch: Callable[[Line], None]) -> Found:
+    try:
+        signal.signal(signal.SIGINT, signal.default_int_handler)  # the run heeds it by itself once it searches
+        signal.pthread_sigmask(signal.SIG_UNBLOCK, _CTRL_C)
+        return run(cell, watch)
+    except MaxcodeError as error:
+        return error
+    except KeyboardInterrupt:
+        return Interrupted(f"stopped before {cell.name} began to search")
+    finally:
+        signal.pthread_sigmask(signal.SIG_BLOCK, _CTRL_C)
