@@ -7,8 +7,10 @@ import sys
 from pathlib import Path
 
 import anyio
+import pytest
 
-from maxcode.evaluate.lanes import accounted, build_lane, timing_lane
+from maxcode.evaluate import lanes
+from maxcode.evaluate.lanes import accounted, build_lane, no_builds, timing_lane
 
 GREEDY = """
 import anyio, pathlib, sys
@@ -21,6 +23,23 @@ async def main():
             await anyio.sleep(0.02)
 
 anyio.run(main)
+"""
+
+BUILDING = """
+import anyio, os, pathlib, sys
+from maxcode.evaluate.lanes import build_lane, share_builds
+
+async def main(folder):
+    os.sched_setaffinity(0, sorted(os.sched_getaffinity(0))[:2])  # one place
+    share_builds(folder / "places")
+    for _ in range(15):
+        async with build_lane():
+            os.close(os.open(folder / "alone", os.O_CREAT | os.O_EXCL))
+            await anyio.sleep(0.01)
+            (folder / "alone").unlink()
+        print("built", flush=True)
+
+anyio.run(main, pathlib.Path(sys.argv[1]))
 """
 
 
@@ -83,3 +102,33 @@ def test_whoever_asks_is_told_how_long_its_tasks_worked_and_waited_in_the_lanes(
     assert built >= 0.02
     assert timed >= 0.04
     assert waited >= 0.02, "one of the two timings waited for the other"
+
+
+def building(folder: Path) -> subprocess.Popen[bytes]:
+    return subprocess.Popen([sys.executable, "-c", BUILDING, str(folder)], stdout=subprocess.PIPE)
+
+
+def test_processes_that_share_their_places_build_no_more_than_one_of_them_would(tmp_path: Path) -> None:
+    several = [building(tmp_path) for _ in range(3)]
+    assert [(one.communicate(timeout=60)[0].count(b"built"), one.returncode) for one in several] == [(15, 0)] * 3
+
+
+def test_who_wants_no_builds_waits_for_those_of_others_who_share_its_places(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(lanes, "_shared", tmp_path / "places")
+
+    async def look() -> list[bool]:
+        seen = []
+        for _ in range(5):
+            async with no_builds():
+                before = (tmp_path / "alone").exists()
+                await anyio.sleep(0.03)
+                seen.append(before or (tmp_path / "alone").exists())
+        return seen
+
+    with building(tmp_path) as other:
+        assert other.stdout is not None
+        assert other.stdout.readline() == b"built\n"
+        assert anyio.run(look) == [False] * 5
+        assert other.wait(60) == 0
