@@ -14,6 +14,7 @@ _SPACE = b" \t\n\r\x0b\x0c"
 _INTEGER = re.compile(rb"[+-]?[0-9]+")
 _DECIMAL = re.compile(rb"[+-]?([0-9]+(\.[0-9]*)?|\.[0-9]+)([eE][+-]?[0-9]+)?|[+-]?(inf|infinity|nan)", re.IGNORECASE)
 _ULPS = Fraction(8, 2**52)
+_LEAST = Fraction(math.ulp(0.0))  # what the smallest numbers are rounded to
 
 
 def tokens(text: bytes) -> list[bytes]:
@@ -53,7 +54,7 @@ def _agrees(checker: Checker, want: bytes, have: bytes) -> bool | None:
         return wanted == got
     apart = abs(Fraction(wanted) - Fraction(got))
     allowed = Fraction(checker.abs_tol) + Fraction(checker.rel_tol) * abs(Fraction(wanted))
-    if abs(apart - allowed) <= _ULPS * max(apart, allowed) and apart != 0:
+    if abs(apart - allowed) <= max(_LEAST, _ULPS * max(apart, allowed)) and apart != 0:
         return None
     return apart <= allowed
 
