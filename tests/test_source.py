@@ -41,7 +41,12 @@ def test_a_broken_text_is_still_read() -> None:
 
 def test_brackets_without_partners_end_the_reading_and_leave_the_next_text_alone() -> None:
     repeated = "int f(int n) { " + "s += 3 * a[i]4) " * 2500
-    assert parse("c", repeated).root.has_error
+    given_up = parse("c", repeated).root
+    assert given_up.has_error
+    assert given_up.end_byte == 1, "nothing of the text is in it"
+    some = parse("c", repeated[:1500]).root
+    assert some.has_error
+    assert some.end_byte == 1500, "a short one is read to its end"
     assert not parse("c", "int f(int n) { return n; }").root.has_error
 
 

@@ -98,9 +98,13 @@ async def build_lane() -> AsyncIterator[None]:
 
 def _places() -> anyio.CapacityLimiter:
     if (limiter := _builders.get(None)) is None:
-        limiter = anyio.CapacityLimiter(max(1, len(os.sched_getaffinity(0)) - 1))
+        limiter = anyio.CapacityLimiter(_all_cores_but_one())
         _builders.set(limiter)
     return limiter
+
+
+def _all_cores_but_one() -> int:
+    return max(1, len(os.sched_getaffinity(0)) - 1)
 
 
 @asynccontextmanager
@@ -120,8 +124,7 @@ async def _shared_place() -> AsyncIterator[None]:
 
 def _shared_files(stack: ExitStack, path: Path) -> list[int]:
     """Descriptors of the turn and of every place, closed with the stack."""
-    count = max(1, len(os.sched_getaffinity(0)) - 1)
-    files = [_lock_file(path.with_name(f"{path.name}.{name}")) for name in ("turn", *range(count))]
+    files = [_lock_file(path.with_name(f"{path.name}.{name}")) for name in ("turn", *range(_all_cores_but_one()))]
     for file in files:
         stack.callback(os.close, file)
     return files
