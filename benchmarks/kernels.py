@@ -1,91 +1,141 @@
 """The searches on the five kernels with the built-in policy `kernels`, at equal budget: which climbs highest?
 
-    python benchmarks/kernels.py [--budget 64] [--seeds 0 1 2] [--methods best-of-n+maxcode elites+maxcode ...]
-                                 [--problems gemm ...] [--out runs/kernels]
+    python benchmarks/kernels.py [--budget 64] [--seeds 3] [--methods best-of-n,elites+maxcode] [--at 24 64]
+                                 [--problems gemm ...] [--at-once 2] [--out runs/kernels] [--read]
 
-Every figure is the run's own confirmed rate in GFLOPS with its 95 % interval; runs resume, so repeat the command.  The
-last lines compare methods: the geometric mean over problems and seeds of the rate as a share of the best that any
-method reached on that problem, with a bootstrap interval over problems and seeds.
+Runs `maxcode bench`, whose table compares the methods, and then reads the rates from its folder: of every problem and
+method the confirmed rate in GFLOPS of the best of the first k candidates, and what it is over the original.  A figure
+is the geometric mean over seeds, with the least and the largest end of the seeds' 95 % intervals in brackets, since
+three seeds are too few for an interval of their own.  Runs resume, so repeat the command; `--read` runs nothing.  A
+batch that goes beyond k is cut there, so a run with the budget k could have confirmed another one of its last batch.
 """
 
 from __future__ import annotations
 
 import argparse
 import json
+import subprocess
 import sys
-import time
-from collections import defaultdict
+from collections import Counter
+from collections.abc import Sequence
 from pathlib import Path
 
-from maxcode.cli.progress import Progress
-from maxcode.errors import Interrupted
-from maxcode.run import Request, optimize_source
-from maxcode.stats import bootstrap, geometric_mean
+from maxcode.bench.cells import Cell, cells
+from maxcode.record import Evaluated, Settled, Stopwatch, read_events
+from maxcode.stats import geometric_mean
+from maxcode.types import Evaluation, Interval, StateId, Timing
 
 EXAMPLES = Path(__file__).parent.parent / "examples"
 PROBLEMS = ("gemm", "stencil", "trsm", "threemm", "correlation")
-METHODS = ("best-of-n", "refine", "cuda-llm", "beam", "tree", "elites")
+METHODS = ("best-of-n", *(f"{name}+maxcode" for name in ("best-of-n", "refine", "cuda-llm", "beam", "tree", "elites")))
 
 
-def one(problem: str, method: str, seed: int, options: argparse.Namespace) -> dict[str, object]:
-    out = options.out / f"{problem}-{method}-{options.budget}-{seed}"
-    request = Request(EXAMPLES / problem, policy="kernels", method=method, budget=options.budget, seed=seed, out=out,
-                      certificate=False)  # fmt: skip
-    print(f"\n{problem} {method} seed {seed}", file=sys.stderr, flush=True)
-    started = time.monotonic()
-    try:
-        with Progress(options.budget) as progress:
-            found = json.loads(optimize_source(request, progress.watch, progress.admitted).as_json())
-    except Interrupted:
-        sys.exit("interrupted; repeat the command to resume")
-    return {
-        "problem": problem,
-        "method": method,
-        "seed": seed,
-        "seconds": round(time.monotonic() - started, 1),
-        **{key: found.get(key) for key in ("speedup", "gflops", "candidates", "outcomes")},
-    }
+def run_bench(options: argparse.Namespace) -> None:
+    """`maxcode bench` on the kernels; ends this process as that one ended where it failed or was interrupted."""
+    problems = [str(EXAMPLES / name) for name in options.problems]
+    settings = [f"--methods={','.join(options.methods)}", f"--seeds={options.seeds}", f"--budget={options.budget}"]
+    command = [sys.executable, "-m", "maxcode", "bench", *problems, *settings, "--policy=kernels"]
+    ended = subprocess.run([*command, f"--at-once={options.at_once}", f"--out={options.out}"], check=False)
+    if ended.returncode:
+        sys.exit(ended.returncode)
 
 
-def shown(row: dict[str, object]) -> str:
-    speedup, rate = row["speedup"], row["gflops"]
-    assert isinstance(speedup, dict)
-    told = f"{speedup['value']:8.2f}x [{speedup['low']:.2f}, {speedup['high']:.2f}]"
-    if isinstance(rate, dict):
-        told += f"  {rate['value']:7.2f} GFLOPS [{rate['low']:.2f}, {rate['high']:.2f}] {rate['share']:.0%} of roofline"
-    return f"{row['problem']:12} {row['method']:20} {row['seed']:4} {told}  {row['seconds']} s  {row['outcomes']}"
+def best_of_first(folder: Path, counts: Sequence[int]) -> dict[int, Timing | None]:
+    """What a finished run had confirmed as the best of its first k candidates, for every k; None where nothing was."""
+    words: dict[StateId, Evaluation] = {}
+    for line in read_events(folder):
+        if isinstance(line, Evaluated):
+            words[line.at] = line.evaluation
+        elif isinstance(line, Settled):
+            words |= {(line.batch, slot): evaluation for slot, evaluation in line.evaluations.items()}
+            words |= dict([line.champion] if line.champion is not None else [])
+    timings = [words[at].timing for at in sorted(words)]
+    return {k: _best([one for one in timings[:k] if one is not None]) for k in counts}
 
 
-def compare(rows: list[dict[str, object]]) -> dict[str, str]:
-    """Method -> its mean share of the best speed-up per problem, with an interval."""
-    gains = {(r["problem"], r["method"], r["seed"]): r["speedup"]["value"] for r in rows}  # type: ignore[index]
-    best: dict[object, float] = defaultdict(float)
-    for (problem, _, _), gain in gains.items():
-        best[problem] = max(best[problem], gain)
-    shares: dict[str, list[float]] = defaultdict(list)
-    for (problem, method, _), gain in gains.items():
-        shares[str(method)].append(gain / best[problem])
-    found = {method: bootstrap(values, geometric_mean) for method, values in shares.items()}
-    ordered = sorted(found.items(), key=lambda entry: -entry[1].value)
-    return {method: f"{x.value:.3f} [{x.low:.3f}, {x.high:.3f}]" for method, x in ordered}
+def _best(timings: Sequence[Timing]) -> Timing | None:
+    leading = [one for one in timings if one.confirmed and one.significant]
+    return max(leading, key=lambda one: one.speedup.low, default=None)
+
+
+def pace(folder: Path) -> tuple[int, float]:
+    """(candidates, seconds at work) of a run."""
+    watch, count = Stopwatch(), 0
+    for line in read_events(folder):
+        watch.see(line)
+        count += isinstance(line, Evaluated)
+    return count, watch.seconds
+
+
+def over_seeds(intervals: Sequence[Interval]) -> Interval:
+    """Their geometric mean, between the least and the largest of all ends."""
+    return Interval(
+        geometric_mean([one.value for one in intervals]),
+        min(one.low for one in intervals),
+        max(one.high for one in intervals),
+    )
+
+
+def row(out: Path, problem: str, method: str, done: Sequence[Cell], counts: Sequence[int]) -> dict[str, object]:
+    """The figures of one method on one problem, over the seeds that are finished."""
+    runs = [best_of_first(out / cell.name, counts) for cell in done]
+    roofs = [one.roofline for run in runs for one in run.values() if one is not None]
+    found: dict[str, object] = {"problem": problem, "method": method, "seeds": len(runs), "roofline": max(roofs)}
+    for k in counts:
+        known = [one for run in runs if (one := run[k]) is not None]
+        if len(known) < len(runs):
+            found[f"best of {k}"] = f"confirmed in {len(known)} of {len(runs)}"
+            continue
+        rates = over_seeds([one.gflops for one in known if one.gflops is not None])
+        gains = over_seeds([one.speedup for one in known])
+        found[f"best of {k}"] = {"gflops": _told(rates), "speedup": _told(gains), "share": rates.value / max(roofs)}
+    return found
+
+
+def _told(interval: Interval) -> dict[str, float]:
+    return {"value": interval.value, "low": interval.low, "high": interval.high}
+
+
+def shown(found: dict[str, object], counts: Sequence[int]) -> str:
+    """A row of the table."""
+    words = [f"{found['problem']:12} {found['method']:20} {found['seeds']}"]
+    for figures in (found[f"best of {k}"] for k in counts):
+        if not isinstance(figures, dict):
+            words.append(f"{figures:>60}")
+            continue
+        rate, gain = (
+            f"{one['value']:6.2f} [{one['low']:.2f}, {one['high']:.2f}]"
+            for one in (figures["gflops"], figures["speedup"])
+        )
+        words.append(f"{rate:>22} {figures['share']:4.0%} {gain:>24}x")
+    return "  ".join(words)
 
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--problems", nargs="+", default=PROBLEMS)
-    parser.add_argument("--methods", nargs="+", default=[f"{name}+maxcode" for name in METHODS])
+    parser.add_argument("--methods", type=lambda names: names.split(","), default=METHODS)
     parser.add_argument("--budget", type=int, default=64)
-    parser.add_argument("--seeds", type=int, nargs="+", default=[0, 1, 2])
+    parser.add_argument("--at", type=int, nargs="+", help="numbers of candidates to read off; default: the budget")
+    parser.add_argument("--seeds", type=int, default=3)
+    parser.add_argument("--at-once", type=int, default=1)
     parser.add_argument("--out", type=Path, default=Path("runs/kernels"))
+    parser.add_argument("--read", action="store_true", help="run nothing, read what is finished")
     options = parser.parse_args()
-    rows = [one(p, m, s, options) for s in options.seeds for p in options.problems for m in options.methods]
-    print("\n".join(map(shown, rows)))
-    shares = compare(rows)
-    print("\nshare of the best speed-up reached on each problem, geometric mean with a bootstrap interval")
-    print("\n".join(f"{method:20} {told}" for method, told in shares.items()))
-    (options.out / f"table-{options.budget}.json").write_text(
-        json.dumps({"rows": rows, "shares": shares}, indent=1) + "\n"
-    )
+    if not options.read:
+        run_bench(options)
+    counts = options.at or [options.budget]
+    planned = cells(options.problems, options.methods, range(options.seeds))
+    done = [cell for cell in planned if (options.out / cell.name / "result.json").exists()]
+    of = Counter((cell.problem, cell.method) for cell in done)
+    rows = [row(options.out, p, m, [c for c in done if (c.problem, c.method) == (p, m)], counts) for p, m in sorted(of)]
+    print("\nproblem, method, seeds; GFLOPS, share of the roofline and speed-up of the best of the first", *counts)
+    print("\n".join(shown(found, counts) for found in rows))
+    paces = [pace(options.out / cell.name) for cell in done]
+    rate = 60 * sum(count for count, _ in paces) / max(1e-9, sum(seconds for _, seconds in paces))
+    print(f"\n{rate:.1f} evaluations a minute and run, {options.at_once} at once; {len(done)} of {len(planned)} runs")
+    figures = {"at": counts, "rows": rows, "evaluations a minute and run": rate, "runs": len(done)}
+    (options.out / "kernels.json").write_text(json.dumps(figures, indent=1) + "\n")
 
 
 if __name__ == "__main__":

@@ -1,11 +1,11 @@
 """Value models side by side on recorded runs, every problem held out in turn: does asking one save measurements?
 
-    python benchmarks/value.py --from runs/rollouts [--models trees constant random fastest-so-far] [--seeds 3]
+    python benchmarks/value.py --from runs/rollouts [--models trees constant random perfect ...] [--seeds 3]
                                [--folds 5] [--target max] [--edges quantile] [--out runs/value.json]
 
 Nothing is measured here: runs are replayed with the model in front (``train/figures.py`` says what each figure is).
-`random` is the mean over all orders, at equal measurements; every figure is mean [least, largest] over the seeds, which
-draw the folds and seed the models.
+`random` is the mean over all orders, at equal measurements, `perfect` knows what will come; every figure is mean
+[least, largest] over the seeds, which draw the folds and seed the models.
 
 The second table is the shift from what a model was trained on to what it is used in: trained on single paths (`refine`,
 `best-of-n`) and asked in searches that choose (`beam`, `cuda-llm`, `tree`, `elites`; the guided ones where there are
@@ -23,7 +23,7 @@ from pathlib import Path
 from typing import Any
 
 from maxcode.train.to_go.dataset import families
-from maxcode.train.to_go.evaluation import Plan, evaluate, summary, table, transferred
+from maxcode.train.to_go.evaluation import PERFECT, Plan, evaluate, summary, table, transferred
 from maxcode.train.to_go.fitting import BASELINES, MODELS, Fit
 from maxcode.train.to_go.pairs import Pair, read_pairs, run_folders
 
@@ -65,7 +65,7 @@ def wide(found: dict[str, Any]) -> str:
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--from", dest="runs", type=Path, nargs="+", required=True)
-    parser.add_argument("--models", nargs="+", default=["trees", *BASELINES], choices=list(MODELS))
+    parser.add_argument("--models", nargs="+", default=["trees", *BASELINES, PERFECT], choices=[*MODELS, PERFECT])
     parser.add_argument("--seeds", type=int, default=3)
     parser.add_argument("--folds", type=int, default=5)
     parser.add_argument("--target", choices=["max", "mean"], default="max")

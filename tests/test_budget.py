@@ -12,7 +12,7 @@ from typing import Any
 import anyio
 import pytest
 
-from maxcode.budget import Caps
+from maxcode.budget import Caps, budget_of
 from maxcode.distinct import AGAIN
 from maxcode.errors import InputError, Interrupted, ProviderError
 from maxcode.observe import compose, program
@@ -270,3 +270,27 @@ def test_a_copy_of_a_champion_that_does_not_hold_never_leads(tmp_path: Path) -> 
     assert referee.met == [(1, 0), (3, 0)]
     assert [state.outcome for state in result.reached][1:] == [Outcome.WRONG, Outcome.CORRECT, Outcome.WRONG]
     assert result.best is None
+
+
+@pytest.mark.parametrize(
+    ("words", "amount"), [("4.1M-tokens", 4_100_000), ("2.01k-tokens", 2010), ("4.02k-calls", 4020)]
+)
+def test_a_budget_with_a_fraction_of_a_thousand_is_whole(words: str, amount: int) -> None:
+    assert budget_of(words).amount == amount
+
+
+def test_a_budget_of_so_many_candidates_that_it_means_another_kind_is_refused() -> None:
+    with pytest.raises(InputError, match="less than 1,000,000 candidates"):
+        budget_of("1M")
+
+
+def test_fewer_candidates_than_a_run_has_begun_are_refused_with_the_number(tmp_path: Path) -> None:
+    def again(budget: int) -> Result:
+        policy = Scripted(write=lambda text, draw: str(draw))
+        method = Method(policy, BestOfN(n=budget, width=4), compose(program()))
+        with Record(tmp_path) as record:
+            return optimize(toy_problem(), method, Table(rule=lambda text: 1.0), Run(budget, record=record))
+
+    again(8)
+    with pytest.raises(InputError, match="begun 8 candidates already, more than --budget 6"):
+        again(6)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import shutil
 import subprocess
 import sys
 from pathlib import Path
@@ -26,6 +27,12 @@ class Known:
                 text + "/* same */"]
         chosen = made[observation.draw % 4]
         return Action(observation.state.program.with_text(chosen), f"- known({observation.draw % 4})")
+
+POLICY = 3
+
+class Wants:
+    def __init__(self, model):
+        pass
 
 class Idle:
     async def propose(self, observation):
@@ -58,6 +65,8 @@ def place(tmp_path_factory: pytest.TempPathFactory) -> Path:
     (folder / "fast.c").write_text(FAST)
     (folder / "wrong.c").write_text(SLOW.replace("+= i", "-= i"))
     (folder / "policy.py").write_text(POLICY)
+    (folder / "broken.py").write_text("def X(:\n")
+    shutil.copytree(Path(__file__).parent.parent / "examples" / "gemm", folder / "kernel")
     (folder / "tests").mkdir()
     for number, n in enumerate((10, 1000, 220_000_000, 240_000_000)):
         (folder / "tests" / f"{number:02}.in").write_text(f"{n}\n")
@@ -168,6 +177,11 @@ def test_a_run_that_finds_nothing_gives_the_original_back(place: Path) -> None:
         (("optimize", "slow.c", "--tests", "tests", "--policy", "rewritter"), "did you mean 'rewriter'"),
         (("optimize", "slow.c", "--tests", "tests", "--policy", "absent.py:X"), "no such file"),
         (("optimize", "slow.c", "--tests", "tests", "--policy", "policy.py:X"), "defines no 'X'"),
+        (("optimize", "slow.c", "--tests", "tests", "--policy", "broken.py:X"), "cannot be loaded (SyntaxError"),
+        (("optimize", "slow.c", "--tests", "tests", "--policy", "policy.py:POLICY"), "no policy: it has no `propose`"),
+        (("optimize", "slow.c", "--tests", "tests", "--policy", "policy.py:Wants"), "cannot be made without arguments"),
+        (("optimize", "slow.c", "--tests", "tests", "--checker", "exact", "--tolerance", "0.1"), "--checker float"),
+        (("optimize", "kernel", "--tolerance", "1e-6"), "a function has no tests and no checker"),
         (("optimize", "slow.c", "--tests", "tests", "--method", "cuda-lm"), "did you mean 'cuda-llm'"),
         (("optimize", "slow.c", "--tests", "tests", "--budget", "0"), "--budget"),
         (("optimize", "slow.c", "--tests", "tests", "--budget", "many"), "--budget"),

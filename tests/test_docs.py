@@ -11,14 +11,18 @@ import os
 import re
 import subprocess
 import sys
+import tomllib
+from dataclasses import fields
 from pathlib import Path
 
 import pytest
 
 from maxcode import prompts
+from maxcode.problems.description import Description, describe
 
 ROOT = Path(__file__).parent.parent
 PAGES = [ROOT / "README.md", ROOT / "CONTRIBUTING.md", *sorted((ROOT / "docs").glob("*.md"))]
+TABLES = {"checker", "limits", "tests", "function", "module"}
 BLOCK = re.compile(r"^(<!-- slow -->\n)?(`{3,})(\w*)\n(.*?)^\2$", re.MULTILINE | re.DOTALL)
 
 
@@ -74,6 +78,37 @@ def test_every_block_says_what_it_is() -> None:
     for page in PAGES:
         kinds = {tag for _, _, tag, _ in BLOCK.findall(page.read_text())}
         assert kinds <= {"python", "sh", "text", "toml", "cpp"}, f"{page}: a block of kind {kinds}"
+
+
+def test_every_table_is_toml() -> None:
+    for page in PAGES:
+        for _, _, tag, text in BLOCK.findall(page.read_text()):
+            if tag == "toml":
+                tomllib.loads(text)
+
+
+def test_the_page_of_problems_has_every_key_with_its_default() -> None:
+    text = (ROOT / "docs" / "problem.md").read_text()
+    told: dict[str, set[str]] = {}
+    for block in (block for _, _, tag, block in BLOCK.findall(text) if tag == "toml"):
+        table = tomllib.loads(block)
+        describe(table, "docs/problem.md")
+        free = {line.split("=")[0].strip() for line in block.splitlines() if "default" in line}
+        for name, values in {
+            "": table,
+            **{key: value for key, value in table.items() if isinstance(value, dict)},
+        }.items():
+            usual = Description() if not name else getattr(Description(), name)
+            told.setdefault(name, set()).update(values)
+            for key, value in values.items():
+                if key not in free | TABLES and key not in ("source", "kind"):
+                    shown = tuple(value) if isinstance(value, list) else value
+                    assert shown == getattr(usual, key), f"[{name}] {key}"
+    in_words = {"sources", "tie_break", "checker_beside"}
+    assert all(word in text for word in in_words)
+    assert told[""] | in_words | {"language"} >= {one.name for one in fields(Description)}
+    for name in TABLES:
+        assert told[name] >= {one.name for one in fields(getattr(Description(), name))}, name
 
 
 def test_the_page_of_prompts_shows_the_templates_of_today() -> None:

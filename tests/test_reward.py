@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from dataclasses import replace
 
 import pytest
 from hypothesis import given
@@ -10,7 +11,8 @@ from hypothesis import strategies as st
 
 from maxcode.reward import bank, banked, max_return, reward_to_go, speedup
 from maxcode.testing import exact_timing
-from maxcode.types import Action, Evaluation, Outcome, Step
+from maxcode.train.rewards import rate
+from maxcode.types import Action, Evaluation, Interval, Outcome, Step
 
 rewards = st.lists(st.floats(0, 100), max_size=12)
 gammas = st.floats(0.1, 1.0)
@@ -63,3 +65,14 @@ def test_the_outcomes_are_one_ordered_ladder() -> None:
     assert names == ["unparsed", "rejected", "unbuilt", *unknown, "timeout", "crashed", "wrong", "correct"]
     assert Outcome.WRONG < Outcome.CORRECT
     assert Outcome.TIMEOUT >= Outcome.UNBUILT
+
+
+def test_what_another_clock_contradicts_earns_what_that_one_says() -> None:
+    timing = exact_timing(8.0)
+    slept = replace(timing, verdict="waits", significant=False, elapsed=Interval(0.5, 0.4, 0.6))
+    assert speedup(Evaluation(Outcome.CORRECT, timing=slept)) == pytest.approx(0.5)
+    counted = replace(timing, clock="instructions", verdict="unseen", significant=False, seconds=exact_timing(0.9))
+    assert speedup(Evaluation(Outcome.CORRECT, timing=counted)) == pytest.approx(0.9)
+    rates = replace(slept, gflops=Interval(16.0, 15.0, 17.0))
+    assert rate(Evaluation(Outcome.CORRECT, timing=rates)) == Interval(1.0, 0.9375, 1.0625)
+    assert rate(Evaluation(Outcome.CORRECT, timing=replace(rates, verdict="faster"))) == rates.gflops

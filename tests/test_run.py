@@ -110,6 +110,6 @@ def test_progress_that_is_no_live_line_repeats_nothing(capsys: pytest.CaptureFix
             progress.watch(Critiqued(at=(1, slot), critique=""))
         progress.watch(Settled(batch=1))
         progress.watch(Settled(batch=2))
-    told = [line.rpartition(", ")[0] for line in capsys.readouterr().err.splitlines()[1:]]
+    told = [line.rpartition(", ")[0] for line in capsys.readouterr().err.splitlines()]
     counts = ("none yet", "1 wrong", "2 wrong")
     assert told == [f"{n}/4 candidates ({words}), nothing faster yet" for n, words in enumerate(counts)]

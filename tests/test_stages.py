@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -170,3 +171,10 @@ def test_the_usual_stages_permit_no_threads_and_end_with_everything_on_one_core(
     assert all(
         (stage.permitted or frozenset()) <= (USUAL[len(USUAL) - 1].permitted or frozenset()) for stage in USUAL.stages
     )
+
+
+def test_a_stage_permits_nothing_that_the_problem_forbids() -> None:
+    problem = Problem("p", "function", "c", Program({"k.c": KERNEL}), ProgramSpec(), permitted=frozenset({"restrict"}))
+    assert Stage("hints", frozenset({"restrict", "simd"})).of(problem).permitted == {"restrict"}
+    assert Stage("all").of(problem).permitted == {"restrict"}
+    assert Stage("all").of(replace(problem, permitted=None)).permitted is None

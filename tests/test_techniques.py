@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from maxcode.errors import InputError
-from maxcode.techniques import TECHNIQUES, cell, describe, find, forbidden, used
+from maxcode.techniques import TECHNIQUES, cell, describe, find, forbidden, innermost, used
 from maxcode.techniques.constants import constant
 from maxcode.techniques.expand import expand
 
@@ -352,3 +352,34 @@ def test_other_languages_use_nothing() -> None:
 @pytest.mark.parametrize("text", ["__attribute__((" * 20_000, "void f(){" + "for(int i=0;i<n;i++)" * 3000 + ";}"])
 def test_a_text_too_long_to_be_read_hides_something(text: str) -> None:
     assert used("c", text) == {"hidden"}
+
+
+def test_the_innermost_loop_shows_the_order_of_loops() -> None:
+    dot = "double s = 0; for (int p = 0; p < m; p++) s += A[i * m + p] * B[p * n + j]; C[i * n + j] = s;"
+    row = "for (int j = 0; j < n; j++) C[i * n + j] += A[i * m + p] * B[p * n + j];"
+    jammed = innermost("c", f"{HEAD}for (int i = 0; i < n; i++) for (int j = 0; j < n; j++) {{ {dot} }}\n}}\n")
+    streamed = innermost("c", f"{HEAD}for (int i = 0; i < n; i++) for (int p = 0; p < m; p++) {row}\n}}\n")
+    assert (jammed.loops, jammed.depth, jammed.step) == (streamed.loops, streamed.depth, streamed.step) == (3, 3, 1)
+    assert (jammed.unit, jammed.strided, jammed.fixed, jammed.sums, jammed.stores) == (1, 1, 0, 1, 0)
+    assert (streamed.unit, streamed.strided, streamed.fixed, streamed.sums, streamed.stores) == (2, 0, 1, 0, 1)
+    assert jammed.operations == streamed.operations == 2
+
+
+def test_short_loops_belong_to_the_body_around_them() -> None:
+    text = (
+        "enum { MR = 6, NV = 2, KC = 256 }; static double panel[KC * 64];\n"
+        f"{HEAD}double sum[MR][NV];\n"
+        "for (int p = 0; p < n; p += 2)\n"
+        "  for (int r = 0; r < MR; r++) for (int v = 0; v < NV; v++) sum[r][v] += A[p * MR + r] * panel[p + v];\n}\n"
+    )
+    found = innermost("c", text)
+    assert (found.loops, found.depth, found.step, found.block) == (3, 1, 2, 12)
+    assert (found.registers, found.buffer) == (12, 256 * 64)
+    assert (found.unit, found.strided, found.fixed) == (1, 1, 1)
+
+
+def test_a_place_that_follows_the_counter_strides_with_it() -> None:
+    far = innermost("c", f"{HEAD}for (int z = 0; z < n; z++) {{ int at = z * n + m; C[at] = A[at - 1]; }}\n}}\n")
+    near = innermost("c", f"{HEAD}for (int z = 0; z < n; z++) {{ int at = m * n + z; C[at] = A[at - 1]; }}\n}}\n")
+    assert (far.strided, far.unit, near.strided, near.unit) == (2, 0, 0, 2)
+    assert innermost("python", "for i in range(3): pass") == innermost("c", f"{HEAD}C[0] = A[0];\n}}\n")

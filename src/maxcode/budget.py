@@ -9,6 +9,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable
 from dataclasses import dataclass, field
+from decimal import Decimal
 from typing import Literal, final
 
 from maxcode.errors import InputError, unknown
@@ -97,9 +98,11 @@ def budget_of(words: str) -> Budget:
     if name and name not in known:
         raise unknown("unit of --budget", name, _UNITS)
     unit, scale = known[name or "candidates"]
-    amount = float(number) * {"k": 1e3, "M": 1e6, None: 1}[factor] * scale
+    amount = float(Decimal(number) * {"k": 1_000, "M": 1_000_000, None: 1}[factor]) * scale
     if unit in ("candidates", "calls", "tokens") and (amount < 1 or amount != int(amount)):
         raise InputError(f"--budget is {words}; give at least 1 {unit.removesuffix('s')}, and whole ones")
+    if unit == "candidates" and amount >= MANY:
+        raise InputError(f"--budget is {words}; give less than {MANY:,} candidates")
     if amount <= 0:
         raise InputError(f"--budget is {words}; give more than 0 {unit}")
     return Budget(amount, unit)

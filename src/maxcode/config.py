@@ -147,8 +147,16 @@ def _from_file(reference: str) -> Policy:
     path, _, name = reference.rpartition(":")
     if not Path(path).is_file():
         raise InputError(f"no such file: {path} (from the policy '{reference}'); give path/to/file.py:name")
-    found = runpy.run_path(path)
+    try:
+        found = runpy.run_path(path)
+    except Exception as error:
+        raise InputError(f"{path} cannot be loaded ({type(error).__name__}: {error}); correct it") from error
     if name not in found:
         raise InputError(f"{path} defines no '{name}'; it defines {', '.join(k for k in found if k[0] != '_')}")
-    made = found[name]
-    return cast(Policy, made() if isinstance(made, type) else made)
+    try:
+        made = found[name]() if isinstance(found[name], type) else found[name]
+    except Exception as error:
+        raise InputError(f"{reference} cannot be made without arguments ({error}); name an object of it") from error
+    if not callable(getattr(made, "propose", None)):
+        raise InputError(f"{reference} is no policy: it has no `propose` (docs/architecture.md, 'Add a policy')")
+    return cast(Policy, made)

@@ -17,7 +17,7 @@ from itertools import count
 import anyio
 
 from maxcode.batch import Job, Method, Run, expand, settle, settle_up
-from maxcode.errors import Interrupted, MaxcodeError, RecordError
+from maxcode.errors import InputError, Interrupted, MaxcodeError, RecordError
 from maxcode.reached import Reached
 from maxcode.record import Batch
 from maxcode.roles import Evaluator, Referee
@@ -61,7 +61,7 @@ def _plan(job: Job, batch: int, reached: Reached) -> list[State]:
     record = job.run.record
     selected = job.method.search.select(reached)
     if (recorded := record.batches.get(batch)) is not None:
-        return _as_recorded(recorded, selected)
+        return _as_recorded(recorded, selected, job.run)
     chosen = selected[: max(0, job.run.budget - record.planned)]
     if not chosen:
         return []
@@ -75,9 +75,14 @@ def _plan(job: Job, batch: int, reached: Reached) -> list[State]:
     return chosen
 
 
-def _as_recorded(recorded: Batch, selected: list[State]) -> list[State]:
+def _as_recorded(recorded: Batch, selected: list[State], run: Run) -> list[State]:
     chosen = selected[: len(recorded.parents)]
     if tuple(state.id for state in chosen) != recorded.parents:
+        if run.record.planned > run.budget:
+            raise InputError(
+                f"the run has begun {run.record.planned} candidates already, more than --budget {run.budget}; give at "
+                "least that many to go on, or another --out"
+            )
         raise RecordError(
             f"batch {recorded.batch} of the record was made by another search (it expanded {recorded.parents}); "
             "choose another --out, or repeat the first command"

@@ -9,14 +9,25 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from maxcode.types import Evaluation, Outcome, Step
+from maxcode.types import Evaluation, Outcome, Step, Timing
 
 
 def speedup(evaluation: Evaluation) -> float:
-    """The paper's r = f(e): the measured speed-up over the original, 0 for anything not correct or not timed."""
+    """The paper's r = f(e): the measured speed-up over the original, 0 for anything not correct or not timed.
+
+    Of a program that waits in place of working, or whose gain does not show in seconds, only that which shows counts.
+    """
     if evaluation.outcome is not Outcome.CORRECT or evaluation.timing is None:
         return 0.0
-    return evaluation.timing.speedup.value
+    return evaluation.timing.speedup.value * credit(evaluation.timing)
+
+
+def credit(timing: Timing) -> float:
+    """The share (0..1] of a speed-up that is believed: below 1 where another clock contradicts the one that decides."""
+    other = timing.elapsed if timing.verdict == "waits" else None
+    if timing.verdict == "unseen" and timing.seconds is not None:
+        other = timing.seconds.speedup
+    return min(1.0, other.value / timing.speedup.value) if other is not None else 1.0
 
 
 def max_return(rewards: Sequence[float], gamma: float = 1.0) -> float:

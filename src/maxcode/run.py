@@ -70,12 +70,13 @@ def optimize_source(
 ) -> Verdict:
     """Search for a faster version of ``request.source`` and write what was found to the run folder.
 
-    ``watch`` sees every recorded part, ``admitted`` the admission; ``say`` hears what is done when the search is over,
-    and what happens to nodes.  ``on`` is where candidates are measured, where that is open already; else what the
-    request says is opened and closed.  Raises InputError before anything is written where the input is bad.
+    ``watch`` sees every recorded part, ``admitted`` the admission; ``say`` hears what is done before and after the
+    search, and what happens to nodes.  ``on`` is where candidates are measured, where that is open already; else what
+    the request says is opened and closed.  Raises InputError before anything is written where the input is bad.
     """
     loaded, request = completed(request)
     out = _folder(request, loaded.problem)
+    say("admitting: building and checking the original")
     with where(request.measured_on, out, say) if on is None else nullcontext(on) as bench:
         verdict = _searched(loaded, request, bench, watch, admitted)
     if not request.certificate or not verdict.confirmed:

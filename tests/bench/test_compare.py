@@ -147,6 +147,13 @@ def test_budget_method_and_seed_are_what_is_compared(tmp_path: Path) -> None:
     assert differences(entrant(one), entrant(other)) == ()
 
 
+def test_what_the_problem_is_is_asked_of_a_race_alone(tmp_path: Path) -> None:
+    one, other = made(tmp_path / "one", timed(3.0, 0.01)), made(tmp_path / "other", timed(2.0, 0.01))
+    for words in (("--goal", "wall"), ("--flags", "-O2"), ("--problem", "x")):
+        refused = compare(one, other, *words).exception
+        assert isinstance(refused, InputError) and "--measure alone" in str(refused)
+
+
 def test_runs_of_other_originals_are_never_compared(tmp_path: Path) -> None:
     one, other = made(tmp_path / "one", timed(3.0, 0.01)), made(tmp_path / "other", timed(2.0, 0.01))
     (other / "original" / "toy.py").write_text("another")

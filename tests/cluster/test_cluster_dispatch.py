@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 from pathlib import Path
 
@@ -11,10 +11,10 @@ import pytest
 
 from maxcode import Evaluation, Outcome
 from maxcode.cluster import Cluster, Engine, Terms, together
-from maxcode.cluster.quarantine import FILE
+from maxcode.cluster.quarantine import FILE, Quarantine
 from maxcode.errors import MachineError
 from maxcode.testing import Exam, Table, TableNode, TableNodes, toy_problem, violations
-from maxcode.types import Action, Program
+from maxcode.types import Action, Program, State, StateId, Step
 
 PROBLEM = toy_problem("0")
 WORTH = Table({"0": 1.0, "fast": 2.0, "slow": 0.5, "killer": 3.0} | {f"p{i}": 1.0 + i / 10 for i in range(20)})
@@ -180,3 +180,63 @@ def test_every_second_of_a_slot_is_accounted_for() -> None:
     for slot in told.slots:
         assert sum(slot.seconds.values()) == pytest.approx(told.wall_s, abs=0.05)
     assert sum(slot.seconds.get("evaluating", 0.0) for slot in told.slots) >= 6 * 0.1
+
+
+def settled(cluster: Cluster, texts: Sequence[str], champion: str | None = None) -> dict[StateId, Evaluation]:
+    def state(text: str, at: StateId) -> State:
+        return State(PROBLEM, State(PROBLEM), Step(action(text), Evaluation(Outcome.CORRECT), 1.0), at)
+
+    async def ask() -> dict[StateId, Evaluation]:
+        contenders = [state(text, (2, slot)) for slot, text in enumerate(texts)]
+        leading = state(champion, (1, 0)) if champion is not None else None
+        return await cluster.evaluator().settle(PROBLEM, contenders, leading)
+
+    return anyio.run(ask)
+
+
+def test_of_contenders_that_nodes_are_lost_with_only_the_killer_falls(tmp_path: Path) -> None:
+    nodes = nodes_of(2, killers=("killer",))
+    with cluster_of(nodes, tmp_path) as cluster:
+        found = settled(cluster, ["p3", "killer", "p4"], champion="p1")
+        assert {at: one.outcome for at, one in found.items()} == {(2, 1): Outcome.QUARANTINED, (2, 2): Outcome.CORRECT}
+        assert [one.outcome for one in evaluated(cluster, "p1", "p3", "p4")] == [Outcome.CORRECT] * 3
+
+
+def test_nodes_that_are_lost_whoever_is_alone_with_them_end_the_run_and_blame_nobody(tmp_path: Path) -> None:
+    nodes = nodes_of(2, killers=("champion",))
+    nodes.nodes["n0"].table = nodes.nodes["n1"].table = Table({"champion": 4.0, "p3": 1.3, "p4": 1.4, "0": 1.0})
+    with cluster_of(nodes, tmp_path) as cluster, pytest.raises(MachineError, match="none with one contender alone"):
+        settled(cluster, ["p3", "p4"], champion="champion")
+    assert not (tmp_path / FILE).exists()
+
+
+def test_losses_that_a_program_has_come_through_since_are_forgotten(tmp_path: Path) -> None:
+    lost = Quarantine(tmp_path)
+    once, twice = Program({"toy.py": "once"}), Program({"toy.py": "twice"})
+    for program in (once, twice):
+        lost.blame(program, "n0")
+    lost.absolve(once)
+    for known in (lost, Quarantine(tmp_path)):
+        known.blame(once, "n1")
+        assert known.verdict(once) is None
+        known.absolve(once)
+    lost.blame(twice, "n1")
+    assert Quarantine(tmp_path).verdict(twice) is not None
+
+
+def test_a_group_moves_where_its_node_keeps_refusing() -> None:
+    nodes = nodes_of(2)
+    where: list[str] = []
+
+    async def grouped() -> None:
+        evaluator = cluster.evaluator()
+        with together("a"):
+            for text in ("p1", "p2"):
+                found = await evaluator.evaluate(PROBLEM, action(text))
+                assert found.node is not None
+                where.append(found.node.name)
+                nodes.nodes[where[0]].refuses = "others use 50 % of its cores"
+
+    with cluster_of(nodes, patience_s=8.0) as cluster:
+        anyio.run(grouped)
+    assert sorted(where) == ["n0", "n1"]

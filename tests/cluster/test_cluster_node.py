@@ -6,10 +6,12 @@ import math
 import subprocess
 import sys
 import time
+import unittest.mock
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import closing, contextmanager
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 import anyio
 import pytest
@@ -41,7 +43,7 @@ from maxcode.cluster.wire import (
 from maxcode.cluster.workshop import checked
 from maxcode.errors import InputError, MachineError
 from maxcode.evaluate.build import Builder
-from maxcode.types import Interval, Problem
+from maxcode.types import Evaluation, Interval, Problem
 
 STEADY = Interval(0.025, 0.0249, 0.0251)
 
@@ -102,6 +104,36 @@ def test_a_node_whose_cores_others_use_refuses_and_shares_only_where_it_is_told_
     assert isinstance(refused, Refused) and not refused.retires
     assert "others use 50 %" in refused.why and "--shared-cores" in refused.why
     assert isinstance(shared, Taken) and shared.baseline.node is not None and shared.baseline.node.shared
+
+
+def test_what_a_node_measured_while_others_used_its_cores_is_forgotten(problem: Problem) -> None:
+    parcel = pack(problem, 1)
+    order = Evaluate(key=parcel.key, permitted=None, program=problem.program.with_text(FAST))
+    busy = [0.0]
+
+    def ticks() -> dict[int, tuple[int, int]]:
+        return {0: (int(1000 * busy[0] * (time.monotonic() - start)), int(1000 * (time.monotonic() - start)))}
+
+    async def measure() -> Interval:
+        return STEADY
+
+    start = time.monotonic()
+    node = BenchNode(Cores(frozenset({0}), ticks), Calibration(), measure)
+    with closing(Station(frozenset({0}), lambda: node)) as station:
+        assert isinstance(asked(station, Admit(parcel=parcel)), Taken)
+        desk = node._workshop.desks[parcel.key]
+        known = desk.remembered()
+        evaluate = desk.harness.evaluate
+
+        async def disturbed(*words: Any) -> Evaluation:
+            found = await evaluate(*words)
+            busy[0] = 0.5
+            return found
+
+        with unittest.mock.patch.object(type(desk.harness), "evaluate", lambda _, *words: disturbed(*words)):
+            refused = asked(station, order)
+        assert isinstance(refused, Refused) and "while it measured" in refused.why
+        assert desk.remembered() == known
 
 
 def test_a_node_whose_cores_somebody_has_just_left_looks_again_and_measures(problem: Problem) -> None:

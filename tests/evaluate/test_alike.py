@@ -2,9 +2,13 @@
 
 from __future__ import annotations
 
+import os
 import time
-from collections.abc import Callable
+import unittest.mock
+from collections.abc import AsyncIterator, Callable, Sequence
+from contextlib import asynccontextmanager
 from dataclasses import replace
+from typing import Any
 
 import anyio
 import pytest
@@ -12,7 +16,7 @@ import pytest
 from maxcode.evaluate.alike import RUNS_A_SESSION, in_parts
 from maxcode.evaluate.prepare import Input
 from maxcode.evaluate.racing import Entry, Field, Track
-from maxcode.evaluate.sandbox import Blob, Sandbox
+from maxcode.evaluate.sandbox import Blob, Job, Sandbox, Session
 from maxcode.evaluate.verify import job_for, verify
 from maxcode.types import Checker, Problem, Program, ProgramSpec
 
@@ -134,3 +138,47 @@ def test_verified_runs_come_in_random_order_the_seen_first_in_sessions_as_long_a
             assert len({(part, one.seen) for part, one in order}) == len(set(parts))
         assert len({order[0][1].name for order in orders}) > 5
         assert len({order[10][1].name for order in orders}) > 5
+
+
+def test_programs_that_run_at_the_same_time_have_no_lock_to_tell_each_other_a_number_by(
+    sandbox: Sandbox, program: Callable[[str], Blob]
+) -> None:
+    """In two sessions over the same input: one holds locks at an agreed place, the other looks for them."""
+    with Blob.of(b"7\n") as given:
+        job = Job(("{artefact}",), program("locks"), given, cpu_s=1.0, wall_s=8.0)
+        said: dict[str, bytes] = {}
+
+        async def run(name: str, *words: str) -> None:
+            async with sandbox.session(job.blobs, bare=True) as session:
+                said[name] = (await session.run(replace(job, argv=("{artefact}", *words)))).stdout
+
+        async def both() -> None:
+            async with anyio.create_task_group() as group:
+                group.start_soon(run, "speaker", "say")
+                await anyio.sleep(0.7)
+                group.start_soon(run, "listener")
+
+        anyio.run(both)
+    assert said == {"speaker": b"0\n", "listener": b"0\n"}
+
+
+def test_every_session_has_copies_of_its_inputs(sandbox: Sandbox, problem: Problem, inputs: list[Input]) -> None:
+    """Who waits at a file that another session has open, too, can be seen from there."""
+    seen: list[int] = []
+    session = sandbox.session
+
+    @asynccontextmanager
+    async def watched(blobs: Sequence[Blob], **more: Any) -> AsyncIterator[Session]:
+        seen.extend(os.fstat(blob.fd).st_ino for blob in blobs)
+        async with session(blobs, **more) as opened:
+            yield opened
+
+    problem = replace(problem, language="python", spec=replace(problem.spec, checker=Checker()))
+    with Blob.of(b"print(7)\n") as artefact:
+        own = [os.fstat(blob.fd).st_ino for blob in (artefact, *(given.stdin for given in inputs))]
+        given = [replace(one, expected=b"7\n") for one in inputs]
+        with unittest.mock.patch.object(Sandbox, "session", lambda _, blobs, **more: watched(blobs, **more)):
+            anyio.run(verify, sandbox, problem, artefact, given)
+            anyio.run(Track(Field(sandbox, problem), {"original": Entry(artefact, {})}, given[:1])._pass)
+    assert len(seen) == len(set(seen)) == 2 + len(inputs) + 2
+    assert not set(seen) & set(own)

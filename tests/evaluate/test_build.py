@@ -140,3 +140,17 @@ def test_headers_not_used_lately_leave_the_disk(builder: Builder, monkeypatch: p
 
     assert kept("cstdio", "cmath", "cstdio") == {"#include <cstdio>", "#include <cmath>"}
     assert kept("cctype") == {"#include <cstdio>", "#include <cctype>"}
+
+
+def test_a_build_that_every_run_would_have_to_copy_is_refused(builder: Builder) -> None:
+    built = build(builder, "char table[80 << 20] = {1};\nint main(int n, char **) { return table[n]++; }\n")
+    assert built.artefact is None
+    assert "larger than 64 MB" in built.reason
+
+
+def test_a_build_that_was_stopped_is_tried_again(builder: Builder) -> None:
+    flags = ("-std=c++17", "-fconstexpr-ops-limit=9999999999", "-fconstexpr-loop-limit=2147483647")
+    spec = ProgramSpec(flags=flags, limits=Limits(build_s=0.5))
+    problem = Problem("bomb", "program", "cpp", Program({"a.cpp": ENDLESS}), spec)
+    first = anyio.run(builder.build, problem, problem.program, True)
+    assert anyio.run(builder.build, problem, problem.program, True) is not first

@@ -116,6 +116,11 @@ def test_what_a_child_executes_is_counted_too(
             '#include <stdio.h>\nint main(void) { for (int i = 0; i < 9000; i++) fprintf(stderr, "0123456789"); }',
             "wrote so much to its error output",
         ),
+        (
+            '#include <stdio.h>\nint main(void) { fprintf(stderr, "==1== I   refs:      1,000\\n");'
+            ' for (int i = 0; i < 9000; i++) fprintf(stderr, "0123456789"); }',
+            "wrote so much to its error output",
+        ),
     ],
 )  # fmt: skip
 def test_a_run_that_cannot_be_counted_says_why(

@@ -18,6 +18,7 @@ from maxcode.train.grpo import Asking, arguments, build_trainer, last_whole, new
 from maxcode.train.judge import Judge, StepLine
 from maxcode.train.measuring import Measuring
 from maxcode.train.model import load_tokenizer, new_model, train_tokenizer
+from maxcode.train.pretrain import last_checkpoint
 from maxcode.types import Problem, Program, ProgramSpec
 
 HERE = Path(__file__).parent
@@ -54,6 +55,31 @@ def test_a_run_that_is_killed_and_taken_up_again_equals_the_unbroken_one_bit_by_
         == list(range(6))
         == [json.loads(line)["step"] for line in told[0]]
     )
+
+
+def test_a_finished_run_keeps_its_weights_and_one_killed_while_writing_them_gets_them_again(tmp_path: Path) -> None:
+    first = driven(tmp_path)
+    assert first.returncode == 0, first.stderr
+    weights = tmp_path / "final" / "model.safetensors"
+    learned = weights.read_bytes()
+    again = driven(tmp_path)
+    assert again.returncode == 0, again.stderr
+    assert weights.read_bytes() == learned
+    weights.write_bytes(b"torn")
+    (tmp_path / "archive.json").unlink()
+    mended = driven(tmp_path)
+    assert mended.returncode == 0, mended.stderr
+    assert weights.read_bytes() == learned
+    assert mended.stdout == first.stdout
+
+
+def test_a_checkpoint_of_pre_training_that_a_kill_tore_is_passed_over(tmp_path: Path) -> None:
+    assert last_checkpoint(tmp_path / "none") is None
+    for step, state in ((5, "{}"), (10, "{}"), (15, '{"global_st'), (20, None)):
+        (tmp_path / f"checkpoint-{step}").mkdir()
+        if state is not None:
+            (tmp_path / f"checkpoint-{step}" / "trainer_state.json").write_text(state)
+    assert last_checkpoint(tmp_path) == str(tmp_path / "checkpoint-10")
 
 
 def together(folder: Path, *words: object) -> subprocess.CompletedProcess[str]:

@@ -193,6 +193,16 @@ def test_prompts_follow_the_stages_with_a_lag_of_one_step() -> None:
     assert set(later) == {0, 1}, "a share of earlier stages is rehearsed"
 
 
+def test_what_the_machine_failed_to_score_neither_promotes_nor_holds_a_problem_back() -> None:
+    lost = [replace(one, scored=False) for one in answers(0, 1, None, None, None)]
+    right, mixed = (progress(Diversity(TWO, promotion=True, shown=0.0)) for _ in range(2))
+    for step in range(6):
+        right.after(step, answers(right.standing("scale").stage, step, 3.0, 3.0))
+        mixed.after(step, [*answers(mixed.standing("scale").stage, step, 3.0, 3.0), *lost])
+    assert right.standing("scale") == mixed.standing("scale")
+    assert right.standing("scale").stage == 1
+
+
 def test_a_row_asks_the_same_however_late_it_is_fetched() -> None:
     """Trainers fetch a batch ahead, and a resumed one fetches later: neither may change a prompt."""
     early, late = progress(Diversity(TWO, shown=1.0)), progress(Diversity(TWO, shown=1.0))

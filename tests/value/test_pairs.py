@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -16,8 +18,9 @@ from maxcode.record import EVENTS, Record, check_header
 from maxcode.report.run import read_run
 from maxcode.reward import banked, reward_to_go
 from maxcode.search import Refine
-from maxcode.testing import Scripted, Table, toy_problem
+from maxcode.testing import Scripted, Table, exact_timing, toy_problem
 from maxcode.train.to_go.pairs import Pair, pairs_of, read_pairs, run_folders
+from maxcode.types import Action, Evaluation, Outcome, Problem, State, StateId
 
 
 def chain(folder: Path, rewards: list[float]) -> Path:
@@ -114,3 +117,37 @@ def test_a_folder_without_runs_is_refused_with_the_cure(tmp_path: Path) -> None:
         run_folders([tmp_path])
     several(tmp_path / "deep" / "er", ["a"])
     assert len(run_folders([tmp_path, tmp_path / "deep"])) == 2, "a folder that is named twice counts once"
+
+
+class Doubts:
+    """A referee that confirms one contender of the first batch, and refutes it at the end of the second."""
+
+    async def settle(
+        self, problem: Problem, contenders: Sequence[State], champion: State | None
+    ) -> dict[StateId, Evaluation]:
+        if champion is None:
+            return {contenders[0].id: Evaluation(Outcome.CORRECT, timing=exact_timing(2.5))}
+        return {champion.id: Evaluation(Outcome.WRONG)}
+
+
+def test_a_state_is_seen_as_it_was_before_the_referee_spoke_and_labelled_as_it_is_known_in_the_end(
+    tmp_path: Path,
+) -> None:
+    class Racing:
+        async def evaluate(self, problem: Problem, action: Action, rival: Action | None = None) -> Evaluation:
+            assert action.program is not None
+            timing = replace(exact_timing(float(action.program.text)), confirmed=False)
+            return Evaluation(Outcome.CORRECT, timing=timing)
+
+    check_header(tmp_path, {"problem": "doubts", "language": "python", "method": "refine"}, frozenset())
+    (tmp_path / "original").mkdir()
+    (tmp_path / "original" / "toy.py").write_text("1")
+    policy = Scripted(write=lambda text, draw: str(int(text) + 2))
+    with Record(tmp_path) as record:
+        method = Method(policy, Refine(depth=2), compose())
+        optimize(toy_problem("1"), method, Racing(), Run(2, record=record), Doubts())
+    first, second = pairs_in(tmp_path)
+    assert [one.reward for one in (first, second)] == [0.0, 5.0], "in the end"
+    assert first.situation.step is not None and first.situation.step.reward == 3.0, "when it was asked about"
+    assert second.situation.previous is not None and second.situation.previous.reward == 2.5, "when it was proposed"
+    assert (second.situation.u_before, second.situation.u) == (2.5, 5.0)

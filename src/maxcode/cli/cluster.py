@@ -11,7 +11,7 @@ from collections.abc import Awaitable, Callable
 import click
 
 from maxcode.cluster import keys
-from maxcode.cluster.cores import parsed
+from maxcode.cluster.cores import parsed, shown, usable
 from maxcode.cluster.dask_nodes import LOOPBACK, NodePlan
 from maxcode.cluster.dask_nodes import node as be_node
 from maxcode.cluster.dask_nodes import scheduler as start_scheduler
@@ -38,14 +38,17 @@ def node(address: str, cores: str, build_cores: str, name: str, host: str, until
     require_dask()
     where, security = parsed_address(address)
     building = parsed(build_cores) if build_cores else frozenset[int]()
-    plan = NodePlan(where, parsed(cores), building, name, host)
+    timing = parsed(cores)
+    if missing := (timing | building) - usable():
+        raise InputError(f"cores {shown(missing)} are not to be had here; give some of {shown(usable())}")
+    plan = NodePlan(where, timing, building, name, host)
     _until_stopped(lambda stop: be_node(plan, stop, security), until_eof)
 
 
 @cluster.command()
 @click.option("--host", default=LOOPBACK, show_default=True, help="The address to listen on; nodes and drivers "
               "on other machines need one they can reach.")  # fmt: skip
-@click.option("--port", default=8786, show_default=True, help="0 = any.")
+@click.option("--port", default=8786, show_default=True, type=click.IntRange(0, 65535), help="0 = any.")
 @click.option("--plain", is_flag=True, help="Without TLS off this machine: whoever reaches the port can run programs.")
 def scheduler(host: str, port: int, plain: bool) -> None:
     """Be the scheduler that nodes and drivers meet at, until interrupted."""
@@ -53,7 +56,12 @@ def scheduler(host: str, port: int, plain: bool) -> None:
     security = None if plain or host == LOOPBACK else keys.security(keys.folder(), makes=True)
 
     async def serve(stop: asyncio.Event) -> None:
-        async with await start_scheduler(host, port, security) as served:
+        try:
+            served = await start_scheduler(host, port, security)
+        except (OSError, RuntimeError) as error:
+            why = error.__cause__ or error
+            raise InputError(f"port {port} of {host} cannot be had: {why}; --port 0 takes a free one") from error
+        async with served:
             click.echo(served.address)
             await stop.wait()
 

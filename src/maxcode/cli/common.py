@@ -23,7 +23,7 @@ from maxcode.verdict import Paid, Speedup, Verdict
 
 Command = TypeVar("Command", bound=Callable[..., Any])
 
-as_json = click.option("--json", "json_", is_flag=True, help="Print one JSON object on stdout.")
+as_json = click.option("--json", "json_", is_flag=True, help="Print JSON on stdout, in place of lines.")
 
 
 def _together(*options: Callable[[Command], Command]) -> Callable[[Command], Command]:
@@ -45,10 +45,12 @@ shapes_option = click.option(
 problem_options = _together(  # what the problem is
     click.option("--tests", type=click.Path(path_type=Path), help="Folder of tests: NN.in with NN.out or NN.ans, "
                  "or input.K.txt with output.K.txt."),
-    click.option("--flags", help="Build flags in one string, in place of the language's own (-std=c++17 -O3)."),
+    click.option("--flags", help="Build flags in one string, in place of the language's own (-std=c++17 -O3, "
+                 "-std=gnu17 -O3 for C)."),
     click.option("--checker", type=click.Choice(["tokens", "exact", "float", "pie"]), help="How outputs are "
                  "compared; pie is PIE's own way, with its holes."),
-    click.option("--tolerance", type=float, help="Relative and absolute tolerance of --checker float."),
+    click.option("--tolerance", type=float, help="Relative and absolute tolerance of --checker float, "
+                 "which it implies; for programs."),
     click.option("--goal", type=click.Choice(get_args(Clock)), help="What to make less: CPU seconds (default), wall "
                  "seconds where parallelism is the point, or instructions executed, which no other load changes "
                  "(valgrind counts them; CPU seconds are measured beside)."),
@@ -73,7 +75,7 @@ model_options = _together(  # who is asked, how, and what it may cost
     click.option("--answer", type=click.Choice(get_args(Answer)), default="whole", show_default=True,
                  help="What a model is asked for: whole programs, or SEARCH/REPLACE edits (cheap for long ones)."),
     click.option("--provider", type=click.Choice(get_args(Provider)), help="Whose client to use; auto (the default) "
-                 "takes Anthropic's for names that begin with claude."),
+                 "takes Anthropic's for names that begin with claude, unless --base-url or OPENAI_BASE_URL is set."),
     click.option("--base-url", help="The endpoint of llm:MODEL, e.g. http://127.0.0.1:8000/v1.  "
                  "[default: OPENAI_BASE_URL, or the provider's own]"),
     click.option("--models", "config", type=click.Path(path_type=Path, dir_okay=False), help="A TOML file with a table "
@@ -166,6 +168,8 @@ def overrides(given: Mapping[str, Any]) -> dict[str, Any]:
     checker, tolerance = given.get("checker"), given.get("tolerance")
     if given.get("flags") is not None:
         found["flags"] = given["flags"].split()
+    if tolerance is not None and checker not in (None, "float"):
+        raise InputError(f"--tolerance goes with --checker float, not with {checker}; leave one of them out")
     if checker is not None or tolerance is not None:
         found["checker"] = {"kind": checker or "float"}
         if tolerance is not None:

@@ -43,8 +43,14 @@ def compare(first: Path, second: Path, measure: bool, force: bool, json_: bool, 
 
     Two folders of `maxcode bench` are compared method by method, on the problems and seeds that both have finished.
     """
-    options.pop("shapes")
     ground = Ground(options.pop("problem"), options.pop("tests"), overrides(options), force)
+    if options.pop("shapes"):
+        raise InputError("--shapes is not asked of two runs: theirs are those they were made with; leave it out")
+    if not measure and (ground.source or ground.tests or ground.overrides):
+        raise InputError(
+            "what the problem is (--problem, --tests, --flags, --goal, ...) is asked of --measure alone; what was "
+            "recorded is compared as it was recorded"
+        )
     if all((folder / BENCH).is_file() for folder in (first, second)):
         if measure:
             raise InputError("--measure races the winners of two runs; give two run folders, or leave it out")

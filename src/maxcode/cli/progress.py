@@ -28,7 +28,6 @@ class Progress:
 
     def __enter__(self) -> Progress:
         self._display.__enter__()
-        self._display.say("admitting: building and checking the original")
         return self
 
     def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, at: TracebackType | None) -> None:

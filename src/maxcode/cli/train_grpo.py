@@ -75,7 +75,7 @@ def demo(short: bool, **options: Any) -> None:
     """From random weights to a policy that writes matrix products, trained on their measured GFLOPS, here.
 
     Corpus by legal transformations, tokenizer, a model of 0.7 million parameters pre-trained, evaluated, trained by
-    GRPO with Staged Quality-Diversity, evaluated again; `report.html` shows all of it.  About 15 minutes on two quiet
+    GRPO with Staged Quality-Diversity, evaluated again; `report.html` shows all of it.  About ten minutes on two quiet
     cores.
     """
     name = "short.toml" if short else "demo.toml"

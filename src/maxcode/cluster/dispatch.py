@@ -175,8 +175,9 @@ class Dispatcher:
 
     def _free(self, wish: Wish) -> Slot | None:
         if wish.group and (name := self._groups.get(wish.group)) is not None:
-            slot = self._slots[name]
-            return slot if self._may(slot) else None
+            if name not in wish.avoided or wish.avoided >= self._slots.keys():
+                return self._slots[name] if self._may(self._slots[name]) else None
+            del self._groups[wish.group]  # it moves, and those of it that are still to come with it
         free = [slot for slot in self._slots.values() if self._may(slot)]
         others = [slot for slot in free if slot.name not in wish.avoided]
         if not others and any(name not in wish.avoided for name in self._slots):

@@ -2,8 +2,8 @@
 
 Three things can happen to a candidate, and only the first is worth anything to a search or a policy.  The node judged
 it: its ``Evaluation``.  The node was lost, refused, or broke: the order goes to another one.  The engine, or every
-node, failed: ``MachineError``.  A program that two nodes were lost with is not run a third time: its evaluation is
-QUARANTINED, in this run and when it is resumed (``quarantine.py``).
+node, failed: ``MachineError``.  A program that two nodes in a row were lost with is not run a third time: its
+evaluation is QUARANTINED, in this run and when it is resumed (``quarantine.py``).
 """
 
 from __future__ import annotations
@@ -48,6 +48,7 @@ from maxcode.evaluate.prepare import Admitted, Input, without
 from maxcode.types import Action, Evaluation, Machine, Problem, Program, State, StateId
 
 ATTEMPTS = 5  # of an order that nodes failed to carry out, without being lost
+SETTLINGS = 3  # of one batch, when nodes are lost meanwhile
 _SEED_BITS = 62
 
 
@@ -147,6 +148,7 @@ class Crew:
             return False
         slot.admitted.add(known.key)
         slot.strikes = 0
+        self._quarantine.absolve(known.problem.program)
         if known.taken is None:
             known.taken = taken
             self.machine = self.machine or replace(taken.machine, node=self._name)
@@ -182,6 +184,7 @@ class Crew:
         while (verdict := self._quarantine.verdict(program)) is None:
             answer = await self._carried(known, wish, encode(order), "evaluating", [program])
             if isinstance(answer, Found):
+                self._quarantine.absolve(program)
                 return answer.evaluation, Ledger(answer.build_s, answer.time_s, answer.wait_s)
         return verdict, Ledger()
 
@@ -205,26 +208,55 @@ class Crew:
     async def settle(
         self, problem: Problem, contenders: Sequence[State], champion: State | None
     ) -> tuple[dict[StateId, Evaluation], Ledger]:
-        """Who leads: all of it on one node, with builds of its own."""
+        """Who leads: all of it on one node, with builds of its own.
+
+        A node that is lost with several programs on it blames none of them: each contender is then tried alone.  The
+        champion, which has come through before, is never blamed; MachineError where nodes are lost all the same.
+        """
         await self.admit(problem)
         known = self._of(problem)
-        while True:
-            everyone = [*contenders, *([champion] if champion is not None else [])]
-            fallen = {one.id: found for one in everyone if (found := self._quarantine.verdict(one.program)) is not None}
+        for _ in range(SETTLINGS):
+            fallen = {one.id: why for one in contenders if (why := self._quarantine.verdict(one.program)) is not None}
             standing = [one for one in contenders if one.id not in fallen]
             if not standing:
                 return fallen, Ledger()
-            order = Settle(
-                shared=self._shared,
-                key=known.key,
-                permitted=problem.permitted,
-                contenders=tuple(map(contender, standing)),
-                champion=contender(champion) if champion is not None and champion.id not in fallen else None,
-            )
-            programs = [one.program for one in everyone if one.id not in fallen]
-            answer = await self._carried(known, Wish(known.key), encode(order), "settling", programs)
-            if isinstance(answer, Stands):
-                return {**fallen, **dict(answer.evaluations)}, Ledger(answer.build_s, answer.time_s, answer.wait_s)
+            answer = await self._settled(known, problem, standing, champion)
+            if answer is not None:
+                found = Ledger(answer.build_s, answer.time_s, answer.wait_s)
+                return {**fallen, **dict(answer.evaluations)}, found
+            if len(standing) > 1:
+                for one in standing:
+                    await self._comes_through(known, problem, one)
+        raise MachineError(
+            f"nodes were lost {SETTLINGS} times while they settled who leads {problem.id}, and none with one contender "
+            "alone; see their logs"
+        )
+
+    async def _settled(
+        self, known: Known, problem: Problem, contenders: Sequence[State], champion: State | None
+    ) -> Stands | None:
+        """A node's word on who leads; None where it was lost, for which a single contender is blamed."""
+        order = Settle(
+            shared=self._shared,
+            key=known.key,
+            permitted=problem.permitted,
+            contenders=tuple(map(contender, contenders)),
+            champion=contender(champion) if champion is not None else None,
+        )
+        programs = [one.program for one in contenders]
+        blamed = programs if len(programs) == 1 else []
+        answer = await self._carried(known, Wish(known.key), encode(order), "settling", blamed)
+        if not isinstance(answer, Stands):
+            return None
+        for program in programs:
+            self._quarantine.absolve(program)
+        return answer
+
+    async def _comes_through(self, known: Known, problem: Problem, one: State) -> None:
+        """Confirm a contender alone, until it comes through or is quarantined."""
+        while self._quarantine.verdict(one.program) is None:
+            if await self._settled(known, problem, [one], None) is not None:
+                return
 
     # ---------------------------------------------------------------------------------------------------- orders
 
@@ -259,6 +291,8 @@ class Crew:
             case Refused():
                 self._dispatcher.rest(slot, answer.why)
                 trying.refused_since = trying.refused_since or time.monotonic()
+                if time.monotonic() - trying.refused_since > self._patience_s / 2:
+                    trying.wish = replace(trying.wish, avoided=trying.wish.avoided | {slot.name})
                 if time.monotonic() - trying.refused_since > self._patience_s:
                     raise MachineError(f"no node would measure for {self._patience_s:.0f} s; {slot.name}: {answer.why}")
             case Failed(kind="input"):

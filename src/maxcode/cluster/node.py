@@ -122,12 +122,17 @@ class BenchNode:
             before = await self._cores.look(LOOK_AGAIN_S)
         if not shared and (why := self._cores.why_not(before)):
             return Refused(why=why)
+        known = desk.remembered() if desk is not None else {}
         try:
             found = await self._done(order, desk)
         finally:
             self._cores.leave()
         after = await self._cores.look()
         if not shared and (why := self._cores.why_not(after)):
+            if desk is not None:
+                desk.forget_since(known)
+            elif isinstance(order, Admit):
+                self._workshop.desks.pop(order.parcel.key, None)
             return Refused(why=f"while it measured, {why}")
         self._calibration.job()
         return _stamped(found, self._stamp(machine, before, after))

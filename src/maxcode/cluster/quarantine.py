@@ -1,7 +1,7 @@
 """Programs that nodes were lost with, kept in the run folder so that a resumed run knows them too.
 
-Two losses are no proof: a node may go at any time.  So a quarantined program is neither wrong nor slow; nothing is
-known of it, it is not run again, and the user is told.
+Two losses in a row are no proof: a node may go at any time.  So a quarantined program is neither wrong nor slow;
+nothing is known of it, it is not run again, and the user is told.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ LOSSES = 2
 
 
 class Loss(msgspec.Struct, frozen=True):
-    """A node that was lost while it worked on a program (``digest``)."""
+    """A node that was lost while it worked on a program (``digest``); no node: the program came through since."""
 
     node: str
     digest: str
@@ -36,15 +36,28 @@ class Quarantine:
         self._path = folder / FILE if folder is not None else None
         if self._path is not None and self._path.exists():
             for loss in _read(self._path):
-                self._lost[loss.digest].append(loss.node)
+                self._take(loss)
 
     def blame(self, program: Program, node: str) -> None:
         """A node was lost with the program on it."""
-        loss = Loss(node, program.digest)
+        self._note(Loss(node, program.digest))
+
+    def absolve(self, program: Program) -> None:
+        """An order with the program was carried out: earlier losses were not its doing."""
+        if self._lost.get(program.digest):
+            self._note(Loss("", program.digest))
+
+    def _note(self, loss: Loss) -> None:
         if self._path is not None:
             with open_lines(self._path) as file:
                 append_line(file, msgspec.json.encode(loss), FILE)
-        self._lost[loss.digest].append(node)
+        self._take(loss)
+
+    def _take(self, loss: Loss) -> None:
+        if loss.node:
+            self._lost[loss.digest].append(loss.node)
+        else:
+            self._lost.pop(loss.digest, None)
 
     def verdict(self, program: Program) -> Evaluation | None:
         """The evaluation of a quarantined program; None for any other."""

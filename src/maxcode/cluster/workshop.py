@@ -5,6 +5,7 @@ from __future__ import annotations
 import hashlib
 import shutil
 import time
+from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from typing import final
 
@@ -29,7 +30,7 @@ from maxcode.evaluate.jobs import Blob
 from maxcode.evaluate.judging import unbuilt
 from maxcode.evaluate.machine import describe
 from maxcode.evaluate.prepare import Admitted
-from maxcode.evaluate.program import ProgramEvaluator
+from maxcode.evaluate.program import Memory, ProgramEvaluator
 from maxcode.evaluate.sandbox import Sandbox
 from maxcode.evaluate.selftest import open_safe
 from maxcode.stats import RaceRule
@@ -62,6 +63,21 @@ class Desk:
         contenders = [_state(problem, one) for one in order.contenders]
         champion = _state(problem, order.champion) if order.champion is not None else None
         return await self.harness.settle(problem, contenders, champion)
+
+    def remembered(self) -> dict[Manner, Memory]:
+        """What its evaluators know of earlier measurements."""
+        usual = {Manner(): self.harness} if isinstance(self.harness, ProgramEvaluator) else {}
+        return {manner: one.remembered() for manner, one in {**self.others, **usual}.items()}
+
+    def forget_since(self, then: Mapping[Manner, Memory]) -> None:
+        """Know no more than then: what was measured since is not to be believed."""
+        if isinstance(self.harness, ProgramEvaluator):
+            self.harness.forget_since(then[Manner()])
+        for manner in [*self.others]:
+            if manner in then:
+                self.others[manner].forget_since(then[manner])
+            else:
+                del self.others[manner]
 
     def _in(self, manner: Manner) -> Harness:
         """The evaluator that measures in this manner; modules know one only."""

@@ -43,16 +43,18 @@ def in_parts(inputs: Sequence[Input]) -> list[tuple[int, Input]]:
 
 @final
 class Sessions:
-    """One session after the other for runs of the same artefact, each with a copy of it made then."""
+    """One session after the other for runs of the same artefact, each with copies of it and of its inputs made then:
+    who has a file open can learn who else has, and programs that run at the same time could tell one another answers.
+    """
 
-    def __init__(self, sandbox: Sandbox, artefact: Blob, inputs: Sequence[Input], bare: bool) -> None:
+    def __init__(self, sandbox: Sandbox, artefact: Blob, parts: Sequence[tuple[int, Input]], bare: bool) -> None:
         self._sandbox = sandbox
         self._artefact = artefact
-        self._stdin = [given.stdin for given in inputs]
+        self._parts = parts
         self._bare = bare
         self._stack = AsyncExitStack()
         self._part = -1
-        self._now: tuple[Session, Blob] | None = None
+        self._now: tuple[Session, Blob, dict[str, Blob]] | None = None
 
     async def __aenter__(self) -> Self:
         return self
@@ -62,12 +64,13 @@ class Sessions:
     ) -> None:
         await self._stack.aclose()
 
-    async def run(self, part: int, job: Job) -> Ran:
-        """Run ``job`` with the copy in place of its artefact, in the session of ``part``."""
+    async def run(self, part: int, given: Input, job: Job) -> Ran:
+        """Run ``job`` with the copies in place of its artefact and of its input, in the session of ``part``."""
         if self._now is None or part != self._part:
             await self._stack.aclose()
             copy = self._stack.enter_context(self._artefact.copy())
-            session = self._sandbox.session([copy, *self._stdin], bare=self._bare)
-            self._part, self._now = part, (await self._stack.enter_async_context(session), copy)
-        session_now, copy = self._now
-        return await session_now.run(replace(job, artefact=copy))
+            inputs = {one.name: self._stack.enter_context(one.stdin.copy()) for at, one in self._parts if at == part}
+            session = self._sandbox.session([copy, *inputs.values()], bare=self._bare)
+            self._part, self._now = part, (await self._stack.enter_async_context(session), copy, inputs)
+        session_now, copy, inputs = self._now
+        return await session_now.run(replace(job, artefact=copy, stdin=inputs[given.name]))

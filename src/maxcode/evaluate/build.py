@@ -29,7 +29,8 @@ from maxcode.languages import Language, language
 from maxcode.types import Limits, Problem, Program, Remark
 
 _DIAGNOSTICS_CAP = 16_000
-_REMARKS_KEPT = 500
+_REMARKS_KEPT, _REMARKS_READ = 500, 8 << 20
+_MOST_BYTES = 64 << 20  # of an artefact: every run has a copy of its own
 _BUILDS_KEPT, _BYTES_KEPT = 256, 512 << 20  # each holds a file descriptor and its size in memory
 _GIVEN_KEPT = 64
 _HEADERS_KEPT = 12  # on disk, 20 to 200 MB each
@@ -77,7 +78,10 @@ class Builder:
             return given
         header = None if final else await self._header(tongue, problem, program)
         key = _key(program, problem, str(header))
-        built = self._built.pop(key, None) or await self._compile(tongue, program, problem, header)
+        if (built := self._built.pop(key, None)) is None:
+            built, is_lasting = await self._compile(tongue, program, problem, header)
+            if not is_lasting:
+                return built
         self._built[key] = built  # now the latest; the one longest unused goes
         while len(self._built) > 1 and not self._fits():
             del self._built[next(iter(self._built))]
@@ -97,17 +101,26 @@ class Builder:
         size = sum(built.artefact.size for built in self._built.values() if built.artefact is not None)
         return len(self._built) <= _BUILDS_KEPT and size <= _BYTES_KEPT
 
-    async def _compile(self, tongue: Language, program: Program, problem: Problem, header: Path | None) -> Built:
+    async def _compile(
+        self, tongue: Language, program: Program, problem: Problem, header: Path | None
+    ) -> tuple[Built, bool]:
+        """What came of a build, and whether it would come again: a compiler that was stopped or killed may only have
+        had a busy machine."""
         sources = {**program.files, **support(problem)}
         argv = _command(tongue, sources, problem.spec.flags, header)
         binds = [(header, "/pch")] if header is not None else []
         ran = await self._run(argv, sources, problem.spec.limits, binds)
         if ran.ok and "{out}" not in tongue.build:
-            return Built(Blob.of(_script(program)))
+            return Built(Blob.of(_script(program))), True
         if ran.ok and "/tmp/out" in ran.files:
-            return Built(Blob.of(ran.files["/tmp/out"]), "", "", _remarks(ran.files.get("/tmp/remarks", b"")))
+            if len(ran.files["/tmp/out"]) > _MOST_BYTES:
+                why = f"the build is larger than {_MOST_BYTES >> 20} MB (a huge initialised array?)"
+                return Built(None, why), True
+            remarks = _remarks(ran.files.get("/tmp/remarks", b"")[:_REMARKS_READ])
+            return Built(Blob.of(ran.files["/tmp/out"]), "", "", remarks), True
         words = ran.stderr[:_DIAGNOSTICS_CAP].decode(errors="replace").strip()
-        return Built(None, _failure(ran, problem.spec.limits), words)
+        is_lasting = ran.ending not in ("timeout", "signal") and not ran.out_of_memory
+        return Built(None, _failure(ran, problem.spec.limits), words), is_lasting
 
     async def _run(
         self, argv: tuple[str, ...], sources: Mapping[str, str], limits: Limits, binds: list[tuple[Path, str]]

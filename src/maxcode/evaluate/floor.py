@@ -8,6 +8,7 @@ once per boot of a machine and kept in the cache folder.
 from __future__ import annotations
 
 import contextlib
+import secrets
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import final
@@ -16,6 +17,7 @@ import msgspec
 
 from maxcode.errors import MachineError
 from maxcode.evaluate.function import empty_driver, spec_of
+from maxcode.evaluate.lanes import timing_lane
 from maxcode.evaluate.prepare import Admitted
 from maxcode.evaluate.sandbox import Blob, Job, Sandbox
 from maxcode.evaluate.verify import job_for
@@ -46,7 +48,7 @@ async def process_floor(sandbox: Sandbox) -> Floor:
     with contextlib.suppress(OSError, msgspec.MsgspecError):
         return msgspec.json.decode(path.read_bytes(), type=Floor)
     found = await _measured(sandbox)
-    scratch = path.with_suffix(".new")
+    scratch = path.with_suffix(f".{secrets.token_hex(4)}")
     scratch.write_bytes(msgspec.json.encode(asdict(found)))
     scratch.replace(path)
     return found
@@ -86,7 +88,7 @@ async def _measured(sandbox: Sandbox) -> Floor:
     size = _READ_MB << 20
     program = await _built(sandbox, "floor.c", (_HERE / "floor.c").read_text())
     with program as artefact, Blob.of(b"") as nothing, Blob.of(b"7\n" * (size // 2)) as much:
-        async with sandbox.session([artefact, nothing, much], bare=True) as session:
+        async with timing_lane(), sandbox.session([artefact, nothing, much], bare=True) as session:
             seconds = {
                 given.size: min(
                     [(await session.run(Job(("{artefact}",), artefact, given))).cpu_s for _ in range(_RUNS)]

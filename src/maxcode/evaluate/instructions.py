@@ -69,6 +69,8 @@ async def counted(sandbox: Sandbox, problem: Problem, artefact: Blob, given: Inp
     async with sandbox.session(job.blobs, sources={}) as session:
         ran = await session.run(job)
     total = sum(int(found.replace(b",", b"")) for found in _COUNT.findall(ran.stderr))
+    if len(ran.stderr) >= STDERR_KEPT:  # the count, which comes last, is cut off: what is there is the program's
+        raise Uncounted("it wrote so much to its error output that the count is not among it")
     if not ran.ok or ran.left_over or not total:
         raise Uncounted(_trouble(ran))
     return Counted(total, ran.stdout)
@@ -93,6 +95,4 @@ def _trouble(ran: Ran) -> str:
         return f"under valgrind it ended by {ran.ending} {ran.code}"
     if ran.left_over:
         return f"it left {ran.left_over} processes running, whose instructions nobody counted"
-    if len(ran.stderr) >= STDERR_KEPT:
-        return "it wrote so much to its error output that the count is not among it"
     return "valgrind gave no count"

@@ -66,11 +66,7 @@ class Blob:
     def of(cls, source: bytes | Path) -> Self:
         """A blob with these bytes, or those of a file; InputError when the file cannot be read."""
         data = source if isinstance(source, bytes) else _read_file(source)
-        fd = _memory_file()
-        with open(fd, "wb", closefd=False) as file:
-            file.write(data)
-        _seal(fd)
-        return cls(fd, len(data), hashlib.sha256(data).hexdigest())
+        return cls(_filled(data), len(data), hashlib.sha256(data).hexdigest())
 
     @property
     def path(self) -> Path:
@@ -82,8 +78,9 @@ class Blob:
         return _contents(self.fd, self.size)
 
     def copy(self) -> Self:
-        """Another blob with the same bytes, made now: the age of a file is one thing that a program can see."""
-        return type(self).of(self.read())
+        """Another blob with the same bytes, made now: a program can see how old a file is, and who else waits at it."""
+        fd = _filled(self.read())
+        return type(self)(fd, self.size, self.sha256)
 
     def close(self) -> None:
         """Give the memory back; the blob cannot be used any more."""
@@ -324,6 +321,15 @@ def _seal(fd: int) -> None:
                 os.close(fd)
                 raise MachineError(f"cannot seal a memory file: {error.strerror}") from error
             time.sleep(_SEAL_WAIT_S)
+
+
+def _filled(data: bytes) -> int:
+    """A sealed memory file with these bytes."""
+    fd = _memory_file()
+    with open(fd, "wb", closefd=False) as file:
+        file.write(data)
+    _seal(fd)
+    return fd
 
 
 def _memory_file() -> int:

@@ -9,8 +9,9 @@ alike.  ``Referee``: at the end of a batch, who leads, on fresh pairs and fresh 
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import replace
+from collections.abc import AsyncIterator, Sequence
+from contextlib import asynccontextmanager
+from dataclasses import dataclass, replace
 from functools import partial
 from typing import final
 
@@ -57,7 +58,17 @@ from maxcode.types import Action, Evaluation, Feedback, Outcome, Problem, Progra
 
 PLAYOFF_PAIRS = 15  # between two that are both faster than the original, a near tie is not worth more
 LEAST_TESTS = 1
+REMEMBERED = 1 << 14  # timings: a training run asks for millions of candidates
 _CHECK = "; check that the tests belong to it, and the checker"
+
+
+@final
+@dataclass(frozen=True, slots=True)
+class Memory:
+    """Timings by problem and artefact: races, which a twin takes over, and confirmations, which happen once."""
+
+    timings: dict[str, Timing]
+    confirmations: dict[str, Timing]
 
 
 @final
@@ -120,6 +131,14 @@ class ProgramEvaluator:
         other = ProgramEvaluator(self._sandbox, self._builder, rule, self.seed, profiles)
         other._admitted, other._remembers = self._admitted, remembers
         return other
+
+    def remembered(self) -> Memory:
+        """What it knows of earlier races and confirmations."""
+        return Memory(dict(self._timings), dict(self._confirmations))
+
+    def forget_since(self, then: Memory) -> None:
+        """Know no more than then: what was measured since is not to be believed."""
+        self._timings, self._confirmations = dict(then.timings), dict(then.confirmations)
 
     # ------------------------------------------------------------------------------------------------- admission
 
@@ -245,7 +264,7 @@ class ProgramEvaluator:
         program, built, verified = candidate
         assert built.artefact is not None
         key = f"{identity(problem)} {built.artefact.sha256}"
-        async with self._racing.setdefault(key, anyio.Lock()):  # a twin waits for this race in place of its own
+        async with self._alone(key):  # a twin waits for this race in place of its own
             timing = self._timings.get(key)
             if timing is None:
                 entries = self._sides(admitted, Entry(built.artefact, verified.outputs))
@@ -259,8 +278,19 @@ class ProgramEvaluator:
                     "beaten",
                     "busy",
                 ):  # which are about that rival and that hour, not about it
-                    self._timings[key] = timing
+                    _keep(self._timings, key, timing)
         return with_timing(found, timing, admitted)
+
+    @asynccontextmanager
+    async def _alone(self, key: str) -> AsyncIterator[None]:
+        """Nobody else races the same artefact meanwhile."""
+        lock = self._racing.setdefault(key, anyio.Lock())
+        async with lock:
+            try:
+                yield
+            finally:
+                if not lock.statistics().tasks_waiting:
+                    self._racing.pop(key, None)
 
     async def _race(self, admitted: Admitted, entries: dict[Side, Entry], beside: dict[Side, Entry]) -> Timing:
         """The race; a rival that gives a wrong output is left out of it, and costs the candidate nothing."""
@@ -348,9 +378,16 @@ class ProgramEvaluator:
                 return wrong_while_timed(found, wrong)
             if timing.verdict == "busy":
                 return with_timing(found, timing, admitted)
-            self._confirmations[key] = timing
+            _keep(self._confirmations, key, timing)
         timed = with_timing(found, self._confirmations[key], admitted)
         return await self._examiner.examined(admitted, state.program, entry.artefact, timed)
+
+
+def _keep(known: dict[str, Timing], key: str, timing: Timing) -> None:
+    """Remember a timing; of very many the first are forgotten."""
+    known[key] = timing
+    while len(known) > REMEMBERED:
+        del known[next(iter(known))]
 
 
 _ALONE = "; if it starts processes, which no program can in tier 2 of the sandbox, give it tier 1 (docs/measuring.md)"

@@ -12,12 +12,12 @@ from __future__ import annotations
 
 import random
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from contextlib import AsyncExitStack
+from contextlib import AsyncExitStack, ExitStack, suppress
 from dataclasses import dataclass, replace
 from operator import attrgetter
 from typing import Literal, Protocol, final
 
-from maxcode.errors import MachineError
+from maxcode.errors import InputError, MachineError
 from maxcode.evaluate.function import Inputs
 from maxcode.evaluate.lanes import no_builds, timing_lane
 from maxcode.evaluate.prepare import Input
@@ -32,6 +32,7 @@ SHORT_PASS_S = 0.060
 WAITING = 0.95  # a speed-up by the wall clock below this is a loss, whatever the CPU time says
 CONFIRM_LEAST, CONFIRM_MOST, CONFIRM_TARGET = 15, 60, 0.02
 SINGLE_PAIRS = 15
+DRAWS = 3  # of inputs for which the original gives no number, in a row
 AHEAD = 8  # passes whose inputs are made in one session: to start one takes longer than to make them
 
 TICK_S = 1e-6  # of the clock of a process that has ended
@@ -55,6 +56,10 @@ class WrongOutput(Exception):
         super().__init__(f"while being timed on {given.name if given.seen else 'a held-out test'}: {how}")
         self.side = side
         self.late = late
+
+
+class _Undefined(Exception):
+    """The original itself gave NaN or infinity on the inputs that were drawn: nothing follows for anybody else."""
 
 
 @final
@@ -125,9 +130,9 @@ class Track:
 
     async def pair(self) -> Pair:
         """One pass by every side, two where they are short; WrongOutput when a run is not right."""
-        passes = [await self._pass()]
+        passes = [await self._defined_pass()]
         if sum(given.seconds for given in self._timed) < SHORT_PASS_S:
-            passes.append(await self._pass())
+            passes.append(await self._defined_pass())
         names = [given.name for given in self._timed]
         clock = attrgetter("cpu_s" if self._field.clock == "cpu" else "wall_s")
         sides = tuple(self._entries)
@@ -136,22 +141,33 @@ class Track:
             {side: min(sum(one[side, name].wall_s for name in names) for one in passes) for side in sides},
         )
 
+    async def _defined_pass(self) -> dict[tuple[Side, str], Ran]:
+        """A pass on inputs for which the original has an answer."""
+        for _ in range(DRAWS):
+            with suppress(_Undefined):
+                return await self._pass()
+        names = ", ".join(given.name for given in self._timed)
+        raise InputError(
+            f"the original gives NaN or infinity again and again at {names}; write an inputs.c that avoids that"
+        )
+
     async def _pass(self) -> dict[tuple[Side, str], Ran]:
-        timed = [await self._renewed(given) for given in self._timed]
-        runs = [(side, given) for side in self._entries for given in timed]
-        self._order.shuffle(runs)
-        async with AsyncExitStack() as stack:
-            fresh = {side: stack.enter_context(entry.artefact.copy()) for side, entry in self._entries.items()}
+        with ExitStack() as own:
+            timed = [await self._renewed(given, own) for given in self._timed]
+            runs = [(side, given) for side in self._entries for given in timed]
+            self._order.shuffle(runs)
+            fresh = {side: own.enter_context(entry.artefact.copy()) for side, entry in self._entries.items()}
             blobs = [*fresh.values(), *(given.stdin for given in timed)]
-            session = await stack.enter_async_context(self._sandbox.session(blobs, bare=self._bare))
-            found = {(side, given.name): await self._run(session, side, fresh[side], given) for side, given in runs}
-        for given in timed:
-            await self._check(given, {side: found[side, given.name].stdout for side in self._entries})
+            async with self._sandbox.session(blobs, bare=self._bare) as session:
+                found = {(side, given.name): await self._run(session, side, fresh[side], given) for side, given in runs}
+            for given in timed:
+                await self._check(given, {side: found[side, given.name].stdout for side in self._entries})
         return found
 
-    async def _renewed(self, given: Input) -> Input:
+    async def _renewed(self, given: Input, own: ExitStack) -> Input:
+        """The input of this pass alone: fresh where it can be made, else a copy that nobody else has open."""
         if self._field.inputs is None or given.shape is None:
-            return given
+            return replace(given, stdin=own.enter_context(given.stdin.copy()))
         return replace(given, stdin=await self._field.inputs.fresh(given.shape, ahead=AHEAD), expected=None)
 
     async def _run(self, session: Session, side: Side, artefact: Blob, given: Input) -> Ran:
@@ -171,8 +187,15 @@ class Track:
             outputs = {side: output for side, output in outputs.items() if side != "original"}
         for side, output in outputs.items():
             known = given.shape is None and output == self._entries[side].outputs.get(given.name)
-            if not known and not await is_accepted(self._sandbox, self._problem, given, output):
-                raise WrongOutput(side, given, "gave a wrong output")
+            if known or await is_accepted(self._sandbox, self._problem, given, output):
+                continue
+            if given.shape is not None and not await self._is_defined(given):
+                raise _Undefined
+            raise WrongOutput(side, given, "gave a wrong output")
+
+    async def _is_defined(self, given: Input) -> bool:
+        """Whether the original's own outputs can be compared with anything: NaN and infinity cannot."""
+        return await is_accepted(self._sandbox, self._problem, given, given.expected or b"")
 
 
 async def race(field: Field, entries: Mapping[Side, Entry], timed: Sequence[Input], rule: RaceRule) -> Timing:

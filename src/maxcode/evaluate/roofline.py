@@ -15,6 +15,7 @@ from typing import final
 from maxcode.errors import InputError
 from maxcode.evaluate.function import Shape
 from maxcode.evaluate.jobs import Blob, Job
+from maxcode.evaluate.lanes import timing_lane
 from maxcode.evaluate.machine import cache_bytes
 from maxcode.evaluate.sandbox import Sandbox
 from maxcode.types import FunctionSpec
@@ -75,7 +76,7 @@ async def _measured(sandbox: Sandbox, name: str, size: int = 0) -> list[str]:
     if "/tmp/out" not in built.files:
         raise InputError(f"{name} does not build here: {built.stderr.decode(errors='replace')[:500]}")
     with Blob.of(built.files["/tmp/out"]) as artefact:
-        async with sandbox.session([artefact], bare=True) as session:
+        async with timing_lane(), sandbox.session([artefact], bare=True) as session:
             ran = await session.run(Job(("{artefact}", str(size)), artefact, memory_mb=256 + (size >> 20)))
     if not ran.ok:
         raise InputError(f"{name} does not run here: it ended by {ran.ending} {ran.code}")

@@ -329,6 +329,7 @@ static int session(int fd) {
     if (syscall(SYS_close_range, 3, FIRST_FREE - 1, 0)) die("close_range");
     prctl(PR_SET_DUMPABLE, 0, 0, 0, 0);
     default_signals();
+    signal(SIGPIPE, SIG_IGN); /* a program may close the pipe that the shim speaks into; as process 1 it would not die */
     prepare_told();
     for (int mode = BUILDS; mode <= CALLS; mode *= 2)
         make_filter(&filters[mode], (enum mode)mode), make_filter(&filters[mode | DEVICE], (enum mode)(mode | DEVICE));

@@ -46,7 +46,7 @@ static const struct allowed allowed[] = {
     /* files, of which none can be written but in a build */
     {ALL, INTS(SYS_read, SYS_write, SYS_pread64, SYS_pwrite64, SYS_readv, SYS_writev, SYS_preadv, SYS_pwritev,
                SYS_preadv2, SYS_pwritev2, SYS_lseek, SYS_close, SYS_close_range, SYS_dup, SYS_dup3, SYS_fcntl,
-               SYS_flock, SYS_ioctl, SYS_ftruncate, SYS_truncate, SYS_fsync, SYS_fdatasync, SYS_sendfile,
+               SYS_ioctl, SYS_ftruncate, SYS_truncate, SYS_fsync, SYS_fdatasync, SYS_sendfile,
                SYS_copy_file_range, SYS_openat, SYS_openat2, SYS_newfstatat, SYS_fstat, SYS_statx, SYS_statfs,
                SYS_fstatfs, SYS_faccessat, 439 /* faccessat2 */, SYS_readlinkat, SYS_getdents64, SYS_getcwd,
                SYS_chdir, SYS_fchdir, SYS_umask, SYS_mkdirat, SYS_unlinkat, SYS_renameat, SYS_renameat2, SYS_linkat,
@@ -76,8 +76,8 @@ static const struct allowed allowed[] = {
                SYS_sched_get_priority_min, SYS_sched_rr_get_interval, SYS_getcpu, SYS_getpriority)},
     /* children; and holes in a function's outputs, which the shim would fill */
     {FORKING, INTS(SYS_execve, SYS_fallocate)},
-    /* every pipe has a number of the whole machine's */
-    {HOSTED, INTS(SYS_pipe2, SYS_splice, SYS_tee, SYS_vmsplice)},
+    /* every pipe has a number of the whole machine's; a lock is seen by all who have the file open */
+    {HOSTED, INTS(SYS_pipe2, SYS_splice, SYS_tee, SYS_vmsplice, SYS_flock)},
     /* what is kept in an inode, and pidfds, numbered likewise */
     {BUILDS, INTS(SYS_fchmod, SYS_fchmodat, 452 /* fchmodat2 */, SYS_fchown, SYS_fchownat, SYS_utimensat, SYS_mknodat,
                   434 /* pidfd_open */, 424 /* pidfd_send_signal */, SYS_sync, SYS_syncfs, SYS_sync_file_range)},
@@ -109,6 +109,10 @@ struct condition {
 #define WHOLE 0xffffffffu
 #define NEW_NAMESPACES 0x7e020000u /* every CLONE_NEW... flag that clone() takes */
 #define SHARED_ANONYMOUS (MAP_SHARED | MAP_ANONYMOUS) /* MAP_SHARED_VALIDATE has the bit too */
+#define DESCRIPTORS                                                                                               \
+    F_DUPFD, F_DUPFD_CLOEXEC, F_GETFD, F_SETFD, F_GETFL, F_SETFL, F_GETOWN, F_SETOWN, F_GETOWN_EX, F_SETOWN_EX,       \
+        F_GETSIG, F_SETSIG, F_GETPIPE_SZ, F_SETPIPE_SZ, F_GET_SEALS, F_GET_RW_HINT, 1027 /* F_DUPFD_QUERY */
+#define LOCKS F_GETLK, F_SETLK, F_SETLKW, F_OFD_GETLK, F_OFD_SETLK, F_OFD_SETLKW
 #define CLOCKS_OF_1 0xfffffff0u /* the shim's processor time, which tells what earlier runs gave it to do */
 
 static const struct condition conditions[] = {
@@ -117,10 +121,9 @@ static const struct condition conditions[] = {
      WORDS(TCGETS, 0x802c542a, TIOCGPGRP, TIOCGWINSZ, FIONREAD, FIONBIO, FIONCLEX, FIOCLEX, 0x40049409, 0x80086601,
            0xc020660b)},
     /* descriptors, their flags, locks and owners; the room of a pipe; which seals and hint, but setting neither */
-    {SYS_fcntl, ALL, ONE_OF, 1, WHOLE,
-     WORDS(F_DUPFD, F_DUPFD_CLOEXEC, F_GETFD, F_SETFD, F_GETFL, F_SETFL, F_GETLK, F_SETLK, F_SETLKW, F_OFD_GETLK,
-           F_OFD_SETLK, F_OFD_SETLKW, F_GETOWN, F_SETOWN, F_GETOWN_EX, F_SETOWN_EX, F_GETSIG, F_SETSIG, F_GETPIPE_SZ,
-           F_SETPIPE_SZ, F_GET_SEALS, F_GET_RW_HINT, 1027 /* F_DUPFD_QUERY */)},
+    {SYS_fcntl, HOSTED, ONE_OF, 1, WHOLE, WORDS(DESCRIPTORS, LOCKS)},
+    /* a lock's range holds a number of 126 bits, for whoever has the same file open at the time: /dev/null, say */
+    {SYS_fcntl, COMPILED, ONE_OF, 1, WHOLE, WORDS(DESCRIPTORS)},
     /* its name, its end, its rights, its clock; what a processor has; names of mappings; its tracer: there is none */
     {SYS_prctl, ALL, ONE_OF, 0, WHOLE,
      WORDS(PR_SET_NAME, PR_GET_NAME, PR_SET_PDEATHSIG, PR_GET_PDEATHSIG, PR_SET_DUMPABLE, PR_GET_DUMPABLE,

@@ -15,7 +15,7 @@ from contextlib import AbstractContextManager
 from pathlib import Path
 from typing import Protocol
 
-from maxcode.errors import InputError, UnsafeError
+from maxcode.errors import InputError
 from maxcode.evaluate.jobs import Job, Ran
 
 SANDBOX_UID = 64001  # from the range that Debian reserves; nobody's; also in shim_landlock.h
@@ -77,6 +77,6 @@ def wanted() -> str:
 
 
 def refuse_unsafe(purpose: str) -> None:
-    """UnsafeError where results of no sandbox would be taken for more than they are."""
+    """InputError where results of no sandbox would be taken for more than they are."""
     if wanted() == UNSAFE:
-        raise UnsafeError(f"{purpose} takes no results made without a sandbox; leave --unsafe-no-sandbox away")
+        raise InputError(f"{purpose} takes no results made without a sandbox; leave --unsafe-no-sandbox out")

@@ -72,10 +72,11 @@ async def verify(
     found: dict[str, CaseResult] = {}
     outputs: dict[str, bytes] = {}
     failures = 0
-    async with Sessions(sandbox, artefact, inputs, language(problem.language).bare) as sessions:
-        for part, given in in_parts(inputs):
+    parts = in_parts(inputs)
+    async with Sessions(sandbox, artefact, parts, language(problem.language).bare) as sessions:
+        for part, given in parts:
             job = job_for(problem, artefact, given)
-            ran = await sessions.run(part, job)
+            ran = await sessions.run(part, given, job)
             outcome, detail = await _judge(problem, given, ran, job)
             if outcome is Outcome.CORRECT and problem.spec.checker.kind == "command" and given.expected is not None:
                 outcome, detail = await _ask_command(sandbox, problem, given, ran.stdout)

@@ -9,7 +9,7 @@
     [limits]   run_s, build_s, memory_mb, output_mb, processes
     kind = "function", [function] ...  # a function in place of a whole program: function.py
     kind = "module", [module] device = "cpu", tolerance, constants = { batch_size = 16 }    # a KernelBench file
-    permitted = ["simd", "tiling"]     # the techniques allowed (techniques.py); all where the key is missing
+    permitted = ["simd", "tiling"]     # the techniques allowed (techniques/__init__.py); all where the key is missing
     [tests]    folder, seen = ["0*"], held_out = ["1*"], generator = ["python3", "gen.py", "{seed}"], generated
                size, made             # of generated inputs, where the generator takes {size}; inputs nobody is shown
 

@@ -24,7 +24,7 @@ from maxcode.problems.kernelbench import is_contract
 from maxcode.problems.mixture import is_mixture
 from maxcode.problems.suite import Given, Origin
 from maxcode.problems.suites import given, is_named
-from maxcode.types import Case, Clock, ModuleSpec, Problem, Program, ProgramSpec
+from maxcode.types import Case, Checker, Clock, ModuleSpec, Problem, Program, ProgramSpec
 
 _SCRIPT = re.compile(r"[^-{].*\.(py|sh|pl|rb|js|lua|awk)")
 
@@ -120,6 +120,12 @@ def _unused_description(source: Path) -> list[str]:
 
 def _assemble(found: Description, material: _Material, name: str) -> Loaded:
     base = material.base
+    if found.kind != "program" and (material.tests is not None or found.checker != Checker()):
+        table = "module" if found.kind == "module" else "function"
+        raise InputError(
+            f"a {found.kind} has no tests and no checker of its own (--tests, --checker, --tolerance): its original is "
+            f"the oracle; give [{table}] tolerance in {DESCRIPTION}"
+        )
     program = material.program or Program({path: _read_source(base, path) for path in found.paths})
     tongue = language(found.language) if found.language else language_of(program.name)
     flags = tongue.default_flags if found.flags is None else found.flags

@@ -40,8 +40,9 @@ ORIGINAL = "original"
 @final
 @dataclass(frozen=True, slots=True)
 class Slot:
-    """A candidate that was launched; parts are None while they are open.  ``settled``: its batch is final.  What a cap
-    had dropped was never launched."""
+    """A candidate that was launched; parts are None while they are open.  ``evaluation`` is the record's last word on
+    it, ``words`` all of them in order: (the batch at whose end it was said, evaluation), the first by the evaluator.
+    ``settled``: its batch is final.  What a cap had dropped was never launched."""
 
     at: StateId
     parent: StateId
@@ -50,6 +51,11 @@ class Slot:
     critique: str
     value: float | None
     settled: bool
+    words: tuple[tuple[int, Evaluation], ...] = ()
+
+    def known_in(self, batch: int) -> Evaluation | None:
+        """The last word there was while ``batch`` was under way."""
+        return next((word for said, word in reversed(self.words) if said < batch), None)
 
     @property
     def timing(self) -> Timing | None:
@@ -199,7 +205,9 @@ def _slots(lines: Sequence[Line]) -> list[Slot]:
     critiques = {line.at: line.critique for line in lines if isinstance(line, Critiqued)}
     settled = {line.batch: line for line in lines if isinstance(line, Settled)}
     batches = {line.batch: line for line in lines if isinstance(line, Batch)}
-    refuted = dict(line.champion for line in settled.values() if line.champion is not None)
+    refuted = {
+        at: (line.batch, anew) for line in settled.values() if line.champion is not None for at, anew in [line.champion]
+    }
     found: list[Slot] = []
     for batch in sorted(batches):
         end = settled.get(batch)
@@ -207,11 +215,14 @@ def _slots(lines: Sequence[Line]) -> list[Slot]:
             if end is not None and slot in end.dropped:
                 continue
             at = (batch, slot)
-            anew = refuted.get(at) or (end.evaluations.get(slot) if end is not None else None)
+            words = [(batch - 1, evaluations[at])] if at in evaluations else []
+            words += [(batch, end.evaluations[slot])] if end is not None and slot in end.evaluations else []
+            words += [refuted[at]] if at in refuted else []
             value = end.values[slot] if end is not None and slot < len(end.values) else None
-            evaluation = anew if anew is not None else evaluations.get(at)
+            evaluation = words[-1][1] if words else None
             final = end is not None and evaluation is not None and at in actions
-            found.append(Slot(at, parent, actions.get(at), evaluation, critiques.get(at, ""), value, final))
+            critique = critiques.get(at, "")
+            found.append(Slot(at, parent, actions.get(at), evaluation, critique, value, final, tuple(words)))
     return found
 
 

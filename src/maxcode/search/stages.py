@@ -31,8 +31,9 @@ class Stage:
     permitted: frozenset[str] | None = None
 
     def of(self, problem: Problem) -> Problem:
-        """The problem with what this stage permits."""
-        return replace(problem, permitted=self.permitted)
+        """The problem with what both it and this stage permit."""
+        both = [one for one in (problem.permitted, self.permitted) if one is not None]
+        return replace(problem, permitted=frozenset.intersection(*both) if both else None)
 
 
 @final

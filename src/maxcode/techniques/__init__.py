@@ -23,7 +23,9 @@ from typing import TypeVar, final
 
 from maxcode.errors import unknown
 from maxcode.languages import language as language_row
-from maxcode.techniques.expand import expand
+from maxcode.techniques.expand import Expanded, expand
+from maxcode.techniques.inner import Inner as Inner
+from maxcode.techniques.inner import inner
 from maxcode.techniques.nests import nested
 from maxcode.techniques.packing import packed
 from maxcode.techniques.unit import Unit
@@ -101,6 +103,13 @@ def cell(language: str, text: str) -> tuple[str, ...]:
     return (*sorted({f.technique for f in found}), *sizes)
 
 
+def innermost(language: str, text: str) -> Inner:
+    """What the innermost loop does; all zero for other languages than C and C++, and for texts that are too long."""
+    if language_row(language).grammar not in _C_FAMILY or len(text) > _LONG:
+        return Inner()
+    return inner(_read(language, text)[1])
+
+
 def elites(language: str, candidates: Iterable[tuple[T, Program, float]]) -> dict[tuple[str, ...], T]:
     """The best of every cell, of (candidate, its program, its quality); cells in the order they were first filled, of
     equals the first."""
@@ -125,12 +134,17 @@ def _found(language: str, text: str) -> tuple[Found, ...]:
         return ()
     if len(text) > _LONG:
         return (Found(1, "hidden"),)
-    expanded = expand(text)
-    unit = Unit(language, _ATTRIBUTE.sub(" ", expanded.text))
+    expanded, unit = _read(language, text)
     found = [*named(expanded, language == "cpp"), *nested(unit), *packed(unit)]
     if (line := unit.unread) is not None:
         found.append(Found(line, "hidden"))
     return tuple(dict.fromkeys(found))
+
+
+@lru_cache(maxsize=8)
+def _read(language: str, text: str) -> tuple[Expanded, Unit]:
+    expanded = expand(text)
+    return expanded, Unit(language, _ATTRIBUTE.sub(" ", expanded.text))
 
 
 def _snippet(lines: list[str], line: int) -> str:

@@ -65,7 +65,7 @@ class _Block:
     def inner(self) -> list[tuple[Loop, str]]:
         """The loops inside, each with its counters."""
         loops = [loop for loop in self.unit.loops if self.body.holds(loop.span.start)]
-        return [(loop, name) for loop in loops for name in _steps(self.unit, loop)]
+        return [(loop, name) for loop in loops for name in steps(self.unit, loop)]
 
     @cached_property
     def names(self) -> set[str]:
@@ -120,7 +120,7 @@ class _Block:
             ).tiles()
 
     def _kind(self, loop: Loop, counter: str) -> Iterator[Found]:
-        start, limit = self._start(loop, counter), _limit(loop, counter)
+        start, limit = self._start(loop, counter), far_side(loop, counter)
         if self.follows(start) and self.follows(limit):
             yield Found(self.loop.line, "tiling", self.size)
             return
@@ -167,22 +167,22 @@ class _Block:
         return between or bool(local & used)
 
 
-def _limit(loop: Loop, counter: str) -> str:
+def far_side(loop: Loop, counter: str) -> str:
     """The far side of the condition, without the counter."""
     sides = re.split(r"<=|>=|!=|<|>|&&|\|\|", loop.condition.strip().removeprefix("(").removesuffix(")"))
     return " ".join(side for side in sides if counter not in words(side)).strip()
 
 
 def _is_short(unit: Unit, loop: Loop) -> bool:
-    for counter in _steps(unit, loop):
-        last = unit.value(_limit(loop, counter))
+    for counter in steps(unit, loop):
+        last = unit.value(far_side(loop, counter))
         if last is not None and last <= REGISTERS:
             return True
     return False
 
 
 def _blocks(unit: Unit, loop: Loop) -> Iterator[_Block]:
-    for counter, step in _steps(unit, loop).items():
+    for counter, step in steps(unit, loop).items():
         value = unit.value(step)
         if value is None:
             if step and not unit.is_dimension(step):
@@ -196,7 +196,7 @@ def _blocks(unit: Unit, loop: Loop) -> Iterator[_Block]:
 def _products(unit: Unit, loop: Loop, counter: str) -> Iterator[_Block]:
     texts = [write.value for write in unit.writes if loop.body.holds(write.at)]
     texts += [access.text for access in unit.accesses if loop.body.holds(access.at)]
-    texts += [_limit(other, "") for other in unit.loops if loop.body.holds(other.span.start)]
+    texts += [far_side(other, "") for other in unit.loops if loop.body.holds(other.span.start)]
     for factor in {factor for text in texts for factor in _factors(unit, text, counter)}:
         size = unit.value(factor)
         if size is None and not unit.is_dimension(factor):
@@ -220,7 +220,7 @@ def _factors(unit: Unit, text: str, counter: str) -> Iterator[str]:
         yield found[1]
 
 
-def _steps(unit: Unit, loop: Loop) -> dict[str, str]:
+def steps(unit: Unit, loop: Loop) -> dict[str, str]:
     """How far each counter of a loop goes in a turn, as text; counters that grow by a factor are none."""
     found: dict[str, str] = {}
     for place in (loop.update, loop.body):

@@ -54,7 +54,7 @@ class TableNode:
 
 @final
 class TableNodes:
-    """The engine.  ``killers`` are texts of programs whose evaluation takes the node with it."""
+    """The engine.  ``killers`` are texts of programs that take the node with them."""
 
     def __init__(self, nodes: dict[str, TableNode], killers: Sequence[str] = ()) -> None:
         self.nodes = nodes
@@ -126,6 +126,9 @@ class TableNodes:
     async def _settled(self, node: TableNode, name: str, order: Settle) -> Stands:
         node.served += [("settle", one.program.text) for one in order.contenders]
         everyone = [*order.contenders, *([order.champion] if order.champion is not None else [])]
+        if self.killers & {one.program.text for one in everyone}:
+            self.kill(name)
+            await anyio.sleep_forever()
         worth: dict[StateId, float] = {one.at: await self._worth(node, order.key, one.program) for one in everyone}
         best = max(worth, key=lambda at: worth[at])
         if order.champion is not None and best == order.champion.at:

@@ -65,7 +65,8 @@ def _of(problem: Problem, table: CorpusTable, generator: random.Random) -> Itera
 def _example(problem: Problem, earlier: Sequence[str], kernel: str, generator: random.Random) -> Example:
     shown = [generator.choice(earlier)] if generator.random() < SHOWN else []
     needed = frozenset[str]().union(*(used(problem.language, text) for text in (*shown, kernel)))
-    permitted = needed | {name for name in sorted(ON_ONE_CORE) if generator.random() < EXTRA}
+    open_to_all = ON_ONE_CORE if problem.permitted is None else problem.permitted
+    permitted = needed | {name for name in sorted(open_to_all) if generator.random() < EXTRA}
     staged = replace(problem, permitted=permitted)
     kept = [Kept(cell(problem.language, text), Program({"": text}), 0.0, 0) for text in shown]
     return Example(problem.id, Compact().ask(staged, kept), plain_layout(kernel) + "\n", cell(problem.language, kernel))

@@ -62,13 +62,15 @@ class Row:
 @final
 @dataclass(frozen=True, slots=True)
 class Answer:
-    """What came of one answer: its program where it was correct, and its quality (GFLOPS or a speed-up)."""
+    """What came of one answer: its program where it was correct, and its quality (GFLOPS or a speed-up).  ``scored`` is
+    False where the machine failed, of which nothing follows."""
 
     problem: str
     stage: int
     group: int
     program: Program | None
     quality: float | None
+    scored: bool = True
 
 
 @final
@@ -140,12 +142,13 @@ class Progress:
 
     # ----------------------------------------------------------------------------------------------- after a step
 
-    def bonus(self, answers: Sequence[Answer]) -> list[float]:
-        """What is added to each score for being of a cell that is rarely seen; 0 for answers that are not correct."""
+    def bonus(self, answers: Sequence[Answer], among: Sequence[Answer] = ()) -> list[float]:
+        """What is added to each score for being of a cell that is rarely seen; 0 for answers that are not correct.
+        ``among``: all answers of the step, where other processes have the rest of them."""
         if not self._rules.archive or not self._rules.novelty:
             return [0.0] * len(answers)
         here = [(one.problem, self._cell(one)) for one in answers]
-        now = Counter(here)
+        now = Counter((one.problem, self._cell(one)) for one in among) if among else Counter(here)
         found = []
         for problem, where in here:
             seen = now[problem, where] + self._places[problem].seen[where] if where is not None else 0
@@ -167,7 +170,8 @@ class Progress:
     def _promote(self, step: int, answers: Sequence[Answer]) -> None:
         groups: dict[int, list[Answer]] = {}
         for one in answers:
-            groups.setdefault(one.group, []).append(one)
+            if one.scored:
+                groups.setdefault(one.group, []).append(one)
         for group in groups.values():
             place = self._places[group[0].problem]
             valid = tuple(one.quality for one in group if one.quality is not None)

@@ -5,8 +5,10 @@
 What is done where: prompts are rows made when they are fetched (``Dataset.with_transform``), so that they follow the
 stages and the archive.  Advantages come from the first reward function, already centred within their groups, and
 ``scale_rewards="none"`` leaves them as they are; the true score is the second one, with weight 0, for the log.  An
-answer that the machine failed has None in both, and TRL leaves it out of its group.  The loss is GRPO's, KL off unless
-asked for (arXiv 2602.12049 writes a KL term and does not publish its weight).
+answer that the machine failed has None in both, and TRL leaves it out of its group.  The loss is GRPO's
+in TRL's usual form (``dapo``: a mean over all tokens of a step, ratios of tokens; arXiv 2602.12049 writes the ratio of
+whole answers, which is the same, 1, as long as every step learns from its own answers), KL off unless asked for (the
+paper writes a KL term and does not publish its weight).
 
 A run that is taken up again goes on from the last whole checkpoint as if nothing had happened: weights, optimizer,
 random numbers and position are TRL's; archive and stages are beside them (``diversity.json``), written last.
@@ -39,6 +41,7 @@ MISSING = "training needs torch, transformers, peft and trl: pip install 'maxcod
 ARCHIVE = "archive.json"
 
 Watch = Callable[[StepLine], None]
+_USUAL = {"activation_checkpointing": False, "loss_type": "dapo", "importance_sampling_level": "token"}
 
 
 @final
@@ -65,7 +68,8 @@ def new_judge(config: TrainConfig, problems: Sequence[Problem], measuring: Measu
 def train(config: TrainConfig, learner: Learner, judge: Judge, folder: Path, watch: Watch = lambda line: None) -> Path:
     """Train from the beginning, or from the last whole checkpoint in ``folder``; returns the folder of the weights.
 
-    The archive of every kernel that was measured is written beside them, as a result of the run.
+    The archive of every kernel that was measured is written beside them, last, as a result of the run: where it is
+    there already, the weights are whole and stay as they are.
     """
     trainer = build_trainer(config, learner, judge, folder, watch)
     checkpoint = last_whole(folder)
@@ -74,13 +78,16 @@ def train(config: TrainConfig, learner: Learner, judge: Judge, folder: Path, wat
     else:
         judge.progress.load(checkpoint / FILE)
         judge.resume(step_of(checkpoint))
-    if checkpoint is None or step_of(checkpoint) < config.grpo.steps:
-        trainer.train(resume_from_checkpoint=str(checkpoint) if checkpoint is not None else None)
     final_folder = folder / "final"
+    if checkpoint is not None and step_of(checkpoint) >= config.grpo.steps and (folder / ARCHIVE).exists():
+        return final_folder
+    trainer.train(resume_from_checkpoint=str(checkpoint) if checkpoint is not None else None)
     trainer.save_model(str(final_folder))
     if trainer.accelerator.is_main_process:
         learner.tokenizer.save_pretrained(final_folder)
-        (folder / ARCHIVE).write_text(archive_as_json(judge.progress))
+        scratch = folder / f"{ARCHIVE}.new"
+        scratch.write_text(archive_as_json(judge.progress))
+        scratch.replace(folder / ARCHIVE)
     return final_folder
 
 
@@ -154,7 +161,7 @@ def arguments(config: TrainConfig, folder: Path) -> Any:
             report_to=list(grpo.report_to) or "none",
             disable_tqdm=True,
             dataloader_num_workers=0,  # rows are made from what this process knows
-            **{"activation_checkpointing": False, **_vllm(grpo), **grpo.more},
+            **{**_USUAL, **_vllm(grpo), **grpo.more},
         )
     except (TypeError, ValueError) as error:
         raise InputError(f"TRL does not take [grpo]: {error}") from error

@@ -23,7 +23,7 @@ from maxcode.train.diversity import Answer, Progress, Row, coverage
 from maxcode.train.lines import Lines
 from maxcode.train.measuring import Asked, Batch, Measuring
 from maxcode.train.prompts import Prompts
-from maxcode.train.rewards import TrainingReward, rate
+from maxcode.train.rewards import TrainingReward, is_scored, rate
 from maxcode.types import Action, Evaluation, Interval, Outcome, Program
 
 BEST_OF = 8
@@ -154,7 +154,7 @@ class Judge:
             _answer(number, row, action, one)
             for number, row, action, one in zip(numbers, rows, actions, batch.evaluations, strict=True)
         ]
-        bonus = self.progress.bonus(answers)
+        bonus = self.progress.bonus(answers, self.share(list(answers)))
         widths = [half_width(reward, one) for one in batch.evaluations]
         advantages = self._advantages(numbers, scores, widths, bonus)
         return [_Found(*one) for one in zip(rows, actions, batch.evaluations, scores, advantages, answers, strict=True)]
@@ -263,4 +263,5 @@ def _mark(program: Program, language: str) -> str:
 def _answer(number: int, row: Row, action: Action, evaluation: Evaluation | None) -> Answer:
     found = rate(evaluation)
     program = action.program if found is not None else None
-    return Answer(row.problem.id, row.stage, number, program, found.value if found is not None else None)
+    quality = found.value if found is not None else None
+    return Answer(row.problem.id, row.stage, number, program, quality, is_scored(evaluation))

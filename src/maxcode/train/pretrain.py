@@ -5,7 +5,9 @@ The loss is on the kernel alone, not on its prompt.  A run that is taken up agai
 
 from __future__ import annotations
 
+import json
 from collections.abc import Callable, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, final
@@ -60,7 +62,6 @@ def _train(
     import torch
     from datasets import Dataset
     from transformers import PrinterCallback, Trainer
-    from transformers.trainer_utils import get_last_checkpoint
 
     torch.set_num_threads(config.grpo.threads)
     quiet()
@@ -72,7 +73,16 @@ def _train(
         callbacks=[_heard(say, config.pretrain.steps)],
     )
     trainer.remove_callback(PrinterCallback)
-    trainer.train(resume_from_checkpoint=get_last_checkpoint(str(checkpoints)) if checkpoints.exists() else None)
+    trainer.train(resume_from_checkpoint=last_checkpoint(checkpoints))
+
+
+def last_checkpoint(folder: Path) -> str | None:
+    """The last checkpoint that was written to its end: its state, which comes last, can be read."""
+    for path in sorted(folder.glob("checkpoint-*"), key=lambda one: int(one.name.rpartition("-")[2]), reverse=True):
+        with suppress(OSError, ValueError):
+            json.loads((path / "trainer_state.json").read_text())
+            return str(path)
+    return None
 
 
 def _arguments(config: TrainConfig, folder: Path) -> Any:

@@ -12,9 +12,10 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Protocol, final
 
+from maxcode.reward import credit
 from maxcode.types import Evaluation, Interval, Outcome
 
 USUAL_PEAK = 64.0  # GFLOPS, where the roofline is not known
@@ -32,7 +33,13 @@ def rate(evaluation: Evaluation | None) -> Interval | None:
     if evaluation is None or evaluation.outcome is not Outcome.CORRECT or evaluation.timing is None:
         return None
     timing = evaluation.timing
-    return timing.gflops if timing.gflops is not None else timing.speedup
+    found = timing.gflops if timing.gflops is not None else timing.speedup
+    share = credit(timing)
+    return (
+        found
+        if share == 1
+        else replace(found, value=found.value * share, low=found.low * share, high=found.high * share)
+    )
 
 
 def is_scored(evaluation: Evaluation | None) -> bool:

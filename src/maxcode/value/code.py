@@ -1,4 +1,4 @@
-"""Numbers about a text of code that need no compiler: words, loops, nesting, techniques."""
+"""Numbers about a text of code that need no compiler: words, nesting, techniques, the innermost loop."""
 
 from __future__ import annotations
 
@@ -55,6 +55,7 @@ COUNTS = (
     *_SIGNS,
     *techniques.TECHNIQUES,
     *_SIZED,
+    *(f"inner: {name}" for name in techniques.Inner._fields),
 )
 
 
@@ -104,4 +105,5 @@ def _techniques(language: str, text: str) -> list[float]:
     cell = techniques.cell(language, text)
     sizes = {name: int(size) for name, _, size in (word.partition("~") for word in cell) if size}
     flags = [float(name in cell) for name in techniques.TECHNIQUES]
-    return flags + [math.log1p(sizes.get(name, 0)) for name in _SIZED]
+    counted = [*(sizes.get(name, 0) for name in _SIZED), *techniques.innermost(language, text)]
+    return flags + [math.log1p(count) for count in counted]

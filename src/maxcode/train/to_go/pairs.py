@@ -3,13 +3,14 @@
 The label's arithmetic is that of ``reward.py``: a state has banked u, the steps below it reach G, and what is to be
 foreseen is ``max(u, G)`` in the unit of speed-ups, whose class is taken afterwards.  With gamma = 1, the paper's value,
 this is its v*; with a smaller one the paper discounts classes, which then are no classes any more, so we discount
-speed-ups.  A state that several paths share is one pair, with the best of them.
+speed-ups.  A state that several paths share is one pair, with the best of them.  What a model sees of a state is what
+was known of it then; what came of it is the record's last word.
 """
 
 from __future__ import annotations
 
 import hashlib
-from collections import Counter
+from collections import Counter, defaultdict
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -19,9 +20,9 @@ from maxcode.errors import InputError
 from maxcode.languages import LANGUAGES
 from maxcode.record import EVENTS, HEADER
 from maxcode.report.run import RunView, read_run
-from maxcode.reward import banked
+from maxcode.reward import banked, speedup
 from maxcode.source import normalise
-from maxcode.types import Program, State, StateId
+from maxcode.types import Program, State, StateId, Step
 from maxcode.value import Situation, situation
 
 Target = Literal["max", "mean"]
@@ -85,6 +86,7 @@ def pairs_of(run: RunView, target: Target, gamma: float) -> list[Pair]:
     if run.language not in LANGUAGES:
         return []
     below = _below(list(run.reached), gamma)
+    known = _as_known(run)
     method, policy = (str(run.header.get(key, "")) for key in ("method", "policy"))
     seed = run.header.get("seed", 0)
     origin = mark(run.language, run.original)
@@ -102,7 +104,7 @@ def pairs_of(run: RunView, target: Target, gamma: float) -> list[Pair]:
             False,
             mark(run.language, state.program),
             origin,
-            situation(state, gamma),
+            situation(known[state.id], gamma),
             state.reward,
             _target(state, below[state.id], target, gamma),
             below[state.id].count,
@@ -110,6 +112,26 @@ def pairs_of(run: RunView, target: Target, gamma: float) -> list[Pair]:
         for state in run.reached
         if state.parent is not None
     ]
+
+
+def _as_known(run: RunView) -> dict[StateId, State]:
+    """Every state as it was when a value model would have been asked about it: with the evaluator's word, before the
+    referee had confirmed or refuted anything of its batch; its path as it was known when it was proposed."""
+    slots = [slot for slot in run.slots if slot.settled]
+    asked: dict[StateId, set[int]] = defaultdict(set)
+    for slot in slots:
+        asked[slot.at].add(slot.at[0])
+        asked[slot.parent].add(slot.at[0])
+    found: dict[tuple[StateId, int], State] = {}
+    for slot in slots:
+        for batch in asked[slot.at]:
+            evaluation = slot.known_in(batch)
+            assert slot.action is not None  # it is settled
+            assert evaluation is not None
+            parent = found.get((slot.parent, slot.at[0]), run.reached.root)
+            step = Step(slot.action, evaluation, speedup(evaluation), slot.critique, slot.value)
+            found[slot.at, batch] = State(parent.problem, parent, step, slot.at)
+    return {at: state for (at, batch), state in found.items() if at[0] == batch}
 
 
 @final
