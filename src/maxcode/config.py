@@ -26,7 +26,7 @@ from maxcode.policy.kernels import Kernels
 from maxcode.policy.llm import Llm
 from maxcode.policy.modules import Modules
 from maxcode.policy.rewriter import Rewriter
-from maxcode.roles import Critic, Policy
+from maxcode.roles import Compiler, Critic, Policy
 from maxcode.value import load
 
 LLM = "llm:"
@@ -103,11 +103,11 @@ def models_asked(policy: str, critic: str) -> tuple[str, ...]:
     return tuple(_model_of(name) for name in (policy, critic) if name.startswith(LLM))
 
 
-def guide(folder: Path | None, draw: int, unranked: float) -> Guide | None:
-    """The value model in ``folder``, None where none is given."""
+def guide(folder: Path | None, draw: int, unranked: float, compiler: Compiler | None = None) -> Guide | None:
+    """The value model in ``folder``, None where none is given; with a ``compiler`` it sees what is drawn built."""
     if folder is None:
         return None
-    foreseer = load(folder)
+    foreseer = replace(load(folder), compiler=compiler)
     return Guide(foreseer, foreseer, draw, unranked)
 
 

@@ -6,10 +6,10 @@ An optional ability is another role; a wrapper is the role it wraps.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Protocol
+from typing import Protocol, runtime_checkable
 
 from maxcode.reached import Reached
-from maxcode.types import Action, Evaluation, Observation, Problem, Section, State, StateId, Step
+from maxcode.types import Action, Evaluation, MachineCode, Observation, Problem, Section, State, StateId, Step
 
 
 class Policy(Protocol):
@@ -32,6 +32,14 @@ class Referee(Protocol):
     async def settle(
         self, problem: Problem, contenders: Sequence[State], champion: State | None
     ) -> dict[StateId, Evaluation]: ...
+
+
+@runtime_checkable
+class Compiler(Protocol):
+    """What a program's machine code does, without running it; None where there is none to be had.  An ability of
+    evaluators, for who looks ahead."""
+
+    async def machine_code(self, problem: Problem, action: Action) -> MachineCode | None: ...
 
 
 class Critic(Protocol):

@@ -16,6 +16,7 @@ from pathlib import Path
 from typing import Any
 
 import anyio
+import msgspec
 
 from maxcode import methods, prompts
 from maxcode.budget import MANY
@@ -50,6 +51,7 @@ from maxcode.request import (
     refuse_unpaid,
     refuse_unpriced,
 )
+from maxcode.roles import Compiler
 from maxcode.shapes import shaped
 from maxcode.source import unified_diff
 from maxcode.types import Action, Evaluation, Machine, Problem, Program, ProgramSpec, Result, State, Step
@@ -112,7 +114,7 @@ def _searched(
     with Record(out) as record, _journal(request, out) as journal:
         has_model = request.policy.startswith(LLM)
         scene = dataclasses.replace(_scene(request, found, machine), shape=shape, asks_model=has_model)
-        method = _method(request, journal, scene)
+        method = _method(request, journal, scene, evaluator if isinstance(evaluator, Compiler) else None)
         run = Run(
             request.budget,
             request.seed,
@@ -204,14 +206,14 @@ def _shape(out: Path, request: Request) -> int:
     return request.budget if request.budget < MANY else request.width_for
 
 
-def _method(request: Request, journal: Journal, scene: methods.Scene) -> Method:
+def _method(request: Request, journal: Journal, scene: methods.Scene, compiler: Compiler | None = None) -> Method:
     @cache  # one client for one model, whoever asks it: the cap on concurrent calls is its own
     def models(name: str) -> Model:
         return recorded(name, request.models, journal)
 
     policy = policy_named(request.policy, models, request.answer)
     critic = critic_named(request.critic, request.policy, models)
-    scene = dataclasses.replace(scene, guide=guide_in(request.value, request.draw, request.unranked))
+    scene = dataclasses.replace(scene, guide=guide_in(request.value, request.draw, request.unranked, compiler))
     return methods.method(request.method, policy, request.budget, scene, critic)
 
 
@@ -303,7 +305,7 @@ def _candidate(path: Path, problem: Problem) -> Program:
         raise InputError(f"cannot read the candidate {path}: {error}") from error
 
 
-_MAY_CHANGE = frozenset({"budget", "caps", "notes", "tests", "replay"})
+_MAY_CHANGE = frozenset({"budget", "caps", "machine_code", "notes", "tests", "replay"})
 
 
 def _header(request: Request, found: Admitted, machine: Machine, notes: list[str]) -> dict[str, Any]:
@@ -331,6 +333,7 @@ def _header(request: Request, found: Admitted, machine: Machine, notes: list[str
         "sandbox": machine.sandbox,
         "machine": dataclasses.asdict(machine),
         "tests": tests_of(found),
+        **({"machine_code": msgspec.to_builtins(code)} if (code := found.baseline.machine_code) is not None else {}),
         "notes": notes,
     }
 

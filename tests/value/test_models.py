@@ -8,7 +8,8 @@ import os
 import pickle
 import subprocess
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
@@ -19,6 +20,7 @@ from value_help import several
 
 from maxcode.errors import InputError
 from maxcode.report.run import read_run
+from maxcode.testing import toy_problem
 from maxcode.train.to_go import Training, train_to_go
 from maxcode.train.to_go.boosting import fit_trees
 from maxcode.train.to_go.dataset import Dataset, assembled
@@ -26,8 +28,8 @@ from maxcode.train.to_go.evaluation import Plan, evaluate, summary, told_of
 from maxcode.train.to_go.figures import SHARES, figures
 from maxcode.train.to_go.fitting import MODELS, Fit, fit, rows
 from maxcode.train.to_go.pairs import read_pairs, run_folders
-from maxcode.types import Action
-from maxcode.value import load, read, situation
+from maxcode.types import Action, Evaluation, LoopBody, MachineCode, Outcome, Problem, Program, State, Step
+from maxcode.value import Foreseer, Situation, load, read, situation
 from maxcode.value.features import NAMES, features
 
 PROBLEMS = ["a", "b", "c", "d", "e"]
@@ -104,6 +106,66 @@ def test_a_candidate_is_foreseen_before_it_is_run_as_it_was_trained(folder: Path
         told = anyio.run(model.foresee, state.parent, [state.step.action, Action(None, unread="nothing")])
         assert told[0] == model.predictor.expected([situation(state).unseen()])[0]
         assert math.isfinite(told[1])
+
+
+SLOW_CODE, FAST_CODE = (
+    MachineCode(40, 2, (LoopBody(2, 11, lanes, lanes, 1, 1, 2, 0, 0, 0, 0, 0, cycles=4.0),)) for lanes in (1, 8)
+)
+
+
+@dataclass
+class Words:
+    """A compiler that turns reserving into wide loops."""
+
+    asked: list[Program] = field(default_factory=list)
+
+    async def machine_code(self, problem: Problem, action: Action) -> MachineCode | None:
+        if action.program is None:
+            return None
+        self.asked.append(action.program)
+        return FAST_CODE if "reserve" in action.program.text else SLOW_CODE
+
+
+@dataclass
+class Rates:
+    """Expects of a program what the busiest loop of its machine code does in a cycle."""
+
+    seen: list[Situation] = field(default_factory=list)
+
+    def expected(self, situations: Sequence[Situation]) -> list[float]:
+        self.seen += situations
+        return [one.code.bodies[0].rate if one.code is not None else 0.0 for one in situations]
+
+
+def test_what_is_drawn_is_judged_by_its_machine_code_where_a_compiler_stands_beside() -> None:
+    root = State(toy_problem("x = 1\n"))
+    drawn = [Action(Program({"toy.py": text})) for text in ("x = 1\ny\n", "x = 1\nreserve\n")]
+    compiler, rates = Words(), Rates()
+    model = Foreseer(rates, compiler=compiler)
+    unread = Action(None, unread="nothing")
+    assert anyio.run(model.foresee, root, [*drawn, unread]) == [0.25, 2.0, 0.25]
+    assert [one.original_code for one in rates.seen] == [SLOW_CODE] * 3
+    assert compiler.asked[1:] == [action.program for action in drawn]
+    step = Step(drawn[1], Evaluation(Outcome.CORRECT, machine_code=FAST_CODE), 2.0)
+    fast = State(root.problem, root, step, (1, 0))
+    again = State(root.problem, fast, Step(unread, Evaluation(Outcome.UNPARSED), 0.0), (2, 0))
+    assert anyio.run(model.estimate, [fast, again, root]) == [2.0, 2.0, 0.25]
+    assert [one.parent_code for one in rates.seen[-3:]] == [SLOW_CODE, FAST_CODE, SLOW_CODE]
+    assert anyio.run(Foreseer(Rates()).foresee, root, drawn) == [0.0, 0.0]
+
+
+def test_machine_code_tells_apart_what_the_text_does_not_and_is_no_number_where_it_is_not_known() -> None:
+    one = replace(situation(State(toy_problem("x = 1\n"))), code=FAST_CODE, original_code=SLOW_CODE)
+    numbers = dict(zip(NAMES, features(one), strict=True))
+    assert numbers["machine: busiest lanes"] == pytest.approx(math.log(9))
+    assert numbers["machine, over original: busiest lanes"] == pytest.approx(math.log(9) - math.log(2))
+    assert math.isnan(numbers["machine, change: busiest lanes"])
+    unbuilt = dict(zip(NAMES, features(one.unbuilt()), strict=True))
+    assert {name for name in NAMES if repr(numbers[name]) != repr(unbuilt[name])} <= {
+        name for name in NAMES if name.startswith("machine")
+    }
+    nothing = dict(zip(NAMES, features(replace(one, code=MachineCode())), strict=True))
+    assert nothing["machine: instructions"] == 0
 
 
 @pytest.mark.parametrize("name", [name for name in MODELS if name != "generative"])

@@ -6,21 +6,22 @@ from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
 
+import msgspec
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from value_help import pairs_in, run, several
 
-from maxcode.errors import InputError
+from maxcode.errors import InputError, RecordError
 from maxcode.observe import compose
 from maxcode.optimize import Method, Run, optimize
-from maxcode.record import EVENTS, Record, check_header
+from maxcode.record import EVENTS, HEADER, Record, check_header
 from maxcode.report.run import read_run
 from maxcode.reward import banked, reward_to_go
 from maxcode.search import Refine
 from maxcode.testing import Scripted, Table, exact_timing, toy_problem
 from maxcode.train.to_go.pairs import Pair, pairs_of, read_pairs, run_folders
-from maxcode.types import Action, Evaluation, Outcome, Problem, State, StateId
+from maxcode.types import Action, Evaluation, LoopBody, MachineCode, Outcome, Problem, State, StateId
 
 
 def chain(folder: Path, rewards: list[float]) -> Path:
@@ -100,6 +101,28 @@ def test_guided_and_off_policy_rollouts_are_marked(tmp_path: Path) -> None:
     assert (marks(of["usual"], "guided"), marks(of["usual"], "off")) == ({False}, {False})
     assert (marks(of["guided"], "guided"), marks(of["guided"], "off")) == ({True}, {False})
     assert (marks(of["other"], "guided"), marks(of["other"], "off")) == ({False}, {True})
+
+
+def test_machine_code_comes_from_the_record(tmp_path: Path) -> None:
+    original, made = MachineCode(9, 1), MachineCode(40, 2, (LoopBody(1, 9, 16, 4, 2, 1, 3, 1, 0, 0, 0, 0, 8.0),))
+
+    class Building(Table):
+        async def evaluate(self, problem: Problem, action: Action, rival: Action | None = None) -> Evaluation:
+            return replace(await super().evaluate(problem, action, rival), machine_code=made)
+
+    code = msgspec.to_builtins(original)
+    check_header(tmp_path, {"problem": "a", "language": "python", "machine_code": code}, frozenset())
+    (tmp_path / "original").mkdir()
+    (tmp_path / "original" / "toy.py").write_text("0")
+    method = Method(Scripted(write=lambda text, draw: str(int(text) + 1)), Refine(depth=2), compose())
+    with Record(tmp_path) as record:
+        optimize(toy_problem("0"), method, Building(rule=float), Run(2, record=record))
+    codes = [(one.original_code, one.parent_code, one.code) for one in (p.situation for p in pairs_in(tmp_path))]
+    assert codes == [(original, original, made), (original, made, made)]
+    header = (tmp_path / HEADER).read_text()
+    (tmp_path / HEADER).write_text(header.replace("instructions = 9", 'instructions = "nine"'))
+    with pytest.raises(RecordError, match="machine_code"):
+        pairs_in(tmp_path)
 
 
 def test_an_unfinished_batch_and_a_torn_line_give_no_pairs(tmp_path: Path) -> None:

@@ -24,9 +24,10 @@ import anyio.to_thread
 
 from maxcode.errors import MachineError
 from maxcode.evaluate.function import support
+from maxcode.evaluate.machine_code import LISTING, read_listing
 from maxcode.evaluate.sandbox import Blob, Job, Ran, Sandbox
 from maxcode.languages import Language, language
-from maxcode.types import Limits, Problem, Program, Remark
+from maxcode.types import Limits, MachineCode, Problem, Program, Remark
 
 _DIAGNOSTICS_CAP = 16_000
 _REMARKS_KEPT, _REMARKS_READ = 500, 8 << 20
@@ -40,6 +41,7 @@ _NOISE = ("statement clobbers memory", "couldn't vectorize loop", "not vectorize
 _LEADING = re.compile(  # possessive, or a few dozen comments before anything else would take years
     r"(?:\s|//[^\n]*\n|/\*(?>.*?\*/))*+#[ \t]*include[ \t]*<([\w./+-]+)>[ \t]*(?=\n|//)", re.DOTALL
 )
+_LISTING = Job((*LISTING, "/tmp/out"), cpu_s=10, wall_s=20, memory_mb=1024, output_mb=4)
 _DIAGNOSTIC_FLAGS = ("-fmax-errors=20", "-fno-diagnostics-show-caret", "-fdiagnostics-color=never")
 _WATCH_FLAGS = ("-g1", "-fopt-info-vec-optimized-missed=/tmp/remarks")  # change no code; lines for the profile
 
@@ -48,12 +50,14 @@ _WATCH_FLAGS = ("-g1", "-fopt-info-vec-optimized-missed=/tmp/remarks")  # change
 @dataclass(frozen=True, slots=True)
 class Built:
     """``artefact`` is None when the build failed; then ``reason`` says how and ``diagnostics`` holds the compiler's
-    words, capped."""
+    words, capped.  ``machine_code``: None where the artefact is none, or cannot be
+    read."""
 
     artefact: Blob | None
     reason: str = ""
     diagnostics: str = ""
     remarks: tuple[Remark, ...] = ()
+    machine_code: MachineCode | None = None
 
 
 @final
@@ -109,33 +113,30 @@ class Builder:
         sources = {**program.files, **support(problem)}
         argv = _command(tongue, sources, problem.spec.flags, header)
         binds = [(header, "/pch")] if header is not None else []
-        ran = await self._run(argv, sources, problem.spec.limits, binds)
-        if ran.ok and "{out}" not in tongue.build:
+        nothing = MachineCode() if "{out}" in tongue.build else None
+        listing = b""
+        async with self._sandbox.session([], sources=sources, binds=binds) as session:
+            ran = await session.run(_job(argv, problem.spec.limits))
+            if ran.ok and nothing is not None:
+                listing = (await session.run(_LISTING)).stdout
+        if ran.ok and nothing is None:
             return Built(Blob.of(_script(program))), True
         if ran.ok and "/tmp/out" in ran.files:
             if len(ran.files["/tmp/out"]) > _MOST_BYTES:
                 why = f"the build is larger than {_MOST_BYTES >> 20} MB (a huge initialised array?)"
-                return Built(None, why), True
+                return Built(None, why, machine_code=nothing), True
             remarks = _remarks(ran.files.get("/tmp/remarks", b"")[:_REMARKS_READ])
-            return Built(Blob.of(ran.files["/tmp/out"]), "", "", remarks), True
+            code = read_listing(listing) if listing else None
+            return Built(Blob.of(ran.files["/tmp/out"]), "", "", remarks, code), True
         words = ran.stderr[:_DIAGNOSTICS_CAP].decode(errors="replace").strip()
         is_lasting = ran.ending not in ("timeout", "signal") and not ran.out_of_memory
-        return Built(None, _failure(ran, problem.spec.limits), words), is_lasting
+        return Built(None, _failure(ran, problem.spec.limits), words, (), nothing), is_lasting
 
     async def _run(
         self, argv: tuple[str, ...], sources: Mapping[str, str], limits: Limits, binds: list[tuple[Path, str]]
     ) -> Ran:
-        job = Job(
-            argv=argv,
-            cpu_s=limits.build_s,
-            wall_s=3 * limits.build_s + 2,
-            memory_mb=max(2048, limits.memory_mb),
-            output_mb=512,
-            processes=limits.processes,
-            collect=("/tmp/out", "/tmp/remarks"),
-        )
         async with self._sandbox.session([], sources=sources, binds=binds) as session:
-            return await session.run(job)
+            return await session.run(_job(argv, limits))
 
     async def _header(self, tongue: Language, problem: Problem, program: Program) -> Path | None:
         """The folder of the precompiled headers the original begins with, made on first use; None where they must not
@@ -171,6 +172,18 @@ class Builder:
                 raise MachineError(f"{tongue.tools[0]} does not run in the sandbox: {ran.stderr[:200]!r}")
             self._versions[tongue.name] = ran.stdout.decode(errors="replace").split("\n")[0]
         return self._versions[tongue.name]
+
+
+def _job(argv: tuple[str, ...], limits: Limits) -> Job:
+    return Job(
+        argv=argv,
+        cpu_s=limits.build_s,
+        wall_s=3 * limits.build_s + 2,
+        memory_mb=max(2048, limits.memory_mb),
+        output_mb=512,
+        processes=limits.processes,
+        collect=("/tmp/out", "/tmp/remarks"),
+    )
 
 
 def _leading_includes(text: str) -> tuple[str, ...]:

@@ -65,7 +65,8 @@ def identity(problem: Problem) -> str:
 
 def unbuilt(built: Built) -> Evaluation:
     """The evaluation of what does not build."""
-    return Evaluation(Outcome.UNBUILT, Feedback((built.reason,), built.diagnostics), remarks=built.remarks)
+    feedback = Feedback((built.reason,), built.diagnostics)
+    return Evaluation(Outcome.UNBUILT, feedback, remarks=built.remarks, machine_code=built.machine_code)
 
 
 def ladder_of(built: Built, verified: Verified) -> Evaluation:
@@ -77,7 +78,9 @@ def ladder_of(built: Built, verified: Verified) -> Evaluation:
     )
     measures = {result.name: result.seconds for result in verified.results}
     feedback = Feedback(tuple(dict.fromkeys(reasons)), cases=verified.results)
-    return Evaluation(verified.outcome, feedback, remarks=built.remarks, measures=measures)
+    return Evaluation(
+        verified.outcome, feedback, remarks=built.remarks, measures=measures, machine_code=built.machine_code
+    )
 
 
 def wrong_while_timed(found: Evaluation, wrong: WrongOutput) -> Evaluation:

@@ -54,7 +54,18 @@ from maxcode.evaluate.standing import last_standing
 from maxcode.evaluate.unseen import Made, Prover, Unseen
 from maxcode.evaluate.verify import Verified, verify
 from maxcode.stats import RaceRule
-from maxcode.types import Action, Evaluation, Feedback, Outcome, Problem, Program, State, StateId, Timing
+from maxcode.types import (
+    Action,
+    Evaluation,
+    Feedback,
+    MachineCode,
+    Outcome,
+    Problem,
+    Program,
+    State,
+    StateId,
+    Timing,
+)
 
 PLAYOFF_PAIRS = 15  # between two that are both faster than the original, a near tie is not worth more
 LEAST_TESTS = 1
@@ -201,6 +212,8 @@ class ProgramEvaluator:
                         "inputs; write an inputs.c that avoids that"
                     )
                 kept.append(replace(given, expected=expected, seconds=result.seconds))
+        if not inputs:
+            raise InputError(f"{problem.id} has no tests; give at least {LEAST_TESTS}")
         if len(kept) < LEAST_TESTS:
             first = next(r for r in verified.results if r.outcome is not Outcome.CORRECT)
             raise InputError(
@@ -217,7 +230,14 @@ class ProgramEvaluator:
         results = tuple(result for result in verified.results if result.name in passed)
         profile = await hotspots(self._sandbox, problem, original, kept)
         measures = {result.name: result.seconds for result in results}
-        return Evaluation(Outcome.CORRECT, Feedback(cases=results), None, original.remarks, profile, measures)
+        return Evaluation(
+            Outcome.CORRECT,
+            Feedback(cases=results),
+            remarks=original.remarks,
+            profile=profile,
+            measures=measures,
+            machine_code=original.machine_code,
+        )
 
     async def _of(self, problem: Problem) -> Admitted:
         """The admission of ``problem``, made on first sight (a stage of SQD shares its parent's)."""
@@ -252,6 +272,14 @@ class ProgramEvaluator:
             async with build_lane():
                 found = replace(found, profile=await hotspots(self._sandbox, problem, built, admitted.inputs))
         return found
+
+    async def machine_code(self, problem: Problem, action: Action) -> MachineCode | None:
+        """The role ``Compiler``: a build, which an evaluation of the same program finds made."""
+        if reject(problem, action) is not None:
+            return None
+        assert action.program is not None
+        async with build_lane():
+            return (await self._builder.build(problem, action.program)).machine_code
 
     async def _time(
         self,

@@ -154,6 +154,52 @@ class Hotspot:
 
 @final
 @dataclass(frozen=True, slots=True)
+class LoopBody:
+    """What one turn of a loop without another one inside does, by the machine code.
+
+    ``depth``: how many loops of its function it stands in, itself counted.  ``work``: results of arithmetic on vector
+    registers (floating point, or packed integers); a vector instruction counts as many as it has lanes, a multiply-add
+    twice.  ``lanes``: of the widest.  ``sums``: registers that go from turn to turn and are added up in; ``chain``:
+    the most additions to one of them.  ``spills``: accesses to the stack.  ``cycles``: how long a turn should
+    take a core of our day when all is in the nearest cache (``evaluate/machine_code.py``): an estimate to order by.
+    """
+
+    depth: int
+    instructions: int
+    work: int
+    lanes: int
+    sums: int
+    chain: int
+    loads: int
+    stores: int
+    spills: int
+    shuffles: int
+    divisions: int
+    calls: int
+    cycles: float
+
+    @property
+    def rate(self) -> float:
+        """Work per cycle."""
+        return self.work / self.cycles
+
+
+@final
+@dataclass(frozen=True, slots=True)
+class MachineCode:
+    """What the compiler made of a program, read off its machine code without running it.
+
+    ``loops``: of all its functions; ``bodies``: those without another one inside that compute, the most work in a turn
+    first, capped.  All zero: it did not build.
+    """
+
+    instructions: int = 0
+    loops: int = 0
+    bodies: tuple[LoopBody, ...] = ()
+
+
+@final
+@dataclass(frozen=True, slots=True)
 class Harsher:
     """The second, harsher verification of a winner that was too good or looked suspicious: ``triggers`` say what asked
     for it, ``inputs`` is on how many others it was run; where there are none, ``why`` not."""
@@ -204,7 +250,8 @@ class Node:
 @dataclass(frozen=True, slots=True)
 class Evaluation:
     """What the machine saw of one candidate, never what it is worth.  ``measures``: CPU seconds per test; ``harsher``:
-    of a winner, None where nothing asked for it; ``node``: of a cluster, None where it was made on this machine."""
+    of a winner, None where nothing asked for it; ``node``: of a cluster, None where it was made on this machine;
+    ``machine_code``: None where nothing was built, or no machine code."""
 
     outcome: Outcome
     feedback: Feedback = Feedback()
@@ -215,6 +262,7 @@ class Evaluation:
     warnings: tuple[str, ...] = ()
     harsher: Harsher | None = None
     node: Node | None = None
+    machine_code: MachineCode | None = None
 
     @property
     def pie_correct(self) -> bool | None:

@@ -9,13 +9,29 @@ from __future__ import annotations
 import hashlib
 import math
 
-from maxcode.types import Evaluation, Outcome, Remark, Step
+from maxcode.types import Evaluation, MachineCode, Outcome, Remark, Step
 from maxcode.value.code import COUNTS, code, likeness
 from maxcode.value.situation import Situation
 
 _REVISION = 1  # to be raised where a feature keeps its name and changes its meaning
 _KNOWN = [outcome for outcome in Outcome if outcome is not Outcome.QUARANTINED]
 _RUNGS = {outcome: float(rung) for rung, outcome in enumerate(_KNOWN)} | {Outcome.QUARANTINED: math.nan}
+_BODY = (
+    "depth",
+    "instructions",
+    "work",
+    "lanes",
+    "sums",
+    "chain",
+    "loads",
+    "stores",
+    "spills",
+    "shuffles",
+    "divisions",
+    "calls",
+    "rate",
+)
+_MACHINE = ("instructions", "loops", "bodies", "best rate", *(f"busiest {name}" for name in _BODY))
 _EXECUTED = (
     "rung",
     "reward",
@@ -49,6 +65,9 @@ NAMES = (
     "previous: rung",
     "previous: reward",
     *(f"last: {name}" for name in _EXECUTED),
+    *(f"machine: {name}" for name in _MACHINE),
+    *(f"machine, change: {name}" for name in _MACHINE),
+    *(f"machine, over original: {name}" for name in _MACHINE),
 )
 VERSION = f"{_REVISION}-{hashlib.sha256('/'.join(NAMES).encode()).hexdigest()[:12]}"
 _NAN = math.nan
@@ -75,7 +94,21 @@ def features(one: Situation) -> list[float]:
         _RUNGS[previous.evaluation.outcome] if previous is not None else _NAN,
         _log(previous.reward) if previous is not None else _NAN,
         *(_executed(one.step, one.previous) if one.step is not None else [_NAN] * len(_EXECUTED)),
+        *(machine := _machine(one.code)),
+        *(a - b for a, b in zip(machine, _machine(one.parent_code), strict=True)),
+        *(a - b for a, b in zip(machine, _machine(one.original_code), strict=True)),
     ]
+
+
+def _machine(found: MachineCode | None) -> list[float]:
+    """Logarithms of what the loops of a program do; of what does not build all is 0."""
+    if found is None:
+        return [_NAN] * len(_MACHINE)
+    best = max((body.rate for body in found.bodies), default=0.0)
+    busy = [body for body in found.bodies if body.work]
+    counts = [found.instructions, found.loops, len(busy), best]
+    busiest: list[float] = [getattr(found.bodies[0], name) for name in _BODY] if found.bodies else [0.0] * len(_BODY)
+    return [math.log1p(number) for number in (*counts, *busiest)]
 
 
 def _executed(step: Step, previous: Step | None) -> list[float]:

@@ -11,7 +11,8 @@ from typing import Protocol, final
 
 import anyio
 
-from maxcode.types import Action, State
+from maxcode.roles import Compiler
+from maxcode.types import Action, MachineCode, Problem, State
 from maxcode.value.folder import FILE, Saved, read
 from maxcode.value.settings import Generative
 from maxcode.value.situation import Situation, drawn, situation
@@ -27,20 +28,32 @@ class Predictor(Protocol):
 @dataclass(frozen=True, slots=True)
 class Foreseer:
     """A predictor in its roles.  What it says is an expected class, not a speed-up; only its order matters to a
-    search.  Models work in a thread, so that builds and timings go on meanwhile."""
+    search.  Models work in a thread, so that builds and timings go on meanwhile.
+
+    With a ``compiler`` what was drawn is built before it is judged, else it is judged by its text alone.
+    """
 
     predictor: Predictor
     gamma: float = 1.0
+    compiler: Compiler | None = None
 
     async def estimate(self, states: Sequence[State]) -> list[float]:
         """V(s, u) of executed states."""
-        seen = [situation(state, self.gamma) for state in states]
+        seen = [situation(state, self.gamma, await self._original(state.problem)) for state in states]
         return await anyio.to_thread.run_sync(partial(self.predictor.expected, seen))
 
     async def foresee(self, state: State, actions: Sequence[Action]) -> list[float]:
         """V of candidates drawn for ``state``, before they are executed."""
-        seen = [drawn(state, action, self.gamma) for action in actions]
+        original = await self._original(state.problem)
+        codes = [await self._code(state.problem, action) for action in actions]
+        seen = [drawn(state, action, self.gamma, code, original) for action, code in zip(actions, codes, strict=True)]
         return await anyio.to_thread.run_sync(partial(self.predictor.expected, seen))
+
+    async def _original(self, problem: Problem) -> MachineCode | None:
+        return await self._code(problem, Action(problem.program))
+
+    async def _code(self, problem: Problem, action: Action) -> MachineCode | None:
+        return None if self.compiler is None else await self.compiler.machine_code(problem, action)
 
 
 def load(folder: Path) -> Foreseer:

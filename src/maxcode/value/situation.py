@@ -2,7 +2,8 @@
 
 Both readings of the paper are the same value with or without its step.  *After* execution the last step is there with
 its evaluation and critique, and u has banked its reward; *before* execution (a candidate that was only drawn) there is
-no step, and u is what the path had banked without it.
+no step, and u is what the path had banked without it.  Beyond the paper, what the compiler made of the program is there
+in both, where somebody asked it: a build is cheap, and takes no time from the lane where programs are timed.
 """
 
 from __future__ import annotations
@@ -11,7 +12,7 @@ from dataclasses import dataclass, replace
 from typing import Literal, final
 
 from maxcode.reward import banked
-from maxcode.types import Action, Program, State, Step
+from maxcode.types import Action, MachineCode, Program, State, Step
 
 Reading = Literal["after", "before"]
 
@@ -23,6 +24,7 @@ class Situation:
 
     ``original``, ``parent`` and ``program`` are texts (files joined); ``u_before`` is what the path had banked without
     the last step, ``u`` what it has banked now; ``depth`` counts the last step; ``previous`` is the step before it.
+    ``code``, ``parent_code`` and ``original_code``: the machine code of the three, None where it is not known.
     """
 
     language: str
@@ -34,6 +36,9 @@ class Situation:
     depth: int
     step: Step | None
     previous: Step | None
+    code: MachineCode | None = None
+    parent_code: MachineCode | None = None
+    original_code: MachineCode | None = None
 
     @property
     def reading(self) -> Reading:
@@ -44,8 +49,12 @@ class Situation:
         """The same candidate before it was executed and critiqued."""
         return replace(self, u=self.u_before, step=None)
 
+    def unbuilt(self) -> Situation:
+        """The same where no compiler was asked."""
+        return replace(self, code=None, parent_code=None, original_code=None)
 
-def situation(state: State, gamma: float = 1.0) -> Situation:
+
+def situation(state: State, gamma: float = 1.0, original_code: MachineCode | None = None) -> Situation:
     """A state after execution and critique; a root is its own parent and has no step."""
     parent = state.parent
     steps = state.steps
@@ -59,18 +68,46 @@ def situation(state: State, gamma: float = 1.0) -> Situation:
         state.depth,
         state.step,
         parent.step if parent is not None else None,
+        _code(state, original_code),
+        _code(state if parent is None else parent, original_code),
+        original_code,
     )
 
 
-def drawn(parent: State, action: Action, gamma: float = 1.0) -> Situation:
+def drawn(
+    parent: State,
+    action: Action,
+    gamma: float = 1.0,
+    code: MachineCode | None = None,
+    original_code: MachineCode | None = None,
+) -> Situation:
     """A candidate drawn for ``parent`` and not executed; one that could not be read has its parent's program."""
     u = banked(parent.steps, gamma)
     program = action.program if action.program is not None else parent.program
     before = _text(parent.program)
     original = _text(parent.problem.program)
     return Situation(
-        parent.problem.language, original, before, _text(program), u, u, parent.depth + 1, None, parent.step
+        parent.problem.language,
+        original,
+        before,
+        _text(program),
+        u,
+        u,
+        parent.depth + 1,
+        None,
+        parent.step,
+        code if action.program is not None else _code(parent, original_code),
+        _code(parent, original_code),
+        original_code,
     )
+
+
+def _code(state: State, original: MachineCode | None) -> MachineCode | None:
+    """The machine code of ``state.program``."""
+    for one in state.ancestry:
+        if one.step is not None and one.step.action.program is not None:
+            return one.step.evaluation.machine_code
+    return original
 
 
 def _text(program: Program) -> str:

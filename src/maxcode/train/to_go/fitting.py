@@ -69,6 +69,12 @@ def _fitted(name: str, data: Dataset, seed: int) -> Trees | Constant | Random | 
 
 
 def rows(data: Dataset, pairs: tuple[Pair, ...]) -> tuple[list[Situation], list[int]]:
-    """Situations and labels in both readings: each state as it is after execution, then as it was before."""
-    seen = [one for pair in pairs for one in (pair.situation, pair.situation.unseen())]
-    return seen, [data.label(pair) for pair in pairs for _ in range(2)]
+    """Situations and labels in every reading: each state as it is after execution, as it was before, and, where its
+    machine code is known, as it was before it was built, for a model that no compiler stands beside."""
+    seen, labels = [], []
+    for pair in pairs:
+        after = pair.situation
+        readings = [after, after.unseen(), *([after.unseen().unbuilt()] if after.code is not None else [])]
+        seen += readings
+        labels += [data.label(pair)] * len(readings)
+    return seen, labels

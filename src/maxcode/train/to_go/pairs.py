@@ -16,13 +16,15 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Literal, final
 
-from maxcode.errors import InputError
+import msgspec
+
+from maxcode.errors import InputError, RecordError
 from maxcode.languages import LANGUAGES
 from maxcode.record import EVENTS, HEADER
 from maxcode.report.run import RunView, read_run
 from maxcode.reward import banked, speedup
 from maxcode.source import normalise
-from maxcode.types import Program, State, StateId, Step
+from maxcode.types import MachineCode, Program, State, StateId, Step
 from maxcode.value import Situation, situation
 
 Target = Literal["max", "mean"]
@@ -86,7 +88,7 @@ def pairs_of(run: RunView, target: Target, gamma: float) -> list[Pair]:
     if run.language not in LANGUAGES:
         return []
     below = _below(list(run.reached), gamma)
-    known = _as_known(run)
+    known, original_code = _as_known(run), _original_code(run)
     method, policy = (str(run.header.get(key, "")) for key in ("method", "policy"))
     seed = run.header.get("seed", 0)
     origin = mark(run.language, run.original)
@@ -104,7 +106,7 @@ def pairs_of(run: RunView, target: Target, gamma: float) -> list[Pair]:
             False,
             mark(run.language, state.program),
             origin,
-            situation(known[state.id], gamma),
+            situation(known[state.id], gamma, original_code),
             state.reward,
             _target(state, below[state.id], target, gamma),
             below[state.id].count,
@@ -112,6 +114,13 @@ def pairs_of(run: RunView, target: Target, gamma: float) -> list[Pair]:
         for state in run.reached
         if state.parent is not None
     ]
+
+
+def _original_code(run: RunView) -> MachineCode | None:
+    try:
+        return msgspec.convert(run.header.get("machine_code"), MachineCode | None)
+    except msgspec.ValidationError as error:
+        raise RecordError(f"{run.folder / HEADER} is damaged: machine_code: {error}") from error
 
 
 def _as_known(run: RunView) -> dict[StateId, State]:
