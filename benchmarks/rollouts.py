@@ -1,36 +1,29 @@
 """Rollouts for a value model: problems x methods x seeds become run folders that `maxcode train to-go` reads.
 
     python benchmarks/rollouts.py [--problems gemm gemm-wide readings ...] [--methods refine+maxcode ...]
-                                  [--seeds 0 1] [--budget 24] [--out runs/rollouts] [--value FOLDER]
+                                  [--seeds 2] [--budget 24] [--at-once 2] [--out runs/rollouts] [--value FOLDER]
     python benchmarks/rollouts.py --list
 
 Problems are the examples shipped here: the kernels as they are, in other sizes and shapes (a copy of the example with
 another `timed` size, under OUT/problems) and some more (benchmarks/more_kernels), and the programs.  Single paths
 (`refine`) are the paper's rollouts; the searches beside them measure the shift from one to the other; with --value and
-methods `+value` or `+rerank` it is the on-policy round.  Runs resume, and finished ones are not run again: repeat the
-command.
+methods `+value` or `+rerank` it is the on-policy round.  All of it is `maxcode bench`, whose table it prints; runs
+resume, and finished ones are not run again: repeat the command.
 """
 
 from __future__ import annotations
 
 import argparse
-import json
 import shutil
+import subprocess
 import sys
-import time
 import tomllib
 from collections.abc import Mapping
 from pathlib import Path
-from typing import Any
 
 import tomli_w
 
-from maxcode import bench
-from maxcode.bench import Cell
-from maxcode.cli.progress import Progress
-from maxcode.errors import Interrupted, MaxcodeError
 from maxcode.problems import load
-from maxcode.run import Request, optimize_source
 
 HERE = Path(__file__).parent
 EXAMPLES, MORE = HERE.parent / "examples", HERE / "more_kernels"
@@ -76,62 +69,31 @@ def _resized(name: str, folder: Path) -> Path:
     return folder
 
 
-def ran(cell: Cell, options: argparse.Namespace) -> dict[str, Any]:
-    """The cell's result: read where it is finished, else run or resumed."""
-    folder = options.out / "runs" / cell.name
-    started = time.monotonic()
-    if bench.finished(cell, folder, options.budget) is None:
-        print(f"\n{cell.name}", file=sys.stderr, flush=True)
-        request = Request(source(cell.problem, options.out), method=cell.method, budget=options.budget, seed=cell.seed,
-                          out=folder, certificate=False, value=options.value, draw=options.draw)  # fmt: skip
-        with Progress(options.budget) as progress:
-            optimize_source(request, progress.watch, progress.admitted)
-    row = bench.read_row(cell, folder)
-    return {
-        "problem": cell.problem,
-        "method": cell.method,
-        "seed": cell.seed,
-        "speedup": [round(one, 4) for one in (row.best.value, row.best.low, row.best.high)],
-        "candidates": row.candidates,
-        "correct": row.correct,
-        "seconds": round(time.monotonic() - started, 1),
-    }
-
-
-def line(row: Mapping[str, Any]) -> str:
-    value, low, high = row["speedup"]
-    counts = f"{row['correct']} of {row['candidates']} correct"
-    return f"{row['problem']:18} {row['method']:28} {row['seed']:3} {value:7.2f}x [{low:.2f}, {high:.2f}]  {counts}"
+def run_bench(options: argparse.Namespace) -> int:
+    """`maxcode bench` on the problems; its exit status."""
+    folders = [str(source(name, options.out)) for name in options.problems]
+    settings = [f"--methods={','.join(options.methods)}", f"--seeds={options.seeds}", f"--budget={options.budget}"]
+    guided = [f"--value={options.value}", f"--draw={options.draw}"] if options.value is not None else []
+    command = [sys.executable, "-m", "maxcode", "bench", *folders, *settings, *guided]
+    return subprocess.run([*command, f"--at-once={options.at_once}", f"--out={options.out}"], check=False).returncode
 
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--problems", nargs="+", default=names(), choices=names(), metavar="PROBLEM")
     parser.add_argument("--methods", nargs="+", default=METHODS)
-    parser.add_argument("--seeds", type=int, nargs="+", default=[0])
+    parser.add_argument("--seeds", type=int, default=1, help="counted from 0")
     parser.add_argument("--budget", type=int, default=24)
     parser.add_argument("--value", type=Path, help="a value model, for methods +value and +rerank")
     parser.add_argument("--draw", type=int, default=4)
+    parser.add_argument("--at-once", type=int, default=2)
     parser.add_argument("--out", type=Path, default=Path("runs/rollouts"))
     parser.add_argument("--list", action="store_true", help="name the problems and their kinds, and run nothing")
     options = parser.parse_args()
-    if options.list:
-        for name in options.problems:
-            print(f"{name:18} {load(source(name, options.out)).problem.kind}")
-        return
-    rows, failed = [], []
-    for cell in bench.cells(options.problems, options.methods, options.seeds):
-        try:
-            rows.append(ran(cell, options))
-        except Interrupted:
-            sys.exit("interrupted; repeat the command to resume")
-        except MaxcodeError as error:  # the others go on; a repeated command tries it again
-            failed.append(f"{cell.name}: {error}")
-            print(failed[-1], file=sys.stderr)
-    print("\n".join(map(line, rows)))
-    (options.out / "rollouts.json").write_text(json.dumps({"rows": rows, "failed": failed}, indent=1) + "\n")
-    if failed:
-        sys.exit(f"{len(failed)} run(s) are open; repeat the command to try them again")
+    if not options.list:
+        sys.exit(run_bench(options))
+    for name in options.problems:
+        print(f"{name:18} {load(source(name, options.out)).problem.kind}")
 
 
 if __name__ == "__main__":

@@ -41,7 +41,9 @@ from maxcode.types import (
     FunctionSpec,
     Hotspot,
     Interval,
+    LoopBody,
     Machine,
+    MachineCode,
     Outcome,
     Program,
     ProgramSpec,
@@ -331,6 +333,17 @@ def test_the_profile_names_lines_with_their_text_and_the_time_of_seen_tests(reac
         "CPU time on all 1 tests that you may see: 250.0 ms",
     ]
     assert titles(reached[(1, 1)], reached, profile(HOT)) == []  # it failed, and the original's profile is not its own
+
+
+def test_the_profile_says_what_the_busiest_loop_does_by_its_machine_code(reached: Reached) -> None:
+    body = LoopBody(2, 9, 16, 4, 2, 1, 3, 1, 0, 1, 0, 0, cycles=8.0)
+    found = told_of(reached.root, profile(replace(HOT, machine_code=MachineCode(90, 3, (body,)))))
+    assert (
+        "machine code of the loop that computes most in a turn: 16 operations in 9 instructions (4 vector lanes, "
+        "2 sums, 3 loads, 1 stores, 1 shuffles); at best about 2.0 operations a cycle, an estimate"
+    ) in found.splitlines()
+    for nothing in (MachineCode(), MachineCode(90, 3, (replace(body, work=0),))):
+        assert told_of(reached.root, profile(replace(HOT, machine_code=nothing))) == told_of(reached.root, profile(HOT))
 
 
 def test_where_no_program_could_be_read_the_profile_is_that_of_the_program_shown(reached: Reached) -> None:

@@ -5,7 +5,7 @@ Two of the four parts are contrasts between a step and the one before it, so bot
 
 from __future__ import annotations
 
-from maxcode.types import Evaluation, Outcome, Step, Timing
+from maxcode.types import Evaluation, MachineCode, Outcome, Step, Timing
 
 
 def feedback_lines(step: Step, previous: Step | None) -> list[str]:
@@ -29,6 +29,28 @@ def result_line(evaluation: Evaluation) -> str:
         return f"=> correct, not timed: {'; '.join(evaluation.warnings) or 'no reason given'}"
     reasons = "; ".join(evaluation.feedback.reasons) or "no reason given"
     return f"=> {evaluation.outcome.value}: {reasons}"
+
+
+def machine_lines(code: MachineCode | None) -> list[str]:
+    """What the loop that computes most does, by its machine code; nothing where none is known to compute."""
+    if code is None or not code.bodies or not code.bodies[0].work:
+        return []
+    body = code.bodies[0]
+    named = {
+        "vector lanes": body.lanes,
+        "sums": body.sums,
+        "loads": body.loads,
+        "stores": body.stores,
+        "stack accesses": body.spills,
+        "shuffles": body.shuffles,
+        "divisions": body.divisions,
+        "calls": body.calls,
+    }
+    counts = ", ".join(f"{count} {name}" for name, count in named.items() if count)
+    return [
+        f"machine code of the loop that computes most in a turn: {body.work} operations in {body.instructions} "
+        f"instructions ({counts}); at best about {body.rate:.1f} operations a cycle, an estimate"
+    ]
 
 
 def _rate(timing: Timing) -> str:

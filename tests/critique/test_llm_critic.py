@@ -30,6 +30,8 @@ from maxcode.types import (
     Feedback,
     Hotspot,
     Limits,
+    LoopBody,
+    MachineCode,
     Observation,
     Outcome,
     Problem,
@@ -90,7 +92,8 @@ def test_the_model_is_given_the_thinking_the_programs_the_feedback_and_the_profi
     model = Answers([json.dumps(GOOD)])
     previous = correct(TEXT.replace("m[", "old["))
     remark = Remark(2, "missed", "not vectorized: control flow")
-    ask(model, correct(remarks=(remark,)), previous)
+    code = MachineCode(90, 3, (LoopBody(2, 9, 16, 4, 2, 1, 3, 1, 0, 1, 0, 0, cycles=8.0),))
+    ask(model, correct(remarks=(remark,), machine_code=code), previous)
     (request,) = model.asked
     assert request.thinking_tokens == 4096
     found = sections(request.messages[1].text)
@@ -102,6 +105,7 @@ def test_the_model_is_given_the_thinking_the_programs_the_feedback_and_the_profi
     )
     assert "line 2: missed: not vectorized: control flow" in found["Remarks"]
     assert "90% at line 3 in [main]: m[i % k]++;" in found["Profile"]
+    assert "16 operations in 9 instructions" in found["Profile"]
     assert "- hoist(m): out of the loop" in found["Previous step"]
     assert "Count values." in found["Problem"]
 

@@ -10,7 +10,7 @@ from collections.abc import Iterable, Iterator
 
 from maxcode.critique.answer import DIAGNOSIS_AT_MOST, STEP_AT_MOST, STEPS_AT_MOST
 from maxcode.critique.rules import ERROR, hot_lines
-from maxcode.feedback import feedback_lines, result_line
+from maxcode.feedback import feedback_lines, machine_lines, result_line
 from maxcode.model import Message
 from maxcode.prompts import template
 from maxcode.source import fenced, prose, unified_diff
@@ -174,7 +174,8 @@ def _remarks(evaluation: Evaluation) -> list[str]:
 
 def _profile(program: Program, evaluation: Evaluation) -> Iterable[str]:
     source = lines_of(program)
-    return [_spot_line(spot, source) for spot in hot_lines(evaluation.profile)]
+    spots = [_spot_line(spot, source) for spot in hot_lines(evaluation.profile)]
+    return [*spots, *machine_lines(evaluation.machine_code)]
 
 
 def _spot_line(spot: Hotspot, source: list[str]) -> str:

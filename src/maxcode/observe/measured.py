@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Callable, Mapping
 
-from maxcode.feedback import feedback_lines
+from maxcode.feedback import feedback_lines, machine_lines
 from maxcode.observe.part import Part, harmless, shown_evaluation
 from maxcode.reached import Reached
 from maxcode.source import fenced
@@ -32,7 +32,8 @@ def feedback() -> Part:
 
 
 def profile(original: Evaluation | None = None, limit: int = 10) -> Part:
-    """ "Profile": the ``limit`` lines where most time is spent, with their text, and the time on the seen tests.
+    """ "Profile": the ``limit`` lines where most time is spent, with their text, what the busiest loop does by its
+    machine code, and the time on the seen tests.
 
     ``original`` is the evaluation of the original program, which is shown at a root.  Nothing for a program that
     failed; no lines for one that was not sampled, being too slow to be expanded or too quick.
@@ -47,7 +48,7 @@ def profile(original: Evaluation | None = None, limit: int = 10) -> Part:
         source = state.program.files[state.program.name].split("\n")
         spots = [_spot(line, share, names, source) for line, share, names in _by_line(seen.profile)[:limit]]
         head = ["share of CPU time by line of the program:"] if spots else []
-        lines = [*head, *spots, *_seconds(seen)]
+        lines = [*head, *spots, *machine_lines(seen.machine_code), *_seconds(seen)]
         return Section("Profile", harmless("\n".join(lines))) if lines else None
 
     return part
