@@ -5,9 +5,8 @@
 
 Nothing is measured here: runs are replayed with the model in front (``train/figures.py`` says what each figure is).
 `random` is the mean over all orders, at equal measurements, `perfect` knows what will come; every figure is mean
-[least, largest] over the seeds, which draw the folds and seed the models.  `rate` learns nothing: it is what the
-busiest loop of the machine code should do in a cycle.  `--unbuilt` hides what machine code tells, as where no compiler
-stands beside a model.
+[least, largest] over the seeds, which draw the folds and seed the models.  `--unbuilt` hides what machine code tells,
+as where no compiler stands beside a model.
 
 The second table is the shift from what a model was trained on to what it is used in: trained on single paths (`refine`,
 `best-of-n`) and asked in searches that choose (`beam`, `cuda-llm`, `tree`, `elites`; the guided ones where there are
@@ -26,7 +25,7 @@ from pathlib import Path
 from typing import Any
 
 from maxcode.train.to_go.dataset import families
-from maxcode.train.to_go.evaluation import UNTRAINED, Plan, evaluate, summary, table, transferred
+from maxcode.train.to_go.evaluation import PERFECT, Plan, evaluate, summary, table, transferred
 from maxcode.train.to_go.fitting import BASELINES, MODELS, Fit
 from maxcode.train.to_go.pairs import Pair, read_pairs, run_folders
 
@@ -68,7 +67,7 @@ def wide(found: dict[str, Any]) -> str:
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--from", dest="runs", type=Path, nargs="+", required=True)
-    parser.add_argument("--models", nargs="+", default=["trees", *BASELINES, *UNTRAINED], choices=[*MODELS, *UNTRAINED])
+    parser.add_argument("--models", nargs="+", default=["trees", *BASELINES, PERFECT], choices=[*MODELS, PERFECT])
     parser.add_argument("--seeds", type=int, default=3)
     parser.add_argument("--folds", type=int, default=5)
     parser.add_argument("--target", choices=["max", "mean"], default="max")

@@ -69,7 +69,7 @@ def guided_policy(name: str, policy: Policy, guide: Guide | None) -> Policy:
     if guide is None:
         raise InputError(
             f"the method '{name}' asks a value model, and none is given; train one with `maxcode train to-go --from "
-            "RUNS --out FOLDER` and give --value FOLDER"
+            "RUNS --out FOLDER` and give --value FOLDER, or --value busiest-loop"
         )
     if RERANK not in name:
         return policy

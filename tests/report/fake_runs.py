@@ -21,6 +21,7 @@ from maxcode.types import (
     Evaluation,
     Feedback,
     Interval,
+    MachineCode,
     Node,
     Observation,
     Outcome,
@@ -112,6 +113,7 @@ class Plan:
     timed: bool = True
     rate: float = 0.0
     node: Node | None = None
+    machine_code: MachineCode | None = None
 
 
 @dataclass(frozen=True)
@@ -139,7 +141,9 @@ class Planned:
         timing = noisy_timing(plan.speed, at) if plan.outcome is Outcome.CORRECT and plan.timed else None
         if timing is not None and plan.rate:
             timing = replace(timing, gflops=Interval(plan.rate, plan.rate - 1, plan.rate + 1), roofline=100.0)
-        return Evaluation(plan.outcome, told, timing, warnings=plan.warnings, node=plan.node)
+        return Evaluation(
+            plan.outcome, told, timing, warnings=plan.warnings, node=plan.node, machine_code=plan.machine_code
+        )
 
 
 def noisy_timing(speed: float, seed: int, pairs: int = 12, confirmed: bool = False) -> Timing:

@@ -29,7 +29,7 @@ from maxcode.train.to_go.figures import SHARES, figures
 from maxcode.train.to_go.fitting import MODELS, Fit, fit, rows
 from maxcode.train.to_go.pairs import read_pairs, run_folders
 from maxcode.types import Action, Evaluation, LoopBody, MachineCode, Outcome, Problem, Program, State, Step
-from maxcode.value import Foreseer, Situation, load, read, situation
+from maxcode.value import Foreseer, Situation, digest, load, read, situation
 from maxcode.value.features import NAMES, features
 
 PROBLEMS = ["a", "b", "c", "d", "e"]
@@ -154,6 +154,18 @@ def test_what_is_drawn_is_judged_by_its_machine_code_where_a_compiler_stands_bes
     assert anyio.run(Foreseer(Rates()).foresee, root, drawn) == [0.0, 0.0]
 
 
+def test_without_training_the_busiest_loop_is_gone_by_and_nothing_ties(tmp_path: Path) -> None:
+    model = load(Path("busiest-loop"))
+    known = replace(situation(State(toy_problem("x"))), original_code=SLOW_CODE)
+    wide = [MachineCode(9, 1, (replace(FAST_CODE.bodies[0], work=work),)) for work in (0, 1, 4, 400, 800)]
+    seen = [*(replace(known, code=code) for code in (MachineCode(), *wide)), known]
+    none, idle, slow, fast, faster, fastest, unknown = model.predictor.expected(seen)
+    assert none == idle == unknown < slow < 1 < fast < faster < fastest < 4.1
+    assert digest(Path("busiest-loop")) == "busiest-loop"
+    with pytest.raises(InputError, match="holds no value model"):
+        load(tmp_path / "busiest-loop")
+
+
 def test_machine_code_tells_apart_what_the_text_does_not_and_is_no_number_where_it_is_not_known() -> None:
     one = replace(situation(State(toy_problem("x = 1\n"))), code=FAST_CODE, original_code=SLOW_CODE)
     numbers = dict(zip(NAMES, features(one), strict=True))
@@ -176,7 +188,7 @@ def test_every_model_is_saved_loaded_and_used_alike(name: str, runs: Path, tmp_p
     values = anyio.run(model.estimate, states)
     assert values == anyio.run(model.estimate, states)
     assert all(0 <= value <= 4 for value in values)
-    assert set(found.held_out) == {name, "constant", "random", "fastest-so-far"}
+    assert set(found.held_out) == {name, "constant", "random", "fastest-so-far", "busiest-loop"}
     card = (tmp_path / "CARD.md").read_text()
     for fact in ("held-out problems: b", "training problems: a, c, d, e", f"kind: {name}", "spearman", "edges"):
         assert fact in card

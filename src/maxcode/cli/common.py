@@ -90,7 +90,8 @@ model_options = _together(  # who is asked, how, and what it may cost
 
 value_options = _together(  # which value model is asked, and how
     click.option("--value", type=click.Path(path_type=Path, file_okay=False), metavar="FOLDER", help="A value model "
-                 "(`maxcode train to-go`): methods +value and +rerank ask it, others only record what it expects."),
+                 "(`maxcode train to-go`), or busiest-loop, which needs no training: methods +value and +rerank ask "
+                 "it, others only record what it expects."),
     click.option("--draw", default=4, show_default=True, help="Methods +rerank: candidates drawn for one that is run."),
     click.option("--unranked", default=0.1, show_default=True, help="Methods +rerank: the share of the candidates that "
                  "is not chosen by the value model, so that what it expects can be checked."),

@@ -11,6 +11,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import final
 
+from maxcode.feedback import machine_lines
 from maxcode.report.charts import SMALL, samples
 from maxcode.report.diff import Manner, program_diff
 from maxcode.report.html import Html, beginning, clip, details, element, join, paragraphs, scrolled
@@ -220,13 +221,15 @@ def _diagnostics(nodes: Nodes, slot: Slot) -> Html:
 
 
 def _measured(nodes: Nodes, slot: Slot) -> Html:
-    """Where its time goes, and what the compiler remarked."""
+    """Where its time goes, what the compiler remarked, and what it made of the busiest loop."""
     found = slot.evaluation
-    if found is None or not (found.profile or found.remarks):
+    loops = machine_lines(found.machine_code) if found is not None else []
+    if found is None or not (found.profile or found.remarks or loops):
         return join([])
     spots = [f"{one.share:.0%} {one.function}{f' (line {one.line})' if one.line else ''}" for one in found.profile]
     remarks = [f"line {one.line}: {one.kind}: {one.text}" for one in found.remarks]
-    lists = [element("ul", *(element("li", clip(told, 500)) for told in part[:LISTED])) for part in (spots, remarks)]
+    parts = (spots, remarks, loops)
+    lists = [element("ul", *(element("li", clip(told, 500)) for told in part[:LISTED])) for part in parts]
     more = len(spots[LISTED:]) + len(remarks[LISTED:])
     return details("Profile and compiler's remarks", *lists, paragraphs(f"{more} more are in the record." * bool(more)))
 

@@ -1,13 +1,15 @@
-"""What a model has to be better than: no opinion, chance, and the best so far."""
+"""What a model has to be better than: no opinion, chance, the best so far, and one number of the machine code."""
 
 from __future__ import annotations
 
 import hashlib
+import math
 from collections.abc import Sequence
 
 import msgspec
 
-from maxcode.value.classes import CLASSES, Edges
+from maxcode.types import MachineCode
+from maxcode.value.classes import CLASSES, PRESETS, Edges
 from maxcode.value.situation import Situation
 
 _NOTHING = ""  # baselines read no features
@@ -68,6 +70,39 @@ class FastestSoFar(msgspec.Struct, frozen=True, forbid_unknown_fields=True, tag=
         """The class, with a fraction, of what is already there."""
         edges = Edges("", self.bounds)
         return [0.9 * edges.position(one.u) + 0.1 * edges.position(_reward(one)) for one in situations]
+
+
+class BusiestLoop(msgspec.Struct, frozen=True, forbid_unknown_fields=True, tag="busiest-loop"):
+    """The class of the speed-up that the busiest loop promises: its estimated work in a cycle over the original's.
+
+    It learns nothing and works without training (``--value busiest-loop``).  Beyond the last class a little more for
+    every doubling, so that nothing ties; the first class where the machine code is not known.
+    """
+
+    bounds: tuple[float, ...] = PRESETS["kernelbench-l1"].bounds
+    reads: str = _NOTHING
+
+    def __post_init__(self) -> None:
+        Edges("", self.bounds)
+
+    def needs(self) -> str:
+        """Nothing."""
+        return _NOTHING
+
+    def expected(self, situations: Sequence[Situation]) -> list[float]:
+        """The class, with a fraction, of what every situation promises."""
+        edges = Edges("", self.bounds)
+        gains = [_promised(one) for one in situations]
+        return [edges.position(gain) + 1e-3 * math.log2(1 + gain) for gain in gains]
+
+
+def _promised(one: Situation) -> float:
+    original = _rate(one.original_code)
+    return _rate(one.code) / original if original else _rate(one.code)
+
+
+def _rate(code: MachineCode | None) -> float:
+    return code.bodies[0].rate if code is not None and code.bodies else 0.0
 
 
 def _reward(one: Situation) -> float:

@@ -13,9 +13,12 @@ import anyio
 
 from maxcode.roles import Compiler
 from maxcode.types import Action, MachineCode, Problem, State
+from maxcode.value.baselines import BusiestLoop
 from maxcode.value.folder import FILE, Saved, read
 from maxcode.value.settings import Generative
 from maxcode.value.situation import Situation, drawn, situation
+
+UNTRAINED = "busiest-loop"
 
 
 class Predictor(Protocol):
@@ -57,7 +60,9 @@ class Foreseer:
 
 
 def load(folder: Path) -> Foreseer:
-    """The value model in a folder; InputError where it cannot be used."""
+    """The value model in a folder, or ``busiest-loop``, which needs none; InputError where it cannot be used."""
+    if _is_untrained(folder):
+        return Foreseer(BusiestLoop())
     saved = read(folder)
     return Foreseer(predictor(folder, saved), saved.gamma)
 
@@ -71,8 +76,14 @@ def predictor(folder: Path, saved: Saved) -> Predictor:
     return saved.model
 
 
+def _is_untrained(folder: Path) -> bool:
+    return str(folder) == UNTRAINED and not folder.exists()
+
+
 def digest(folder: Path) -> str:
-    """SHA-256, hexadecimal, over the model's files: what a record keeps of it."""
+    """SHA-256, hexadecimal, over the model's files: what a record keeps of it; of one without files its name."""
+    if _is_untrained(folder):
+        return UNTRAINED
     total = hashlib.sha256((folder / FILE).read_bytes())
     for path in sorted(folder.glob("*.safetensors")):
         total.update(path.name.encode() + path.read_bytes())

@@ -23,8 +23,6 @@ from maxcode.value import Predictor
 
 FOLDS = 5
 PERFECT = "perfect"  # the model that there is not: what foresight can save at most
-RATE = "rate"  # no model: the estimate of what the busiest loop does in a cycle
-UNTRAINED = (RATE, PERFECT)
 LITTLE = 1e-6  # by which a reward parts those whose best is above them
 
 
@@ -85,16 +83,12 @@ def folded(pairs: Sequence[Pair], folds: int, seed: int) -> list[frozenset[str]]
 
 
 def asked(name: str, data: Dataset, pairs: Sequence[Pair], how: Fit) -> list[Told]:
-    """What a model says of pairs; ``random`` puts all equal, since equals are measured in an order by chance,
-    ``perfect`` knows what came of them, which is more than any model can, and ``rate`` reads one number off their
-    machine code."""
+    """What a model says of pairs; ``random`` puts all equal, since equals are measured in an order by chance, and
+    ``perfect`` knows what came of them, which is more than any model can."""
     if name == "random":
         return [Told(pair, data.label(pair), 0.0, 0.0) for pair in pairs]
     if name == PERFECT:
         return [Told(pair, data.label(pair), pair.target + LITTLE * pair.reward, pair.target) for pair in pairs]
-    if name == RATE:
-        rates = [code.bodies[0].rate if (code := pair.situation.code) and code.bodies else 0.0 for pair in pairs]
-        return [Told(pair, data.label(pair), rate, rate) for pair, rate in zip(pairs, rates, strict=True)]
     with tempfile.TemporaryDirectory() as folder:
         _, predictor = fit(name, data, replace(how, folder=Path(folder)))
         return told_of(predictor, data, pairs)

@@ -12,7 +12,7 @@ from maxcode.errors import unknown
 from maxcode.train.to_go.boosting import fit_trees
 from maxcode.train.to_go.dataset import Dataset
 from maxcode.train.to_go.pairs import Pair
-from maxcode.value import SMALL, Constant, FastestSoFar, Model, Predictor, Random, Shape, Situation, Trees
+from maxcode.value import SMALL, BusiestLoop, Constant, FastestSoFar, Model, Predictor, Random, Shape, Situation, Trees
 
 MODELS = {
     "trees": "gradient-boosted trees on features of code and feedback, u and depth; seconds on a CPU (the default)",
@@ -20,8 +20,9 @@ MODELS = {
     "constant": "the mean class of the training data",
     "random": "by chance",
     "fastest-so-far": "the class of u: what a greedy search goes by",
+    "busiest-loop": "what the busiest loop of the machine code promises; learns nothing",
 }
-BASELINES = ("constant", "random", "fastest-so-far")
+BASELINES = ("constant", "random", "fastest-so-far", "busiest-loop")
 
 
 @final
@@ -55,7 +56,7 @@ def fit(name: str, data: Dataset, how: Fit) -> tuple[Model, Predictor]:
     return model, model
 
 
-def _fitted(name: str, data: Dataset, seed: int) -> Trees | Constant | Random | FastestSoFar:
+def _fitted(name: str, data: Dataset, seed: int) -> Trees | Constant | Random | FastestSoFar | BusiestLoop:
     match name:
         case "trees":
             return fit_trees(*rows(data, data.train), seed)
@@ -64,6 +65,8 @@ def _fitted(name: str, data: Dataset, seed: int) -> Trees | Constant | Random | 
             return Constant(sum(at * count for at, count in counts.items()) / counts.total())
         case "random":
             return Random(seed)
+        case "busiest-loop":
+            return BusiestLoop(data.main.bounds)
         case _:
             return FastestSoFar(data.main.bounds)
 
