@@ -74,7 +74,24 @@ def test_a_register_that_is_loaded_in_every_turn_holds_no_sum() -> None:
     assert (body.sums, body.chain, body.loads, body.stores) == (0, 0, 1, 1)
 
 
-@pytest.mark.parametrize("listing", [b"", b"no listing at all", b"  10:\t(bad)\n", b"  10:\tjne    10 <f>\n" * 2])
+def test_loops_that_cross_one_another_cost_no_more_than_their_code() -> None:
+    jumps = [(at, max(0, at - 5_000)) for at in range(10_000)]
+    found = read_listing(b"".join(b"  %x:\tjne    %x <f>\n" % jump for jump in jumps))
+    assert found.loops == 5_000
+    assert len(found.bodies) <= 4
+
+
+@pytest.mark.parametrize(
+    "listing",
+    [
+        b"",
+        b"no listing at all",
+        b"  10:\t(bad)\n",
+        b"  10:\tjne    10 <f>\n" * 2,
+        b"  10:\tcall   1060 <" + b"(" * 1_000_000,
+    ],
+    ids=["empty", "words", "bad", "twice", "a long name"],
+)
 def test_nothing_that_is_listed_raises(listing: bytes) -> None:
     assert read_listing(listing).loops <= 1
 

@@ -10,9 +10,11 @@ reached, say), so this orders candidates and judges none.
 
 from __future__ import annotations
 
+import bisect
+import math
 import re
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import final
 
@@ -25,9 +27,8 @@ _KEPT = 4  # bodies
 _PER_CYCLE = {"instructions": 4, "arithmetic": 2, "loads": 2, "stores": 1, "shuffles": 1}  # round figures for today's
 _LATENCY = {"chain": 4, "divisions": 8, "gathers": 8}  # x86-64 cores of either maker
 
-_LINE = re.compile(
-    rb"^ *([0-9a-f]+):\t(?:(?:lock|rep[nz]?|repnz|bnd|notrack|data16|cs) )*([a-z]\w*)([^#\n]*)", re.MULTILINE
-)
+_PREFIX = rb"(?:(?:lock|rep[nz]?|repnz|bnd|notrack|data16|cs) )*"
+_LINE = re.compile(rb"^ *([0-9a-f]+):\t" + _PREFIX + rb"([a-z]\w*)([^#\n]{0,200})", re.MULTILINE)  # names can be long
 _TARGET = re.compile(r"([0-9a-f]+) <")
 _OPERAND = re.compile(r"(?:[^,()]|\([^)]*\))+")
 _REGISTER = re.compile(r"%([xyz])mm(\d+)")
@@ -57,15 +58,29 @@ def read_listing(listing: bytes) -> MachineCode:
     for at, one in enumerate(found):
         if 0 <= one.to <= at and one.name != "jmp":  # which comes back from code that is seldom needed
             ends[one.to] = max(at, ends.get(one.to, 0))
-    loops = [range(start, end + 1) for start, end in ends.items()]
-    innermost = [loop for loop in loops if not any(one != loop and _holds(loop, one) for one in loops)]
-    bodies = [_body(found, loop, sum(_holds(one, loop) for one in loops)) for loop in innermost]
+    bodies, left = [], len(found)
+    for loop, depth in _innermost(ends):
+        left -= len(loop)
+        if left < 0:  # loops that cross one another without end, which no compiler makes
+            break
+        bodies.append(_body(found, loop, depth))
     bodies.sort(key=lambda body: (body.work, body.depth, body.instructions), reverse=True)
-    return MachineCode(len(found), len(loops), tuple(bodies[:_KEPT]))
+    return MachineCode(len(found), len(ends), tuple(bodies[:_KEPT]))
 
 
-def _holds(outer: range, inner: range) -> bool:
-    return outer.start <= inner.start and inner.stop <= outer.stop
+def _innermost(ends: Mapping[int, int]) -> list[tuple[range, int]]:
+    """The loops (first -> last instruction) that hold no other one, with their depth, the deepest first."""
+    spans = sorted(ends.items())
+    depths, outer = [], list[int]()
+    for _, end in spans:
+        depths.append(len(outer) - bisect.bisect_left(outer, end) + 1)
+        bisect.insort(outer, end)
+    found, nearest = [], math.inf
+    for (start, end), depth in reversed(list(zip(spans, depths, strict=True))):
+        if end < nearest:
+            found.append((range(start, end + 1), depth))
+            nearest = end
+    return sorted(found, key=lambda one: -one[1])
 
 
 def _instructions(listing: bytes) -> list[_Instruction]:
