@@ -50,11 +50,8 @@ class Random(msgspec.Struct, frozen=True, forbid_unknown_fields=True, tag="rando
         return (CLASSES - 1) * number / 2**64
 
 
-class FastestSoFar(msgspec.Struct, frozen=True, forbid_unknown_fields=True, tag="fastest-so-far"):
-    """The class of u, and for a tenth that of the last reward, which parts equals: what a greedy search goes by.
-
-    A candidate that was not executed has its parent's reward.
-    """
+class _Classing(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    """A baseline that makes classes of speed-ups."""
 
     bounds: tuple[float, ...]
     reads: str = _NOTHING
@@ -66,13 +63,20 @@ class FastestSoFar(msgspec.Struct, frozen=True, forbid_unknown_fields=True, tag=
         """Nothing."""
         return _NOTHING
 
+
+class FastestSoFar(_Classing, frozen=True, forbid_unknown_fields=True, tag="fastest-so-far"):
+    """The class of u, and for a tenth that of the last reward, which parts equals: what a greedy search goes by.
+
+    A candidate that was not executed has its parent's reward.
+    """
+
     def expected(self, situations: Sequence[Situation]) -> list[float]:
         """The class, with a fraction, of what is already there."""
         edges = Edges("", self.bounds)
         return [0.9 * edges.position(one.u) + 0.1 * edges.position(_reward(one)) for one in situations]
 
 
-class BusiestLoop(msgspec.Struct, frozen=True, forbid_unknown_fields=True, tag="busiest-loop"):
+class BusiestLoop(_Classing, frozen=True, forbid_unknown_fields=True, tag="busiest-loop"):
     """The class of the speed-up that the busiest loop promises: its estimated work in a cycle over the original's.
 
     It learns nothing and works without training (``--value busiest-loop``).  Beyond the last class a little more for
@@ -80,14 +84,6 @@ class BusiestLoop(msgspec.Struct, frozen=True, forbid_unknown_fields=True, tag="
     """
 
     bounds: tuple[float, ...] = PRESETS["kernelbench-l1"].bounds
-    reads: str = _NOTHING
-
-    def __post_init__(self) -> None:
-        Edges("", self.bounds)
-
-    def needs(self) -> str:
-        """Nothing."""
-        return _NOTHING
 
     def expected(self, situations: Sequence[Situation]) -> list[float]:
         """The class, with a fraction, of what every situation promises."""
