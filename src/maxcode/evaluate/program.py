@@ -17,13 +17,10 @@ from typing import final
 
 import anyio
 
-from maxcode.errors import InputError
-from maxcode.evaluate.amplify import amplify
+from maxcode.evaluate.admission import Admissions
 from maxcode.evaluate.build import Builder, Built
 from maxcode.evaluate.contest import confirm, playoff, race
 from maxcode.evaluate.examine import Examiner
-from maxcode.evaluate.function import Inputs, disagreement, spec_of, timed_shapes
-from maxcode.evaluate.instructions import require_counter
 from maxcode.evaluate.judging import (
     identity,
     ladder_of,
@@ -34,30 +31,18 @@ from maxcode.evaluate.judging import (
     wrong_while_timed,
 )
 from maxcode.evaluate.lanes import build_lane
-from maxcode.evaluate.prepare import (
-    Admitted,
-    Input,
-    build_original,
-    calls_of,
-    choose_timed,
-    generate,
-    not_to_be_had,
-    read_inputs,
-    without,
-)
+from maxcode.evaluate.prepare import Admitted
 from maxcode.evaluate.profile import hotspots
 from maxcode.evaluate.racing import Entry, Field, Side, WrongOutput
-from maxcode.evaluate.roofline import memory_of, peak_gflops
 from maxcode.evaluate.sandbox import Sandbox
 from maxcode.evaluate.selftest import open_safe
 from maxcode.evaluate.standing import last_standing
-from maxcode.evaluate.unseen import Made, Prover, Unseen
+from maxcode.evaluate.unseen import Made, Unseen
 from maxcode.evaluate.verify import Verified, verify
 from maxcode.stats import RaceRule
 from maxcode.types import (
     Action,
     Evaluation,
-    Feedback,
     MachineCode,
     Outcome,
     Problem,
@@ -68,9 +53,7 @@ from maxcode.types import (
 )
 
 PLAYOFF_PAIRS = 15  # between two that are both faster than the original, a near tie is not worth more
-LEAST_TESTS = 1
 REMEMBERED = 1 << 14  # timings: a training run asks for millions of candidates
-_CHECK = "; check that the tests belong to it, and the checker"
 
 
 @final
@@ -108,11 +91,10 @@ class ProgramEvaluator:
         self._profiles = profiles
         self._remembers = True
         self._short = replace(rule, most=PLAYOFF_PAIRS)
-        self._admitted: dict[str, Admitted] = {}
+        self._admissions = Admissions(sandbox, builder, self._unseen.seed)
         self._timings: dict[str, Timing] = {}
         self._confirmations: dict[str, Timing] = {}
         self._racing: dict[str, anyio.Lock] = {}
-        self._admitting = anyio.Lock()
 
     @property
     def sandbox(self) -> str:
@@ -131,7 +113,7 @@ class ProgramEvaluator:
 
     async def made(self, problem: Problem, harsh: bool = False) -> Made:
         """The inputs that nobody is shown; ``harsh``: those of the second, harsher verification."""
-        return await self._unseen.made(await self._of(problem), harsh)
+        return await self._unseen.made(await self._admissions.of(problem), harsh)
 
     def afresh(self, rule: RaceRule | None = None) -> ProgramEvaluator:
         """The same evaluator without the memory of timings: what it is asked again it times again, on fresh pairs."""
@@ -140,7 +122,7 @@ class ProgramEvaluator:
     def alike(self, rule: RaceRule, profiles: bool, remembers: bool) -> ProgramEvaluator:
         """Another one on the same admissions, with another patience."""
         other = ProgramEvaluator(self._sandbox, self._builder, rule, self.seed, profiles)
-        other._admitted, other._remembers = self._admitted, remembers
+        other._admissions, other._remembers = self._admissions, remembers
         return other
 
     def remembered(self) -> Memory:
@@ -154,96 +136,13 @@ class ProgramEvaluator:
     # ------------------------------------------------------------------------------------------------- admission
 
     async def admit(self, problem: Problem) -> Admitted:
-        """Build, verify and profile the original; drop the tests that it fails itself.
-
-        InputError when it does not build or too few tests are left.
-        """
-        if problem.goal == "instructions" or problem.spec.tie_break:
-            require_counter()
-        original = await build_original(self._builder, problem)
-        assert original.artefact is not None
-        source = Inputs(self._sandbox, problem) if problem.spec.function is not None else None
-        inputs = await self._inputs(problem, source)
-        verified = await verify(self._sandbox, problem, original.artefact, inputs, every=True)
-        kept = self._kept(problem, inputs, verified)
-        names = {given.name for given in kept}
-        dropped = tuple(f"{r.name} ({r.outcome.value})" for r in verified.results if r.name not in names)
-        timed, warning = choose_timed(kept)
-        slimmer = without(problem, frozenset(given.name for given in inputs) - names)
-        baseline = await self._baseline(slimmer, original, kept, verified)
-        why = not_to_be_had(problem)
-        notes = (
-            [f"dropped {len(dropped)} test(s) the original fails itself: {', '.join(dropped)}{why}"] if dropped else []
-        )
-        notes += [warning] if warning else []
-        peak = await peak_gflops(self._sandbox, spec_of(problem)) if source is not None else 0.0
-        memory = await memory_of(self._sandbox, timed_shapes(problem)) if source is not None else None
-        admitted = Admitted(slimmer, kept, timed, original, baseline, dropped, tuple(notes), source, peak, memory)
-        if not timed and source is None:
-            admitted = await amplify(self._sandbox, Prover(self._sandbox, self._builder), admitted, self.seed)
-        for one in (problem, slimmer):
-            self._admitted[identity(one)] = admitted
-        return admitted
+        """Build, verify and profile the original (``admission.py``); InputError when it cannot be worked on."""
+        return await self._admissions.admit(problem)
 
     def time_these(self, admitted: Admitted, names: Sequence[str]) -> Admitted:
         """The admission with these inputs timed, in this order, as they were chosen elsewhere; InputError where one is
         missing."""
-        inputs = {given.name: given for given in admitted.inputs}
-        if missing := [name for name in names if name not in inputs]:
-            raise InputError(f"the inputs {missing} are timed elsewhere, and are not here")
-        chosen = replace(admitted, timed=tuple(inputs[name] for name in names))
-        self._admitted = {key: chosen if known is admitted else known for key, known in self._admitted.items()}
-        return chosen
-
-    async def _inputs(self, problem: Problem, source: Inputs | None) -> list[Input]:
-        if source is not None:
-            return await calls_of(problem, source)
-        generated = await generate(self._sandbox, problem, range(1, problem.spec.generated + 1))
-        return read_inputs(problem) + [Input(name, blob, None, "generated") for name, blob in generated]
-
-    def _kept(self, problem: Problem, inputs: Sequence[Input], verified: Verified) -> tuple[Input, ...]:
-        kept = []
-        for given, result in zip(inputs, verified.results, strict=True):
-            if result.outcome is Outcome.CORRECT:
-                expected = verified.outputs[given.name] if given.expected is None else given.expected
-                if given.shape is not None and (trouble := disagreement(given.shape, expected, expected)) is not None:
-                    raise InputError(
-                        f"the original does not agree with itself ({trouble}): it gives NaN or infinity on these "
-                        "inputs; write an inputs.c that avoids that"
-                    )
-                kept.append(replace(given, expected=expected, seconds=result.seconds))
-        if not inputs:
-            raise InputError(f"{problem.id} has no tests; give at least {LEAST_TESTS}")
-        if len(kept) < LEAST_TESTS:
-            first = next(r for r in verified.results if r.outcome is not Outcome.CORRECT)
-            raise InputError(
-                f"the original {problem.program.name} passes none of its {len(inputs)} tests (first: {first.name} "
-                f"{first.outcome.value} {first.detail}){not_to_be_had(problem) or _CHECK}"
-                f"{'' if self._sandbox.forks else _ALONE}"
-            )
-        return tuple(kept)
-
-    async def _baseline(
-        self, problem: Problem, original: Built, kept: tuple[Input, ...], verified: Verified
-    ) -> Evaluation:
-        passed = {given.name for given in kept}
-        results = tuple(result for result in verified.results if result.name in passed)
-        profile = await hotspots(self._sandbox, problem, original, kept)
-        measures = {result.name: result.seconds for result in results}
-        return Evaluation(
-            Outcome.CORRECT,
-            Feedback(cases=results),
-            remarks=original.remarks,
-            profile=profile,
-            measures=measures,
-            machine_code=original.machine_code,
-        )
-
-    async def _of(self, problem: Problem) -> Admitted:
-        """The admission of ``problem``, made on first sight (a stage of SQD shares its parent's)."""
-        async with self._admitting:
-            found = self._admitted.get(identity(problem))
-            return found if found is not None else await self.admit(problem)
+        return self._admissions.time_these(admitted, names)
 
     # ------------------------------------------------------------------------------------------------ evaluator
 
@@ -252,7 +151,7 @@ class ProgramEvaluator:
         if (refused := reject(problem, action)) is not None:
             return refused
         assert action.program is not None
-        admitted = await self._of(problem)
+        admitted = await self._admissions.of(problem)
         async with build_lane():
             built = await self._builder.build(problem, action.program)
             if built.artefact is None:
@@ -354,7 +253,7 @@ class ProgramEvaluator:
         All builds here are made without precompiled headers, and everyone is verified anew on every test, the champion
         too.
         """
-        admitted = await self._of(problem)
+        admitted = await self._admissions.of(problem)
         prepared, wins = partial(self._fresh, problem, admitted), partial(self._wins, admitted)
         leader, found = await last_standing(contenders, champion, prepared, wins)
         if leader is not None:
@@ -416,9 +315,6 @@ def _keep(known: dict[str, Timing], key: str, timing: Timing) -> None:
     known[key] = timing
     while len(known) > REMEMBERED:
         del known[next(iter(known))]
-
-
-_ALONE = "; if it starts processes, which no program can in tier 2 of the sandbox, give it tier 1 (docs/measuring.md)"
 
 
 async def open_evaluator(rule: RaceRule = RaceRule(), seed: int | None = None) -> ProgramEvaluator:  # noqa: B008
