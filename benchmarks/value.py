@@ -67,7 +67,9 @@ def wide(found: dict[str, Any]) -> str:
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--from", dest="runs", type=Path, nargs="+", required=True)
-    parser.add_argument("--models", nargs="+", default=["trees", *BASELINES, PERFECT], choices=[*MODELS, PERFECT])
+    parser.add_argument(
+        "--models", nargs="+", default=["blend", "trees", *BASELINES, PERFECT], choices=[*MODELS, PERFECT]
+    )
     parser.add_argument("--seeds", type=int, default=3)
     parser.add_argument("--folds", type=int, default=5)
     parser.add_argument("--target", choices=["max", "mean"], default="max")
@@ -94,7 +96,9 @@ def main() -> None:
           f"{len(told['families'])} families; folds {options.folds}, seeds {options.seeds}\n")  # fmt: skip
     print(table(told["models"]))
     if not options.no_shift and any(map(is_single, pairs)) and not all(map(is_single, pairs)):
-        models = tuple(name for name in options.models if name in ("trees", "generative", "fastest-so-far", "random"))
+        models = tuple(
+            name for name in options.models if name in ("blend", "trees", "generative", "fastest-so-far", "random")
+        )
         told["shift"] = shift(pairs, Plan(models, plan.seeds, plan.edges, plan.folds, how))
         print(f"\n{wide(told['shift'])}")
     told["seconds"] = round(time.monotonic() - started, 1)

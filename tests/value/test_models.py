@@ -29,7 +29,7 @@ from maxcode.train.to_go.figures import SHARES, figures
 from maxcode.train.to_go.fitting import MODELS, Fit, fit, rows
 from maxcode.train.to_go.pairs import read_pairs, run_folders
 from maxcode.types import Action, Evaluation, LoopBody, MachineCode, Outcome, Problem, Program, State, Step
-from maxcode.value import Foreseer, Situation, digest, load, read, situation
+from maxcode.value import Blend, BusiestLoop, Foreseer, Situation, Trees, digest, load, read, situation
 from maxcode.value.features import NAMES, features
 
 PROBLEMS = ["a", "b", "c", "d", "e"]
@@ -48,7 +48,7 @@ def data(runs: Path) -> Dataset:
 @pytest.fixture(scope="module")
 def folder(runs: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
     out = tmp_path_factory.mktemp("model")
-    train_to_go(Training((runs,), out, held_out=("b",)))
+    train_to_go(Training((runs,), out, model="trees", held_out=("b",)))
     return out
 
 
@@ -164,6 +164,36 @@ def test_without_training_the_busiest_loop_is_gone_by_and_nothing_ties(tmp_path:
     assert digest(Path("busiest-loop")) == "busiest-loop"
     with pytest.raises(InputError, match="holds no value model"):
         load(tmp_path / "busiest-loop")
+
+
+def test_a_blend_is_the_mean_of_both_and_the_trees_alone_where_no_machine_code_is_read(data: Dataset) -> None:
+    trees, _ = fit("trees", data, Fit(Path()))
+    blend, _ = fit("blend", data, Fit(Path()))
+    assert isinstance(trees, Trees)
+    assert isinstance(blend, Blend)
+    one = data.held_out[0].situation.unseen()
+    known = replace(one, code=FAST_CODE, original_code=SLOW_CODE)
+    learnt, promised = trees.expected([known])[0], blend.loop.expected([known])[0]
+    assert promised > 1
+    assert blend.expected([known]) == [pytest.approx((learnt + promised) / 2)]
+    assert blend.expected([one.unbuilt()]) == trees.expected([one.unbuilt()])
+
+
+def test_a_loop_of_a_program_that_does_not_work_promises_nothing() -> None:
+    known = replace(situation(State(toy_problem("x"))), code=FAST_CODE, original_code=SLOW_CODE)
+    ran = [Step(Action(None), Evaluation(outcome), 0.0) for outcome in (Outcome.WRONG, Outcome.CORRECT)]
+    wrong, correct, unrun = BusiestLoop().expected([*(replace(known, step=step) for step in ran), known])
+    assert wrong == 0
+    assert correct == unrun > 1
+
+
+def test_a_blend_of_another_feature_version_is_refused_with_the_cure(runs: Path, tmp_path: Path) -> None:
+    def older(found: dict[str, Any]) -> None:
+        found["model"]["trees"]["reads"] = "0-beef"
+
+    train_to_go(Training((runs,), tmp_path / "blend", held_out=("b",)))
+    with pytest.raises(InputError, match=r"trained on feature version '0-beef'"):
+        load(spoiled(tmp_path / "blend", tmp_path, older))
 
 
 def test_machine_code_tells_apart_what_the_text_does_not_and_is_no_number_where_it_is_not_known() -> None:

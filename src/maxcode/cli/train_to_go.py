@@ -20,7 +20,7 @@ from maxcode.value import PRESETS, QUANTILE, RELATIVE, SMALL
 @click.option("--from", "runs", multiple=True, required=True, type=click.Path(path_type=Path, exists=True),
               help="Run folders, or folders that hold some; may be repeated.")  # fmt: skip
 @click.option("--out", type=click.Path(path_type=Path, file_okay=False), required=True, help="The model's folder.")
-@click.option("--model", default="trees", show_default=True, help="; ".join(f"{k}: {v}" for k, v in MODELS.items()))
+@click.option("--model", default="blend", show_default=True, help="; ".join(f"{k}: {v}" for k, v in MODELS.items()))
 @click.option("--target", type=click.Choice(get_args(Target)), default="max", show_default=True, help="What is "
               "foreseen: the best speed-up banked or still to come, or the mean of all that came.")  # fmt: skip
 @click.option("--edges", default=QUANTILE, show_default=True, help=f"How speed-ups become classes: {QUANTILE}s of the "

@@ -9,6 +9,7 @@ Nothing here trains, and nothing but ``generative/`` needs more than the core; `
 from __future__ import annotations
 
 from maxcode.value.baselines import BusiestLoop, Constant, FastestSoFar, Random
+from maxcode.value.blend import Blend
 from maxcode.value.classes import PRESETS, QUANTILE, RELATIVE, Edges, preset, quantile_edges
 from maxcode.value.folder import Model, Saved, described, read, save
 from maxcode.value.foresee import Foreseer, Predictor, digest, load, predictor
@@ -21,6 +22,7 @@ __all__ = [
     "QUANTILE",
     "RELATIVE",
     "SMALL",
+    "Blend",
     "BusiestLoop",
     "Constant",
     "Edges",

@@ -8,7 +8,7 @@ from collections.abc import Sequence
 
 import msgspec
 
-from maxcode.types import MachineCode
+from maxcode.types import MachineCode, Outcome
 from maxcode.value.classes import CLASSES, PRESETS, Edges
 from maxcode.value.situation import Situation
 
@@ -80,7 +80,8 @@ class BusiestLoop(_Classing, frozen=True, forbid_unknown_fields=True, tag="busie
     """The class of the speed-up that the busiest loop promises: its estimated work in a cycle over the original's.
 
     It learns nothing and works without training (``--value busiest-loop``).  Beyond the last class a little more for
-    every doubling, so that nothing ties; the first class where the machine code is not known.
+    every doubling, so that nothing ties; the first class where the machine code is not known, or the program was run
+    and does not work.
     """
 
     bounds: tuple[float, ...] = PRESETS["kernelbench-l1"].bounds
@@ -93,6 +94,8 @@ class BusiestLoop(_Classing, frozen=True, forbid_unknown_fields=True, tag="busie
 
 
 def _promised(one: Situation) -> float:
+    if one.step is not None and one.step.evaluation.outcome is not Outcome.CORRECT:
+        return 0.0
     original = _rate(one.original_code)
     return _rate(one.code) / original if original else _rate(one.code)
 

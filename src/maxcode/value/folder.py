@@ -13,13 +13,14 @@ import msgspec
 
 from maxcode.errors import InputError
 from maxcode.value.baselines import BusiestLoop, Constant, FastestSoFar, Random
+from maxcode.value.blend import Blend
 from maxcode.value.settings import Generative
 from maxcode.value.trees import Trees
 
 FILE = "value.json"
 CARD = "CARD.md"
 FORMAT = 1
-Model = Trees | Generative | Constant | Random | FastestSoFar | BusiestLoop
+Model = Trees | Blend | Generative | Constant | Random | FastestSoFar | BusiestLoop
 
 
 class Saved(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=True):

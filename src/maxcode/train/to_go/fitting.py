@@ -12,10 +12,23 @@ from maxcode.errors import unknown
 from maxcode.train.to_go.boosting import fit_trees
 from maxcode.train.to_go.dataset import Dataset
 from maxcode.train.to_go.pairs import Pair
-from maxcode.value import SMALL, BusiestLoop, Constant, FastestSoFar, Model, Predictor, Random, Shape, Situation, Trees
+from maxcode.value import (
+    SMALL,
+    Blend,
+    BusiestLoop,
+    Constant,
+    FastestSoFar,
+    Model,
+    Predictor,
+    Random,
+    Shape,
+    Situation,
+    Trees,
+)
 
 MODELS = {
-    "trees": "gradient-boosted trees on features of code and feedback, u and depth; seconds on a CPU (the default)",
+    "blend": "the mean of trees and busiest-loop, of trees alone where no machine code is read (the default)",
+    "trees": "gradient-boosted trees on features of code and feedback, u and depth; seconds on a CPU",
     "generative": "a causal language model with LoRA that reads (x0, xt, et, ct, u); its label tokens are the classes",
     "constant": "the mean class of the training data",
     "random": "by chance",
@@ -56,10 +69,12 @@ def fit(name: str, data: Dataset, how: Fit) -> tuple[Model, Predictor]:
     return model, model
 
 
-def _fitted(name: str, data: Dataset, seed: int) -> Trees | Constant | Random | FastestSoFar | BusiestLoop:
+def _fitted(name: str, data: Dataset, seed: int) -> Trees | Blend | Constant | Random | FastestSoFar | BusiestLoop:
     match name:
         case "trees":
             return fit_trees(*rows(data, data.train), seed)
+        case "blend":
+            return Blend(fit_trees(*rows(data, data.train), seed), BusiestLoop(data.main.bounds))
         case "constant":
             counts = Counter(data.label(pair) for pair in data.train)
             return Constant(sum(at * count for at, count in counts.items()) / counts.total())

@@ -32,7 +32,7 @@ class Training:
 
     runs: tuple[Path, ...]
     out: Path
-    model: str = "trees"
+    model: str = "blend"
     target: Target = "max"
     edges: str = QUANTILE
     gamma: float = 1.0
