@@ -128,6 +128,13 @@ def test_held_out_problems_take_no_part_in_the_quantiles(pairs: list[Pair]) -> N
     assert assembled(changed, frozenset("b"), "quantile").edges == edges
 
 
+def test_where_every_problem_has_its_own_edges_the_main_ones_are_those_of_all_training_pairs(pairs: list[Pair]) -> None:
+    data = assembled(pairs, frozenset("b"), "problem")
+    assert set(data.edges) == set(PROBLEMS)
+    assert data.edges["a"] == quantile_edges(pair.target for pair in pairs if pair.problem == "a")
+    assert data.main == quantile_edges(pair.target for pair in pairs if pair.problem != "b")
+
+
 def test_the_data_set_says_where_every_state_is_and_has_a_card(pairs: list[Pair], tmp_path: Path) -> None:
     data = assembled(pairs, frozenset("b"), "quantile")
     write_data(tmp_path, data)

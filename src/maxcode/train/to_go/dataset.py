@@ -39,7 +39,9 @@ class Dataset:
 
     @property
     def main(self) -> Edges:
-        """The edges of the suite with the most training pairs."""
+        """The edges of the suite with the most training pairs; those of all of them where every problem has its own."""
+        if self.kind == RELATIVE:
+            return quantile_edges(pair.target for pair in self.train)
         return self.edges[Counter(group_of(pair, self.kind) for pair in self.train).most_common(1)[0][0]]
 
     @property
