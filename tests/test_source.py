@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import subprocess
+import sys
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -54,6 +57,33 @@ def test_a_long_text_is_read_in_chunks_that_nobody_sees() -> None:
     source = parse("cpp", "int wide_é = 12345;\n" * 20_000)
     assert not source.root.has_error
     assert {text_of(node) for node in walk(source.root) if node.type == "number_literal"} == {"12345"}
+
+
+TOGETHER = """
+import sys, threading
+from maxcode.source import parse, walk
+
+sys.setswitchinterval(1e-6)
+right = []
+
+
+def work(number):
+    loops = "".join(f"  for (int i{at} = 0; i{at} < n; i{at}++) s += i{at} * {number};\\n" for at in range(150))
+    for again in range(6):
+        tree = parse("c", f"int f(int n) {{\\n  int s = 0;\\n{loops}  return s + {again};\\n}}\\n")
+        right.append(not tree.root.has_error and sum(node.type == "for_statement" for node in walk(tree.root)) == 150)
+
+
+threads = [threading.Thread(target=work, args=(number,)) for number in range(8)]
+[one.start() for one in threads]
+[one.join() for one in threads]
+assert right == [True] * 48, right
+"""
+
+
+def test_threads_read_at_the_same_time() -> None:
+    done = subprocess.run([sys.executable, "-c", TOGETHER], capture_output=True, text=True, check=False, timeout=300)
+    assert done.returncode == 0, done.stderr[-2000:]
 
 
 def test_an_unknown_language_is_refused_with_a_hint() -> None:

@@ -12,6 +12,7 @@ import difflib
 import hashlib
 import json
 import re
+import threading
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from functools import cache
@@ -54,7 +55,7 @@ def read(grammar_name: str, data: bytes) -> Node:
     that repeats itself writes them, take their square: minutes for 40 KB.  Steps are counted, not seconds, so that a
     text is the same on every machine.
     """
-    parser, steps = _parser(grammar_name), count()
+    parser, steps = _parsers.of(grammar_name), count()
 
     def is_too_many(_offset: int, _has_error: bool) -> bool:
         return next(steps) > _STEPS_AT_LEAST + _STEPS_PER_BYTE * len(data)
@@ -125,9 +126,20 @@ def grammar(name: str) -> Language:
     return Language(_GRAMMARS[name]())
 
 
-@cache
-def _parser(name: str) -> Parser:
-    return Parser(grammar(name))
+class _Parsers(threading.local):
+    """Every thread's own, by grammar: a parser calls back into Python while it reads, where another thread may run, and
+    two readings on one parser end the process."""
+
+    def __init__(self) -> None:
+        self._known: dict[str, Parser] = {}
+
+    def of(self, name: str) -> Parser:
+        if name not in self._known:
+            self._known[name] = Parser(grammar(name))
+        return self._known[name]
+
+
+_parsers = _Parsers()
 
 
 # ------------------------------------------------------------------------------------------------- tokens of C and C++
