@@ -1,6 +1,6 @@
 """Value models side by side on recorded runs, every problem held out in turn: does asking one save measurements?
 
-    python benchmarks/value.py --from runs/rollouts [--models trees constant random perfect ...] [--seeds 3]
+    python benchmarks/value.py --from runs/rollouts [--models blend trees random perfect ...] [--seeds 3]
                                [--folds 5] [--target max] [--edges quantile] [--unbuilt] [--out runs/value.json]
 
 Nothing is measured here: runs are replayed with the model in front (``train/figures.py`` says what each figure is).

@@ -53,6 +53,12 @@ class Admissions:
         self._admitted: dict[str, Admitted] = {}
         self._admitting = anyio.Lock()
 
+    async def of(self, problem: Problem) -> Admitted:
+        """The admission of ``problem``, made on first sight (a stage of SQD shares its parent's)."""
+        async with self._admitting:
+            found = self._admitted.get(identity(problem))
+            return found if found is not None else await self.admit(problem)
+
     async def admit(self, problem: Problem) -> Admitted:
         """Build, verify and profile the original; drop the tests that it fails itself.
 
@@ -138,9 +144,3 @@ class Admissions:
             measures=measures,
             machine_code=original.machine_code,
         )
-
-    async def of(self, problem: Problem) -> Admitted:
-        """The admission of ``problem``, made on first sight (a stage of SQD shares its parent's)."""
-        async with self._admitting:
-            found = self._admitted.get(identity(problem))
-            return found if found is not None else await self.admit(problem)
