@@ -351,5 +351,5 @@ def test_a_champion_that_does_not_hold_is_told(
 
 def test_a_problem_is_admitted_once_under_the_tests_it_came_with(bench: ProgramEvaluator, problem: Problem) -> None:
     first = anyio.run(bench.admit, problem)
-    assert anyio.run(bench._of, problem) is first
-    assert anyio.run(bench._of, first.problem) is first
+    assert anyio.run(bench._admissions.of, problem) is first
+    assert anyio.run(bench._admissions.of, first.problem) is first

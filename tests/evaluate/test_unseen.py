@@ -227,6 +227,20 @@ def test_made_inputs_are_right_by_the_original_and_come_again_from_the_same_seed
         assert (len(numbers), one.expected) == (n, f"{answer(numbers)}\n".encode())
 
 
+def test_what_was_proven_before_is_made_again_where_there_is_no_time_for_more(
+    sandbox: Sandbox, builder: Builder, bench: ProgramEvaluator, admitted: Admitted, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    first = anyio.run(Unseen(sandbox, builder, bench.seed).made, admitted)
+    monkeypatch.setattr("maxcode.evaluate.unseen._SECONDS", 0.0)
+    none_before = anyio.run(Unseen(sandbox, builder, bench.seed).made, admitted)
+    before = frozenset(one.stdin.sha256 for one in first.inputs)
+    again = anyio.run(Unseen(sandbox, builder, bench.seed, before).made, admitted)
+    assert len(none_before.inputs) == 1
+    assert [one.stdin.sha256 for one in again.inputs if one.stdin.sha256 in before] == [
+        one.stdin.sha256 for one in first.inputs
+    ]
+
+
 def test_no_input_is_made_where_the_original_is_not_clean_on_it(
     sandbox: Sandbox, builder: Builder, tmp_path: Path
 ) -> None:

@@ -114,15 +114,21 @@ class Working(Protocol):
     async def sanitized(self) -> Sanitized: ...
 
 
-async def opened(problem: Problem, winner: Program, say: Say, made_from: int | None = None) -> Working:
-    """A new evaluator that has admitted ``problem``; nothing of the winner has been run.  ``made_from``: the seed of
-    inputs that nobody is shown, where they are to be the same as before."""
+async def opened(problem: Problem, winner: Program, say: Say, claimed: Certificate | None = None) -> Working:
+    """A new evaluator that has admitted ``problem``; nothing of the winner has been run.  ``claimed``: the certificate
+    whose inputs that nobody was shown are made again, from their seed, and others that have time here."""
     say("certificate: building and verifying again, in a new session")
     started = time.monotonic()
     if problem.kind == "module":
         return await module_work(await open_modules(beside_compiled=False), problem, winner)
-    evaluator = await open_evaluator(seed=made_from)
+    evaluator = await open_evaluator() if claimed is None else await open_evaluator(*_made_from(claimed))
     return Work(*evaluator.bench, evaluator, problem, await evaluator.admit(problem), winner, started)
+
+
+def _made_from(claimed: Certificate) -> tuple[int | None, frozenset[str]]:
+    """The seed of the inputs that nobody was shown, and which they were."""
+    seed = next(iter(claimed.seeds.get("made", ())), None)
+    return seed, frozenset(one.input for one in claimed.made_inputs.inputs)
 
 
 async def measured(work: Working, found: Certificate, say: Say) -> Certificate:

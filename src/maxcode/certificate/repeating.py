@@ -91,7 +91,7 @@ async def _again(
     path: Path, claimed: Certificate, problem: Problem, winner: Program, say: Callable[[str], None]
 ) -> Certificate:
     """The certificate made here, unless a test came to be another one."""
-    work = await opened(problem, winner, say, next(iter(claimed.seeds.get("made", ())), None))
+    work = await opened(problem, winner, say, claimed)
     here = work.certificate(claimed.options, next(iter(claimed.seeds.get("run", ())), None))
     _refuse(path, [*_other_tests(claimed, here)])
     return await measured(work, here, say)
@@ -163,9 +163,9 @@ def _elsewhere(claimed: Certificate, here: Certificate) -> Iterator[str]:
         old, new = getattr(claimed, name), getattr(here, name)
         if old != new:
             yield f"{name}: {old} there, {new} here"
-    old_made, new_made = len(claimed.made_inputs.inputs), len(here.made_inputs.inputs)
-    if old_made != new_made:
-        yield f"inputs nobody was shown: {old_made} there, {new_made} here"
+    there, again = ({one.input for one in side.made_inputs.inputs} for side in (claimed, here))
+    if missing := len(there - again):
+        yield f"inputs nobody was shown: {missing} of {len(there)} could not be made again here"
     for name in ("node", "cpu", "cores", "kernel", "caches", "isa"):
         before: Any = getattr(claimed.machine, name)
         after: Any = getattr(here.machine, name)

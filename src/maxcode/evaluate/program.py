@@ -80,10 +80,12 @@ class ProgramEvaluator:
         rule: RaceRule = RaceRule(),  # noqa: B008
         seed: int | None = None,
         profiles: bool = True,
+        before: frozenset[str] = frozenset(),
     ) -> None:
-        """``seed``: of the inputs that nobody is shown; drawn by the system unless a certificate names it.
-        ``profiles``: whether fast candidates are profiled, which training has no use for."""
-        self._unseen = Unseen(sandbox, builder, seed)
+        """``seed``: of the inputs that nobody is shown; drawn by the system unless a certificate names it, and with it
+        the SHA-256 of those that were proven ``before``.  ``profiles``: whether fast candidates are profiled, which
+        training has no use for."""
+        self._unseen = Unseen(sandbox, builder, seed, before)
         self._examiner = Examiner(sandbox, builder, self._unseen)
         self._sandbox = sandbox
         self._builder = builder
@@ -122,7 +124,8 @@ class ProgramEvaluator:
     def alike(self, rule: RaceRule, profiles: bool, remembers: bool) -> ProgramEvaluator:
         """Another one on the same admissions, with another patience."""
         other = ProgramEvaluator(self._sandbox, self._builder, rule, self.seed, profiles)
-        other._admissions, other._remembers = self._admissions, remembers
+        other._admissions, other._unseen, other._examiner = self._admissions, self._unseen, self._examiner
+        other._remembers = remembers
         return other
 
     def remembered(self) -> Memory:
@@ -317,7 +320,7 @@ def _keep(known: dict[str, Timing], key: str, timing: Timing) -> None:
         del known[next(iter(known))]
 
 
-async def open_evaluator(rule: RaceRule = RaceRule(), seed: int | None = None) -> ProgramEvaluator:  # noqa: B008
+async def open_evaluator(seed: int | None = None, before: frozenset[str] = frozenset()) -> ProgramEvaluator:
     """An evaluator on this machine's sandbox; UnsafeError where none holds."""
     sandbox = await open_safe()
-    return ProgramEvaluator(sandbox, Builder(sandbox, sandbox.cache), rule, seed)
+    return ProgramEvaluator(sandbox, Builder(sandbox, sandbox.cache), seed=seed, before=before)
