@@ -17,7 +17,9 @@ from pathlib import Path
 
 from maxcode.cli.progress import Progress
 from maxcode.errors import Interrupted, MaxcodeError
-from maxcode.run import Request, Verdict, optimize_source
+from maxcode.request import Request
+from maxcode.run import optimize_source
+from maxcode.verdict import Verdict
 
 EXAMPLES = Path(__file__).parent.parent / "examples"
 

@@ -119,12 +119,16 @@ def costs(rows: Sequence[Row], plan: Sequence[Cell], problems: int) -> list[dict
         names = {f"p{n}" for n in range(problems // share)}
         some = [row for row in rows if row.cell.problem in names]
         asked = Asked(tuple(SUITES), tuple(cell for cell in plan if cell.problem in names))
-        table, table_s = timed(lambda some=some, asked=asked: table_of(some, asked))
-        drawn, curves_s = timed(lambda some=some: [curve for axis in AXES for curve in curves(some, axis)])
-        _, json_s = timed(lambda table=table, some=some, drawn=drawn: as_json(table, Bench(tuple(some)), drawn))
-        seconds = {"table": table_s, "curves": curves_s, "json": json_s}
+        seconds = cost(some, asked)
         found.append({"problems": len(names), **seconds, "ms a problem": 1e3 * sum(seconds.values()) / len(names)})
     return found
+
+
+def cost(rows: Sequence[Row], asked: Asked) -> dict[str, float]:
+    table, table_s = timed(lambda: table_of(rows, asked))
+    drawn, curves_s = timed(lambda: [curve for axis in AXES for curve in curves(rows, axis)])
+    _, json_s = timed(lambda: as_json(table, Bench(tuple(rows)), drawn))
+    return {"table": table_s, "curves": curves_s, "json": json_s}
 
 
 def timed(work: Callable[[], Any]) -> tuple[Any, float]:

@@ -34,10 +34,12 @@ from maxcode.evaluate.module.track import Failed, open_track
 from maxcode.evaluate.sandbox import Sandbox
 from maxcode.problems import expanded, load
 from maxcode.problems.kernelbench import PREFIX
-from maxcode.run import Request, Verdict, optimize_source
+from maxcode.request import Request
+from maxcode.run import optimize_source
 from maxcode.shapes import SMALL, Row, shaped, shrink_sources
 from maxcode.stats import median_interval
 from maxcode.types import Problem
+from maxcode.verdict import Verdict
 
 Cells = dict[str, Any]
 BASELINE_PAIRS, WARM_UP_PAIRS = 15, 2

@@ -32,13 +32,14 @@ from pathlib import Path
 from typing import Any
 
 from maxcode import bench
-from maxcode.bench import Cell, Row
+from maxcode.bench import Cell, Cost, Row
 from maxcode.cli.progress import Progress
 from maxcode.errors import Interrupted
 from maxcode.model.connect import ModelSettings
 from maxcode.problems import load
-from maxcode.run import Request, evaluate_source, optimize_source
-from maxcode.types import Interval, Problem, Usage
+from maxcode.request import Request
+from maxcode.run import evaluate_source, optimize_source
+from maxcode.types import Interval, Problem
 from peers.endpoint import endpoint
 from peers.evolving import DRIVERS, Search, evolve
 
@@ -213,8 +214,7 @@ def summary(found: Sequence[Found]) -> list[Found]:
             one["candidates"],
             one["correct"],
             0,
-            Usage(),
-            one["seconds"],
+            Cost(seconds=one["seconds"]),
         )
         for one in found
     ]
@@ -280,6 +280,7 @@ def subsets(base: str) -> list[str]:
 
 def planned(options: argparse.Namespace) -> list[Cell]:
     """The cells in the order in which they run: by seed, problem, method."""
+    names: Sequence[str]
     if options.ablate:
         problems, names = options.problems or KERNELS, subsets(options.base)
     else:

@@ -171,7 +171,8 @@ def promise(rows: Sequence[Row]) -> dict[str, object]:
 
 
 def _cost(rows: Sequence[Row]) -> float:
-    return round(sum(row["pairs"] for row in rows) / max(1, len(rows)) / FIXED, 3)
+    pairs: int = sum(row["pairs"] for row in rows)
+    return round(pairs / max(1, len(rows)) / FIXED, 3)
 
 
 def main() -> None:

@@ -154,7 +154,7 @@ class Judge:
 def verdict_of(found: Evaluation) -> str:
     """An evaluation as one word of VERDICTS."""
     if found.outcome is not Outcome.CORRECT:
-        return found.outcome.value
+        return str(found.outcome.value)
     if found.timing is None:
         raise ValueError(f"correct but not timed: {found.warnings}")
     return "faster" if found.timing.significant else "not-faster"

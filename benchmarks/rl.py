@@ -22,6 +22,7 @@ import sys
 import time
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -272,13 +273,11 @@ def rows(setting: Setting, variants: Sequence[str], seeds: Sequence[int]) -> lis
     found = [kept(setting, "base", lambda: base(setting))]
     for variant in variants:
         for seed in seeds if variant == DEFAULT else seeds[:1]:
-            make = lambda variant=variant, seed=seed: trained(setting, variant, seed)  # noqa: E731
-            found.append(kept(setting, f"{slug(variant)}-{seed}", make))
+            found.append(kept(setting, f"{slug(variant)}-{seed}", partial(trained, setting, variant, seed)))
     counts = {row["seed"]: row["kernels"] for row in found if row["variant"] == DEFAULT}
     for seed, count in counts.items():
         for kind in BESIDE:
-            make = lambda kind=kind, count=count, seed=seed: beside(setting, kind, count, seed)  # noqa: E731
-            found.append(kept(setting, f"{kind}-{seed}", make))
+            found.append(kept(setting, f"{kind}-{seed}", partial(beside, setting, kind, count, seed)))
     return found
 
 

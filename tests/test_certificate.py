@@ -20,7 +20,8 @@ from maxcode.certificate import certify, read
 from maxcode.cli import cli
 from maxcode.errors import InputError
 from maxcode.problems import load
-from maxcode.run import Request, optimize_source
+from maxcode.request import Request
+from maxcode.run import optimize_source
 from maxcode.stats import median_interval
 from maxcode.types import Program
 from maxcode.verdict import Verdict

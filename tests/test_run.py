@@ -15,7 +15,8 @@ from maxcode.model.connect import ModelSettings, estimate_tokens
 from maxcode.model.journal import CALLS
 from maxcode.preview import Preview
 from maxcode.record import Batch, Critiqued, Evaluated, Proposed, Settled, check_header
-from maxcode.run import Request, completed, first_prompt
+from maxcode.request import Request
+from maxcode.run import completed, first_prompt
 from maxcode.types import Action, Evaluation, Outcome, Usage
 
 

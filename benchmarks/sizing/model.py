@@ -9,7 +9,7 @@ does the engine's scheduler.
 
 from __future__ import annotations
 
-from collections import Counter
+from collections import defaultdict
 from collections.abc import Callable, Generator, Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import Any, final
@@ -60,7 +60,7 @@ class World:
     site: Site
     costs: Costs
     env: simpy.Environment = field(default_factory=simpy.Environment)
-    busy: Counter[str] = field(default_factory=Counter)
+    busy: defaultdict[str, float] = field(default_factory=lambda: defaultdict(float))
     places: dict[str, simpy.Resource] = field(init=False)
 
     def __post_init__(self) -> None:

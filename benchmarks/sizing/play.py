@@ -6,6 +6,7 @@ costs says.  The places are those of a site: so many builders, so many slots.
 
 from __future__ import annotations
 
+import math
 import random
 from collections.abc import Callable, Sequence
 from dataclasses import replace
@@ -20,7 +21,7 @@ from maxcode.record import Record, check_header
 from maxcode.roles import Search
 from maxcode.search import Beam, BestOfN, CudaLlm, Elites, Refine, Tree
 from maxcode.testing import Scripted, toy_problem
-from maxcode.types import Action, Evaluation, Interval, Outcome, Problem, State, StateId, Timing
+from maxcode.types import Action, Evaluation, Interval, Outcome, Problem, RaceVerdict, State, StateId, Timing
 from sizing.costs import Costs
 from sizing.model import Site
 from sizing.workload import Contest, Recorded, recorded
@@ -76,7 +77,7 @@ def _draws(text: str) -> random.Random:
 
 
 def _speed(text: str) -> float:
-    return round(2.0 ** _draws(text).gauss(0.4, 0.8), 6)
+    return round(math.pow(2.0, _draws(text).gauss(0.4, 0.8)), 6)
 
 
 def evaluation_of(text: str, beside_rival: bool) -> Evaluation:
@@ -88,7 +89,7 @@ def evaluation_of(text: str, beside_rival: bool) -> Evaluation:
     passes = chance.choice((2, 2, 5, 9, 9, 15))
     interval = Interval(speed, speed * 0.97, speed * 1.03)
     samples = ((speed, 1.0),) * (passes - 1) + ((speed, 1.0 + int(text) * 1e-9),)  # no two programs share them
-    verdict = "faster" if speed > 1.03 else "slower"
+    verdict: RaceVerdict = "faster" if speed > 1.03 else "slower"
     rival = Interval(1.5, 1.4, 1.6) if beside_rival else None
     timing = Timing("cpu", interval, verdict == "faster", verdict, passes, samples=samples, over_rival=rival)
     return Evaluation(Outcome.CORRECT, timing=timing)

@@ -132,7 +132,7 @@ def _packet(generator: Random) -> tuple[bytes, bytes]:
     job = replace(
         _USUAL, argv=generator.choice(_WORDS), collect=tuple(f"/tmp/{n}" for n in range(generator.randrange(9)))
     )
-    packet = pack(job, False)
+    packet = pack(job, "hosted")
     head, text = bytearray(packet[: jobs._REQUEST.size]), packet[jobs._REQUEST.size :]
     head[:4] = generator.choice(_FLAGS_TRIED).to_bytes(4, "little")
     if generator.random() < 0.2:  # more to collect than jobs.py asks for

@@ -16,11 +16,17 @@ from maxcode.errors import Interrupted
 from maxcode.observe import compose
 from maxcode.optimize import Method, Run, optimize
 from maxcode.record import Line, Record, check_header
+from maxcode.roles import Search
 from maxcode.search import Beam, BestOfN, CudaLlm, Refine
 from maxcode.testing import Scripted, Table, toy_problem
 from maxcode.types import Action, Interval, Observation, Usage
 
-SEARCHES = {"best-of-n": BestOfN(6, 3), "refine": Refine(6), "cuda-llm": CudaLlm(2, 3), "beam": Beam(2, 2)}
+SEARCHES: dict[str, Search] = {
+    "best-of-n": BestOfN(6, 3),
+    "refine": Refine(6),
+    "cuda-llm": CudaLlm(2, 3),
+    "beam": Beam(2, 2),
+}
 MACHINE = {"node": "here", "cpu": "table", "cores": 1, "kernel": "", "compilers": {}, "sandbox": "none"}
 
 
@@ -58,11 +64,11 @@ def runner(
 
     def run_one(cell: Cell) -> Row:
         folder = out / cell.name
-        method, off = parted(cell.method)
-        header = {"version": "0", "problem": cell.problem, "method": method, "seed": cell.seed, "without": list(off)}
+        name, off = parted(cell.method)
+        header = {"version": "0", "problem": cell.problem, "method": name, "seed": cell.seed, "without": list(off)}
         header |= {"budget": limit.candidates} if limit.unit == "candidates" else {}
         check_header(folder, header, frozenset())
-        method = Method(Paid(tokens) if tokens else Scripted(write=write), SEARCHES[method], compose())
+        method = Method(Paid(tokens) if tokens else Scripted(write=write), SEARCHES[name], compose())
         with Record(folder) as record:
             run = Run(limit.candidates, cell.seed, record=record, watch=watch, caps=limit.caps)
             problem = toy_problem(str(len(cell.problem) + cell.seed), cell.problem)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import replace
 from importlib.resources import files
 from pathlib import Path
@@ -44,7 +45,7 @@ def view_of(plan: Planned, found: Bench) -> BenchView:
 
 
 def terms(out: Path) -> None:
-    plan = {"methods": list(METHODS), "seeds": [0, 1], "suites": ["maxcode", "pie"]}
+    plan: dict[str, Sequence[object]] = {"methods": list(METHODS), "seeds": [0, 1], "suites": ["maxcode", "pie"]}
     claim(out, {"budget": "6", "policy": "script"}, {"p": "1", "qq": "2", "rrr": "3"}, plan)
 
 

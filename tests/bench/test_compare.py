@@ -5,6 +5,7 @@ from __future__ import annotations
 import dataclasses
 import json
 import random
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
@@ -128,7 +129,7 @@ def test_the_same_program_is_the_same_whatever_was_measured(tmp_path: Path) -> N
 def test_what_is_not_the_same_is_named_with_a_cure_and_refused_unless_forced(
     header: dict[str, object], named: str, cure: str, tmp_path: Path
 ) -> None:
-    one, other = made(tmp_path / "one", timed(3.0, 0.01)), made(tmp_path / "other", timed(2.0, 0.01), **header)
+    one, other = made(tmp_path / "one", timed(3.0, 0.01)), made(tmp_path / "other", timed(2.0, 0.01), "", **header)
     refused = compare(one, other)
     assert isinstance(refused.exception, InputError)
     assert refused.exception.exit_code == 2
@@ -171,7 +172,7 @@ def benched(out: Path, seeds: int, **terms: object) -> Path:
     """A finished bench of two methods on two problems; its budget is 6 candidates, or what the terms say."""
     plan = cells(["one", "three"], ["best-of-n", "cuda-llm"], range(seeds))
     budget = int(str(terms.get("budget", 6)))
-    methods = {"methods": ["best-of-n", "cuda-llm"], "seeds": list(range(seeds))}
+    methods: dict[str, Sequence[object]] = {"methods": ["best-of-n", "cuda-llm"], "seeds": list(range(seeds))}
     claim(out, {"budget": budget, **terms}, {"one": "d1", "three": "d3"}, methods)
     bench(plan, runner(out, budget))
     return out

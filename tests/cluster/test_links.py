@@ -12,7 +12,8 @@ import anyio
 import anyio.to_thread
 import pytest
 from netns_help import HOST, Network, network, run
-from slurm_help import free_ports, until
+from processes import until
+from slurm_help import free_ports
 
 from maxcode import Evaluation, Outcome
 from maxcode.cluster import Asked, Cluster, opened

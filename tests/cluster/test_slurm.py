@@ -10,7 +10,8 @@ from pathlib import Path
 from subprocess import PIPE
 
 import pytest
-from slurm_help import CONF, DAEMONS, Slurm, left_of, slurm, until
+from processes import until
+from slurm_help import CONF, DAEMONS, Slurm, left_of, slurm
 
 HERE = Path(__file__).parent
 

@@ -8,7 +8,8 @@ from pathlib import Path
 
 import anyio
 import pytest
-from slurm_help import PARTITION, Slurm, slurm, until
+from processes import until
+from slurm_help import PARTITION, Slurm, slurm
 
 from maxcode import Evaluation, Outcome
 from maxcode.cluster import Asked, Cluster, opened

@@ -219,7 +219,7 @@ def test_no_word_of_a_model_passes_for_a_result_or_a_note() -> None:
 # ------------------------------------------------------------------------------------------------------ the reading
 
 WORDS = st.text(min_size=1, max_size=200).filter(lambda text: bool(text.strip()))
-VALID = st.builds(
+VALID: st.SearchStrategy[dict[str, object]] = st.builds(
     dict,
     diagnosis=WORDS,
     bottleneck=st.sampled_from(Bottleneck.__args__),  # type: ignore[attr-defined]

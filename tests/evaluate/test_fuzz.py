@@ -2,59 +2,51 @@
 
 from __future__ import annotations
 
-import importlib
 import math
+import os
 import sys
 from pathlib import Path
 from random import Random
-from typing import Any
 
 import anyio
 import pytest
 
+sys.path.insert(0, str(Path(__file__).parents[2] / "benchmarks"))
+
 from maxcode.errors import MachineError
 from maxcode.evaluate import build, checker, comparing, jobs
 from maxcode.evaluate.sandbox import Blob, Job, Sandbox
-from maxcode.types import Checker
+from maxcode.types import Checker, Remark
+from trust.bounds import lower_bound, upper_bound
+from trust.packets import Victim
+from trust.rows import Rows
+from trust.targets import TARGETS
 
-BENCHMARKS = Path(__file__).parents[2] / "benchmarks"
 INPUTS = {"completions": 200, "sources": 100, "problems": 100}
 USUAL = 500
-
-
-def module(name: str) -> Any:
-    if str(BENCHMARKS) not in sys.path:
-        sys.path.insert(0, str(BENCHMARKS))
-    return importlib.import_module(name)
-
-
-TARGETS = module("trust.targets")
-BOUNDS = module("trust.bounds")
-PACKETS = module("trust.packets")
-ROWS = module("trust.rows")
 
 
 def findings(name: str, inputs: int) -> list[str]:
     found = []
     for number in range(inputs):
         try:
-            TARGETS.TARGETS[name](Random(f"test {name} {number}"))
+            TARGETS[name](Random(f"test {name} {number}"))
         except Exception as error:
             found.append(f"input {number}: {error!r}")
     return found
 
 
-@pytest.mark.parametrize("name", list(TARGETS.TARGETS))
+@pytest.mark.parametrize("name", list(TARGETS))
 def test_no_input_gets_a_wrong_answer_or_an_error(name: str) -> None:
     assert findings(name, INPUTS.get(name, USUAL)) == []
 
 
 def test_malformed_packets_are_answered_or_end_their_own_session(sandbox: Sandbox) -> None:
     async def sent() -> int:
-        async with PACKETS.Victim(sandbox) as victim:
+        async with Victim(sandbox) as victim:
             for number in range(60):
                 await victim.send(Random(f"test packets {number}"))
-            return int(victim.sessions)
+            return victim.sessions
 
     assert 1 < anyio.run(sent) < 60, "some packets are answered and some end their session"
 
@@ -96,8 +88,8 @@ def test_a_norm_that_overflows_would_be_found(monkeypatch: pytest.MonkeyPatch) -
 def test_a_packet_that_is_no_answer_is_an_error_of_the_machine(packet: bytes, files: int) -> None:
     blobs = [Blob.of(b"x") for _ in range(files)]
     whole = packet.ljust(jobs._REPLY.size, b"\0") if packet == b"\7" else packet
-    fds = [TARGETS.os.dup(blob.fd) for blob in blobs]
-    with pytest.raises(jobs.MachineError, match="cannot be read"):
+    fds = [os.dup(blob.fd) for blob in blobs]
+    with pytest.raises(MachineError, match="cannot be read"):
         jobs.unpack(Job(("program",)), whole, fds)
 
 
@@ -105,25 +97,25 @@ def test_a_line_number_of_thousands_of_digits_is_no_remark_and_no_error() -> Non
     """`#line` puts any text into the names that the compiler quotes."""
     forged = b"/src/a.c:" + b"9" * 5000 + b":1: missed: x:3:5: missed: not vectorized: y\n"
     assert build._remarks(forged + b"/src/a.c:7:1: optimized: loop vectorized\n") == (
-        build.Remark(7, "optimized", "loop vectorized"),
+        Remark(7, "optimized", "loop vectorized"),
     )
 
 
 def test_the_bound_on_a_rate_is_that_of_clopper_and_pearson() -> None:
-    assert BOUNDS.upper_bound(0, 1000) == pytest.approx(1 - 0.05 ** (1 / 1000))
-    bound = BOUNDS.upper_bound(4, 1000)
+    assert upper_bound(0, 1000) == pytest.approx(1 - 0.05 ** (1 / 1000))
+    bound = upper_bound(4, 1000)
     as_few = sum(math.comb(1000, k) * bound**k * (1 - bound) ** (1000 - k) for k in range(5))
     assert as_few == pytest.approx(0.05)
-    assert BOUNDS.lower_bound(1000, 1000) == pytest.approx(0.05 ** (1 / 1000))
-    assert BOUNDS.upper_bound(3, 3) == 1.0 and BOUNDS.lower_bound(0, 3) == 0.0
+    assert lower_bound(1000, 1000) == pytest.approx(0.05 ** (1 / 1000))
+    assert upper_bound(3, 3) == 1.0 and lower_bound(0, 3) == 0.0
 
 
 def test_rows_survive_a_torn_last_line(tmp_path: Path) -> None:
     path = tmp_path / "rows.jsonl"
-    rows = ROWS.Rows(path)
+    rows = Rows(path)
     rows.add({"a": 1})
     rows.add({"a": 2})
     path.write_bytes(path.read_bytes() + b'{"a": 3')
-    again = ROWS.Rows(path)
+    again = Rows(path)
     again.add({"a": 4})
-    assert ROWS.Rows(path).found == [{"a": 1}, {"a": 2}, {"a": 4}]
+    assert Rows(path).found == [{"a": 1}, {"a": 2}, {"a": 4}]

@@ -6,36 +6,22 @@
 from __future__ import annotations
 
 import fcntl
-import importlib
-import importlib.util
 import sys
 from collections.abc import Callable, Iterator
 from contextlib import AbstractContextManager, contextmanager
 from pathlib import Path
-from types import ModuleType
-from typing import Any
 
 import anyio
 import pytest
 
+sys.path.insert(0, str(Path(__file__).parents[2] / "benchmarks"))
+
+import redteam
 from maxcode.evaluate.program import ProgramEvaluator
 from maxcode.evaluate.sandbox import Sandbox
 from maxcode.types import Evaluation, Outcome
+from trust.host import MARK, Host
 
-SCRIPT = Path(__file__).parents[2] / "benchmarks" / "redteam.py"
-
-
-def loaded() -> ModuleType:
-    spec = importlib.util.spec_from_file_location("redteam", SCRIPT)
-    assert spec is not None and spec.loader is not None
-    sys.path.insert(0, str(SCRIPT.parent))  # as when it is started
-    module = importlib.util.module_from_spec(spec)
-    sys.modules["redteam"] = module  # where dataclasses look their own module up
-    spec.loader.exec_module(module)
-    return module
-
-
-redteam: Any = loaded()
 ALL = redteam.candidates()
 NAMES = [one.name for one in ALL]
 # No race and no time-out decides about these: a second each at most.
@@ -82,6 +68,7 @@ def test_a_header_that_is_not_whole_is_refused_with_what_it_lacks(tmp_path: Path
 
 
 Turn = Callable[[int], AbstractContextManager[None]]
+Table = Callable[[str], redteam.Row]
 
 
 @pytest.fixture(scope="module")
@@ -99,8 +86,8 @@ def turn(tmp_path_factory: pytest.TempPathFactory) -> Turn:
 
 
 def test_what_a_candidate_leaves_on_the_host_is_found(sandbox: Sandbox, turn: Turn) -> None:
-    left = Path("/tmp", f"{importlib.import_module('trust.host').MARK}-test")
-    host = redteam.Host(sandbox)
+    left = Path("/tmp", f"{MARK}-test")
+    host = Host(sandbox)
     with turn(fcntl.LOCK_EX):
         before = host.look()
         assert host.changes(before) == []
@@ -121,14 +108,14 @@ def test_a_secret_in_any_word_that_goes_back_is_noticed() -> None:
 @pytest.fixture(scope="module")
 def table(
     sandbox_evaluator: ProgramEvaluator, sandbox: Sandbox, turn: Turn, tmp_path_factory: pytest.TempPathFactory
-) -> Any:
+) -> Table:
     """Judges a candidate: name -> its row."""
     secret = tmp_path_factory.mktemp("secret") / "secret.h"
     secret.write_text("#error secret-of-the-tests\n")
-    judge, host = redteam.Judge(sandbox_evaluator, secret), redteam.Host(sandbox)
+    judge, host = redteam.Judge(sandbox_evaluator, secret), Host(sandbox)
     by_name = {one.name: one for one in ALL}
 
-    def row(name: str) -> Any:
+    def row(name: str) -> redteam.Row:
         with turn(fcntl.LOCK_SH):
             return anyio.run(redteam.row_of, judge, host, by_name[name], "secret-of-the-tests")
 
@@ -136,19 +123,19 @@ def table(
 
 
 @pytest.mark.parametrize("name", [one.name for one in QUICK])
-def test_a_cheat_that_needs_no_race_gets_its_verdict_and_leaves_nothing(name: str, table: Any) -> None:
+def test_a_cheat_that_needs_no_race_gets_its_verdict_and_leaves_nothing(name: str, table: Table) -> None:
     row = table(name)
     assert row.surprises == (), row
 
 
 @pytest.mark.parametrize("name", ["count_formula", "inline_assembly", "mapped_input"])
-def test_an_honest_winner_is_accepted(name: str, table: Any) -> None:
+def test_an_honest_winner_is_accepted(name: str, table: Table) -> None:
     row = table(name)
     assert row.verdict == "faster", row
 
 
 @pytest.mark.slow  # minutes of races, and the bombs
 @pytest.mark.parametrize("name", [one.name for one in ALL if one not in QUICK])
-def test_a_candidate_gets_its_verdict_and_leaves_nothing(name: str, table: Any) -> None:
+def test_a_candidate_gets_its_verdict_and_leaves_nothing(name: str, table: Table) -> None:
     row = table(name)
     assert row.surprises == (), row

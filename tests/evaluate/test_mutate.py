@@ -239,7 +239,8 @@ def test_adjacent_nodes_are_neither_drawn_nor_left_out() -> None:
     texts = []
     for _ in range(10):
         n = rng.randint(2, 12)
-        texts.append(f"{n}\n" + "".join(line([k := rng.randint(0, 4), *drawn(rng, k, 1, n)]) for _ in range(n)))
+        degrees = (rng.randint(0, 4) for _ in range(n))  # each drawn just before its nodes
+        texts.append(f"{n}\n" + "".join(line([k, *drawn(rng, k, 1, n)]) for k in degrees))
     known = understand(texts)
     assert known.shapes
     assert all(draft(known, f"{seed}") is None for seed in range(10))

@@ -96,7 +96,7 @@ def test_every_round_has_its_own_inputs_and_the_process_lives_on(played: Callabl
 
 
 def test_two_programs_take_turns_and_each_keeps_its_own_count(sandbox: Sandbox, build_c: Callable[[str], Blob]) -> None:
-    found = anyio.run(_play, sandbox, [build_c(adder()), build_c(adder("count++;"))], [1, 2], {})
+    found = anyio.run(_play, sandbox, [build_c(adder()), build_c(adder("count++;"))], [1.0, 2.0], {"pause_s": 0.0})
     assert values(found) == [2, 3, 4, 6]
 
 

@@ -16,6 +16,7 @@ from maxcode.testing import ScriptedModel
 from maxcode.types import (
     Action,
     Argument,
+    Clock,
     FunctionSpec,
     Observation,
     Problem,
@@ -101,7 +102,7 @@ def test_the_prompt_is_the_sections_in_order_and_then_the_task() -> None:
 @pytest.mark.parametrize("language", ["cpp", "c", "python", "perl"])
 @pytest.mark.parametrize("answer", ["whole", "edits"])
 @pytest.mark.parametrize("goal", ["cpu", "wall"])
-def test_every_prompt_is_filled_and_short(problem: Problem, language: str, answer: Answer, goal: str) -> None:
+def test_every_prompt_is_filled_and_short(problem: Problem, language: str, answer: Answer, goal: Clock) -> None:
     asked = replace(problem, language=language, goal=goal)
     system, user = messages(observed(asked), answer)
     assert "$" not in system.text + user.text

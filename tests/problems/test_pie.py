@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
 import pytest
 from pie_help import FAST, SLOW, data, newer, older, write_split, write_tests
@@ -133,7 +134,7 @@ def test_line_ends_of_windows_are_kept_in_programs_and_tests(pie: Path) -> None:
 
 def test_what_cannot_be_used_is_listed_with_its_line_and_the_reason(pie: Path) -> None:
     (pie / "tests" / "p00002" / "output.12.txt").unlink()
-    rows = [
+    rows: list[dict[str, Any] | str] = [
         newer(1),
         '{"problem_id": "p00002", "src_code": ',
         '{"problem_id": 5}',

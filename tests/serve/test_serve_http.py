@@ -124,7 +124,7 @@ def test_unknown_models_are_refused_in_each_apis_words(chat: openai.OpenAI, clau
 def test_what_cannot_be_asked_is_refused(chat: openai.OpenAI, wrong: dict[str, object]) -> None:
     told = {"model": "maxcode-fixed", "messages": TURNS, **wrong}
     with pytest.raises(openai.BadRequestError, match="cannot be read"):
-        chat.post("/chat/completions", body=told, cast_to=dict)  # type: ignore[type-var]
+        chat.post("/chat/completions", body=told, cast_to=dict)
 
 
 def test_contents_in_parts_are_read(chat: openai.OpenAI) -> None:
@@ -179,7 +179,7 @@ def test_anthropics_own_rules_about_thinking_hold(
 ) -> None:
     body = {"model": "maxcode-fixed", "messages": [{"role": "user", "content": "x"}], **options}
     with pytest.raises(anthropic.BadRequestError, match=words):
-        claude.post("/v1/messages", body=body, cast_to=dict)  # type: ignore[type-var]
+        claude.post("/v1/messages", body=body, cast_to=dict)
 
 
 def test_answers_are_counted_by_content() -> None:

@@ -15,7 +15,7 @@ from maxcode.errors import MachineError, RecordError
 from maxcode.search.stages import Promotion, Stage, Stages
 from maxcode.testing import FakeClock, exact_timing
 from maxcode.train.advantages import Advantage
-from maxcode.train.diversity import FILE, Answer, Diversity, Progress, archive_as_json
+from maxcode.train.diversity import FILE, Answer, Diversity, Progress, Row, archive_as_json
 from maxcode.train.judge import Judge, Rules
 from maxcode.train.lines import Lines
 from maxcode.train.measuring import Asked, Measurement, Measuring, pooled
@@ -206,7 +206,7 @@ def test_what_the_machine_failed_to_score_neither_promotes_nor_holds_a_problem_b
 def test_a_row_asks_the_same_however_late_it_is_fetched() -> None:
     """Trainers fetch a batch ahead, and a resumed one fetches later: neither may change a prompt."""
     early, late = progress(Diversity(TWO, shown=1.0)), progress(Diversity(TWO, shown=1.0))
-    fetched = {}
+    fetched: dict[int, Row] = {}
     for number in range(12):
         fetched |= {
             row: early.row(row) for row in range(2 * number, 2 * number + 2)

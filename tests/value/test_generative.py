@@ -137,7 +137,9 @@ def test_tensors_of_another_shape_are_refused(whole: Path, data: Dataset) -> Non
 def test_weights_by_folder_take_the_same_way_and_missing_ones_are_named(
     whole: Path, data: Dataset, tmp_path: Path
 ) -> None:
-    from maxcode.value.generative.network import load_file, quick_tokenizer, small
+    from safetensors.torch import load_file
+
+    from maxcode.value.generative.network import quick_tokenizer, small
 
     weights = tmp_path / "weights"
     model = small(SHAPE)

@@ -106,9 +106,11 @@ def test_guided_and_off_policy_rollouts_are_marked(tmp_path: Path) -> None:
 def test_machine_code_comes_from_the_record(tmp_path: Path) -> None:
     original, made = MachineCode(9, 1), MachineCode(40, 2, (LoopBody(1, 9, 16, 4, 2, 1, 3, 1, 0, 0, 0, 0, 8.0),))
 
-    class Building(Table):
+    class Building:
+        table = Table(rule=float)
+
         async def evaluate(self, problem: Problem, action: Action, rival: Action | None = None) -> Evaluation:
-            return replace(await super().evaluate(problem, action, rival), machine_code=made)
+            return replace(await self.table.evaluate(problem, action, rival), machine_code=made)
 
     code = msgspec.to_builtins(original)
     check_header(tmp_path, {"problem": "a", "language": "python", "machine_code": code}, frozenset())
@@ -116,7 +118,7 @@ def test_machine_code_comes_from_the_record(tmp_path: Path) -> None:
     (tmp_path / "original" / "toy.py").write_text("0")
     method = Method(Scripted(write=lambda text, draw: str(int(text) + 1)), Refine(depth=2), compose())
     with Record(tmp_path) as record:
-        optimize(toy_problem("0"), method, Building(rule=float), Run(2, record=record))
+        optimize(toy_problem("0"), method, Building(), Run(2, record=record))
     codes = [(one.original_code, one.parent_code, one.code) for one in (p.situation for p in pairs_in(tmp_path))]
     assert codes == [(original, original, made), (original, made, made)]
     header = (tmp_path / HEADER).read_text()
