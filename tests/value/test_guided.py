@@ -112,6 +112,15 @@ def test_a_share_is_left_unranked_and_marked() -> None:
     ]
 
 
+def test_the_unranked_places_of_a_run_are_others_for_another_problem() -> None:
+    policy = Reranked(Scripted(write=number), Digits(), factor=2, unranked=0.25)
+    found = []
+    for original in range(400):
+        given = Observation((), State(toy_problem(str(original))), 7)
+        found.append(anyio.run(policy.propose, given).ranked)
+    assert 60 < found.count(False) < 140
+
+
 def test_a_draw_that_cannot_be_read_is_proposed_only_when_all_are_so() -> None:
     @dataclass(frozen=True)
     class Mumbling:

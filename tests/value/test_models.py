@@ -16,7 +16,7 @@ from typing import Any
 import anyio
 import msgspec
 import pytest
-from value_help import several
+from value_help import run, several
 
 from maxcode.errors import InputError
 from maxcode.report.run import read_run
@@ -24,8 +24,8 @@ from maxcode.testing import toy_problem
 from maxcode.train.to_go import Training, train_to_go
 from maxcode.train.to_go.boosting import fit_trees
 from maxcode.train.to_go.dataset import Dataset, assembled
-from maxcode.train.to_go.evaluation import Plan, evaluate, summary, told_of
-from maxcode.train.to_go.figures import SHARES, figures
+from maxcode.train.to_go.evaluation import Plan, at, evaluate, summary, table, told_of
+from maxcode.train.to_go.figures import SHARES, Told, choice, figures
 from maxcode.train.to_go.fitting import MODELS, Fit, fit, rows
 from maxcode.train.to_go.pairs import read_pairs, run_folders
 from maxcode.types import Action, Evaluation, LoopBody, MachineCode, Outcome, Problem, Program, State, Step
@@ -300,6 +300,34 @@ def test_an_evaluation_holds_every_problem_out_and_gives_a_spread(runs: Path) ->
     assert told["random"]["saved"] == (0, 0, 0)
     assert told["constant"]["regret@50%"] == told["random"]["regret@50%"], "no opinion is chance"
     assert told["trees"]["siblings@25%"][0] < told["random"]["siblings@25%"][0]
+
+
+def test_a_figure_where_so_few_are_never_measured_is_none() -> None:
+    curve = {0.1: (0.3, 0.5), 0.5: (0.6, 0.2), 1.0: (1.0, 0.0)}
+    assert at(curve, 0.25) is None
+    assert at(curve, 0.45) == pytest.approx(0.35)
+    told = summary({"random": {0: replace(figures([]), regret=curve, siblings=curve)}})
+    assert told["random"]["regret@25%"] is None
+    assert "-" in table(told)
+
+
+def test_a_run_that_draws_one_at_a_time_leaves_nothing_to_choose(tmp_path: Path) -> None:
+    run(tmp_path / "wide", "wide", "cuda-llm")
+    wide = [Told(pair, 0, pair.reward, pair.reward) for pair in read_pairs(run_folders([tmp_path]))]
+    single = [replace(one, pair=replace(one.pair, run="single", at=(n, 0))) for n, one in enumerate(wide, 1)]
+    assert figures([*wide, *single]).regret == figures(wide).regret
+    assert math.isnan(figures(single).regret[0.5][0])
+
+
+def test_only_states_of_one_run_are_chosen_between(tmp_path: Path) -> None:
+    """A greedy run goes on from one state a depth, so it cannot tell which would have been better."""
+    for seed in (1, 2):
+        run(tmp_path / str(seed), "a", "cuda-llm", seed=seed)
+    told = [Told(pair, 0, 0.0, pair.target) for pair in read_pairs(run_folders([tmp_path]))]
+    assert {pair.pair.run for pair in told if pair.pair.below} == {str(tmp_path / "1"), str(tmp_path / "2")}
+    assert choice(told) is None
+    together = [replace(one, pair=replace(one.pair, run="one")) for one in told]
+    assert choice(together) == 0
 
 
 def test_a_regret_is_nothing_when_all_is_measured_and_falls_with_what_is(data: Dataset) -> None:

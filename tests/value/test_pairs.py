@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shutil
 from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
@@ -17,7 +18,7 @@ from maxcode.observe import compose
 from maxcode.optimize import Method, Run, optimize
 from maxcode.record import EVENTS, HEADER, Record, check_header
 from maxcode.report.run import read_run
-from maxcode.reward import banked, reward_to_go
+from maxcode.reward import banked, max_return, reward_to_go
 from maxcode.search import Refine
 from maxcode.testing import Scripted, Table, exact_timing, toy_problem
 from maxcode.train.to_go.pairs import Pair, pairs_of, read_pairs, run_folders
@@ -58,8 +59,9 @@ def test_labels_are_the_arithmetic_of_the_rewards_page(
     steps = [pair.situation.step for pair in pairs]
     for at, pair in enumerate(pairs):
         u = banked([step for step in steps[: at + 1] if step is not None], gamma)
-        assert pair.situation.u == pytest.approx(u)
-        assert pair.target == pytest.approx(max(u, to_go[at + 1]))
+        assert pair.situation.u == pytest.approx(gamma ** (at + 1) * u)
+        assert pair.target == pytest.approx(gamma ** (at + 1) * max(u, to_go[at + 1]))
+        assert pair.target == pytest.approx(max(1.0, max_return(rewards, gamma))), "of a single path, at every depth"
 
 
 def test_a_state_on_several_paths_is_one_pair_with_the_best_of_them(tmp_path: Path) -> None:
@@ -87,6 +89,10 @@ def test_before_execution_nothing_is_known_of_the_outcome(tmp_path: Path) -> Non
         assert unseen.program == pair.situation.program
 
 
+def test_what_gains_nothing_is_worth_no_more_the_deeper_it_is(tmp_path: Path) -> None:
+    assert [pair.target for pair in pairs_in(chain(tmp_path, [0.0, 0.5, 1.0]), 0.9)] == pytest.approx([1.0] * 3)
+
+
 def marks(pairs: list[Pair], name: str) -> set[bool]:
     return {pair.guided if name == "guided" else pair.off_policy for pair in pairs}
 
@@ -96,11 +102,14 @@ def test_guided_and_off_policy_rollouts_are_marked(tmp_path: Path) -> None:
     run(tmp_path / "usual2", "b", "refine")
     run(tmp_path / "guided", "a", "cuda-llm+value")
     run(tmp_path / "other", "a", "refine", policy="llm:some-model")
+    run(tmp_path / "kernels", "k", "refine", policy="kernels", suite="polybench")
     pairs = read_pairs(run_folders([tmp_path]))
-    of = {name: [pair for pair in pairs if Path(pair.run).name == name] for name in ("usual", "guided", "other")}
+    names = ("usual", "guided", "other", "kernels")
+    of = {name: [pair for pair in pairs if Path(pair.run).name == name] for name in names}
     assert (marks(of["usual"], "guided"), marks(of["usual"], "off")) == ({False}, {False})
     assert (marks(of["guided"], "guided"), marks(of["guided"], "off")) == ({True}, {False})
     assert (marks(of["other"], "guided"), marks(of["other"], "off")) == ({False}, {True})
+    assert marks(of["kernels"], "off") == {False}, "another suite has another usual policy"
 
 
 def test_machine_code_comes_from_the_record(tmp_path: Path) -> None:
@@ -142,6 +151,8 @@ def test_a_folder_without_runs_is_refused_with_the_cure(tmp_path: Path) -> None:
         run_folders([tmp_path])
     several(tmp_path / "deep" / "er", ["a"])
     assert len(run_folders([tmp_path, tmp_path / "deep"])) == 2, "a folder that is named twice counts once"
+    shutil.copytree(tmp_path / "deep", tmp_path / "copied")
+    assert len(run_folders([tmp_path])) == 2, "and so does a copy"
 
 
 class Doubts:

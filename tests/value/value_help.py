@@ -23,6 +23,7 @@ SEARCHES: dict[str, Search] = {
     "cuda-llm": CudaLlm(width=4, depth=6),
     "best-of-n": BestOfN(n=24, width=8),
 }
+BUDGET = 24
 LINES = ("y = reserve(x)", "y = sorted(x)", "x = {}", "for i in x: pass", "print(x)", "while x: break")
 
 
@@ -42,17 +43,18 @@ def speed(text: str) -> float | None:
 
 
 def run(
-    folder: Path, problem: str, method: str = "cuda-llm", seed: int = 0, policy: str = "rewriter", budget: int = 24
+    folder: Path, problem: str, method: str = "cuda-llm", seed: int = 0, policy: str = "rewriter", suite: str = ""
 ) -> Result:
     """A finished run in ``folder``, with the files that training reads."""
     header = {"problem": problem, "language": "python", "method": method, "seed": seed, "policy": policy}
-    check_header(folder, {**header, "budget": budget, "version": "0"}, frozenset())
+    origin = {"suite": {"suite": suite}} if suite else {}
+    check_header(folder, {**header, **origin, "budget": BUDGET, "version": "0"}, frozenset())
     (folder / "original").mkdir(exist_ok=True)
     (folder / "original" / "toy.py").write_text(original(problem))
     made = Method(Scripted(write=write), SEARCHES[method.partition("+")[0]], compose())
     with Record(folder) as record:
         return optimize(
-            toy_problem(original(problem), problem), made, Table(rule=speed), Run(budget, seed, record=record)
+            toy_problem(original(problem), problem), made, Table(rule=speed), Run(BUDGET, seed, record=record)
         )
 
 

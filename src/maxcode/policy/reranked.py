@@ -23,8 +23,9 @@ class Reranked:
 
     A share ``unranked`` of the proposals takes the first draw whatever is foreseen, else nobody could tell whether
     what is foreseen holds.  All that was drawn is kept in the action.  Pure in the observation, as the policy is: the
-    draws, and whether ranking is left out, are hashes of the observation's draw, and its first draw is that draw, so a
-    proposal taken unranked is the one the policy would have made.
+    draws are hashes of the observation's draw, the first one is that draw, so a proposal taken unranked is the one the
+    policy would have made.  Whether ranking is left out is a hash of the draw and the problem's original: by the draw
+    alone, which does not know the problem, it would be at the same places of every run.
     """
 
     policy: Policy
@@ -43,7 +44,8 @@ class Reranked:
         draws = [observation.draw, *(_hash(observation.draw, str(n)) for n in range(1, self.factor))]
         actions = [await self.policy.propose(replace(observation, draw=draw)) for draw in draws]
         foreseen = await self.foresight.foresee(observation.state, actions)
-        ranked = _hash(observation.draw, "ranked") / 2**64 >= self.unranked
+        original = observation.state.problem.program.digest
+        ranked = _hash(observation.draw, f"ranked/{original}") / 2**64 >= self.unranked
         chosen = _first_best(actions, foreseen) if ranked else 0
         drawn = tuple(
             Drawn(action.program, value, at == chosen)

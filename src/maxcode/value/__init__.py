@@ -14,7 +14,7 @@ from maxcode.value.classes import PRESETS, QUANTILE, RELATIVE, Edges, preset, qu
 from maxcode.value.folder import Model, Saved, described, read, save
 from maxcode.value.foresee import Foreseer, Predictor, digest, load, predictor
 from maxcode.value.settings import SMALL, Generative, Shape
-from maxcode.value.situation import Reading, Situation, drawn, situation
+from maxcode.value.situation import Reading, Situation, drawn, had, situation
 from maxcode.value.trees import Tree, Trees
 
 __all__ = [
@@ -41,6 +41,7 @@ __all__ = [
     "described",
     "digest",
     "drawn",
+    "had",
     "load",
     "predictor",
     "preset",

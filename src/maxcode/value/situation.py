@@ -8,6 +8,7 @@ in both, where somebody asked it: a build is cheap, and takes no time from the l
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import Literal, final
 
@@ -23,7 +24,8 @@ class Situation:
     """A node of the search as a model is given it.
 
     ``original``, ``parent`` and ``program`` are texts (files joined); ``u_before`` is what the path had banked without
-    the last step, ``u`` what it has banked now; ``depth`` counts the last step; ``previous`` is the step before it.
+    the last step, ``u`` what it has banked now, both in the unit of the root (see ``had``); ``depth`` counts the last
+    step; ``previous`` is the step before it.
     ``code``, ``parent_code`` and ``original_code``: the machine code of the three, None where it is not known.
     """
 
@@ -54,6 +56,12 @@ class Situation:
         return replace(self, code=None, parent_code=None, original_code=None)
 
 
+def had(steps: Sequence[Step], gamma: float) -> float:
+    """What a path has banked in the unit of its root, where a reward k steps ahead counts gamma**k: only so are states
+    of different depths on one scale."""
+    return gamma ** len(steps) * banked(steps, gamma)
+
+
 def situation(state: State, gamma: float = 1.0, original_code: MachineCode | None = None) -> Situation:
     """A state after execution and critique; a root is its own parent and has no step."""
     parent = state.parent
@@ -63,8 +71,8 @@ def situation(state: State, gamma: float = 1.0, original_code: MachineCode | Non
         _text(state.problem.program),
         _text(state.program if parent is None else parent.program),
         _text(state.program),
-        banked(steps[:-1], gamma),
-        banked(steps, gamma),
+        had(steps[:-1], gamma),
+        had(steps, gamma),
         state.depth,
         state.step,
         parent.step if parent is not None else None,
@@ -82,7 +90,7 @@ def drawn(
     original_code: MachineCode | None = None,
 ) -> Situation:
     """A candidate drawn for ``parent`` and not executed; one that could not be read has its parent's program."""
-    u = banked(parent.steps, gamma)
+    u = had(parent.steps, gamma)
     program = action.program if action.program is not None else parent.program
     before = _text(parent.program)
     original = _text(parent.problem.program)

@@ -26,23 +26,20 @@ DATA, DATA_CARD = "pairs.jsonl", "DATA.md"
 @final
 @dataclass(frozen=True, slots=True)
 class Dataset:
-    """Both sides, in the order of the runs, and the edges of every suite (of every problem where ``kind`` says so)."""
+    """Both sides, in the order of the runs, and the edges of every suite (of every problem where ``kind`` says so).
+
+    ``main``: the edges of the suite with the most training pairs; those of all of them where every problem has its own.
+    """
 
     train: tuple[Pair, ...]
     held_out: tuple[Pair, ...]
     edges: Mapping[str, Edges]
+    main: Edges
     kind: str = QUANTILE
 
     def label(self, pair: Pair) -> int:
         """The class of a pair, by its suite's edges; a suite that training never saw is held against the largest."""
         return self.edges.get(group_of(pair, self.kind), self.main).classify(pair.target)
-
-    @property
-    def main(self) -> Edges:
-        """The edges of the suite with the most training pairs; those of all of them where every problem has its own."""
-        if self.kind == RELATIVE:
-            return quantile_edges(pair.target for pair in self.train)
-        return self.edges[Counter(group_of(pair, self.kind) for pair in self.train).most_common(1)[0][0]]
 
     @property
     def classes(self) -> int:
@@ -116,7 +113,10 @@ def assembled(pairs: Sequence[Pair], held_out: frozenset[str], edges: str) -> Da
     for pair in pairs if edges == RELATIVE else train:
         by_group[group_of(pair, edges)].append(pair.target)
     together = [pair.target for pair in train]
-    found = Dataset(train, rest, _all_edges(edges, by_group, together), edges)
+    all_edges = _all_edges(edges, by_group, together)
+    largest = Counter(group_of(pair, edges) for pair in train).most_common(1)[0][0]
+    main = quantile_edges(together) if edges == RELATIVE else all_edges[largest]
+    found = Dataset(train, rest, all_edges, main, edges)
     _refuse_one_class(found)
     return found
 
@@ -174,7 +174,7 @@ def about(found: Dataset) -> dict[str, Any]:
             "by method": dict(Counter(pair.method for pair in pairs)),
             "by policy": dict(Counter(pair.policy for pair in pairs)),
             "guided by a value model": sum(pair.guided for pair in pairs),
-            "off-policy (another policy than most)": sum(pair.off_policy for pair in pairs),
+            "off-policy (another policy than most of its suite)": sum(pair.off_policy for pair in pairs),
             "nothing was tried from": sum(pair.below == 0 for pair in pairs),
             "of depth at most 2, the paper's prefixes": sum(pair.situation.depth <= 2 for pair in pairs),
         },

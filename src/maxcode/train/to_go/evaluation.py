@@ -131,13 +131,14 @@ def _summed(by_seed: Mapping[int, Figures], chance: Mapping[int, Figures]) -> di
     }
 
 
-def at(regret: Curve, share: float) -> float:
-    """The mean regret when ``share`` of the candidates is measured, between the shares that were tried."""
+def at(regret: Curve, share: float) -> float | None:
+    """The mean regret when ``share`` of the candidates is measured, between the shares that were tried; None where so
+    few are never measured: the best of every batch always is."""
     points = sorted(regret.values())
     for (a, missed), (b, less) in pairwise(points):
         if a <= share <= b:
             return missed if a == b else missed + (less - missed) * (share - a) / (b - a)
-    return points[0][1] if share < points[0][0] else points[-1][1]
+    return None
 
 
 def _spread(values: Iterable[float | None]) -> Spread | None:

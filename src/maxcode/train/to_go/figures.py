@@ -2,10 +2,11 @@
 
     regret@k    a run is replayed with the model in front: of every batch only the share k of the candidates that it
                 puts first is measured, a candidate whose parent was not measured is not there; the best speed-up found
-                so, held against that of all of them: 1 - best / best of all
+                so, held against that of all of them: 1 - best / best of all.  Runs in which every batch is one
+                candidate leave nothing to choose and are left out
     siblings@k  the same among the candidates drawn from one state: what ``Reranked`` decides, and nothing below it
-    choice      which node to go on from: of the states of one problem and depth that were gone on from, the target of
-                the one it puts first, held against the best target of them
+    choice      which node to go on from: of the states of one run and depth that were gone on from, the target of the
+                one it puts first, held against the best target of them; searches that go on from one alone tell nothing
     spearman    rank correlation of expected class and target, within a problem, mean over problems
     calibration mean label for every rounded expected class, and the mean distance of the two
 
@@ -109,9 +110,9 @@ def choice(told: Iterable[Told]) -> float | None:
     mean)."""
     missed = []
     opened = (one for one in told if one.pair.below)
-    for states in _grouped(opened, lambda one: (one.pair.problem, one.pair.method, one.pair.situation.depth)):
+    for states in _grouped(opened, lambda one: (one.pair.run, one.pair.situation.depth)):
         best = max(one.pair.target for one in states)
-        if len({one.pair.at for one in states}) < 2 or best <= 0:
+        if len(states) < 2 or best <= 0:
             continue
         top = max(one.after for one in states)
         chosen = statistics.fmean(one.pair.target for one in states if one.after == top)
@@ -121,7 +122,9 @@ def choice(told: Iterable[Told]) -> float | None:
 
 def replayed(told: Iterable[Told], share: float) -> tuple[float, float]:
     """(share of the candidates that is measured, mean regret) over runs, when of every batch ``share`` is measured."""
-    return _regret(_grouped(told, lambda one: one.pair.run), lambda states, repeat: _kept(states, share, repeat))
+    runs = _grouped(told, lambda one: one.pair.run)
+    chosen_in = [states for states in runs if len({one.pair.at[0] for one in states}) < len(states)]
+    return _regret(chosen_in, lambda states, repeat: _kept(states, share, repeat))
 
 
 def among_siblings(told: Iterable[Told], share: float) -> tuple[float, float]:

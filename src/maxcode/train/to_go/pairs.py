@@ -3,8 +3,9 @@
 The label's arithmetic is that of ``reward.py``: a state has banked u, the steps below it reach G, and what is to be
 foreseen is ``max(u, G)`` in the unit of speed-ups, whose class is taken afterwards.  With gamma = 1, the paper's value,
 this is its v*; with a smaller one the paper discounts classes, which then are no classes any more, so we discount
-speed-ups.  A state that several paths share is one pair, with the best of them.  What a model sees of a state is what
-was known of it then; what came of it is the record's last word.
+speed-ups, all from the root: in a state's own unit what is banked would grow with every step that gains nothing.  A
+state that several paths share is one pair, with the best of them.  What a model sees of a state is what was known of it
+then; what came of it is the record's last word.
 """
 
 from __future__ import annotations
@@ -22,10 +23,10 @@ from maxcode.errors import InputError, RecordError
 from maxcode.languages import LANGUAGES
 from maxcode.record import EVENTS, HEADER
 from maxcode.report.run import RunView, read_run
-from maxcode.reward import banked, speedup
+from maxcode.reward import speedup
 from maxcode.source import normalise
 from maxcode.types import MachineCode, Program, State, StateId, Step
-from maxcode.value import Situation, situation
+from maxcode.value import Situation, had, situation
 
 Target = Literal["max", "mean"]
 GUIDED = ("+value", "+rerank")
@@ -39,8 +40,8 @@ class Pair:
     ``target``: the speed-up still to be had, in which u counts as had (``max``), or the mean reward of the state and
     all below it (``mean``, after ReST-RL, where nothing is banked).  ``below`` counts the states below: 0 = nobody
     tried to go on from here, so the target is what it has itself.  ``batch``, ``parent``: where it stood in its run.
-    ``guided``: a value model chose there; ``off_policy``: proposed by another policy than most.  ``mark`` is equal for
-    programs that differ in comments and layout alone, ``origin`` is that of the problem's original.
+    ``guided``: a value model chose there; ``off_policy``: by another policy than most of its suite.  ``mark`` is equal
+    for programs that differ in comments and layout alone, ``origin`` is that of the problem's original.
     """
 
     problem: str
@@ -62,25 +63,31 @@ class Pair:
 
 
 def run_folders(paths: Iterable[Path]) -> list[Path]:
-    """The run folders at and below the given ones, in order; InputError where there are none."""
+    """The run folders at and below the given ones, in order; InputError where there are none.  A run that is there
+    twice, under another name or as a copy, counts once."""
     given = list(paths)
-    found = dict.fromkeys(
-        record.parent for path in given for record in sorted(path.rglob(EVENTS)) if (record.parent / HEADER).is_file()
-    )
+    records = [record for path in given for record in sorted(path.rglob(EVENTS))]
+    found: dict[bytes, Path] = {}
+    for record in records:
+        if (record.parent / HEADER).is_file():
+            found.setdefault(hashlib.sha256(record.read_bytes()).digest(), record.parent)
     if not found:
         raise InputError(
             f"no run folder at or below {', '.join(map(str, given))}; give --from what `maxcode optimize --out` or "
             "`maxcode bench --out` wrote"
         )
-    return list(found)
+    return list(found.values())
 
 
 def read_pairs(folders: Iterable[Path], target: Target = "max", gamma: float = 1.0) -> list[Pair]:
     """The pairs of runs, in their order; runs with no finished batch give none.  Raises RecordError for a damaged
     one."""
     pairs = [pair for folder in folders for pair in pairs_of(read_run(folder), target, gamma)]
-    usual = Counter(pair.policy for pair in pairs).most_common(1)
-    return [replace(pair, off_policy=pair.policy != usual[0][0]) for pair in pairs]
+    policies: dict[str, Counter[str]] = defaultdict(Counter)
+    for pair in pairs:
+        policies[pair.suite][pair.policy] += 1
+    usual = {suite: counts.most_common(1)[0][0] for suite, counts in policies.items()}
+    return [replace(pair, off_policy=pair.policy != usual[pair.suite]) for pair in pairs]
 
 
 def pairs_of(run: RunView, target: Target, gamma: float) -> list[Pair]:
@@ -167,7 +174,7 @@ def _below(states: Sequence[State], gamma: float) -> dict[StateId, _Below]:
 
 def _target(state: State, below: _Below, target: Target, gamma: float) -> float:
     if target == "max":
-        return max(banked(state.steps, gamma), below.best)
+        return max(had(state.steps, gamma), gamma ** len(state.steps) * below.best)
     return (state.reward + below.total) / (1 + below.count)
 
 
@@ -184,5 +191,5 @@ def _suite(run: RunView) -> str:
 
 def mark(language: str, program: Program) -> str:
     """Equal for programs that differ in comments, layout and file names alone."""
-    text = "\0".join(normalise(language, text) for text in program.files.values())
+    text = "\0".join(sorted(normalise(language, text) for text in program.files.values()))
     return hashlib.sha256(text.encode("utf-8", "surrogateescape")).hexdigest()
