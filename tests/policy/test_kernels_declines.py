@@ -80,6 +80,37 @@ def test_sums_may_be_reordered_but_not_shared() -> None:
     assert offered(text, "parallel") == []
 
 
+BELOW = "for (int k = 0; k < i; k++) A[i * n + j] -= A[i * n + k] * A[k * n + j];"
+
+
+def test_what_the_loops_around_keep_apart_may_change_places() -> None:
+    """Of row i only what is left of the diagonal is read, and of the column only what is above it."""
+    text = loops(BELOW).replace("int j = 0", "int j = i")
+    assert offered(text, "interchange") == ["interchange(j in f, inner=k)"]
+    rows = loops(
+        "for (int k = i + 1; k < n; k++) A[i * m + j] += B[k * n + i] * A[k * m + j]; A[i * m + j] *= 2.0;", "m"
+    )
+    assert offered(rows, "distribute") == ["distribute(j in f)"]
+    assert offered(taken(rows, "distribute(j in f"), "interchange") == ["interchange(j in f, inner=k)"]
+
+
+@pytest.mark.parametrize(
+    ("low", "statement"),
+    [
+        ("0", BELOW),  # j runs through the elements that are read
+        ("i", BELOW.replace("k < i", "k < i + 1")),
+        ("i", BELOW.replace("k < i", "k < n")),
+        ("i", BELOW.replace("A[i * n + k]", "A[i * n + k + 1]")),
+        ("i", BELOW.replace("A[i * n + k]", "A[i * m + k]")),
+        ("0", "for (int k = i; k < n; k++) A[i * n + k] += B[k] * A[k * n + j];"),
+    ],
+)
+def test_what_the_loops_around_do_not_keep_apart_stays(low: str, statement: str) -> None:
+    text = loops(statement).replace("int j = 0", f"int j = {low}")
+    for step in ("interchange", "jam", "simd", "parallel"):
+        assert [label for label in offered(text, step) if label.startswith((f"{step}(i", f"{step}(j"))] == [], step
+
+
 def test_a_chosen_value_is_no_bound() -> None:
     chosen = loops("A[i * n + j] = B[j];", high="(n < m ? m : n)")
     least = loops("A[i * n + j] = B[j];", high="(m < n ? m : n)")
@@ -91,6 +122,57 @@ def test_a_product_is_found_in_every_order_tiled_or_not() -> None:
     assert offered(PRODUCT, "product")
     assert offered(taken(PRODUCT, "interchange(j in f", "interchange(i in f"), "product")
     assert offered(taken(PRODUCT, "tile(p in f, size=64)", "tile(j in f, size=32)"), "product")
+
+
+ADD = "C[i * n + j] += A[i * n + p] * B[p * n + j];"
+ONE = "C[i * n + j]"
+
+
+def around(before: str, add: str = ADD, after: str = "") -> str:
+    """The product with something done to each element beside its sum."""
+    whole = f"for (int p = 0; p < n; p++) {ADD}"
+    return PRODUCT.replace(whole, f"{{ {before} for (int p = 0; p < n; p++) {add} {after} }}")
+
+
+@pytest.mark.parametrize(
+    ("text", "call"),
+    [
+        (around(f"{ONE} = 0.0;"), "product(n, n, n, 1.0, A, n, 1, B, n, 1, C, n, 1)"),
+        (around(f"{ONE} *= A[j];"), "C[i * n + j] *= A[j];"),
+        (around("", after=f"{ONE} = {ONE} / A[i];"), "C[i * n + j] = C[i * n + j] / A[i];"),
+        (PRODUCT.replace("= A[", "= 2.5 * A["), "product(n, n, n, 2.5, A, n, 1, B, n, 1, C, n, 0)"),
+        (PRODUCT.replace("+= A[i * n + p]", "-= n * A[i * n + p] * n"), "product(n, n, n, -(n * n), A"),
+    ],
+)
+def test_a_product_may_be_scaled_and_have_something_done_around_it(text: str, call: str) -> None:
+    made = taken(text, "product(i in f")
+    assert call in made[made.index("void f") :]
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        around(f"{ONE} = C[j];"),
+        around("C[i * n] = 0.0;"),
+        around("A[i * n + j] = 0.0;"),
+        around(f"{ONE} = g(C);"),
+        around("", after=f"{ONE} /= C[j * n + j];"),
+        around(f"{ONE} = 0.0;", ADD.replace("= A", "= i * A")),
+        around(f"{ONE} = 0.0; B[j] = 0.0;"),
+        PRODUCT.replace("= A[", "= g(n) * A["),
+    ],
+)
+def test_what_is_done_around_a_product_is_left_alone_where_it_reads_or_writes_more(text: str) -> None:
+    assert offered(text, "product") == []
+
+
+def test_a_piece_of_a_sum_is_not_taken_for_the_whole() -> None:
+    head = "for (int q = 0; q < n; q += 8) for (int i = 0; i < n; i++) for (int j = 0; j < n; j++)"
+    piece = f"for (int p = q; p < (q + 8 < n ? q + 8 : n); p++) {ADD}"
+    text = "void f(int n, const double *A, const double *B, double *C) {{ {} {} }}"
+    doubled = f"{{ {ONE} *= 2.0; {piece} }}"
+    places = [{label[:9] for label in offered(text.format(head, one), "product")} for one in (piece, doubled)]
+    assert places == [{"product(q", "product(i"}, {"product(i"}]
 
 
 @pytest.mark.parametrize(

@@ -3,7 +3,8 @@
 Subscripts of row-major arrays are polynomials such as ``i * n + j``.  Read as a number with mixed digits (``j`` below
 ``n``, then ``i``), two elements are equal only if their digits are.  A loop whose variable is the same digit of every
 access to every array written is *parallel*: its iterations may run in any order, be split among several loops, or
-change places with other loops.  A nest that only adds to elements (``+=``, ``-=``) may be reordered as a whole, since
+change places with other loops.  Accesses whose digits are kept apart by the loops around (``k`` below ``i``, ``j`` from
+``i`` on) do not meet either.  A nest that only adds to elements (``+=``, ``-=``) may be reordered as a whole, since
 additions may be reassociated here.  Arrays with different names are taken to be apart, as the contract of a kernel
 says; everything that is not understood counts as a conflict.
 """
@@ -270,10 +271,19 @@ def digits(access: Access) -> list[tuple[str, Poly]] | None:
             return None
         found.append((var, stride))
         del open_to[var]
-        bound = _rounded_up(polynomial(limit(ranges[var])))
+        bound = _rounded_up(polynomial(_end(ranges[var], ranges)))
         stride = multiplied(stride, bound) if bound is not None else None
     offsets = {product: factor for product, factor in index.items() if not set(product) & set(ranges)}
     return found if all(_within_a_step(offset, found, ranges) for offset in offsets.items()) else None
+
+
+def _end(loop: Loop, ranges: dict[str, Loop]) -> str:
+    """The bound a loop never reaches; one that ends at the variable of a loop around it ends with that at the latest,
+    as ``k < i`` or ``k < i + 1``."""
+    bound = limit(loop)
+    while (name := bound.removesuffix(" + 1")) in ranges:
+        bound = limit(ranges[name])
+    return bound
 
 
 def _rounded_up(bound: Poly | None) -> Poly | None:
@@ -292,7 +302,7 @@ _NOT_NEGATIVE = re.compile(r"\d+|\((\d+) > (.+) \? \1 : \2\)|(?:\w+ \+ \(.+\)|\w
 
 
 def _from_zero(loop: Loop, ranges: dict[str, Loop]) -> bool:
-    return _NOT_NEGATIVE.fullmatch(loop.low) is not None or loop.low in ranges
+    return _NOT_NEGATIVE.fullmatch(loop.low) is not None or re.sub(r" \+ \d+$", "", loop.low) in ranges
 
 
 # ----------------------------------------------------------------------------------------------------------- legality
@@ -303,13 +313,14 @@ def parallel(loop: Loop, above: tuple[Loop, ...]) -> bool:
     seen = effect((loop,), above)
     if seen.opaque or seen.scalars:
         return False
-    names = [loop.var, *_pieces(loop)]
-    for array in seen.written:
-        of_array = [digits(access) for access in seen.accesses if access.array == array]
-        places = [_place(found, names) for found in of_array]
-        if None in places or any(place != places[0] for place in places):
-            return False
-    return True
+    names, fixed = [loop.var, *_pieces(loop)], frozenset(one.var for one in above)
+    writes = [access for access in seen.accesses if access.op]
+    return all(
+        _same_place(write, access, names) or never_meet(write, access, fixed)
+        for write in writes
+        for access in seen.accesses
+        if access.array == write.array
+    )
 
 
 def _pieces(loop: Loop) -> list[str]:
@@ -324,6 +335,29 @@ def _pieces(loop: Loop) -> list[str]:
             elif isinstance(item, Branch):
                 waiting += [item.then, item.other]
     return found
+
+
+def _same_place(one: Access, other: Access, names: list[str]) -> bool:
+    place = _place(digits(one), names)
+    return place is not None and place == _place(digits(other), names)
+
+
+def never_meet(one: Access, other: Access, fixed: frozenset[str]) -> bool:
+    """Whether two accesses to an array are apart whatever the loops inside do: at one digit, a variable of ``fixed``
+    stands between them."""
+    left, right = digits(one), digits(other)
+    if left is None or right is None or [stride for _, stride in left] != [stride for _, stride in right]:
+        return False
+    mine, theirs = ({loop.var: loop for loop in access.loops} for access in (one, other))
+    pairs = [(mine[u], theirs[v]) for (u, _), (v, _) in zip(left, right, strict=True)]
+    return any(_is_below(u, v, fixed) or _is_below(v, u, fixed) for u, v in pairs)
+
+
+def _is_below(lower: Loop, upper: Loop, fixed: frozenset[str]) -> bool:
+    """Whether a loop's variable stays below another's: it ends where that is or starts, or that starts above it."""
+    end = limit(lower)
+    past = re.fullmatch(rf"{lower.var} \+ [1-9]\d*", upper.low) is not None
+    return (end in fixed and end in (upper.var, upper.low)) or (lower.var in fixed and past)
 
 
 def _place(found: list[tuple[str, Poly]] | None, names: list[str]) -> tuple[str, str] | None:

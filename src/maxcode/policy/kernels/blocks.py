@@ -139,7 +139,7 @@ def half(unit: Unit) -> Iterator[Edit]:
             if found is None or not _symmetric(found) or not kernel.is_double(*found.arrays):
                 continue
             size = kernel.fresh("BLOCK")
-            body = replaced(kernel, spot, found, (*_halves(kernel, found, size), *found.after))
+            body = replaced(kernel, spot, found, found.around(_halves(kernel, found, size)))
             for rows in _BLOCKS[1:]:
                 for choice in choices(unit, _FEW):
                     change = kernel.change(body, [(size, rows)], choice.blocks)

@@ -1,6 +1,7 @@
 """Matrix products found in loop nests, and the template that computes them from packed panels.
 
-    C[i * r + j] += A[i, p] * B[p, j]      in any order of loops, tiled or not, with a scalar sum or without
+    C[i * r + j] += A[i, p] * B[p, j]      in any order of loops, tiled or not, with a scalar sum or without, times
+                                           scalars, with something done to C[i, j] before or after its sum
 
 The strides are read off the subscripts, so A and B may be transposed; C must be contiguous in one of its variables.
 """
@@ -61,7 +62,8 @@ class Product:
     right: Operand
     target: Operand
     fresh: bool
-    after: Body = ()  # what is done to the target when the sums are there
+    before: Body = ()  # what is done to the target before there are sums
+    after: Body = ()  # and when they are there
 
     @property
     def arrays(self) -> tuple[str, str, str]:
@@ -75,6 +77,10 @@ class Product:
         target = f"{self.target.pointer}, {written_out(self.target.strides[0])}"
         return Other(f"{NAME}({', '.join([*self.sizes, self.scale, *operands, target, str(int(self.fresh))])});")
 
+    def around(self, sums: Body) -> Body:
+        """The sums with what comes before and after them."""
+        return (*self.before, *sums, *self.after)
+
 
 def product(unit: Unit) -> Iterator[Edit]:
     """Computes a matrix product by a register-blocked, vectorised kernel over packed panels, or in place."""
@@ -86,7 +92,7 @@ def product(unit: Unit) -> Iterator[Edit]:
             if found is None or not kernel.is_double(*found.arrays):
                 continue
             found = with_clearing(kernel, spot, found)
-            body = replaced(kernel, spot, found, (found.call, *found.after))
+            body = replaced(kernel, spot, found, found.around((found.call,)))
             for choice in choices(unit):
                 what = f"computes {found.target.array} from {found.left.array} and {found.right.array}, {choice.words}"
                 change = kernel.change(body, blocks=choice.blocks)
@@ -142,41 +148,49 @@ def product_at(spot: Spot) -> Product | None:
     while len(core) == 1 and isinstance(core[0], Loop):
         chain.append(core[0])
         core = core[0].body
-    scalar = _scalar_sum(core)
-    if scalar is not None:
-        chain.append(scalar.loop)
-    whole = _untiled(chain)
-    add = scalar.add if scalar is not None else core[0] if len(core) == 1 else None
+    one = _scalar_sum(core) or _array_sum(core)
+    if one is not None and one.is_whole and any(piece_of(one.loop, loop) for loop in chain):
+        return None
+    whole = _untiled([*chain, one.loop] if one is not None else chain)
+    add = one.add if one is not None else core[0] if len(core) == 1 else None
     if whole is None or not isinstance(add, Assign) or add.op not in ("+=", "-="):
         return None
     found = matched(whole, add)
-    if found is None or scalar is None:
+    if found is None or one is None:
         return found
-    return replace(found, fresh=scalar.fresh, after=_after(whole, add, scalar.after))
+    before, after = (_over(whole, add, item) for item in (one.before, one.after))
+    return replace(found, fresh=one.fresh, before=before, after=after)
 
 
-def _after(loops: list[Loop], add: Assign, value: str) -> Body:
-    """The loops that finish the target from its sums."""
-    if value == add.target:
+def _over(loops: list[Loop], add: Assign, item: Assign | None) -> Body:
+    """The loops over the target in which something is done to each of its elements."""
+    if item is None:
         return ()
     roles = _roles(loops, (elements(add.target) or [("", "")])[0][1])
     assert roles is not None, "a product was matched"
-    inner = replace(roles[1], pragmas=(), body=(Assign(add.target, "=", value),))
-    return (replace(roles[0], pragmas=(), body=(inner,)),)
+    return (replace(roles[0], pragmas=(), body=(replace(roles[1], pragmas=(), body=(item,)),)),)
 
 
 @final
 @dataclass(frozen=True, slots=True)
-class _ScalarSum:
-    """``{ double s = 0; for (...) s += y; W = g(s); }`` as a loop around ``W += y``, and ``g(W)``."""
+class _Sum:
+    """``{ W = f(W); for (...) W += y; W = g(W); }``, the sum in a scalar or not: the loop around ``W += y``; ``fresh``:
+    W is 0 before."""
 
     loop: Loop
     add: Assign
     fresh: bool
-    after: str
+    before: Assign | None = None
+    after: Assign | None = None
+
+    @property
+    def is_whole(self) -> bool:
+        """Whether it cannot be one piece of a sum."""
+        return self.fresh or self.before is not None or self.after is not None
 
 
-def _scalar_sum(core: Body) -> _ScalarSum | None:
+def _scalar_sum(core: Body) -> _Sum | None:
+    """``{ double s = 0; for (...) s += y; W = g(s); }``"""
     match core:
         case (Declare(name=name) as start, Loop(body=(Assign(target=summed) as add,)) as inner, Assign() as end):
             zero = _is_zero(start.value)
@@ -185,8 +199,33 @@ def _scalar_sum(core: Body) -> _ScalarSum | None:
             target = end.target.split("[")[0]
             anew = zero and end.op == "=" and name in words_in(end.value) and target not in words_in(end.value)
             if plain and add.op in ("+=", "-=") and (onto or (anew and elements(end.value) is not None)):
-                after = end.target if onto else substituted(end.value, {name: end.target})
-                return _ScalarSum(inner, Assign(end.target, add.op, add.value), not onto, after)
+                value = end.target if onto else substituted(end.value, {name: end.target})
+                after = Assign(end.target, "=", value) if value != end.target else None
+                return _Sum(inner, Assign(end.target, add.op, add.value), not onto, after=after)
+    return None
+
+
+def _array_sum(core: Body) -> _Sum | None:
+    """``{ W = f(W); for (...) W += y; W = g(W); }``, either of the two at least."""
+    inner = next((item for item in core if isinstance(item, Loop)), None)
+    if inner is None or not 2 <= len(core) <= 3:
+        return None
+    place = core.index(inner)
+    start, end = core[:place], core[place + 1 :]
+    match inner.body:
+        case (Assign() as add,) if inner.var not in words_in(add.target):
+            before, after = _on(add.target, start), _on(add.target, end)
+            if (before is None, after is None) == (not start, not end):
+                fresh = before is not None and before.op == "=" and _is_zero(before.value)
+                return _Sum(inner, add, fresh, None if fresh else before, after)
+    return None
+
+
+def _on(target: str, items: Body) -> Assign | None:
+    """The one assignment, to that element, which reads no other one of its array."""
+    match items:
+        case (Assign() as item,) if item.target == target and elements(item.value) is not None:
+            return item if target.split("[")[0] not in words_in(item.value.replace(target, "")) else None
     return None
 
 
@@ -206,13 +245,11 @@ def _untiled(chain: list[Loop]) -> list[Loop] | None:
 
 def matched(loops: list[Loop], add: Assign, recurrent: bool = False) -> Product | None:
     """The product of three loops around ``W += a * b``; ``recurrent``: other rows of W may be a factor."""
-    target, factors = elements(add.target), elements(add.value)
-    if target is None or factors is None or len(target) != 1 or len(factors) != 2:
+    target, factors = elements(add.target), _factors(add.value)
+    if target is None or factors is None or len(target) != 1:
         return None
-    (a, g), (b, h) = factors
-    if re.sub(r"\s", "", add.value) != re.sub(r"\s", "", f"{a}[{g}]*{b}[{h}]") or (
-        target[0][0] in (a, b) and not recurrent
-    ):
+    ((a, g), (b, h)), scalars = factors
+    if (target[0][0] in (a, b) and not recurrent) or {loop.var for loop in loops} & set(scalars):
         return None
     roles = _roles(loops, target[0][1])
     if roles is None:
@@ -224,8 +261,31 @@ def matched(loops: list[Loop], add: Assign, recurrent: bool = False) -> Product 
         onto = _operand(*target[0], (row, column), depth)
         if one is not None and other is not None and onto is not None:
             sizes = (extent(row), extent(column), extent(depth))
-            return Product(sizes, "1.0" if add.op == "+=" else "-1.0", one, other, onto, False)
+            return Product(sizes, _scale(add.op, scalars), one, other, onto, False)
     return None
+
+
+def _factors(text: str) -> tuple[list[tuple[str, str]], list[str]] | None:
+    """The two elements (array, index) and the scalars that an expression is the product of; None where it is not."""
+    arrays: list[tuple[str, str]] = []
+    scalars: list[str] = []
+    for factor in re.split(r"\*(?![^\[]*\])", text):
+        word = factor.strip()
+        found = elements(word)
+        if re.fullmatch(r"[A-Za-z_]\w*|\d+\.?\d*|\.\d+", word):
+            scalars.append(word)
+        elif found and len(found) == 1 and re.sub(r"\s", "", word) == re.sub(r"\s", "", "{}[{}]".format(*found[0])):
+            arrays += found
+        else:
+            return None
+    return (arrays, scalars) if len(arrays) == 2 else None
+
+
+def _scale(op: str, scalars: list[str]) -> str:
+    scale = " * ".join(scalars) or "1.0"
+    if op == "+=":
+        return scale
+    return f"-{scale}" if len(scalars) < 2 else f"-({scale})"
 
 
 def _roles(loops: list[Loop], index: str) -> tuple[Loop, Loop, Loop] | None:
