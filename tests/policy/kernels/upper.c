@@ -4,7 +4,7 @@
 void upper(int n, int m, const double *A, double *B, double *U) {
     for (int i = 0; i < n; i++) {
         for (int j = 0; j < m; j++) {
-            for (int k = i + 1; k < n; k++) {
+            for (int k = i+1; k < n; k++) {
                 B[i * m + j] += A[k * n + i] * B[k * m + j];
             }
             B[i * m + j] *= 0.5;

@@ -281,7 +281,7 @@ def _end(loop: Loop, ranges: dict[str, Loop]) -> str:
     """The bound a loop never reaches; one that ends at the variable of a loop around it ends with that at the latest,
     as ``k < i`` or ``k < i + 1``."""
     bound = limit(loop)
-    while (name := bound.removesuffix(" + 1")) in ranges:
+    while (name := re.sub(r" ?\+ ?1$", "", bound)) in ranges:
         bound = limit(ranges[name])
     return bound
 
@@ -302,7 +302,7 @@ _NOT_NEGATIVE = re.compile(r"\d+|\((\d+) > (.+) \? \1 : \2\)|(?:\w+ \+ \(.+\)|\w
 
 
 def _from_zero(loop: Loop, ranges: dict[str, Loop]) -> bool:
-    return _NOT_NEGATIVE.fullmatch(loop.low) is not None or re.sub(r" \+ \d+$", "", loop.low) in ranges
+    return _NOT_NEGATIVE.fullmatch(loop.low) is not None or re.sub(r" ?\+ ?\d+$", "", loop.low) in ranges
 
 
 # ----------------------------------------------------------------------------------------------------------- legality
@@ -356,7 +356,7 @@ def never_meet(one: Access, other: Access, fixed: frozenset[str]) -> bool:
 def _is_below(lower: Loop, upper: Loop, fixed: frozenset[str]) -> bool:
     """Whether a loop's variable stays below another's: it ends where that is or starts, or that starts above it."""
     end = limit(lower)
-    past = re.fullmatch(rf"{lower.var} \+ [1-9]\d*", upper.low) is not None
+    past = re.fullmatch(rf"{lower.var} ?\+ ?[1-9]\d*", upper.low) is not None
     return (end in fixed and end in (upper.var, upper.low)) or (lower.var in fixed and past)
 
 
