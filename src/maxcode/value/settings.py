@@ -9,6 +9,7 @@ import msgspec
 from maxcode.value.text import VERSION
 
 SMALL = "small"  # a Qwen2-architecture model from scratch, whose tensors are in the folder
+TOKENIZER, BASE, ADAPTER = "tokenizer.json", "base.safetensors", "adapter.safetensors"
 
 
 class Shape(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
@@ -43,6 +44,11 @@ class Generative(msgspec.Struct, frozen=True, forbid_unknown_fields=True, tag="g
             raise ValueError(f"settings that no model has: {self}")
         if (self.base == SMALL) != (self.shape is not None):
             raise ValueError("a shape belongs to the base 'small', and to no other")
+
+    @property
+    def files(self) -> tuple[str, ...]:
+        """What lies beside ``value.json``; weights by name or folder are kept elsewhere, with their tokenizer."""
+        return (ADAPTER,) if self.shape is None else (TOKENIZER, BASE, ADAPTER)
 
     def needs(self) -> str:
         """The version of the text that a model of this kind reads."""

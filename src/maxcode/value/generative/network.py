@@ -28,11 +28,9 @@ from transformers import (
 )
 
 from maxcode.errors import InputError
-from maxcode.value.settings import SMALL, Generative, Shape
+from maxcode.value.settings import ADAPTER, BASE, SMALL, TOKENIZER, Generative, Shape
 from maxcode.value.situation import Situation
-from maxcode.value.text import prompt
-
-TOKENIZER, BASE, ADAPTER = "tokenizer.json", "base.safetensors", "adapter.safetensors"
+from maxcode.value.text import GAP, cut, sections, shared
 
 
 @final
@@ -42,6 +40,7 @@ class Reader:
     def __init__(self, tokenizer: Any, settings: Generative) -> None:
         self._tokenizer, self._settings = tokenizer, settings
         self.labels = [self._label(at) for at in range(settings.classes)]
+        self._gap = self.ids(GAP)
 
     def _label(self, at: int) -> int:
         ids = self.ids(str(at))
@@ -55,10 +54,15 @@ class Reader:
         return found
 
     def prompt(self, one: Situation) -> list[int]:
-        """The tokens of a situation; too many of them lose their middle, so that the end stays."""
-        found = self.ids(prompt(one, self._settings.classes))
-        most = self._settings.context
-        return found if len(found) <= most else [*found[: most // 3], *found[len(found) - (most - most // 3) :]]
+        """The tokens of a situation, each section cut to its share of what is left beside their leads."""
+        parts = sections(one, self._settings.classes)
+        leads, texts = [self.ids(part.lead) for part in parts], [self.ids(part.text) for part in parts]
+        room = max(0, self._settings.context - sum(map(len, leads)))
+        shares = shared([len(text) for text in texts], [part.weight for part in parts], room)
+        found: list[int] = []
+        for lead, text, share in zip(leads, texts, shares, strict=True):
+            found += [*lead, *cut(text, share, self._gap)]
+        return found[-self._settings.context :]  # of a context that is less than the leads: the label's place stays
 
 
 def quick_tokenizer(path: Path) -> Any:
@@ -153,6 +157,8 @@ def reopened(folder: Path, settings: Generative) -> Opened:
     """The network that training wrote to a folder; InputError where it is damaged."""
     if settings.shape is not None:
         tokenizer, model = quick_tokenizer(folder / TOKENIZER), small(settings.shape)
+        if len(tokenizer) > settings.shape.vocabulary:
+            raise InputError(f"{folder / TOKENIZER} is the tokenizer of another model; train it again")
         model.load_state_dict(_tensors(folder / BASE, model.state_dict()))
     else:
         tokenizer, model = named(settings.base, local=True)
