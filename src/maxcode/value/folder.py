@@ -5,7 +5,8 @@ Everything is JSON or safetensors, validated when it is read; nothing in the fol
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+import shutil
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any, Literal
 
@@ -38,13 +39,34 @@ _decode = msgspec.json.Decoder(Saved)
 
 
 def save(folder: Path, saved: Saved, card: str) -> None:
-    """Write the model and its card, the model last and at once: a folder with ``value.json`` is whole."""
+    """Write the card and the model, the model last and at once; what lies beside it is there already."""
     try:
         folder.mkdir(parents=True, exist_ok=True)
         (folder / CARD).write_text(card)
         scratch = folder / f"{FILE}.new"
         scratch.write_bytes(msgspec.json.encode(saved) + b"\n")
         scratch.replace(folder / FILE)
+    except OSError as error:
+        raise InputError(f"cannot write to {folder}: {error.strerror}; choose another --out") from error
+
+
+def files_of(model: Model) -> tuple[str, ...]:
+    """The files of a model beside ``value.json``."""
+    return model.files if isinstance(model, Generative) else ()
+
+
+def publish(made: Path, folder: Path, others: Sequence[str]) -> None:
+    """Put the model in ``made``, and the ``others`` of its files, in the place of the one in ``folder``.
+
+    All is copied first, then the old ``value.json`` is taken away, and the new one comes last: whenever this is killed,
+    a folder with ``value.json`` is whole, and ``made`` is still there to go on from.
+    """
+    try:
+        for name in (*others, FILE):
+            shutil.copyfile(made / name, folder / f"{name}.new")
+        (folder / FILE).unlink(missing_ok=True)
+        for name in (*others, FILE):
+            (folder / f"{name}.new").replace(folder / name)
     except OSError as error:
         raise InputError(f"cannot write to {folder}: {error.strerror}; choose another --out") from error
 

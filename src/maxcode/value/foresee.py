@@ -11,10 +11,11 @@ from typing import Protocol, final
 
 import anyio
 
+from maxcode.errors import InputError
 from maxcode.roles import Compiler
 from maxcode.types import Action, MachineCode, Problem, State
 from maxcode.value.baselines import BusiestLoop
-from maxcode.value.folder import FILE, Saved, read
+from maxcode.value.folder import FILE, Saved, files_of, read
 from maxcode.value.settings import Generative
 from maxcode.value.situation import Situation, drawn, situation
 
@@ -60,7 +61,8 @@ class Foreseer:
 
 
 def load(folder: Path) -> Foreseer:
-    """The value model in a folder, or ``busiest-loop``, which needs none; InputError where it cannot be used."""
+    """The value model in a folder, or ``busiest-loop``, which needs none; InputError where it cannot be used, be it for
+    a file beside ``value.json``: a search asks only when its first batch is measured, which is late to say so."""
     if _is_untrained(folder):
         return Foreseer(BusiestLoop())
     saved = read(folder)
@@ -68,7 +70,7 @@ def load(folder: Path) -> Foreseer:
 
 
 def predictor(folder: Path, saved: Saved) -> Predictor:
-    """The predictor that a folder holds; only a generative one imports torch."""
+    """The predictor that a folder holds, opened; only a generative one imports torch."""
     if isinstance(saved.model, Generative):
         from maxcode.value.generative import open_network
 
@@ -84,7 +86,15 @@ def digest(folder: Path) -> str:
     """SHA-256, hexadecimal, over the model's files: what a record keeps of it; of one without files its name."""
     if _is_untrained(folder):
         return UNTRAINED
+    names = files_of(read(folder).model)
     total = hashlib.sha256((folder / FILE).read_bytes())
-    for path in sorted(folder.glob("*.safetensors")):
-        total.update(path.name.encode() + path.read_bytes())
+    for name in names:
+        total.update(name.encode() + _content(folder / name))
     return total.hexdigest()
+
+
+def _content(path: Path) -> bytes:
+    try:
+        return path.read_bytes()
+    except OSError as error:
+        raise InputError(f"cannot read {path} ({error.strerror}); train the model again") from error
