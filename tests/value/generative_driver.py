@@ -8,13 +8,16 @@ from __future__ import annotations
 import os
 import signal
 import sys
+from functools import partial
 from pathlib import Path
+from unittest.mock import patch
 
-from maxcode.train.to_go import tuning
-from maxcode.train.to_go.dataset import assembled
-from maxcode.train.to_go.fitting import Fit, fit
-from maxcode.train.to_go.pairs import read_pairs, run_folders
+from maxcode.train.to_go import Training, train_to_go, training, tuning
+from maxcode.train.to_go.fitting import Fit
 from maxcode.value import Shape
+
+CONTEXT = 256
+SHAPE = Shape(32, 1, 2, 320)
 
 
 def main(runs: str, out: str, death: str) -> None:
@@ -28,8 +31,9 @@ def main(runs: str, out: str, death: str) -> None:
             os.kill(os.getpid(), signal.SIGKILL)
 
     tuning.EVERY = 5
-    data = assembled(read_pairs(run_folders([Path(runs)])), frozenset("b"), "quantile")
-    fit("generative", data, Fit(Path(out), say=say, shape=Shape(32, 1, 2, 320), context=128))
+    wanted = Training((Path(runs),), Path(out), "generative", held_out=("b",))
+    with patch.object(training, "Fit", partial(Fit, shape=SHAPE)), patch.object(training, "SMALL_CONTEXT", CONTEXT):
+        train_to_go(wanted, say)
 
 
 if __name__ == "__main__":

@@ -3,17 +3,26 @@
 from __future__ import annotations
 
 import json
+import os
 import subprocess
 import sys
 from pathlib import Path
 
 import pytest
-from value_help import several
+from value_help import run, several
+
+from maxcode.train.to_go import Training, train_to_go
 
 
-def train(*words: object) -> subprocess.CompletedProcess[str]:
+def train(*words: object, path: Path | None = None) -> subprocess.CompletedProcess[str]:
     command = [sys.executable, "-m", "maxcode", "train", "to-go", *map(str, words)]
-    return subprocess.run(command, capture_output=True, text=True, check=False)
+    paths = [*([str(path)] if path is not None else []), *sys.path]
+    env = {**os.environ, "PYTHONPATH": os.pathsep.join(filter(None, paths))}
+    return subprocess.run(command, capture_output=True, text=True, check=False, env=env)
+
+
+def contents(folder: Path) -> dict[str, bytes]:
+    return {path.name: path.read_bytes() for path in folder.iterdir()}
 
 
 @pytest.fixture(scope="module")
@@ -41,6 +50,7 @@ def test_runs_become_a_model_with_its_cards(runs: Path, tmp_path: Path) -> None:
         (("--gamma", "1.5"), "--gamma is 1.5"),
         (("--share", "1"), "--share is 1"),
         (("--prefixes", "0"), "--prefixes is 0"),
+        (("--evaluate", "-1"), "'--evaluate': -1 is not in the range x>=0"),
         (("--hold-out", "z"), "no run of z"),
         (("--hold-out", "a", "--hold-out", "b", "--hold-out", "c"), "0 states to train on"),
     ],
@@ -57,3 +67,49 @@ def test_one_problem_is_too_few(runs: Path, tmp_path: Path) -> None:
     done = train("--from", runs / "a-refine", "--out", tmp_path / "model")
     assert done.returncode == 2
     assert "a split by problem needs two: give runs of other problems with --from" in done.stderr
+
+
+def test_without_torch_a_generative_training_leaves_a_finished_model_alone(runs: Path, tmp_path: Path) -> None:
+    out = tmp_path / "model"
+    train_to_go(Training((runs,), out, "constant"))
+    before = contents(out)
+    (tmp_path / "without" / "torch").mkdir(parents=True)
+    (tmp_path / "without" / "torch" / "__init__.py").write_text("raise ImportError('No module named torch')\n")
+    done = train("--from", runs, "--out", out, "--model", "generative", "--seed", 1, path=tmp_path / "without")
+    assert done.returncode == 2
+    assert "pip install 'maxcode[train]'" in done.stderr
+    assert contents(out) == before
+
+
+def test_a_file_that_cannot_be_written_is_said_before_anything_is_trained(runs: Path, tmp_path: Path) -> None:
+    (tmp_path / "metrics.json").mkdir()
+    done = train("--from", runs, "--out", tmp_path)
+    assert done.returncode == 2
+    assert "metrics.json is a folder, where a file is to be; choose another --out" in done.stderr
+    assert [path.name for path in tmp_path.iterdir()] == ["metrics.json"]
+
+
+def test_a_fold_that_cannot_be_trained_on_is_said_before_anything_is_trained(tmp_path: Path) -> None:
+    for problem, budget in (("a", 24), ("b", 8), ("c", 8)):
+        run(tmp_path / "runs" / problem, problem, budget=budget)
+    words = ["--from", tmp_path / "runs", "--hold-out", "c"]
+    assert train(*words, "--out", tmp_path / "model").returncode == 0
+    done = train(*words, "--evaluate", 1, "--out", tmp_path / "other")
+    assert done.returncode == 2
+    assert "--evaluate cannot hold out a: 16 states to train on" in done.stderr
+    assert done.stderr.strip().endswith("or leave --evaluate out")
+    assert not (tmp_path / "other").exists()
+
+
+def test_what_is_done_before_the_folds_is_told_and_written(runs: Path, tmp_path: Path) -> None:
+    told: list[str] = []
+
+    def say(words: str) -> None:
+        if words.startswith("seed 0"):
+            raise KeyboardInterrupt
+
+    with pytest.raises(KeyboardInterrupt):
+        train_to_go(Training((runs,), tmp_path, seeds=1), say, told.append)
+    assert "regret@25%" in told[0]
+    assert json.loads((tmp_path / "metrics.json").read_text())["folds"] == {}
+    assert (tmp_path / "value.json").exists()

@@ -34,8 +34,8 @@ from maxcode.value import PRESETS, QUANTILE, RELATIVE, SMALL
 @click.option("--seed", default=0, show_default=True, help="Another seed, another split and model.")
 @click.option("--base", default=SMALL, show_default=True, help="Of --model generative: `small`, made from scratch, or "
               "the name or folder of weights, e.g. Qwen/Qwen2.5-7B-Instruct.")  # fmt: skip
-@click.option("--evaluate", "seeds", default=0, metavar="SEEDS", help="Also hold every problem out in turn, for so "
-              "many seeds, with the baselines beside; 0 = do not.  [default: 0]")  # fmt: skip
+@click.option("--evaluate", "seeds", type=click.IntRange(0), default=0, metavar="SEEDS", help="Also hold every problem "
+              "out in turn, for so many seeds, with the baselines beside; 0 = do not.  [default: 0]")  # fmt: skip
 @as_json
 def to_go(runs: tuple[Path, ...], out: Path, json_: bool, **options: Any) -> None:
     """Train a value model (reward-to-go) on the runs of `maxcode optimize` and `maxcode bench`.
@@ -43,7 +43,7 @@ def to_go(runs: tuple[Path, ...], out: Path, json_: bool, **options: Any) -> Non
     Repeating the command of a generative model that was killed goes on from its last checkpoint.
     """
     with Display() as display:
-        found = train_to_go(Training(runs, out, **options), display.say)
+        found = train_to_go(Training(runs, out, **options), display.say, display.note)
     click.echo(found.as_json() if json_ else _told(found))
 
 

@@ -26,6 +26,7 @@ from maxcode.value import (
     Trees,
 )
 
+SMALL_CONTEXT, CONTEXT = 384, 2048  # tokens of a prompt at most
 MODELS = {
     "blend": "the mean of trees and busiest-loop, of trees alone where no machine code is read (the default)",
     "trees": "gradient-boosted trees on features of code and feedback, u and depth; seconds on a CPU",
@@ -41,15 +42,15 @@ BASELINES = ("constant", "random", "fastest-so-far", "busiest-loop")
 @final
 @dataclass(frozen=True, slots=True)
 class Fit:
-    """What a model is fitted with.  ``folder``: where a network keeps its tensors; ``base``: its weights, ``shape``
-    those of a small one; ``context``: tokens of a prompt at most; ``say`` hears how far it is."""
+    """What a model is fitted with.  ``folder``: where a network is made, and its checkpoint kept; ``base``: its
+    weights, ``shape`` those of a small one; ``context``: tokens of a prompt at most; ``say`` hears how far it is."""
 
     folder: Path
     seed: int = 0
     base: str = SMALL
     say: Callable[[str], None] = lambda words: None
     shape: Shape = field(default_factory=Shape)
-    context: int = 384
+    context: int = SMALL_CONTEXT
 
 
 def check_model(name: str) -> None:

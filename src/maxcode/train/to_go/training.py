@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import shutil
 from collections.abc import Callable
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from importlib.metadata import version
 from pathlib import Path
 from typing import Any, final
@@ -11,16 +12,17 @@ from typing import Any, final
 import msgspec
 
 from maxcode.errors import InputError
-from maxcode.train.to_go.dataset import Dataset, about, assembled, split, write_data
-from maxcode.train.to_go.evaluation import Plan, asked, evaluate, summary, told_of
+from maxcode.train.to_go.dataset import DATA, DATA_CARD, Dataset, about, assembled, split, write_data
+from maxcode.train.to_go.evaluation import FOLDS, Plan, asked, evaluate, folded, summary, table, told_of
 from maxcode.train.to_go.figures import figures
-from maxcode.train.to_go.fitting import BASELINES, Fit, check_model, fit
+from maxcode.train.to_go.fitting import BASELINES, CONTEXT, SMALL_CONTEXT, Fit, check_model, fit
 from maxcode.train.to_go.pairs import Pair, Target, read_pairs, run_folders
-from maxcode.value import QUANTILE, RELATIVE, SMALL, Predictor, Saved, described, preset, save
-from maxcode.value.folder import FORMAT
+from maxcode.value import QUANTILE, RELATIVE, SMALL, Generative, Model, Predictor, Saved, described, preset, save
+from maxcode.value.folder import CARD, FILE, FORMAT, files_of, publish
+from maxcode.value.generative import needs_extra
 
 METRICS = "metrics.json"
-SMALL_CONTEXT, CONTEXT = 384, 2048  # tokens of a prompt at most
+_BESIDE = (DATA, DATA_CARD, CARD, METRICS)  # what every model has beside value.json
 
 
 @final
@@ -60,40 +62,86 @@ class Trained:
         return msgspec.json.encode(self).decode()
 
 
-def train_to_go(wanted: Training, say: Callable[[str], None] = lambda words: None) -> Trained:
-    """Train a value model and write it to ``wanted.out``; InputError before anything is written where the input is
-    bad."""
+def _nothing(words: str) -> None: ...
+
+
+def train_to_go(
+    wanted: Training, say: Callable[[str], None] = _nothing, note: Callable[[str], None] = _nothing
+) -> Trained:
+    """Train a value model and write it to ``wanted.out``, where an older one stays until this one is finished;
+    InputError before anything is written where the input is bad.  ``say`` hears how far it is, ``note`` what is
+    finished while more is to come."""
     _check(wanted)
     pairs = [pair for pair in read_pairs(run_folders(wanted.runs), wanted.target, wanted.gamma) if _kept(pair, wanted)]
     held_out = frozenset(wanted.held_out) or split(pairs, wanted.share, wanted.seed)
     data = assembled(pairs, held_out, wanted.edges)
-    told = about(data)
-    say(f"class balance: {_shares(told)}")
-    write_data(wanted.out, data)
+    _check_folds(pairs, wanted)
+    say(f"class balance: {_shares(about(data))}")
     context = SMALL_CONTEXT if wanted.base == SMALL else CONTEXT
-    how = Fit(wanted.out, wanted.seed, wanted.base, say, context=context)
+    how = Fit(wanted.out / f"{wanted.model}.unfinished", wanted.seed, wanted.base, say, context=context)
+    found = _trained(data, wanted, how)
+    if not wanted.seeds:
+        return found
+    note(f"model {found.folder}, on held-out problems:\n{table(found.held_out)}")  # folds take many times as long
+    found = replace(found, folds=_folds(pairs, wanted, how))
+    _write(wanted.out, found)
+    return found
+
+
+def _trained(data: Dataset, wanted: Training, how: Fit) -> Trained:
+    """The model and its figures, made in ``how.folder`` and put in ``wanted.out``."""
     model, predictor = fit(wanted.model, data, how)
     beside = _held_out(wanted.model, predictor, data, how)
-    card = {"model": _of_model(wanted), **told, "metrics on held-out problems": _metrics(beside)}
+    card = {"model": _of_model(wanted, model), **about(data), "metrics on held-out problems": _metrics(beside)}
     edges = {suite: one.bounds for suite, one in data.edges.items()}
     saved = Saved(format=FORMAT, model=model, target=wanted.target, gamma=wanted.gamma, edges=edges, card=card)
-    save(wanted.out, saved, described(card))
-    folds = _folds(pairs, wanted, how) if wanted.seeds else {}
-    found = Trained(str(wanted.out), card, beside, folds)
-    (wanted.out / METRICS).write_text(found.as_json() + "\n")
+    found = Trained(str(wanted.out), card, beside)
+    write_data(how.folder, data)
+    save(how.folder, saved, described(card))
+    _write(how.folder, found)
+    publish(how.folder, wanted.out, (*files_of(model), *_BESIDE))
+    shutil.rmtree(how.folder, ignore_errors=True)
     return found
+
+
+def _write(folder: Path, found: Trained) -> None:
+    try:
+        (folder / METRICS).write_text(found.as_json() + "\n")
+    except OSError as error:
+        raise InputError(f"cannot write {folder / METRICS}: {error.strerror}; choose another --out") from error
 
 
 def _check(wanted: Training) -> None:
     check_model(wanted.model)
+    if wanted.model == "generative":
+        needs_extra()
     if wanted.edges not in (QUANTILE, RELATIVE):
         preset(wanted.edges)
+    _check_numbers(wanted)
+    for name in (*_BESIDE, FILE):  # said before anything is trained, which may take hours
+        if (wanted.out / name).is_dir():
+            raise InputError(f"{wanted.out / name} is a folder, where a file is to be; choose another --out")
+
+
+def _check_numbers(wanted: Training) -> None:
     if not 0 < wanted.gamma <= 1:
         raise InputError(f"--gamma is {wanted.gamma}; give a number above 0 and at most 1 (the paper's is 1)")
     if not 0 < wanted.share < 1:
         raise InputError(f"--share is {wanted.share}; give a share between 0 and 1 (the paper's is 0.2)")
     if wanted.prefixes is not None and wanted.prefixes < 1:
         raise InputError(f"--prefixes is {wanted.prefixes}; give at least 1 (the paper's is 2)")
+    if wanted.seeds < 0:
+        raise InputError(f"--evaluate is {wanted.seeds}; give how many seeds, or 0")
+
+
+def _check_folds(pairs: list[Pair], wanted: Training) -> None:
+    for seed in range(wanted.seeds):
+        for held_out in folded(pairs, FOLDS, seed):
+            try:
+                assembled(pairs, held_out, wanted.edges)
+            except InputError as error:
+                told = ", ".join(sorted(held_out))
+                raise InputError(f"--evaluate cannot hold out {told}: {error}; or leave --evaluate out") from error
 
 
 def _kept(pair: Pair, wanted: Training) -> bool:
@@ -123,11 +171,11 @@ def _is_spread(value: object) -> bool:
     return isinstance(value, tuple)
 
 
-def _of_model(wanted: Training) -> dict[str, Any]:
+def _of_model(wanted: Training, model: Model) -> dict[str, Any]:
     return {
         "kind": wanted.model,
         "made by": f"maxcode {version('maxcode')}, seed {wanted.seed}",
-        **({"base": wanted.base} if wanted.model == "generative" else {}),
+        **({"base": model.base} if isinstance(model, Generative) else {}),
         "foresees": f"the class of the {wanted.target} speed-up still to be had, gamma {wanted.gamma:g}",
         "prefixes": "all" if wanted.prefixes is None else f"of depth at most {wanted.prefixes}",
         "readings": "after execution and critique, and before execution; both are trained on",

@@ -15,7 +15,8 @@ import json
 import math
 import random
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, final
@@ -24,7 +25,8 @@ import msgspec
 
 from maxcode.errors import InputError, MachineError
 from maxcode.value import SMALL, Generative, Model, Predictor, Shape, Situation
-from maxcode.value.generative import needs_extra, open_network
+from maxcode.value.generative import needs_extra
+from maxcode.value.settings import ADAPTER, BASE, TOKENIZER
 from maxcode.value.text import VERSION, prompt
 
 if TYPE_CHECKING:
@@ -60,27 +62,51 @@ class Stage:
 
 
 def tune(data: Dataset, how: Fit) -> tuple[Model, Predictor]:
-    """A generative model of the training side, written to ``how.folder``; goes on where a killed one stopped."""
+    """A generative model of the training side, its files in ``how.folder``; goes on where a killed one stopped.
+
+    InputError before anything is written where the extra or the weights of the base are missing, or the folder holds
+    another training.  The checkpoint stays there: who asked has not saved the model yet.
+    """
     from maxcode.train.to_go.fitting import rows
 
     network = needs_extra()
     situations, labels = rows(data, data.train)
-    settings = Generative(VERSION, how.base, how.shape if how.base == SMALL else None, data.classes, how.context)
+    base = _lasting(how.base)
+    settings = Generative(VERSION, base, how.shape if base == SMALL else None, data.classes, how.context)
     job = _job(settings, situations, labels, how.seed)
-    how.folder.mkdir(parents=True, exist_ok=True)
+    _refuse_other(how.folder / CHECKPOINT, job)
+    _adapted(settings, situations, labels, job, how)
+    return settings, network.reopened(how.folder, settings)
+
+
+def _lasting(base: str) -> str:
+    """The base, to be found from wherever the model is used."""
+    return str(Path(base).resolve()) if base != SMALL and Path(base).is_dir() else base
+
+
+def _adapted(settings: Generative, situations: Sequence[Situation], labels: Sequence[int], job: str, how: Fit) -> None:
+    """Train the adapter, and before it a small base."""
+    network = needs_extra()
     _seeded(how.seed)
-    if settings.shape is not None:
-        reader, model = _based(settings, situations, labels, job, how)
-    else:
+    if settings.shape is None:
         tokenizer, model = network.named(settings.base, local=False)
         reader = network.Reader(tokenizer, settings)
+        _made(how.folder)
+    else:
+        _made(how.folder)
+        reader, model = _based(settings, situations, labels, job, how)
     samples = [Sample(reader.prompt(one), label) for one, label in zip(situations, labels, strict=True)]
     model = network.with_lora(model, settings)
     rate = RATES["lora" if settings.shape is not None else "named"]
     _trained(model, samples, Stage("lora", rate, _label_loss(reader.labels), job, how.folder, how.seed, how.say))
-    network.keep(how.folder / network.ADAPTER, network.adapter_of(model))
-    (how.folder / CHECKPOINT).unlink(missing_ok=True)
-    return settings, open_network(how.folder, settings)
+    network.keep(how.folder / ADAPTER, network.adapter_of(model))
+
+
+def _made(folder: Path) -> None:
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        raise InputError(f"cannot write to {folder}: {error.strerror}; choose another --out") from error
 
 
 def _job(settings: Generative, situations: Sequence[Situation], labels: Sequence[int], seed: int) -> str:
@@ -108,12 +134,13 @@ def _based(
     """(reader, base) of a small model: both from the folder where they are finished, else made."""
     network = needs_extra()
     assert settings.shape is not None
-    _tokenizer_made(how.folder, settings.shape, [prompt(one, settings.classes) for one in situations], job)
-    reader = network.Reader(network.quick_tokenizer(how.folder / network.TOKENIZER), settings)
+    _tokenizer_made(how.folder / TOKENIZER, settings.shape, [prompt(one, settings.classes) for one in situations])
+    reader = network.Reader(network.quick_tokenizer(how.folder / TOKENIZER), settings)
     model = network.small(settings.shape)
-    base, whose = how.folder / network.BASE, how.folder / "base.job"
+    base, whose = how.folder / BASE, how.folder / "base.job"
     if base.exists() and whose.exists() and whose.read_text() == job:
-        model.load_state_dict(network.load_file(base))
+        with _whole(base):
+            model.load_state_dict(network.load_file(base))
         return reader, model
     samples = [
         Sample([*reader.prompt(one), reader.labels[label]], label)
@@ -125,12 +152,10 @@ def _based(
     return reader, model
 
 
-def _tokenizer_made(folder: Path, shape: Shape, texts: Sequence[str], job: str) -> None:
+def _tokenizer_made(path: Path, shape: Shape, texts: Sequence[str]) -> None:
     """``tokenizer.json``: byte-level BPE in which every digit is a token; checked against what is read back."""
     from tokenizers import Tokenizer, decoders, models, pre_tokenizers, trainers
 
-    network = needs_extra()
-    path = folder / network.TOKENIZER
     made = Tokenizer(models.BPE())
     splits = [pre_tokenizers.Digits(individual_digits=True), pre_tokenizers.ByteLevel(add_prefix_space=False)]
     made.pre_tokenizer = pre_tokenizers.Sequence(splits)
@@ -141,7 +166,7 @@ def _tokenizer_made(folder: Path, shape: Shape, texts: Sequence[str], job: str) 
     scratch = path.with_suffix(".new")
     made.save(str(scratch))
     scratch.replace(path)
-    again = network.quick_tokenizer(path)
+    again = needs_extra().quick_tokenizer(path)
     for text in texts[:20]:
         if again.encode(text, add_special_tokens=False) != made.encode(text).ids:
             raise MachineError(f"{path} is read back with other tokens than it was trained with; report it")
@@ -228,18 +253,41 @@ def _resumed(weights: Sequence[Any], optimiser: Any, stage: Stage) -> int:
     from safetensors import safe_open
 
     path = stage.folder / CHECKPOINT
-    if not path.exists():
+    about = _refuse_other(path, stage.job)
+    if about.get("stage") != stage.name:
         return 0
-    with safe_open(path, "pt") as file:
-        about = json.loads((file.metadata() or {}).get("about", "{}"))
-        if about.get("job") != stage.job:
-            raise InputError(f"{path} is of another training (other runs, options or seed); choose another --out")
-        if about["stage"] != stage.name:
-            return 0
-        with torch.no_grad():
-            for at, one in enumerate(weights):
-                one.copy_(file.get_tensor(f"weight {at}"))
-                moments = {name: file.get_tensor(f"{name} {at}").to(one) for name in ("exp_avg", "exp_avg_sq")}
-                optimiser.state[one] = {"step": torch.tensor(float(about["step"])), **moments}
+    with _whole(path), safe_open(path, "pt") as file, torch.no_grad():
+        for at, one in enumerate(weights):
+            one.copy_(file.get_tensor(f"weight {at}"))
+            moments = {name: file.get_tensor(f"{name} {at}").to(one) for name in ("exp_avg", "exp_avg_sq")}
+            optimiser.state[one] = {"step": torch.tensor(float(about["step"])), **moments}
     stage.say(f"{stage.name}: goes on after batch {about['step']}")
     return int(about["step"])
+
+
+def _refuse_other(path: Path, job: str) -> dict[str, Any]:
+    """What a checkpoint says of itself, nothing where there is none; InputError where it is not of this job."""
+    from safetensors import safe_open
+
+    if not path.exists():
+        return {}
+    with _whole(path), safe_open(path, "pt") as file:
+        about: dict[str, Any] = json.loads((file.metadata() or {}).get("about", "{}"))
+    if about.get("job") != job:
+        raise InputError(
+            f"{path} is of another training (other runs, options or seed); choose another --out, or remove "
+            f"{path.parent} to give that training up"
+        )
+    return about
+
+
+@contextmanager
+def _whole(path: Path) -> Iterator[None]:
+    """InputError, with the cure, where what is read of an unfinished training is damaged."""
+    from safetensors import SafetensorError
+
+    try:
+        yield
+    except (OSError, ValueError, RuntimeError, SafetensorError) as error:
+        told = str(error).partition("\n")[0]
+        raise InputError(f"cannot read {path} ({told}); remove {path.parent} and repeat the command") from error
