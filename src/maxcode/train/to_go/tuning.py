@@ -74,7 +74,7 @@ def tune(data: Dataset, how: Fit) -> tuple[Model, Predictor]:
     base = _lasting(how.base)
     settings = Generative(VERSION, base, how.shape if base == SMALL else None, data.classes, how.context)
     job = _job(settings, situations, labels, how.seed)
-    _refuse_other(how.folder / CHECKPOINT, job)
+    _begun(how.folder / CHECKPOINT, job)
     _adapted(settings, situations, labels, job, how)
     return settings, network.reopened(how.folder, settings)
 
@@ -253,7 +253,7 @@ def _resumed(weights: Sequence[Any], optimiser: Any, stage: Stage) -> int:
     from safetensors import safe_open
 
     path = stage.folder / CHECKPOINT
-    about = _refuse_other(path, stage.job)
+    about = _begun(path, stage.job)
     if about.get("stage") != stage.name:
         return 0
     with _whole(path), safe_open(path, "pt") as file, torch.no_grad():
@@ -265,7 +265,7 @@ def _resumed(weights: Sequence[Any], optimiser: Any, stage: Stage) -> int:
     return int(about["step"])
 
 
-def _refuse_other(path: Path, job: str) -> dict[str, Any]:
+def _begun(path: Path, job: str) -> dict[str, Any]:
     """What a checkpoint says of itself, nothing where there is none; InputError where it is not of this job."""
     from safetensors import safe_open
 
@@ -288,6 +288,6 @@ def _whole(path: Path) -> Iterator[None]:
 
     try:
         yield
-    except (OSError, ValueError, RuntimeError, SafetensorError) as error:
+    except (OSError, ValueError, SafetensorError) as error:
         told = str(error).partition("\n")[0]
         raise InputError(f"cannot read {path} ({told}); remove {path.parent} and repeat the command") from error
