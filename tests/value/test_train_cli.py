@@ -90,10 +90,12 @@ def test_a_file_that_cannot_be_written_is_said_before_anything_is_trained(runs: 
 
 
 def test_a_fold_that_cannot_be_trained_on_is_said_before_anything_is_trained(tmp_path: Path) -> None:
-    for problem, budget in (("a", 24), ("b", 8), ("c", 8)):
-        run(tmp_path / "runs" / problem, problem, budget=budget)
-    words = ["--from", tmp_path / "runs", "--hold-out", "c"]
-    assert train(*words, "--out", tmp_path / "model").returncode == 0
+    for problem, method in (("a", "best-of-n"), ("b", "cuda-llm"), ("c", "cuda-llm")):
+        run(tmp_path / "runs" / problem, problem, method)
+    words = ["--from", tmp_path / "runs", "--hold-out", "c", "--prefixes", 2]
+    done = train(*words, "--out", tmp_path / "model")
+    assert done.returncode == 0, done.stderr
+    assert "0 guided, 0 off-policy\nheld out   c: 8 states" in done.stdout
     done = train(*words, "--evaluate", 1, "--out", tmp_path / "other")
     assert done.returncode == 2
     assert "--evaluate cannot hold out a: 16 states to train on" in done.stderr

@@ -52,7 +52,8 @@ def _told(found: Trained) -> str:
     shares = ", ".join(f"{at}: {share:.0%}" for at, share in labels["share of each class, training"].items())
     lines = [
         f"data       {data['states']} states of {data['runs']} runs, {data['problems']} problems; "
-        f"{data['guided by a value model']} guided, {data['off-policy (another policy than most)']} off-policy",
+        f"{data['guided by a value model']} guided, "
+        f"{data['off-policy (another policy than most of its suite)']} off-policy",
         f"held out   {', '.join(split['held-out problems'])}: {split['held-out states']} states, "
         f"{split['programs on both sides']} programs on both sides",
         f"classes    {shares}; edges {labels['edges']}",
