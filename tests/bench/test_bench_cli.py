@@ -97,6 +97,20 @@ def test_a_provider_that_fails_leaves_its_run_open_and_the_exit_status_says_so(t
     assert found["table"]["cells"] == 1
 
 
+def test_a_command_with_fewer_cells_tells_of_all_that_the_folder_holds(tmp_path: Path) -> None:
+    (tmp_path / "policy.py").write_text(POLICY)
+    problems = [adding(tmp_path / name) for name in ("adding", "doomed")]
+    command = ("--policy", "policy.py:Idle", "--methods", "best-of-n", "--budget", 1, "--out", "out")
+    maxcode(*problems, *command, "--seeds", 1, cwd=tmp_path)
+    less = maxcode(problems[0], *command, "--seeds", 1, cwd=tmp_path)
+    assert less.returncode == 0, less.stderr
+    there = maxcode("--table-only", "--out", "out", cwd=tmp_path)
+    assert less.stdout == there.stdout
+    told = json.loads((tmp_path / "out" / "bench.json").read_text())
+    assert ([row["problem"] for row in told["rows"]], told["open"]) == (["adding"], ["doomed-best-of-n-0"])
+    assert "doomed-best-of-n-0" in (tmp_path / "out" / "report.html").read_text()
+
+
 @pytest.mark.parametrize("at_once", [1, 2])
 def test_ctrl_c_prints_the_table_so_far_and_how_to_go_on(at_once: int, tmp_path: Path) -> None:
     (tmp_path / "policy.py").write_text(POLICY)

@@ -6,6 +6,7 @@ import shlex
 import sys
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
+from dataclasses import replace
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from types import TracebackType
@@ -97,7 +98,7 @@ def bench(problems: tuple[Path, ...], table_only: bool, csv_: Path | None, json_
     with Progress(len(plan.planned.cells), wanted.budget) as progress, running(plan, at_once, progress) as run:
         found = room.bench(plan.planned.cells, run, plan.finished, progress.event)
         progress.say("making the table")
-        told = Told(found, plan.planned, suites)
+        told = Told(*_with_the_folder(found, out), suites)
     _write(out / SUMMARY, told.as_json() + "\n")
     told.show(json_, csv_)
     room.write_bench_report(out, told.view)
@@ -149,6 +150,12 @@ class Told:
         click.echo(self.as_json() if json_ else room.as_text(self.table, shown))
         if csv_ is not None:
             _write(csv_, room.as_csv(self.found.rows))
+
+
+def _with_the_folder(found: Bench, out: Path) -> tuple[Bench, Planned]:
+    """What failed now, beside all that ``out`` holds by now: cells of earlier commands and of others at work there."""
+    there = room.planned(out)
+    return replace(room.read_bench(out, there), failed=found.failed, interrupted=found.interrupted), there
 
 
 def _write(path: Path, text: str) -> None:
