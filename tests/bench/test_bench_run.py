@@ -75,6 +75,21 @@ def test_a_cell_that_fails_is_named_and_left_open_and_the_others_go_on(error: Ex
     assert [event.left for event in seen if isinstance(event, Started)] == [4, 3, 2, 1]
 
 
+def test_a_cell_that_another_process_held_and_finished_is_read_and_has_not_failed() -> None:
+    held, late, own = plan = cells(["p"], ["a", "b", "c"], range(1))
+    there: dict[Cell, Row] = {}
+
+    def run_one(cell: Cell) -> Row:
+        if cell != own:
+            raise RecordError(f"{cell.name} is in use by another maxcode")
+        there[held] = row("p", "a", 0, 3.0)  # the other process goes on meanwhile
+        return row("p", "c", 0, 2.0)
+
+    found = bench(plan, run_one, there.get)
+    assert [one.cell for one in found.rows] == [held, own]
+    assert [one.cell for one in found.failed] == [late] == list(found.left)
+
+
 def test_a_machine_that_is_not_safe_ends_the_bench() -> None:
     def run_one(cell: Cell) -> Row:
         raise UnsafeError("no sandbox")

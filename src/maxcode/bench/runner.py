@@ -124,8 +124,8 @@ def bench(
     """Rows of all cells: those that ``finished`` knows are read, the others are run in order.
 
     A cell whose machine, provider or problem fails is named and left open, the others go on; UnsafeError ends it all,
-    because no cell can run.  Ctrl-C (Interrupted from ``run``) ends it with the rows there are, those of cells which
-    were finished all the same among them.
+    because no cell can run.  Ctrl-C (Interrupted from ``run``) ends it with the rows there are.  In the end open cells
+    are looked at once more: some were finished all the same, here or by another process that held them.
     """
     rows = {cell: row for cell in cells if (row := finished(cell)) is not None}
     to_run = [cell for cell in cells if cell not in rows]
@@ -144,9 +144,10 @@ def bench(
                     rows[ended.row.cell] = ended.row
     except (Interrupted, KeyboardInterrupt):  # the latter between runs, and while an original is admitted
         interrupted = True
-        rows |= {cell: row for cell in to_run if cell not in rows and (row := finished(cell)) is not None}
+    rows |= {cell: row for cell in to_run if cell not in rows and (row := finished(cell)) is not None}
     ordered = tuple(rows[cell] for cell in cells if cell in rows)
-    return Bench(ordered, tuple(failed), tuple(cell for cell in cells if cell not in rows), interrupted)
+    still = tuple(one for one in failed if one.cell not in rows)
+    return Bench(ordered, still, tuple(cell for cell in cells if cell not in rows), interrupted)
 
 
 def _run(
