@@ -9,6 +9,9 @@ import subprocess
 import sys
 import tracemalloc
 from collections.abc import Callable
+from dataclasses import dataclass
+from multiprocessing import get_context
+from multiprocessing.synchronize import Barrier
 from pathlib import Path
 
 import pytest
@@ -27,12 +30,14 @@ from maxcode.bench import (
     cells,
     claim,
     finished,
+    planned,
     read_row,
     table,
 )
 from maxcode.errors import BoundaryError, InputError, Interrupted, MachineError, RecordError, UnsafeError
 from maxcode.record import Line
 
+FOLDERS = 30
 DRIVER = Path(__file__).with_name("bench_driver.py")
 
 
@@ -169,6 +174,35 @@ def test_a_folder_keeps_one_bench_to_which_problems_may_be_added(tmp_path: Path)
     (tmp_path / "bench.toml").write_text("budget =")
     with pytest.raises(RecordError, match=r"cannot read .*bench\.toml"):
         claim(tmp_path, terms, {})
+
+
+@dataclass(frozen=True)
+class Claims:
+    """Claims the same new folders as another process, at the same moment, for a method of its own."""
+
+    out: Path
+    method: str
+
+    def __call__(self, together: Barrier) -> None:
+        for number in range(FOLDERS):
+            together.wait(20)  # where the other one has died, nobody waits for it
+            claim(self.out / str(number), {"budget": 6}, {self.method: "d"}, {"methods": [self.method], "seeds": [0]})
+
+
+def test_two_processes_that_claim_a_folder_at_once_both_have_their_plan_in_it(tmp_path: Path) -> None:
+    spawning = get_context("spawn")
+    together = spawning.Barrier(2)
+    both = [spawning.Process(target=Claims(tmp_path, name), args=(together,), daemon=True) for name in ("beam", "tree")]
+    for one in both:
+        one.start()
+    for one in both:
+        one.join(60)
+    assert [one.exitcode for one in both] == [0, 0]
+    for number in range(FOLDERS):
+        assert {cell.name for cell in planned(tmp_path / str(number)).cells} == {
+            f"{problem}-{method}-0" for problem in ("beam", "tree") for method in ("beam", "tree")
+        }
+        assert not list((tmp_path / str(number)).glob("*.new"))
 
 
 def drive(out: Path, parts: int) -> subprocess.CompletedProcess[str]:

@@ -3,6 +3,8 @@ and which cells there are, so that what is finished can be read without running 
 
 from __future__ import annotations
 
+import fcntl
+import os
 import tomllib
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
@@ -18,6 +20,7 @@ from maxcode.budget import Budget, budget_of
 from maxcode.errors import InputError, RecordError
 
 HEADER = "bench.toml"
+_LOCK = "bench.lock"  # a file of its own: the header is replaced, and a lock on it would go with the old one
 
 
 @final
@@ -46,21 +49,33 @@ def claim(
     ``plan``: the methods, seeds, suites and unusable problems, in order.  Any of them may be added later.  Raises
     RecordError that names what differs, InputError where the folder cannot be written.
     """
-    path = out / HEADER
-    known: dict[str, str] = {}
-    before: dict[str, list[object]] = {}
-    if path.exists():
-        old = _read(path)
-        known, before = old.pop("problems", {}), old.pop("plan", {})
-        _compare(out, old, terms, {name: (known[name], new) for name, new in problems.items() if name in known})
-    joined = {key: list(dict.fromkeys([*before.get(key, ()), *more])) for key, more in (plan or {}).items()}
     try:
         out.mkdir(parents=True, exist_ok=True)
-        scratch = path.with_suffix(".new")
-        scratch.write_text(tomli_w.dumps({**terms, "problems": {**known, **problems}, "plan": {**before, **joined}}))
-        scratch.replace(path)
+        with open(out / _LOCK, "a") as lock:
+            fcntl.flock(lock, fcntl.LOCK_EX)  # until it is closed: nobody's entries come between reading and writing
+            _write(out / HEADER, {**terms, **_joined(out, terms, problems, plan or {})})
     except OSError as error:
         raise InputError(f"cannot write to the output folder {out}: {error.strerror}; choose another --out") from error
+
+
+def _joined(
+    out: Path, terms: Mapping[str, object], problems: Mapping[str, str], plan: Mapping[str, Sequence[object]]
+) -> dict[str, object]:
+    """The problems and the plan with those there; RecordError where the folder holds another bench."""
+    known: dict[str, str] = {}
+    before: dict[str, list[object]] = {}
+    if (out / HEADER).exists():
+        old = _read(out / HEADER)
+        known, before = old.pop("problems", {}), old.pop("plan", {})
+        _compare(out, old, terms, {name: (known[name], new) for name, new in problems.items() if name in known})
+    joined = {key: list(dict.fromkeys([*before.get(key, ()), *more])) for key, more in plan.items()}
+    return {"problems": {**known, **problems}, "plan": {**before, **joined}}
+
+
+def _write(path: Path, header: Mapping[str, object]) -> None:
+    scratch = path.with_suffix(f".{os.getpid()}.new")
+    scratch.write_text(tomli_w.dumps(header))
+    scratch.replace(path)
 
 
 def planned(out: Path) -> Planned:
