@@ -161,6 +161,23 @@ def test_table_only_prints_what_there_is_and_the_curve_along_the_budget(tmp_path
 
 
 @pytest.mark.parametrize(
+    ("arguments", "named"),
+    [
+        (("--methods", "nosuch", "--budget", "3", "--seeds", "1", "--at-once", "4"),
+         "--methods, --seeds, --budget, --at-once;"),
+        (("nosuch",), "PROBLEMS;"),
+        (("--ablate", "each", "--cluster", "local:1"), "--ablate, --cluster;"),
+    ],
+)  # fmt: skip
+def test_table_only_refuses_what_it_does_not_heed(arguments: tuple[str, ...], named: str, tmp_path: Path) -> None:
+    planning(tmp_path, cells(["one"], ["refine"], range(1)))
+    error = maxcode("--table-only", "--out", tmp_path, *arguments).exception
+    assert isinstance(error, InputError), error
+    assert f"it does not heed {named} leave that out, or leave out --table-only" in str(error)
+    assert error.exit_code == 2
+
+
+@pytest.mark.parametrize(
     ("arguments", "cure"),
     [
         (("--table-only",), "give the folder that `maxcode bench --out` wrote"),

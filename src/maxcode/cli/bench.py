@@ -13,6 +13,7 @@ from types import TracebackType
 from typing import Any, final, get_args
 
 import click
+from click.core import ParameterSource
 
 from maxcode import bench as room
 from maxcode.bench import Asked, Bench, Cell, Done, Event, Failed, Planned, Started
@@ -35,6 +36,7 @@ from maxcode.record import Evaluated, Line
 from maxcode.where import where
 
 SUMMARY = "bench.json"
+_OF_THE_TABLE = frozenset({"table_only", "out", "figures", "csv_", "json_"})
 
 
 @click.command()
@@ -56,9 +58,9 @@ SUMMARY = "bench.json"
               f"{', '.join(room.SUITES)}, or all.  [default: maxcode, and those of the problems' suites]")  # fmt: skip
 @click.option("--out", type=click.Path(path_type=Path), default=Path("runs/bench"), show_default=True,
               help="One run folder for each PROBLEM-METHOD-SEED; repeating the command resumes.")  # fmt: skip
-@click.option(
-    "--table-only", is_flag=True, help="Run nothing: the table of all that is finished in --out, at any time."
-)
+@click.option("--table-only", is_flag=True,
+              help="Run nothing: the table of all that is finished in --out, at any time.  Only --out, --figures, "
+              "--csv and --json go with it.")  # fmt: skip
 @click.option("--csv", "csv_", type=click.Path(path_type=Path, dir_okay=False),
               help="Write one line for each run to this file.")  # fmt: skip
 @click.option("--at-once", default=1, show_default=True, type=click.IntRange(1),
@@ -83,6 +85,7 @@ def bench(problems: tuple[Path, ...], table_only: bool, csv_: Path | None, json_
     out: Path = options["out"]
     suites = suites_named(options.pop("figures"))
     if table_only:
+        _refuse_what_only_runs()
         there = room.planned(out)
         Told(room.read_bench(out, there), there, suites).show(json_, csv_)
         return 0
@@ -103,6 +106,19 @@ def bench(problems: tuple[Path, ...], table_only: bool, csv_: Path | None, json_
     told.show(json_, csv_)
     room.write_bench_report(out, told.view)
     return _status(found)
+
+
+def _refuse_what_only_runs() -> None:
+    """InputError where --table-only is given what it would leave unheeded."""
+    context = click.get_current_context()
+    given = [one for one in context.command.params if one.name and one.name not in _OF_THE_TABLE
+             and context.get_parameter_source(one.name) is ParameterSource.COMMANDLINE]  # fmt: skip
+    if given:
+        names = ", ".join(one.opts[0] if isinstance(one, click.Option) else "PROBLEMS" for one in given)
+        raise InputError(
+            f"--table-only runs nothing and shows all that is in --out, so it does not heed {names}; leave that out, "
+            "or leave out --table-only"
+        )
 
 
 @contextmanager
