@@ -41,7 +41,7 @@ class Caps:
 Unit = Literal["candidates", "calls", "tokens", "dollars", "seconds"]
 
 MANY = 1_000_000  # candidates of a run whose budget is of another kind: more than any run makes
-_UNITS: dict[str, tuple[Unit, float]] = {
+_UNITS: dict[str, tuple[Unit, int]] = {
     "candidates": ("candidates", 1),
     "calls": ("calls", 1),
     "tokens": ("tokens", 1),
@@ -62,7 +62,8 @@ class Budget:
     unit: Unit = "candidates"
 
     def __str__(self) -> str:
-        return f"{self.amount:.10g} {self.unit}"
+        amount = Decimal(repr(float(self.amount))).normalize()  # the shortest digits that are read as the same number
+        return f"{amount:f} {self.unit}"  # without an exponent, which ``budget_of`` does not read
 
     @property
     def candidates(self) -> int:
@@ -98,7 +99,7 @@ def budget_of(words: str) -> Budget:
     if name and name not in known:
         raise unknown("unit of --budget", name, _UNITS)
     unit, scale = known[name or "candidates"]
-    amount = float(Decimal(number) * {"k": 1_000, "M": 1_000_000, None: 1}[factor]) * scale
+    amount = float(Decimal(number) * {"k": 1_000, "M": 1_000_000, None: 1}[factor] * scale)
     if unit in ("candidates", "calls", "tokens") and (amount < 1 or amount != int(amount)):
         raise InputError(f"--budget is {words}; give at least 1 {unit.removesuffix('s')}, and whole ones")
     if unit == "candidates" and amount >= MANY:

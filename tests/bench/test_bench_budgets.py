@@ -32,12 +32,18 @@ from maxcode.testing import Scripted
         ("90-seconds", 90, "seconds"),
         ("15-minutes", 900, "seconds"),
         ("2-hours", 7200, "seconds"),
+        ("1.1-hours", 3960, "seconds"),
+        ("20000M-tokens", 2e10, "tokens"),
+        ("0.00001-dollars", 1e-5, "dollars"),
+        ("0.000001-hours", 0.0036, "seconds"),
+        ("1234567.125-dollars", 1234567.125, "dollars"),
     ],
 )
 def test_a_budget_is_read_as_it_is_written_and_written_as_it_is_read(words: str, amount: float, unit: str) -> None:
     found = budget_of(words)
     assert (found.amount, found.unit) == (amount, unit)
     assert budget_of(str(found)) == found
+    assert "e" not in str(found).partition(" ")[0]
     assert found.candidates == (amount if unit == "candidates" else MANY)
     bounds = {name: bound for name, bound in asdict(found.caps).items() if bound is not None}
     assert bounds == ({} if unit == "candidates" else {unit: amount})
