@@ -88,6 +88,23 @@ def test_wall_clock_is_a_cap_too() -> None:
     assert "seconds are spent" in result.ended
 
 
+@pytest.mark.parametrize("search", [Refine(depth=100), BestOfN(n=100, width=8), CudaLlm(width=8, depth=10)])
+def test_a_search_that_launches_many_at_once_takes_no_more_wall_clock_than_one_that_goes_step_by_step(
+    search: Search,
+) -> None:
+    lane = anyio.Lock()  # as candidates wait for one another's timings
+
+    async def before(text: str) -> None:
+        async with lane:
+            await anyio.sleep(0.1)
+
+    table = Table(rule=lambda text: 1.0, before=before)
+    method = Method(Paid(), search, compose(program()))
+    result = optimize(toy_problem(), method, table, Run(100, caps=Caps(seconds=0.35)))
+    assert 1 <= result.reached.candidates <= 4  # eight at once take 0.8 s
+    assert "seconds" in result.ended
+
+
 def test_more_budget_goes_on_where_the_cap_ended_the_run_and_pays_nothing_twice(tmp_path: Path) -> None:
     policy = Paid()
     with Record(tmp_path) as record:

@@ -1,7 +1,9 @@
 """What a run may spend: candidates, model calls, tokens, money, wall clock.
 
 A cap is asked before a candidate is launched, with those under way counted; what was paid for is always recorded and
-used, so a run may end a little above a cap, by what was under way when it was reached, never by a launch after it.
+used, so a run may end above a cap, by what was under way when it was reached, never by a launch after it.  Waiting for
+the machine to time a candidate counts as at work, and how long one takes is only foreseen from those before: a cap on
+seconds is passed by the last candidates, which is much of a small one.
 """
 
 from __future__ import annotations
@@ -115,7 +117,8 @@ class Purse:
     """What is left of the caps: ``spent`` by models and ``seconds`` at work, both of the whole run.
 
     What a candidate costs is the mean over those finished; ``known`` is False until there is one, and then a single
-    candidate is launched ahead of its siblings, to learn it.
+    candidate is launched ahead of its siblings, to learn it.  Of seconds too: siblings wait for one another's timings,
+    so a batch would otherwise be launched whole in the first second and take as long as it takes.
     """
 
     caps: Caps
@@ -124,23 +127,35 @@ class Purse:
     launched: int = 0
     _finished: int = 0
     _paid: Usage = field(default_factory=Usage)
+    _took_s: float = 0.0
 
     @property
     def known(self) -> bool:
         """Whether the cost of a candidate is known, or does not matter."""
-        return self._finished > 0 or not self.caps.on_models
+        return self._finished > 0 or self.caps == Caps()
 
     def refusal(self) -> str | None:
         """The cap that one more candidate would pass, in words; None while it may be launched."""
         caps, spent = self.caps, self.spent()
-        if caps.seconds is not None and self.seconds() >= caps.seconds:
-            return f"{self.seconds():.0f} of {caps.seconds:.0f} seconds are spent"
+        if (why := self._too_late()) is not None:
+            return why
         if caps.dollars is not None and spent.dollars is None:
             return "an answer came whose price is not known, so the cap on dollars cannot hold"
         if (why := _passed(caps, spent)) is not None:
             return f"{why} are spent"
         if self._finished and (why := _passed(caps, self._foreseen(), beyond=True)) is not None:
             return f"one more candidate would make it {why}"
+        return None
+
+    def _too_late(self) -> str | None:
+        """That the seconds are spent, or will be by those under way."""
+        bound, now = self.caps.seconds, self.seconds()
+        if bound is None:
+            return None
+        if now >= bound:
+            return f"{now:.0f} of {bound:.0f} seconds are spent"
+        if self._finished and (foreseen := self._took_s / self._finished * self.launched) >= bound:
+            return f"those under way will make it {foreseen:.0f} of {bound:.0f} seconds"
         return None
 
     def _foreseen(self) -> Usage:
@@ -155,7 +170,7 @@ class Purse:
     def settle_up(self, finished: int, under_way: int = 0) -> None:
         """Learn what ``finished`` candidates, all that were paid for, have cost; ``under_way`` more are launched."""
         self.launched, self._finished = finished + under_way, finished
-        self._paid = self.spent()
+        self._paid, self._took_s = self.spent(), self.seconds()
 
 
 def _passed(caps: Caps, usage: Usage, beyond: bool = False) -> str | None:

@@ -3,14 +3,28 @@
 from __future__ import annotations
 
 import json
-from dataclasses import asdict
+from dataclasses import asdict, replace
 from pathlib import Path
 
 import pytest
-from bench_help import runner
+from bench_help import row, runner
 from click.testing import CliRunner, Result
 
-from maxcode.bench import Asked, Bench, Cell, Row, bench, cells, claim, curves, finished, planned, read_bench, table
+from maxcode.bench import (
+    Asked,
+    Bench,
+    Cell,
+    Cost,
+    Row,
+    bench,
+    cells,
+    claim,
+    curves,
+    finished,
+    planned,
+    read_bench,
+    table,
+)
 from maxcode.budget import MANY, Budget, budget_of
 from maxcode.cli import cli
 from maxcode.errors import InputError, RecordError
@@ -94,6 +108,17 @@ def test_curves_run_along_what_was_spent(tmp_path: Path) -> None:
     (candidates,) = curves(found.rows, "candidates")
     assert tokens.at(400).value == candidates.at(4).value
     assert tokens.points[-1][1] == dollars.points[-1][1]
+
+
+def test_runs_far_above_a_budget_of_seconds_are_named_with_how_far() -> None:
+    rows = [
+        replace(row("p", method, seed, 2.0), cost=Cost(seconds=seconds))
+        for method, seed, seconds in (("beam", 0, 111.0), ("beam", 1, 22.0), ("refine", 0, 18.0), ("refine", 1, 22.4))
+    ]
+    notes = table(rows, Asked(budget=Budget(15, "seconds"))).notes
+    (told,) = [note for note in notes if "times the budget" in note]
+    assert told.endswith("is finished: beam used up to 7.4 times the budget of 15 seconds in 1 of 2 runs")
+    assert "times the budget" not in "\n".join(table(rows, Asked(budget=Budget(4))).notes)
 
 
 def test_best_of_n_asks_a_model_for_no_more_at_once_than_its_width(tmp_path: Path) -> None:
@@ -189,6 +214,7 @@ def test_table_only_refuses_what_it_does_not_heed(arguments: tuple[str, ...], na
         (("--table-only",), "give the folder that `maxcode bench --out` wrote"),
         (("--table-only", "--figures", "pei"), "did you mean 'pie'?"),
         (("x", "--budget", "200k-tokens"), "give a budget of candidates, or of seconds"),
+        (("x", "--budget", "15-seconds", "--at-once", "2"), "leave out --at-once, or give a budget of candidates"),
         (("x", "--budget", "5-dollars", "--max-dollars", "3"), "leave one of them out"),
         (("x", "--methods", "cuda-llm-bets"), "did you mean"),
     ],

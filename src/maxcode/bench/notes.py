@@ -12,6 +12,7 @@ from maxcode.bench.rows import Row
 from maxcode.budget import Budget, Unit
 
 EQUAL = 0.95  # a share of what others used that is no less: what was under way when a budget was used is finished
+OVER = 1.5  # times a budget of seconds that is no longer "a candidate more"
 SHOWN = 5  # names in a note
 ENOUGH = 6  # below, no 95 % statement about problems is possible without assumptions: 2 / 2**5 > 0.05
 
@@ -38,7 +39,7 @@ def notes_on(of: Noted) -> tuple[str, ...]:
     rows, problems = of.compared, len({row.cell.problem for row in of.compared})
     found = [_left_out(of.left_out), _unusable(of.unusable), _none(problems, len(of.methods)), *_few(problems, rows)]
     found += [_flat(of.flat, len(of.methods)), _multiplicity(of.pairs), _unmeasured(rows)]
-    found += [_early(rows, of.budget), *_uneven(rows, of.budget), _places(rows)]
+    found += [_early(rows, of.budget), _over(rows, of.budget), *_uneven(rows, of.budget), _places(rows)]
     found += [SUITES[name].departs for name in of.suites if rows]
     found += [_sampled(rows)] if "pie" in of.suites else []
     return tuple(note for note in found if note)
@@ -115,6 +116,22 @@ def _early(rows: Sequence[Row], budget: Budget | None) -> str:
     early = Counter(row.cell.method for row in rows if not row.ended and used(row, budget.unit) < budget.amount)
     told = ", ".join(f"{method} in {count} of {runs[method]} runs" for method, count in sorted(early.items()))
     return f"finished its search before {budget} were used: {told}" if told else ""
+
+
+def _over(rows: Sequence[Row], budget: Budget | None) -> str:
+    """Runs that took far longer than a budget of seconds."""
+    if budget is None or budget.unit != "seconds":
+        return ""
+    runs = Counter(row.cell.method for row in rows)
+    times: dict[str, list[float]] = {}
+    for row in rows:
+        if used(row, "seconds") > OVER * budget.amount:
+            times.setdefault(row.cell.method, []).append(used(row, "seconds") / budget.amount)
+    told = ", ".join(
+        f"{method} used up to {max(many):.1f} times the budget of {budget} in {len(many)} of {runs[method]} runs"
+        for method, many in sorted(times.items())
+    )
+    return f"what is under way when a budget is used up is finished: {told}" if told else ""
 
 
 def _uneven(rows: Sequence[Row], budget: Budget | None) -> list[str]:

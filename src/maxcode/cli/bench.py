@@ -95,8 +95,8 @@ def bench(problems: tuple[Path, ...], table_only: bool, csv_: Path | None, json_
     columns = columns_of(options.pop("names"), options.pop("ablate"))
     wanted = Wanted(problems, columns, options.pop("seeds"), options["budget"])
     at_once: int = options.pop("at_once")
-    if at_once > 1 and options["cluster"]:
-        raise InputError("--at-once is for this machine; with --cluster the slots of the cluster share the candidates")
+    if at_once > 1:
+        _refuse_at_once(wanted.budget, bool(options["cluster"]))
     plan = plan_of(wanted, chosen(problems[0], None, options))
     with Progress(len(plan.planned.cells), wanted.budget) as progress, running(plan, at_once, progress) as run:
         found = room.bench(plan.planned.cells, run, plan.finished, progress.event)
@@ -118,6 +118,17 @@ def _refuse_what_only_runs() -> None:
         raise InputError(
             f"--table-only runs nothing and shows all that is in --out, so it does not heed {names}; leave that out, "
             "or leave out --table-only"
+        )
+
+
+def _refuse_at_once(budget: Budget, on_cluster: bool) -> None:
+    """InputError where several runs cannot be under way at once."""
+    if on_cluster:
+        raise InputError("--at-once is for this machine; with --cluster the slots of the cluster share the candidates")
+    if budget.unit == "seconds":
+        raise InputError(
+            f"--budget is {budget}, and runs at once wait for one another's timings, so these would not be equal; "
+            "leave out --at-once, or give a budget of candidates, tokens, calls or dollars"
         )
 
 
