@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import random
 from collections import Counter
+from itertools import product
+from operator import mul
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from maxcode.stats import all_resamples, bootstrap_p, cluster_draws, holm, mean_ranks, random_resamples
+from maxcode.stats import all_resamples, cluster_draws, holm, mean_interval, mean_ranks, random_resamples, sign_flip_p
 
 
 def test_ties_share_the_mean_rank() -> None:
@@ -33,12 +35,33 @@ def test_holm_is_the_worked_example() -> None:
     assert holm([]) == []
 
 
-def test_a_bootstrap_p_is_no_smaller_than_the_clusters_allow() -> None:
-    sure = [1.0] * 1999
-    assert bootstrap_p(sure, 20) == pytest.approx(2 / 2000)
-    assert bootstrap_p(sure, 3) == 0.25
-    assert bootstrap_p([0.0] * 1999, 0) == 1.0
-    assert bootstrap_p([-1.0] * 50 + [1.0] * 1949, 20) == pytest.approx(2 * 51 / 2000)
+def test_flipping_signs_is_the_worked_example() -> None:
+    assert sign_flip_p([3.0, 2.0, -1.0]) == 4 / 8  # |sum| is 4 or more for +++, ++- and their mirror images
+    assert sign_flip_p([3.0, 0.0, -1.0, 2.0]) == 4 / 8, "what does not differ counts for neither"
+    assert sign_flip_p([0.1] * 3 + [-0.1] * 3) == 1.0
+    assert (sign_flip_p([]), sign_flip_p([0.0, 0.0]), sign_flip_p([5.0])) == (1.0, 1.0, 1.0)
+
+
+@pytest.mark.parametrize("problems", range(1, 15))
+def test_the_least_p_is_that_of_the_sign_test(problems: int) -> None:
+    assert sign_flip_p([1.0 + at for at in range(problems)]) == 2.0 ** (1 - problems)
+
+
+def test_random_flips_say_what_all_flips_say() -> None:
+    generator = random.Random(1)
+    for _ in range(5):
+        gaps = [generator.gauss(0.3, 1) for _ in range(17)]
+        every = [abs(sum(map(mul, gaps, (1.0, *signs)))) for signs in product((1.0, -1.0), repeat=16)]
+        exact = sum(one >= abs(sum(gaps)) - 1e-9 for one in every) / len(every)
+        assert sign_flip_p(gaps) == pytest.approx(exact, abs=0.02)
+        assert sign_flip_p(gaps) == sign_flip_p([*gaps, 0.0])
+    assert sign_flip_p([1.0] * 30, draws=1999) == 1 / 2000
+
+
+def test_an_interval_of_a_mean_is_student_s() -> None:
+    found = mean_interval([1.0, 2.0, 3.0])
+    assert (found.value, found.low) == pytest.approx((2.0, 2 - 4.30265 / 3**0.5), rel=1e-4)
+    assert found.low + found.high == pytest.approx(4.0)
 
 
 def test_resamples_are_all_ways_or_as_many_as_asked() -> None:

@@ -95,14 +95,14 @@ def test_the_order_in_which_cells_finished_changes_nothing() -> None:
 
 
 def sample(generator: random.Random, problems: int, methods: dict[str, float]) -> list[Row]:
-    """Rows whose logarithmic speed-up is the method's, plus what is due to the problem and to the seed."""
+    """Rows of one seed, whose logarithmic speed-up is the method's, plus what is due to the problem, to what the method
+    is on that problem, and to the seed."""
     rows = []
     for p in range(problems):
         ease = generator.gauss(0, 0.4)
         for name, gain in methods.items():
-            rows += [
-                row(f"p{p}", name, seed, math.exp(gain + ease + generator.gauss(0, 0.2)), (8, 8, 8)) for seed in (0, 1)
-            ]
+            suits = generator.gauss(0, 0.3)
+            rows.append(row(f"p{p}", name, 0, math.exp(gain + ease + suits + generator.gauss(0, 0.1)), (8, 8, 8)))
     return rows
 
 
@@ -116,16 +116,22 @@ def test_intervals_over_problems_and_seeds_cover_the_truth_about_as_often_as_the
 
 
 def test_equal_methods_are_rarely_called_different_and_different_ones_are_found() -> None:
-    generator = random.Random(5)
-    false = sum(
-        any(pair.is_significant for pair in table(sample(generator, 8, {"a": 0.5, "b": 0.5, "c": 0.5})).contrasts)
-        for _ in range(40)
-    )
-    assert false <= 6  # 5 % of 40 is 2; 6 is far in the binomial's tail
-    found = {(p.first, p.second): p for p in table(sample(generator, 12, {"a": 1.0, "b": 0.5, "c": 0.5})).contrasts}
+    generator, tables, equal = random.Random(5), 120, dict.fromkeys("abc", 0.5)
+    drawn = [table(sample(generator, 8, equal)).contrasts for _ in range(tables)]
+    assert sum(any(pair.is_significant for pair in pairs) for pairs in drawn) <= 13  # 5 % is 6; 13 is the 99.5 % bound
+    held = [pair.ratio.low <= 1 <= pair.ratio.high for pairs in drawn for pair in pairs]
+    assert sum(held) >= 0.9 * len(held)
+    found = {(p.first, p.second): p for p in table(sample(generator, 12, {"a": 1.3, "b": 0.5, "c": 0.5})).contrasts}
     assert found["a", "b"].is_significant
     assert found["a", "b"].adjusted >= found["a", "b"].p
     assert found["a", "b"].ratio.low > 1
+
+
+def test_a_ratio_of_one_problem_has_the_interval_of_its_seeds() -> None:
+    rows = [row("p", m, s, 2.0 + s + (m == "a")) for m in "ab" for s in range(3)]
+    (pair,) = table(rows).contrasts
+    assert pair.ratio.low < pair.ratio.value < pair.ratio.high
+    assert pair.p == 1.0
 
 
 def test_a_few_problems_that_all_point_one_way_prove_nothing() -> None:
@@ -134,7 +140,7 @@ def test_a_few_problems_that_all_point_one_way_prove_nothing() -> None:
     (pair,) = found.contrasts
     assert pair.p == 2**-4
     assert not pair.is_significant
-    assert any("5 problems" in note and "no two methods can" in note for note in found.notes)
+    assert any("5 problems" in note and "no two can" in note for note in found.notes)
 
 
 def test_notes_name_what_is_missing_from_the_intervals() -> None:

@@ -75,7 +75,7 @@ def _few(problems: int, rows: Sequence[Row]) -> list[str]:
         notes.append("one problem: the intervals cover other seeds only and say nothing about other problems")
     elif 1 < problems < ENOUGH:
         notes.append(
-            f"{problems} problems: the intervals hold the truth less often than 95 % says, and no two methods can "
+            f"{problems} problems: the methods' intervals hold the truth less often than 95 % says, and no two can "
             f"differ significantly; take {ENOUGH} or more"
         )
     if problems and len({row.cell.seed for row in rows}) == 1:
@@ -98,8 +98,9 @@ def _multiplicity(pairs: int) -> str:
     if not pairs:
         return ""
     return (
-        f"{pairs} pair(s) of methods are compared: p is from the paired bootstrap, never below what a sign test over "
-        "these problems could give; 'adjusted' is Holm's, for all pairs together"
+        f"{pairs} pair(s) of methods are compared, problem by problem: p is from flipping the signs of their gaps, "
+        "never below what a sign test could give, the ratio's interval is Student's; 'adjusted' is Holm's, for all "
+        "pairs together"
     )
 
 

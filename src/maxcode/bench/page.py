@@ -198,7 +198,10 @@ def _figures(view: BenchView) -> Html:
 
 
 def _pairs(view: BenchView) -> Html:
-    told = "Adjusted: p by Holm for all pairs of the table together; below 0.05 two methods differ."
+    told = (
+        "The ratio of geometric means has Student's 95 % interval over problems; p is from flipping the signs of the "
+        "problems' gaps. Adjusted: p by Holm for all pairs of the table together; below 0.05 two methods differ."
+    )
     lines = as_lines(view.table).pairs
     return join([_block("Methods held against one another, problem by problem", lines), _explained(told)])
 
