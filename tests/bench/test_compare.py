@@ -21,7 +21,7 @@ from maxcode.errors import InputError
 from maxcode.record import Batch, Evaluated, Proposed, Record, Settled
 from maxcode.stats import median_interval
 from maxcode.testing import exact_timing
-from maxcode.types import Action, Evaluation, Outcome, Program, Timing
+from maxcode.types import Action, Evaluation, Interval, Outcome, Program, Timing
 
 MACHINE = {"node": "here", "cpu": "table", "cores": 2, "kernel": "6", "compilers": {"g++": "12"}, "sandbox": "none"}
 HEADER: dict[str, Any] = {
@@ -83,13 +83,50 @@ def test_less_than_the_margin_of_a_race_is_not_significant_however_exact(tmp_pat
     assert versus(entrant(one), entrant(other)).word == "not significant"
 
 
-def test_equal_winners_are_rarely_called_different(tmp_path: Path) -> None:
-    words = []
+def test_equal_winners_are_rarely_called_different_though_sessions_differ(tmp_path: Path) -> None:
+    sessions, words = random.Random(3), []
     for trial in range(60):
-        one = made(tmp_path / f"{trial}a", timed(2.0, 0.05, 15, seed=2 * trial))
-        other = made(tmp_path / f"{trial}b", timed(2.0, 0.05, 15, seed=2 * trial + 1))
+        drawn = [timed(2.0 * sessions.lognormvariate(0, 0.05), 0.05, 15, seed=2 * trial + side) for side in (0, 1)]
+        one, other = (
+            made(tmp_path / f"{trial}{at}", dataclasses.replace(timing, pressure=30.0), at)
+            for at, timing in zip("ab", drawn, strict=True)
+        )
         words.append(versus(entrant(one), entrant(other)).word)
     assert words.count("not significant") >= 57  # 5 % of 60 is 3
+
+
+@pytest.mark.parametrize(
+    ("pressure", "notes", "margin"),
+    [
+        (None, [], 0.05),
+        (3.0, ["another note"], 0.05),
+        (10.0, [], 0.10),
+        (3.0, ["the machine is busy (CPU pressure 32 %): intervals are wider than they need be"], 0.10),
+        (None, ["busy machine: while it was timed some task waited for a processor 58 % of the time"], 0.10),
+    ],
+)
+def test_what_sessions_differ_by_is_asked_of_a_difference_and_more_where_the_machine_was_busy(
+    pressure: float | None, notes: list[str], margin: float, tmp_path: Path
+) -> None:
+    quiet = timed(2.0, 0.001)
+    for at, (ratio, word) in enumerate(((1.07, ("second", "not significant")[margin > 0.05]), (1.12, "second"))):
+        one = made(tmp_path / f"one{at}", quiet)
+        timing = dataclasses.replace(timed(2.0 * ratio, 0.001), pressure=pressure)
+        other = made(tmp_path / f"other{at}", timing, notes=notes)
+        assert versus(entrant(one), entrant(other)).word == word
+        told = compare(one, other).output
+        assert f"must exceed {margin:.0%}; --measure races them" in told
+        assert ("on a busy machine" in told) == (margin > 0.05)
+
+
+def test_counts_of_instructions_know_no_sessions(tmp_path: Path) -> None:
+    counted = [
+        dataclasses.replace(timed(ratio, 0.0), clock="instructions", speedup=Interval(ratio, ratio, ratio, 1.0))
+        for ratio in (2.1, 2.0)
+    ]
+    one, other = (made(tmp_path / at, timing) for at, timing in zip("ab", counted, strict=True))
+    found = versus(entrant(one), entrant(other))
+    assert (found.word, found.margin) == ("first", 0.01)
 
 
 def test_a_few_pairs_prove_nothing(tmp_path: Path) -> None:

@@ -81,10 +81,13 @@ def _benches(first: Path, second: Path, force: bool) -> tuple[Told, str]:
 
 def _recorded(one: Entrant, other: Entrant) -> Told:
     result = versus(one, other)
+    on = " on a busy machine" if result.busy else ""
     note = (
-        "from what both recorded against the same original, in sessions of their own; --measure races them side by side"
+        f"from what both recorded against the same original, in sessions of their own{on}: a difference must exceed "
+        f"{result.margin:.0%}; --measure races them side by side, in one session"
     )
-    return {**_sides(one, other), "ratio": result.ratio, "verdict": result.word, "note": note}
+    told = {**_sides(one, other), "ratio": result.ratio, "verdict": result.word, "margin": result.margin}
+    return {**told, "busy": result.busy, "note": note}
 
 
 def _raced(one: Entrant, other: Entrant, ground: Ground) -> Told:
