@@ -11,10 +11,11 @@ from typing import Any
 
 import pytest
 import tomli_w
-from bench_help import runner
+from bench_help import row, runner
 from click.testing import CliRunner, Result
 
-from maxcode.bench import bench, cells, claim
+from maxcode.bench import bench, cells, claim, table
+from maxcode.bench.table import adjusted_together
 from maxcode.bench.versus import differences, entrant, same_original, versus
 from maxcode.cli import cli
 from maxcode.errors import InputError
@@ -218,17 +219,42 @@ def benched(out: Path, seeds: int, **terms: object) -> Path:
 def test_two_benches_are_compared_method_by_method_where_both_are_finished(tmp_path: Path) -> None:
     few, more = benched(tmp_path / "few", 1, budget=2), benched(tmp_path / "more", 2)
     told = json.loads(compare(few, more, "--json").output)
-    assert [(pair["first"], pair["second"]) for pair in told["table"]["contrasts"]] == [
+    assert [(pair["first"], pair["second"]) for table in told["tables"] for pair in table["contrasts"]] == [
         ("first best-of-n", "second best-of-n"),
         ("first cuda-llm", "second cuda-llm"),
     ]
-    assert (told["table"]["cells"], told["differences"], told["terms"]) == (8, [], ["budget: 2 | 6"])
+    assert [table["cells"] for table in told["tables"]] == [4, 4]
+    assert (told["differences"], told["terms"]) == ([], ["budget: 2 | 6"])
     assert "differs    budget: 2 | 6" in compare(few, more).output
+
+
+def test_a_method_is_compared_on_all_that_both_benches_have_finished_of_it(tmp_path: Path) -> None:
+    one, other = benched(tmp_path / "one", 2), benched(tmp_path / "other", 2)
+    (other / "three-best-of-n-1" / "result.json").unlink()
+    told = json.loads(compare(one, other, "--json").output)["tables"]
+    assert [(table["cells"], table["left_out"]) for table in told] == [(6, 1), (8, 0)]
+    for cell in ("one-best-of-n-0", "one-best-of-n-1", "three-best-of-n-0"):
+        (other / cell / "result.json").unlink()
+    told = json.loads(compare(one, other, "--json").output)["tables"]
+    assert [(table["cells"], table["left_out"], len(table["contrasts"])) for table in told] == [(0, 4, 0), (8, 0, 1)]
+    text = compare(one, other).output
+    assert "note: best-of-n: no problem and seed of it is finished in both" in text
+    assert "note: 2 pair(s) of methods are compared" in text
+
+
+def test_the_methods_of_two_benches_are_adjusted_together_and_common_notes_said_once(tmp_path: Path) -> None:
+    rows = [row(f"p{n}", m, 0, 2.0 + (m == "a") + n / 10) for n in range(6) for m in "ab"]
+    alone = table(rows)
+    assert alone.contrasts[0].adjusted == alone.contrasts[0].p == 2**-5
+    assert [pair.adjusted for found in adjusted_together([alone, alone]) for pair in found.contrasts] == [2**-4] * 2
+    one = benched(tmp_path / "one", 2)
+    assert compare(one, one).output.count("pair(s) of methods are compared") == 1
 
 
 def test_a_bench_is_no_different_from_itself(tmp_path: Path) -> None:
     one = benched(tmp_path / "one", 2)
-    for pair in json.loads(compare(one, one, "--json").output)["table"]["contrasts"]:
+    tables = json.loads(compare(one, one, "--json").output)["tables"]
+    for pair in [pair for found in tables for pair in found["contrasts"]]:
         assert (pair["ratio"]["value"], pair["adjusted"], pair["ties"]) == (1.0, 1.0, 2)
 
 

@@ -23,7 +23,7 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
-from itertools import combinations
+from itertools import combinations, islice
 from typing import final
 
 from maxcode.bench.cells import Cell
@@ -100,7 +100,8 @@ class Table:
 class Asked:
     """What is asked of a table: the ``suites`` whose figures it holds; ``plan``: the cells of the bench, for figures
     that count unfinished ones, and ``unusable`` problems, which count there as never finished; ``pairs``: the methods
-    to hold against one another, empty = every pair; the ``budget`` of every run."""
+    to hold against one another, empty = every pair; ``together``: how many pairs of this and other tables are adjusted
+    together, if these are more; the ``budget`` of every run."""
 
     suites: tuple[str, ...] = ("maxcode",)
     plan: tuple[Cell, ...] = ()
@@ -108,6 +109,7 @@ class Asked:
     budget: Budget | None = None
     seed: int = 0
     unusable: tuple[str, ...] = ()
+    together: int = 0
 
     @property
     def wanted(self) -> tuple[Cell, ...]:
@@ -132,7 +134,8 @@ def table(rows: Sequence[Row], asked: Asked = Asked()) -> Table:
     summaries = tuple(_summary(name, compared, chosen, drawn) for name in methods)
     contrasts = _contrasts(_pairs(methods, asked.pairs), drawn, asked.seed)
     flat = tuple((one.method, name) for one in summaries for name in one.flat)
-    noted = Noted(compared, methods, left_out, len(contrasts), flat, asked.suites, asked.budget, asked.unusable)
+    pairs = max(len(contrasts), asked.together)
+    noted = Noted(compared, methods, left_out, pairs, flat, asked.suites, asked.budget, asked.unusable)
     return Table(summaries, contrasts, len(blocks), len(compared), left_out, notes_on(noted), shown)
 
 
@@ -205,6 +208,12 @@ def _ratio(gaps: Sequence[float], drawn: Sequence[float]) -> Interval:
         return interval_of(GEOMETRIC, gaps, drawn)
     found = mean_interval(gaps)
     return Interval(math.exp(found.value), math.exp(found.low), math.exp(found.high), found.confidence)
+
+
+def adjusted_together(tables: Sequence[Table]) -> tuple[Table, ...]:
+    """The tables, with the contrasts of all of them adjusted by Holm as if they were of one."""
+    left = iter(_adjusted([one for found in tables for one in found.contrasts]))
+    return tuple(replace(found, contrasts=tuple(islice(left, len(found.contrasts)))) for found in tables)
 
 
 def _adjusted(contrasts: Sequence[Contrast]) -> tuple[Contrast, ...]:

@@ -13,7 +13,7 @@ from typing import final
 
 from maxcode.bench.folder import Planned, planned, read_bench
 from maxcode.bench.rows import Row
-from maxcode.bench.table import Asked, Table, table
+from maxcode.bench.table import Asked, Table, adjusted_together, table
 from maxcode.bench.versus import Difference
 from maxcode.errors import InputError
 
@@ -23,10 +23,11 @@ FIRST, SECOND = "first ", "second "
 @final
 @dataclass(frozen=True, slots=True)
 class Benches:
-    """``table``: the methods of both, and a contrast for each that both have; ``differences`` keep its figures from
-    meaning the same; ``terms``: what the two were run with, where that is not the same."""
+    """``tables``: one for every method that both have, its two columns and their contrast, adjusted for all of them;
+    ``differences`` keep the figures from meaning the same; ``terms``: what the two were run with, where that is not the
+    same."""
 
-    table: Table
+    tables: tuple[Table, ...]
     differences: tuple[Difference, ...]
     terms: tuple[Difference, ...]
 
@@ -40,10 +41,9 @@ def versus_benches(first: Path, second: Path) -> Benches:
     if not methods or not shared:
         what = "problem" if methods else "method"
         raise InputError(f"{first} and {second} have no {what} in common, so there is nothing to compare")
-    named = [*_labelled(rows, FIRST, methods), *_labelled(others, SECOND, methods)]
-    pairs = tuple((FIRST + name, SECOND + name) for name in methods)
+    tables = [_of_method(name, rows, others, Asked(together=len(methods))) for name in methods]
     return Benches(
-        table(named, Asked(pairs=pairs)),
+        adjusted_together(tables),
         (*_changed(one, other, shared), *_places(rows, others)),
         _unlike(one.terms, other.terms),
     )
@@ -53,12 +53,17 @@ def _methods(plan: Planned) -> list[str]:
     return list(dict.fromkeys(cell.method for cell in plan.cells))
 
 
-def _labelled(rows: Sequence[Row], label: str, methods: Sequence[str]) -> list[Row]:
-    return [
-        replace(row, cell=replace(row.cell, method=label + row.cell.method))
-        for row in rows
-        if row.cell.method in methods
-    ]
+def _of_method(name: str, rows: Sequence[Row], others: Sequence[Row], asked: Asked) -> Table:
+    found = table([*_labelled(rows, FIRST, name), *_labelled(others, SECOND, name)], asked)
+    if found.contrasts:
+        return found
+    return Table(
+        (), (), 0, 0, found.cells + found.left_out, (f"{name}: no problem and seed of it is finished in both",)
+    )
+
+
+def _labelled(rows: Sequence[Row], label: str, method: str) -> list[Row]:
+    return [replace(row, cell=replace(row.cell, method=label + method)) for row in rows if row.cell.method == method]
 
 
 def _changed(one: Planned, other: Planned, shared: set[str]) -> list[Difference]:

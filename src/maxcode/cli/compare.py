@@ -4,6 +4,7 @@ method."""
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -12,6 +13,7 @@ import msgspec
 
 from maxcode.bench import as_text
 from maxcode.bench.folder import HEADER as BENCH
+from maxcode.bench.table import Table
 from maxcode.bench.versus import Difference, Entrant, Word, differences, entrant, same_original, versus
 from maxcode.bench.versus_benches import versus_benches
 from maxcode.cli.common import as_json, overrides, problem_options, sandbox_options
@@ -74,9 +76,16 @@ def _benches(first: Path, second: Path, force: bool) -> tuple[Told, str]:
     found = versus_benches(first, second)
     _refuse(first, second, found.differences, force)
     forced, terms = list(map(str, found.differences)), list(map(str, found.terms))
-    told = {"table": found.table, "differences": forced, "terms": terms}
-    lines = [as_text(found.table), *(f"FORCED     {it}" for it in forced), *(f"differs    {it}" for it in terms)]
+    told = {"tables": found.tables, "differences": forced, "terms": terms}
+    lines = [*_blocks(found.tables), *(f"FORCED     {it}" for it in forced), *(f"differs    {it}" for it in terms)]
     return told, "\n".join(lines)
+
+
+def _blocks(tables: Sequence[Table]) -> list[str]:
+    """A table a method; notes that all of them have stand under the last."""
+    shared = [note for note in tables[0].notes if all(note in table.notes for table in tables)]
+    alone = [replace(table, notes=tuple(note for note in table.notes if note not in shared)) for table in tables]
+    return [*(f"{as_text(table)}\n" for table in alone), *(f"note: {note}" for note in shared)]
 
 
 def _recorded(one: Entrant, other: Entrant) -> Told:
