@@ -7,6 +7,7 @@ import os
 import time
 from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
 import msgspec
 
@@ -65,7 +66,8 @@ def runner(
     def run_one(cell: Cell) -> Row:
         folder = out / cell.name
         name, off = parted(cell.method)
-        header = {"version": "0", "problem": cell.problem, "method": name, "seed": cell.seed, "without": list(off)}
+        header: dict[str, Any] = {"problem": cell.problem, "method": name, "seed": cell.seed, "without": list(off)}
+        header |= {"version": "0", "machine": MACHINE, "sandbox": MACHINE["sandbox"]}
         header |= {"budget": limit.candidates} if limit.unit == "candidates" else {}
         check_header(folder, header, frozenset())
         method = Method(Paid(tokens) if tokens else Scripted(write=write), SEARCHES[name], compose())

@@ -262,12 +262,55 @@ def test_benches_of_problems_that_changed_or_on_other_machines_are_refused_unles
     one, other = benched(tmp_path / "one", 1), benched(tmp_path / "other", 1)
     header = other / "bench.toml"
     header.write_text(header.read_text().replace('three = "d3"', 'three = "d4"'))
-    for result in other.rglob("result.json"):
-        result.write_text(result.read_text().replace('"cpu":"table"', '"cpu":"another"'))
+    changed_in(other, '"table"', '"another"')
     refused = str(compare(one, other).exception)
     assert "problem three (its digest): d3 | d4" in refused
-    assert "maxcode 0 on table, 1 cores, none | maxcode 0 on another" in refused
+    assert "machine, cpu (one-best-of-n-0 and 3 more): table | another" in refused
     assert compare(one, other, "--force").output.count("FORCED") == 2
+
+
+def changed_in(folder: Path, text: str, by: str) -> None:
+    """Change the headers of all runs in a folder."""
+    headers = list(folder.rglob("run.toml"))
+    assert headers and all(text in header.read_text() for header in headers)
+    for header in headers:
+        header.write_text(header.read_text().replace(text, by))
+
+
+@pytest.mark.parametrize(
+    ("text", "by", "named"),
+    [
+        ('node = "here"', 'node = "there"', "machine, node (one-best-of-n-0 and 3 more): here | there"),
+        ('kernel = ""', 'kernel = "7"', "machine, kernel (one-best-of-n-0 and 3 more):  | 7"),
+        (
+            "[machine.compilers]",
+            '[machine.compilers]\n"g++" = "13"',
+            "machine, compilers (one-best-of-n-0 and 3 more): none",
+        ),
+        ('version = "0"', 'version = "1"', "version (one-best-of-n-0 and 3 more): 0 | 1"),
+        ('sandbox = "none"', 'sandbox = "other"', "sandbox (one-best-of-n-0 and 3 more): none | other"),
+        ('version = "0"', 'goal = "wall"\nversion = "0"', "goal (one-best-of-n-0 and 3 more): not recorded | wall"),
+    ],
+)
+def test_what_two_runs_must_share_is_asked_of_the_cells_of_two_benches(
+    text: str, by: str, named: str, tmp_path: Path
+) -> None:
+    one, other = benched(tmp_path / "one", 1), benched(tmp_path / "other", 1)
+    changed_in(other, text, by)
+    refused = str(compare(one, other).exception)
+    assert named in refused
+    assert "run both benches with the same options and version, on one machine" in refused
+
+
+def test_cells_that_only_one_bench_has_finished_may_be_from_anywhere(tmp_path: Path) -> None:
+    one, other = benched(tmp_path / "one", 1), benched(tmp_path / "other", 2)
+    for cell in other.glob("*-1"):
+        changed_in(cell, 'node = "here"', 'node = "there"')
+    for cell in other.glob("three-*-0"):
+        (cell / "result.json").unlink()
+    header = other / "bench.toml"
+    header.write_text(header.read_text().replace('three = "d3"', 'three = "d4"'))
+    assert json.loads(compare(one, other, "--json").output)["differences"] == []
 
 
 def test_benches_without_anything_in_common_are_refused(tmp_path: Path) -> None:

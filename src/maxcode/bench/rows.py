@@ -99,7 +99,7 @@ def finished(cell: Cell, folder: Path, budget: int) -> Row | None:
     result = _read_result(folder)
     if result is None:
         return None
-    header = _header(folder)
+    header = header_of(folder)
     method, off = parted(cell.method)
     wanted = {"method": method, "seed": cell.seed, "budget": budget if budget < MANY else None}
     differing = [f"{key} is {header.get(key)!r}, not {value!r}" for key, value in wanted.items()
@@ -126,7 +126,8 @@ def _read_result(folder: Path) -> _Result | None:
         return None
 
 
-def _header(folder: Path) -> dict[str, object]:
+def header_of(folder: Path) -> dict[str, Any]:
+    """What a run says of itself; RecordError where that cannot be read."""
     try:
         return tomllib.loads((folder / HEADER).read_text())
     except (OSError, UnicodeDecodeError, tomllib.TOMLDecodeError) as error:
@@ -148,7 +149,7 @@ def _row(cell: Cell, folder: Path, result: _Result) -> Row:
         faster=sum(one.faster for one in tried),
         cost=spent,
         measured=result.speedup is not None,
-        where=f"maxcode {_header(folder).get('version')} on {machine.get('cpu')}, {machine.get('cores')} cores, "
+        where=f"maxcode {header_of(folder).get('version')} on {machine.get('cpu')}, {machine.get('cores')} cores, "
         f"{machine.get('sandbox')}",
         trace=trace_of(tried, spent.prompt_tokens + spent.completion_tokens, spent.dollars, spent.seconds),
         fastest=max((one.value for one in tried), default=0.0),

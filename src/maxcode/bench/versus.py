@@ -171,11 +171,26 @@ def differences(first: Entrant, second: Entrant) -> tuple[Difference, ...]:
 
 
 def _differences(one: Mapping[str, Any], other: Mapping[str, Any]) -> Iterator[Difference]:
-    settings = [found for key, cure in _CURES.items() if (found := _unlike(key, one.get(key), other.get(key), cure))]
+    settings = list(_settings(one, other))
     yield from settings
     if one.get("digest") != other.get("digest") and not any(found.cure == _REPEAT for found in settings):
         what = "problem (tests, statement, checker or limits; its digest)"
         yield Difference(what, _short(one), _short(other), "run one of them again on the tests of the other")
+    yield from _grounds(one, other)
+
+
+def beside_the_problem(one: Mapping[str, Any], other: Mapping[str, Any]) -> Iterator[Difference]:
+    """The same of two headers, but for the problem's digest, which a bench keeps itself."""
+    yield from _settings(one, other)
+    yield from _grounds(one, other)
+
+
+def _settings(one: Mapping[str, Any], other: Mapping[str, Any]) -> Iterator[Difference]:
+    yield from (found for key, cure in _CURES.items() if (found := _unlike(key, one.get(key), other.get(key), cure)))
+
+
+def _grounds(one: Mapping[str, Any], other: Mapping[str, Any]) -> Iterator[Difference]:
+    """The tests that were used, and the machine."""
     tests, others = _table(one, "tests"), _table(other, "tests")
     for key in _TESTS:
         if found := _unlike(f"tests {key}", tests.get(key), others.get(key), "run one of them again on those tests"):

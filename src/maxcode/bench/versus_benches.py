@@ -1,7 +1,8 @@
 """Two benches: every method against itself in the other one, on the problems and seeds that both have finished.
 
-What may differ is what is compared: the policy, the critic, the budget.  What may not: a problem's digest, and the
-version, machine and sandbox that the speed-ups come from.
+What may differ is what is compared: the policy, the critic, the budget.  What may not, in a run that both have
+finished: the problem's digest, the goal, flags, checker and tests, and the version, sandbox and machine (node,
+processor, kernel, compilers) that the speed-ups come from, as of two runs (``versus.py``).
 """
 
 from __future__ import annotations
@@ -11,13 +12,15 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import final
 
+from maxcode.bench.cells import Cell
 from maxcode.bench.folder import Planned, planned, read_bench
-from maxcode.bench.rows import Row
+from maxcode.bench.rows import Row, header_of
 from maxcode.bench.table import Asked, Table, adjusted_together, table
-from maxcode.bench.versus import Difference
+from maxcode.bench.versus import Difference, beside_the_problem
 from maxcode.errors import InputError
 
 FIRST, SECOND = "first ", "second "
+_CURE = "run both benches with the same options and version, on one machine"
 
 
 @final
@@ -37,14 +40,16 @@ def versus_benches(first: Path, second: Path) -> Benches:
     one, other = planned(first), planned(second)
     rows, others = read_bench(first, one).rows, read_bench(second, other).rows
     methods = [name for name in _methods(one) if name in _methods(other)]
-    shared = one.digests.keys() & other.digests.keys()
-    if not methods or not shared:
+    common = one.digests.keys() & other.digests.keys()
+    if not methods or not common:
         what = "problem" if methods else "method"
         raise InputError(f"{first} and {second} have no {what} in common, so there is nothing to compare")
+    there = {row.cell for row in others}
+    shared = [row.cell for row in rows if row.cell in there]
     tables = [_of_method(name, rows, others, Asked(together=len(methods))) for name in methods]
     return Benches(
         adjusted_together(tables),
-        (*_changed(one, other, shared), *_places(rows, others)),
+        (*_changed(one, other, shared), *_elsewhere(first, second, shared)),
         _unlike(one.terms, other.terms),
     )
 
@@ -66,16 +71,23 @@ def _labelled(rows: Sequence[Row], label: str, method: str) -> list[Row]:
     return [replace(row, cell=replace(row.cell, method=label + method)) for row in rows if row.cell.method == method]
 
 
-def _changed(one: Planned, other: Planned, shared: set[str]) -> list[Difference]:
+def _changed(one: Planned, other: Planned, shared: Sequence[Cell]) -> list[Difference]:
     cure = "bench the problem again in one of them"
-    pairs = [(name, one.digests[name], other.digests[name]) for name in sorted(shared)]
+    pairs = [(name, one.digests[name], other.digests[name]) for name in sorted({cell.problem for cell in shared})]
     return [Difference(f"problem {name} (its digest)", a[:12], b[:12], cure) for name, a, b in pairs if a != b]
 
 
-def _places(rows: Sequence[Row], others: Sequence[Row]) -> list[Difference]:
-    here, there = sorted({row.where for row in rows}), sorted({row.where for row in others})
-    cure = "run both benches with one version, on one machine"
-    return [Difference("where it was run", "; ".join(here), "; ".join(there), cure)] if here != there else []
+def _elsewhere(first: Path, second: Path, shared: Sequence[Cell]) -> list[Difference]:
+    """What the runs of shared cells differ in, each once, with the first cell that shows it and how many more do."""
+    cells: dict[tuple[str, str, str], list[str]] = {}
+    for cell in shared:
+        for it in beside_the_problem(header_of(first / cell.name), header_of(second / cell.name)):
+            cells.setdefault((it.what, it.first, it.second), []).append(cell.name)
+    return [Difference(f"{what} ({_named(names)})", a, b, _CURE) for (what, a, b), names in cells.items()]
+
+
+def _named(cells: Sequence[str]) -> str:
+    return f"{cells[0]} and {len(cells) - 1} more" if len(cells) > 1 else cells[0]
 
 
 def _unlike(one: Mapping[str, object], other: Mapping[str, object]) -> tuple[Difference, ...]:
