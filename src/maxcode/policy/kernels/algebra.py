@@ -375,13 +375,8 @@ def only_sums(body: Body) -> bool:
 
 
 def apart(one: Access, other: Access) -> bool:
-    """Whether two accesses to an array never meet: at one digit, one runs below the other's, as p in 0..i of i."""
-    left, right = digits(one), digits(other)
-    if left is None or right is None:
-        return False
-    ranges = {loop.var: loop for loop in (*one.loops, *other.loops)}
-    pairs = [(u, v) for (u, a), (v, b) in zip(left, right, strict=False) if a == b]
-    return any(limit(ranges[v]) == u or limit(ranges[u]) == v for u, v in pairs)
+    """Whether two accesses to an array never meet in one iteration of the loops around the first, as p in 0..i of i."""
+    return never_meet(one, other, frozenset(loop.var for loop in one.loops))
 
 
 def interchangeable(outer: Loop, inner: Loop, above: tuple[Loop, ...]) -> bool:
