@@ -29,7 +29,7 @@ from maxcode.config import policy as policy_named
 from maxcode.errors import InputError
 from maxcode.evaluate.build import Builder
 from maxcode.evaluate.harness import compiled_without_gpu
-from maxcode.evaluate.machine import describe, pressure
+from maxcode.evaluate.machine import BUSY, BUSY_NOTE, describe, pressure
 from maxcode.evaluate.prepare import Admitted
 from maxcode.evaluate.sandbox import Sandbox
 from maxcode.languages import language_of
@@ -58,7 +58,6 @@ from maxcode.types import Action, Evaluation, Machine, Problem, Program, Program
 from maxcode.verdict import Verdict, nothing_won, paid, tests_of, verdict_of
 from maxcode.where import Where, where
 
-BUSY_PRESSURE = 10.0  # per cent of the last 10 s
 SLOTS_PER_CALL = 2  # under way at once: while some are evaluated, others ask the model
 NOWHERE = Machine("", "", 0, "", {}, "")
 
@@ -385,9 +384,9 @@ def _diff(before: Program, after: Program) -> str:
 
 def _busy() -> list[str]:
     waiting = pressure()
-    if waiting is None or waiting < BUSY_PRESSURE:
+    if waiting is None or waiting < BUSY:
         return []
-    return [f"the machine is busy (CPU pressure {waiting:.0f} %): intervals are wider than they need be"]
+    return [f"{BUSY_NOTE} (CPU pressure {waiting:.0f} %): intervals are wider than they need be"]
 
 
 def _write_tree(folder: Path, program: Program) -> None:

@@ -23,6 +23,7 @@ from pathlib import Path
 from typing import Any, Literal, final
 
 from maxcode.errors import InputError
+from maxcode.evaluate.machine import BUSY, BUSY_NOTE, BUSY_STAMP
 from maxcode.report.run import RunView, read_run
 from maxcode.stats import RaceRule, interval_of
 from maxcode.types import Interval, Program, Timing
@@ -31,8 +32,6 @@ EACH = 0.975
 MARGIN = RaceRule().margin  # of counts of instructions, which no session changes
 SESSIONS = 0.05
 BUSY_SESSIONS = 0.10
-BUSY = 10.0  # per cent of the time in which some task waited for a processor; from here on a run's notes say so too
-_BUSY_NOTES = ("the machine is busy", "busy machine")
 
 Word = Literal["first", "second", "not significant", "same program", "nothing faster"]
 
@@ -113,7 +112,7 @@ def _counted(*runs: Entrant) -> bool:
 def _was_busy(run: Entrant) -> bool:
     pressure = run.timing.pressure if run.timing is not None else None
     notes = run.header.get("notes")
-    told = isinstance(notes, list) and any(str(note).startswith(_BUSY_NOTES) for note in notes)
+    told = isinstance(notes, list) and any(str(note).startswith((BUSY_NOTE, BUSY_STAMP)) for note in notes)
     return told or (pressure is not None and pressure >= BUSY)
 
 

@@ -11,9 +11,8 @@ import click
 from maxcode.cli.common import as_json, sandbox_options
 from maxcode.errors import UnsafeError
 from maxcode.evaluate.checkup import Checkup, checkup
+from maxcode.evaluate.machine import BUSY
 from maxcode.stats import half_width
-
-BUSY = 10.0  # per cent
 
 
 @click.command()
@@ -58,5 +57,5 @@ _COUNTS = "instructions can be counted (--goal instructions, --tie-break instruc
 def _load(found: Checkup) -> list[str]:
     if found.pressure is None:
         return []
-    advice = "; timing here takes more pairs: stop other work" if found.pressure > BUSY else ""
+    advice = "; timing here takes more pairs: stop other work" if found.pressure >= BUSY else ""
     return [f"load       CPU pressure {found.pressure:.0f} % over the last 10 s{advice}"]

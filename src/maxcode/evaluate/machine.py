@@ -103,6 +103,10 @@ def _read(path: Path) -> str:
         return ""
 
 
+BUSY = 10.0  # per cent of pressure, from here on what is measured varies more
+BUSY_NOTE, BUSY_STAMP = "the machine is busy", "busy machine"  # how notes on a run, and on a timing, begin
+
+
 def pressure() -> float | None:
     """Share of the last 10 s in which some task waited for a CPU, in per cent; None where the kernel does not say."""
     try:

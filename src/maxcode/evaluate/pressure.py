@@ -5,7 +5,7 @@ from __future__ import annotations
 import time
 from collections.abc import Callable, Iterator
 
-from maxcode.evaluate.machine import stalled_s
+from maxcode.evaluate.machine import BUSY_STAMP, stalled_s
 from maxcode.types import Problem, Timing
 
 WALL_AT_MOST = 10.0  # per cent; above it the wall clock says how busy the machine was
@@ -48,4 +48,4 @@ def stamps(timing: Timing) -> Iterator[str]:
     elif timing.clock == "wall" and timing.pressure > WALL_AT_MOST:
         yield f"{held}: wall time on shared cores"
     elif timing.clock == "cpu" and timing.pressure > CPU_STAMPED:
-        yield f"busy machine: {held}, so intervals are wider"
+        yield f"{BUSY_STAMP}: {held}, so intervals are wider"
