@@ -29,15 +29,15 @@ from typing import Any
 
 import anyio
 
-from maxcode.cluster import Asked, Cluster, Place, opened
-from maxcode.cluster.cores import shown, usable
-from maxcode.cluster.on_dask import DaskEngine
-from maxcode.cluster.wire import Evaluate, encode
-from maxcode.evaluate.machine import pressure
-from maxcode.evaluate.program import open_evaluator
+from maxcode.core.roles import Evaluator
+from maxcode.core.types import Action, Problem, Program
+from maxcode.evaluate.cluster import Asked, Cluster, Place, opened
+from maxcode.evaluate.cluster.cores import shown, usable
+from maxcode.evaluate.cluster.on_dask import DaskEngine
+from maxcode.evaluate.cluster.wire import Evaluate, encode
+from maxcode.evaluate.machine.machine import pressure
+from maxcode.evaluate.program.evaluator import open_evaluator
 from maxcode.problems import load
-from maxcode.roles import Evaluator
-from maxcode.types import Action, Problem, Program
 
 SOURCE = """#include <stdio.h>
 int main(void) {

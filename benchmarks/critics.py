@@ -25,14 +25,14 @@ from typing import final
 
 import anyio
 
-from maxcode.critique import LlmCritic, RuleCritic, rule_answer
-from maxcode.critique.rules import TOPICS
-from maxcode.evaluate.program import ProgramEvaluator, open_evaluator
-from maxcode.languages import language_of
-from maxcode.model import Completion, Model, Request
+from maxcode.code.languages import language_of
+from maxcode.core.roles import Critic
+from maxcode.core.types import Action, Case, Evaluation, Problem, Program, ProgramSpec, Step, Usage
+from maxcode.evaluate.program.evaluator import ProgramEvaluator, open_evaluator
+from maxcode.llm.clients import Completion, Model, Request
+from maxcode.observe.critique import LlmCritic, RuleCritic, rule_answer
+from maxcode.observe.critique.rules import TOPICS
 from maxcode.problems import load
-from maxcode.roles import Critic
-from maxcode.types import Action, Case, Evaluation, Problem, Program, ProgramSpec, Step, Usage
 
 PLANTED = Path(__file__).parent / "planted"
 MARKER = re.compile(r"[ \t]*(?://|#) BOTTLENECK (?P<classes>[\w|-]+)[ \t]*$", re.MULTILINE)
@@ -189,7 +189,7 @@ async def measure(options: argparse.Namespace) -> list[Row]:
 
 def connected(name: str) -> Model:
     """The named model, through the client that searches use."""
-    from maxcode.model.connect import ModelSettings, connect
+    from maxcode.llm.clients.connect import ModelSettings, connect
 
     return connect(name, ModelSettings())
 

@@ -23,14 +23,14 @@ from typing import Any
 
 import anyio
 
+from maxcode.core.types import Action, Evaluation, Problem, State, Step
 from maxcode.errors import MaxcodeError
 from maxcode.evaluate.harness import open_modules
-from maxcode.evaluate.machine import describe
+from maxcode.evaluate.machine.machine import describe
 from maxcode.evaluate.module.evaluator import ModuleEvaluator
 from maxcode.evaluate.module.gpu import find_gpu
-from maxcode.evaluate.sandbox import Sandbox
 from maxcode.problems import load
-from maxcode.types import Action, Evaluation, Problem, State, Step
+from maxcode.sandbox.sandbox import Sandbox
 
 HERE = Path(__file__).parent
 PAIRS = HERE / "cuda_pairs"

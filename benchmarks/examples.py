@@ -17,9 +17,9 @@ from pathlib import Path
 
 from maxcode.cli.progress import Progress
 from maxcode.errors import Interrupted, MaxcodeError
-from maxcode.request import Request
-from maxcode.run import optimize_source
-from maxcode.verdict import Verdict
+from maxcode.run.job import optimize_source
+from maxcode.run.request import Request
+from maxcode.run.result_json import Verdict
 
 EXAMPLES = Path(__file__).parent.parent / "examples"
 

@@ -26,13 +26,13 @@ import msgspec
 
 from maxcode.bench import AXES, SUITES, Asked, Bench, Cell, Cost, Row, as_json, bench, cells, curves, finished, read_row
 from maxcode.bench import table as table_of
+from maxcode.core.roles import Search
+from maxcode.core.types import Result
 from maxcode.observe import compose, program, statement
-from maxcode.optimize import Method, Run, optimize
-from maxcode.record import Record, check_header
-from maxcode.roles import Search
+from maxcode.run.optimize import Method, Run, optimize
+from maxcode.run.record import Record, check_header
 from maxcode.search import BestOfN, CudaLlm, Refine
 from maxcode.testing import Scripted, Table, toy_problem
-from maxcode.types import Result
 
 SEARCHES: dict[str, Callable[[int], Search]] = {
     "best-of-n": lambda n: BestOfN(n=n, width=8),

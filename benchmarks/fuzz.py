@@ -29,7 +29,7 @@ from typing import final
 import anyio
 
 from maxcode.errors import MachineError
-from maxcode.evaluate.sandbox import Sandbox
+from maxcode.sandbox.sandbox import Sandbox
 from trust.packets import Victim, checked_shim
 from trust.rows import table
 from trust.targets import TARGETS

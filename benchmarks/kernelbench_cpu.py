@@ -25,21 +25,21 @@ from typing import Any
 
 import anyio
 
+from maxcode.core.stats import median_interval
+from maxcode.core.types import Problem
 from maxcode.errors import Interrupted, MaxcodeError
 from maxcode.evaluate.module.constants import replaced
 from maxcode.evaluate.module.contract import plans
 from maxcode.evaluate.module.runtime import find_runtime
 from maxcode.evaluate.module.sides import REFERENCE, Side, Stage
 from maxcode.evaluate.module.track import Failed, open_track
-from maxcode.evaluate.sandbox import Sandbox
 from maxcode.problems import expanded, load
 from maxcode.problems.kernelbench import PREFIX
-from maxcode.request import Request
-from maxcode.run import optimize_source
-from maxcode.shapes import SMALL, Row, shaped, shrink_sources
-from maxcode.stats import median_interval
-from maxcode.types import Problem
-from maxcode.verdict import Verdict
+from maxcode.problems.small_shapes import SMALL, Row, shaped, shrink_sources
+from maxcode.run.job import optimize_source
+from maxcode.run.request import Request
+from maxcode.run.result_json import Verdict
+from maxcode.sandbox.sandbox import Sandbox
 
 Cells = dict[str, Any]
 BASELINE_PAIRS, WARM_UP_PAIRS = 15, 2

@@ -21,9 +21,9 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from maxcode.bench.cells import Cell, cells
-from maxcode.record import Evaluated, Settled, Stopwatch, read_events
-from maxcode.stats import geometric_mean
-from maxcode.types import Evaluation, Interval, StateId, Timing
+from maxcode.core.stats import geometric_mean
+from maxcode.core.types import Evaluation, Interval, StateId, Timing
+from maxcode.run.record import Evaluated, Settled, Stopwatch, read_events
 
 EXAMPLES = Path(__file__).parent.parent / "examples"
 PROBLEMS = ("gemm", "stencil", "trsm", "threemm", "correlation")

@@ -17,15 +17,15 @@ from pathlib import Path
 
 import anyio
 
-from maxcode.evaluate.build import Builder
-from maxcode.evaluate.function import Inputs, spec_of
-from maxcode.evaluate.prepare import calls_of
-from maxcode.evaluate.racing import Entry, Field, Side, Track
-from maxcode.evaluate.roofline import peak_gflops
-from maxcode.evaluate.sandbox import Sandbox
+from maxcode.core.stats import median_interval
+from maxcode.core.types import Problem, Program
+from maxcode.evaluate.function.function import Inputs, spec_of
+from maxcode.evaluate.ladder.build import Builder
+from maxcode.evaluate.ladder.prepare import calls_of
+from maxcode.evaluate.ladder.race import Entry, Field, Side, Track
+from maxcode.evaluate.machine.roofline import peak_gflops
 from maxcode.problems import load
-from maxcode.stats import median_interval
-from maxcode.types import Problem, Program
+from maxcode.sandbox.sandbox import Sandbox
 
 GEMM = Path(__file__).parent.parent / "examples" / "gemm"
 PAIRS = 21

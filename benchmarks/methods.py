@@ -34,12 +34,12 @@ from typing import Any
 from maxcode import bench
 from maxcode.bench import Cell, Cost, Row
 from maxcode.cli.progress import Progress
+from maxcode.core.types import Interval, Problem
 from maxcode.errors import Interrupted
-from maxcode.model.connect import ModelSettings
+from maxcode.llm.clients.connect import ModelSettings
 from maxcode.problems import load
-from maxcode.request import Request
-from maxcode.run import evaluate_source, optimize_source
-from maxcode.types import Interval, Problem
+from maxcode.run.job import evaluate_source, optimize_source
+from maxcode.run.request import Request
 from peers.endpoint import endpoint
 from peers.evolving import DRIVERS, Search, evolve
 

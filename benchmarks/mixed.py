@@ -26,10 +26,10 @@ from typing import NamedTuple, final
 
 import anyio
 
-from maxcode.evaluate.machine import pressure
-from maxcode.evaluate.program import open_evaluator
-from maxcode.evaluate.sandbox import Sandbox
-from maxcode.stats import RaceRule, median_interval
+from maxcode.core.stats import RaceRule, median_interval
+from maxcode.evaluate.machine.machine import pressure
+from maxcode.evaluate.program.evaluator import open_evaluator
+from maxcode.sandbox.sandbox import Sandbox
 from redteam import Candidate, Judge, candidates, is_told, secret_file, verdict_of
 from trust.host import Host
 from trust.rows import Progress, Row, Rows, table

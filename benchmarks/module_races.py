@@ -26,11 +26,11 @@ from pathlib import Path
 
 import anyio
 
-from maxcode.evaluate.machine import pressure
+from maxcode.core.stats import LOOKS, RaceRule, decide, decide_sittings, interval_of, is_faster
+from maxcode.evaluate.machine.machine import pressure
 from maxcode.evaluate.module.evaluator import SITTING_PAIRS, ModuleEvaluator
-from maxcode.evaluate.sandbox import Sandbox
 from maxcode.problems import load
-from maxcode.stats import LOOKS, RaceRule, decide, decide_sittings, interval_of, is_faster
+from maxcode.sandbox.sandbox import Sandbox
 from trust.bounds import upper_bound
 from trust.rows import Progress, Row, Rows, table
 

@@ -23,14 +23,14 @@ from typing import final
 
 import anyio
 
-from maxcode.evaluate.program import ProgramEvaluator, open_evaluator
-from maxcode.policy.kernels.steps import Allowed, offered
-from maxcode.policy.rewriter.edit import Edit, Value
-from maxcode.policy.rewriter.runtime import patched
-from maxcode.policy.rewriter.unit import Unit
+from maxcode.code.cpp.edit import Edit, Value
+from maxcode.code.cpp.unit import Unit
+from maxcode.core.stats import bootstrap, geometric_mean
+from maxcode.core.types import Action, Problem
+from maxcode.evaluate.program.evaluator import ProgramEvaluator, open_evaluator
+from maxcode.policy.rules.kernels.steps import Allowed, offered
+from maxcode.policy.rules.rewriter.runtime import patched
 from maxcode.problems import load
-from maxcode.stats import bootstrap, geometric_mean
-from maxcode.types import Action, Problem
 
 EXAMPLES = Path(__file__).parent.parent / "examples"
 MOST_SITES = 48  # of one step

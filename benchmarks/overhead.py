@@ -24,11 +24,11 @@ import time
 from collections.abc import Callable
 from pathlib import Path
 
-from maxcode.evaluate.machine import pressure
+from maxcode.core.roles import Search
+from maxcode.evaluate.machine.machine import pressure
 from maxcode.observe import best, compose, critiques, failures, feedback, program, run_best, statement, trajectory
-from maxcode.optimize import Method, Run, optimize
-from maxcode.record import Record
-from maxcode.roles import Search
+from maxcode.run.optimize import Method, Run, optimize
+from maxcode.run.record import Record
 from maxcode.search import Beam, BestOfN, CudaLlm, Elites, Refine, Tree
 from maxcode.testing import Echo, Scripted, Table, toy_problem
 from peers import rates

@@ -28,14 +28,14 @@ from typing import NamedTuple, final
 
 import anyio
 
-from maxcode.evaluate.build import Builder
-from maxcode.evaluate.machine import pressure
-from maxcode.evaluate.prepare import Input
-from maxcode.evaluate.racing import SHORT_PASS_S, Entry, Field, Side, race
-from maxcode.evaluate.sandbox import Blob, Sandbox
-from maxcode.languages import language
-from maxcode.stats import RaceRule, geometric_mean
-from maxcode.types import Problem, Program, ProgramSpec, Timing
+from maxcode.code.languages import language
+from maxcode.core.stats import RaceRule, geometric_mean
+from maxcode.core.types import Problem, Program, ProgramSpec, Timing
+from maxcode.evaluate.ladder.build import Builder
+from maxcode.evaluate.ladder.prepare import Input
+from maxcode.evaluate.ladder.race import SHORT_PASS_S, Entry, Field, Side, race
+from maxcode.evaluate.machine.machine import pressure
+from maxcode.sandbox.sandbox import Blob, Sandbox
 from trust.bounds import lower_bound, upper_bound
 from trust.known import PROGRAMS, source_of
 from trust.rows import Progress, Row, Rows, table

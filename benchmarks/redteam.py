@@ -26,12 +26,12 @@ from typing import Any, final
 
 import anyio
 
-from maxcode.evaluate.machine import pressure
-from maxcode.evaluate.program import ProgramEvaluator, open_evaluator
-from maxcode.evaluate.sandbox import Sandbox
-from maxcode.evaluate.tiers import TIERS, VARIABLE
+from maxcode.core.types import Action, Evaluation, Outcome, Problem, State, Step
+from maxcode.evaluate.machine.machine import pressure
+from maxcode.evaluate.program.evaluator import ProgramEvaluator, open_evaluator
 from maxcode.problems import load
-from maxcode.types import Action, Evaluation, Outcome, Problem, State, Step
+from maxcode.sandbox.sandbox import Sandbox
+from maxcode.sandbox.tiers import TIERS, VARIABLE
 from trust.host import ORIGINALS, Host
 
 GALLERY = Path(__file__).parent.parent / "tests" / "evaluate" / "gallery"

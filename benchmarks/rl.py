@@ -28,11 +28,12 @@ from typing import Any
 
 import anyio
 
-from maxcode import methods
 from maxcode.cli.train_grpo import TrainProgress
-from maxcode.optimize import Run, optimize
-from maxcode.policy.kernels import Kernels
-from maxcode.source import fingerprint
+from maxcode.code.source import fingerprint
+from maxcode.core.types import Action, Evaluation, Problem, Program
+from maxcode.policy.rules.kernels import Kernels
+from maxcode.run.optimize import Run, optimize
+from maxcode.search import methods
 from maxcode.train import corpus as kernels
 from maxcode.train import pipeline
 from maxcode.train.assess import generator, stages_to_ask
@@ -42,7 +43,6 @@ from maxcode.train.measuring import Asked, Measuring
 from maxcode.train.model import load_model, load_tokenizer
 from maxcode.train.pipeline import Bench, Local, Note
 from maxcode.train.rewards import rate
-from maxcode.types import Action, Evaluation, Problem, Program
 
 DEMO = Path(pipeline.__file__).parent / "demo" / "demo.toml"
 DEFAULT = "max@k+archive"

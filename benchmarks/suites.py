@@ -17,10 +17,10 @@ from typing import Any
 
 import anyio
 
+from maxcode.core.types import Action, Evaluation, Problem
 from maxcode.errors import InputError
 from maxcode.evaluate.harness import open_harness
 from maxcode.problems import expanded, load
-from maxcode.types import Action, Evaluation, Problem
 
 Cells = dict[str, Any]
 

@@ -15,9 +15,9 @@ from pathlib import Path
 
 import anyio
 
-from maxcode.evaluate.program import open_evaluator
-from maxcode.languages import language
-from maxcode.types import Action, Case, Evaluation, Limits, Problem, Program, ProgramSpec
+from maxcode.code.languages import language
+from maxcode.core.types import Action, Case, Evaluation, Limits, Problem, Program, ProgramSpec
+from maxcode.evaluate.program.evaluator import open_evaluator
 
 ORIGINAL = """#include <stdio.h>
 #include <stdlib.h>

@@ -1,90 +1,92 @@
-"""The rooms import only what DESIGN allows: the floor its own kind, siblings only the floor."""
+"""The layers: a room imports only rooms that stand before it in one list; no circle, neither of rooms nor of files.
+
+``python -m tests.test_architecture [SRC]`` prints the count of rooms, floors, arrows and circles of a source tree.
+"""
 
 from __future__ import annotations
 
 import ast
 import subprocess
 import sys
+from collections.abc import Iterator, Mapping
+from graphlib import CycleError, TopologicalSorter
 from pathlib import Path
 
 import maxcode
 
 ROOT = Path(maxcode.__file__).parent
-FLOOR = {
-    "types",
-    "arithmetic",
-    "roles",
-    "reward",
-    "reached",
-    "errors",
-    "feedback",
-    "languages",
-    "lines",
-    "native",
-    "source",
-    "stats",
-    "model",
-    "prompts",
-    "completion",
-    "techniques",
-}
-SIBLINGS = {"problems", "policy", "evaluate", "critique", "observe", "value", "search", "record"}
-MEETING = {"optimize", "batch", "budget", "distinct", "guided", "methods", "bench", "train", "cluster"}
-READS_ONLY = {"report": FLOOR | {"record"}}
-FRONT = {
-    "run",
-    "request",
-    "verdict",
-    "shapes",
-    "export",
-    "certificate",
-    "compare",
-    "preview",
-    "config",
-    "cli",
-    "serve",
-    "testing",
-    "where",
-    "__init__",
-    "__main__",
-}
+LAYERS = (
+    "errors", "native", "code", "core", "llm", "sandbox", "evaluate", "problems", "observe", "policy", "search", "run",
+    "bench", "train", "testing", "serve", "cli", "__init__", "__main__",
+)  # fmt: skip
+FLOORS = 11  # at most; a floor is one more than the highest room that a room imports
+
+Graph = Mapping[str, set[str]]
 
 
-def room_of(path: Path) -> str:
-    return path.relative_to(ROOT).parts[0].removesuffix(".py")
+def files_of(root: Path) -> Graph:
+    """Every module below a package, and the modules of the package that it imports, at its top or inside functions."""
+    paths = {module_of(path, root): path for path in sorted(root.rglob("*.py"))}
+    return {name: set(imported(path, paths)) - {name} for name, path in paths.items()}
 
 
-def imported_rooms(path: Path) -> set[str]:
-    found: set[str] = set()
+def module_of(path: Path, root: Path) -> str:
+    parts = path.relative_to(root.parent).with_suffix("").parts
+    return ".".join(parts[:-1] if parts[-1] == "__init__" else parts)
+
+
+def imported(path: Path, modules: Mapping[str, Path]) -> Iterator[str]:
     for node in ast.walk(ast.parse(path.read_text())):
-        if isinstance(node, ast.ImportFrom) and node.module and node.module.startswith("maxcode"):
-            parts = node.module.split(".")
-            found |= {parts[1]} if len(parts) > 1 else {alias.name for alias in node.names}
+        names: list[str] = []
+        if isinstance(node, ast.ImportFrom) and node.module:
+            whole = [f"{node.module}.{alias.name}" for alias in node.names]
+            names = [name if name in modules else node.module for name in whole]
         if isinstance(node, ast.Import):
-            found |= {alias.name.split(".")[1] for alias in node.names if alias.name.startswith("maxcode.")}
-    return found
+            names = [alias.name for alias in node.names]
+        yield from (name for name in names if name in modules)
 
 
-def allowed(room: str) -> set[str]:
-    if room in FLOOR:
-        return FLOOR
-    if room in SIBLINGS:
-        return FLOOR | {room}
-    if room in READS_ONLY:
-        return READS_ONLY[room] | {room}
-    if room in MEETING:
-        return FLOOR | SIBLINGS | MEETING | {"report"}
-    assert room in FRONT, f"{room} is in no room list: add it to one, with the reason"
-    return FLOOR | SIBLINGS | MEETING | {"report"} | FRONT
+def room_of(module: str) -> str:
+    return module.split(".")[1] if "." in module else "__init__"
 
 
-def test_every_file_imports_only_what_its_room_may() -> None:
-    wrong = {}
-    for path in ROOT.rglob("*.py"):
-        room = room_of(path)
-        if extra := imported_rooms(path) - allowed(room):
-            wrong[str(path.relative_to(ROOT))] = sorted(extra)
-    assert wrong == {}
+def rooms_of(files: Graph) -> Graph:
+    """The rooms (what lies directly in the package), and the rooms that each imports."""
+    rooms: dict[str, set[str]] = {room_of(module): set() for module in files}
+    for module, others in files.items():
+        rooms[room_of(module)] |= {room_of(other) for other in others} - {room_of(module)}
+    return rooms
+
+
+def circle_in(graph: Graph) -> list[str]:
+    """One circle of imports, or nothing."""
+    try:
+        TopologicalSorter(graph).prepare()
+    except CycleError as error:
+        return list(error.args[1])
+    return []
+
+
+def floors_of(rooms: Graph) -> int:
+    height: dict[str, int] = {}
+    for room in TopologicalSorter(rooms).static_order():
+        height[room] = 1 + max((height[below] for below in rooms[room]), default=0)
+    return max(height.values())
+
+
+def test_every_room_imports_only_rooms_before_it_in_the_list() -> None:
+    rooms = rooms_of(files_of(ROOT))
+    assert set(rooms) == set(LAYERS), "a room was added or removed: change the list, with the reason"
+    later = {room: sorted(other for other in rooms[room] if LAYERS.index(other) > LAYERS.index(room)) for room in rooms}
+    assert {room: others for room, others in later.items() if others} == {}
+
+
+def test_no_files_import_one_another_in_a_circle() -> None:
+    assert circle_in(files_of(ROOT)) == []
+
+
+def test_there_are_few_floors() -> None:
+    assert floors_of(rooms_of(files_of(ROOT))) <= FLOORS
 
 
 HEAVY = {
@@ -93,24 +95,23 @@ HEAVY = {
 }  # fmt: skip
 HEAVY_ROOMS = (
     ROOT / "evaluate" / "module" / "inside",  # runs in the sandbox, where torch is
-    ROOT / "value" / "generative",  # imported when such a model is opened
+    ROOT / "search" / "value" / "generative",  # imported when such a model is opened
     ROOT / "train",  # imports them inside functions; the next test says whether it does
 )
 
 
 def test_the_core_never_imports_torch_or_numpy() -> None:
-    heavy = HEAVY
     for path in ROOT.rglob("*.py"):
         if any(path.is_relative_to(room) for room in HEAVY_ROOMS):
             continue
         for node in ast.walk(ast.parse(path.read_text())):
             names = [alias.name for alias in node.names] if isinstance(node, ast.Import) else []
             names += [node.module or ""] if isinstance(node, ast.ImportFrom) else []
-            assert not {name.split(".")[0] for name in names} & heavy, path
+            assert not {name.split(".")[0] for name in names} & HEAVY, path
 
 
 def test_nothing_heavy_is_loaded_by_the_command_line_or_by_a_value_model_of_trees() -> None:
-    modules = "maxcode.cli, maxcode.value, maxcode.train.to_go, maxcode.train.to_go.fitting, maxcode.train.grpo"
+    modules = "maxcode.cli, maxcode.search.value, maxcode.train.to_go.fitting, maxcode.train.grpo"
     code = f"import sys, {modules}; print([name for name in {sorted(HEAVY)!r} if name in sys.modules])"
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     assert done.stdout.strip() == "[]"
@@ -124,3 +125,18 @@ def test_what_runs_in_the_sandbox_is_imported_by_nobody() -> None:
 def test_the_public_face_has_at_most_25_names() -> None:
     assert len(maxcode.__all__) <= 25
     assert all(name in vars(maxcode) for name in maxcode.__all__)
+
+
+def count(root: Path) -> str:
+    files = files_of(root)
+    rooms = rooms_of(files)
+    circles = [" -> ".join(circle) for circle in (circle_in(rooms), circle_in(files)) if circle]
+    floors = "no" if circle_in(rooms) else floors_of(rooms)
+    return (
+        f"{len(rooms)} rooms, {floors} floors, {sum(map(len, rooms.values()))} arrows, {len(files)} files; "
+        f"circles: {'; '.join(circles) or 'none'}"
+    )
+
+
+if __name__ == "__main__":
+    print(count(Path(sys.argv[1]) if len(sys.argv) > 1 else ROOT))

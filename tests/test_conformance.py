@@ -8,12 +8,12 @@ from pathlib import Path
 import anyio
 import pytest
 
-from counting import FAST, SLOW
 from maxcode import Evaluation, Outcome
-from maxcode.evaluate.program import ProgramEvaluator
+from maxcode.core.types import Action, Problem, Program
+from maxcode.evaluate.program.evaluator import ProgramEvaluator
 from maxcode.problems import load
 from maxcode.testing import Exam, Table, exact_timing, toy_problem, violations
-from maxcode.types import Action, Problem, Program
+from tests.support.counting import FAST, SLOW
 
 TABLE = Table({"0": 1.0, "fast": 2.0, "slow": 0.5})
 EXAM = Exam(toy_problem("0"), *(Program({"toy.py": text}) for text in ("fast", "slow", "no such")))

@@ -17,7 +17,7 @@ from pathlib import Path
 
 import pytest
 
-from maxcode import prompts
+from maxcode.llm import prompts
 from maxcode.problems.description import Description, describe
 
 ROOT = Path(__file__).parent.parent

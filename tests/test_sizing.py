@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import random
-import sys
 from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
@@ -11,9 +10,7 @@ from typing import Any
 
 import pytest
 
-sys.path.insert(0, str(Path(__file__).parent.parent / "benchmarks"))
-
-from maxcode.record import Opened, Record
+from maxcode.run.record import Opened, Record
 from sizing.costs import Costs, measured
 from sizing.model import Grpo, Site, search, step
 from sizing.play import played, shrunk, usual

@@ -30,16 +30,16 @@ import anyio
 import msgspec
 from anyio.abc import SocketStream
 
+from maxcode.code.languages import language
+from maxcode.core.types import Action, Checker, Evaluation, Outcome, Problem, Program
 from maxcode.errors import InputError, MaxcodeError
-from maxcode.evaluate.build import Builder
-from maxcode.evaluate.prepare import Admitted, Input
-from maxcode.evaluate.program import ProgramEvaluator
-from maxcode.evaluate.sandbox import Blob, Sandbox
-from maxcode.evaluate.selftest import require_safe
-from maxcode.evaluate.verify import job_for, verify
-from maxcode.languages import language
+from maxcode.evaluate.ladder.build import Builder
+from maxcode.evaluate.ladder.prepare import Admitted, Input
+from maxcode.evaluate.ladder.verify import job_for, verify
+from maxcode.evaluate.program.evaluator import ProgramEvaluator
 from maxcode.problems import load
-from maxcode.types import Action, Checker, Evaluation, Outcome, Problem, Program
+from maxcode.sandbox.sandbox import Blob, Sandbox
+from maxcode.sandbox.selftest import require_safe
 
 MOST_BYTES = 32 << 20
 RUNS = 3

@@ -52,16 +52,15 @@ def maxcode(url: str, parallel: int, count: int, width: int) -> list[float]:
     """``count`` candidates of best-of-n, ``parallel`` model calls under way at once; when each was evaluated."""
     from dataclasses import replace
 
-    from maxcode import methods
-    from maxcode.model.connect import ModelSettings, recorded
-    from maxcode.model.journal import Journal
-    from maxcode.optimize import Run, optimize
+    from maxcode.core.types import Machine
+    from maxcode.llm.clients.connect import ModelSettings, recorded
+    from maxcode.llm.journal import Journal
     from maxcode.policy.llm import Llm
-    from maxcode.record import Record
-    from maxcode.run import SLOTS_PER_CALL
-    from maxcode.search import BestOfN
+    from maxcode.run.job import SLOTS_PER_CALL
+    from maxcode.run.optimize import Run, optimize
+    from maxcode.run.record import Record
+    from maxcode.search import BestOfN, methods
     from maxcode.testing import Table, toy_problem
-    from maxcode.types import Machine
 
     stamps: list[float] = []
 

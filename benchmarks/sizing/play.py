@@ -15,13 +15,13 @@ from typing import final
 
 import anyio
 
+from maxcode.core.roles import Search
+from maxcode.core.types import Action, Evaluation, Interval, Outcome, Problem, RaceVerdict, State, StateId, Timing
 from maxcode.observe import compose
-from maxcode.optimize import Method, Run, optimize
-from maxcode.record import Record, check_header
-from maxcode.roles import Search
+from maxcode.run.optimize import Method, Run, optimize
+from maxcode.run.record import Record, check_header
 from maxcode.search import Beam, BestOfN, CudaLlm, Elites, Refine, Tree
 from maxcode.testing import Scripted, toy_problem
-from maxcode.types import Action, Evaluation, Interval, Outcome, Problem, RaceVerdict, State, StateId, Timing
 from sizing.costs import Costs
 from sizing.model import Site
 from sizing.workload import Contest, Recorded, recorded

@@ -13,9 +13,9 @@ from pathlib import Path
 from statistics import fmean
 from typing import final
 
-from maxcode.batch import AHEAD
-from maxcode.record import Batch, Critiqued, Evaluated, Line, Opened, Proposed, Settled, read_events
-from maxcode.types import Evaluation, Outcome, Timing
+from maxcode.core.types import Evaluation, Outcome, Timing
+from maxcode.run.batch import AHEAD
+from maxcode.run.record import Batch, Critiqued, Evaluated, Line, Opened, Proposed, Settled, read_events
 
 REUSED = "is used again"
 

@@ -10,13 +10,14 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import NamedTuple, final
 
-from maxcode.evaluate.sandbox import SANDBOX_UID, Sandbox
-from maxcode.evaluate.toolchain import digest_of
+from maxcode.evaluate.function.comparing import LIBRARY
+from maxcode.sandbox.sandbox import SANDBOX_UID, Sandbox
+from maxcode.sandbox.toolchain import PROBE, SHIM, digest_of
 
 ORIGINALS = Path(__file__).parents[2] / "tests" / "evaluate" / "gallery" / "originals"
 MARK = "mcgallery"  # in every name a candidate tries to leave on the host
 _PLACES = ("/tmp", "/var/tmp", "/dev/shm", "/dev/mqueue", "/run", "/src", "~", ".")
-_OWN = ("shim", "probe", "compare")
+_OWN = (SHIM, PROBE, LIBRARY)
 _MEASURED = ("safe-", "floor-")
 _PATIENCE_S = 3.0
 
@@ -99,9 +100,10 @@ class Host:
     def _cached(self) -> set[str]:
         """Names with contents, but for what any build or winner may add: precompiled headers, that the self-test
         passed, what a process costs, and the programs of another version of maxcode at work here."""
-        own = {f"{name}-{digest_of(name)}" for name in _OWN}
+        own = {f"{source.stem}-{digest_of(source)}" for source in _OWN}
+        names = tuple(f"{source.stem}-" for source in _OWN)
         files = (path for path in self._cache.iterdir() if path.is_file() and not path.name.startswith(_MEASURED))
-        files = (path for path in files if path.stem in own or not path.name.startswith(tuple(f"{n}-" for n in _OWN)))
+        files = (path for path in files if path.stem in own or not path.name.startswith(names))
         return {f"{path.name} {hashlib.sha256(path.read_bytes()).hexdigest()}" for path in files}
 
 

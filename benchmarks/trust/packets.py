@@ -14,9 +14,9 @@ from typing import Self, final
 
 from maxcode import evaluate
 from maxcode.errors import MachineError
-from maxcode.evaluate import jobs
-from maxcode.evaluate.jobs import Blob, Job, pack, unpack
-from maxcode.evaluate.sandbox import Sandbox, Session
+from maxcode.sandbox import jobs
+from maxcode.sandbox.jobs import Blob, Job, pack, unpack
+from maxcode.sandbox.sandbox import Sandbox, Session
 from trust.mutate import mutated, number, overwrite
 from trust.targets import Finding
 

@@ -8,7 +8,7 @@ import struct
 from collections.abc import Sequence
 from fractions import Fraction
 
-from maxcode.types import Checker
+from maxcode.core.types import Checker
 
 _SPACE = b" \t\n\r\x0b\x0c"
 _INTEGER = re.compile(rb"[+-]?[0-9]+")

@@ -15,14 +15,16 @@ from contextlib import suppress
 from pathlib import Path
 from random import Random
 
-from maxcode import techniques
-from maxcode.completion import read
-from maxcode.critique.rules import ERROR
+from maxcode.code import techniques
+from maxcode.core.types import Checker, Limits, Program
 from maxcode.errors import InputError, MachineError
-from maxcode.evaluate import build, checker, comparing, jobs, profile, sanitize
-from maxcode.evaluate.prepare import Input
+from maxcode.evaluate.function import comparing
+from maxcode.evaluate.ladder import build, checker, profile, sanitize
+from maxcode.evaluate.ladder.prepare import Input
+from maxcode.llm.completion import read
+from maxcode.observe.critique.rules import ERROR
 from maxcode.problems import load
-from maxcode.types import Checker, Limits, Program
+from maxcode.sandbox import jobs
 from trust.mutate import mutated, number, overwrite
 from trust.references import accepts, norm
 

@@ -1,7 +1,6 @@
 """maxcode makes programs measurably faster, and can prove it."""
 
-from maxcode.optimize import Method, Run, optimize
-from maxcode.types import (
+from maxcode.core.types import (
     Action,
     Evaluation,
     Interval,
@@ -14,6 +13,7 @@ from maxcode.types import (
     Step,
     Timing,
 )
+from maxcode.run.optimize import Method, Run, optimize
 
 __all__ = [
     "Action",

@@ -5,12 +5,12 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
-from bench_help import row, runner
 
-from maxcode import methods
 from maxcode.bench import Asked, Cell, ablated, finished, pairs_of, parted, table
 from maxcode.errors import RecordError
 from maxcode.observe import PARTS
+from maxcode.search import methods
+from tests.support.bench_help import row, runner
 
 
 def shown(column: str) -> set[str]:

@@ -7,7 +7,6 @@ from dataclasses import asdict, replace
 from pathlib import Path
 
 import pytest
-from bench_help import row, runner
 from click.testing import CliRunner, Result
 
 from maxcode.bench import (
@@ -25,13 +24,14 @@ from maxcode.bench import (
     read_bench,
     table,
 )
-from maxcode.budget import MANY, Budget, budget_of
 from maxcode.cli import cli
+from maxcode.core.budget import MANY, Budget, budget_of
 from maxcode.errors import InputError, RecordError
-from maxcode.methods import Scene, method
-from maxcode.run import NOWHERE
+from maxcode.run.job import NOWHERE
 from maxcode.search import BestOfN
+from maxcode.search.methods import Scene, method
 from maxcode.testing import Scripted
+from tests.support.bench_help import row, runner
 
 
 @pytest.mark.parametrize(

@@ -11,7 +11,7 @@ from pathlib import Path
 
 import pytest
 
-from counting import SLOW
+from tests.support.counting import SLOW
 
 EXAMPLES = Path(__file__).parents[2] / "examples"
 POLICY = '''

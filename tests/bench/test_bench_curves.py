@@ -6,13 +6,13 @@ import dataclasses
 from pathlib import Path
 
 import pytest
-from bench_help import row, runner
 
 from maxcode.bench import AXES, Cell, Trace, curves, read_row, table
 from maxcode.bench.trace import best_at, trace_of, tried_in
-from maxcode.record import Batch, Evaluated, Line, Proposed, Record, Settled
+from maxcode.core.types import Action, CaseResult, Evaluation, Feedback, Interval, Outcome, StateId, Usage
+from maxcode.run.record import Batch, Evaluated, Line, Proposed, Record, Settled
 from maxcode.testing import exact_timing
-from maxcode.types import Action, CaseResult, Evaluation, Feedback, Interval, Outcome, StateId, Usage
+from tests.support.bench_help import row, runner
 
 ROOT = (0, 0)
 

@@ -8,12 +8,12 @@ import random
 from statistics import fmean
 
 import pytest
-from bench_help import row
 
 from maxcode.bench import SUITES, Asked, Cell, Row, Table, as_text, figures, table
 from maxcode.bench.trace import powers_of_two
+from maxcode.core.stats import expected_best
 from maxcode.errors import InputError
-from maxcode.stats import expected_best
+from tests.support.bench_help import row
 
 
 def asked(*suites: str, plan: tuple[Cell, ...] = ()) -> Asked:

@@ -8,11 +8,8 @@ from importlib.resources import files
 from pathlib import Path
 
 import pytest
-from bench_help import row, runner
 from click.testing import CliRunner
 
-from browser import DESKTOP, PHONE, chromium
-from html_tree import Node, read, rows
 from maxcode.bench import (
     AXES,
     Asked,
@@ -29,10 +26,13 @@ from maxcode.bench import (
     table,
     write_bench_report,
 )
-from maxcode.budget import Budget
 from maxcode.cli import cli
+from maxcode.core.budget import Budget
 from maxcode.errors import BoundaryError
-from maxcode.report import write_report
+from maxcode.run.report import write_report
+from tests.support.bench_help import row, runner
+from tests.support.browser import DESKTOP, PHONE, chromium
+from tests.support.html_tree import Node, read, rows
 
 METHODS = ("best-of-n", "refine", "cuda-llm")
 ATTACK = "</td></table><script>document.title='ran'</script><img src=x onerror=\"document.title='ran'\">"

@@ -9,12 +9,11 @@ import sys
 import time
 from pathlib import Path
 
-from bench_help import Watched, runner
-
 from maxcode.bench import Bench, Cell, Event, Pool, Row, Started, bench, cells, finished
 from maxcode.errors import MachineError
+from tests.support.bench_help import Watched, runner
 
-DRIVER = Path(__file__).with_name("pool_driver.py")
+DRIVER = Path(__file__).parents[1] / "support" / "pool_driver.py"
 CELLS = cells(["one", "three"], ["best-of-n", "cuda-llm"], range(2))
 
 

@@ -15,7 +15,6 @@ from multiprocessing.synchronize import Barrier
 from pathlib import Path
 
 import pytest
-from bench_help import row, runner
 
 from maxcode.bench import (
     Cell,
@@ -35,10 +34,11 @@ from maxcode.bench import (
     table,
 )
 from maxcode.errors import BoundaryError, InputError, Interrupted, MachineError, RecordError, UnsafeError
-from maxcode.record import Line
+from maxcode.run.record import Line
+from tests.support.bench_help import row, runner
 
 FOLDERS = 30
-DRIVER = Path(__file__).with_name("bench_driver.py")
+DRIVER = Path(__file__).parents[1] / "support" / "bench_driver.py"
 
 
 def test_cells_come_seed_by_seed_so_that_half_a_bench_compares_methods() -> None:

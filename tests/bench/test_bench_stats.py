@@ -11,7 +11,15 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from maxcode.stats import all_resamples, cluster_draws, holm, mean_interval, mean_ranks, random_resamples, sign_flip_p
+from maxcode.core.stats import (
+    all_resamples,
+    cluster_draws,
+    holm,
+    mean_interval,
+    mean_ranks,
+    random_resamples,
+    sign_flip_p,
+)
 
 
 def test_ties_share_the_mean_rank() -> None:

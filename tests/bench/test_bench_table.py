@@ -10,11 +10,11 @@ import math
 import random
 
 import pytest
-from bench_help import row
 
 from maxcode.bench import Bench, Cost, Row, as_csv, as_json, as_text, table
 from maxcode.bench.table import Contrast, Summary, Table
-from maxcode.types import Interval
+from maxcode.core.types import Interval
+from tests.support.bench_help import row
 
 # Speed-ups by problem for methods a and b, worked out by hand:
 #   problem  a  b   ranks a, b

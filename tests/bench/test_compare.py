@@ -11,18 +11,18 @@ from typing import Any
 
 import pytest
 import tomli_w
-from bench_help import row, runner
 from click.testing import CliRunner, Result
 
 from maxcode.bench import bench, cells, claim, table
 from maxcode.bench.table import adjusted_together
 from maxcode.bench.versus import differences, entrant, same_original, versus
 from maxcode.cli import cli
+from maxcode.core.stats import median_interval
+from maxcode.core.types import Action, Evaluation, Interval, Outcome, Program, Timing
 from maxcode.errors import InputError
-from maxcode.record import Batch, Evaluated, Proposed, Record, Settled
-from maxcode.stats import median_interval
+from maxcode.run.record import Batch, Evaluated, Proposed, Record, Settled
 from maxcode.testing import exact_timing
-from maxcode.types import Action, Evaluation, Interval, Outcome, Program, Timing
+from tests.support.bench_help import row, runner
 
 MACHINE = {"node": "here", "cpu": "table", "cores": 2, "kernel": "6", "compilers": {"g++": "12"}, "sandbox": "none"}
 HEADER: dict[str, Any] = {

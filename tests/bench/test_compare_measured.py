@@ -10,13 +10,13 @@ import pytest
 import tomli_w
 from click.testing import CliRunner
 
-from counting import SLOW
 from maxcode.cli import cli
+from maxcode.core.types import Action, Evaluation, Outcome, Program
 from maxcode.errors import InputError
 from maxcode.problems import digest, load
-from maxcode.record import Batch, Evaluated, Proposed, Record, Settled
+from maxcode.run.record import Batch, Evaluated, Proposed, Record, Settled
 from maxcode.testing import exact_timing
-from maxcode.types import Action, Evaluation, Outcome, Program
+from tests.support.counting import SLOW
 
 LOOP = 'for (long i = 0; i < n; i++) { sum += i; __asm__ volatile("" : "+r"(sum)); }'
 HALF = SLOW.replace(LOOP, LOOP.replace("i++", "i += 2").replace("sum += i", "sum += i + (i + 1 < n ? i + 1 : 0)"))

@@ -13,12 +13,12 @@ from typing import Any
 import anyio
 import pytest
 
-from maxcode.evaluate.alike import RUNS_A_SESSION, in_parts
-from maxcode.evaluate.prepare import Input
-from maxcode.evaluate.racing import Entry, Field, Track
-from maxcode.evaluate.sandbox import Blob, Job, Sandbox, Session
-from maxcode.evaluate.verify import job_for, verify
-from maxcode.types import Checker, Problem, Program, ProgramSpec
+from maxcode.core.types import Checker, Problem, Program, ProgramSpec
+from maxcode.evaluate.ladder.indistinguishable import RUNS_A_SESSION, in_parts
+from maxcode.evaluate.ladder.prepare import Input
+from maxcode.evaluate.ladder.race import Entry, Field, Track
+from maxcode.evaluate.ladder.verify import job_for, verify
+from maxcode.sandbox.sandbox import Blob, Job, Sandbox, Session
 
 ROUNDS = 3
 

@@ -10,9 +10,9 @@ from pathlib import Path
 import anyio
 import pytest
 
-from maxcode.evaluate.build import Builder, Built, _leading_includes
-from maxcode.languages import language
-from maxcode.types import Limits, Problem, Program, ProgramSpec
+from maxcode.code.languages import language
+from maxcode.core.types import Limits, Problem, Program, ProgramSpec
+from maxcode.evaluate.ladder.build import Builder, Built, _leading_includes
 
 ORIGINAL = "// a comment\n#include <vector>\n#include <cstdio>\nint main() { std::vector<int> v(3); return v[0]; }\n"
 
@@ -111,7 +111,7 @@ def test_any_number_of_comments_is_read_in_no_time() -> None:
 
 
 def test_builds_that_were_not_asked_for_lately_are_given_up(builder: Builder, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("maxcode.evaluate.build._BUILDS_KEPT", 2)
+    monkeypatch.setattr("maxcode.evaluate.ladder.build._BUILDS_KEPT", 2)
     few = Builder(builder._sandbox, builder._cache)
     texts = [f"int main() {{ return {code}; }}\n" for code in range(3)]
     first, second = build(few, texts[0]), build(few, texts[1])
@@ -130,7 +130,7 @@ def place(builder: Builder) -> Iterator[Path]:
 
 
 def test_headers_not_used_lately_leave_the_disk(builder: Builder, monkeypatch: pytest.MonkeyPatch, place: Path) -> None:
-    monkeypatch.setattr("maxcode.evaluate.build._HEADERS_KEPT", 2)
+    monkeypatch.setattr("maxcode.evaluate.ladder.build._HEADERS_KEPT", 2)
 
     def kept(*names: str) -> set[str]:
         for name in names:

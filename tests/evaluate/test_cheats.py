@@ -13,14 +13,14 @@ from pathlib import Path
 
 import anyio
 import pytest
-from cheats import CHEATS, FAILS, HONEST, ORIGINAL, UNBUILT, c_program
 
-from maxcode.evaluate.build import Builder
-from maxcode.evaluate.program import ProgramEvaluator
-from maxcode.evaluate.sandbox import Sandbox
-from maxcode.languages import language
-from maxcode.stats import RaceRule
-from maxcode.types import Action, Case, Evaluation, Limits, Outcome, Problem, Program, ProgramSpec
+from maxcode.code.languages import language
+from maxcode.core.stats import RaceRule
+from maxcode.core.types import Action, Case, Evaluation, Limits, Outcome, Problem, Program, ProgramSpec
+from maxcode.evaluate.ladder.build import Builder
+from maxcode.evaluate.program.evaluator import ProgramEvaluator
+from maxcode.sandbox.sandbox import Sandbox
+from tests.support.cheats import CHEATS, FAILS, HONEST, ORIGINAL, UNBUILT, c_program
 
 pytestmark = pytest.mark.slow  # a minute of timing; beside other timing work a verdict can take its time-out
 

@@ -8,8 +8,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from maxcode.evaluate.checker import difference, pie_accepts
-from maxcode.types import Checker
+from maxcode.core.types import Checker
+from maxcode.evaluate.ladder.checker import difference, pie_accepts
 
 TOKENS, EXACT, FLOAT = Checker(), Checker("exact"), Checker("float", abs_tol=1e-6, rel_tol=1e-6)
 

@@ -9,17 +9,17 @@ from pathlib import Path
 import anyio
 import pytest
 
-from counting import FAST, SLOW
+from maxcode.core.stats import RaceRule
+from maxcode.core.types import Action, Case, Evaluation, Outcome, Problem, Program, ProgramSpec, State, Step
 from maxcode.errors import InputError
-from maxcode.evaluate.build import Builder
-from maxcode.evaluate.instructions import Uncounted, counted, require_counter
-from maxcode.evaluate.prepare import Admitted, Input
-from maxcode.evaluate.program import ProgramEvaluator
-from maxcode.evaluate.racing import Pair, least_s
-from maxcode.evaluate.sandbox import Blob, Sandbox
+from maxcode.evaluate.ladder.build import Builder
+from maxcode.evaluate.ladder.instructions import Uncounted, counted, require_counter
+from maxcode.evaluate.ladder.prepare import Admitted, Input
+from maxcode.evaluate.ladder.race import Pair, least_s
+from maxcode.evaluate.program.evaluator import ProgramEvaluator
 from maxcode.problems import load
-from maxcode.stats import RaceRule
-from maxcode.types import Action, Case, Evaluation, Outcome, Problem, Program, ProgramSpec, State, Step
+from maxcode.sandbox.sandbox import Blob, Sandbox
+from tests.support.counting import FAST, SLOW
 
 SIZES = {"small": 10, "middle": 100_000_000, "big": 200_000_000}
 HALF = SLOW.replace("i++", "i += 2").replace("sum += i;", "sum += 2 * i + 1;")  # every size is even

@@ -15,14 +15,14 @@ from pathlib import Path
 import anyio
 import pytest
 
+from maxcode.core.types import Action, Evaluation, Outcome, Problem, State, Step
+from maxcode.evaluate.ladder.prepare import Admitted
 from maxcode.evaluate.module.clocks import disagreement, early, reported, slowed, without_copy
 from maxcode.evaluate.module.compiled import compiled_only
 from maxcode.evaluate.module.evaluator import ModuleEvaluator
 from maxcode.evaluate.module.gpu import NO_GPU, device_files, find_gpu
-from maxcode.evaluate.prepare import Admitted
-from maxcode.evaluate.sandbox import Sandbox
 from maxcode.problems import load
-from maxcode.types import Action, Evaluation, Outcome, Problem, State, Step
+from maxcode.sandbox.sandbox import Sandbox
 
 GALLERY = Path(__file__).parent / "gallery_cuda"
 CANDIDATES = sorted(path for path in GALLERY.glob("*.py") if path.stem != "reference")

@@ -14,7 +14,9 @@ import pytest
 from click.testing import CliRunner
 
 from maxcode.cli import cli
-from maxcode.critique.rules import diagnose
+from maxcode.code.source import fenced
+from maxcode.core.reward import speedup
+from maxcode.core.types import Action, Evaluation, Hotspot, Observation, Outcome, Problem, Remark, Section, State
 from maxcode.errors import InputError
 from maxcode.evaluate.module import gpu, metrics
 from maxcode.evaluate.module.compiled import compiled_only
@@ -22,23 +24,11 @@ from maxcode.evaluate.module.evaluator import ModuleEvaluator
 from maxcode.evaluate.module.gpu import device_files as gpu_files
 from maxcode.evaluate.module.gpu import find_toolkit
 from maxcode.evaluate.module.resources import resources
-from maxcode.evaluate.sandbox import Sandbox
+from maxcode.observe.critique.rules import diagnose
 from maxcode.policy.llm import messages
-from maxcode.policy.modules.policy import propose
+from maxcode.policy.rules.modules.policy import propose
 from maxcode.problems import load
-from maxcode.reward import speedup
-from maxcode.source import fenced
-from maxcode.types import (
-    Action,
-    Evaluation,
-    Hotspot,
-    Observation,
-    Outcome,
-    Problem,
-    Remark,
-    Section,
-    State,
-)
+from maxcode.sandbox.sandbox import Sandbox
 
 GALLERY = Path(__file__).parent / "gallery_cuda"
 REFERENCE = GALLERY / "reference.py"

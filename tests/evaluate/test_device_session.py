@@ -12,8 +12,8 @@ import anyio
 from maxcode.evaluate.module.gpu import Gpu, Toolkit, arch_of, device_files, on_gpu
 from maxcode.evaluate.module.runtime import Runtime
 from maxcode.evaluate.module.sides import Stage
-from maxcode.evaluate.sandbox import Blob, Job, Ran, Sandbox
 from maxcode.problems import load
+from maxcode.sandbox.sandbox import Blob, Job, Ran, Sandbox
 
 PYTHON = "/usr/bin/python3"
 DOORS = """

@@ -9,7 +9,7 @@ import struct
 
 import pytest
 
-from maxcode.evaluate.comparing import distance
+from maxcode.evaluate.function.comparing import distance
 
 
 @pytest.mark.parametrize("ctype", ["double", "float", "int", "long"])

@@ -9,17 +9,17 @@ from pathlib import Path
 
 import anyio
 import pytest
-from small_gemm import GEMM, IKJ, small
 
+from maxcode.core.types import Action, Evaluation, Outcome, State, Step
 from maxcode.errors import InputError
-from maxcode.evaluate.build import Builder
-from maxcode.evaluate.function import Inputs, Shape, disagreement, spec_of, timed_shapes
-from maxcode.evaluate.prepare import Admitted
-from maxcode.evaluate.program import ProgramEvaluator
-from maxcode.evaluate.racing import Entry, Field, Side, on_one_core
-from maxcode.evaluate.sandbox import Sandbox
+from maxcode.evaluate.function.function import Inputs, Shape, disagreement, spec_of, timed_shapes
+from maxcode.evaluate.ladder.build import Builder
+from maxcode.evaluate.ladder.prepare import Admitted
+from maxcode.evaluate.ladder.race import Entry, Field, Side, on_one_core
+from maxcode.evaluate.program.evaluator import ProgramEvaluator
 from maxcode.problems import load
-from maxcode.types import Action, Evaluation, Outcome, State, Step
+from maxcode.sandbox.sandbox import Sandbox
+from tests.support.small_gemm import GEMM, IKJ, small
 
 NAIVE = (GEMM / "gemm.c").read_text()
 

@@ -9,20 +9,20 @@ from pathlib import Path
 
 import anyio
 import pytest
-from small_gemm import GEMM, IKJ, small
 
-from maxcode.evaluate import function
-from maxcode.evaluate.build import Builder
-from maxcode.evaluate.examine import Examiner
-from maxcode.evaluate.floor import empty_pass_s
-from maxcode.evaluate.function import Shape, spec_of
-from maxcode.evaluate.judging import with_timing
-from maxcode.evaluate.prepare import Admitted
-from maxcode.evaluate.program import ProgramEvaluator
-from maxcode.evaluate.roofline import Memory, memory_of
-from maxcode.evaluate.sandbox import Sandbox
-from maxcode.evaluate.unseen import Unseen
-from maxcode.types import Action, Evaluation, Harsher, Interval, Outcome, Timing
+from maxcode.core.types import Action, Evaluation, Harsher, Interval, Outcome, Timing
+from maxcode.evaluate.function import function
+from maxcode.evaluate.function.function import Shape, spec_of
+from maxcode.evaluate.inputs.fresh import Unseen
+from maxcode.evaluate.ladder.build import Builder
+from maxcode.evaluate.ladder.judge import with_timing
+from maxcode.evaluate.ladder.prepare import Admitted
+from maxcode.evaluate.machine.roofline import Memory, memory_of
+from maxcode.evaluate.program.evaluator import ProgramEvaluator
+from maxcode.evaluate.program.lower_bound import empty_pass_s
+from maxcode.evaluate.program.plausibility import Examiner
+from maxcode.sandbox.sandbox import Sandbox
+from tests.support.small_gemm import GEMM, IKJ, small
 
 
 @pytest.fixture(scope="module")

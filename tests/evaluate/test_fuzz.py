@@ -4,19 +4,18 @@ from __future__ import annotations
 
 import math
 import os
-import sys
 from pathlib import Path
 from random import Random
 
 import anyio
 import pytest
 
-sys.path.insert(0, str(Path(__file__).parents[2] / "benchmarks"))
-
+from maxcode.core.types import Checker, Remark
 from maxcode.errors import MachineError
-from maxcode.evaluate import build, checker, comparing, jobs
-from maxcode.evaluate.sandbox import Blob, Job, Sandbox
-from maxcode.types import Checker, Remark
+from maxcode.evaluate.function import comparing
+from maxcode.evaluate.ladder import build, checker
+from maxcode.sandbox import jobs
+from maxcode.sandbox.sandbox import Blob, Job, Sandbox
 from trust.bounds import lower_bound, upper_bound
 from trust.packets import Victim
 from trust.rows import Rows

@@ -6,7 +6,6 @@
 from __future__ import annotations
 
 import fcntl
-import sys
 from collections.abc import Callable, Iterator
 from contextlib import AbstractContextManager, contextmanager
 from pathlib import Path
@@ -14,12 +13,10 @@ from pathlib import Path
 import anyio
 import pytest
 
-sys.path.insert(0, str(Path(__file__).parents[2] / "benchmarks"))
-
 import redteam
-from maxcode.evaluate.program import ProgramEvaluator
-from maxcode.evaluate.sandbox import Sandbox
-from maxcode.types import Evaluation, Outcome
+from maxcode.core.types import Evaluation, Outcome
+from maxcode.evaluate.program.evaluator import ProgramEvaluator
+from maxcode.sandbox.sandbox import Sandbox
 from trust.host import MARK, Host
 
 ALL = redteam.candidates()

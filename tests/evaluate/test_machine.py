@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from maxcode.evaluate.machine import caches, describe, instruction_sets
+from maxcode.evaluate.machine.machine import caches, describe, instruction_sets
 
 X86 = "processor\t: 0\nmodel name\t: CPU\nflags\t\t: fpu sse4_2 avx avx2 fma avx512f avx512_vnni\nflags : none\n"
 ARM = "processor : 0\nFeatures  : fp asimd asimddp sve\n"

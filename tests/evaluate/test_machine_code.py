@@ -8,12 +8,12 @@ from pathlib import Path
 import anyio
 import pytest
 
+from maxcode.core.roles import Compiler
+from maxcode.core.types import Action, Case, LoopBody, MachineCode, Problem, Program, ProgramSpec
 from maxcode.errors import InputError
-from maxcode.evaluate.build import Builder
-from maxcode.evaluate.machine_code import read_listing
-from maxcode.evaluate.program import ProgramEvaluator
-from maxcode.roles import Compiler
-from maxcode.types import Action, Case, LoopBody, MachineCode, Problem, Program, ProgramSpec
+from maxcode.evaluate.ladder.build import Builder
+from maxcode.evaluate.machine.machine_code import read_listing
+from maxcode.evaluate.program.evaluator import ProgramEvaluator
 
 # Two loops, the inner one with two sums of four lanes; the jump back at 34 comes from seldom-needed code.
 LISTING = b"""

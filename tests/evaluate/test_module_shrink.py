@@ -14,9 +14,9 @@ import pytest
 from maxcode.errors import InputError
 from maxcode.evaluate.module.runtime import find_runtime
 from maxcode.evaluate.module.shrink import Shrunk, shrink
-from maxcode.evaluate.sandbox import Sandbox
 from maxcode.problems import load
-from maxcode.problems.shapes import read_shapes
+from maxcode.problems.shape_tables import read_shapes
+from maxcode.sandbox.sandbox import Sandbox
 
 MB = 2**20
 

@@ -14,16 +14,16 @@ from pathlib import Path
 import anyio
 import pytest
 
-from maxcode.certificate.making import certify
+from maxcode.core.types import Action, Evaluation, Outcome, Problem, State, Step
 from maxcode.errors import InputError
+from maxcode.evaluate.ladder.prepare import Admitted
+from maxcode.evaluate.ladder.race import Pair
 from maxcode.evaluate.module.contract import Apart, Array, Contract, Figures, Given, degenerate
 from maxcode.evaluate.module.evaluator import ModuleEvaluator
 from maxcode.evaluate.module.track import CALL, fastest
-from maxcode.evaluate.prepare import Admitted
-from maxcode.evaluate.racing import Pair
-from maxcode.evaluate.sandbox import Sandbox
 from maxcode.problems import load
-from maxcode.types import Action, Evaluation, Outcome, Problem, State, Step
+from maxcode.run.certificate.making import certify
+from maxcode.sandbox.sandbox import Sandbox
 
 GALLERY = Path(__file__).parent / "gallery_modules"
 CANDIDATES = sorted(path for path in GALLERY.glob("*.py") if path.stem != "reference")

@@ -9,10 +9,10 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from maxcode.evaluate.enlarge import larger
-from maxcode.evaluate.facts import broken, facts_of
-from maxcode.evaluate.mutate import Understood, draft, understand
-from maxcode.evaluate.shape import Block, Count, Row, Tail, explanations, lines_of, read, written
+from maxcode.evaluate.inputs.enlarge import larger
+from maxcode.evaluate.inputs.grammar import Block, Count, Row, Tail, explanations, lines_of, read, written
+from maxcode.evaluate.inputs.invariants import broken, facts_of
+from maxcode.evaluate.inputs.mutate import Understood, draft, understand
 
 Format = Callable[[random.Random], str]
 

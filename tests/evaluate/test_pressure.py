@@ -14,14 +14,14 @@ from pathlib import Path
 import anyio
 import pytest
 
-from counting import FAST, SLOW
-from maxcode.evaluate.build import Builder
-from maxcode.evaluate.lanes import build_lane, no_builds, timing_lane
-from maxcode.evaluate.machine import stalled_s
-from maxcode.evaluate.pressure import is_too_busy, stamps, watched
-from maxcode.evaluate.program import ProgramEvaluator
-from maxcode.evaluate.sandbox import Sandbox
-from maxcode.types import Action, Case, Interval, Problem, Program, ProgramSpec, State, Step, Timing
+from maxcode.core.types import Action, Case, Interval, Problem, Program, ProgramSpec, State, Step, Timing
+from maxcode.evaluate.ladder.build import Builder
+from maxcode.evaluate.machine.machine import stalled_s
+from maxcode.evaluate.machine.pressure import is_too_busy, stamps, watched
+from maxcode.evaluate.program.evaluator import ProgramEvaluator
+from maxcode.sandbox.lanes import build_lane, no_builds, timing_lane
+from maxcode.sandbox.sandbox import Sandbox
+from tests.support.counting import FAST, SLOW
 
 WORDS = "some task waited for a processor"
 

@@ -9,13 +9,8 @@ from pathlib import Path
 import anyio
 import pytest
 
-from counting import FAST as CLOSED
-from counting import SLOW as COUNT
-from maxcode.errors import InputError
-from maxcode.evaluate.prepare import Admitted
-from maxcode.evaluate.program import ProgramEvaluator
-from maxcode.languages import language
-from maxcode.types import (
+from maxcode.code.languages import language
+from maxcode.core.types import (
     Action,
     Case,
     Checker,
@@ -28,6 +23,11 @@ from maxcode.types import (
     State,
     Step,
 )
+from maxcode.errors import InputError
+from maxcode.evaluate.ladder.prepare import Admitted
+from maxcode.evaluate.program.evaluator import ProgramEvaluator
+from tests.support.counting import FAST as CLOSED
+from tests.support.counting import SLOW as COUNT
 
 SIZES = {"small": 10, "middle": 160_000_000, "big": 240_000_000}
 

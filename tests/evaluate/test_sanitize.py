@@ -7,14 +7,14 @@ from pathlib import Path
 
 import anyio
 
-from counting import SLOW
-from maxcode.evaluate.build import Builder
-from maxcode.evaluate.function import Inputs
-from maxcode.evaluate.prepare import Input, calls_of
-from maxcode.evaluate.sandbox import Blob, Sandbox
-from maxcode.evaluate.sanitize import Sanitized, sanitized
+from maxcode.core.types import Problem, Program, ProgramSpec
+from maxcode.evaluate.function.function import Inputs
+from maxcode.evaluate.ladder.build import Builder
+from maxcode.evaluate.ladder.prepare import Input, calls_of
+from maxcode.evaluate.ladder.sanitize import Sanitized, sanitized
 from maxcode.problems import load
-from maxcode.types import Problem, Program, ProgramSpec
+from maxcode.sandbox.sandbox import Blob, Sandbox
+from tests.support.counting import SLOW
 
 BEYOND = SLOW.replace("#include <stdio.h>", "#include <stdio.h>\n#include <stdlib.h>").replace(
     "    printf", "    long *table = calloc(4, sizeof *table);\n    volatile long past = table[4 + n % 4];\n    printf"

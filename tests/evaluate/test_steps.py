@@ -9,7 +9,7 @@ from contextlib import AsyncExitStack
 import anyio
 import pytest
 
-from maxcode.evaluate.sandbox import Blob, Calls, Job, Ran, Sandbox
+from maxcode.sandbox.sandbox import Blob, Calls, Job, Ran, Sandbox
 
 # y = x + `count`: a counter that lives in the process tells whether it is the same one in every round.
 ADDER = """

@@ -7,11 +7,11 @@ from dataclasses import replace
 import anyio
 import pytest
 
-from maxcode.evaluate.floor import Floor, process_floor
-from maxcode.evaluate.prepare import Input
-from maxcode.evaluate.sandbox import Blob, Sandbox
-from maxcode.evaluate.suspicion import far, impossible, unread, words_of
-from maxcode.types import Interval, Problem, Program, ProgramSpec, Timing
+from maxcode.core.types import Interval, Problem, Program, ProgramSpec, Timing
+from maxcode.evaluate.ladder.prepare import Input
+from maxcode.evaluate.program.lower_bound import Floor, process_floor
+from maxcode.evaluate.program.suspicion import far, impossible, unread, words_of
+from maxcode.sandbox.sandbox import Blob, Sandbox
 
 PLAIN = "int main(void) { return 0; }\n"
 HARMLESS = r"""

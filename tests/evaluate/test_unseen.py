@@ -12,15 +12,15 @@ import anyio
 import pytest
 
 from maxcode.cli.common import show
-from maxcode.evaluate.build import Builder
-from maxcode.evaluate.prepare import Admitted, Input
-from maxcode.evaluate.program import ProgramEvaluator
-from maxcode.evaluate.sandbox import Sandbox
-from maxcode.evaluate.unseen import FAILED, Made, Unseen
-from maxcode.languages import language
-from maxcode.run import NOWHERE
-from maxcode.types import Action, Case, Evaluation, Limits, Outcome, Problem, Program, ProgramSpec, State, Step
-from maxcode.verdict import verdict_of
+from maxcode.code.languages import language
+from maxcode.core.types import Action, Case, Evaluation, Limits, Outcome, Problem, Program, ProgramSpec, State, Step
+from maxcode.evaluate.inputs.fresh import FAILED, Made, Unseen
+from maxcode.evaluate.ladder.build import Builder
+from maxcode.evaluate.ladder.prepare import Admitted, Input
+from maxcode.evaluate.program.evaluator import ProgramEvaluator
+from maxcode.run.job import NOWHERE
+from maxcode.run.result_json import verdict_of
+from maxcode.sandbox.sandbox import Sandbox
 
 SLOW = r"""#include <stdio.h>
 #include <stdlib.h>
@@ -231,7 +231,7 @@ def test_what_was_proven_before_is_made_again_where_there_is_no_time_for_more(
     sandbox: Sandbox, builder: Builder, bench: ProgramEvaluator, admitted: Admitted, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     first = anyio.run(Unseen(sandbox, builder, bench.seed).made, admitted)
-    monkeypatch.setattr("maxcode.evaluate.unseen._SECONDS", 0.0)
+    monkeypatch.setattr("maxcode.evaluate.inputs.fresh._SECONDS", 0.0)
     none_before = anyio.run(Unseen(sandbox, builder, bench.seed).made, admitted)
     before = frozenset(one.stdin.sha256 for one in first.inputs)
     again = anyio.run(Unseen(sandbox, builder, bench.seed, before).made, admitted)

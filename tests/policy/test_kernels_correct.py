@@ -9,12 +9,23 @@ import anyio
 import pytest
 
 import maxcode
-from maxcode.evaluate.build import Builder
-from maxcode.evaluate.sandbox import Blob, Job, Sandbox
-from maxcode.policy.kernels import sample
-from maxcode.policy.kernels.policy import propose
-from maxcode.source import fenced
-from maxcode.types import Action, Evaluation, Observation, Outcome, Problem, Program, ProgramSpec, Section, State, Step
+from maxcode.code.source import fenced
+from maxcode.core.types import (
+    Action,
+    Evaluation,
+    Observation,
+    Outcome,
+    Problem,
+    Program,
+    ProgramSpec,
+    Section,
+    State,
+    Step,
+)
+from maxcode.evaluate.ladder.build import Builder
+from maxcode.policy.rules.kernels import sample
+from maxcode.policy.rules.kernels.policy import propose
+from maxcode.sandbox.sandbox import Blob, Job, Sandbox
 
 EXAMPLES = Path(__file__).parent.parent.parent / "examples"
 MORE = Path(__file__).parent / "kernels"

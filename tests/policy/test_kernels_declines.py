@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import pytest
 
-from maxcode.policy.kernels.steps import ALL
-from maxcode.policy.rewriter.runtime import patched
-from maxcode.policy.rewriter.unit import Unit
+from maxcode.code.cpp.unit import Unit
+from maxcode.policy.rules.kernels.steps import ALL
+from maxcode.policy.rules.rewriter.runtime import patched
 
 PRODUCT = """
 void f(int n, const double *A, const double *B, double *C) {

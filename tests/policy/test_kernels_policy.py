@@ -9,18 +9,18 @@ from pathlib import Path
 import anyio
 import pytest
 
-from maxcode.config import policy
-from maxcode.model import Model
+from maxcode.code.cpp.unit import Unit
+from maxcode.code.source import fenced, fences
+from maxcode.code.techniques import used
+from maxcode.core.history import Reached
+from maxcode.core.types import Action, Observation, Problem, Program, ProgramSpec, Section, State
+from maxcode.llm.clients import Model
 from maxcode.observe import compose, program, statement
-from maxcode.policy.kernels import STEPS, Kernels, sample
-from maxcode.policy.kernels.nest import Loop, read
-from maxcode.policy.kernels.policy import HEADER, LOOPS_HEADER
-from maxcode.policy.rewriter.unit import Unit
+from maxcode.policy.rules.kernels import STEPS, Kernels, sample
+from maxcode.policy.rules.kernels.nest import Loop, read
+from maxcode.policy.rules.kernels.policy import HEADER, LOOPS_HEADER
 from maxcode.problems import load
-from maxcode.reached import Reached
-from maxcode.source import fenced, fences
-from maxcode.techniques import used
-from maxcode.types import Action, Observation, Problem, Program, ProgramSpec, Section, State
+from maxcode.run.names import policy
 
 EXAMPLES = Path(__file__).parent.parent.parent / "examples"
 NAMES = ("correlation", "gemm", "stencil", "threemm", "trsm")

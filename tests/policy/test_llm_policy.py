@@ -7,13 +7,8 @@ from dataclasses import replace
 import anyio
 import pytest
 
-from maxcode.completion import Answer
-from maxcode.errors import InputError
-from maxcode.model import Completion
-from maxcode.policy.llm import Llm, entry_of, messages
-from maxcode.source import fenced
-from maxcode.testing import ScriptedModel
-from maxcode.types import (
+from maxcode.code.source import fenced
+from maxcode.core.types import (
     Action,
     Argument,
     Clock,
@@ -26,6 +21,11 @@ from maxcode.types import (
     State,
     Usage,
 )
+from maxcode.errors import InputError
+from maxcode.llm.clients import Completion
+from maxcode.llm.completion import Answer
+from maxcode.policy.llm import Llm, entry_of, messages
+from maxcode.testing import ScriptedModel
 
 SLOW = '#include <cstdio>\nint main() {\n    puts("1");\n}\n'
 FAST = SLOW.replace("puts", "std::puts")

@@ -6,17 +6,17 @@ import ast
 import re
 
 import anyio
-from module_help import example, problem_of, reference
 
-from maxcode.config import POLICIES, USUAL
+from maxcode.code.source import fences
+from maxcode.core.history import Reached
+from maxcode.core.types import Action, Evaluation, Hotspot, Observation, Outcome, Problem, Section, State
 from maxcode.observe import compose, profile, program, statement
 from maxcode.policy.llm import messages
-from maxcode.policy.modules import Modules
-from maxcode.policy.modules.policy import HEADER
-from maxcode.policy.modules.start import started
-from maxcode.reached import Reached
-from maxcode.source import fences
-from maxcode.types import Action, Evaluation, Hotspot, Observation, Outcome, Problem, Section, State
+from maxcode.policy.rules.modules import Modules
+from maxcode.policy.rules.modules.policy import HEADER
+from maxcode.policy.rules.modules.start import started
+from maxcode.run.names import POLICIES, USUAL
+from tests.support.module_help import example, problem_of, reference
 
 LABEL = re.compile(r"^- (\w+\([^()]*\)): ", re.MULTILINE)
 TEXT = example("fused_gelu")

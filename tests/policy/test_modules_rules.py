@@ -4,9 +4,9 @@ does not prove that, there is no edit."""
 from __future__ import annotations
 
 import pytest
-from module_help import check, example, labels, made, reference
 
-from maxcode.evaluate.sandbox import Sandbox
+from maxcode.sandbox.sandbox import Sandbox
+from tests.support.module_help import check, example, labels, made, reference
 
 LINEAR = "self.linear = nn.Linear(width, 24)\nself.factor = factor"
 GIVEN = "width = 33\nfactor = 1.5"

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import pytest
-from rewriter_help import labels, names_of_rules
+
+from tests.support.rewriter_help import labels, names_of_rules
 
 HEAD = "#include <bits/stdc++.h>\nusing namespace std;\n"
 

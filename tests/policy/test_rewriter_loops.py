@@ -6,10 +6,10 @@ import random
 from collections.abc import Callable
 
 import pytest
-from rewriter_help import edits_of
 
-from maxcode.policy.rewriter.runtime import applied
-from maxcode.policy.rewriter.unit import Unit
+from maxcode.code.cpp.unit import Unit
+from maxcode.policy.rules.rewriter.runtime import applied
+from tests.support.rewriter_help import edits_of
 
 NESTS = 12
 ORDER_RULES = ("interchange", "tile", "expand", "swap_dimensions", "local_sum", "ivdep", "unroll", "pad_rows", "hoist")

@@ -7,16 +7,16 @@ from collections import Counter
 
 import anyio
 import pytest
-from rewriter_help import edits_of, text_of
 
-from maxcode.completion import read
-from maxcode.policy.rewriter import Rewriter
-from maxcode.policy.rewriter.notes import diagnosis, experience, trials
-from maxcode.policy.rewriter.policy import HEADER
-from maxcode.policy.rewriter.rules import edits
-from maxcode.policy.rewriter.unit import Unit
-from maxcode.source import fenced, normalise
-from maxcode.types import Action, Checker, Observation, Problem, Program, ProgramSpec, Section, State
+from maxcode.code.cpp.unit import Unit
+from maxcode.code.source import fenced, normalise
+from maxcode.core.types import Action, Checker, Observation, Problem, Program, ProgramSpec, Section, State
+from maxcode.llm.completion import read
+from maxcode.policy.rules.rewriter import Rewriter
+from maxcode.policy.rules.rewriter.notes import diagnosis, experience, trials
+from maxcode.policy.rules.rewriter.policy import HEADER
+from maxcode.policy.rules.rewriter.rules import edits
+from tests.support.rewriter_help import edits_of, text_of
 
 LABEL = re.compile(r"^- (\w+\([^()]*\)): ", re.MULTILINE)
 STATEMENT = Section("Problem", "Make it faster.\nlanguage: cpp\nflags: -O3\nchecker: tokens\n")

@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Callable
 
 import pytest
-from rewriter_help import FIRE, input_of, labels, language_of, names_of_rules, rewritten, text_of
 
-from maxcode.policy.rewriter.rules import RULES
+from maxcode.policy.rules.rewriter.rules import RULES
+from tests.support.rewriter_help import FIRE, input_of, labels, language_of, names_of_rules, rewritten, text_of
 
 Runner = Callable[..., str]
 INEXACT = ("split_sum", "product_pow", "fast_math")

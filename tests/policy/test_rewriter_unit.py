@@ -7,14 +7,14 @@ import random
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from rewriter_help import FIRE, labels, language_of, text_of
 
-from maxcode.policy.rewriter import reachable
-from maxcode.policy.rewriter.edit import Patch, kind_of
-from maxcode.policy.rewriter.rules import edits
-from maxcode.policy.rewriter.runtime import applied, constant_in, holds, patched, tuned
-from maxcode.policy.rewriter.unit import Unit
-from maxcode.source import encode, normalise, parse, tokens
+from maxcode.code.cpp.edit import Patch, kind_of
+from maxcode.code.cpp.unit import Unit
+from maxcode.code.source import encode, normalise, parse, tokens
+from maxcode.policy.rules.rewriter import reachable
+from maxcode.policy.rules.rewriter.rules import edits
+from maxcode.policy.rules.rewriter.runtime import applied, constant_in, holds, patched, tuned
+from tests.support.rewriter_help import FIRE, labels, language_of, text_of
 
 
 def unit(text: str) -> Unit:

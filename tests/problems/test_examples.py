@@ -9,8 +9,8 @@ from pathlib import Path
 import anyio
 import pytest
 
-from maxcode.evaluate.prepare import Admitted
-from maxcode.evaluate.program import open_evaluator
+from maxcode.evaluate.ladder.prepare import Admitted
+from maxcode.evaluate.program.evaluator import open_evaluator
 from maxcode.problems import load
 
 EXAMPLES = sorted(path.parent for path in Path(__file__).parents[2].joinpath("examples").glob("*/problem.toml"))

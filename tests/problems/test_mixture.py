@@ -5,15 +5,15 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
-from kernelbench_help import checkout
-from pie_help import data, newer, write_split
-from test_folder_suite import problem
 
 from maxcode.errors import InputError
 from maxcode.problems import expanded, load
 from maxcode.problems.kernelbench import VARIABLE as KERNELBENCH
 from maxcode.problems.pie import VARIABLE as PIE
-from maxcode.request import Request, of_source
+from maxcode.run.request import Request, of_source
+from tests.support.folders import problem
+from tests.support.kernelbench_help import checkout
+from tests.support.pie_help import data, newer, write_split
 
 
 @pytest.fixture

@@ -7,12 +7,12 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from pie_help import FAST, SLOW, data, newer, older, write_split, write_tests
 
+from maxcode.core.types import Case, Checker
 from maxcode.errors import InputError
 from maxcode.problems import LeftOut, digest, expanded, load
 from maxcode.problems.pie import VARIABLE
-from maxcode.types import Case, Checker
+from tests.support.pie_help import FAST, SLOW, data, newer, older, write_split, write_tests
 
 
 @pytest.fixture

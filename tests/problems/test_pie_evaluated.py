@@ -10,7 +10,8 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from pie_help import FAST, newer, older, write_split, write_tests
+
+from tests.support.pie_help import FAST, newer, older, write_split, write_tests
 
 NAME = "pie:test/p00002/s1-s1001"
 MORE = FAST.rstrip("}\n") + '    printf("1\\n");\n}\n'  # extra output, which PIE's checker does not see

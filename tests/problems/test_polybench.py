@@ -12,13 +12,13 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from polybench_help import GEMM, header, library, write_kernel
 
+from maxcode.core.types import Argument, FunctionSpec
 from maxcode.errors import InputError
 from maxcode.problems import digest, expanded, load
 from maxcode.problems.description import read_table
 from maxcode.problems.polybench import OURS, VARIABLE
-from maxcode.types import Argument, FunctionSpec
+from tests.support.polybench_help import GEMM, header, library, write_kernel
 
 GEMM_ALONE = """#include "gemm.h"
 

@@ -8,9 +8,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from maxcode.core.types import Case
 from maxcode.errors import InputError
 from maxcode.problems.cases import find_cases, split
-from maxcode.types import Case
 
 
 def put(folder: Path, **files: str) -> Path:

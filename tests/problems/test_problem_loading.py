@@ -8,9 +8,9 @@ from typing import Any
 
 import pytest
 
+from maxcode.core.types import Checker, Limits
 from maxcode.errors import InputError
 from maxcode.problems import digest, load
-from maxcode.types import Checker, Limits
 
 MAIN = "int main() { return 0; }\n"
 

@@ -5,12 +5,12 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
-from kernelbench_help import HALF, OTHER
 
 from maxcode.errors import InputError
-from maxcode.problems.shapes import OURS, Shape, Shapes, read_shapes, with_constants, write_shapes
+from maxcode.problems.shape_tables import OURS, Shape, Shapes, read_shapes, with_constants, write_shapes
+from maxcode.problems.small_shapes import shaped, shrink_sources
 from maxcode.problems.suite import sha256
-from maxcode.shapes import shaped, shrink_sources
+from tests.support.kernelbench_help import HALF, OTHER
 
 SMALL = Shape("1_Half.py", {"batch_size": 64, "dim": 32})
 

@@ -6,11 +6,11 @@ import hashlib
 from pathlib import Path
 
 import pytest
-from kernelbench_help import HALF, OTHER, checkout, rows
 
 from maxcode.errors import InputError
 from maxcode.problems import digest, expanded, load
 from maxcode.problems.kernelbench import VARIABLE, files
+from tests.support.kernelbench_help import HALF, OTHER, checkout, rows
 
 
 @pytest.fixture(params=["repository", "its folder", "data set", "current folder"])

@@ -8,7 +8,8 @@ import sys
 from pathlib import Path
 
 import pytest
-from pie_help import newer, write_split, write_tests
+
+from tests.support.pie_help import newer, write_split, write_tests
 
 
 def maxcode(*arguments: object, cwd: Path, **environment: str) -> subprocess.CompletedProcess[str]:

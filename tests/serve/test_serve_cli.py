@@ -13,10 +13,10 @@ from pathlib import Path
 import openai
 import pytest
 from click.testing import CliRunner
-from serve_help import READS
 
 from maxcode.cli.serve import serve
 from maxcode.errors import InputError
+from tests.support.serve_help import READS
 
 
 @contextmanager

@@ -8,15 +8,15 @@ from pathlib import Path
 import pytest
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
-from serve_help import PRODUCT, READS
 
-from maxcode.completion import read
-from maxcode.model import Message
+from maxcode.code.source import fences
+from maxcode.core.types import Program
+from maxcode.llm.clients import Message
+from maxcode.llm.completion import read
 from maxcode.serve.answer import MODELS, answer
 from maxcode.serve.edits import edits
 from maxcode.serve.evolve import kept
-from maxcode.source import fences
-from maxcode.types import Program
+from tests.support.serve_help import PRODUCT, READS
 
 EXAMPLES = Path(__file__).parents[2] / "examples"
 SOURCES = sorted([*EXAMPLES.glob("*/slow.c*"), *(EXAMPLES / name / f"{name}.c" for name in ("gemm", "stencil"))])

@@ -10,10 +10,10 @@ from contextlib import contextmanager
 import anthropic
 import openai
 import pytest
-from serve_help import READS, ask, client
 
 from maxcode.errors import InputError
 from maxcode.serve import Faults, Serving, faults, serving
+from tests.support.serve_help import READS, ask, client
 
 PROMPT = f"```cpp\n{READS}```"
 FIXED = "word " * 400

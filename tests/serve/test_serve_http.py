@@ -13,10 +13,10 @@ from concurrent.futures import ThreadPoolExecutor
 import anthropic
 import openai
 import pytest
-from serve_help import READS, WANTS_EDITS, ask, client, evolving
 
 from maxcode.errors import InputError
 from maxcode.serve import Faults, Serving, serving
+from tests.support.serve_help import READS, WANTS_EDITS, ask, client, evolving
 
 PROMPT = f"Make it faster:\n```cpp\n{READS}```\n"
 TURNS: list[openai.types.chat.ChatCompletionMessageParam] = [{"role": "user", "content": PROMPT}]

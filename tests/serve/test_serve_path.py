@@ -7,14 +7,14 @@ from typing import Literal
 
 import anyio
 import pytest
-from serve_help import READS
 
-from maxcode.model.connect import ModelSettings, connect
+from maxcode.code.source import fenced
+from maxcode.core.types import Action, Observation, Problem, Program, ProgramSpec, Section, State
+from maxcode.llm.clients.connect import ModelSettings, connect
 from maxcode.policy.llm import Llm
-from maxcode.policy.rewriter.policy import propose
+from maxcode.policy.rules.rewriter.policy import propose
 from maxcode.serve import Faults, serving
-from maxcode.source import fenced
-from maxcode.types import Action, Observation, Problem, Program, ProgramSpec, Section, State
+from tests.support.serve_help import READS
 
 READER = (Path(__file__).parents[2] / "examples" / "readings" / "slow.cpp").read_text()
 

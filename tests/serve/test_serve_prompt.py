@@ -7,15 +7,15 @@ import json
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from serve_help import PRODUCT, READS, SORTS, WANTS_EDITS, WANTS_WHOLE, evolving
 
-from maxcode.model import Message
+from maxcode.code.source import fenced, fences, prose
+from maxcode.core.types import Observation, Problem, Program, ProgramSpec, Section, State
+from maxcode.llm.clients import Message
 from maxcode.policy.llm import messages
-from maxcode.policy.rewriter import policy as rewriter
+from maxcode.policy.rules.rewriter import policy as rewriter
 from maxcode.serve.answer import MODELS, NO_PROGRAM, answer
 from maxcode.serve.prompt import TITLES, Asked, cut, read
-from maxcode.source import fenced, fences, prose
-from maxcode.types import Observation, Problem, Program, ProgramSpec, Section, State
+from tests.support.serve_help import PRODUCT, READS, SORTS, WANTS_EDITS, WANTS_WHOLE, evolving
 
 REWRITER, KERNELS = MODELS
 

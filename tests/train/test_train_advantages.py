@@ -9,6 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from maxcode.core.types import Evaluation, Interval, Outcome
 from maxcode.errors import InputError
 from maxcode.testing import exact_timing
 from maxcode.train.advantages import (
@@ -23,7 +24,6 @@ from maxcode.train.advantages import (
     shrunk,
 )
 from maxcode.train.rewards import Paper, Shaped
-from maxcode.types import Evaluation, Interval, Outcome
 
 scores = st.lists(st.floats(-1, 1), min_size=1, max_size=8)
 with_none = st.lists(st.one_of(st.none(), st.floats(-1, 1)), min_size=1, max_size=8)

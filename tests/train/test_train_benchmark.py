@@ -4,15 +4,13 @@ from __future__ import annotations
 
 import importlib
 import json
-import sys
 from pathlib import Path
 from typing import Any
 
 import pytest
 import tomli_w
 
-sys.path.insert(0, str(Path(__file__).parent))
-from toy_run import DEMO, TABLE, TableBench
+from tests.support.toy_run import DEMO, TABLE, TableBench
 
 pytestmark = pytest.mark.filterwarnings("ignore::FutureWarning", "ignore::DeprecationWarning")
 

@@ -13,17 +13,17 @@ from pathlib import Path
 import anyio
 import pytest
 
-from maxcode.evaluate.build import Builder
-from maxcode.evaluate.program import ProgramEvaluator
-from maxcode.evaluate.sandbox import Sandbox
+from maxcode.core.types import Action, Evaluation, Outcome
+from maxcode.evaluate.ladder.build import Builder
+from maxcode.evaluate.program.evaluator import ProgramEvaluator
 from maxcode.problems import load
+from maxcode.sandbox.sandbox import Sandbox
 from maxcode.train.advantages import Advantage
 from maxcode.train.diversity import Diversity, Progress
 from maxcode.train.judge import Judge, Judged, Rules
 from maxcode.train.measuring import TRAINING_RULE, Measuring
 from maxcode.train.prompts import Compact
 from maxcode.train.rewards import Gated, Paper, Shaped
-from maxcode.types import Action, Evaluation, Outcome
 
 GALLERY = Path(__file__).parents[1] / "evaluate" / "gallery"
 CHEATS = sorted((GALLERY / "functions").glob("*.c"))

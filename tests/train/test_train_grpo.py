@@ -11,6 +11,7 @@ from typing import Any
 
 import pytest
 
+from maxcode.core.types import Problem, Program, ProgramSpec
 from maxcode.errors import InputError, MachineError
 from maxcode.testing import Table
 from maxcode.train.config import GrpoTable, config_of
@@ -19,11 +20,9 @@ from maxcode.train.judge import Judge, StepLine
 from maxcode.train.measuring import Measuring
 from maxcode.train.model import load_tokenizer, new_model, train_tokenizer
 from maxcode.train.pretrain import last_checkpoint
-from maxcode.types import Problem, Program, ProgramSpec
 
-HERE = Path(__file__).parent
-sys.path.insert(0, str(HERE))
-import grpo_driver  # noqa: E402
+SUPPORT = Path(__file__).parents[1] / "support"
+from tests.support import grpo_driver  # noqa: E402
 
 pytestmark = pytest.mark.filterwarnings("ignore::FutureWarning", "ignore::DeprecationWarning")
 
@@ -31,7 +30,7 @@ pytestmark = pytest.mark.filterwarnings("ignore::FutureWarning", "ignore::Deprec
 def driven(folder: Path, kill_at: int | None = None) -> subprocess.CompletedProcess[str]:
     words = [str(kill_at)] if kill_at is not None else []
     return subprocess.run(
-        [sys.executable, str(HERE / "grpo_driver.py"), str(folder), *words],
+        [sys.executable, str(SUPPORT / "grpo_driver.py"), str(folder), *words],
         capture_output=True,
         text=True,
         check=False,
@@ -85,7 +84,7 @@ def test_a_checkpoint_of_pre_training_that_a_kill_tore_is_passed_over(tmp_path: 
 def together(folder: Path, *words: object) -> subprocess.CompletedProcess[str]:
     """The driver in two processes that train together."""
     start = [sys.executable, "-m", "torch.distributed.run", "--standalone", "--nproc-per-node", "2"]
-    command = [*start, str(HERE / "grpo_driver.py"), str(folder), *map(str, words)]
+    command = [*start, str(SUPPORT / "grpo_driver.py"), str(folder), *map(str, words)]
     return subprocess.run(command, capture_output=True, text=True, check=False)
 
 

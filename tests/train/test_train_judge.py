@@ -11,6 +11,7 @@ import anyio
 import anyio.lowlevel
 import pytest
 
+from maxcode.core.types import Action, Evaluation, Interval, Outcome, Problem, Program, ProgramSpec
 from maxcode.errors import MachineError, RecordError
 from maxcode.search.stages import Promotion, Stage, Stages
 from maxcode.testing import FakeClock, exact_timing
@@ -21,7 +22,6 @@ from maxcode.train.lines import Lines
 from maxcode.train.measuring import Asked, Measurement, Measuring, pooled
 from maxcode.train.prompts import Chat, Compact
 from maxcode.train.rewards import Shaped
-from maxcode.types import Action, Evaluation, Interval, Outcome, Problem, Program, ProgramSpec
 
 KERNEL = "void f(int n, double *a) { for (int i = 0; i < n; i++) a[i] *= 2.0; }\n"
 RESTRICT = KERNEL.replace("double *a", "double *restrict a")

@@ -8,10 +8,11 @@ from pathlib import Path
 import anyio
 import pytest
 
-from maxcode.evaluate.build import Builder
-from maxcode.evaluate.program import ProgramEvaluator
-from maxcode.evaluate.sandbox import Sandbox
+from maxcode.core.types import Action, Problem
+from maxcode.evaluate.ladder.build import Builder
+from maxcode.evaluate.program.evaluator import ProgramEvaluator
 from maxcode.problems import load
+from maxcode.sandbox.sandbox import Sandbox
 from maxcode.train import pipeline
 from maxcode.train.advantages import Advantage
 from maxcode.train.diversity import Diversity, Progress
@@ -19,7 +20,6 @@ from maxcode.train.judge import Judge, Rules
 from maxcode.train.measuring import TRAINING_RULE, Measuring
 from maxcode.train.prompts import Compact
 from maxcode.train.rewards import Shaped
-from maxcode.types import Action, Problem
 
 DEMO = Path(pipeline.__file__).parent / "demo" / "gemm"
 FASTER = """#include "gemm.h"

@@ -3,26 +3,23 @@
 from __future__ import annotations
 
 import json
-import sys
 from collections.abc import Callable
 from pathlib import Path
 
 import pytest
 
+from maxcode.code.techniques import used
+from maxcode.core.types import Interval, Outcome
 from maxcode.errors import InputError, MachineError, RecordError
 from maxcode.problems import load
 from maxcode.search.archive import Archive, Kept
 from maxcode.search.stages import USUAL, read_stages
-from maxcode.techniques import used
 from maxcode.train import corpus as kernels
 from maxcode.train.assess import AnswerLine, Assessment, figures, stages_to_ask
 from maxcode.train.config import CorpusTable, read_config
 from maxcode.train.pipeline import Note, run
 from maxcode.train.prompts import plain_layout
-from maxcode.types import Interval, Outcome
-
-sys.path.insert(0, str(Path(__file__).parent))
-from toy_run import DEMO, Died, Rated, TableBench, toy
+from tests.support.toy_run import DEMO, Died, Rated, TableBench, toy
 
 pytestmark = pytest.mark.filterwarnings("ignore::FutureWarning", "ignore::DeprecationWarning")
 

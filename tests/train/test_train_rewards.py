@@ -8,9 +8,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from maxcode.core.types import Evaluation, Interval, Outcome
 from maxcode.testing import exact_timing
 from maxcode.train.rewards import REWARDS, Gated, Paper, Shaped, TrainingReward, rate
-from maxcode.types import Evaluation, Interval, Outcome
 
 SPECIAL = (Outcome.CORRECT, Outcome.UNVERIFIED, Outcome.QUARANTINED)
 FAILURES = [outcome for outcome in Outcome if outcome not in SPECIAL]

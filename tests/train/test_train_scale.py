@@ -8,6 +8,7 @@ from typing import Any
 
 import pytest
 
+from maxcode.core.types import Problem
 from maxcode.problems import load
 from maxcode.testing import Table
 from maxcode.train.config import Scratch, TrainConfig, read_config
@@ -15,7 +16,6 @@ from maxcode.train.grpo import Learner, arguments, build_trainer, new_judge, tra
 from maxcode.train.judge import StepLine
 from maxcode.train.measuring import Measuring
 from maxcode.train.model import new_model, train_tokenizer
-from maxcode.types import Problem
 
 pytestmark = pytest.mark.filterwarnings("ignore::FutureWarning", "ignore::DeprecationWarning")
 

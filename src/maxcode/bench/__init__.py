@@ -10,14 +10,14 @@ from __future__ import annotations
 from maxcode.bench.ablation import Grid, ablated, pairs_of, parted
 from maxcode.bench.cells import Cell, cells
 from maxcode.bench.curves import Curve, curves
+from maxcode.bench.eta import Pace
 from maxcode.bench.figures import SUITES, Column, figures
 from maxcode.bench.folder import Planned, claim, planned, read_bench
-from maxcode.bench.pace import Pace
+from maxcode.bench.format import as_csv, as_json, as_text
 from maxcode.bench.page import BenchView, write_bench_report
 from maxcode.bench.pool import Pool
 from maxcode.bench.rows import Cost, Row, finished, read_row
 from maxcode.bench.runner import Bench, Done, Event, Failed, RunOne, Runs, Started, bench
-from maxcode.bench.shown import as_csv, as_json, as_text
 from maxcode.bench.table import Asked, Contrast, Summary, Table, table
 from maxcode.bench.trace import AXES, Axis, Trace
 

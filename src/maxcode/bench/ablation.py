@@ -9,8 +9,8 @@ from collections.abc import Sequence
 from itertools import combinations
 from typing import Literal
 
-from maxcode import methods
 from maxcode.observe import PARTS
+from maxcode.search import methods
 
 Grid = Literal["observe", "each"]
 

@@ -18,7 +18,7 @@ from maxcode.bench.figures import GEOMETRIC
 from maxcode.bench.resampling import Block, Point, complete, drawn_averages, interval_of
 from maxcode.bench.rows import Row
 from maxcode.bench.trace import Axis, Steps, best_at
-from maxcode.types import Interval
+from maxcode.core.types import Interval
 
 DRAWS, LEAST_DRAWS = 2000, 500  # fewer for many problems, whose averages vary less from draw to draw
 MOST_POINTS = 48

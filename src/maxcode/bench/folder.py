@@ -16,7 +16,7 @@ import tomli_w
 from maxcode.bench.cells import Cell, cells
 from maxcode.bench.rows import finished
 from maxcode.bench.runner import Bench
-from maxcode.budget import Budget, budget_of
+from maxcode.core.budget import Budget, budget_of
 from maxcode.errors import InputError, RecordError
 
 HEADER = "bench.toml"

@@ -9,7 +9,7 @@ from typing import final
 
 from maxcode.bench.figures import SUITES
 from maxcode.bench.rows import Row
-from maxcode.budget import Budget, Unit
+from maxcode.core.budget import Budget, Unit
 
 EQUAL = 0.95  # a share of what others used that is no less: what was under way when a budget was used is finished
 OVER = 1.5  # times a budget of seconds that is no longer "a candidate more"

@@ -19,15 +19,15 @@ from maxcode.bench.cells import Cell
 from maxcode.bench.curves import Curve
 from maxcode.bench.figures import SUITES
 from maxcode.bench.folder import Planned
+from maxcode.bench.format import as_lines
 from maxcode.bench.rows import Cost, Row
 from maxcode.bench.runner import Bench
-from maxcode.bench.shown import as_lines
 from maxcode.bench.table import Table
-from maxcode.report.charts import courses
-from maxcode.report.facts import duration, show
-from maxcode.report.html import Html, details, element, join, paragraphs, scrolled, table
-from maxcode.report.html import Row as Line
-from maxcode.report.page import NAME, Part, laid_out, save
+from maxcode.run.report.charts import courses
+from maxcode.run.report.facts import duration, show
+from maxcode.run.report.html import Html, details, element, join, paragraphs, scrolled, table
+from maxcode.run.report.html import Row as Line
+from maxcode.run.report.page import NAME, Part, laid_out, save
 
 MOST_OPEN = 200  # runs that are named where they are not finished
 MOST_CELLS = 4_000  # of the map of problems; a page of more would grow past 2 MB

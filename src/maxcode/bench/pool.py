@@ -21,7 +21,7 @@ from typing import Any, Protocol, Self, TypeAlias, final
 from maxcode.bench.cells import Cell
 from maxcode.bench.rows import Row
 from maxcode.errors import Interrupted, MachineError, MaxcodeError, UnsafeError
-from maxcode.record import Evaluated, Line
+from maxcode.run.record import Evaluated, Line
 
 _PR_SET_PDEATHSIG = 1
 _EVALUATED = "evaluated"

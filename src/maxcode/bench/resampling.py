@@ -14,8 +14,8 @@ from typing import TypeAlias
 
 from maxcode.bench.figures import Figure
 from maxcode.bench.rows import Row
-from maxcode.stats import all_resamples, cluster_draws, percentiles, random_resamples
-from maxcode.types import Interval
+from maxcode.core.stats import all_resamples, cluster_draws, percentiles, random_resamples
+from maxcode.core.types import Interval
 
 MOST_RESAMPLES = 64  # of the seeds of one problem
 

@@ -17,11 +17,11 @@ import msgspec
 from maxcode.bench.ablation import parted
 from maxcode.bench.cells import Cell
 from maxcode.bench.trace import Trace, are_exchangeable, powers_of_two, trace_of, tried_in
-from maxcode.budget import MANY
+from maxcode.core.budget import MANY
+from maxcode.core.stats import expected_best
+from maxcode.core.types import Interval
 from maxcode.errors import InputError, RecordError
-from maxcode.record import HEADER
-from maxcode.stats import expected_best
-from maxcode.types import Interval
+from maxcode.run.record import HEADER
 
 RESULT = "result.json"
 

@@ -14,7 +14,7 @@ from dataclasses import dataclass
 from typing import Protocol, Self, final
 
 from maxcode.bench.cells import Cell
-from maxcode.bench.pace import Pace
+from maxcode.bench.eta import Pace
 from maxcode.bench.rows import Row
 from maxcode.errors import Interrupted, MaxcodeError, UnsafeError
 

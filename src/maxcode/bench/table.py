@@ -31,9 +31,9 @@ from maxcode.bench.figures import GEOMETRIC, Column, Figure, Standing, figures
 from maxcode.bench.notes import Noted, notes_on
 from maxcode.bench.resampling import Block, Point, complete, drawn_averages, interval_of
 from maxcode.bench.rows import Cost, Row
-from maxcode.budget import Budget
-from maxcode.stats import holm, mean_interval, mean_ranks, sign_flip_p
-from maxcode.types import Interval
+from maxcode.core.budget import Budget
+from maxcode.core.stats import holm, mean_interval, mean_ranks, sign_flip_p
+from maxcode.core.types import Interval
 
 DRAWS = 2000
 FLIPS = 10_000

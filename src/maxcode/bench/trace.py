@@ -18,9 +18,9 @@ from itertools import accumulate
 from pathlib import Path
 from typing import Literal, TypeAlias, final
 
+from maxcode.core.types import Evaluation, Outcome, StateId, Timing, Usage
 from maxcode.errors import RecordError
-from maxcode.record import EVENTS, Batch, Evaluated, Proposed, Settled, Stopwatch, read_events
-from maxcode.types import Evaluation, Outcome, StateId, Timing, Usage
+from maxcode.run.record import EVENTS, Batch, Evaluated, Proposed, Settled, Stopwatch, read_events
 
 Axis = Literal["candidates", "depth", "tokens", "seconds", "dollars"]
 AXES: tuple[Axis, ...] = ("candidates", "depth", "tokens", "seconds", "dollars")

@@ -22,11 +22,11 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Literal, final
 
+from maxcode.core.stats import RaceRule, interval_of
+from maxcode.core.types import Interval, Program, Timing
 from maxcode.errors import InputError
-from maxcode.evaluate.machine import BUSY, BUSY_NOTE, BUSY_STAMP
-from maxcode.report.run import RunView, read_run
-from maxcode.stats import RaceRule, interval_of
-from maxcode.types import Interval, Program, Timing
+from maxcode.evaluate.machine.machine import BUSY, BUSY_NOTE, BUSY_STAMP
+from maxcode.run.report.run import RunView, read_run
 
 EACH = 0.975
 MARGIN = RaceRule().margin  # of counts of instructions, which no session changes

@@ -17,7 +17,6 @@ from click.core import ParameterSource
 
 from maxcode import bench as room
 from maxcode.bench import Asked, Bench, Cell, Done, Event, Failed, Planned, Started
-from maxcode.budget import Budget
 from maxcode.cli.bench_plan import Plan, Wanted, columns_of, plan_of
 from maxcode.cli.common import (
     as_json,
@@ -30,10 +29,11 @@ from maxcode.cli.common import (
     value_options,
 )
 from maxcode.cli.display import Display
+from maxcode.core.budget import Budget
 from maxcode.errors import InputError, Interrupted
-from maxcode.evaluate.tiers import refuse_unsafe
-from maxcode.record import Evaluated, Line
-from maxcode.where import where
+from maxcode.evaluate.target import where
+from maxcode.run.record import Evaluated, Line
+from maxcode.sandbox.tiers import refuse_unsafe
 
 SUMMARY = "bench.json"
 _OF_THE_TABLE = frozenset({"table_only", "out", "figures", "csv_", "json_"})

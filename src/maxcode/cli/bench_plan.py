@@ -10,17 +10,18 @@ from typing import final
 import click
 
 from maxcode import bench as room
-from maxcode import guided, methods
 from maxcode.bench import Cell, Planned, Row
-from maxcode.budget import Budget
+from maxcode.core.budget import Budget
 from maxcode.errors import InputError, Interrupted
-from maxcode.evaluate.lanes import share_builds
+from maxcode.evaluate.target import Where
 from maxcode.problems import Source, digest, expanded
-from maxcode.record import Line
-from maxcode.request import Request, of_source
-from maxcode.run import completed, optimize_source
-from maxcode.value import digest as digest_of
-from maxcode.where import Where
+from maxcode.run.job import completed, optimize_source
+from maxcode.run.record import Line
+from maxcode.run.request import Request, of_source
+from maxcode.sandbox.lanes import share_builds
+from maxcode.search import methods
+from maxcode.search import value_guided as guided
+from maxcode.search.value import digest as digest_of
 
 
 @final

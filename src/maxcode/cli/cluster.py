@@ -10,15 +10,15 @@ from collections.abc import Awaitable, Callable
 
 import click
 
-from maxcode.cluster import keys
-from maxcode.cluster.cores import parsed, shown, usable
-from maxcode.cluster.dask_nodes import LOOPBACK, NodePlan
-from maxcode.cluster.dask_nodes import node as be_node
-from maxcode.cluster.dask_nodes import scheduler as start_scheduler
-from maxcode.cluster.on_dask import require_dask
-from maxcode.cluster.site import parsed_address
-from maxcode.cluster.site import script as script_of
 from maxcode.errors import InputError
+from maxcode.evaluate.cluster import keys
+from maxcode.evaluate.cluster.cores import parsed, shown, usable
+from maxcode.evaluate.cluster.dask_nodes import LOOPBACK, NodePlan
+from maxcode.evaluate.cluster.dask_nodes import node as be_node
+from maxcode.evaluate.cluster.dask_nodes import scheduler as start_scheduler
+from maxcode.evaluate.cluster.on_dask import require_dask
+from maxcode.evaluate.cluster.site import parsed_address
+from maxcode.evaluate.cluster.site import script as script_of
 
 
 @click.group()

@@ -10,16 +10,16 @@ from typing import Any, TypeVar, get_args
 
 import click
 
-from maxcode.budget import Budget, Caps, budget_of
-from maxcode.cluster import SlotUse
-from maxcode.completion import Answer
-from maxcode.config import model_settings
+from maxcode.core.budget import Budget, Caps, budget_of
+from maxcode.core.types import Clock
 from maxcode.errors import InputError
-from maxcode.evaluate.tiers import TIERS, UNSAFE, VARIABLE
-from maxcode.model.connect import Provider
-from maxcode.request import Request
-from maxcode.types import Clock
-from maxcode.verdict import Paid, Speedup, Verdict
+from maxcode.evaluate.cluster import SlotUse
+from maxcode.llm.clients.connect import Provider
+from maxcode.llm.completion import Answer
+from maxcode.run.names import model_settings
+from maxcode.run.request import Request
+from maxcode.run.result_json import Paid, Speedup, Verdict
+from maxcode.sandbox.tiers import TIERS, UNSAFE, VARIABLE
 
 Command = TypeVar("Command", bound=Callable[..., Any])
 

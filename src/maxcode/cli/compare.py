@@ -12,15 +12,15 @@ import click
 import msgspec
 
 from maxcode.bench import as_text
+from maxcode.bench.compare import Ground, raced
 from maxcode.bench.folder import HEADER as BENCH
 from maxcode.bench.table import Table
 from maxcode.bench.versus import Difference, Entrant, Word, differences, entrant, same_original, versus
 from maxcode.bench.versus_benches import versus_benches
 from maxcode.cli.common import as_json, overrides, problem_options, sandbox_options
 from maxcode.cli.display import Display
-from maxcode.compare import Ground, raced
+from maxcode.core.types import Interval
 from maxcode.errors import InputError
-from maxcode.types import Interval
 
 Told = dict[str, Any]
 

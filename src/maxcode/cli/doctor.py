@@ -9,10 +9,10 @@ import anyio
 import click
 
 from maxcode.cli.common import as_json, sandbox_options
+from maxcode.core.stats import half_width
 from maxcode.errors import UnsafeError
-from maxcode.evaluate.checkup import Checkup, checkup
-from maxcode.evaluate.machine import BUSY
-from maxcode.stats import half_width
+from maxcode.evaluate.doctor import Checkup, checkup
+from maxcode.evaluate.machine.machine import BUSY
 
 
 @click.command()

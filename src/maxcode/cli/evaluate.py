@@ -8,9 +8,9 @@ from typing import Any
 import click
 
 from maxcode.cli.common import as_json, cluster_options, overrides, problem_options, sandbox_options, show
-from maxcode.request import Request
-from maxcode.run import evaluate_source
-from maxcode.types import Outcome
+from maxcode.core.types import Outcome
+from maxcode.run.job import evaluate_source
+from maxcode.run.request import Request
 
 UNVERIFIED_STATUS = 4  # it was compiled at most, and never ran: not the job that was asked for
 

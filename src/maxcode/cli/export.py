@@ -8,8 +8,8 @@ from pathlib import Path
 
 import click
 
+from maxcode.bench.export import Exported, export_kernelbench
 from maxcode.cli.common import as_json
-from maxcode.export import Exported, export_kernelbench
 
 
 @click.group()

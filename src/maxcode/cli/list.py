@@ -7,17 +7,18 @@ from pathlib import Path
 
 import click
 
-from maxcode import guided, methods
 from maxcode.cli.common import as_json
-from maxcode.config import CRITICS, POLICIES
+from maxcode.code.languages import LANGUAGES
+from maxcode.code.techniques import TECHNIQUES, describe
 from maxcode.errors import InputError
-from maxcode.languages import LANGUAGES
 from maxcode.observe import PARTS
-from maxcode.policy.kernels import STEPS
-from maxcode.policy.modules import MODULE_RULES
-from maxcode.policy.rewriter import RULES
-from maxcode.run import counted
-from maxcode.techniques import TECHNIQUES, describe
+from maxcode.policy.rules.kernels import STEPS
+from maxcode.policy.rules.modules import MODULE_RULES
+from maxcode.policy.rules.rewriter import RULES
+from maxcode.run.job import counted
+from maxcode.run.names import CRITICS, POLICIES
+from maxcode.search import methods
+from maxcode.search import value_guided as guided
 
 KINDS = ("methods", "parts", "policies", "critics", "rules", "steps", "modules", "techniques", "languages")
 

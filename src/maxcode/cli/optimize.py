@@ -21,9 +21,9 @@ from maxcode.cli.common import (
     value_options,
 )
 from maxcode.cli.progress import Progress
-from maxcode.cluster.site import script
 from maxcode.errors import BoundaryError, Interrupted
-from maxcode.run import first_prompt, optimize_source
+from maxcode.evaluate.cluster.site import script
+from maxcode.run.job import first_prompt, optimize_source
 
 
 @click.command()

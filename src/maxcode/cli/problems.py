@@ -12,8 +12,8 @@ import click
 from maxcode.cli.common import as_json
 from maxcode.evaluate.module.shrink import LIMIT_MB
 from maxcode.problems import Surveyed, survey
-from maxcode.problems.shapes import as_toml
-from maxcode.shapes import Row, shrink_sources
+from maxcode.problems.shape_tables import as_toml
+from maxcode.problems.small_shapes import Row, shrink_sources
 
 
 @click.group()

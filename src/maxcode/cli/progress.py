@@ -6,11 +6,11 @@ import time
 from collections import Counter
 from types import TracebackType
 
-from maxcode.budget import MANY
 from maxcode.cli.display import Display
-from maxcode.evaluate.prepare import Admitted
-from maxcode.record import Batch, Evaluated, Line, Proposed, Settled
-from maxcode.types import Evaluation, Interval, Usage
+from maxcode.core.budget import MANY
+from maxcode.core.types import Evaluation, Interval, Usage
+from maxcode.evaluate.ladder.prepare import Admitted
+from maxcode.run.record import Batch, Evaluated, Line, Proposed, Settled
 
 
 class Progress:

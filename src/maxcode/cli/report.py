@@ -12,9 +12,9 @@ from maxcode import bench as room
 from maxcode.bench.folder import HEADER
 from maxcode.cli.bench import Told
 from maxcode.cli.common import as_json
+from maxcode.core.types import StateId
 from maxcode.errors import InputError
-from maxcode.report import write_candidate, write_report
-from maxcode.types import StateId
+from maxcode.run.report import write_candidate, write_report
 
 
 @click.command()

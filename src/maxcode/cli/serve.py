@@ -13,11 +13,11 @@ from typing import Any
 import click
 
 from maxcode.cli.common import as_json
+from maxcode.code.languages import language_of
+from maxcode.code.source import fenced
 from maxcode.errors import InputError
-from maxcode.languages import language_of
 from maxcode.serve import Serving, faults, serving
 from maxcode.serve.answer import MODELS
-from maxcode.source import fenced
 
 _LOOPBACK = ("127.0.0.1", "localhost")
 

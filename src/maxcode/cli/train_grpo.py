@@ -15,10 +15,10 @@ import msgspec
 
 from maxcode.cli.common import as_json, sandbox_options
 from maxcode.cli.display import Display
+from maxcode.core.types import Interval
 from maxcode.train.config import read_config
 from maxcode.train.grpo import require_train
 from maxcode.train.pipeline import Note, Result, bench_of, run
-from maxcode.types import Interval
 
 PLAIN_EVERY_S = 20.0  # between lines where there is no terminal
 _BAR = 24

@@ -9,11 +9,11 @@ import click
 
 from maxcode.cli.common import as_json
 from maxcode.cli.display import Display
+from maxcode.search.value import PRESETS, QUANTILE, RELATIVE, SMALL
 from maxcode.train.to_go import Trained, Training, train_to_go
 from maxcode.train.to_go.evaluation import table
 from maxcode.train.to_go.fitting import MODELS
 from maxcode.train.to_go.pairs import Target
-from maxcode.value import PRESETS, QUANTILE, RELATIVE, SMALL
 
 
 @click.command("to-go")

@@ -7,8 +7,8 @@ from pathlib import Path
 
 import click
 
-from maxcode.certificate import Repeated, printable, repeat
 from maxcode.cli.common import as_json, sandbox_options
+from maxcode.run.certificate import Repeated, printable, repeat
 
 
 @click.command()

@@ -4,14 +4,14 @@ from __future__ import annotations
 
 from typing import Protocol
 
+from maxcode.core.roles import Evaluator, Referee
+from maxcode.core.types import Action, Evaluation, Problem
 from maxcode.errors import UnsafeError
+from maxcode.evaluate.ladder.prepare import Admitted
 from maxcode.evaluate.module.evaluator import ModuleEvaluator
-from maxcode.evaluate.prepare import Admitted
-from maxcode.evaluate.program import open_evaluator
-from maxcode.evaluate.sandbox import Sandbox
-from maxcode.evaluate.selftest import require_safe
-from maxcode.roles import Evaluator, Referee
-from maxcode.types import Action, Evaluation, Problem
+from maxcode.evaluate.program.evaluator import open_evaluator
+from maxcode.sandbox.sandbox import Sandbox
+from maxcode.sandbox.selftest import require_safe
 
 
 class Harness(Evaluator, Referee, Protocol):

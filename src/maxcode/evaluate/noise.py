@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from maxcode.evaluate.build import Builder
-from maxcode.evaluate.lanes import timing_lane
-from maxcode.evaluate.prepare import Input
-from maxcode.evaluate.racing import Entry, Field, Track
-from maxcode.evaluate.sandbox import Blob, Sandbox
-from maxcode.languages import language
-from maxcode.stats import median_interval
-from maxcode.types import Interval, Problem, Program, ProgramSpec
+from maxcode.code.languages import language
+from maxcode.core.stats import median_interval
+from maxcode.core.types import Interval, Problem, Program, ProgramSpec
+from maxcode.evaluate.ladder.build import Builder
+from maxcode.evaluate.ladder.prepare import Input
+from maxcode.evaluate.ladder.race import Entry, Field, Track
+from maxcode.sandbox.lanes import timing_lane
+from maxcode.sandbox.sandbox import Blob, Sandbox
 
 PAIRS = 15
 _SPIN = """#include <stdio.h>

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
+from maxcode.code.techniques import describe
+from maxcode.core.history import Reached
+from maxcode.core.types import GOALS, Checker, FunctionSpec, Machine, ModuleSpec, Problem, ProgramSpec, Section, State
 from maxcode.observe.part import Part, listing
-from maxcode.reached import Reached
-from maxcode.techniques import describe
-from maxcode.types import GOALS, Checker, FunctionSpec, Machine, ModuleSpec, Problem, ProgramSpec, Section, State
 
 _PROGRAM = "Make this program faster. It must give the same output for every input."
 _MODULE = (

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from itertools import chain, islice
 
-from maxcode.feedback import result_line
+from maxcode.core.history import Reached
+from maxcode.core.types import Section, State
+from maxcode.observe.feedback import result_line
 from maxcode.observe.part import Part, harmless, listing, notes
-from maxcode.reached import Reached
-from maxcode.types import Section, State
 
 
 def best(program_shown: bool = False) -> Part:

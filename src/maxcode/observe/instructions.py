@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from maxcode.prompts import template
-from maxcode.reached import Reached
-from maxcode.types import Outcome, State
+from maxcode.core.history import Reached
+from maxcode.core.types import Outcome, State
+from maxcode.llm.prompts import template
 
 _BY_OUTCOME = {
     Outcome.UNPARSED: "task_unread",

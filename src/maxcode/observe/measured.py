@@ -9,11 +9,11 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Callable, Mapping
 
-from maxcode.feedback import feedback_lines, machine_lines
+from maxcode.code.source import fenced
+from maxcode.core.history import Reached
+from maxcode.core.types import CaseResult, Evaluation, Hotspot, Outcome, Section, State
+from maxcode.observe.feedback import feedback_lines, machine_lines
 from maxcode.observe.part import Part, harmless, shown_evaluation
-from maxcode.reached import Reached
-from maxcode.source import fenced
-from maxcode.types import CaseResult, Evaluation, Hotspot, Outcome, Section, State
 
 _SHARE_SHOWN = 0.01
 _TEXT_SHOWN = 120  # characters of a source line

@@ -5,10 +5,10 @@ from __future__ import annotations
 import re
 from collections.abc import Callable
 
-from maxcode.reached import Reached
-from maxcode.roles import Observe
-from maxcode.source import fenced, prose
-from maxcode.types import Evaluation, Program, Section, State
+from maxcode.code.source import fenced, prose
+from maxcode.core.history import Reached
+from maxcode.core.roles import Observe
+from maxcode.core.types import Evaluation, Program, Section, State
 
 Part = Callable[[State, Reached], Section | None]
 

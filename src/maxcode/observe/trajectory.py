@@ -14,10 +14,10 @@ from functools import partial
 from itertools import accumulate, chain, islice
 from typing import Literal, final
 
-from maxcode.feedback import feedback_lines, result_line
+from maxcode.core.history import Reached
+from maxcode.core.types import Outcome, Section, State, StateId
+from maxcode.observe.feedback import feedback_lines, result_line
 from maxcode.observe.part import Part, harmless, notes, tokens
-from maxcode.reached import Reached
-from maxcode.types import Outcome, Section, State, StateId
 
 Critiques = Literal["all", "earlier", "none"]
 

@@ -12,11 +12,11 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import final
 
-from maxcode.completion import Answer, Unread, read
+from maxcode.core.types import Action, Observation, Problem
 from maxcode.errors import InputError
-from maxcode.model import Completion, Message, Model, Request
-from maxcode.prompts import template
-from maxcode.types import Action, Observation, Problem
+from maxcode.llm.clients import Completion, Message, Model, Request
+from maxcode.llm.completion import Answer, Unread, read
+from maxcode.llm.prompts import template
 
 _LANGUAGES = ("cpp", "c", "python")  # those with a template of their own
 _CLOCKS = {

@@ -11,9 +11,9 @@ import hashlib
 from dataclasses import dataclass, replace
 from typing import final
 
+from maxcode.core.roles import Foresight, Policy
+from maxcode.core.types import Action, Drawn, Observation, Usage
 from maxcode.errors import InputError
-from maxcode.roles import Foresight, Policy
-from maxcode.types import Action, Drawn, Observation, Usage
 
 
 @final

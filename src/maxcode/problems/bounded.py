@@ -9,8 +9,8 @@ from __future__ import annotations
 import platform
 import re
 
+from maxcode.code.languages import Language
 from maxcode.errors import InputError
-from maxcode.languages import Language
 from maxcode.problems.description import Description
 
 MARCH = "-march=x86-64-v3"

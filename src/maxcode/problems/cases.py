@@ -14,8 +14,8 @@ from fnmatch import fnmatchcase
 from pathlib import Path, PurePosixPath
 from typing import final
 
+from maxcode.core.types import Case
 from maxcode.errors import InputError
-from maxcode.types import Case
 
 SCHEMES = "NAME.in with NAME.out or NAME.ans, or input.K.txt with output.K.txt"
 _NUMBERED = re.compile(r"(input|output)\.(.+)\.txt")

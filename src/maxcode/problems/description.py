@@ -27,10 +27,10 @@ from typing import Any, Literal, final, get_args, get_type_hints
 
 import msgspec
 
+from maxcode.code.techniques import TECHNIQUES
+from maxcode.core.types import Checker, Clock, Limits
 from maxcode.errors import InputError, unknown
 from maxcode.problems.function import FunctionTable
-from maxcode.techniques import TECHNIQUES
-from maxcode.types import Checker, Clock, Limits
 
 DESCRIPTION = "problem.toml"
 GENERATED = 4  # inputs made when a generator is given without a number

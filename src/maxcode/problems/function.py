@@ -24,9 +24,9 @@ from pathlib import Path
 from types import MappingProxyType
 from typing import Literal, cast, final
 
-from maxcode.arithmetic import value_of
+from maxcode.code.expressions import value_of
+from maxcode.core.types import Argument, FunctionSpec
 from maxcode.errors import InputError
-from maxcode.types import Argument, FunctionSpec
 
 _ARGUMENT = re.compile(r"(?:(const|inout|scratch) +)?(double|float|int|long) +([A-Za-z_]\w*)(?:\[([^\[\]]+)\])?")
 _ACCESS: dict[str | None, Literal["in", "out", "inout", "scratch"]] = {

@@ -8,8 +8,8 @@ import json
 from collections.abc import Iterator
 from pathlib import Path
 
+from maxcode.core.types import Case, Problem
 from maxcode.errors import InputError
-from maxcode.types import Case, Problem
 
 
 def digest(problem: Problem) -> str:

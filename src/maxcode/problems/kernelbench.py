@@ -19,9 +19,9 @@ from typing import final
 
 import msgspec
 
+from maxcode.core.types import Program
 from maxcode.errors import InputError
 from maxcode.problems.suite import Given, Listing, Origin, Source, sha256
-from maxcode.types import Program
 
 KERNELBENCH = "kernelbench"
 PREFIX = KERNELBENCH + ":"

@@ -14,8 +14,9 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path, PurePosixPath
 from typing import Any, final
 
+from maxcode.code.languages import Language, language, language_of
+from maxcode.core.types import Case, Checker, Clock, ModuleSpec, Problem, Program, ProgramSpec
 from maxcode.errors import InputError
-from maxcode.languages import Language, language, language_of
 from maxcode.problems.bounded import bounded
 from maxcode.problems.cases import Split, find_cases, split
 from maxcode.problems.description import DESCRIPTION, GENERATED, Description, describe, merged, read_table
@@ -24,7 +25,6 @@ from maxcode.problems.kernelbench import is_contract
 from maxcode.problems.mixture import is_mixture
 from maxcode.problems.suite import Given, Origin
 from maxcode.problems.suites import given, is_named
-from maxcode.types import Case, Checker, Clock, ModuleSpec, Problem, Program, ProgramSpec
 
 _SCRIPT = re.compile(r"[^-{].*\.(py|sh|pl|rb|js|lua|awk)")
 

@@ -20,11 +20,11 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import final
 
+from maxcode.core.types import Case, Program
 from maxcode.errors import InputError, unknown
 from maxcode.problems.cases import natural
 from maxcode.problems.pie_rows import LANGUAGES, Entry, entries
 from maxcode.problems.suite import Given, LeftOut, Listing, Origin, Source, folder_of, sha256
-from maxcode.types import Case, Program
 
 PIE = "pie"
 PREFIX = PIE + ":"

@@ -22,13 +22,13 @@ from typing import Any, final
 
 import msgspec
 
-from maxcode.arithmetic import value_of
+from maxcode.code.expressions import value_of
+from maxcode.core.types import Program
 from maxcode.errors import InputError, unknown
 from maxcode.problems.cases import natural
 from maxcode.problems.description import read_table
 from maxcode.problems.polybench_text import Header, Kernel, read_header, read_kernel
 from maxcode.problems.suite import Given, LeftOut, Listing, Origin, Source, folder_of, sha256
-from maxcode.types import Program
 
 POLYBENCH = "polybench"
 PREFIX = POLYBENCH + ":"

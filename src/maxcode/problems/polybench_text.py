@@ -17,8 +17,8 @@ from typing import final
 
 from tree_sitter import Node
 
+from maxcode.code.source import Token, decode, encode, parse, text_of, tokens, walk
 from maxcode.errors import InputError
-from maxcode.source import Token, decode, encode, parse, text_of, tokens, walk
 
 _SIZES = re.compile(r"#\s*ifdef\s+(\w+)_DATASET\b(.*?)#\s*endif", re.DOTALL)
 _DEFINED = re.compile(r"#\s*define\s+(\w+)\s+(\d+)\b")

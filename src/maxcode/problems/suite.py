@@ -14,8 +14,8 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Protocol, final
 
+from maxcode.core.types import Case, Program
 from maxcode.errors import InputError
-from maxcode.types import Case, Program
 
 
 @final
@@ -63,7 +63,7 @@ class Given:
 @dataclass(frozen=True, slots=True)
 class Source:
     """A problem to load: a path or a name, with the keys of problem.toml that its entry in a suite.toml gives it.
-    ``shapes`` as in ``maxcode.shapes``; ``tags`` are the user's own words, for `maxcode problems list`."""
+    ``shapes`` as in ``problems.small_shapes``; ``tags`` are the user's own words, for `maxcode problems list`."""
 
     path: Path
     options: Mapping[str, Any] = field(default_factory=dict)

@@ -15,8 +15,8 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TypeVar, final
 
-from maxcode.techniques import TECHNIQUES, used
-from maxcode.types import Problem, Program
+from maxcode.code.techniques import TECHNIQUES, used
+from maxcode.core.types import Problem, Program
 
 Cell = tuple[str, ...]
 T = TypeVar("T")

@@ -11,9 +11,9 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import final
 
-from maxcode.reached import Reached
+from maxcode.core.history import Reached
+from maxcode.core.types import Outcome, State
 from maxcode.search.ranking import By, rank
-from maxcode.types import Outcome, State
 
 
 @final

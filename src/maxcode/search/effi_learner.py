@@ -13,8 +13,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import final
 
-from maxcode.reached import Reached
-from maxcode.types import Outcome, State
+from maxcode.core.history import Reached
+from maxcode.core.types import Outcome, State
 
 
 @final

@@ -13,11 +13,11 @@ from dataclasses import dataclass, replace
 from itertools import groupby
 from typing import final
 
-from maxcode import techniques
-from maxcode.reached import Reached
+from maxcode.code import techniques
+from maxcode.core.history import Reached
+from maxcode.core.types import Outcome, Program, State
 from maxcode.search.archive import draw, open_to
 from maxcode.search.stages import Stages, Standing, Visit
-from maxcode.types import Outcome, Program, State
 
 
 @final

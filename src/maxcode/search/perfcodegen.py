@@ -15,8 +15,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Literal, final
 
-from maxcode.reached import Reached
-from maxcode.types import Outcome, State
+from maxcode.core.history import Reached
+from maxcode.core.types import Outcome, State
 
 Phase = Literal["base", "correctness", "faster", "slowest"]
 

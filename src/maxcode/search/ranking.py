@@ -8,8 +8,8 @@ from __future__ import annotations
 import math
 from typing import Literal
 
+from maxcode.core.types import State
 from maxcode.errors import InputError
-from maxcode.types import State
 
 By = Literal["reward", "value"]
 

@@ -10,8 +10,8 @@ from dataclasses import dataclass
 from itertools import islice
 from typing import final
 
-from maxcode.reached import Reached
-from maxcode.types import State
+from maxcode.core.history import Reached
+from maxcode.core.types import State
 
 
 @final

@@ -17,9 +17,9 @@ from typing import Any, final
 
 import msgspec
 
+from maxcode.code.techniques import TECHNIQUES
+from maxcode.core.types import Problem
 from maxcode.errors import InputError, unknown
-from maxcode.techniques import TECHNIQUES
-from maxcode.types import Problem
 
 
 @final

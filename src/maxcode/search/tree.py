@@ -12,9 +12,9 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import final
 
-from maxcode.reached import Reached
+from maxcode.core.history import Reached
+from maxcode.core.types import Outcome, State
 from maxcode.search.ranking import By, expected
-from maxcode.types import Outcome, State
 
 WIDENING = 2.0
 

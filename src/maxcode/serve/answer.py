@@ -7,15 +7,15 @@ from dataclasses import dataclass
 from hashlib import sha256
 from typing import final
 
-from maxcode.critique.answering import is_critic, rule_answer
-from maxcode.model import Message
-from maxcode.policy.kernels.policy import propose as transform
-from maxcode.policy.rewriter.policy import propose as rewrite
+from maxcode.code.source import fenced, prose
+from maxcode.core.types import Action, Observation
+from maxcode.llm.clients import Message
+from maxcode.observe.critique.answering import is_critic, rule_answer
+from maxcode.policy.rules.kernels.policy import propose as transform
+from maxcode.policy.rules.rewriter.policy import propose as rewrite
 from maxcode.serve.edits import edits
 from maxcode.serve.evolve import kept
 from maxcode.serve.prompt import Asked, read
-from maxcode.source import fenced, prose
-from maxcode.types import Action, Observation
 
 NO_PROGRAM = (
     "This model is made of rules and answers with a faster program only. No program was found in the prompt: put the "

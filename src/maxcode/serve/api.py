@@ -7,7 +7,7 @@ from typing import Any, Literal, Protocol, final
 
 import msgspec
 
-from maxcode.model import Message, Speaker
+from maxcode.llm.clients import Message, Speaker
 
 Ended = Literal["stop", "length"]
 PIECE = 200  # characters in one event of a stream

@@ -12,8 +12,8 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import final
 
-from maxcode.completion import read
-from maxcode.types import Program
+from maxcode.core.types import Program
+from maxcode.llm.completion import read
 
 SEARCH, DIVIDER, REPLACE = "<<<<<<< SEARCH", "=======", ">>>>>>> REPLACE"
 

@@ -6,7 +6,7 @@ from typing import Annotated, Any, final
 
 import msgspec
 
-from maxcode.model import Message
+from maxcode.llm.clients import Message
 from maxcode.serve.api import Call, Refusal, Reply, Turn, message, pieces, text_of, token_count
 
 _KINDS = {400: "invalid_request_error", 404: "not_found_error", 429: "rate_limit_error", 529: "overloaded_error"}

@@ -13,10 +13,10 @@ from dataclasses import dataclass
 from itertools import pairwise
 from typing import final
 
-from maxcode.languages import language as language_row
-from maxcode.model import Message
-from maxcode.source import fenced, fences, parse, tokens, walk
-from maxcode.types import Observation, Problem, Program, ProgramSpec, Section, State
+from maxcode.code.languages import language as language_row
+from maxcode.code.source import fenced, fences, parse, tokens, walk
+from maxcode.core.types import Observation, Problem, Program, ProgramSpec, Section, State
+from maxcode.llm.clients import Message
 
 TITLES = (
     "Problem",

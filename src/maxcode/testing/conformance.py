@@ -12,8 +12,8 @@ from typing import final
 import anyio
 import msgspec
 
-from maxcode.roles import Evaluator, Referee
-from maxcode.types import Action, Evaluation, Outcome, Problem, Program, State, Step
+from maxcode.core.roles import Evaluator, Referee
+from maxcode.core.types import Action, Evaluation, Outcome, Problem, Program, State, Step
 
 _encode = msgspec.json.encode
 

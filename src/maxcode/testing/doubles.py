@@ -11,8 +11,7 @@ from typing import final
 
 import anyio
 
-from maxcode.model import Completion, Request
-from maxcode.types import (
+from maxcode.core.types import (
     Action,
     CaseResult,
     Evaluation,
@@ -27,6 +26,7 @@ from maxcode.types import (
     Timing,
     Usage,
 )
+from maxcode.llm.clients import Completion, Request
 
 
 def toy_problem(text: str = "0", problem_id: str = "toy") -> Problem:

@@ -12,8 +12,9 @@ from typing import final
 
 import anyio
 
-from maxcode.cluster.engine import NodeLost, Place
-from maxcode.cluster.wire import (
+from maxcode.core.types import Action, Evaluation, Interval, Machine, Node, Outcome, Problem, Program, StateId
+from maxcode.evaluate.cluster.engine import NodeLost, Place
+from maxcode.evaluate.cluster.wire import (
     Admit,
     AnyAnswer,
     AnyOrder,
@@ -31,7 +32,6 @@ from maxcode.cluster.wire import (
     read_order,
 )
 from maxcode.testing.doubles import Table, exact_timing
-from maxcode.types import Action, Evaluation, Interval, Machine, Node, Outcome, Problem, Program, StateId
 
 MACHINE = Machine("table", "a table", 1, "", {"c": "none"}, "no program is run")
 

@@ -20,9 +20,9 @@ from dataclasses import dataclass, replace
 from itertools import groupby
 from typing import Literal, final
 
+from maxcode.core.types import Evaluation, Interval
 from maxcode.errors import InputError, unknown
 from maxcode.train.rewards import TrainingReward, rate
-from maxcode.types import Evaluation, Interval
 
 Scores = Sequence[float | None]
 Advantages = list[float | None]

@@ -18,10 +18,11 @@ from typing import Any, Protocol, final
 import anyio
 import msgspec
 
-from maxcode.roles import Evaluator
+from maxcode.code.source import fingerprint
+from maxcode.core.roles import Evaluator
+from maxcode.core.stats import bootstrap
+from maxcode.core.types import Action, Evaluation, Interval, Outcome, Problem
 from maxcode.search.stages import Stages
-from maxcode.source import fingerprint
-from maxcode.stats import bootstrap
 from maxcode.train.advantages import best_of
 from maxcode.train.config import TrainConfig
 from maxcode.train.grpo import Learner
@@ -29,7 +30,6 @@ from maxcode.train.lines import Lines
 from maxcode.train.measuring import Asked, Measuring
 from maxcode.train.prompts import Prompts
 from maxcode.train.rewards import rate
-from maxcode.types import Action, Evaluation, Interval, Outcome, Problem
 
 SHOWN = (8, 16)  # best of how many
 

@@ -20,16 +20,16 @@ from typing import final
 import anyio
 import msgspec
 
+from maxcode.code.source import fingerprint
+from maxcode.code.techniques import cell, used
+from maxcode.core.roles import Evaluator
+from maxcode.core.types import Action, Evaluation, Outcome, Problem, Program
 from maxcode.errors import MachineError
-from maxcode.policy.kernels import Allowed, chain
-from maxcode.roles import Evaluator
+from maxcode.policy.rules.kernels import Allowed, chain
 from maxcode.search.archive import Archive, Cell, Kept
-from maxcode.source import fingerprint
-from maxcode.techniques import cell, used
 from maxcode.train.config import CorpusTable
 from maxcode.train.prompts import ON_ONE_CORE, Compact, plain_layout
 from maxcode.train.rewards import rate
-from maxcode.types import Action, Evaluation, Outcome, Problem, Program
 
 EXTRA, SHOWN = 0.3, 0.5  # a technique beside those used; an earlier kernel in the prompt
 

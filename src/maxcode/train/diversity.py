@@ -20,11 +20,11 @@ from typing import final
 
 import msgspec
 
+from maxcode.code.techniques import cell
+from maxcode.core.types import Problem, Program
 from maxcode.errors import RecordError
 from maxcode.search.archive import Archive, Cell, Kept, draw, open_to
 from maxcode.search.stages import USUAL, Stage, Stages, Standing, Visit
-from maxcode.techniques import cell
-from maxcode.types import Problem, Program
 
 LAG = 1  # steps that a prompt is behind: the trainer has fetched the next batch before this one is scored
 FILE = "diversity.json"

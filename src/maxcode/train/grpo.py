@@ -25,6 +25,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, final
 
+from maxcode.core.types import Problem
 from maxcode.errors import InputError
 from maxcode.train.config import GrpoTable, TrainConfig
 from maxcode.train.diversity import FILE, Progress, archive_as_json
@@ -32,7 +33,6 @@ from maxcode.train.judge import Judge, Judged, Rules, StepLine
 from maxcode.train.measuring import Measuring
 from maxcode.train.prompts import Chat, Compact, Prompts
 from maxcode.train.rewards import REWARDS
-from maxcode.types import Problem
 
 if TYPE_CHECKING:
     from trl import GRPOTrainer

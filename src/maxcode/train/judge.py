@@ -17,14 +17,14 @@ from typing import Any, final
 import anyio
 import msgspec
 
-from maxcode.source import fingerprint
+from maxcode.code.source import fingerprint
+from maxcode.core.types import Action, Evaluation, Interval, Outcome, Program
 from maxcode.train.advantages import Advantage, Advantages, best_of, grouped, half_width, shrunk
 from maxcode.train.diversity import Answer, Progress, Row, coverage
 from maxcode.train.lines import Lines
 from maxcode.train.measuring import Asked, Batch, Measuring
 from maxcode.train.prompts import Prompts
 from maxcode.train.rewards import TrainingReward, is_scored, rate
-from maxcode.types import Action, Evaluation, Interval, Outcome, Program
 
 BEST_OF = 8
 FEW_UNIQUE, FALLING = 0.2, 0.2  # shares at which a step is marked: answers that differ; validity lost in five steps

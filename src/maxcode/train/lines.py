@@ -8,8 +8,8 @@ from typing import Generic, TypeVar
 
 import msgspec
 
+from maxcode.core.jsonl import append_line, open_lines
 from maxcode.errors import RecordError
-from maxcode.lines import append_line, open_lines
 
 L = TypeVar("L", bound=msgspec.Struct)
 

@@ -19,20 +19,20 @@ from typing import final
 import anyio
 import msgspec
 
-from maxcode.cluster import together
+from maxcode.code.source import fingerprint
+from maxcode.code.techniques import used
+from maxcode.core.roles import Evaluator
+from maxcode.core.stats import RaceRule, median_interval
+from maxcode.core.types import Action, Evaluation, Feedback, Problem, Program
 from maxcode.errors import BoundaryError
-from maxcode.evaluate.build import Builder
-from maxcode.evaluate.lanes import Ledger, accounted
-from maxcode.evaluate.program import ProgramEvaluator
-from maxcode.evaluate.sandbox import Sandbox
-from maxcode.evaluate.selftest import require_safe
-from maxcode.roles import Evaluator
-from maxcode.source import fingerprint
-from maxcode.stats import RaceRule, median_interval
-from maxcode.techniques import used
+from maxcode.evaluate.cluster import together
+from maxcode.evaluate.ladder.build import Builder
+from maxcode.evaluate.program.evaluator import ProgramEvaluator
+from maxcode.sandbox.lanes import Ledger, accounted
+from maxcode.sandbox.sandbox import Sandbox
+from maxcode.sandbox.selftest import require_safe
 from maxcode.train.lines import Lines
 from maxcode.train.rewards import is_scored, rate
-from maxcode.types import Action, Evaluation, Feedback, Problem, Program
 
 TRAINING_RULE = RaceRule(most=3)  # a policy learns from many rough rates, not from a few fine ones
 

@@ -7,17 +7,17 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import final
 
+from maxcode.core.types import Interval
 from maxcode.errors import InputError
-from maxcode.report.charts import Rates, rates
-from maxcode.report.elites import bar, in_words
-from maxcode.report.html import Html, Row, element, join, scrolled, table
-from maxcode.report.page import NAME, Part, laid_out
+from maxcode.run.report.charts import Rates, rates
+from maxcode.run.report.elites import bar, in_words
+from maxcode.run.report.html import Html, Row, element, join, scrolled, table
+from maxcode.run.report.page import NAME, Part, laid_out
 from maxcode.search.archive import Kept
 from maxcode.train.assess import SHOWN, Assessment, Figures
 from maxcode.train.config import TrainConfig
 from maxcode.train.corpus import Beyond
 from maxcode.train.judge import Judge, StepLine
-from maxcode.types import Interval
 
 
 @final

@@ -24,16 +24,17 @@ from typing import Any, Protocol, final
 import anyio
 import msgspec
 
-from maxcode.cluster import Asked, Cluster, Manner, opened
+from maxcode.core.roles import Evaluator
+from maxcode.core.stats import RaceRule
+from maxcode.core.types import Action, Interval, Machine, Problem
 from maxcode.errors import InputError, RecordError
-from maxcode.evaluate.machine import describe
-from maxcode.evaluate.prepare import Admitted
-from maxcode.evaluate.program import ProgramEvaluator
+from maxcode.evaluate.cluster import Asked, Cluster, Manner, opened
+from maxcode.evaluate.ladder.prepare import Admitted
+from maxcode.evaluate.machine.machine import describe
+from maxcode.evaluate.program.evaluator import ProgramEvaluator
 from maxcode.problems import digest, load
-from maxcode.record import check_header
-from maxcode.roles import Evaluator
+from maxcode.run.record import check_header
 from maxcode.search.archive import Kept
-from maxcode.stats import RaceRule
 from maxcode.train import corpus as kernels
 from maxcode.train.assess import Assessment, Exam, as_json, assess, generator, stages_to_ask
 from maxcode.train.config import TrainConfig
@@ -55,7 +56,6 @@ from maxcode.train.model import load_model, load_tokenizer, size
 from maxcode.train.page import Beside, View, write_page
 from maxcode.train.pretrain import pretrained
 from maxcode.train.rewards import rate
-from maxcode.types import Action, Interval, Machine, Problem
 
 ASSESS_RULE = RaceRule(most=6)  # six pairs have a 95 % interval
 RESULT = "result.json"

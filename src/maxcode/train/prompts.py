@@ -16,13 +16,13 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any, Protocol, final
 
-from maxcode.completion import Unread, read
+from maxcode.code.source import fenced
+from maxcode.core.history import Reached
+from maxcode.core.types import Action, Observation, Problem, Section, State
+from maxcode.llm.completion import Unread, read
 from maxcode.observe import compose, program, statement
 from maxcode.policy.llm import entry_of, messages
-from maxcode.reached import Reached
 from maxcode.search.archive import Kept
-from maxcode.source import fenced
-from maxcode.types import Action, Observation, Problem, Section, State
 
 BOS = "<bos>"
 ON_ONE_CORE = frozenset({"restrict", "simd", "tiling", "unrolling", "packing", "prefetch", "pragmas"})

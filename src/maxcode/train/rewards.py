@@ -15,8 +15,8 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 from typing import Protocol, final
 
-from maxcode.reward import credit
-from maxcode.types import Evaluation, Interval, Outcome
+from maxcode.core.reward import credit
+from maxcode.core.types import Evaluation, Interval, Outcome
 
 USUAL_PEAK = 64.0  # GFLOPS, where the roofline is not known
 

@@ -13,10 +13,11 @@ from typing import final
 
 import msgspec
 
+from maxcode.core.types import Action, Evaluation, Feedback, Outcome, Problem
 from maxcode.errors import InputError, MachineError
-from maxcode.evaluate.build import Built
-from maxcode.evaluate.judging import reject
-from maxcode.evaluate.lanes import build_lane
+from maxcode.evaluate.ladder.build import Built
+from maxcode.evaluate.ladder.judge import reject
+from maxcode.evaluate.ladder.prepare import Admitted
 from maxcode.evaluate.module.constants import replaced
 from maxcode.evaluate.module.contract import UNKNOWN, Given
 from maxcode.evaluate.module.gpu import CURE, NO_GPU, arch_of, find_toolkit
@@ -24,9 +25,8 @@ from maxcode.evaluate.module.natives import OUT
 from maxcode.evaluate.module.resources import resources
 from maxcode.evaluate.module.runtime import find_runtime
 from maxcode.evaluate.module.sides import CANDIDATE, REFERENCE, Side, Stage, last_words
-from maxcode.evaluate.prepare import Admitted
-from maxcode.evaluate.sandbox import Ran, Sandbox
-from maxcode.types import Action, Evaluation, Feedback, Outcome, Problem
+from maxcode.sandbox.lanes import build_lane
+from maxcode.sandbox.sandbox import Ran, Sandbox
 
 _ABSENT = (
     "c10/cuda/",

@@ -11,7 +11,7 @@ from typing import Any, final
 import msgspec
 
 from maxcode.errors import InputError
-from maxcode.evaluate.sandbox import Blob
+from maxcode.sandbox.sandbox import Blob
 
 LEAST_PASS_S = 0.005  # of calls in a round: much shorter ones would mostly time the way to them
 MOST_SLOTS = 32

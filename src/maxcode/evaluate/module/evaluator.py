@@ -21,39 +21,8 @@ from typing import final
 
 import anyio
 
-from maxcode.errors import InputError
-from maxcode.evaluate.build import Built
-from maxcode.evaluate.contest import warnings_of
-from maxcode.evaluate.judging import identity, reject
-from maxcode.evaluate.lanes import build_lane
-from maxcode.evaluate.module.clocks import REPORT_BYTES, slowed
-from maxcode.evaluate.module.compiled import compiled_only
-from maxcode.evaluate.module.constants import replaced
-from maxcode.evaluate.module.contract import Contract, Plans, degenerate, plans, shapes_told
-from maxcode.evaluate.module.gpu import find_gpu, on_gpu, require_gpu
-from maxcode.evaluate.module.metrics import metrics
-from maxcode.evaluate.module.natives import Natives
-from maxcode.evaluate.module.operators import operators
-from maxcode.evaluate.module.runtime import find_runtime
-from maxcode.evaluate.module.sides import BUILD_FAILED, CANDIDATE, REFERENCE, WRONG_OUTPUT, Side, Stage
-from maxcode.evaluate.module.track import CALL, Failed, ModuleTrack, open_track
-from maxcode.evaluate.prepare import Admitted, Input
-from maxcode.evaluate.racing import (
-    SHORT_PASS_S,
-    End,
-    Held,
-    Pair,
-    end_of_playoff,
-    end_of_race,
-    run_until,
-    timing_of,
-    together,
-)
-from maxcode.evaluate.racing import Side as Name
-from maxcode.evaluate.sandbox import Blob, Sandbox
-from maxcode.evaluate.standing import last_standing
-from maxcode.stats import RaceRule, median_interval
-from maxcode.types import (
+from maxcode.core.stats import RaceRule, median_interval
+from maxcode.core.types import (
     Action,
     CaseResult,
     Evaluation,
@@ -67,6 +36,37 @@ from maxcode.types import (
     StateId,
     Timing,
 )
+from maxcode.errors import InputError
+from maxcode.evaluate.ladder.build import Built
+from maxcode.evaluate.ladder.contest import warnings_of
+from maxcode.evaluate.ladder.judge import identity, reject
+from maxcode.evaluate.ladder.playoff import last_standing
+from maxcode.evaluate.ladder.prepare import Admitted, Input
+from maxcode.evaluate.ladder.race import (
+    SHORT_PASS_S,
+    End,
+    Held,
+    Pair,
+    end_of_playoff,
+    end_of_race,
+    run_until,
+    timing_of,
+    together,
+)
+from maxcode.evaluate.ladder.race import Side as Name
+from maxcode.evaluate.module.clocks import REPORT_BYTES, slowed
+from maxcode.evaluate.module.compiled import compiled_only
+from maxcode.evaluate.module.constants import replaced
+from maxcode.evaluate.module.contract import Contract, Plans, degenerate, plans, shapes_told
+from maxcode.evaluate.module.gpu import find_gpu, on_gpu, require_gpu
+from maxcode.evaluate.module.metrics import metrics
+from maxcode.evaluate.module.natives import Natives
+from maxcode.evaluate.module.operators import operators
+from maxcode.evaluate.module.runtime import find_runtime
+from maxcode.evaluate.module.sides import BUILD_FAILED, CANDIDATE, REFERENCE, WRONG_OUTPUT, Side, Stage
+from maxcode.evaluate.module.track import CALL, Failed, ModuleTrack, open_track
+from maxcode.sandbox.lanes import build_lane
+from maxcode.sandbox.sandbox import Blob, Sandbox
 
 VERIFY_ROUNDS = 3
 PLAYOFF_PAIRS, COMPILED_PAIRS = 15, 15

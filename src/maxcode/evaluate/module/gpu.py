@@ -15,11 +15,11 @@ from typing import final
 
 import msgspec
 
+from maxcode.core.types import Problem
 from maxcode.errors import InputError, UnsafeError
 from maxcode.evaluate.module.runtime import find_runtime
 from maxcode.evaluate.module.sides import REFERENCE, Side, Stage, last_words
-from maxcode.evaluate.sandbox import Sandbox
-from maxcode.types import Problem
+from maxcode.sandbox.sandbox import Sandbox
 
 NO_GPU = "no GPU"
 CURE = "run it on a machine with a GPU that its torch sees, or give --device cpu"

@@ -13,9 +13,9 @@ import shutil
 from dataclasses import replace
 from pathlib import Path
 
+from maxcode.core.types import Remark
 from maxcode.evaluate.module.resources import kernel_lines, plain
 from maxcode.evaluate.module.sides import Side, Stage
-from maxcode.types import Remark
 
 METRICS = {
     "gpu__time_duration.sum": "time",

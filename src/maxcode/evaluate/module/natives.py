@@ -14,11 +14,11 @@ import tarfile
 from dataclasses import replace
 from typing import final
 
-from maxcode.evaluate.build import Built
+from maxcode.core.types import Remark
+from maxcode.evaluate.ladder.build import Built
 from maxcode.evaluate.module.resources import resources
 from maxcode.evaluate.module.sides import BUILD_FAILED, Side, Stage, last_words
-from maxcode.evaluate.sandbox import Ran
-from maxcode.types import Remark
+from maxcode.sandbox.sandbox import Ran
 
 OUT = "/tmp/out"
 _COMPILES = re.compile(r"\b(?:maxcode\.native|cpp_extension|load_inline|ctypes|subprocess|triton)\b")

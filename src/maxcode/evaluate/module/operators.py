@@ -9,8 +9,8 @@ import math
 
 import msgspec
 
+from maxcode.core.types import Hotspot
 from maxcode.evaluate.module.sides import Side, Stage
-from maxcode.types import Hotspot
 
 OUTSIDE = "outside of torch's operators (native code, Python)"
 SPOTS_KEPT = 12

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
-from maxcode.types import Remark
+from maxcode.core.types import Remark
 
 _KERNEL = re.compile(
     r"^ptxas(?:-\w+)? info\s*: Compiling entry function '([^']{1,400})' for '(sm_\w{1,8})'", re.MULTILINE

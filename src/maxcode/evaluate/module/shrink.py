@@ -17,13 +17,13 @@ from typing import final
 
 import msgspec
 
+from maxcode.core.types import Problem
 from maxcode.errors import InputError
 from maxcode.evaluate.module.constants import constants_of, parsed, replaced
 from maxcode.evaluate.module.contract import Contract, degenerate
 from maxcode.evaluate.module.runtime import find_runtime
 from maxcode.evaluate.module.sides import LEAST_MEMORY_MB, REFERENCE, SIZES, START_S, Side, Stage, last_words
-from maxcode.evaluate.sandbox import Job, Sandbox
-from maxcode.types import Problem
+from maxcode.sandbox.sandbox import Job, Sandbox
 
 LIMIT_MB = 4.0
 OUTPUTS = 4  # times the limit that outputs may take: a product of two thin matrices is a large one

@@ -16,12 +16,12 @@ from typing import Any, Literal, final
 
 import msgspec
 
+from maxcode.core.types import Problem
 from maxcode.errors import InputError
-from maxcode.evaluate.jobs import TAMPERED
 from maxcode.evaluate.module.contract import UNKNOWN, Contract, Plans, read_contract
 from maxcode.evaluate.module.runtime import Runtime
-from maxcode.evaluate.sandbox import Blob, Calls, Job, Ran, Sandbox
-from maxcode.types import Problem
+from maxcode.sandbox.jobs import TAMPERED
+from maxcode.sandbox.sandbox import Blob, Calls, Job, Ran, Sandbox
 
 DRIVER = (Path(__file__).parent / "inside" / "driver.py").read_text()
 SIZES = (Path(__file__).parent / "inside" / "sizes.py").read_text()

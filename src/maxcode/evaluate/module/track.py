@@ -20,15 +20,15 @@ from typing import final
 
 import anyio.to_thread
 
+from maxcode.core.types import Clock
 from maxcode.errors import InputError
-from maxcode.evaluate.comparing import distance, worst
+from maxcode.evaluate.function.comparing import distance, worst
+from maxcode.evaluate.ladder.race import Pair
+from maxcode.evaluate.ladder.race import Side as Name
 from maxcode.evaluate.module.clocks import disagreement, early, reported, without_copy
 from maxcode.evaluate.module.contract import COMPARED, Plans
 from maxcode.evaluate.module.sides import BY_SEED, Side, Stage, last_words
-from maxcode.evaluate.racing import Pair
-from maxcode.evaluate.racing import Side as Name
-from maxcode.evaluate.sandbox import Blob, Calls, Ran
-from maxcode.types import Clock
+from maxcode.sandbox.sandbox import Blob, Calls, Ran
 
 OWN_ERRORS = 3.0  # how many times further from the exact output than the reference itself
 CALL = "calls"  # the one input that module problems have

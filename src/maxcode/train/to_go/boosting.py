@@ -12,8 +12,8 @@ from collections.abc import Sequence
 from typing import Any
 
 from maxcode.errors import InputError, MachineError
-from maxcode.value import Situation, Tree, Trees
-from maxcode.value.features import VERSION, features
+from maxcode.search.value import Situation, Tree, Trees
+from maxcode.search.value.features import VERSION, features
 
 ROUNDS, RATE, LEAVES, LEAST, RIDGE = 120, 0.06, 12, 12, 1.0
 _CLOSE = 1e-9

@@ -15,8 +15,8 @@ from pathlib import Path
 from typing import Any, final
 
 from maxcode.errors import InputError
+from maxcode.search.value import QUANTILE, RELATIVE, Edges, described, preset, quantile_edges
 from maxcode.train.to_go.pairs import Pair
-from maxcode.value import QUANTILE, RELATIVE, Edges, described, preset, quantile_edges
 
 LEAST_PAIRS = 20
 LARGEST_SHARE = 0.8

@@ -15,11 +15,11 @@ from itertools import pairwise
 from pathlib import Path
 from typing import Any, final
 
+from maxcode.search.value import Predictor
 from maxcode.train.to_go.dataset import Dataset, assembled, families
 from maxcode.train.to_go.figures import Curve, Figures, Told, figures, needed
 from maxcode.train.to_go.fitting import Fit, fit
 from maxcode.train.to_go.pairs import Pair
-from maxcode.value import Predictor
 
 FOLDS = 5
 PERFECT = "perfect"  # the model that there is not: what foresight can save at most

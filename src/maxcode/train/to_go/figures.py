@@ -26,7 +26,7 @@ from itertools import pairwise
 from pathlib import PurePath
 from typing import TypeVar, final
 
-from maxcode.stats import mean_ranks
+from maxcode.core.stats import mean_ranks
 from maxcode.train.to_go.pairs import Pair
 
 T = TypeVar("T")

@@ -9,10 +9,7 @@ from pathlib import Path
 from typing import final
 
 from maxcode.errors import unknown
-from maxcode.train.to_go.boosting import fit_trees
-from maxcode.train.to_go.dataset import Dataset
-from maxcode.train.to_go.pairs import Pair
-from maxcode.value import (
+from maxcode.search.value import (
     SMALL,
     Blend,
     BusiestLoop,
@@ -25,6 +22,9 @@ from maxcode.value import (
     Situation,
     Trees,
 )
+from maxcode.train.to_go.boosting import fit_trees
+from maxcode.train.to_go.dataset import Dataset
+from maxcode.train.to_go.pairs import Pair
 
 SMALL_CONTEXT, CONTEXT = 384, 2048  # tokens of a prompt at most
 MODELS = {

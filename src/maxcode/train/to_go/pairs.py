@@ -19,14 +19,14 @@ from typing import Literal, final
 
 import msgspec
 
+from maxcode.code.languages import LANGUAGES
+from maxcode.code.source import normalise
+from maxcode.core.reward import speedup
+from maxcode.core.types import MachineCode, Program, State, StateId, Step
 from maxcode.errors import InputError, RecordError
-from maxcode.languages import LANGUAGES
-from maxcode.record import EVENTS, HEADER
-from maxcode.report.run import RunView, read_run
-from maxcode.reward import speedup
-from maxcode.source import normalise
-from maxcode.types import MachineCode, Program, State, StateId, Step
-from maxcode.value import Situation, had, situation
+from maxcode.run.record import EVENTS, HEADER
+from maxcode.run.report.run import RunView, read_run
+from maxcode.search.value import Situation, had, situation
 
 Target = Literal["max", "mean"]
 GUIDED = ("+value", "+rerank")

@@ -12,14 +12,25 @@ from typing import Any, final
 import msgspec
 
 from maxcode.errors import InputError
+from maxcode.search.value import (
+    QUANTILE,
+    RELATIVE,
+    SMALL,
+    Generative,
+    Model,
+    Predictor,
+    Saved,
+    described,
+    preset,
+    save,
+)
+from maxcode.search.value.folder import CARD, FILE, FORMAT, files_of, publish
+from maxcode.search.value.generative import needs_extra
 from maxcode.train.to_go.dataset import DATA, DATA_CARD, Dataset, about, assembled, split, write_data
 from maxcode.train.to_go.evaluation import FOLDS, Plan, asked, evaluate, folded, summary, table, told_of
 from maxcode.train.to_go.figures import figures
 from maxcode.train.to_go.fitting import BASELINES, CONTEXT, SMALL_CONTEXT, Fit, check_model, fit
 from maxcode.train.to_go.pairs import Pair, Target, read_pairs, run_folders
-from maxcode.value import QUANTILE, RELATIVE, SMALL, Generative, Model, Predictor, Saved, described, preset, save
-from maxcode.value.folder import CARD, FILE, FORMAT, files_of, publish
-from maxcode.value.generative import needs_extra
 
 METRICS = "metrics.json"
 _BESIDE = (DATA, DATA_CARD, CARD, METRICS)  # what every model has beside value.json

@@ -24,10 +24,10 @@ from typing import TYPE_CHECKING, Any, final
 import msgspec
 
 from maxcode.errors import InputError, MachineError
-from maxcode.value import SMALL, Generative, Model, Predictor, Shape, Situation
-from maxcode.value.generative import needs_extra
-from maxcode.value.settings import ADAPTER, BASE, TOKENIZER
-from maxcode.value.text import VERSION, prompt
+from maxcode.search.value import SMALL, Generative, Model, Predictor, Shape, Situation
+from maxcode.search.value.generative import needs_extra
+from maxcode.search.value.settings import ADAPTER, BASE, TOKENIZER
+from maxcode.search.value.text import VERSION, prompt
 
 if TYPE_CHECKING:
     from maxcode.train.to_go.dataset import Dataset

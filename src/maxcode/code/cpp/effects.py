@@ -1,0 +1,324 @@
+"""What a piece of a program may change: the question behind every rule that moves or shares a value.
+
+Works on tokens with all macros expanded, so that ``#define inc(x) x++`` hides nothing, and always errs towards "may
+change".  It knows names, not objects: references and pointers made inside the piece count as changes of what they
+are bound to; aliases made elsewhere are the caller's business (``distinct`` below).
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, final
+
+from tree_sitter import Node
+
+from maxcode.code.cpp.declarations import Function, Parameter
+from maxcode.code.cpp.expand import OPAQUE, expanded
+from maxcode.code.cpp.words import ASSIGN, CASTS, HARMLESS, ITERATORS, KEYWORDS, PURE, READING, TAKING
+from maxcode.code.source import Token
+
+if TYPE_CHECKING:
+    from maxcode.code.cpp.unit import Unit
+
+_TYPE_WORDS = frozenset({"const", "unsigned", "signed", "auto", "void", "struct"})
+_CLOSING = {"(": ")", "[": "]", "{": "}"}
+
+
+@final
+@dataclass(frozen=True, slots=True)
+class Summary:
+    """``writes``: names that may be changed here; ``calls``: functions of the program called here; ``opaque``: more
+    may happen than can be seen (a call through a variable, an ambiguous macro)."""
+
+    writes: frozenset[str]
+    calls: frozenset[str]
+    outside: frozenset[str]  # called, but neither of the program nor known
+    words: frozenset[str]
+    opaque: bool
+
+
+@final
+class Effects:
+    """The effects of the pieces of one program."""
+
+    def __init__(self, unit: Unit) -> None:
+        self.unit = unit
+        self._known: dict[tuple[int, int], Summary] = {}
+        self._closures: dict[str, Summary] = {}
+
+    def of(self, start: int, end: int) -> Summary:
+        """What the bytes themselves do, without the functions they call."""
+        if (start, end) not in self._known:
+            self._known[start, end] = _Scan(self.unit, expanded(self.unit, start, end), start).summary()
+        return self._known[start, end]
+
+    def closure(self, name: str) -> Summary:
+        """What a function of the program does, with all functions it reaches."""
+        if name not in self._closures:
+            reached, waiting = {name}, [name]
+            parts: list[Summary] = []
+            while waiting:
+                for function in self.unit.by_name.get(waiting.pop(), []):
+                    parts.append(self.of(function.body.start_byte, function.body.end_byte))
+                    waiting += sorted(parts[-1].calls - reached)
+                    reached |= parts[-1].calls
+            self._closures[name] = _union(parts, frozenset(reached))
+        return self._closures[name]
+
+    def may_change(self, name: str, start: int, end: int) -> bool:
+        """Whether the variable called ``name`` at ``start`` may differ at ``end`` or on the way."""
+        here = self.of(start, end)
+        if name in here.writes or here.opaque:
+            return True
+        if not here.calls or self._is_private(name, start):
+            return False
+        return any(self._reaches(name, start, self.closure(call)) for call in here.calls)
+
+    def _reaches(self, name: str, offset: int, called: Summary) -> bool:
+        if called.opaque or name in called.writes:
+            return True
+        parameter = parameter_at(self.unit, name, offset)
+        return parameter is not None and bool(called.writes & self._globals)
+
+    @property
+    def _globals(self) -> set[str]:
+        return {v.name for v in self.unit.variables if v.home is None}
+
+    def _is_private(self, name: str, offset: int) -> bool:
+        """Whether no other function can reach the variable but through its arguments."""
+        parameter = parameter_at(self.unit, name, offset)
+        variable = self.unit.variable(name, offset)
+        if variable is not None and variable.home is not None:
+            return variable.form in ("plain", "array")
+        return parameter is not None and parameter.kind == "value"
+
+    def pure(self, node: Node) -> bool:
+        """Whether evaluating the expression once more or once less cannot be noticed."""
+        here = self.of(node.start_byte, node.end_byte)
+        if here.writes or here.opaque or here.calls or here.outside - PURE:
+            return False
+        return not any("map<" in (self.unit.type_of(word, node.start_byte) or "") for word in here.words)
+
+    def steady(self, node: Node, start: int, end: int) -> bool:
+        """Whether the expression is pure and has the same value anywhere between two bytes."""
+        if not self.pure(node):
+            return False
+        words = self.of(node.start_byte, node.end_byte).words
+        return not any(self.may_change(word, start, end) for word in words)
+
+
+def _union(parts: list[Summary], calls: frozenset[str]) -> Summary:
+    return Summary(
+        frozenset().union(*(part.writes for part in parts)),
+        calls,
+        frozenset().union(*(part.outside for part in parts)),
+        frozenset().union(*(part.words for part in parts)),
+        any(part.opaque for part in parts),
+    )
+
+
+def parameter_at(unit: Unit, name: str, offset: int) -> Parameter | None:
+    """The parameter a name means at a byte, None when it is a variable or unknown."""
+    home, variable = unit.home(offset), unit.variable(name, offset)
+    if home is None or (variable is not None and variable.home is not None):
+        return None
+    return next((p for p in home.parameters if p.name == name), None)
+
+
+# ------------------------------------------------------------------------------------------------------ the scanner
+
+
+class _Scan:
+    """One pass over expanded tokens; ``offset`` is where names are looked up."""
+
+    def __init__(self, unit: Unit, found: list[Token], offset: int) -> None:
+        self.unit, self.found, self.offset = unit, found, offset
+        self.texts = [token.text for token in found]
+        self.close = self._brackets()
+        self.open = {end: start for start, end in self.close.items()}
+        self.callee = self._callees()
+        self.writes: set[str] = set()
+        self.calls: set[str] = set()
+        self.outside: set[str] = set()
+        self.opaque = any(token is OPAQUE for token in found)
+
+    def _brackets(self) -> dict[int, int]:
+        close: dict[int, int] = {}
+        waiting: list[int] = []
+        for position, text in enumerate(self.texts):
+            if text in _CLOSING:
+                waiting.append(position)
+            elif text in ")]}" and waiting:
+                close[waiting.pop()] = position
+        return close
+
+    def _callees(self) -> list[tuple[int, int]]:
+        """For each token: where the name of the call around it stands (-1: none), and the number of the argument."""
+        result: list[tuple[int, int]] = []
+        around: list[list[int]] = [[-1, 0]]
+        for position, text in enumerate(self.texts):
+            if text in ")]}" and len(around) > 1:
+                around.pop()
+            result.append((around[-1][0], around[-1][1]))
+            if text in _CLOSING:
+                called = text == "(" and position > 0 and self._is_name(position - 1)
+                around.append([position - 1 if called else -1, 0])
+            elif text == ",":
+                around[-1][1] += 1
+        return result
+
+    def _is_name(self, position: int) -> bool:
+        return self.found[position].is_word and self.texts[position] not in KEYWORDS
+
+    def _at(self, position: int) -> str:
+        return self.texts[position] if 0 <= position < len(self.texts) else ""
+
+    def summary(self) -> Summary:
+        """All that the tokens do."""
+        for position in range(len(self.texts)):
+            if not self._is_name(position) or self._at(position - 1) in (".", "->"):
+                continue
+            if self._at(position + 1) == "(":
+                self._call(position)
+            else:
+                self._name(position)
+        self._aliases()
+        words = frozenset(self.texts[k] for k in range(len(self.texts)) if self._is_name(k))
+        return Summary(frozenset(self.writes), frozenset(self.calls), frozenset(self.outside), words, self.opaque)
+
+    def _call(self, position: int) -> None:
+        name = self.texts[position]
+        if self._declares(position):
+            self.writes.add(name)
+            return
+        if name in self.unit.by_name:
+            self.calls.add(name)
+        elif name not in CASTS and name not in self.unit.aliases:
+            self.outside.add(name)
+            known = self.unit.variable(name, self.offset) or parameter_at(self.unit, name, self.offset)
+            self.opaque = self.opaque or known is not None
+        after = self.close.get(position + 1, position) + 1
+        if self._at(after) in ASSIGN or self._at(after) in (".", "[", "->"):
+            self._alias_of_result(position, after)
+
+    def _alias_of_result(self, position: int, after: int) -> None:
+        """``f(x) = 1``, ``f(x)[i] = 1``: whatever the call was given may change."""
+        end, methods = self._chain(after)
+        if self._at(end) in ASSIGN or any(method not in READING for method in methods):
+            for inside in range(position, after):
+                if self._is_name(inside):
+                    self.writes.add(self.texts[inside])
+
+    def _chain(self, position: int) -> tuple[int, list[str]]:
+        """Behind subscripts, fields and method calls that follow a name; the methods called."""
+        methods: list[str] = []
+        while True:
+            text = self._at(position)
+            if text == "[" and position in self.close:
+                position = self.close[position] + 1
+            elif text in (".", "->") and position + 1 < len(self.texts):
+                if self._at(position + 2) == "(":
+                    methods.append(self.texts[position + 1])
+                    position = self.close.get(position + 2, len(self.texts)) + 1
+                else:
+                    position += 2
+            else:
+                return position, methods
+
+    def _name(self, position: int) -> None:
+        name = self.texts[position]
+        end, methods = self._chain(position + 1)
+        first = position
+        while self._at(end) == ")" and self._opens(first, end):
+            first = self._opening(end)
+            end, more = self._chain(end + 1)
+            methods += more
+        before = self._at(first - 1)
+        unary = before == "&" and not self._ends_operand(first - 2)
+        changed = self._at(end) in ASSIGN or self._at(end) in ("++", "--") or before in ("++", "--", ">>") or unary
+        self.calls |= {method for method in methods if method in self.unit.by_name}
+        escapes = bool(methods) and methods[-1] in ITERATORS and before in ("=", "return")
+        if changed or escapes or any(m not in READING or m in self.unit.by_name for m in methods):
+            self.writes.add(name)
+        elif before in ("(", ",", "{", "*") and self._at(end) in (",", ")", "}"):
+            self._argument(position, name)
+
+    def _opening(self, close: int) -> int:
+        return self.open.get(close, -1)
+
+    def _opens(self, first: int, close: int) -> bool:
+        """Whether the bracket closed here holds nothing but a dereferenced name: ``(*p)`` or ``(x)``."""
+        opening = self._opening(close)
+        bare = opening >= 0 and all(text in "(*" for text in self.texts[opening:first])
+        return bare and not (opening > 0 and self._is_name(opening - 1))
+
+    def _ends_operand(self, position: int) -> bool:
+        text = self._at(position)
+        return bool(text) and (text in ")]" or ((text[0].isalnum() or text[0] == "_") and text not in KEYWORDS))
+
+    def _argument(self, position: int, name: str) -> None:
+        callee, number = self.callee[position]
+        if callee < 0:
+            return
+        called, before = self.texts[callee], self._at(callee - 1)
+        if called in self.unit.by_name:
+            if any(_takes_over(function, number) for function in self.unit.by_name[called]):
+                self.writes.add(name)
+        elif before in (".", "->"):
+            if called in TAKING:
+                self.writes.add(name)
+        elif called not in HARMLESS and not self._is_type(callee) and not self._declares(callee):
+            self.writes.add(name)
+
+    def _declares(self, position: int) -> bool:
+        """Whether a name in front of a bracket is being declared: ``vector<int> v(n)``, ``int x(5)``, ``T* p(q)``."""
+        position -= 1
+        while self._at(position) in ("*", "&") and position > 0:
+            position -= 1
+            if not (self._is_type(position) or self._at(position) in (">", "*", "&")):
+                return False
+        before = self._at(position)
+        if before == ">":
+            return self._closes_template(position)
+        return bool(before) and (before[0].isalpha() or before[0] == "_") and before not in KEYWORDS - _TYPE_WORDS
+
+    def _is_type(self, position: int) -> bool:
+        text = self._at(position)
+        return text in CASTS or text in self.unit.aliases or text in _TYPE_WORDS
+
+    def _closes_template(self, position: int) -> bool:
+        """Whether a ``>`` ends ``name<...>``, in which only names, numbers and commas stand."""
+        depth = 0
+        while position >= 0:
+            text = self._at(position)
+            depth += {">": 1, ">>": 2, "<": -1}.get(text, 0)
+            if depth == 0:
+                return position > 0 and self._is_name(position - 1)
+            if not (text in (">", ">>", "<", ",", "::", "*", "&") or text[0].isalnum() or text[0] == "_"):
+                return False
+            position -= 1
+        return False
+
+    def _aliases(self) -> None:
+        """References and pointers bound here: ``auto& x = v[i]``, ``for (auto& x : v)``, ``int *p = a``."""
+        for position, text in enumerate(self.texts):
+            if text not in ("&", "&&", "*") or not (self._ends_operand(position - 1) or self._at(position - 1) == ">"):
+                continue
+            name_end = self.close.get(position + 1, position + 1) + 1  # behind `x` or `[a, b]`
+            if self._at(name_end) not in ("=", ":") or "const" in self.texts[max(0, position - 4) : position]:
+                continue
+            for inside in range(name_end + 1, len(self.texts)):
+                if self.texts[inside] == ";":
+                    break
+                if self._is_name(inside):
+                    self.writes.add(self.texts[inside])
+                if self._at(name_end) == ":" and self.texts[inside] == ")":
+                    break
+
+
+def _takes_over(function: Function, number: int) -> bool:
+    """Whether a function may change the argument it is given."""
+    if number >= len(function.parameters):
+        return True
+    given = function.parameters[number]
+    return given.kind != "value" and not given.const

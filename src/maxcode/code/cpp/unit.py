@@ -1,0 +1,308 @@
+"""One C or C++ program as the rules see it: nodes, tokens, macros, functions, variables.
+
+Everything is computed once, when first asked for.  Two views of the text are kept side by side because neither is
+enough: the syntax tree knows structure but may be wrong around loop macros, the token list knows no structure but
+sees macro bodies.  Text inserted by earlier rewrites (the runtime) belongs to neither: no rule edits it.
+"""
+
+from __future__ import annotations
+
+import bisect
+import re
+from collections import defaultdict
+from collections.abc import Iterator
+from functools import cached_property
+from typing import final
+
+from tree_sitter import Node
+
+from maxcode.code.cpp.declarations import Function, Macro, Span, Variable, ancestor, first_child, parameter
+from maxcode.code.cpp.declarations import variable as declared
+from maxcode.code.cpp.edit import Patch
+from maxcode.code.cpp.effects import Effects, parameter_at
+from maxcode.code.source import Token, parse, text_of, tokens, walk
+
+RUNTIME_BEGIN = "// ---- maxcode runtime: "
+RUNTIME_END = "// ---- end of maxcode runtime ----"
+_RUNTIME = re.compile(rf"{RUNTIME_BEGIN}.*?{RUNTIME_END}\n?".encode(), re.DOTALL)
+_PRELUDE = re.compile(
+    rb"[ \t]*(?:#[ \t]*include\b[^\n]*|#[ \t]*pragma\b[^\n]*|#[ \t]*define[ \t]+_[A-Z]\w*[^\n\\]*|//(?! ----)[^\n]*)?\n"
+    rb"|[ \t]*/\*(?:[^*]|\*(?!/))*\*/[ \t]*\n"
+)
+_SCOPES = frozenset({"compound_statement", "for_statement", "translation_unit", "lambda_expression", "if_statement"})
+
+
+@final
+class Unit:
+    """The program of one file."""
+
+    def __init__(self, language: str, text: str) -> None:
+        self.language = language
+        self.text = text
+        self.source = parse(language, text)
+        self.data = self.source.data
+
+    # ---------------------------------------------------------------------------------------------------- the text
+
+    @cached_property
+    def runtime(self) -> tuple[Span, ...]:
+        """Where earlier rewrites put their runtime."""
+        return tuple(match.span() for match in _RUNTIME.finditer(self.data))
+
+    @cached_property
+    def prelude(self) -> int:
+        """The offset behind the leading comments, includes and pragmas: there, no macro of the program is defined."""
+        position = last = 0
+        while match := _PRELUDE.match(self.data, position):
+            position = match.end()
+            if match.group().lstrip().startswith(b"#"):
+                last = position
+        return last
+
+    @cached_property
+    def tokens(self) -> tuple[Token, ...]:
+        """The tokens outside the runtime, those of directives too."""
+        found: list[Token] = []
+        start = 0
+        for stop, following in (*self.runtime, (len(self.data), 0)):
+            piece = tokens(self.between(start, stop))
+            found += [token._replace(start=token.start + start, end=token.end + start) for token in piece]
+            start = following
+        return tuple(found)
+
+    @cached_property
+    def _starts(self) -> list[int]:
+        return [token.start for token in self.tokens]
+
+    def tokens_in(self, start: int, end: int) -> tuple[Token, ...]:
+        """The tokens that start in the given bytes, without those of directives."""
+        first, last = bisect.bisect_left(self._starts, start), bisect.bisect_left(self._starts, end)
+        return tuple(token for token in self.tokens[first:last] if not token.directive)
+
+    @cached_property
+    def words(self) -> frozenset[str]:
+        """All identifiers and keywords outside the runtime, macro bodies included."""
+        return frozenset(token.text for token in self.tokens if token.is_word)
+
+    @cached_property
+    def _line_starts(self) -> list[int]:
+        return [0] + [match.end() for match in re.finditer(rb"\n", self.data)]
+
+    def line(self, offset: int) -> int:
+        """The line (1-based) of a byte."""
+        return bisect.bisect_right(self._line_starts, offset)
+
+    def indent(self, offset: int) -> str:
+        """The white space its line starts with."""
+        start = self._line_starts[self.line(offset) - 1]
+        match = re.compile(rb"[ \t]*").match(self.data, start)
+        return match.group().decode() if match else ""
+
+    def in_runtime(self, offset: int) -> bool:
+        """Whether a byte belongs to the runtime."""
+        return any(start <= offset < end for start, end in self.runtime)
+
+    def between(self, start: int, end: int) -> str:
+        """The text of some bytes."""
+        return self.data[start:end].decode("utf-8", "surrogateescape")
+
+    # ---------------------------------------------------------------------------------------------------- the tree
+
+    @cached_property
+    def _by_type(self) -> dict[str, list[Node]]:
+        found: dict[str, list[Node]] = defaultdict(list)
+        for child in self.source.root.children:
+            if not self.in_runtime(child.start_byte):
+                for node in walk(child):
+                    if not self.runtime or not self.in_runtime(node.start_byte):
+                        found[node.type].append(node)
+        return found
+
+    def nodes(self, *types: str) -> list[Node]:
+        """The nodes of these types outside the runtime, in the order of the text."""
+        if len(types) == 1:
+            return self._by_type.get(types[0], [])
+        return sorted((node for kind in types for node in self._by_type.get(kind, [])), key=lambda n: n.start_byte)
+
+    def balanced(self, node: Node) -> bool:
+        """Whether the braces of the *tokens* agree that ``node`` is one block: a guard against wrong recovery."""
+        depth = 0
+        inside = self.tokens_in(node.start_byte, node.end_byte)
+        for position, token in enumerate(inside):
+            depth += (token.text == "{") - (token.text == "}")
+            if depth == 0 and position + 1 < len(inside):
+                return False
+        return depth == 0 and bool(inside)
+
+    # ------------------------------------------------------------------------------------------------------- names
+
+    @cached_property
+    def macros(self) -> dict[str, Macro]:
+        """The macros by name."""
+        found: dict[str, Macro] = {}
+        for name, params, body in self._definitions():
+            known = found.get(name)
+            clear = known is None or [t.text for t in known.body] == [t.text for t in body]
+            found[name] = Macro(name, params, body, clear)
+        return found
+
+    def _definitions(self) -> Iterator[tuple[str, tuple[str, ...] | None, tuple[Token, ...]]]:
+        for line in self._directives():
+            if len(line) < 3 or line[1].text != "define":
+                continue
+            name, rest = line[2], line[3:]
+            if rest and rest[0].text == "(" and rest[0].start == name.end:
+                close = next((k for k, token in enumerate(rest) if token.text == ")"), None)
+                if close is not None:
+                    params = tuple(token.text for token in rest[1:close] if token.text != ",")
+                    yield name.text, params, tuple(rest[close + 1 :])
+            else:
+                yield name.text, None, tuple(rest)
+
+    def _directives(self) -> Iterator[list[Token]]:
+        line: list[Token] = []
+        for token in self.tokens:
+            if token.directive:
+                if token.text == "#" and line and b"\n" in self._unjoined(line[-1].end, token.start):
+                    yield line
+                    line = []
+                line.append(token)
+            elif line:
+                yield line
+                line = []
+        if line:
+            yield line
+
+    def _unjoined(self, start: int, end: int) -> bytes:
+        return re.sub(rb"\\\r?\n", b"", self.data[start:end])
+
+    @cached_property
+    def aliases(self) -> dict[str, str]:
+        """Names of types to what they stand for: typedef, using and macros of plain types."""
+        found = {name: " ".join(t.text for t in m.body) for name, m in self.macros.items() if m.params is None}
+        for node in self.nodes("type_definition", "alias_declaration"):
+            name = node.child_by_field_name("declarator") or node.child_by_field_name("name")
+            kind = node.child_by_field_name("type")
+            if name is not None and kind is not None and name.type == "type_identifier":
+                found[text_of(name)] = text_of(kind)
+        return found
+
+    def resolve(self, type_text: str) -> str:
+        """The type behind aliases, without ``std::``, blanks only between words."""
+        words = [token.text for token in tokens(type_text)]
+        for _ in range(4):
+            words = [t.text for word in words for t in tokens(self.aliases.get(word, word))]
+        joined = re.sub(r"\bstd ::", "", " ".join(words))
+        return re.sub(r"\s*([^\w\s])\s*", r"\1", joined).strip()
+
+    # ----------------------------------------------------------------------------------------------------- functions
+
+    @cached_property
+    def functions(self) -> tuple[Function, ...]:
+        """The functions with a body that can be trusted, in the order of the text."""
+        return tuple(f for node in self.nodes("function_definition") if (f := self._function(node)) is not None)
+
+    def _function(self, node: Node) -> Function | None:
+        kind, body = node.child_by_field_name("type"), node.child_by_field_name("body")
+        declarator = node.child_by_field_name("declarator")
+        while declarator is not None and declarator.type in ("pointer_declarator", "reference_declarator"):
+            declarator = declarator.child_by_field_name("declarator") or first_child(declarator)
+        if kind is None or body is None or declarator is None or declarator.type != "function_declarator":
+            return None
+        name, listed = declarator.child_by_field_name("declarator"), declarator.child_by_field_name("parameters")
+        if name is None or listed is None or not self.balanced(body):
+            return None
+        method = name.type != "identifier" or ancestor(node, "field_declaration_list") is not None
+        found = tuple(parameter(child) for child in listed.named_children if child.type.endswith("declaration"))
+        return Function(text_of(name).split("::")[-1], text_of(kind), found, node, declarator, body, method)
+
+    @cached_property
+    def by_name(self) -> dict[str, list[Function]]:
+        """The functions and methods by name; overloads share one."""
+        found: dict[str, list[Function]] = defaultdict(list)
+        for function in self.functions:
+            found[function.name].append(function)
+        return found
+
+    @cached_property
+    def main(self) -> Function | None:
+        """The function ``main`` of a program that has exactly one."""
+        found = [f for f in self.by_name.get("main", []) if not f.method]
+        return found[0] if len(found) == 1 else None
+
+    def home(self, offset: int) -> Function | None:
+        """The innermost function around a byte."""
+        around = (f for f in self.functions if f.node.start_byte <= offset < f.node.end_byte)
+        return max(around, key=lambda f: f.node.start_byte, default=None)
+
+    def calls(self, *names: str) -> list[tuple[str, Node, list[Node]]]:
+        """The calls of free functions so named (``std::`` or not): name, call, arguments."""
+        found = []
+        for node in self.nodes("call_expression"):
+            function, arguments = node.child_by_field_name("function"), node.child_by_field_name("arguments")
+            if function is None or arguments is None:
+                continue
+            name = text_of(function).replace(" ", "").removeprefix("std::").removeprefix("::")
+            if name in names:
+                found.append((name, node, [a for a in arguments.named_children if a.type != "comment"]))
+        return found
+
+    def calls_in(self, node: Node, name: str) -> list[Node]:
+        """The calls of a function inside a node."""
+        return [call for _, call, _ in self.calls(name) if node.start_byte <= call.start_byte < node.end_byte]
+
+    # ----------------------------------------------------------------------------------------------------- variables
+
+    @cached_property
+    def variables(self) -> tuple[Variable, ...]:
+        """The variables declared by plain declarations, in the order of the text; parameters are not among them."""
+        found: list[Variable] = []
+        for node in self.nodes("declaration"):
+            kind = node.child_by_field_name("type")
+            scope = self._scope(node)
+            if kind is not None and scope is not None:
+                home = self.home(node.start_byte)
+                for child in node.children_by_field_name("declarator"):
+                    if (made := declared(child, text_of(kind), node, scope, home)) is not None:
+                        found.append(made)
+        return tuple(found)
+
+    def _scope(self, node: Node) -> Span | None:
+        """Where a declaration is seen, None when the tree around it cannot be trusted."""
+        around = node.parent
+        while around is not None and around.type not in _SCOPES:
+            if around.type == "ERROR":
+                return None
+            around = around.parent
+        return (node.start_byte, around.end_byte) if around is not None else None
+
+    def variable(self, name: str, offset: int) -> Variable | None:
+        """The variable a name means at a byte: the innermost declaration seen there."""
+        seen = (v for v in self.variables if v.name == name and v.scope[0] <= offset < v.scope[1])
+        return max(seen, key=lambda v: v.scope[0], default=None)
+
+    def type_of(self, name: str, offset: int) -> str | None:
+        """The resolved type of the variable or parameter a name means at a byte, None when unknown."""
+        parameter, variable = parameter_at(self, name, offset), self.variable(name, offset)
+        found = parameter or variable
+        return self.resolve(found.type) if found is not None else None
+
+    @cached_property
+    def effects(self) -> Effects:
+        """What pieces of the program may change."""
+        return Effects(self)
+
+    # ------------------------------------------------------------------------------------------------------- patches
+
+    def replace(self, node: Node, text: str) -> Patch:
+        """The patch that puts a text in the place of a node."""
+        return Patch(node.start_byte, node.end_byte, text)
+
+    def place(self, what: str, node: Node) -> str:
+        """The name of a site: what it is, and the function around it."""
+        home = self.home(node.start_byte)
+        return f"{what} in {home.name}" if home is not None else what
+
+    def lines_of(self, *nodes: Node) -> tuple[tuple[int, int], ...]:
+        """The first and last line of each node."""
+        return tuple((node.start_point.row + 1, node.end_point.row + 1) for node in nodes)

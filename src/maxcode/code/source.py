@@ -1,0 +1,321 @@
+"""Source text on the floor of maxcode: read it, compare it, find it in a text.
+
+Every room that looks *into* a program comes here: policies parse it, the critic maps lines, the search recognises
+duplicates, reports show differences.  Offsets are byte offsets into ``text.encode()``, as tree-sitter counts; a text
+that is not UTF-8 survives through surrogate escapes.  A quarter of real C++ files parse with ERROR nodes (loop
+macros), so nothing here needs an error-free tree: ``tokens`` reads C and C++ without one.
+"""
+
+from __future__ import annotations
+
+import difflib
+import hashlib
+import json
+import re
+import threading
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from functools import cache
+from itertools import count
+from typing import NamedTuple, final
+
+from tree_sitter import Language, Node, Parser
+
+from maxcode.code.languages import language as language_row
+from maxcode.core.types import Program
+from maxcode.errors import unknown
+
+# ----------------------------------------------------------------------------------------------------------- parsing
+
+_CHUNK = 1 << 16
+_STEPS_AT_LEAST, _STEPS_PER_BYTE = 400, 0.1  # of the parser's hundreds of operations; real programs take 0.01 a byte
+
+
+@final
+@dataclass(frozen=True, slots=True)
+class Source:
+    """A parsed text: ``data`` is the text in bytes, which the offsets of ``root`` and its descendants count."""
+
+    language: str
+    text: str
+    data: bytes
+    root: Node
+
+
+def parse(language: str, text: str) -> Source:
+    """The text read by the grammar of ``language``; a text that is not well formed gives a tree with ERROR nodes."""
+    data = encode(text)
+    return Source(language, text, data, read(language_row(language).grammar, data))
+
+
+def read(grammar_name: str, data: bytes) -> Node:
+    """The root of the tree of a text; one that holds an ERROR and nothing of the text where reading takes too long.
+
+    What is well formed takes steps in proportion to its length, but thousands of brackets without a partner, as a model
+    that repeats itself writes them, take their square: minutes for 40 KB.  Steps are counted, not seconds, so that a
+    text is the same on every machine.
+    """
+    parser, steps = _parsers.of(grammar_name), count()
+
+    def is_too_many(_offset: int, _has_error: bool) -> bool:
+        return next(steps) > _STEPS_AT_LEAST + _STEPS_PER_BYTE * len(data)
+
+    try:
+        tree = parser.parse(lambda at, _: data[at : at + _CHUNK], progress_callback=is_too_many)
+    except ValueError:  # halted
+        parser.reset()
+        tree = parser.parse(b")")
+    return tree.root_node
+
+
+def encode(text: str) -> bytes:
+    """The bytes that offsets count."""
+    return text.encode("utf-8", "surrogateescape")
+
+
+def decode(data: bytes) -> str:
+    """The inverse of ``encode``."""
+    return data.decode("utf-8", "surrogateescape")
+
+
+def walk(node: Node) -> Iterator[Node]:
+    """The node and its descendants, parents first, in the order of the text."""
+    waiting = [node]
+    while waiting:
+        node = waiting.pop()
+        yield node
+        waiting.extend(reversed(node.children))
+
+
+def text_of(node: Node) -> str:
+    """The text a node covers."""
+    return decode(node.text or b"")
+
+
+def line_of(node: Node) -> int:
+    """The line (1-based) a node starts at."""
+    return node.start_point.row + 1
+
+
+def _cpp() -> object:
+    import tree_sitter_cpp
+
+    return tree_sitter_cpp.language()
+
+
+def _c() -> object:
+    import tree_sitter_c
+
+    return tree_sitter_c.language()
+
+
+def _python() -> object:
+    import tree_sitter_python
+
+    return tree_sitter_python.language()
+
+
+_GRAMMARS: dict[str, Callable[[], object]] = {"cpp": _cpp, "c": _c, "python": _python}
+
+
+@cache
+def grammar(name: str) -> Language:
+    """The grammar called ``name`` in a row of languages."""
+    if name not in _GRAMMARS:
+        raise unknown("grammar", name, _GRAMMARS)
+    return Language(_GRAMMARS[name]())
+
+
+class _Parsers(threading.local):
+    """Every thread's own, by grammar: a parser calls back into Python while it reads, where another thread may run, and
+    two readings on one parser end the process."""
+
+    def __init__(self) -> None:
+        self._known: dict[str, Parser] = {}
+
+    def of(self, name: str) -> Parser:
+        if name not in self._known:
+            self._known[name] = Parser(grammar(name))
+        return self._known[name]
+
+
+_parsers = _Parsers()
+
+
+# ------------------------------------------------------------------------------------------------- tokens of C and C++
+
+
+class Token(NamedTuple):
+    """A token of C or C++: ``start`` and ``end`` are byte offsets, ``directive`` marks preprocessor lines."""
+
+    text: str
+    start: int
+    end: int
+    directive: bool
+
+    @property
+    def is_word(self) -> bool:
+        """Whether it is an identifier or a keyword."""
+        return self.text[0].isalpha() or self.text[0] == "_"
+
+
+_TOKEN = re.compile(
+    rb"""(?P<space>(?:[ \t\r\f\v]|\\\r?\n)+|//(?:\\\r?\n|[^\n])*|/\*.*?(?:\*/|\Z))
+    |(?P<newline>\n)
+    |(?P<text>(?:u8|[uUL])?R"(?P<mark>[^()\\\s]{0,16})\(.*?\)(?P=mark)"
+    |(?:u8|[uUL])?"(?:\\.|[^"\\\n])*"
+    |(?:u8|[uUL])?'(?:\\.|[^'\\\n])*'
+    |[A-Za-z_$\x80-\xff][\w$\x80-\xff]*
+    |\.?\d(?:'\w|[eEpP][+-]|[\w.])*
+    |<<=|>>=|\.\.\.|->\*|::|->|\+\+|--|<<|>>|<=|>=|==|!=|&&|\|\||[-+*/%&|^]=|\#\#|.)""",
+    re.VERBOSE | re.DOTALL,
+)
+
+
+def tokens(text: str) -> list[Token]:
+    """The tokens of a C or C++ text, without comments; those of macro bodies too, marked ``directive``."""
+    return [token for token in _tokens_and_newlines(encode(text)) if token.text != "\n"]
+
+
+def _tokens_and_newlines(data: bytes) -> Iterator[Token]:
+    directive = False
+    fresh = True
+    for match in _TOKEN.finditer(data):
+        if match["space"] is not None:
+            continue
+        if match["newline"] is not None:
+            if directive:
+                yield Token("\n", match.start(), match.end(), True)
+            directive, fresh = False, True
+            continue
+        directive = directive or (fresh and match["text"] == b"#")
+        fresh = False
+        yield Token(decode(match["text"]), match.start(), match.end(), directive)
+
+
+# ---------------------------------------------------------------------------------------------------------- comparing
+
+_LAYOUT = {"python": frozenset({"module", "block"})}  # grammars in which line breaks carry meaning
+_ATOMS = frozenset({"string", "string_literal", "char_literal", "raw_string_literal"})
+
+
+def normalise(language: str, text: str) -> str:
+    """The text without comments and without white space that means nothing; literals stay as they are.
+
+    Equal results mean equal programs; line numbers (``__LINE__``, assertions) are not part of a program here.
+    """
+    grammar = language_row(language).grammar
+    if grammar in _LAYOUT:
+        return " ".join(_leaves(parse(language, text).root, _LAYOUT[grammar]))
+    return "".join(_c_family(encode(text)))
+
+
+def _c_family(data: bytes) -> Iterator[str]:
+    """Tokens, each followed by a blank; inside directives only where the text has one: ``F (x)`` is not ``F(x)``."""
+    before: Token | None = None
+    for token in _tokens_and_newlines(data):
+        if before is not None and token.directive and not before.directive:
+            yield "\n"
+        elif before is not None and token.text != "\n" and (not token.directive or token.start > before.end):
+            yield " "
+        yield token.text
+        before = None if token.text == "\n" else token
+
+
+def _leaves(node: Node, layout: frozenset[str]) -> Iterator[str]:
+    if node.type == "comment":
+        return
+    if node.type in _ATOMS or node.child_count == 0:
+        yield text_of(node)
+        return
+    if node.type not in layout:
+        for child in node.children:
+            yield from _leaves(child, layout)
+        return
+    yield "{"
+    for child in node.children:
+        if child.type not in (";", "comment"):
+            yield from _leaves(child, layout)
+            yield "\n"
+    yield "}"
+
+
+def fingerprint(program: Program, language: str) -> str:
+    """SHA-256 (hexadecimal) that is equal for programs which differ only in comments and layout."""
+    parts = {path: normalise(language, text) for path, text in program.files.items()}
+    return hashlib.sha256(json.dumps(parts, sort_keys=True).encode()).hexdigest()
+
+
+def unified_diff(before: str, after: str, name: str = "program") -> str:
+    """The unified difference of two texts, empty when they are equal; labels are ``a/name`` and ``b/name``."""
+    lines = difflib.unified_diff(
+        before.splitlines(keepends=True), after.splitlines(keepends=True), f"a/{name}", f"b/{name}"
+    )
+    return "".join(line if line.endswith("\n") else f"{line}\n\\ No newline at end of file\n" for line in lines)
+
+
+# -------------------------------------------------------------------------------------------------------- completions
+
+
+class Fence(NamedTuple):
+    """A fenced code block of a Markdown text: its language tag, lower case, and what is inside."""
+
+    tag: str
+    body: str
+
+
+_FENCE = re.compile(
+    r"^ {0,3}(?P<ticks>`{3,}|~{3,})[ \t]*(?P<tag>[^\s`]*)[^\n`]*\n(?P<body>.*?)^ {0,3}(?P=ticks)[`~]*[ \t]*$",
+    re.MULTILINE | re.DOTALL,
+)
+_OPENING = re.compile(r"^ {0,3}(`{3,}|~{3,})")
+_REASONING = re.compile(
+    r"(?P<open>^[ \t]*(?:<(?i:think|thinking|reasoning)>|\[THINK\]))"
+    r"|(?<![\"'])(?<!(?<!`)`)(?:</(?i:think|thinking|reasoning)>|\[/THINK\])(?![\"']|`(?!`))",
+    re.MULTILINE,
+)
+
+
+def fences(text: str) -> list[Fence]:
+    """The closed fenced blocks of a text, in order."""
+    return [Fence(match["tag"].lower(), match["body"]) for match in _FENCE.finditer(text)]
+
+
+def answer_of(completion: str) -> str:
+    """A completion without its reasoning: what is between tags, what follows one that is never closed, and what comes
+    before a closing tag that was never opened (the template of the model had opened it).
+
+    An opening tag stands at the beginning of a line; a closing tag in quotes is somebody's string.
+    """
+    kept: list[str] = []
+    start, reasoning = 0, False
+    for tag in _REASONING.finditer(completion):
+        if tag["open"] is None:
+            kept = kept if reasoning else []
+            start, reasoning = tag.end(), False
+        elif not reasoning:
+            kept.append(completion[start : tag.start()])
+            reasoning = True
+    return "".join(kept if reasoning else [*kept, completion[start:]])
+
+
+def prose(completion: str) -> str:
+    """A completion without its reasoning and its code blocks; a block that is never closed reaches to the end."""
+    kept: list[str] = []
+    fence = ""
+    for line in answer_of(completion).splitlines():
+        found = _OPENING.match(line)
+        if not fence and found:
+            fence = found[1]
+        elif not fence:
+            kept.append(line)
+        elif line.strip().startswith(fence) and not line.strip().strip(fence[0]):
+            fence = ""
+    return "\n".join(kept).strip()
+
+
+def fenced(text: str, tag: str = "") -> str:
+    """The text as a fenced block that ``fences`` reads back, whatever the text holds."""
+    longest = max((len(run) for run in re.findall(r"`{3,}", text)), default=2)
+    ticks = "`" * (longest + 1)
+    return f"{ticks}{tag}\n{text}{'' if text.endswith(chr(10)) else chr(10)}{ticks}"

@@ -1,0 +1,151 @@
+"""Which optimisation techniques a C or C++ kernel uses: the alphabet of Staged Quality-Diversity.
+
+A stage permits some techniques and ``forbidden`` names what a program uses beside them; ``cell`` is the behaviour
+descriptor under which an archive keeps it.  The paper (arXiv 2602.12049) publishes neither its list nor its detector:
+both are ours.  Programs are read behind their macros (``expand``), names give some techniques away (``words``), the
+shape of loops and copies the others (``nests``, ``packing``).
+
+This is a reading of the text, not a proof.  It errs towards naming: what it cannot follow (a macro with two meanings,
+a loop made of jumps, a text that the grammar cannot read) is itself named, as "hidden".  What it cannot see: what the
+compiler does by itself at the problem's flags; macros of headers (``-D`` and included files; read every file of a
+program); a loop order computed from tables or bits; machine code in data; steps that only run time knows and that look
+like a size of the problem.  It cannot tell unrolling from data that lie interleaved (x, y, x, y, ...): so what the
+original of a problem uses should always be permitted.  A text that does not compile may count as hidden: build first.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable
+from dataclasses import dataclass
+from functools import lru_cache
+from typing import TypeVar, final
+
+from maxcode.code.languages import language as language_row
+from maxcode.code.techniques.expand import Expanded, expand
+from maxcode.code.techniques.inner import Inner as Inner
+from maxcode.code.techniques.inner import inner
+from maxcode.code.techniques.nests import nested
+from maxcode.code.techniques.packing import packed
+from maxcode.code.techniques.unit import Unit
+from maxcode.code.techniques.words import Found, named
+from maxcode.core.types import Program
+from maxcode.errors import unknown
+
+T = TypeVar("T")
+
+_PHRASES = {
+    "threads": "OpenMP, pthreads, std::thread or other processes",
+    "simd": "vector intrinsics, vector types, `omp simd` or `ivdep`",
+    "tiling": "loops in blocks, so that data stay in a cache",
+    "unrolling": "loop bodies repeated for neighbours, register blocks, unroll pragmas",
+    "packing": "parts of an input copied into a contiguous buffer",
+    "restrict": "pointers declared not to overlap",
+    "pragmas": "optimisation pragmas, attributes and hints to the compiler",
+    "prefetch": "explicit prefetching",
+    "assembly": "inline assembly or machine code",
+    "libraries": "code from elsewhere: BLAS, dlopen, system calls",
+    "hidden": "code that cannot be followed: macros with two meanings, loops made of jumps",
+}
+TECHNIQUES = tuple(_PHRASES)
+_SIZED = {"tiling": "tile", "unrolling": "unroll", "simd": "vector"}
+_SNIPPET = 80
+_LONG = 40_000  # characters of a kernel that is read; the worst texts of this length take a second or two
+_ATTRIBUTE = re.compile(
+    r"\[ \[ [a-z_]\w* (?:::|\(|,|\] \])[^;{}\n]*?(?:\] \]|(?<=\] \]))"
+)  # known to C++ grammars only
+_C_FAMILY = ("c", "cpp")
+
+
+@final
+@dataclass(frozen=True, slots=True)
+class Use:
+    """A technique used at a line (1-based) of the text; ``what`` is that line, cut to 80 characters."""
+
+    technique: str
+    line: int
+    what: str
+
+
+def find(language: str, text: str) -> tuple[Use, ...]:
+    """Every use of a technique, in the order of lines, one for each technique and line; none in other languages than C
+    and C++."""
+    lines = text.split("\n")
+    spots = sorted({(found.line, found.technique) for found in _found(language, text)})
+    return tuple(Use(name, line, _snippet(lines, line)) for line, name in spots)
+
+
+def used(language: str, text: str) -> frozenset[str]:
+    """The techniques that a text uses."""
+    return frozenset(found.technique for found in _found(language, text))
+
+
+def forbidden(language: str, text: str, permitted: frozenset[str]) -> tuple[Use, ...]:
+    """The uses of techniques outside ``permitted``; InputError when that holds a name that is none."""
+    for name in sorted(permitted - set(TECHNIQUES)):
+        raise unknown("technique", name, TECHNIQUES)
+    return tuple(use for use in find(language, text) if use.technique not in permitted)
+
+
+def describe(technique: str) -> str:
+    """What a technique is, for a prompt: "threads: OpenMP, ..."; InputError for a name that is none."""
+    if technique not in _PHRASES:
+        raise unknown("technique", technique, TECHNIQUES)
+    return f"{technique}: {_PHRASES[technique]}"
+
+
+def cell(language: str, text: str) -> tuple[str, ...]:
+    """The behaviour descriptor of a text: its techniques, sorted, then the largest tile edge, unroll factor and vector
+    width (in doubles), each down to a power of two, where the text tells: ("simd", "tiling", "tile~64", "vector~8")."""
+    found = _found(language, text)
+    largest = {name: max((f.size for f in found if f.technique == name), default=0) for name in _SIZED}
+    sizes = [f"{_SIZED[name]}~{1 << size.bit_length() - 1}" for name, size in largest.items() if size > 1]
+    return (*sorted({f.technique for f in found}), *sizes)
+
+
+def innermost(language: str, text: str) -> Inner:
+    """What the innermost loop does; all zero for other languages than C and C++, and for texts that are too long."""
+    if language_row(language).grammar not in _C_FAMILY or len(text) > _LONG:
+        return Inner()
+    return inner(_read(language, text)[1])
+
+
+def elites(language: str, candidates: Iterable[tuple[T, Program, float]]) -> dict[tuple[str, ...], T]:
+    """The best of every cell, of (candidate, its program, its quality); cells in the order they were first filled, of
+    equals the first."""
+    best: dict[tuple[str, ...], tuple[T, float]] = {}
+    for candidate, program, quality in candidates:
+        key = _cell(language, "\n".join(program.files.values()))
+        if key not in best or quality > best[key][1]:
+            best[key] = (candidate, quality)
+    return {key: candidate for key, (candidate, _) in best.items()}
+
+
+@lru_cache(maxsize=1 << 15)
+def _cell(language: str, text: str) -> tuple[str, ...]:
+    """Kept: a search asks for every program at every select; that must cost no more than the text's own (kept) hash."""
+    return cell(language, text)
+
+
+@lru_cache(maxsize=64)
+def _found(language: str, text: str) -> tuple[Found, ...]:
+    """One reading for the questions that are asked about a text in turn."""
+    if language_row(language).grammar not in _C_FAMILY:
+        return ()
+    if len(text) > _LONG:
+        return (Found(1, "hidden"),)
+    expanded, unit = _read(language, text)
+    found = [*named(expanded, language == "cpp"), *nested(unit), *packed(unit)]
+    if (line := unit.unread) is not None:
+        found.append(Found(line, "hidden"))
+    return tuple(dict.fromkeys(found))
+
+
+@lru_cache(maxsize=8)
+def _read(language: str, text: str) -> tuple[Expanded, Unit]:
+    expanded = expand(text)
+    return expanded, Unit(language, _ATTRIBUTE.sub(" ", expanded.text))
+
+
+def _snippet(lines: list[str], line: int) -> str:
+    return lines[line - 1].strip()[:_SNIPPET] if line <= len(lines) else ""

@@ -1,0 +1,1 @@
+"""The values and roles of the search, and the arithmetic on them: no files, no clock, no processes."""

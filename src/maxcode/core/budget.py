@@ -1,0 +1,186 @@
+"""What a run may spend: candidates, model calls, tokens, money, wall clock.
+
+A cap is asked before a candidate is launched, with those under way counted; what was paid for is always recorded and
+used, so a run may end above a cap, by what was under way when it was reached, never by a launch after it.  Waiting for
+the machine to time a candidate counts as at work, and how long one takes is only foreseen from those before: a cap on
+seconds is passed by the last candidates, which is much of a small one.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from decimal import Decimal
+from typing import Literal, final
+
+from maxcode.core.types import Usage
+from maxcode.errors import InputError, unknown
+
+
+@final
+@dataclass(frozen=True, slots=True)
+class Caps:
+    """Upper bounds of a whole run, resumes included; None = no bound.  ``seconds`` are wall seconds at work."""
+
+    calls: int | None = None
+    tokens: int | None = None
+    dollars: float | None = None
+    seconds: float | None = None
+
+    def __post_init__(self) -> None:
+        for name in ("calls", "tokens", "dollars", "seconds"):
+            bound = getattr(self, name)
+            if bound is not None and not bound >= 0:  # not a number is no bound either
+                raise InputError(f"the cap on {name} is {bound}; give a number from 0 up, or leave it out")
+
+    @property
+    def on_models(self) -> bool:
+        """Whether anything that models cost is bounded."""
+        return (self.calls, self.tokens, self.dollars) != (None, None, None)
+
+
+Unit = Literal["candidates", "calls", "tokens", "dollars", "seconds"]
+
+MANY = 1_000_000  # candidates of a run whose budget is of another kind: more than any run makes
+_UNITS: dict[str, tuple[Unit, int]] = {
+    "candidates": ("candidates", 1),
+    "calls": ("calls", 1),
+    "tokens": ("tokens", 1),
+    "dollars": ("dollars", 1),
+    "seconds": ("seconds", 1),
+    "minutes": ("seconds", 60),
+    "hours": ("seconds", 3600),
+}
+_AMOUNT = re.compile(r"([0-9]+(?:\.[0-9]+)?)(k|M)?[- ]?([a-z]*)")
+
+
+@final
+@dataclass(frozen=True, slots=True)
+class Budget:
+    """How far a run may go, in one kind of cost; ``unit`` "seconds" are wall seconds at work."""
+
+    amount: float
+    unit: Unit = "candidates"
+
+    def __str__(self) -> str:
+        amount = Decimal(repr(float(self.amount))).normalize()  # the shortest digits that are read as the same number
+        return f"{amount:f} {self.unit}"  # without an exponent, which ``budget_of`` does not read
+
+    @property
+    def candidates(self) -> int:
+        """The most candidates it allows."""
+        return int(self.amount) if self.unit == "candidates" else MANY
+
+    @property
+    def caps(self) -> Caps:
+        """The caps that hold it; none for candidates."""
+        match self.unit:
+            case "candidates":
+                return Caps()
+            case "calls":
+                return Caps(calls=int(self.amount))
+            case "tokens":
+                return Caps(tokens=int(self.amount))
+            case "dollars":
+                return Caps(dollars=self.amount)
+            case "seconds":
+                return Caps(seconds=self.amount)
+
+
+def budget_of(words: str) -> Budget:
+    """A budget as users write it: 24, 24-candidates, 200k-tokens, 1.5M-tokens, 0.5-dollars, 300-calls, 15-minutes.
+
+    Raises InputError with the nearest spelling of an unknown unit.
+    """
+    found = _AMOUNT.fullmatch(words.strip())
+    if found is None:
+        raise InputError(f"--budget {words!r} is no budget; give 24 (candidates), 200k-tokens, 0.5-dollars, 15-minutes")
+    number, factor, name = found.groups()
+    known = {**_UNITS, **{unit.removesuffix("s"): meant for unit, meant in _UNITS.items()}}
+    if name and name not in known:
+        raise unknown("unit of --budget", name, _UNITS)
+    unit, scale = known[name or "candidates"]
+    amount = float(Decimal(number) * {"k": 1_000, "M": 1_000_000, None: 1}[factor] * scale)
+    if unit in ("candidates", "calls", "tokens") and (amount < 1 or amount != int(amount)):
+        raise InputError(f"--budget is {words}; give at least 1 {unit.removesuffix('s')}, and whole ones")
+    if unit == "candidates" and amount >= MANY:
+        raise InputError(f"--budget is {words}; give less than {MANY:,} candidates")
+    if amount <= 0:
+        raise InputError(f"--budget is {words}; give more than 0 {unit}")
+    return Budget(amount, unit)
+
+
+@final
+@dataclass(slots=True)
+class Purse:
+    """What is left of the caps: ``spent`` by models and ``seconds`` at work, both of the whole run.
+
+    What a candidate costs is the mean over those finished; ``known`` is False until there is one, and then a single
+    candidate is launched ahead of its siblings, to learn it.  Of seconds too: siblings wait for one another's timings,
+    so a batch would otherwise be launched whole in the first second and take as long as it takes.
+    """
+
+    caps: Caps
+    spent: Callable[[], Usage]
+    seconds: Callable[[], float]
+    launched: int = 0
+    _finished: int = 0
+    _paid: Usage = field(default_factory=Usage)
+    _took_s: float = 0.0
+
+    @property
+    def known(self) -> bool:
+        """Whether the cost of a candidate is known, or does not matter."""
+        return self._finished > 0 or self.caps == Caps()
+
+    def refusal(self) -> str | None:
+        """The cap that one more candidate would pass, in words; None while it may be launched."""
+        caps, spent = self.caps, self.spent()
+        if (why := self._too_late()) is not None:
+            return why
+        if caps.dollars is not None and spent.dollars is None:
+            return "an answer came whose price is not known, so the cap on dollars cannot hold"
+        if (why := _passed(caps, spent)) is not None:
+            return f"{why} are spent"
+        if self._finished and (why := _passed(caps, self._foreseen(), beyond=True)) is not None:
+            return f"one more candidate would make it {why}"
+        return None
+
+    def _too_late(self) -> str | None:
+        """That the seconds are spent, or will be by those under way."""
+        bound, now = self.caps.seconds, self.seconds()
+        if bound is None:
+            return None
+        if now >= bound:
+            return f"{now:.0f} of {bound:.0f} seconds are spent"
+        if self._finished and (foreseen := self._took_s / self._finished * self.launched) >= bound:
+            return f"those under way will make it {foreseen:.0f} of {bound:.0f} seconds"
+        return None
+
+    def _foreseen(self) -> Usage:
+        """What will have been spent when all that is under way and one more candidate are finished."""
+        paid, times = self._paid, (self.launched + 1) / self._finished
+        return Usage(
+            calls=round(paid.calls * times),
+            prompt_tokens=round(paid.tokens * times),
+            dollars=None if paid.dollars is None else paid.dollars * times,
+        )
+
+    def settle_up(self, finished: int, under_way: int = 0) -> None:
+        """Learn what ``finished`` candidates, all that were paid for, have cost; ``under_way`` more are launched."""
+        self.launched, self._finished = finished + under_way, finished
+        self._paid, self._took_s = self.spent(), self.seconds()
+
+
+def _passed(caps: Caps, usage: Usage, beyond: bool = False) -> str | None:
+    """The first cap that a usage has reached (or passed, ``beyond``), in words."""
+    bounds = (
+        (usage.calls, caps.calls, "model calls", "{:.0f}"),
+        (usage.tokens, caps.tokens, "tokens", "{:.0f}"),
+        (usage.dollars, caps.dollars, "dollars", "{:.4g}"),
+    )
+    for value, bound, what, form in bounds:
+        if value is not None and bound is not None and (value > bound or (value == bound and not beyond)):
+            return f"{form.format(value)} of {form.format(bound)} {what}"
+    return None

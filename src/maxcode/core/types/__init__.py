@@ -1,0 +1,88 @@
+"""The values that flow through maxcode; ``roles.py`` has the roles that pass them on.
+
+    problem -> policy -> evaluator -> critic -> (value) -> search -> result
+
+Every value is a frozen dataclass that can be written as JSON.  Names are those of MaxCode (arXiv 2601.05475): state,
+action, observation, reward, value, policy.  Where this file departs from the paper: an ``Evaluation`` holds what the
+machine *saw*; what it is *worth* is decided apart, in ``reward.py``, so that old runs can be scored anew.
+"""
+
+from maxcode.core.types.measured import (
+    CaseResult,
+    Evaluation,
+    Feedback,
+    Harsher,
+    Hotspot,
+    Interval,
+    LoopBody,
+    MachineCode,
+    Node,
+    Outcome,
+    RaceVerdict,
+    Remark,
+    Timing,
+)
+from maxcode.core.types.problem import (
+    GOALS,
+    Argument,
+    Case,
+    Checker,
+    Clock,
+    FunctionSpec,
+    Limits,
+    ModuleSpec,
+    Problem,
+    Program,
+    ProgramSpec,
+)
+from maxcode.core.types.search import (
+    Action,
+    Drawn,
+    Machine,
+    Observation,
+    Result,
+    Section,
+    Spent,
+    State,
+    StateId,
+    Step,
+    Usage,
+)
+
+__all__ = [
+    "GOALS",
+    "Action",
+    "Argument",
+    "Case",
+    "CaseResult",
+    "Checker",
+    "Clock",
+    "Drawn",
+    "Evaluation",
+    "Feedback",
+    "FunctionSpec",
+    "Harsher",
+    "Hotspot",
+    "Interval",
+    "Limits",
+    "LoopBody",
+    "Machine",
+    "MachineCode",
+    "ModuleSpec",
+    "Node",
+    "Observation",
+    "Outcome",
+    "Problem",
+    "Program",
+    "ProgramSpec",
+    "RaceVerdict",
+    "Remark",
+    "Result",
+    "Section",
+    "Spent",
+    "State",
+    "StateId",
+    "Step",
+    "Timing",
+    "Usage",
+]

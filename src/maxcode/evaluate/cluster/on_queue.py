@@ -1,0 +1,206 @@
+"""Benchmark nodes that a queue starts: Slurm and PBS, through dask-jobqueue.                     [extra: dask]
+
+A site file (TOML) says what a job is; every job is one slot, with the cores it was given.  The scheduler runs in the
+driver, listens where the site file says, and its jobs connect to it over TLS.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import os
+import re
+import shlex
+from collections.abc import Mapping
+from dataclasses import dataclass, fields
+from pathlib import Path
+from typing import Any, Literal, final
+
+import msgspec
+
+from maxcode.errors import InputError, MachineError, unknown
+from maxcode.evaluate.cluster import keys
+from maxcode.evaluate.cluster.dask_nodes import LOOPBACK, SETTINGS
+from maxcode.evaluate.cluster.on_dask import BENCH, BUILD, CONNECT_S, DaskEngine
+from maxcode.evaluate.cluster.station import BUILD_CORES, FIRST
+
+Queue = Literal["slurm", "pbs"]
+_GRACE_S, _LONG_S = 120, 900
+_LOOK_S = 5.0
+
+
+@final
+@dataclass(frozen=True, slots=True)
+class Site:
+    """What a job of a site is.
+
+    ``cores`` are all cores of a job, ``build_cores`` those of them that build and do not time; ``memory`` ("8GB") and
+    ``walltime`` ("02:00:00") are the queue's words; ``jobs``, how many.  ``interface`` (as eth0, ib0) or ``host``: the
+    address of this machine that jobs reach; ``port`` 0 = any.  ``directives``: further lines of the job script's
+    header; ``prologue``: commands before the worker starts; ``scratch``: a local folder on the nodes.  ``tls`` false
+    lets anybody on that network join.  ``patience_s``: how long to wait for a first job, or for the next one.
+    """
+
+    cores: int
+    memory: str
+    walltime: str
+    jobs: int = 1
+    build_cores: int = 0
+    interface: str = ""
+    host: str = ""
+    port: int = 0
+    worker_ports: str = ""
+    queue: str = ""
+    account: str = ""
+    directives: tuple[str, ...] = ()
+    prologue: tuple[str, ...] = ()
+    python: str = ""
+    scratch: str = "/tmp"
+    logs: str = ""
+    tls: bool = True
+    patience_s: float = 3600.0
+
+
+def read_site(path: Path) -> Site:
+    """The site that a file describes; InputError with the nearest spelling for a key that is none, and for a value of
+    another type."""
+    try:
+        table = msgspec.toml.decode(path.read_bytes())
+    except OSError as error:
+        raise InputError(f"cannot read the site file {path}: {error.strerror}") from error
+    except msgspec.MsgspecError as error:
+        raise InputError(f"{path} is no TOML: {error}") from error
+    known = [one.name for one in fields(Site)]
+    for name in table:
+        if name not in known:
+            raise unknown(f"key in {path}", name, known)
+    try:
+        site = msgspec.convert(table, Site)
+    except msgspec.ValidationError as error:
+        raise InputError(f"{path}: {error}; see docs/cluster.md") from error
+    if not (site.interface or site.host):
+        raise InputError(
+            f"{path}: jobs must reach this machine, and nothing listens where it was not asked to: give `interface` "
+            "(as ib0) or `host` (an address of this machine)"
+        )
+    if not 0 <= site.build_cores < site.cores:
+        raise InputError(f"{path}: build_cores = {site.build_cores} of cores = {site.cores} leaves none to time on")
+    return site
+
+
+def job_script(queue: Queue, site: Site) -> str:
+    """The script that a job of the site is; nothing is started, and no keys are made."""
+    security = keys.named(keys.folder()) if site.tls else None
+    protocol = "tls" if site.tls else "tcp"
+    job = _kind(queue).job_cls(
+        f"{protocol}://{site.host or site.interface}:{site.port or 'PORT'}",
+        name="NAME",
+        security=security,
+        protocol=f"{protocol}://",
+        **_job(site),
+    )
+    found: str = job.job_script()
+    return found
+
+
+async def on_queue(queue: Queue, site: Site) -> DaskEngine:
+    """An engine whose jobs have been handed to the queue; they come when the queue lets them."""
+    import dask
+
+    security = keys.security(keys.folder(), makes=True) if site.tls else None
+    try:
+        with dask.config.set(SETTINGS):
+            cluster = await _cluster(queue, site, security)
+        kept = _Kept(cluster, site.jobs)
+    except (OSError, RuntimeError, ValueError) as error:
+        raise MachineError(f"cannot start jobs with {queue}: {error}; look at the script with --dry-run") from error
+    return await DaskEngine.connect(cluster.scheduler_address, security, started=(kept,))
+
+
+@final
+class _Kept:
+    """The jobs of a cluster: one that goes is followed by another, some 20 s later.
+
+    Dask itself notices that a worker is gone and starts no other; a job that never came is the queue's to start.
+    """
+
+    def __init__(self, cluster: Any, jobs: int) -> None:
+        self._cluster, self._jobs = cluster, jobs
+        self._keeping = asyncio.ensure_future(self._keep())
+
+    async def _keep(self) -> None:
+        while True:
+            self._cluster.scale(jobs=self._jobs)
+            await asyncio.sleep(_LOOK_S)
+
+    async def close(self) -> None:
+        """End the jobs."""
+        self._keeping.cancel()
+        await self._cluster.close()
+
+
+def _kind(queue: Queue) -> Any:
+    from dask_jobqueue import PBSCluster, SLURMCluster
+
+    kinds: Mapping[Queue, Any] = {"slurm": SLURMCluster, "pbs": PBSCluster}
+    return kinds[queue]
+
+
+def _cluster(queue: Queue, site: Site, security: Any) -> Any:
+    listens = {"interface": site.interface} if site.interface else {"host": site.host}
+    return _kind(queue)(
+        asynchronous=True,
+        security=security,
+        scheduler_options={**listens, "port": site.port, "dashboard": False, "dashboard_address": f"{LOOPBACK}:0"},
+        **_job(site),
+    )
+
+
+def _job(site: Site) -> dict[str, Any]:
+    """A job in the words of dask-jobqueue."""
+    return {
+        "queue": site.queue or None,
+        "account": site.account or None,
+        "cores": site.cores,
+        "memory": site.memory,
+        "processes": 1,
+        "walltime": site.walltime,
+        "job_name": "maxcode-node",
+        "job_extra_directives": list(site.directives),
+        "job_script_prologue": [*_environment(site), *site.prologue],
+        "python": site.python or None,
+        "local_directory": site.scratch,
+        "log_directory": site.logs or None,
+        "death_timeout": int(CONNECT_S),
+        "worker_extra_args": _words(site),
+        "interface": site.interface or None,
+    }
+
+
+def _environment(site: Site) -> list[str]:
+    """What the worker of a job must know of maxcode and of Dask's settings."""
+    found = {
+        "DASK_DISTRIBUTED__WORKER__HTTP__ROUTES": "[]",
+        "DASK_DISTRIBUTED__WORKER__MEMORY__TERMINATE": "false",
+        **({BUILD_CORES: f"{FIRST}{site.build_cores}"} if site.build_cores else {}),
+        **{name: os.environ[name] for name in ("MAXCODE_SANDBOX", "MAXCODE_CACHE") if name in os.environ},
+    }
+    return [f"export {name}={shlex.quote(value)}" for name, value in found.items()]
+
+
+def _words(site: Site) -> list[str]:
+    """What ``dask worker`` is started with beside what the job gives it."""
+    resources = f"{BENCH}=1,{BUILD}={site.build_cores}" if site.build_cores else f"{BENCH}=1"
+    words = ["--resources", resources, "--no-dashboard", "--dashboard-address", f"{LOOPBACK}:0"]
+    words += ["--worker-port", site.worker_ports] if site.worker_ports else []
+    if (seconds := _seconds(site.walltime)) > _LONG_S:
+        words += ["--lifetime", f"{seconds - _GRACE_S}s"]  # a job that leaves in time is no lost node
+    return words
+
+
+def _seconds(walltime: str) -> int:
+    """Of HH:MM:SS or D-HH:MM:SS; 0 for other words, which are the queue's to judge."""
+    match = re.fullmatch(r"(?:(\d+)-)?(\d+):(\d+):(\d+)", walltime)
+    if match is None:
+        return 0
+    days, hours, minutes, seconds = (int(part or 0) for part in match.groups())
+    return ((24 * days + hours) * 60 + minutes) * 60 + seconds

@@ -1,0 +1,189 @@
+"""What a node opens to carry out orders: the sandbox, a builder, and an evaluator for each problem it admitted."""
+
+from __future__ import annotations
+
+import hashlib
+import shutil
+import time
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
+from typing import final
+
+from maxcode.core.stats import RaceRule
+from maxcode.core.types import Action, Evaluation, Interval, Machine, Problem, State, StateId, Step
+from maxcode.evaluate.cluster.discipline import calibrated
+from maxcode.evaluate.cluster.scratch import Scratch
+from maxcode.evaluate.cluster.wire import (
+    Admit,
+    Artefact,
+    Build,
+    Contender,
+    Evaluate,
+    Manner,
+    Sent,
+    Settle,
+    Taken,
+    Test,
+    unpack,
+)
+from maxcode.evaluate.harness import Harness, open_modules
+from maxcode.evaluate.ladder.build import Builder, Built
+from maxcode.evaluate.ladder.judge import unbuilt
+from maxcode.evaluate.ladder.prepare import Admitted
+from maxcode.evaluate.machine.machine import describe
+from maxcode.evaluate.program.evaluator import Memory, ProgramEvaluator
+from maxcode.sandbox.jobs import Blob
+from maxcode.sandbox.sandbox import Sandbox
+from maxcode.sandbox.selftest import open_safe
+
+
+@final
+@dataclass(slots=True)
+class Desk:
+    """A problem that was admitted here, and the evaluators of it by their manner."""
+
+    problem: Problem
+    harness: Harness
+    others: dict[Manner, ProgramEvaluator] = field(default_factory=dict)
+
+    async def evaluate(self, order: Evaluate, toolchain: str) -> Evaluation:
+        """Evaluate the order's program; its artefact is taken where it fits."""
+        problem = replace(self.problem, permitted=order.permitted)
+        evaluator = self._in(order.manner)
+        if order.artefact is not None and isinstance(evaluator, ProgramEvaluator):
+            built = checked(order.artefact, toolchain)
+            if built is not None:
+                evaluator.bench[1].give(problem, order.program, built)
+        rival = Action(order.rival) if order.rival is not None else None
+        return await evaluator.evaluate(problem, Action(order.program), rival)
+
+    async def settle(self, order: Settle) -> dict[StateId, Evaluation]:
+        """Decide who leads among the order's programs."""
+        problem = replace(self.problem, permitted=order.permitted)
+        contenders = [_state(problem, one) for one in order.contenders]
+        champion = _state(problem, order.champion) if order.champion is not None else None
+        return await self.harness.settle(problem, contenders, champion)
+
+    def remembered(self) -> dict[Manner, Memory]:
+        """What its evaluators know of earlier measurements."""
+        usual = {Manner(): self.harness} if isinstance(self.harness, ProgramEvaluator) else {}
+        return {manner: one.remembered() for manner, one in {**self.others, **usual}.items()}
+
+    def forget_since(self, then: Mapping[Manner, Memory]) -> None:
+        """Know no more than then: what was measured since is not to be believed."""
+        if isinstance(self.harness, ProgramEvaluator):
+            self.harness.forget_since(then[Manner()])
+        for manner in [*self.others]:
+            if manner in then:
+                self.others[manner].forget_since(then[manner])
+            else:
+                del self.others[manner]
+
+    def _in(self, manner: Manner) -> Harness:
+        """The evaluator that measures in this manner; modules know one only."""
+        if manner == Manner() or not isinstance(self.harness, ProgramEvaluator):
+            return self.harness
+        if manner not in self.others:
+            rule = RaceRule(most=manner.pairs) if manner.pairs else RaceRule()
+            self.others[manner] = self.harness.alike(rule, manner.profiles, manner.remembers)
+        return self.others[manner]
+
+
+def _state(problem: Problem, one: Contender) -> State:
+    return State(problem, State(problem), Step(Action(one.program), one.evaluation, 0.0), one.at)
+
+
+def checked(artefact: Artefact, toolchain: str) -> Built | None:
+    """A build that another worker made; None where it came damaged, or from another toolchain."""
+    if artefact.toolchain != toolchain or hashlib.sha256(artefact.data).hexdigest() != artefact.sha256:
+        return None
+    return Built(Blob.of(artefact.data), "", artefact.diagnostics, artefact.remarks)
+
+
+@final
+class Workshop:
+    """Opened on first use; ``folder`` holds the files of problems and goes with it."""
+
+    def __init__(self) -> None:
+        self.desks: dict[str, Desk] = {}
+        self._scratch = Scratch()
+        self._opened: tuple[Sandbox, Builder, Machine] | None = None
+
+    def close(self) -> None:
+        """Remove the files."""
+        self._scratch.close()
+
+    @property
+    def machine(self) -> Machine:
+        """This machine; only once it was opened."""
+        assert self._opened is not None
+        return self._opened[2]
+
+    async def open(self) -> tuple[Sandbox, Builder, Machine]:
+        """The sandbox, its builder, and this machine in words; UnsafeError where no sandbox holds."""
+        if self._opened is None:
+            sandbox = await open_safe()
+            self._opened = sandbox, Builder(sandbox, sandbox.cache), describe(sandbox.describe())
+        return self._opened
+
+    async def calibrated(self) -> Interval:
+        """The calibration kernel's time now."""
+        return await calibrated((await self.open())[0])
+
+    async def admit(self, order: Admit) -> Taken:
+        """Take up a problem; InputError where its original fails here."""
+        sandbox, builder, machine = await self.open()
+        parcel = order.parcel
+        key = parcel.key
+        folder = self._scratch.path / key[:16]
+        shutil.rmtree(folder, ignore_errors=True)
+        problem = unpack(parcel, folder)
+        harness: Harness
+        if problem.kind == "module":
+            harness = await open_modules()
+        else:
+            harness = ProgramEvaluator(sandbox, builder, seed=parcel.seed)
+        found = await harness.admit(problem)
+        if order.timed and isinstance(harness, ProgramEvaluator):
+            found = harness.time_these(found, order.timed)
+        self.desks[key] = Desk(found.problem, harness)
+        return _taken(found, problem, machine)
+
+    async def build(self, order: Build) -> Sent:
+        """Build a program for whoever times it."""
+        _, builder, _ = await self.open()
+        began = time.monotonic()
+        built = await builder.build(order.problem, order.program)
+        seconds = time.monotonic() - began
+        if built.artefact is None:
+            return Sent(artefact=None, unbuilt=unbuilt(built), seconds=seconds)
+        artefact = Artefact(
+            built.artefact.read(),
+            built.artefact.sha256,
+            await self.toolchain(order.problem),
+            built.diagnostics,
+            built.remarks,
+        )
+        return Sent(artefact=artefact, seconds=seconds)
+
+    async def toolchain(self, problem: Problem) -> str:
+        """What a build depends on beside its sources: compiler, flags, and the instruction sets of -march=native."""
+        _, builder, machine = await self.open()
+        words = (await builder.compiler(problem), *problem.spec.flags, machine.cpu, *machine.isa)
+        return hashlib.sha256("\0".join(words).encode()).hexdigest()
+
+
+def _taken(found: Admitted, whole: Problem, machine: Machine) -> Taken:
+    timed = {one.name for one in found.timed}
+    kept = {case.name for case in (*found.problem.spec.seen, *found.problem.spec.held_out)}
+    cases = [case.name for case in (*whole.spec.seen, *whole.spec.held_out)]
+    return Taken(
+        machine=machine,
+        tests=tuple(Test(one.name, one.origin, one.seconds, one.name in timed) for one in found.inputs),
+        removed=tuple(name for name in cases if name not in kept),
+        dropped=found.dropped,
+        notes=found.notes,
+        statement=found.problem.statement,
+        baseline=found.baseline,
+        peak_gflops=found.peak_gflops,
+    )

@@ -1,0 +1,1 @@
+"""C functions as candidates: the driver, the generator of arguments and the comparison around them."""

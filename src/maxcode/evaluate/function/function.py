@@ -1,0 +1,289 @@
+"""The harness ``function``: what is compiled around a function, where its inputs come from, and when outputs agree.
+
+What is trusted: the kernel, the shim (process 1: it holds the clock, hands over the inputs of one round after the
+other, poisons and copies the outputs, and watches the guards), the user's own header and inputs, and this process,
+which compares.  What is not: the process that the candidate runs in, our driver included.  It holds no expected value,
+no later input and no clock that counts; all processor time that it uses between its first call and its last is charged,
+by whichever thread; it cannot start another process.
+"""
+
+from __future__ import annotations
+
+import math
+import random
+import re
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import final
+
+from maxcode.code.expressions import value_of
+from maxcode.code.languages import language
+from maxcode.core.types import Argument, FunctionSpec, Problem, Program
+from maxcode.errors import InputError
+from maxcode.evaluate.function.comparing import distance
+from maxcode.sandbox.jobs import Blob, Job
+from maxcode.sandbox.sandbox import Sandbox
+
+_WIDTHS = {"double": 8, "float": 4, "int": 4, "long": 8}
+_CODES = {"double": "d", "float": "f", "int": "i", "long": "l"}
+_KINDS = {"in": 0, "out": 1, "inout": 2, "scratch": 2}
+_HERE = Path(__file__).parent
+DRAWN = 3  # sizes that nobody was told of
+_GENERATOR_FLAGS = ("-std=gnu17", "-O2")
+_AHEAD_BYTES = 32 << 20  # of plans that wait
+
+
+@final
+@dataclass(frozen=True, slots=True)
+class Shape:
+    """One size of a function: what a round of calls consists of.  ``sizes`` are the scalar arguments; ``offset`` is
+    how many bytes behind the start of a page every array begins."""
+
+    spec: FunctionSpec
+    sizes: tuple[int, ...]
+    rounds: int = 1
+    offset: int = 0
+
+    @property
+    def name(self) -> str:
+        """The size in words, ``m=256 n=256 k=256``."""
+        return " ".join(f"{one.name}={size}" for one, size in zip(self.spec.scalars, self.sizes, strict=True))
+
+    @property
+    def bytes(self) -> tuple[int, ...]:
+        """The sizes of the arrays, in order."""
+        return tuple(_WIDTHS[one.ctype] * self._value(one.extent) for one in self.spec.arrays)
+
+    @property
+    def flop(self) -> int:
+        """The work of all calls of a pass."""
+        return self._value(self.spec.flop) * self.rounds * self.spec.slots
+
+    @property
+    def moved(self) -> int:
+        """The bytes that all calls of a pass must move, 0 where the problem does not say."""
+        return self._value(self.spec.moved) * self.rounds * self.spec.slots if self.spec.moved else 0
+
+    @property
+    def held(self) -> int:
+        """The bytes of the arrays of a round."""
+        return sum(self.bytes) * self.spec.slots
+
+    @property
+    def words(self) -> tuple[str, ...]:
+        """The driver's arguments."""
+        return (str(self.spec.slots), str(self.offset), *map(str, self.sizes), *map(str, self.bytes))
+
+    def _value(self, expression: str) -> int:
+        names = [one.name for one in self.spec.scalars]
+        return value_of(expression, dict(zip(names, self.sizes, strict=True)))
+
+
+def checked_shapes(problem: Problem) -> tuple[Shape, ...]:
+    """The sizes that are verified only, at alignments that a double just has: a function must not count on more."""
+    spec = spec_of(problem)
+    wanted = (sizes for sizes in dict.fromkeys(spec.checked) if sizes not in spec.timed)
+    return tuple(Shape(spec, sizes, offset=8 * random.randrange(1, 512)) for sizes in wanted)
+
+
+def drawn_shapes(problem: Problem, count: int = DRAWN) -> tuple[Shape, ...]:
+    """Sizes that nobody was told of, drawn between the least and the largest checked ones."""
+    spec = spec_of(problem)
+    if not spec.checked:
+        return ()
+    ranges = [(min(values), max(values)) for values in zip(*spec.checked, strict=True)]
+    seeds = random.SystemRandom()
+    drawn = (tuple(seeds.randint(low, high) for low, high in ranges) for _ in range(count))
+    known = {*spec.checked, *spec.timed}
+    return tuple(
+        Shape(spec, sizes, offset=8 * seeds.randrange(1, 512)) for sizes in dict.fromkeys(drawn) if sizes not in known
+    )
+
+
+def timed_shapes(problem: Problem) -> tuple[Shape, ...]:
+    """The sizes that are timed, arrays at the start of a page."""
+    spec = spec_of(problem)
+    return tuple(Shape(spec, sizes, spec.calls) for sizes in dict.fromkeys(spec.timed))
+
+
+def spec_of(problem: Problem) -> FunctionSpec:
+    """What the problem says of its function."""
+    assert problem.spec.function is not None, f"{problem.id} is no function"
+    return problem.spec.function
+
+
+# ------------------------------------------------------------------------------------------------------- C around it
+
+
+def support(problem: Problem) -> dict[str, str]:
+    """The files compiled together with a candidate; nothing for a whole program."""
+    if problem.spec.function is None:
+        return {}
+    spec = problem.spec.function
+    driver = "maxcode_driver" + language(problem.language).suffixes[0]
+    return {spec.header_name: spec.header, driver: _glue(spec) + (_HERE / "driver.c").read_text()}
+
+
+def empty_driver(spec: FunctionSpec) -> str:
+    """A whole program that answers calls of the function as a candidate does, and does nothing in them."""
+    nothing = "static void maxcode_call(const long *scalars, void *const *arrays) { (void)scalars, (void)arrays; }\n"
+    return f"#define _GNU_SOURCE\n{_counts(spec)}{nothing}" + (_HERE / "driver.c").read_text()
+
+
+def _glue(spec: FunctionSpec) -> str:
+    """What knows the function's arguments, in front of the driver."""
+    return (
+        f'#define _GNU_SOURCE\n#include "{spec.header_name}"\n{_counts(spec)}'
+        "static void maxcode_call(const long *scalars, void *const *arrays) {\n"
+        f"    (void)scalars;\n    {spec.name}({_passed(spec, spec.arguments)});\n}}\n\n"
+    )
+
+
+def _generator_glue(spec: FunctionSpec) -> str:
+    codes = "".join(_CODES[one.ctype] for one in spec.arrays)
+    declared = ", ".join(
+        f"{one.ctype} {'*' if one.extent else ''}{one.name}" for one in spec.arguments if one.access != "out"
+    )
+    passed = _passed(spec, [one for one in spec.arguments if one.access != "out"])
+    call = f"inputs(seed, {passed});" if spec.inputs else "(void)seed, (void)scalars, (void)arrays;"
+    before = f"void inputs(unsigned long seed, {declared});\n" if spec.inputs else ""
+    return (
+        f'{before}{_counts(spec)}extern const char maxcode_types[] = "{codes}";\n'
+        f"void maxcode_fill(unsigned long seed, const long *scalars, void *const *arrays) {{\n    {call}\n}}\n"
+    )
+
+
+def _counts(spec: FunctionSpec) -> str:
+    return f"const int maxcode_scalars = {len(spec.scalars)}, maxcode_arrays = {len(spec.arrays)};\n"
+
+
+def _passed(spec: FunctionSpec, arguments: Sequence[Argument]) -> str:
+    scalars, arrays = list(spec.scalars), list(spec.arrays)
+    return ", ".join(
+        f"({one.ctype} *)arrays[{arrays.index(one)}]" if one.extent else f"({one.ctype})scalars[{scalars.index(one)}]"
+        for one in arguments
+    )
+
+
+# ------------------------------------------------------------------------------------------------------------ inputs
+
+
+@final
+class Inputs:
+    """Makes fresh inputs for the calls of a problem; its generator is compiled once."""
+
+    def __init__(self, sandbox: Sandbox, problem: Problem) -> None:
+        self._sandbox = sandbox
+        self._spec = spec_of(problem)
+        self._seeds = random.SystemRandom()
+        self._generator: Blob | None = None
+        self._waiting: dict[Shape, list[bytes]] = {}
+
+    async def fresh(self, shape: Shape, ahead: int = 1) -> Blob:
+        """The plan of a shape's calls with inputs nobody has seen; InputError when the user's inputs.c fails.
+
+        ``ahead``: how many plans at most to make together where none is waiting.  Each is handed out once.
+        """
+        waiting = self._waiting.setdefault(shape, [])
+        if not waiting:
+            held = shape.rounds * shape.spec.slots * sum(_read_bytes(shape))
+            waiting += await self._plans(shape, max(1, min(ahead, _AHEAD_BYTES // max(1, held))))
+        return Blob.of(waiting.pop())
+
+    async def require_fresh(self, shape: Shape) -> None:
+        """InputError when two plans of a shape hold the same inputs, whatever the seed."""
+        first, second = await self._plans(shape, 2)
+        if first == second and sum(_read_bytes(shape)) > 0:
+            raise InputError(
+                f"two fresh inputs of {self._spec.name} at {shape.name} are the same, byte for byte: a function could "
+                "keep the results of an earlier call; make the values that inputs.c writes depend on its `seed`"
+            )
+
+    async def _plans(self, shape: Shape, count: int) -> list[bytes]:
+        if self._generator is None:
+            self._generator = await self._build()
+        async with self._sandbox.session([self._generator], bare=True) as session:
+            runs = [await session.run(self._job(self._generator, shape)) for _ in range(count)]
+        if (failed := next((ran for ran in runs if not ran.ok), None)) is not None:
+            raise InputError(
+                f"the inputs of {self._spec.name} at {shape.name} failed ({failed.ending} {failed.code}); see inputs.c"
+            )
+        return [ran.stdout for ran in runs]
+
+    def _job(self, generator: Blob, shape: Shape) -> Job:
+        kinds = [str(_KINDS[one.access]) for one in self._spec.arrays]
+        head = (str(self._seeds.getrandbits(63)), str(shape.rounds))
+        return Job(argv=("{artefact}", *head, *shape.words, *kinds), artefact=generator, cpu_s=60, output_mb=2048)
+
+    async def _build(self) -> Blob:
+        sources = {"generator.c": (_HERE / "generator.c").read_text(), "glue.c": _generator_glue(self._spec)}
+        if self._spec.inputs:
+            sources["inputs.c"] = self._spec.inputs
+        argv = ("gcc", *_GENERATOR_FLAGS, *(f"/src/{name}" for name in sources), "-lm", "-o", "/tmp/out")
+        async with self._sandbox.session([], sources=sources) as session:
+            ran = await session.run(Job(argv, cpu_s=60, output_mb=64, collect=("/tmp/out",)))
+        if not ran.ok or "/tmp/out" not in ran.files:
+            words = ran.stderr.decode(errors="replace").strip()
+            raise InputError(f"the inputs of {self._spec.name} do not build:\n{words[:2000]}")
+        return Blob.of(ran.files["/tmp/out"])
+
+
+# -------------------------------------------------------------------------------------------------------- comparing
+
+
+def disagreement(shape: Shape, expected: bytes, got: bytes) -> str | None:
+    """The first written array whose relative Frobenius error exceeds the tolerance, in words; None when none does.
+
+    ||got - expected|| / ||expected||, over a whole array of one call, so that one wrong element of a large array counts
+    with its share of the norm; NaN exceeds everything.
+    """
+    if len(got) != len(expected):
+        return f"{len(got)} bytes of output in place of {len(expected)}"
+    for number, name, part, ctype in _written(shape):
+        want, have = expected[part], got[part]
+        norm = distance(ctype, want, None) or 1.0
+        error = math.nan if not math.isfinite(norm) else 0.0 if want == have else distance(ctype, want, have) / norm
+        if not error <= shape.spec.tolerance:
+            return (
+                f"{name} at {shape.name}, call {number}: relative error {error:.1e}, at most {shape.spec.tolerance:g}"
+            )
+    return None
+
+
+def _read_bytes(shape: Shape) -> Iterator[int]:
+    return (size for one, size in zip(shape.spec.arrays, shape.bytes, strict=True) if one.access != "out")
+
+
+def _written(shape: Shape) -> Iterator[tuple[int, str, slice, str]]:
+    """(number of the call, array, where its bytes are, element type) of all results of the calls, in order."""
+    at = 0
+    for call in range(shape.rounds * shape.spec.slots):
+        for one, size in zip(shape.spec.arrays, shape.bytes, strict=True):
+            if one.access in ("out", "inout"):
+                yield call + 1, one.name, slice(at, at + size), one.ctype
+            at += size if one.access != "in" else 0
+
+
+# --------------------------------------------------------------------------------------------------------- forbidden
+
+_COMMENT = re.compile(r"//[^\n]*|/\*.*?\*/", re.DOTALL)
+_FORBIDDEN = (
+    (re.compile(r"\b(?:cblas_\w+|\w*(?:gemm|gemv|trsm|syrk)_\b|mkl_\w+|openblas\w*|armpl_\w+)"), "a BLAS"),
+    (re.compile(r"\b(?:dlopen|dlmopen|dlsym|__libc_dlopen\w*)\b"), "loading of libraries"),
+    (re.compile(r"#[ \t]*include[ \t]*[<\"](?:cblas|mkl|openblas|lapack|blis|dlfcn|armpl)\w*"), "a library's header"),
+)
+
+
+def forbidden(program: Program) -> str | None:
+    """What a candidate may not use, with where; None when it uses nothing of it.
+
+    Says it early and clearly.  What enforces it is the sandbox: no library but the compiler's runtime is there.
+    """
+    for path, text in program.files.items():
+        code = _COMMENT.sub(lambda found: "\n" * found[0].count("\n"), text)
+        for pattern, what in _FORBIDDEN:
+            if (match := pattern.search(code)) is not None:
+                line = code.count("\n", 0, match.start()) + 1
+                return f"{path}, line {line}: {match[0].strip()} is {what}, which this problem forbids"
+    return None

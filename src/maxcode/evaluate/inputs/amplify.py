@@ -1,0 +1,109 @@
+"""The workload amplifier: larger inputs for an original that ends too soon to be timed.
+
+From the user's generator where its command takes ``{size}``, else from given inputs whose shape is understood: their
+lines or cases repeated, the counts with them.  Four times larger again and again, until a run is long enough or a limit
+is reached.  The original is the oracle, under the same conditions as for other made inputs, but for its use of time and
+memory, which is the point.
+"""
+
+from __future__ import annotations
+
+import random
+from collections.abc import AsyncIterator
+from dataclasses import dataclass, replace
+from typing import final
+
+import anyio.to_thread
+
+from maxcode.errors import InputError
+from maxcode.evaluate.inputs.enlarge import larger
+from maxcode.evaluate.inputs.fresh import Candidate, Prover, text_of, understood
+from maxcode.evaluate.inputs.mutate import Understood
+from maxcode.evaluate.ladder.prepare import TIMED_FLOOR_S, Admitted, Input, choose_timed, generate
+from maxcode.sandbox.sandbox import Blob, Sandbox
+
+_GROWTH = 4
+_WANTED_S = 1.5 * TIMED_FLOOR_S  # a run just at the floor would be below it half of the time
+_TEXT_AT_MOST, _INPUT_AT_MOST = 8 << 20, 64 << 20  # bytes: of a text whose shape is looked at, of any
+_GROWN_AT_MOST = 12  # times
+_BASES = 3
+_COPIES = 2
+_LIMIT_SHARE = 3  # a run ends within a third of its limits
+
+
+@final
+@dataclass(frozen=True, slots=True)
+class Amplified:
+    """Larger inputs, none where there are no such; ``note`` says what they are, or why there are none."""
+
+    inputs: tuple[Input, ...] = ()
+    note: str = ""
+
+
+async def amplify(sandbox: Sandbox, prover: Prover, admitted: Admitted, seed: int) -> Admitted:
+    """The admission with larger inputs, timed on them; as it was, with the reason in its last note, where there are
+    none."""
+    found = await amplified(sandbox, prover, admitted, seed)
+    inputs = (*admitted.inputs, *found.inputs)
+    timed, _ = choose_timed(inputs)
+    if not timed:
+        notes = (*admitted.notes[:-1], f"{admitted.notes[-1]} (made larger: {found.note})")
+        return replace(admitted, notes=notes)
+    measures = {**admitted.baseline.measures, **{one.name: one.seconds for one in found.inputs}}
+    baseline = replace(admitted.baseline, measures=measures)
+    notes = (*admitted.notes[:-1], found.note)
+    return replace(admitted, inputs=inputs, timed=timed, baseline=baseline, notes=notes)
+
+
+async def amplified(sandbox: Sandbox, prover: Prover, admitted: Admitted, seed: int) -> Amplified:
+    """Larger inputs for a problem none of whose inputs is long enough."""
+    spec = admitted.problem.spec
+    by_size = any("{size}" in word for word in spec.generator)
+    given = await understood(admitted)
+    grown = _by_generator(sandbox, admitted, seed) if by_size else _by_repeating(given, admitted)
+    tried = 0
+    async for factor, candidates in grown:
+        tried = factor
+        runs = await prover.runs(admitted, [Input("made", one.stdin, None, "made") for one in candidates])
+        slowest = max(ran.cpu_s for ran in runs)
+        if any(not ran.ok for ran in runs) or slowest > spec.limits.run_s / _LIMIT_SHARE:
+            return Amplified(note=f"on inputs {factor} times larger the original does not end well within its limits")
+        if slowest >= _WANTED_S:
+            made = await prover.proven(admitted, candidates, None)
+            if not made.inputs:
+                return Amplified(note=f"inputs made {factor} times larger were not used: {'; '.join(made.notes)}")
+            how = "the generator's size" if by_size else "lines or cases repeated, their counts with them"
+            return Amplified(made.inputs, f"timed on inputs made larger: {factor} times ({how})")
+    if by_size:
+        return Amplified(note=f"the generator's inputs of {tried} times the size are still too short")
+    why = given.why or "what they count cannot be repeated without showing something new"
+    return Amplified(note=f"{tried} times as many lines are still too few" if tried else why)
+
+
+async def _by_generator(sandbox: Sandbox, admitted: Admitted, seed: int) -> AsyncIterator[tuple[int, list[Candidate]]]:
+    drawn = random.Random(f"{seed} larger")
+    for times in range(1, _GROWN_AT_MOST + 1):
+        factor = _GROWTH**times
+        seeds = [drawn.randrange(1_000, 1 << 31) for _ in range(_COPIES)]
+        try:
+            found = await generate(sandbox, admitted.problem, seeds, admitted.problem.spec.size * factor)
+        except InputError:  # the generator has a largest size
+            return
+        if any(blob.size > _INPUT_AT_MOST for _, blob in found):
+            return
+        yield factor, [Candidate(blob, f"generator, size x {factor}") for _, blob in found]
+
+
+async def _by_repeating(given: Understood, admitted: Admitted) -> AsyncIterator[tuple[int, list[Candidate]]]:
+    slowest = sorted(admitted.inputs, key=lambda one: -one.seconds)[:_BASES] if given.shapes else []
+    texts = [text for one in slowest if (text := text_of(one.stdin)) is not None]
+    for times in range(1, _GROWN_AT_MOST + 1):
+        factor = _GROWTH**times
+        found = []
+        for text in texts:
+            if len(text) * factor <= _TEXT_AT_MOST:
+                grown = await anyio.to_thread.run_sync(larger, given, text, factor)
+                found += [grown] if grown is not None else []
+        if not found:
+            return
+        yield factor, [Candidate(Blob.of(text.encode()), f"x {factor}") for text in found[:_COPIES]]

@@ -1,0 +1,67 @@
+"""Given inputs made larger: their cases, lines or items repeated, and the counts with them.  Pure.
+
+For programs that end too soon to be timed.  Sizes then lie beyond all that was given, which nothing but the original
+can vouch for; all else must be as the given inputs show it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from maxcode.evaluate.inputs.grammar import Block, lines_of, read, written
+from maxcode.evaluate.inputs.invariants import Fact, Key, Span, broken, facts_of
+from maxcode.evaluate.inputs.mutate import Field, Known, Understood, is_free, resize, users
+
+
+def larger(given: Understood, base: str, factor: int) -> str | None:
+    """The text with ``factor`` times as many cases, lines or items; None where that would show anything new but
+    sizes."""
+    if not given.shapes:
+        return None
+    known = given.shapes[0]
+    for fields in _scalable(known):
+        tree = read(known.shape, lines_of(base) or [])
+        for field in fields if tree is not None else ():
+            resize(known.shape, tree or [], field, lambda old: [*range(old)] * factor)
+        text = written(known.shape, tree) if tree is not None else base
+        if text != base and all(_is_only_larger(other, text, fields) for other in given.shapes):
+            return text
+    return None
+
+
+def _scalable(known: Known) -> Iterator[frozenset[Field]]:
+    """Counts to scale together: that of independent cases, then all outermost ones, then each of these."""
+    outer = [field for field in sorted(known.counts) if len(field[0]) == 2 and is_free(known, field)]
+    for field in outer:
+        paths = users(known.shape, field)
+        nodes = [known.shape[path[0]] for path in paths]
+        if all(isinstance(node, Block) and not node.is_table and len(node.body) > 1 for node in nodes):
+            yield frozenset({field})
+    yield frozenset(outer)
+    yield from (frozenset({field}) for field in outer)
+
+
+_SIZES = frozenset({"size", "lines", "sum", "sum against"})
+_BOUNDS = frozenset({"against", "position", "next position"})
+
+
+def _is_only_larger(known: Known, text: str, scaled: frozenset[Field]) -> bool:
+    lines = lines_of(text)
+    tree = read(known.shape, lines) if lines is not None else None
+    if tree is None:
+        return False
+    made = facts_of(known.shape, tree)
+    return all(_comes_with_size(known, key, made[key], scaled) for key in broken(known.facts, made))
+
+
+def _comes_with_size(known: Known, key: Key, fact: Fact, scaled: frozenset[Field]) -> bool:
+    """Whether a fact that no given text shows says no more than that there is more: a count is larger than ever, and
+    what was above a count or a position by chance is below it now."""
+    if key[0] in _SIZES:
+        return True
+    if key[0] in ("range", "remainder"):
+        return (key[1], key[2]) in scaled
+    if key[0] == "beside":  # two that were always equal belong together
+        return any((key[1], at) in scaled for at in key[2:]) and known.words(*key) != frozenset("=")
+    before = known.facts.get(key)
+    return key[0] in _BOUNDS and isinstance(before, Span) and isinstance(fact, Span) and 0 < before.high >= fact.high

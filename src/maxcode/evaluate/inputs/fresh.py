@@ -1,0 +1,258 @@
+"""Inputs that nobody was shown: made by the user's generator from secret seeds, and from the given inputs.
+
+What is made counts only where the original proves it: on it the original ends well twice with the same answer, uses no
+more time, memory and output than the given inputs make it use, and shows the sanitizers nothing.  They are made when a
+first winner asks for them, and kept.  Feedback about them is one bit.
+"""
+
+from __future__ import annotations
+
+import random
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from typing import final
+
+import anyio
+import anyio.to_thread
+
+from maxcode.code.languages import language
+from maxcode.core.types import Evaluation, Feedback, Outcome, Problem
+from maxcode.errors import InputError
+from maxcode.evaluate.function.function import DRAWN, Inputs, disagreement, drawn_shapes
+from maxcode.evaluate.inputs.mutate import Draft, Understood, draft, understand
+from maxcode.evaluate.ladder.build import Builder
+from maxcode.evaluate.ladder.judge import identity
+from maxcode.evaluate.ladder.prepare import Admitted, Input, generate
+from maxcode.evaluate.ladder.sanitize import Bench, bench_for
+from maxcode.evaluate.ladder.verify import is_accepted, job_for, verify
+from maxcode.sandbox.lanes import build_lane
+from maxcode.sandbox.sandbox import Blob, Ran, Sandbox
+
+HARSHER = 4  # times as many inputs
+FAILED = "an input nobody was shown failed"
+_ANEW = "a function's inputs are drawn anew for every pass"
+_SECONDS, _HARSH_SECONDS = (
+    0.6,
+    2.5,
+)  # of the original's CPU time on all made inputs: a sanitizer takes ten times as long
+_LONGER, _MORE = 1.5, 1.25  # than on the given inputs, and then it is not one of their kind
+_SLACK_S, _SLACK_KB, _SLACK_BYTES = 0.05, 4096, 4096
+_SEED_BITS = 62
+
+
+@final
+@dataclass(frozen=True, slots=True)
+class Made:
+    """Inputs that the original has proven, with its answers; ``how``: one line on each way they were made, with a
+    number; ``notes``: what could not be made or looked at, and why."""
+
+    inputs: tuple[Input, ...] = ()
+    how: tuple[str, ...] = ()
+    notes: tuple[str, ...] = ()
+
+
+@final
+@dataclass(frozen=True, slots=True)
+class Candidate:
+    """An input that may be one; ``how`` it was made."""
+
+    stdin: Blob
+    how: str
+
+
+@final
+@dataclass(frozen=True, slots=True)
+class Prover:
+    """Asks the original what a made input is worth."""
+
+    sandbox: Sandbox
+    builder: Builder
+    before: frozenset[str] = frozenset()  # SHA-256 of those proven before: a busier hour does not leave them out
+
+    async def proven(self, admitted: Admitted, made: Sequence[Candidate], seconds: float | None) -> Made:
+        """Those of ``made`` that the original proves, as many as it runs within ``seconds``; None for inputs that are
+        meant to be larger, which it may take any time and memory for."""
+        if not made:
+            return Made()
+        async with build_lane():
+            most = await self._most(admitted) if seconds is not None else None
+            kept = await self._answered(admitted, made, most, seconds)
+            bench = bench_for(self.sandbox, self.builder, admitted.problem, [given for given, _ in kept])
+            notes = [f"{len(made) - len(kept)} more were left out"] if len(kept) < len(made) else []
+            if isinstance(bench, Bench) and kept:
+                clean, not_run = await bench.clean()
+                notes += _unclean(len(kept), len(clean), not_run)
+                kept = [(given, how) for given, how in kept if given.name in clean]
+            elif kept:
+                notes.append(f"not looked at by sanitizers: programs in {admitted.problem.language} are not compiled")
+        ways = [how for _, how in kept]
+        how = tuple(f"{ways.count(way)}: {way}" for way in dict.fromkeys(ways))
+        return Made(tuple(given for given, _ in kept), how, tuple(notes))
+
+    async def _most(self, admitted: Admitted) -> Ran:
+        """What the original uses at most on the given inputs, read off the slowest and the largest."""
+        slowest = sorted(admitted.inputs, key=lambda one: -one.seconds)[:2]
+        largest = sorted(admitted.inputs, key=lambda one: -one.stdin.size)[:2]
+        runs = await self.runs(admitted, [*{one.name: one for one in (*slowest, *largest)}.values()])
+        return replace(
+            runs[0],
+            cpu_s=max(*(one.seconds for one in admitted.inputs), *(ran.cpu_s for ran in runs)),
+            max_rss_kb=max(ran.max_rss_kb for ran in runs),
+            stdout=max((one.expected or b"" for one in admitted.inputs), key=len),
+        )
+
+    async def runs(self, admitted: Admitted, inputs: Sequence[Input]) -> list[Ran]:
+        """The original on each of the inputs, in one session."""
+        artefact, bare = admitted.original.artefact, language(admitted.problem.language).bare
+        assert artefact is not None
+        async with self.sandbox.session([artefact, *(given.stdin for given in inputs)], bare=bare) as session:
+            return [await session.run(job_for(admitted.problem, artefact, given)) for given in inputs]
+
+    async def _answered(
+        self, admitted: Admitted, made: Sequence[Candidate], most: Ran | None, seconds: float | None
+    ) -> list[tuple[Input, str]]:
+        """Those on which the original ends well twice, in two sessions, with answers that are the same or accepted."""
+        name = "larger" if most is None else "made"
+        asked = [Input(f"{name}-{n}", one.stdin, None, "made") for n, one in enumerate(made, 1)]
+        first = await self.runs(admitted, asked)
+        kept: list[Input] = []
+        spent = 0.0
+        for given, ran in zip(asked, first, strict=True):
+            known = given.stdin.sha256 in self.before
+            fits = most is None or _is_alike(ran, most)
+            is_time = not kept or seconds is None or spent + ran.cpu_s <= seconds
+            if ran.ok and (known or (fits and is_time)):
+                spent += ran.cpu_s
+                kept.append(replace(given, expected=ran.stdout, seconds=ran.cpu_s))
+        again = await self.runs(admitted, kept)
+        ways = {given.name: one.how for given, one in zip(asked, made, strict=True)}
+        return [
+            (given, ways[given.name])
+            for given, ran in zip(kept, again, strict=True)
+            if ran.ok and await is_accepted(self.sandbox, admitted.problem, given, ran.stdout)
+        ]
+
+
+@final
+class Unseen:
+    """Makes them, per problem once; ``seed`` is drawn by the system unless a certificate names it, and with it those
+    that were proven ``before``."""
+
+    def __init__(
+        self, sandbox: Sandbox, builder: Builder, seed: int | None = None, before: frozenset[str] = frozenset()
+    ) -> None:
+        self._sandbox = sandbox
+        self._prover = Prover(sandbox, builder, before)
+        self.seed = random.SystemRandom().getrandbits(_SEED_BITS) if seed is None else seed
+        self._made: dict[tuple[str, bool], Made] = {}
+        self._making = anyio.Lock()
+
+    async def made(self, admitted: Admitted, harsh: bool = False) -> Made:
+        """The inputs for a problem; ``harsh``: others, several times as many."""
+        key = (identity(admitted.problem), harsh)
+        async with self._making:
+            if key not in self._made:
+                self._made[key] = await self._make(admitted, harsh)
+            return self._made[key]
+
+    async def failure(self, admitted: Admitted, artefact: Blob, harsh: bool = False) -> Evaluation | None:
+        """The evaluation of a program that is not right on all of them, in a session of its own; None where it is."""
+        made = await self.made(admitted, harsh)
+        if not made.inputs:
+            return None
+        async with build_lane():
+            found = await verify(self._sandbox, admitted.problem, artefact, made.inputs)
+        if found.outcome is Outcome.CORRECT:
+            return None
+        return Evaluation(Outcome.WRONG, Feedback((FAILED,)))
+
+    async def _make(self, admitted: Admitted, harsh: bool) -> Made:
+        problem = admitted.problem
+        wanted = problem.spec.made * (HARSHER if harsh else 1)
+        if admitted.source is not None:
+            return await self._calls(admitted, admitted.source) if harsh else Made(notes=(_ANEW,))
+        if not wanted:
+            return Made(notes=("tests.made is 0",))
+        given = await understood(admitted)
+        seed = f"{self.seed} {'harsh' if harsh else 'made'}"
+        shared = wanted // 2 if given.shapes else wanted
+        generated, notes = await self._generated(problem, seed, shared) if problem.spec.generator else ([], [])
+        rest = wanted - len(generated)
+        changed = await anyio.to_thread.run_sync(_drafts, given, seed, rest) if given.shapes else []
+        notes += [f"none made from the given inputs: {given.why}"] if given.why else []
+        made = [*generated, *(Candidate(Blob.of(one.text.encode()), ", ".join(one.how)) for one in changed)]
+        found = await self._prover.proven(admitted, made, _HARSH_SECONDS if harsh else _SECONDS)
+        return replace(found, notes=(*notes, *found.notes))
+
+    async def _calls(self, admitted: Admitted, source: Inputs) -> Made:
+        """Calls of a function at sizes and addresses that nobody was told of, with the original's outputs."""
+        artefact = admitted.original.artefact
+        assert artefact is not None
+        shapes = drawn_shapes(admitted.problem, HARSHER * DRAWN)
+        asked = [Input(shape.name, await source.fresh(shape), None, "made", shape=shape) for shape in shapes]
+        if not asked:
+            return Made(notes=(f"{_ANEW}, and other sizes are drawn between `checked` ones, of which there are none",))
+        async with build_lane():
+            found = await verify(self._sandbox, admitted.problem, artefact, asked, every=True)
+        kept = [replace(one, expected=found.outputs[one.name]) for one in asked if one.name in found.outputs]
+        known = tuple(one for one in kept if _agrees_with_itself(one))
+        return Made(known, (f"{len(known)}: sizes drawn between those of `checked`",))
+
+    async def _generated(self, problem: Problem, seed: str, count: int) -> tuple[list[Candidate], list[str]]:
+        drawn = random.Random(seed)
+        seeds = [drawn.randrange(1_000, 1 << 31) for _ in range(count)]
+        try:
+            found = await generate(self._sandbox, problem, seeds)
+        except InputError as error:
+            return [], [f"the generator fails with other seeds: {error}"]
+        return [Candidate(blob, "generator, secret seed") for _, blob in found], []
+
+
+def _agrees_with_itself(given: Input) -> bool:
+    """Whether an output of the original is free of NaN and infinity, which equal nothing."""
+    assert given.shape is not None
+    assert given.expected is not None
+    return disagreement(given.shape, given.expected, given.expected) is None
+
+
+def text_of(blob: Blob) -> str | None:
+    """An input as text, None where it is not ASCII."""
+    try:
+        return blob.read().decode("ascii")
+    except UnicodeDecodeError:
+        return None
+
+
+async def understood(admitted: Admitted) -> Understood:
+    """What the given inputs say of their format; those that were made larger are not asked."""
+    texts = [text_of(given.stdin) for given in admitted.inputs if given.origin != "made"]
+    known = [text for text in texts if text is not None]
+    if len(known) < len(texts):
+        return Understood((), why="the given inputs are not ASCII text")
+    return await anyio.to_thread.run_sync(understand, known)
+
+
+def _drafts(given: Understood, seed: str, count: int) -> list[Draft]:
+    """As many different ones as can be made, at most ``count``."""
+    found: dict[str, Draft] = {}
+    for number in range(2 * count):
+        if len(found) < count and (one := draft(given, f"{seed} {number}")) is not None:
+            found.setdefault(one.text, one)
+    return list(found.values())
+
+
+def _is_alike(ran: Ran, most: Ran) -> bool:
+    """Whether the original used no more than it does on the given inputs."""
+    return (
+        ran.ok
+        and ran.cpu_s <= _LONGER * most.cpu_s + _SLACK_S
+        and ran.max_rss_kb <= _MORE * most.max_rss_kb + _SLACK_KB
+        and len(ran.stdout) <= _MORE * len(most.stdout) + _SLACK_BYTES
+    )
+
+
+def _unclean(looked_at: int, clean: int, not_run: Sequence[str]) -> list[str]:
+    if clean == looked_at:
+        return []
+    why = f" ({not_run[0]})" if not_run else ""
+    return [f"{looked_at - clean} left out: a sanitizer's build of the original is not clean on them{why}"]

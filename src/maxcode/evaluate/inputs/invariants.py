@@ -1,0 +1,226 @@
+"""What holds in every given text of a shape, so that it can be asked of a made one.  Pure.
+
+Observed and never guessed: ranges, remainders, which of two numbers on a line (or of a number and a count) is larger,
+whether a list is sorted, has repeats, stays below its own position, how far neighbours differ, what it sums up to.  A
+made text may show nothing that no given text shows.  The fewer texts are given, the more holds by chance and the less
+can be made: that is the safe side.
+"""
+
+from __future__ import annotations
+
+import math
+import re
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from functools import reduce
+from itertools import pairwise
+from typing import Any, final
+
+from maxcode.evaluate.inputs.grammar import Block, Path, Place, Row, Shape, Tail, Tree, walk
+
+_INTEGERS = re.compile(r"(?:-?(?:0|[1-9][0-9]{0,19}) )*+")
+_NUMBER = re.compile(r"-?[0-9]{1,15}(?:\.[0-9]{1,15})?")
+Key = tuple[Any, ...]
+
+
+@final
+@dataclass(frozen=True, slots=True)
+class Span:
+    """Numbers from ``low`` to ``high`` were seen."""
+
+    low: float
+    high: float
+
+    def joined(self, other: Span) -> Span:
+        return Span(min(self.low, other.low), max(self.high, other.high))
+
+    def covers(self, other: Span) -> bool:
+        return self.low <= other.low and other.high <= self.high
+
+
+@final
+@dataclass(frozen=True, slots=True)
+class Seen:
+    """These words were seen."""
+
+    words: frozenset[str]
+
+    def joined(self, other: Seen) -> Seen:
+        return Seen(self.words | other.words)
+
+    def covers(self, other: Seen) -> bool:
+        return other.words <= self.words
+
+
+@final
+@dataclass(frozen=True, slots=True)
+class Remainder:
+    """All numbers seen differ from ``one`` by multiples of ``step`` (0: all are ``one``)."""
+
+    one: int
+    step: int
+
+    def joined(self, other: Remainder) -> Remainder:
+        return Remainder(self.one, math.gcd(self.step, other.step, self.one - other.one))
+
+    def covers(self, other: Remainder) -> bool:
+        step = math.gcd(other.step, self.one - other.one)
+        return step == 0 or (self.step != 0 and step % self.step == 0)
+
+
+Fact = Span | Seen | Remainder
+Facts = dict[Key, Fact]
+
+
+@final
+@dataclass(frozen=True, slots=True)
+class Table:
+    """Tokens by column at a place: one line (``many`` False), the lines of a table, or the items of a list."""
+
+    path: Path
+    columns: tuple[Sequence[str], ...]
+    scope: tuple[int | None, ...]
+    many: bool
+
+
+def tables(shape: Shape, tree: Tree) -> Iterator[Table]:
+    """Every table of a text, in the order of reading."""
+    for place in walk(shape, tree):
+        yield from tables_at(place)
+
+
+def tables_at(place: Place) -> Iterator[Table]:
+    """The tables that a node holds itself; their scopes are the first of the place's cells."""
+    scope = tuple(cell.value for cell in place.cells)
+    match place.node:
+        case Row():
+            yield Table((*place.path, 0), tuple([token] for token in place.part), scope, False)
+        case Tail(width=width):
+            outside = scope[: len(scope) - width]
+            if width:
+                yield Table((*place.path, 0), tuple([token] for token in place.part[0]), outside, False)
+            yield Table((*place.path, 1), (place.part[1],), scope, True)
+        case Block() if place.node.is_table and isinstance(row := place.node.body[0], Row):
+            columns = tuple(zip(*place.part, strict=True)) or ((),) * row.width
+            yield Table((*place.path, 1), columns, scope, True)
+        case Block():
+            pass
+
+
+def numbers(column: Sequence[str]) -> list[int] | None:
+    """The column as integers; None where a token is none."""
+    return [int(token) for token in column] if _INTEGERS.fullmatch(" ".join(column) + " " * bool(column)) else None
+
+
+def facts_of(shape: Shape, tree: Tree) -> Facts:
+    """What holds in one text."""
+    found: Facts = {}
+    size = 0
+    for table in tables(shape, tree):
+        size += sum(map(len, table.columns))
+        for key, fact in _table_facts(table):
+            found[key] = _both(found[key], fact) if key in found else fact
+    found[("size",)] = Span(0, size)
+    return found
+
+
+def _both(one: Fact, other: Any) -> Fact:
+    return one.joined(other)
+
+
+def together(many: Iterable[Facts]) -> Facts:
+    """What holds in all of them: each fact as wide as the texts show it."""
+
+    def join(one: Facts, other: Facts) -> Facts:
+        shared = {key: _both(one[key], other[key]) for key in one.keys() & other.keys()}
+        return {**one, **other, **shared}
+
+    return reduce(join, many, {})
+
+
+def broken(known: Mapping[Key, Fact], made: Mapping[Key, Fact]) -> Iterator[Key]:
+    """The facts of a made text that no given one shows."""
+    return (key for key, fact in made.items() if key not in known or not _covers(known[key], fact))
+
+
+def _covers(one: Fact, other: Fact) -> bool:
+    same: Any = other
+    return type(one) is type(other) and one.covers(same)
+
+
+# ------------------------------------------------------------------------------------------------------------ a table
+
+
+def _table_facts(table: Table) -> Iterator[tuple[Key, Fact]]:
+    yield ("lines", table.path), Span(len(table.columns[0]), len(table.columns[0]))
+    values: list[Sequence[float] | None] = []
+    for at, column in enumerate(table.columns):
+        found = numbers(column)
+        kind, some = ("integer", found) if found is not None else _other(column)
+        values.append(some)
+        if column:
+            yield ("kind", table.path, at), Seen(frozenset({kind}))
+            yield from _column_facts(table, at, column, some)
+    yield from _row_facts(table, values)
+
+
+def _other(column: Sequence[str]) -> tuple[str, Sequence[float] | None]:
+    if all(_NUMBER.fullmatch(token) for token in column):
+        return "number", [float(token) for token in column]
+    return "word", None
+
+
+def _column_facts(
+    table: Table, at: int, column: Sequence[str], values: Sequence[float] | None
+) -> Iterator[tuple[Key, Fact]]:
+    here = (table.path, at)
+    if values is not None:
+        yield ("range", *here), Span(min(values), max(values))
+        whole = [value for value in values if isinstance(value, int)]
+        if len(whole) == len(values):
+            step = math.gcd(*(value - whole[0] for value in whole))
+            yield ("remainder", *here), Remainder(whole[0], step)
+        for number, bound in enumerate(table.scope):
+            if bound is not None:
+                yield ("against", *here, number), _side(min(values) - bound, max(values) - bound)
+    if table.many and len(column) > 1:
+        yield from _list_facts(table, here, column, values)
+
+
+def _list_facts(
+    table: Table, here: Key, column: Sequence[str], values: Sequence[float] | None
+) -> Iterator[tuple[Key, Fact]]:
+    yield ("repeats", *here), Seen(frozenset({"some" if len(set(column)) < len(column) else "none"}))
+    if values is None:
+        return
+    yield ("neighbours", *here), Seen(frozenset(map(_sign, (b - a for a, b in pairwise(values)))))
+    yield ("apart", *here), Span(0, max(abs(b - a) for a, b in pairwise(values)))
+    ahead = [value - i for i, value in enumerate(values)]
+    yield ("position", *here), _side(min(ahead), max(ahead))
+    yield ("next position", *here), _side(min(ahead) - 1, max(ahead) - 1)
+    total = sum(values)
+    yield ("sum", *here), Span(total, total)
+    for number, bound in enumerate(table.scope):
+        if bound is not None:
+            yield ("sum against", *here, number), _side(total - bound, total - bound)
+
+
+def _row_facts(table: Table, values: Sequence[Sequence[float] | None]) -> Iterator[tuple[Key, Fact]]:
+    for one in range(len(values)):
+        for other in range(one):
+            left, right = values[one], values[other]
+            if left and right:
+                signs = frozenset(_sign(a - b) for a, b in zip(left, right, strict=True))
+                yield ("beside", table.path, one, other), Seen(signs)
+    if table.many and len(values) > 1 and len(table.columns[0]) > 1:
+        rows = [frozenset(row[:2]) for row in zip(*table.columns, strict=True)]
+        yield ("pairs", table.path), Seen(frozenset({"some" if len(set(rows)) < len(rows) else "none"}))
+
+
+def _side(low: float, high: float) -> Span:
+    """On which sides of 0: -1 below, 1 above; what is seen on both may be 0 too."""
+    return Span((low > 0) - (low < 0), (high > 0) - (high < 0))
+
+
+def _sign(difference: float) -> str:
+    return "<" if difference < 0 else ">" if difference > 0 else "="

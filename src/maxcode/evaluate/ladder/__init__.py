@@ -1,0 +1,1 @@
+"""The steps of an evaluation as functions: build, verify, time, confirm, judge."""

@@ -1,0 +1,273 @@
+"""The rung *build*: sources -> artefact, diagnostics and the compiler's optimisation remarks, in the sandbox.
+
+Builds are cached by content (sources, flags, compiler), never their verdicts.  Precompiled headers are used for the
+search only, and only where they cannot change what a program means: when a one-file program begins with the very
+includes the original begins with.  The original and every confirmed winner are built without.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import io
+import json
+import os
+import re
+import shutil
+import zipfile
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from itertools import islice
+from pathlib import Path
+from typing import final
+
+import anyio.to_thread
+
+from maxcode.code.languages import Language, language
+from maxcode.core.types import Limits, MachineCode, Problem, Program, Remark
+from maxcode.errors import MachineError
+from maxcode.evaluate.function.function import support
+from maxcode.evaluate.machine.machine_code import LISTING, read_listing
+from maxcode.sandbox.sandbox import Blob, Job, Ran, Sandbox
+
+_DIAGNOSTICS_CAP = 16_000
+_REMARKS_KEPT, _REMARKS_READ = 500, 8 << 20
+_MOST_BYTES = 64 << 20  # of an artefact: every run has a copy of its own
+_BUILDS_KEPT, _BYTES_KEPT = 256, 512 << 20  # each holds a file descriptor and its size in memory
+_GIVEN_KEPT = 64
+_HEADERS_KEPT = 12  # on disk, 20 to 200 MB each
+# `#line` lets a program put anything into the name of a file: a number of a thousand digits, say.
+_REMARK = re.compile(r"^/src/([^:\n]+):([0-9]{1,9}):[0-9]+: (missed|optimized): +(.*)$", re.MULTILINE)
+_NOISE = ("statement clobbers memory", "couldn't vectorize loop", "not vectorized: no vectype", "no grouped stores")
+_LEADING = re.compile(  # possessive, or a few dozen comments before anything else would take years
+    r"(?:\s|//[^\n]*\n|/\*(?>.*?\*/))*+#[ \t]*include[ \t]*<([\w./+-]+)>[ \t]*(?=\n|//)", re.DOTALL
+)
+_LISTING = Job((*LISTING, "/tmp/out"), cpu_s=10, wall_s=20, memory_mb=1024, output_mb=4)
+_DIAGNOSTIC_FLAGS = ("-fmax-errors=20", "-fno-diagnostics-show-caret", "-fdiagnostics-color=never")
+_WATCH_FLAGS = ("-g1", "-fopt-info-vec-optimized-missed=/tmp/remarks")  # change no code; lines for the profile
+
+
+@final
+@dataclass(frozen=True, slots=True)
+class Built:
+    """``artefact`` is None when the build failed; then ``reason`` says how and ``diagnostics`` holds the compiler's
+    words, capped.  ``machine_code``: None where the artefact is none, or cannot be
+    read."""
+
+    artefact: Blob | None
+    reason: str = ""
+    diagnostics: str = ""
+    remarks: tuple[Remark, ...] = ()
+    machine_code: MachineCode | None = None
+
+
+@final
+class Builder:
+    """Builds programs in a sandbox, with a content-addressed cache in memory and precompiled headers on disk."""
+
+    def __init__(self, sandbox: Sandbox, cache: Path) -> None:
+        self._sandbox = sandbox
+        self._cache = cache
+        self._built: dict[str, Built] = {}
+        self._given: dict[str, Built] = {}
+        self._headers: dict[str, Path | None] = {}
+        self._versions: dict[str, str] = {}
+
+    async def build(self, problem: Problem, program: Program, final: bool = False) -> Built:
+        """The program's artefact; ``final`` builds never use a precompiled header.
+
+        Never raises for a bad program; MachineError when the compiler itself cannot run.
+        """
+        tongue = language(problem.language)
+        if not final and (given := self._given.get(_key(program, problem, ""))) is not None:
+            return given
+        header = None if final else await self._header(tongue, problem, program)
+        key = _key(program, problem, str(header))
+        if (built := self._built.pop(key, None)) is None:
+            built, is_lasting = await self._compile(tongue, program, problem, header)
+            if not is_lasting:
+                return built
+        self._built[key] = built  # now the latest; the one longest unused goes
+        while len(self._built) > 1 and not self._fits():
+            del self._built[next(iter(self._built))]
+        return built
+
+    def give(self, problem: Problem, program: Program, built: Built) -> None:
+        """Take a build that another builder made in place of one of our own, but for final builds, which never are."""
+        self._given[_key(program, problem, "")] = built
+        while len(self._given) > _GIVEN_KEPT:
+            del self._given[next(iter(self._given))]
+
+    async def compiler(self, problem: Problem) -> str:
+        """The full version line of the compiler (or interpreter) for the problem's language."""
+        return await self._version(language(problem.language))
+
+    def _fits(self) -> bool:
+        size = sum(built.artefact.size for built in self._built.values() if built.artefact is not None)
+        return len(self._built) <= _BUILDS_KEPT and size <= _BYTES_KEPT
+
+    async def _compile(
+        self, tongue: Language, program: Program, problem: Problem, header: Path | None
+    ) -> tuple[Built, bool]:
+        """What came of a build, and whether it would come again: a compiler that was stopped or killed may only have
+        had a busy machine."""
+        sources = {**program.files, **support(problem)}
+        argv = _command(tongue, sources, problem.spec.flags, header)
+        binds = [(header, "/pch")] if header is not None else []
+        nothing = MachineCode() if "{out}" in tongue.build else None
+        listing = b""
+        async with self._sandbox.session([], sources=sources, binds=binds) as session:
+            ran = await session.run(_job(argv, problem.spec.limits))
+            if ran.ok and nothing is not None:
+                listing = (await session.run(_LISTING)).stdout
+        if ran.ok and nothing is None:
+            return Built(Blob.of(_script(program))), True
+        if ran.ok and "/tmp/out" in ran.files:
+            if len(ran.files["/tmp/out"]) > _MOST_BYTES:
+                why = f"the build is larger than {_MOST_BYTES >> 20} MB (a huge initialised array?)"
+                return Built(None, why, machine_code=nothing), True
+            remarks = _remarks(ran.files.get("/tmp/remarks", b"")[:_REMARKS_READ])
+            code = read_listing(listing) if listing else None
+            return Built(Blob.of(ran.files["/tmp/out"]), "", "", remarks, code), True
+        words = ran.stderr[:_DIAGNOSTICS_CAP].decode(errors="replace").strip()
+        is_lasting = ran.ending not in ("timeout", "signal") and not ran.out_of_memory
+        return Built(None, _failure(ran, problem.spec.limits), words, (), nothing), is_lasting
+
+    async def _run(
+        self, argv: tuple[str, ...], sources: Mapping[str, str], limits: Limits, binds: list[tuple[Path, str]]
+    ) -> Ran:
+        async with self._sandbox.session([], sources=sources, binds=binds) as session:
+            return await session.run(_job(argv, limits))
+
+    async def _header(self, tongue: Language, problem: Problem, program: Program) -> Path | None:
+        """The folder of the precompiled headers the original begins with, made on first use; None where they must not
+        be used."""
+        if not tongue.precompiles or len(program.files) != 1:
+            return None
+        wanted = _leading_includes(problem.program.text)
+        if not wanted or _leading_includes(program.text)[: len(wanted)] != wanted:
+            return None
+        text = "".join(f"#include <{name}>\n" for name in wanted)
+        version, flags = await self._version(tongue), problem.spec.flags
+        key = hashlib.sha256("\0".join((version, text, *tongue.build, *flags)).encode()).hexdigest()[:24]
+        if key not in self._headers:
+            folder = self._cache / "pch" / key
+            made = _touched(folder / "pch.h.gch") or await self._make_header(tongue, problem, text, folder)
+            self._headers[key] = folder if made else None
+        return self._headers[key]
+
+    async def _make_header(self, tongue: Language, problem: Problem, text: str, folder: Path) -> bool:
+        flags = problem.spec.flags
+        argv = (tongue.tools[0], *flags, *_WATCH_FLAGS[:1], "-x", "c++-header", "/src/pch.h", "-o", "/tmp/out")
+        ran = await self._run(argv, {"pch.h": text}, problem.spec.limits, [])
+        if not ran.ok or "/tmp/out" not in ran.files:
+            return False
+        await anyio.to_thread.run_sync(_store_header, folder, text, ran.files["/tmp/out"])
+        return True
+
+    async def _version(self, tongue: Language) -> str:
+        """The compiler's full version line; part of every cache key."""
+        if tongue.name not in self._versions:
+            ran = await self._run((tongue.tools[0], "--version"), {"x": ""}, Limits(), [])
+            if not ran.ok:
+                raise MachineError(f"{tongue.tools[0]} does not run in the sandbox: {ran.stderr[:200]!r}")
+            self._versions[tongue.name] = ran.stdout.decode(errors="replace").split("\n")[0]
+        return self._versions[tongue.name]
+
+
+def _job(argv: tuple[str, ...], limits: Limits) -> Job:
+    return Job(
+        argv=argv,
+        cpu_s=limits.build_s,
+        wall_s=3 * limits.build_s + 2,
+        memory_mb=max(2048, limits.memory_mb),
+        output_mb=512,
+        processes=limits.processes,
+        collect=("/tmp/out", "/tmp/remarks"),
+    )
+
+
+def _leading_includes(text: str) -> tuple[str, ...]:
+    """The system headers that a source includes before anything else, in order."""
+    found, at = [], 0
+    while (match := _LEADING.match(text, at)) is not None:
+        found.append(match[1])
+        at = match.end()
+    return tuple(found)
+
+
+def _command(tongue: Language, sources: Iterable[str], flags: tuple[str, ...], header: Path | None) -> tuple[str, ...]:
+    libraries = tuple(flag for flag in flags if flag.startswith("-l"))
+    options = (*(flag for flag in flags if not flag.startswith("-l")), *_DIAGNOSTIC_FLAGS, *_WATCH_FLAGS)
+    if header is not None:
+        options = ("-I/pch", "-include", "pch.h", *options)
+    compiled = tuple(f"/src/{path}" for path in sources if path.endswith(tongue.suffixes))
+    parts = {"{flags}": options, "{sources}": compiled, "{out}": ("/tmp/out",), "{libraries}": libraries}
+    return tuple(word for part in tongue.build for word in parts.get(part, (part,)))
+
+
+def _failure(ran: Ran, limits: Limits) -> str:
+    if ran.ending == "timeout":
+        return f"the build took more than {limits.build_s:g} s"
+    if ran.ending == "output":
+        return "the build wrote more than it may (a huge static array or macro?)"
+    if ran.ending == "signal":
+        return f"the compiler was killed by signal {ran.code} (out of memory?)"
+    return _first_error(ran.stderr.decode(errors="replace"))
+
+
+def _first_error(words: str) -> str:
+    for line in words.splitlines():
+        if "error:" in line or "undefined reference" in line or "SyntaxError" in line:
+            return line.replace("/src/", "").strip()[:300]
+    return (words.strip().splitlines() or ["the compiler failed without a word"])[-1][:300]
+
+
+def _remarks(raw: bytes) -> tuple[Remark, ...]:
+    """Remarks about the program's own lines, without the noise; the first of each (line, text)."""
+    found: dict[tuple[int, str], Remark] = {}
+    for match in _REMARK.finditer(raw.decode(errors="replace")):
+        line, kind, text = int(match[2]), match[3], match[4].strip()
+        if not any(noise in text for noise in _NOISE):
+            found.setdefault((line, text), Remark(line, "missed" if kind == "missed" else "optimized", text))
+    return tuple(islice(found.values(), _REMARKS_KEPT))
+
+
+def _script(program: Program) -> bytes:
+    """What an interpreter starts: the text of a one-file program, else a zip whose main module is the first file."""
+    if len(program.files) == 1:
+        return program.text.encode()
+    buffer = io.BytesIO()
+    with zipfile.ZipFile(buffer, "w") as archive:
+        for number, (path, text) in enumerate(program.files.items()):
+            archive.writestr(zipfile.ZipInfo("__main__.py" if number == 0 else path), text)
+    return buffer.getvalue()
+
+
+def _key(program: Program, problem: Problem, header: str) -> str:
+    parts = [program.digest, problem.spec.flags, support(problem), header]
+    return hashlib.sha256(json.dumps(parts).encode()).hexdigest()
+
+
+def _store_header(folder: Path, text: str, compiled: bytes) -> None:
+    folder.mkdir(parents=True, exist_ok=True)
+    (folder / "pch.h").write_text(text)
+    scratch = folder / f"new-{hashlib.sha256(compiled).hexdigest()[:8]}"
+    scratch.write_bytes(compiled)
+    scratch.replace(folder / "pch.h.gch")
+    for stale in sorted(folder.parent.iterdir(), key=_last_used)[:-_HEADERS_KEPT]:
+        shutil.rmtree(stale, ignore_errors=True)
+
+
+def _touched(header: Path) -> bool:
+    """Whether the header is there; then its folder counts as used just now."""
+    if header.exists():
+        os.utime(header.parent)
+        return True
+    return False
+
+
+def _last_used(folder: Path) -> float:
+    try:
+        return folder.stat().st_mtime
+    except OSError:  # another process has just removed it
+        return 0.0

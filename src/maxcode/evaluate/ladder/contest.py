@@ -1,0 +1,172 @@
+"""Races, playoffs and confirmations by the problem's goal: on the clock, or by counting instructions.
+
+Where the goal is ``instructions`` each side is run once on each input under valgrind, and once more, to show that the
+count stays the same.  Nothing is drawn from a distribution, so the interval is [least, largest] of the counts' ratios.
+A confirmation counts again and then measures CPU time beside it, like any other: a count alone is no claim about
+seconds.  A large claim that does not show in seconds at all is not believed, because a program can notice that it is
+counted; an honest program that waits for memory pays for that.
+
+Where the goal is a clock and the user asked for it, a tie is followed by one count of each side.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+
+from maxcode.core.stats import RaceRule
+from maxcode.core.types import Interval, RaceVerdict, Timing
+from maxcode.evaluate.ladder import race as racing
+from maxcode.evaluate.ladder.instructions import BLIND, Uncounted, counted
+from maxcode.evaluate.ladder.prepare import Input
+from maxcode.evaluate.ladder.race import WAITING, Entry, Field, Side, WrongOutput
+from maxcode.evaluate.ladder.verify import is_accepted
+from maxcode.evaluate.machine.pressure import stamps
+from maxcode.sandbox.lanes import build_lane
+
+COUNTS = 2
+MARGIN = 0.001  # of instructions: a thousand times what a count varies by
+LARGE = 1.25  # from here on fewer instructions must show in seconds
+UNSTEADY = 0.01  # a spread of counts that is worth a word
+
+_Count = dict[Side, dict[str, int]]  # by side and input
+
+
+async def race(field: Field, entries: Mapping[Side, Entry], timed: Sequence[Input], rule: RaceRule) -> Timing:
+    """The candidate against the original; a rival only ends a race by the clock early.  WrongOutput as in
+    ``racing.race``."""
+    if field.problem.goal == "instructions":
+        return _timing([await _count(field, _pair(entries), timed) for _ in range(COUNTS)], timed)
+    timing = await racing.race(field, entries, timed, rule)
+    return await _tie_broken(field, _pair(entries), timed, timing)
+
+
+async def playoff(field: Field, entries: Mapping[Side, Entry], timed: Sequence[Input], rule: RaceRule) -> bool:
+    """Whether the candidate takes the lead from the rival."""
+    if field.problem.goal != "instructions":
+        verdict = await racing.playoff(field, entries, timed, rule)
+        if verdict != "tie" or not field.problem.spec.tie_break:
+            return verdict == "faster"
+    try:
+        found = await _count(field, {side: entries[side] for side in ("rival", "candidate")}, timed)
+    except Uncounted:
+        return False
+    return _total(found, "rival") > (1 + MARGIN) * _total(found, "candidate")
+
+
+async def confirm(field: Field, entries: Mapping[Side, Entry], timed: Sequence[Input], rule: RaceRule) -> Timing:
+    """The candidate against the original once more, on all inputs that are timed."""
+    if field.problem.goal != "instructions":
+        timing = await racing.confirm(field, entries, timed, rule)
+        return await _tie_broken(field, entries, timed, timing)
+    found = _timing([await _count(field, entries, timed) for _ in range(COUNTS)], timed)
+    by_clock = replace(field, problem=replace(field.problem, goal="cpu"))
+    seconds = await racing.confirm(by_clock, entries, timed, rule)
+    verdict = _believed(found, seconds)
+    return replace(found, confirmed=True, seconds=seconds, verdict=verdict, significant=verdict == "fewer")
+
+
+def warnings_of(timing: Timing) -> tuple[str, ...]:
+    """What must be said beside a figure: what it is blind to, or what spoils it."""
+    found = list(stamps(timing.seconds or timing))
+    if timing.verdict == "waits":
+        found.append(f"less CPU time ({timing.speedup}), but it takes longer: {timing.elapsed} by the wall clock")
+    if timing.clock == "instructions":
+        found += _said(timing)
+    if timing.instructions is not None:
+        one = timing.instructions
+        word = {"fewer": "fewer", "more": "more", "tie": "as many"}[_verdict(one)]
+        found.append(f"a tie by the clock; {word} instructions: {one.value:.4f}x, counted once ({BLIND})")
+    if timing.uncounted:
+        found.append(f"a tie by the clock; instructions could not be counted: {timing.uncounted}")
+    return tuple(found)
+
+
+def _said(timing: Timing) -> list[str]:
+    known = {"tie": "no difference of more than 0.1 %; ", "more": "more instructions than the original; "}
+    found = [f"{known.get(timing.verdict, '')}instructions were counted, not seconds: {BLIND}"]
+    if timing.speedup.high > (1 + UNSTEADY) * timing.speedup.low:
+        found.append(f"the counts differ from run to run, by {timing.speedup.high / timing.speedup.low - 1:.1%}")
+    seconds = timing.seconds
+    if seconds is not None and timing.verdict == "unseen":
+        found.append(
+            f"fewer instructions ({timing.speedup}), which its CPU time does not show ({seconds.speedup}): it waits "
+            "for memory, or it does less only while it is counted"
+        )
+    elif seconds is not None and not seconds.significant:
+        found.append(f"fewer instructions, not proved faster: {seconds.speedup} by CPU time")
+    return found
+
+
+def _believed(found: Timing, seconds: Timing) -> RaceVerdict:
+    """The verdict on counts when the seconds are known."""
+    contradicted = seconds.speedup.high < WAITING or seconds.verdict == "waits"
+    unseen = found.speedup.low >= LARGE and not seconds.significant
+    return "unseen" if found.verdict == "fewer" and (contradicted or unseen) else found.verdict
+
+
+async def _tie_broken(field: Field, entries: Mapping[Side, Entry], timed: Sequence[Input], timing: Timing) -> Timing:
+    if timing.verdict != "tie" or not field.problem.spec.tie_break:
+        return timing
+    try:
+        found = await _count(field, entries, timed)
+    except Uncounted as trouble:
+        return replace(timing, uncounted=str(trouble))
+    ratio = _total(found, "original") / _total(found, "candidate")
+    return replace(timing, instructions=Interval(ratio, ratio, ratio, 1.0))
+
+
+async def _count(field: Field, entries: Mapping[Side, Entry], timed: Sequence[Input]) -> _Count:
+    """One run of each side on each input.  A run without a count, or with a wrong output, is a WrongOutput where the
+    count is the goal, and Uncounted where it only breaks a tie."""
+    found: _Count = {}
+    async with build_lane():
+        for side, entry in entries.items():
+            found[side] = {given.name: await _one(field, side, entry, given) for given in timed}
+    return found
+
+
+async def _one(field: Field, side: Side, entry: Entry, given: Input) -> int:
+    try:
+        run = await counted(field.sandbox, field.problem, entry.artefact, given)
+        known = run.output == entry.outputs.get(given.name)
+        if not known and not await is_accepted(field.sandbox, field.problem, given, run.output):
+            raise Uncounted("gave a wrong output under valgrind")
+    except Uncounted as trouble:
+        if field.problem.goal != "instructions":
+            raise Uncounted(f"{side}: {trouble}") from trouble
+        raise WrongOutput(side, given, str(trouble)) from trouble
+    return run.instructions
+
+
+def _timing(counts: Sequence[_Count], timed: Sequence[Input]) -> Timing:
+    samples = tuple((float(_total(one, "original")), float(_total(one, "candidate"))) for one in counts)
+    ratios = [a / b for a, _ in samples for _, b in samples]
+    middle = sum(a for a, _ in samples) / sum(b for _, b in samples)
+    ratio = Interval(middle, min(ratios), max(ratios), 1.0)
+    verdict = _verdict(ratio)
+    first = counts[0]
+    return Timing(
+        clock="instructions",
+        speedup=ratio,
+        significant=verdict == "fewer",
+        verdict=verdict,
+        pairs=len(counts),
+        inputs=tuple(given.name for given in timed),
+        samples=samples,
+        per_input={given.name: first["original"][given.name] / first["candidate"][given.name] for given in timed},
+    )
+
+
+def _verdict(ratio: Interval) -> RaceVerdict:
+    if ratio.low > 1 + MARGIN:
+        return "fewer"
+    return "more" if ratio.high < 1 / (1 + MARGIN) else "tie"
+
+
+def _total(count: _Count, side: Side) -> int:
+    return sum(count[side].values())
+
+
+def _pair(entries: Mapping[Side, Entry]) -> dict[Side, Entry]:
+    return {side: entry for side, entry in entries.items() if side != "rival"}

@@ -1,0 +1,224 @@
+"""From a problem's files to what the ladder runs on: inputs as sealed memory, the original built, verified and timed.
+
+``admit`` runs the original first.  Tests that it fails itself are reported and dropped; too few left refuse the
+problem.  Generated inputs take the original as their oracle; they are made only where the problem has a generator.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+from typing import final
+
+from maxcode.code.languages import language
+from maxcode.core.types import Case, Evaluation, Problem
+from maxcode.errors import InputError
+from maxcode.evaluate.function.function import Inputs, Shape, checked_shapes, drawn_shapes, timed_shapes
+from maxcode.evaluate.ladder.build import Builder, Built
+from maxcode.evaluate.machine.roofline import Memory
+from maxcode.sandbox.sandbox import Blob, Job, Sandbox
+
+TIMED_AT_MOST = 5
+TIMED_FLOOR_S = 0.020  # below this a process's start is a visible share of its time
+CALLS_FLOOR_S = 0.002  # of all calls of a function in a pass, whose clock leaves out the start
+PASS_AT_MOST_S = 0.5  # more inputs only as long as a pass stays this short
+RACE_PASS_AT_MOST_S = 0.1  # the same for the races of the search, which decide who is worth confirming
+_UNAVAILABLE = re.compile(
+    r"\b(?:popen|system|pipe2?|socket(?:pair)?|shm_open|memfd_create)(?=\s*\()"
+    r"|MAP_SHARED\s*\|\s*MAP_ANON(?:YMOUS)?\b|MAP_ANON(?:YMOUS)?\s*\|\s*MAP_SHARED\b"
+    r"|/proc/[\w/]+|/dev/(?:stdin|stdout|stderr|fd|zero)\b"
+)
+
+
+@final
+@dataclass(frozen=True, slots=True)
+class Input:
+    """One test in memory.  ``origin``: whether the policy may see it; ``expected`` is None for a generated input until
+    the original has run; ``seconds``: the original's CPU time on it."""
+
+    name: str
+    stdin: Blob
+    expected: bytes | None = field(repr=False)
+    origin: str  # "seen", "held_out", "generated" or "made"
+    seconds: float = 0.0
+    shape: Shape | None = None  # of the calls, where the problem is a function
+
+    @property
+    def seen(self) -> bool:
+        return self.origin == "seen"
+
+
+@final
+@dataclass(frozen=True, slots=True)
+class Admitted:
+    """A problem that can be worked on.  ``problem`` has its dropped tests removed; ``notes`` is for the user.
+
+    ``timed``, slowest first, is what a confirmation runs; the races of the search run as many of them as fit in a
+    short pass.
+    """
+
+    problem: Problem
+    inputs: tuple[Input, ...]
+    timed: tuple[Input, ...]
+    original: Built
+    baseline: Evaluation
+    dropped: tuple[str, ...] = ()
+    notes: tuple[str, ...] = ()
+    source: Inputs | None = None  # of fresh inputs, where the problem is a function
+    peak_gflops: float = 0.0  # of one core, likewise
+    memory: Memory | None = None  # where the problem says how many bytes a call moves
+
+    @property
+    def raced(self) -> tuple[Input, ...]:
+        """The timed inputs of a race in the search: one at least, more while a pass stays short."""
+        return _within(self.timed, RACE_PASS_AT_MOST_S)
+
+    def count(self, origin: str) -> int:
+        return sum(1 for one in self.inputs if one.origin == origin)
+
+
+async def calls_of(problem: Problem, source: Inputs) -> list[Input]:
+    """The inputs of a function: the sizes to check, which the policy may know of, some that nobody knows, and those to
+    time.  InputError where the inputs of the latter are always the same."""
+    for shape in timed_shapes(problem):
+        await source.require_fresh(shape)
+    kinds = (("seen", checked_shapes), ("generated", drawn_shapes), ("generated", timed_shapes))
+    return [
+        Input(shape.name, await source.fresh(shape), None, origin, shape=shape)
+        for origin, shapes in kinds
+        for shape in shapes(problem)
+    ]
+
+
+def read_inputs(problem: Problem) -> list[Input]:
+    """The problem's tests, read once; each input becomes a sealed memory file."""
+    spec = problem.spec
+    return [
+        Input(case.name, Blob.of(_read(case.stdin)), _read(case.expected) if case.expected else None, origin)
+        for origin, cases in (("seen", spec.seen), ("held_out", spec.held_out))
+        for case in cases
+    ]
+
+
+def _read(path: str) -> bytes:
+    try:
+        return Path(path).read_bytes()
+    except OSError as error:
+        raise InputError(f"cannot read the test file {path}: {error.strerror}") from error
+
+
+async def generate(
+    sandbox: Sandbox, problem: Problem, seeds: Sequence[int], size: int | None = None
+) -> list[tuple[str, Blob]]:
+    """Inputs printed by the user's generator, one per seed, of the problem's size unless another is given; run in the
+    sandbox like everything else."""
+    spec = problem.spec
+    if not spec.generator or not seeds:
+        return []
+    files = command_files(spec.folder, spec.generator)
+    found = []
+    async with sandbox.session([], sources=files) as session:
+        for seed in seeds:
+            values = {"{seed}": str(seed), "{size}": str(spec.size if size is None else size)}
+            argv = tuple(f"/src/{w}" if w in files else _filled(w, values) for w in spec.generator)
+            ran = await session.run(Job(argv=argv, cpu_s=60, wall_s=182, memory_mb=2048, output_mb=256, processes=8))
+            if not ran.ok or not ran.stdout:
+                words = ran.stderr.decode(errors="replace").strip().splitlines()
+                raise InputError(
+                    f"the input generator `{' '.join(argv)}` failed ({ran.ending} {ran.code}): "
+                    f"{words[-1] if words else 'no output'}; it must print one input to standard output"
+                )
+            found.append((f"generated-{seed}", Blob.of(ran.stdout)))
+    return found
+
+
+def _filled(word: str, values: Mapping[str, str]) -> str:
+    for name, value in values.items():
+        word = word.replace(name, value)
+    return word
+
+
+def command_files(folder: str, command: tuple[str, ...]) -> dict[str, bytes]:
+    """The files of ``folder`` that a user's command names; they are shown to it in the sandbox."""
+    return {word: _read(str(Path(folder, word))) for word in command if Path(folder, word).is_file()}
+
+
+def choose_timed(inputs: tuple[Input, ...]) -> tuple[tuple[Input, ...], str]:
+    """The inputs to time: up to five of the slowest unseen ones of at least 20 ms, while a pass is short.
+
+    Returns them with a warning (empty = none).  None at all means "not measurable", and the warning says why.
+    """
+    long_enough = sorted((one for one in inputs if one.seconds >= _floor(one)), key=lambda one: -one.seconds)
+    if not long_enough:
+        slowest = max(inputs, key=lambda one: one.seconds)
+        cure = (
+            "larger inputs, or a generator that makes them" if slowest.shape is None else "larger sizes, or more calls"
+        )
+        return (), (
+            f"not measurable: the original's slowest test runs {slowest.seconds * 1e3:.2f} ms of CPU, less than "
+            f"{_floor(slowest) * 1e3:.0f} ms; give {cure}"
+        )
+    unseen = [one for one in long_enough if not one.seen]
+    pool, warning = (unseen, "") if unseen else (long_enough, _SEEN_ONLY)
+    return _within(tuple(pool[:TIMED_AT_MOST]), PASS_AT_MOST_S), warning
+
+
+def choose_compared(made: Sequence[Input], timed: Sequence[Input]) -> tuple[Input, ...]:
+    """Of inputs that were made, those that tell whether a speed-up on ``timed`` ones holds elsewhere: long enough to
+    time, slowest first, while a pass is short; such that take about as long, where there are any."""
+    long_enough = sorted((one for one in made if one.seconds >= _floor(one)), key=lambda one: -one.seconds)
+    least = min((one.seconds for one in timed), default=0.0)
+    alike = [one for one in long_enough if one.seconds >= least / 2]
+    return _within(tuple((alike or long_enough)[:TIMED_AT_MOST]), RACE_PASS_AT_MOST_S)
+
+
+def _floor(given: Input) -> float:
+    return TIMED_FLOOR_S if given.shape is None else CALLS_FLOOR_S
+
+
+def _within(inputs: tuple[Input, ...], seconds: float) -> tuple[Input, ...]:
+    """The first input, and those after it as long as their sum stays within ``seconds``."""
+    chosen: list[Input] = []
+    for one in inputs:
+        if not chosen or sum(c.seconds for c in chosen) + one.seconds <= seconds:
+            chosen.append(one)
+    return tuple(chosen)
+
+
+_SEEN_ONLY = "timed on inputs that the policy may see: no held-out or generated test is long enough"
+
+
+def without(problem: Problem, dropped: frozenset[str]) -> Problem:
+    """The problem without the tests named in ``dropped``."""
+
+    def kept(cases: tuple[Case, ...]) -> tuple[Case, ...]:
+        return tuple(case for case in cases if case.name not in dropped)
+
+    spec = replace(problem.spec, seen=kept(problem.spec.seen), held_out=kept(problem.spec.held_out))
+    return replace(problem, spec=spec)
+
+
+async def build_original(builder: Builder, problem: Problem) -> Built:
+    """The original's artefact, built as the user would; InputError with the compiler's words when it does not build."""
+    built = await builder.build(problem, problem.program, final=True)
+    if built.artefact is None:
+        raise InputError(
+            f"the original {problem.program.name} does not build with `{' '.join(problem.spec.flags)}`: "
+            f"{built.reason}\n{built.diagnostics}".rstrip()
+        )
+    return built
+
+
+def not_to_be_had(problem: Problem) -> str:
+    """Why an original may fail here that works elsewhere, with what to do; empty where nothing in its text says so."""
+    if not language(problem.language).bare:
+        return ""
+    found = next((match for text in problem.program.files.values() if (match := _UNAVAILABLE.search(text))), None)
+    if found is None:
+        return ""
+    return (
+        f"; it uses `{found[0]}`, and a compiled program gets no pipe, socket, shell, /proc or shared memory here: "
+        "read standard input, write standard output, and share the work among threads, or children that are waited for"
+    )

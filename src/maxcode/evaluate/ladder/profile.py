@@ -1,0 +1,92 @@
+"""Where the time goes: samples of a run -> shares by line of the program.
+
+The run is sampled from outside (``shim_sampler.h``), addresses become lines with addr2line, inside the sandbox too,
+because the file it reads was compiled from a candidate.  Time inside a library is charged to the line that called it.
+For diagnosis only: nothing here is ever a timing.
+"""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from collections.abc import Iterator, Sequence
+
+from maxcode.code.languages import language
+from maxcode.core.types import Hotspot, Problem
+from maxcode.evaluate.ladder.build import Built
+from maxcode.evaluate.ladder.prepare import Input
+from maxcode.evaluate.ladder.verify import job_for
+from maxcode.sandbox.sandbox import Blob, Job, Sample, Sandbox
+
+ENOUGH_SAMPLES = 200
+RUNS_AT_MOST = 4
+SPOTS_KEPT = 12
+_ADDRESS = re.compile(r"0x[0-9a-f]{1,16}")
+_LOCATION = re.compile(r"^(.*):(\d{1,9}|\?)(?: \(discriminator \d+\))?$")
+
+
+async def hotspots(sandbox: Sandbox, problem: Problem, built: Built, inputs: Sequence[Input]) -> tuple[Hotspot, ...]:
+    """The lines where a correct program spends its time, largest share first; empty where it cannot be sampled.
+
+    Uses the slowest test the policy may see, else the slowest of all.
+    """
+    if built.artefact is None or "{out}" not in language(problem.language).build or not inputs:
+        return ()
+    if problem.spec.function is not None:  # it would show the driver, and calls this short are hardly sampled
+        return ()
+    seen = [given for given in inputs if given.seen and given.seconds >= 0.005]
+    given = max(seen or inputs, key=lambda one: one.seconds)
+    samples: list[Sample] = []
+    async with sandbox.session([built.artefact, given.stdin]) as session:
+        for _ in range(RUNS_AT_MOST):
+            ran = await session.run(job_for(problem, built.artefact, given, profile=True))
+            samples += ran.samples
+            if not ran.samples or len(samples) >= ENOUGH_SAMPLES:
+                break
+    places = await _places(sandbox, built.artefact, sorted({at for s in samples if (at := _address(s)) is not None}))
+    return _shares(samples, places)
+
+
+def _address(sample: Sample) -> int | None:
+    """The address to look up: where the program was, or the call that led into a library."""
+    if not sample.module:
+        return sample.address
+    return sample.callers[0] - 1 if sample.callers else None
+
+
+async def _places(sandbox: Sandbox, artefact: Blob, addresses: list[int]) -> dict[int, tuple[str, int]]:
+    """Address -> (innermost function, line of the program's own source that it belongs to, 0 if none)."""
+    if not addresses:
+        return {}
+    with Blob.of("".join(f"{at:#x}\n" for at in addresses).encode()) as asked:
+        argv = ("addr2line", "-a", "-i", "-f", "-C", "-e", "/src/program")
+        job = Job(argv=argv, stdin=asked, cpu_s=20, wall_s=62, memory_mb=2048, output_mb=16, processes=4)
+        async with sandbox.session([asked], sources={"program": artefact.read()}) as session:
+            ran = await session.run(job)
+    return dict(_parsed(ran.stdout.decode(errors="replace"))) if ran.ok else {}
+
+
+def _parsed(text: str) -> Iterator[tuple[int, tuple[str, int]]]:
+    """addr2line's answer: an address, then (function, location) for every inlined frame, innermost first."""
+    for block in re.split(r"^(?=0x)", text, flags=re.MULTILINE):
+        head, *rest = block.splitlines() or [""]
+        if not _ADDRESS.fullmatch(head) or not rest:
+            continue  # names are the program's to choose: one can look like an address
+        line = 0
+        for location in rest[1::2]:
+            match = _LOCATION.match(location)
+            if match and match[1].startswith("/src/") and match[2] != "?":
+                line = int(match[2])
+                break
+        yield int(head, 16), (rest[0], line)
+
+
+def _shares(samples: Sequence[Sample], places: dict[int, tuple[str, int]]) -> tuple[Hotspot, ...]:
+    counts: Counter[tuple[str, int]] = Counter()
+    for sample in samples:
+        at = _address(sample)
+        function, line = places.get(at, ("", 0)) if at is not None else ("", 0)
+        counts[(sample.module or function or "?", line)] += 1
+    total = sum(counts.values())
+    kept = counts.most_common(SPOTS_KEPT)
+    return tuple(Hotspot(function[:120], line, round(count / total, 4)) for (function, line), count in kept)

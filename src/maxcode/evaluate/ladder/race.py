@@ -1,0 +1,352 @@
+"""The rung *time*: original, rival and candidate side by side in one sandbox session, in random order in every pass.
+
+One pair is one pass over the timed inputs by each side; its ratio is summed seconds of the original over those of the
+candidate.  Short passes are made twice and the faster run of each side counts.  Because the runs of a pass come in
+random order, the sign of log(ratio) is a fair coin for equal programs, which is what ``stats.decide`` bets on.  Every
+output of a timed run is checked.  Where the goal is CPU time the wall clock runs along: a program that lets something
+else work while it sleeps is not faster.  Where the goal is the wall clock a confirmation is followed by pairs on one
+core, by CPU time, which more threads cannot make better.
+"""
+
+from __future__ import annotations
+
+import random
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from contextlib import AsyncExitStack, ExitStack, suppress
+from dataclasses import dataclass, replace
+from operator import attrgetter
+from typing import Literal, Protocol, final
+
+from maxcode.code.languages import language
+from maxcode.core.stats import RaceRule, decide, decide_sittings, interval_of, is_faster, is_settled, median_interval
+from maxcode.core.types import Clock, Interval, Problem, RaceVerdict, Timing
+from maxcode.errors import InputError, MachineError
+from maxcode.evaluate.function.function import Inputs
+from maxcode.evaluate.ladder.prepare import Input
+from maxcode.evaluate.ladder.verify import is_accepted, job_for
+from maxcode.evaluate.machine.pressure import is_too_busy, watched
+from maxcode.sandbox.lanes import no_builds, timing_lane
+from maxcode.sandbox.sandbox import Blob, Ran, Sandbox, Session
+
+SHORT_PASS_S = 0.060
+WAITING = 0.95  # a speed-up by the wall clock below this is a loss, whatever the CPU time says
+CONFIRM_LEAST, CONFIRM_MOST, CONFIRM_TARGET = 15, 60, 0.02
+SINGLE_PAIRS = 15
+DRAWS = 3  # of inputs for which the original gives no number, in a row
+AHEAD = 8  # passes whose inputs are made in one session: to start one takes longer than to make them
+
+TICK_S = 1e-6  # of the clock of a process that has ended
+
+Side = Literal["original", "rival", "candidate"]
+
+
+@final
+@dataclass(frozen=True, slots=True)
+class Entry:
+    """A side of a race: its artefact, and the outputs already accepted, by test name."""
+
+    artefact: Blob
+    outputs: Mapping[str, bytes]
+
+
+class WrongOutput(Exception):
+    """A timed run gave a wrong output or did not end well; says which side, on which input, and whether in time."""
+
+    def __init__(self, side: Side, given: Input, how: str, late: bool = False) -> None:
+        super().__init__(f"while being timed on {given.name if given.seen else 'a held-out test'}: {how}")
+        self.side = side
+        self.late = late
+
+
+class _Undefined(Exception):
+    """The original itself gave NaN or infinity on the inputs that were drawn: nothing follows for anybody else."""
+
+
+@final
+@dataclass(frozen=True, slots=True)
+class Pair:
+    """Seconds by side and input of one pass, by the goal's clock; ``elapsed``: wall seconds of the pass by side."""
+
+    seconds: dict[Side, dict[str, float]]
+    elapsed: dict[Side, float]
+
+    def total(self, side: Side) -> float:
+        return sum(self.seconds[side].values())
+
+    def ratio(self, over: Side, under: Side) -> float:
+        return self.total(over) / self.total(under)
+
+
+End = Callable[[list[Pair]], RaceVerdict | None]
+
+
+class Pairing(Protocol):
+    """What makes pairs: a ``Track``, or the track of another harness."""
+
+    @property
+    def clock(self) -> Clock: ...
+
+    async def pair(self) -> Pair: ...
+
+
+@final
+@dataclass(frozen=True, slots=True)
+class Field:
+    """Where races are held: ``inputs`` makes new ones for every pass where the problem is a function; then the
+    original must take part, because its outputs are what the others are compared with.  ``one_core``: every run has one
+    core and is timed by CPU time, whatever the goal."""
+
+    sandbox: Sandbox
+    problem: Problem
+    inputs: Inputs | None = None
+    one_core: bool = False
+
+    @property
+    def clock(self) -> Clock:
+        """The clock that decides."""
+        return "cpu" if self.one_core else self.problem.goal
+
+
+@final
+class Track:
+    """Where sides run against one another.  Hold the timing lane while using it.
+
+    Every pass has a session of its own, in which a side sees an input once.  In a longer one a program can leave itself
+    a note in what the namespace counts (process numbers, what process 1 has seen used) and not work a second time.
+    """
+
+    def __init__(self, field: Field, entries: Mapping[Side, Entry], timed: Sequence[Input]) -> None:
+        self._field = field
+        self._sandbox, self._problem = field.sandbox, field.problem
+        self._entries = entries
+        self._timed = timed
+        self._order = random.SystemRandom()
+        self._bare = language(field.problem.language).bare
+
+    @property
+    def clock(self) -> Clock:
+        """The clock that decides here."""
+        return self._field.clock
+
+    async def pair(self) -> Pair:
+        """One pass by every side, two where they are short; WrongOutput when a run is not right."""
+        passes = [await self._defined_pass()]
+        if sum(given.seconds for given in self._timed) < SHORT_PASS_S:
+            passes.append(await self._defined_pass())
+        names = [given.name for given in self._timed]
+        clock = attrgetter("cpu_s" if self._field.clock == "cpu" else "wall_s")
+        sides = tuple(self._entries)
+        return Pair(
+            {side: {name: least_s(clock(one[side, name]) for one in passes) for name in names} for side in sides},
+            {side: min(sum(one[side, name].wall_s for name in names) for one in passes) for side in sides},
+        )
+
+    async def _defined_pass(self) -> dict[tuple[Side, str], Ran]:
+        """A pass on inputs for which the original has an answer."""
+        for _ in range(DRAWS):
+            with suppress(_Undefined):
+                return await self._pass()
+        names = ", ".join(given.name for given in self._timed)
+        raise InputError(
+            f"the original gives NaN or infinity again and again at {names}; write an inputs.c that avoids that"
+        )
+
+    async def _pass(self) -> dict[tuple[Side, str], Ran]:
+        with ExitStack() as own:
+            timed = [await self._renewed(given, own) for given in self._timed]
+            runs = [(side, given) for side in self._entries for given in timed]
+            self._order.shuffle(runs)
+            fresh = {side: own.enter_context(entry.artefact.copy()) for side, entry in self._entries.items()}
+            blobs = [*fresh.values(), *(given.stdin for given in timed)]
+            async with self._sandbox.session(blobs, bare=self._bare) as session:
+                found = {(side, given.name): await self._run(session, side, fresh[side], given) for side, given in runs}
+            for given in timed:
+                await self._check(given, {side: found[side, given.name].stdout for side in self._entries})
+        return found
+
+    async def _renewed(self, given: Input, own: ExitStack) -> Input:
+        """The input of this pass alone: fresh where it can be made, else a copy that nobody else has open."""
+        if self._field.inputs is None or given.shape is None:
+            return replace(given, stdin=own.enter_context(given.stdin.copy()))
+        return replace(given, stdin=await self._field.inputs.fresh(given.shape, ahead=AHEAD), expected=None)
+
+    async def _run(self, session: Session, side: Side, artefact: Blob, given: Input) -> Ran:
+        job = job_for(self._problem, artefact, given)
+        ran = await session.run(replace(job, one_core=self._field.one_core))
+        if not ran.ok:
+            raise WrongOutput(side, given, f"ended by {ran.ending} {ran.code}", ran.ending == "timeout")
+        if min(ran.cpu_s, ran.wall_s) <= 0 and given.shape is not None:
+            raise WrongOutput(side, given, "its calls used no time")
+        if min(ran.cpu_s, ran.wall_s) <= 0:
+            raise MachineError(f"the clocks read {ran.cpu_s} and {ran.wall_s} s; this machine cannot time programs")
+        return ran
+
+    async def _check(self, given: Input, outputs: Mapping[Side, bytes]) -> None:
+        if given.expected is None:
+            given = replace(given, expected=outputs["original"])
+            outputs = {side: output for side, output in outputs.items() if side != "original"}
+        for side, output in outputs.items():
+            known = given.shape is None and output == self._entries[side].outputs.get(given.name)
+            if known or await is_accepted(self._sandbox, self._problem, given, output):
+                continue
+            if given.shape is not None and not await self._is_defined(given):
+                raise _Undefined
+            raise WrongOutput(side, given, "gave a wrong output")
+
+    async def _is_defined(self, given: Input) -> bool:
+        """Whether the original's own outputs can be compared with anything: NaN and infinity cannot."""
+        return await is_accepted(self._sandbox, self._problem, given, given.expected or b"")
+
+
+async def race(field: Field, entries: Mapping[Side, Entry], timed: Sequence[Input], rule: RaceRule) -> Timing:
+    """The anytime-valid race of the candidate against the original; a rival only ends it early ("beaten").
+
+    The candidate must still be able to be confirmed as faster than the original where it only ties with the rival, so
+    a tie with the rival is let go on.
+    """
+    held = await run_until(end_of_race(rule, "rival" in entries), Track(field, entries, timed))
+    return timing_of(field.problem, held, timed)
+
+
+def end_of_race(rule: RaceRule, has_rival: bool) -> End:
+    """When a race against the original is over, and as what."""
+
+    def end(pairs: list[Pair]) -> RaceVerdict | None:
+        verdict = decide(_ratios(pairs, "original"), rule)
+        if verdict is None and has_rival and decide(_ratios(pairs, "rival"), rule) == "slower":
+            return "beaten"
+        return verdict
+
+    return end
+
+
+async def playoff(field: Field, entries: Mapping[Side, Entry], timed: Sequence[Input], rule: RaceRule) -> RaceVerdict:
+    """Whether the candidate is faster than the rival on fresh pairs."""
+    return (await run_until(end_of_playoff(rule), Track(field, entries, timed))).verdict
+
+
+def end_of_playoff(rule: RaceRule) -> End:
+    """When a race against the rival is over, and as what."""
+    return lambda pairs: decide(_ratios(pairs, "rival"), rule)
+
+
+async def confirm(field: Field, entries: Mapping[Side, Entry], timed: Sequence[Input], rule: RaceRule) -> Timing:
+    """Fresh pairs against the original until the interval is within +-2 %, at most 60 of them.
+
+    Significant only if the fresh pairs alone win the race again and the interval lies above 1.  Where the wall clock
+    is the goal, the speed-up on one core is measured beside it.
+    """
+    held = await run_until(end_of_confirmation(rule), Track(field, entries, timed))
+    single = await on_one_core(field, entries, timed) if field.clock == "wall" else None
+    return replace(timing_of(field.problem, held, timed), confirmed=True, single=single)
+
+
+def end_of_confirmation(rule: RaceRule) -> End:
+    """When enough fresh pairs were seen, and what they say."""
+
+    def end(pairs: list[Pair]) -> RaceVerdict | None:
+        ratios = _ratios(pairs, "original")
+        if not is_settled(ratios, CONFIRM_TARGET, CONFIRM_LEAST, CONFIRM_MOST):
+            return None
+        if is_faster(ratios, rule):
+            return "faster"
+        return "tie" if median_interval(ratios).high > 1 else "slower"
+
+    return end
+
+
+async def on_one_core(field: Field, entries: Mapping[Side, Entry], timed: Sequence[Input]) -> Interval | None:
+    """The speed-up with one core, by CPU time; None where it does not end in time there, as threads that wait for one
+    another without sleeping."""
+
+    def end(pairs: list[Pair]) -> RaceVerdict | None:
+        return "tie" if len(pairs) >= SINGLE_PAIRS else None
+
+    try:
+        held = await run_until(end, Track(replace(field, one_core=True), entries, timed))
+    except WrongOutput as wrong:
+        if wrong.late:
+            return None
+        raise
+    return median_interval(_ratios(held.pairs, "original"))
+
+
+@final
+@dataclass(frozen=True, slots=True)
+class Held:
+    """A race that was held: its pairs, why it stopped, and the pressure on the machine meanwhile; ``sittings``: how
+    many of the pairs were made in each, where there were several."""
+
+    pairs: list[Pair]
+    verdict: RaceVerdict
+    pressure: float | None
+    sittings: tuple[int, ...] = ()
+
+
+async def run_until(end: End, track: Pairing) -> Held:
+    """Pairs, in the timing lane, until ``end`` has a verdict on them."""
+    pairs: list[Pair] = []
+    async with timing_lane(), AsyncExitStack() as stack:
+        if track.clock == "wall":
+            await stack.enter_async_context(no_builds())
+        pressure = watched()
+        while True:
+            pairs.append(await track.pair())
+            if (verdict := end(pairs)) is not None:
+                return Held(pairs, verdict, pressure())
+
+
+def together(held: Sequence[Held], rule: RaceRule) -> Held | None:
+    """Several sittings, each with new processes, as one confirmation; None where more of them are needed."""
+    pairs = [pair for one in held for pair in one.pairs]
+    sizes = tuple(len(one.pairs) for one in held)
+    verdict = decide_sittings(_ratios(pairs, "original"), sizes, rule)
+    if verdict is None:
+        return None
+    known = [one.pressure for one in held if one.pressure is not None]
+    return Held(pairs, verdict, max(known, default=None), sizes)
+
+
+def least_s(seconds: Iterable[float]) -> float:
+    """The least; what a clock showed as nothing took less than its tick."""
+    return max(TICK_S, min(seconds))
+
+
+def _ratios(pairs: Sequence[Pair], over: Side) -> list[float]:
+    return [pair.ratio(over, "candidate") for pair in pairs]
+
+
+def timing_of(problem: Problem, held: Held, timed: Sequence[Input]) -> Timing:
+    """What a race says of the candidate."""
+    pairs, verdict = held.pairs, held.verdict
+    elapsed = interval_of([pair.elapsed["original"] / pair.elapsed["candidate"] for pair in pairs], held.sittings)
+    if verdict == "faster" and elapsed.high < WAITING:
+        verdict = "waits"
+    if verdict == "faster" and is_too_busy(problem, held.pressure):
+        verdict = "busy"
+    return Timing(
+        clock=problem.goal,
+        speedup=interval_of(_ratios(pairs, "original"), held.sittings),
+        significant=verdict == "faster",
+        verdict=verdict,
+        pairs=len(pairs),
+        inputs=tuple(given.name for given in timed),
+        samples=tuple((pair.total("original"), pair.total("candidate")) for pair in pairs),
+        per_input={given.name: _median_on(pairs, given.name) for given in timed},
+        over_rival=median_interval(_ratios(pairs, "rival")) if "rival" in pairs[0].seconds else None,
+        elapsed=elapsed,
+        gflops=_rate(pairs, [given.shape.flop for given in timed if given.shape is not None]),
+        gbytes=_rate(pairs, [given.shape.moved for given in timed if given.shape is not None]),
+        pressure=held.pressure,
+        sittings=held.sittings,
+    )
+
+
+def _rate(pairs: Sequence[Pair], work: Sequence[int]) -> Interval | None:
+    """1e9 a second of the work of all calls of a pass; None where the problem does not say how much it is."""
+    total = sum(work)
+    return median_interval([total / pair.total("candidate") / 1e9 for pair in pairs]) if total else None
+
+
+def _median_on(pairs: Sequence[Pair], name: str) -> float:
+    return median_interval([p.seconds["original"][name] / p.seconds["candidate"][name] for p in pairs]).value

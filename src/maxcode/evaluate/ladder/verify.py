@@ -1,0 +1,159 @@
+"""The rung *verify*: every test in random order, outputs compared.  Nothing is timed for the verdict here."""
+
+from __future__ import annotations
+
+import math
+import signal
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import final
+
+import anyio.to_thread
+
+from maxcode.code.languages import language
+from maxcode.core.types import CaseResult, Outcome, Problem
+from maxcode.evaluate.function.function import disagreement
+from maxcode.evaluate.ladder.checker import difference, pie_accepts
+from maxcode.evaluate.ladder.indistinguishable import Sessions, in_parts
+from maxcode.evaluate.ladder.prepare import Input, command_files
+from maxcode.sandbox.jobs import TAMPERED
+from maxcode.sandbox.sandbox import Blob, Job, Ran, Sandbox
+
+SLOWER_AT_MOST = 10.0  # a candidate this much slower than the original is stopped
+ENOUGH_FAILURES = 3
+PADDING_KEPT = 1 << 16  # bytes
+
+
+@final
+@dataclass(frozen=True, slots=True)
+class Verified:
+    """How every test went, and by test name the outputs that were accepted, but for those padded to a huge size."""
+
+    results: tuple[CaseResult, ...]
+    outputs: dict[str, bytes]
+
+    @property
+    def outcome(self) -> Outcome:
+        """The lowest rung any test reached; CORRECT when all passed."""
+        return min((result.outcome for result in self.results), default=Outcome.WRONG)
+
+
+def job_for(problem: Problem, artefact: Blob, given: Input, profile: bool = False) -> Job:
+    """One run of an artefact on one input, within the problem's limits and a multiple of the original's time."""
+    limits, shape = problem.spec.limits, given.shape
+    arrays_mb = 0 if shape is None else _mb(sum(shape.bytes) * shape.spec.slots)
+    cpu_s = min(limits.run_s, SLOWER_AT_MOST * given.seconds + 1.0) if given.seconds else limits.run_s
+    return Job(
+        argv=(*language(problem.language).run, *(shape.words if shape is not None else ())),
+        artefact=artefact,
+        stdin=given.stdin,
+        cpu_s=cpu_s,
+        wall_s=3 * cpu_s + 2,
+        memory_mb=limits.memory_mb + arrays_mb,
+        output_mb=limits.output_mb if shape is None else 1 + arrays_mb * shape.rounds,
+        processes=limits.processes,
+        profile=profile,
+        called=shape is not None,
+    )
+
+
+def _mb(size: int) -> int:
+    return (size >> 20) + 1
+
+
+async def verify(
+    sandbox: Sandbox, problem: Problem, artefact: Blob, inputs: Sequence[Input], every: bool = False
+) -> Verified:
+    """Run ``artefact`` on the inputs and compare; stops after three failures unless ``every`` is asked for.  Where
+    PIE's checker is asked beside, a failure is what both refuse: its word on every test is wanted.
+
+    A test without an expected output (generated, on the original) passes when the run ends well.
+    """
+    found: dict[str, CaseResult] = {}
+    outputs: dict[str, bytes] = {}
+    failures = 0
+    parts = in_parts(inputs)
+    async with Sessions(sandbox, artefact, parts, language(problem.language).bare) as sessions:
+        for part, given in parts:
+            job = job_for(problem, artefact, given)
+            ran = await sessions.run(part, given, job)
+            outcome, detail = await _judge(problem, given, ran, job)
+            if outcome is Outcome.CORRECT and problem.spec.checker.kind == "command" and given.expected is not None:
+                outcome, detail = await _ask_command(sandbox, problem, given, ran.stdout)
+            if outcome is Outcome.CORRECT and len(ran.stdout) <= _remembered(given):
+                outputs[given.name] = ran.stdout
+            pie = _asked_beside(problem, given, ran)
+            failures += outcome is not Outcome.CORRECT and not pie
+            shown = detail if given.seen else ""
+            found[given.name] = CaseResult(given.name, outcome, ran.cpu_s, given.seen, shown, pie)
+            if failures >= ENOUGH_FAILURES and not every:
+                break
+    return Verified(tuple(found[given.name] for given in inputs if given.name in found), outputs)
+
+
+def _remembered(given: Input) -> float:
+    """The size of an output worth keeping to compare with later ones; white space can make any output huge."""
+    return math.inf if given.expected is None else 2 * len(given.expected) + PADDING_KEPT
+
+
+def _asked_beside(problem: Problem, given: Input, ran: Ran) -> bool | None:
+    """What PIE's checker says of a test, where it is asked; no run that ended badly is right by it."""
+    if problem.spec.checker_beside != "pie" or given.expected is None:
+        return None
+    return ran.ok and pie_accepts(given.expected, ran.stdout)
+
+
+async def _judge(problem: Problem, given: Input, ran: Ran, job: Job) -> tuple[Outcome, str]:
+    if ran.ending == "timeout":
+        return Outcome.TIMEOUT, f"stopped after {ran.cpu_s:.2f} s of CPU, {ran.wall_s:.2f} s of wall time"
+    if ran.ending == "output":
+        return Outcome.CRASHED, f"wrote more than {job.output_mb} MB"
+    if ran.ending == "tampered":
+        return Outcome.WRONG, TAMPERED
+    if ran.ending == "signal":
+        return Outcome.CRASHED, f"killed by {_signal_name(ran.code)}{_last_words(ran)}"
+    if ran.code != 0:
+        return Outcome.CRASHED, f"exit status {ran.code}{_last_words(ran)}"
+    if problem.spec.checker.kind == "command" or given.expected is None:
+        return Outcome.CORRECT, ""
+    wrong = await _difference(problem, given, given.expected, ran.stdout)
+    return (Outcome.CORRECT, "") if wrong is None else (Outcome.WRONG, wrong)
+
+
+async def is_accepted(sandbox: Sandbox, problem: Problem, given: Input, output: bytes) -> bool:
+    """Whether an output of a *timed* run is right."""
+    if problem.spec.checker.kind == "command":
+        return (await _ask_command(sandbox, problem, given, output))[0] is Outcome.CORRECT
+    return given.expected is not None and await _difference(problem, given, given.expected, output) is None
+
+
+async def _difference(problem: Problem, given: Input, expected: bytes, output: bytes) -> str | None:
+    if given.shape is not None:
+        return await anyio.to_thread.run_sync(disagreement, given.shape, expected, output)
+    return difference(problem.spec.checker, expected, output)
+
+
+async def _ask_command(sandbox: Sandbox, problem: Problem, given: Input, output: bytes) -> tuple[Outcome, str]:
+    """The user's checker program, in a session of its own: ``command INPUT EXPECTED OUTPUT``."""
+    files = command_files(problem.spec.folder, problem.spec.checker.command)
+    words = tuple(f"/src/{word}" if word in files else word for word in problem.spec.checker.command)
+    texts = {"input": given.stdin.read(), "expected": given.expected or b"", "output": output}
+    async with sandbox.session([], sources={**files, **texts}) as session:
+        argv = (*words, "/src/input", "/src/expected", "/src/output")
+        ran = await session.run(Job(argv=argv, cpu_s=30, wall_s=92, memory_mb=1024, output_mb=16, processes=8))
+    if ran.ok:
+        return Outcome.CORRECT, ""
+    said = (ran.stdout or ran.stderr).decode(errors="replace").strip()[:200]
+    return Outcome.WRONG, f"the checker refused it: {said or f'{ran.ending} {ran.code}'}"
+
+
+def _signal_name(number: int) -> str:
+    try:
+        return signal.Signals(number).name
+    except ValueError:
+        return f"signal {number}"
+
+
+def _last_words(ran: Ran) -> str:
+    lines = ran.stderr.decode(errors="replace").strip().splitlines()
+    return f": {lines[-1][:200]}" if lines else ""

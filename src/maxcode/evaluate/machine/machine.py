@@ -1,0 +1,128 @@
+"""Where the numbers come from: node, processor, cores, caches, instruction sets, kernel, compilers."""
+
+from __future__ import annotations
+
+import os
+import platform
+import re
+import shutil
+import subprocess
+from pathlib import Path
+
+from maxcode.code.languages import LANGUAGES
+from maxcode.core.types import Machine
+
+# What the kernel calls an instruction set -> what compilers and people call it.  x86 first, then ARM.
+_ISA = {
+    "sse4_2": "sse4.2",
+    "popcnt": "popcnt",
+    "bmi2": "bmi2",
+    "avx": "avx",
+    "avx2": "avx2",
+    "fma": "fma",
+    "f16c": "f16c",
+    "avx512f": "avx512f",
+    "avx512dq": "avx512dq",
+    "avx512bw": "avx512bw",
+    "avx512vl": "avx512vl",
+    "avx512_vnni": "avx512vnni",
+    "avx512_bf16": "avx512bf16",
+    "amx_tile": "amx-tile",
+    "asimd": "neon",
+    "asimdhp": "fp16",
+    "asimddp": "dotprod",
+    "sve": "sve",
+    "sve2": "sve2",
+}
+_CPUINFO = Path("/proc/cpuinfo")
+_SIZE = re.compile(r"(\d+)([KMG]?)")
+_CACHES = Path("/sys/devices/system/cpu/cpu0/cache")
+
+
+def describe(sandbox: str) -> Machine:
+    """This machine; ``sandbox`` is the tier in words."""
+    return Machine(
+        node=platform.node(),
+        cpu=_cpu(),
+        cores=len(os.sched_getaffinity(0)),
+        kernel=f"{platform.system()} {platform.release()}",
+        compilers=compilers(),
+        sandbox=sandbox,
+        caches=caches(_CACHES),
+        isa=instruction_sets(_read(_CPUINFO)),
+    )
+
+
+def compilers() -> dict[str, str]:
+    """Language -> the version line of its tool, for the tools that are here."""
+    found = {}
+    for row in LANGUAGES.values():
+        if (path := shutil.which(row.tools[0])) is not None:
+            said = subprocess.run([path, "--version"], capture_output=True, text=True, check=False).stdout
+            found[row.name] = said.split("\n")[0]
+    return found
+
+
+def caches(folder: Path) -> dict[str, str]:
+    """Name -> size, the nearest first, read from a ``cache`` folder of /sys; empty where there is none.
+
+    Instruction caches are left out: programs are made faster by what happens to their data.
+    """
+    found = {}
+    for index in folder.glob("index*"):
+        level, kind, size = (_read(index / name).strip() for name in ("level", "type", "size"))
+        if level and size and kind != "Instruction":
+            found[f"L{level}{'d' if kind == 'Data' else ''}"] = size
+    return dict(sorted(found.items()))
+
+
+def cache_bytes() -> int:
+    """The size of the largest cache; 0 where the kernel does not say."""
+    units = {"K": 1 << 10, "M": 1 << 20, "G": 1 << 30}
+    found = (_SIZE.fullmatch(size) for size in caches(_CACHES).values())
+    return max((int(one[1]) * units.get(one[2], 1) for one in found if one is not None), default=0)
+
+
+def instruction_sets(cpuinfo: str) -> tuple[str, ...]:
+    """The instruction sets that matter for speed, from the text of /proc/cpuinfo; empty where it names none."""
+    lines = (line.partition(":") for line in cpuinfo.splitlines())
+    flags = next((value.split() for key, _, value in lines if key.strip() in ("flags", "Features")), [])
+    return tuple(name for flag, name in _ISA.items() if flag in flags)
+
+
+def _cpu() -> str:
+    lines = (line.partition(":") for line in _read(_CPUINFO).splitlines())
+    return next((value.strip() for key, _, value in lines if key.strip() == "model name"), platform.machine())
+
+
+def _read(path: Path) -> str:
+    """The file's text; empty where there is none to read."""
+    try:
+        return path.read_text(errors="replace")
+    except OSError:
+        return ""
+
+
+BUSY = 10.0  # per cent of pressure, from here on what is measured varies more
+BUSY_NOTE, BUSY_STAMP = "the machine is busy", "busy machine"  # how notes on a run, and on a timing, begin
+
+
+def pressure() -> float | None:
+    """Share of the last 10 s in which some task waited for a CPU, in per cent; None where the kernel does not say."""
+    try:
+        words = Path("/proc/pressure/cpu").read_text().split()
+    except OSError:
+        return None
+    return next((float(word[6:]) for word in words if word.startswith("avg10=")), None)
+
+
+def stalled_s() -> float | None:
+    """Seconds since the start of this machine in which some task waited for a CPU; None where the kernel does not say.
+
+    The difference of two reads is the pressure between them, to the moment; averages remember what was before.
+    """
+    found = _STALLED.search(_read(Path("/proc/pressure/cpu")))
+    return int(found[1]) / 1e6 if found is not None else None
+
+
+_STALLED = re.compile(r"^some .*\btotal=(\d+)", re.MULTILINE)

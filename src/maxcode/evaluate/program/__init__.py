@@ -1,0 +1,1 @@
+"""Whole programs as candidates: admission, evaluation, and the checks that find implausible results."""

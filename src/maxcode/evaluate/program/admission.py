@@ -1,0 +1,146 @@
+"""Admission: a problem is worked on once its original builds and passes tests, and what is timed is chosen.
+
+The original is run, profiled and timed here before anything is proposed; tests that it fails itself are dropped and
+reported, and inputs that are too short to time are made larger (``amplify.py``).  The steps are in ``prepare.py``.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+from typing import final
+
+import anyio
+
+from maxcode.core.types import Evaluation, Feedback, Outcome, Problem
+from maxcode.errors import InputError
+from maxcode.evaluate.function.function import Inputs, disagreement, spec_of, timed_shapes
+from maxcode.evaluate.inputs.amplify import amplify
+from maxcode.evaluate.inputs.fresh import Prover
+from maxcode.evaluate.ladder.build import Builder, Built
+from maxcode.evaluate.ladder.instructions import require_counter
+from maxcode.evaluate.ladder.judge import identity
+from maxcode.evaluate.ladder.prepare import (
+    Admitted,
+    Input,
+    build_original,
+    calls_of,
+    choose_timed,
+    generate,
+    not_to_be_had,
+    read_inputs,
+    without,
+)
+from maxcode.evaluate.ladder.profile import hotspots
+from maxcode.evaluate.ladder.verify import Verified, verify
+from maxcode.evaluate.machine.roofline import memory_of, peak_gflops
+from maxcode.sandbox.sandbox import Sandbox
+
+LEAST_TESTS = 1
+_CHECK = "; check that the tests belong to it, and the checker"
+_ALONE = "; if it starts processes, which no program can in tier 2 of the sandbox, give it tier 1 (docs/measuring.md)"
+
+
+@final
+class Admissions:
+    """The problems that evaluators on one machine have admitted, shared by those that differ in patience alone."""
+
+    def __init__(self, sandbox: Sandbox, builder: Builder, seed: int) -> None:
+        """``seed``: of the inputs that are made larger."""
+        self._sandbox = sandbox
+        self._builder = builder
+        self._seed = seed
+        self._admitted: dict[str, Admitted] = {}
+        self._admitting = anyio.Lock()
+
+    async def of(self, problem: Problem) -> Admitted:
+        """The admission of ``problem``, made on first sight (a stage of SQD shares its parent's)."""
+        async with self._admitting:
+            found = self._admitted.get(identity(problem))
+            return found if found is not None else await self.admit(problem)
+
+    async def admit(self, problem: Problem) -> Admitted:
+        """Build, verify and profile the original; drop the tests that it fails itself.
+
+        InputError when it does not build or too few tests are left.
+        """
+        if problem.goal == "instructions" or problem.spec.tie_break:
+            require_counter()
+        original = await build_original(self._builder, problem)
+        assert original.artefact is not None
+        source = Inputs(self._sandbox, problem) if problem.spec.function is not None else None
+        inputs = await self._inputs(problem, source)
+        verified = await verify(self._sandbox, problem, original.artefact, inputs, every=True)
+        kept = self._kept(problem, inputs, verified)
+        names = {given.name for given in kept}
+        dropped = tuple(f"{r.name} ({r.outcome.value})" for r in verified.results if r.name not in names)
+        timed, warning = choose_timed(kept)
+        slimmer = without(problem, frozenset(given.name for given in inputs) - names)
+        baseline = await self._baseline(slimmer, original, kept, verified)
+        why = not_to_be_had(problem)
+        notes = (
+            [f"dropped {len(dropped)} test(s) the original fails itself: {', '.join(dropped)}{why}"] if dropped else []
+        )
+        notes += [warning] if warning else []
+        peak = await peak_gflops(self._sandbox, spec_of(problem)) if source is not None else 0.0
+        memory = await memory_of(self._sandbox, timed_shapes(problem)) if source is not None else None
+        admitted = Admitted(slimmer, kept, timed, original, baseline, dropped, tuple(notes), source, peak, memory)
+        if not timed and source is None:
+            admitted = await amplify(self._sandbox, Prover(self._sandbox, self._builder), admitted, self._seed)
+        for one in (problem, slimmer):
+            self._admitted[identity(one)] = admitted
+        return admitted
+
+    def time_these(self, admitted: Admitted, names: Sequence[str]) -> Admitted:
+        """The admission with these inputs timed, in this order, as they were chosen elsewhere; InputError where one is
+        missing."""
+        inputs = {given.name: given for given in admitted.inputs}
+        if missing := [name for name in names if name not in inputs]:
+            raise InputError(f"the inputs {missing} are timed elsewhere, and are not here")
+        chosen = replace(admitted, timed=tuple(inputs[name] for name in names))
+        self._admitted = {key: chosen if known is admitted else known for key, known in self._admitted.items()}
+        return chosen
+
+    async def _inputs(self, problem: Problem, source: Inputs | None) -> list[Input]:
+        if source is not None:
+            return await calls_of(problem, source)
+        generated = await generate(self._sandbox, problem, range(1, problem.spec.generated + 1))
+        return read_inputs(problem) + [Input(name, blob, None, "generated") for name, blob in generated]
+
+    def _kept(self, problem: Problem, inputs: Sequence[Input], verified: Verified) -> tuple[Input, ...]:
+        kept = []
+        for given, result in zip(inputs, verified.results, strict=True):
+            if result.outcome is Outcome.CORRECT:
+                expected = verified.outputs[given.name] if given.expected is None else given.expected
+                if given.shape is not None and (trouble := disagreement(given.shape, expected, expected)) is not None:
+                    raise InputError(
+                        f"the original does not agree with itself ({trouble}): it gives NaN or infinity on these "
+                        "inputs; write an inputs.c that avoids that"
+                    )
+                kept.append(replace(given, expected=expected, seconds=result.seconds))
+        if not inputs:
+            raise InputError(f"{problem.id} has no tests; give at least {LEAST_TESTS}")
+        if len(kept) < LEAST_TESTS:
+            first = next(r for r in verified.results if r.outcome is not Outcome.CORRECT)
+            raise InputError(
+                f"the original {problem.program.name} passes none of its {len(inputs)} tests (first: {first.name} "
+                f"{first.outcome.value} {first.detail}){not_to_be_had(problem) or _CHECK}"
+                f"{'' if self._sandbox.forks else _ALONE}"
+            )
+        return tuple(kept)
+
+    async def _baseline(
+        self, problem: Problem, original: Built, kept: tuple[Input, ...], verified: Verified
+    ) -> Evaluation:
+        passed = {given.name for given in kept}
+        results = tuple(result for result in verified.results if result.name in passed)
+        profile = await hotspots(self._sandbox, problem, original, kept)
+        measures = {result.name: result.seconds for result in results}
+        return Evaluation(
+            Outcome.CORRECT,
+            Feedback(cases=results),
+            remarks=original.remarks,
+            profile=profile,
+            measures=measures,
+            machine_code=original.machine_code,
+        )

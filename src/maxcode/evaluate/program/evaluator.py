@@ -1,0 +1,316 @@
+"""The evaluator of the kinds ``program`` and ``function``, composed from the ladder's steps.
+
+    reject -> build -> verify -> time
+
+It plays two roles on one machine.  ``Evaluator``: what a candidate is worth finding out, for search and training
+alike.  ``Referee``: at the end of a batch, who leads, on fresh pairs and fresh builds.  It owns its concurrency
+(``lanes.py``) and caches builds and samples, never verdicts.
+"""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator, Sequence
+from contextlib import asynccontextmanager
+from dataclasses import dataclass, replace
+from functools import partial
+from typing import final
+
+import anyio
+
+from maxcode.core.stats import RaceRule
+from maxcode.core.types import Action, Evaluation, MachineCode, Outcome, Problem, Program, State, StateId, Timing
+from maxcode.evaluate.inputs.fresh import Made, Unseen
+from maxcode.evaluate.ladder.build import Builder, Built
+from maxcode.evaluate.ladder.contest import confirm, playoff, race
+from maxcode.evaluate.ladder.judge import (
+    identity,
+    ladder_of,
+    not_permitted,
+    reject,
+    unbuilt,
+    with_timing,
+    wrong_while_timed,
+)
+from maxcode.evaluate.ladder.playoff import last_standing
+from maxcode.evaluate.ladder.prepare import Admitted
+from maxcode.evaluate.ladder.profile import hotspots
+from maxcode.evaluate.ladder.race import Entry, Field, Side, WrongOutput
+from maxcode.evaluate.ladder.verify import Verified, verify
+from maxcode.evaluate.program.admission import Admissions
+from maxcode.evaluate.program.plausibility import Examiner
+from maxcode.sandbox.lanes import build_lane
+from maxcode.sandbox.sandbox import Sandbox
+from maxcode.sandbox.selftest import open_safe
+
+PLAYOFF_PAIRS = 15  # between two that are both faster than the original, a near tie is not worth more
+REMEMBERED = 1 << 14  # timings: a training run asks for millions of candidates
+
+
+@final
+@dataclass(frozen=True, slots=True)
+class Memory:
+    """Timings by problem and artefact: races, which a twin takes over, and confirmations, which happen once."""
+
+    timings: dict[str, Timing]
+    confirmations: dict[str, Timing]
+
+
+@final
+class ProgramEvaluator:
+    """Evaluates candidates of the problems it has admitted.  One per process; share it between search and training.
+
+    Trusts: the kernel, bubblewrap, the shim (pid 1 of every session) and this process.  Trusts nothing that was
+    compiled from a candidate, nor anything it prints.
+    """
+
+    def __init__(
+        self,
+        sandbox: Sandbox,
+        builder: Builder,
+        rule: RaceRule = RaceRule(),  # noqa: B008
+        seed: int | None = None,
+        profiles: bool = True,
+        before: frozenset[str] = frozenset(),
+    ) -> None:
+        """``seed``: of the inputs that nobody is shown; drawn by the system unless a certificate names it, and with it
+        the SHA-256 of those that were proven ``before``.  ``profiles``: whether fast candidates are profiled, which
+        training has no use for."""
+        self._unseen = Unseen(sandbox, builder, seed, before)
+        self._examiner = Examiner(sandbox, builder, self._unseen)
+        self._sandbox = sandbox
+        self._builder = builder
+        self._rule = rule
+        self._profiles = profiles
+        self._remembers = True
+        self._short = replace(rule, most=PLAYOFF_PAIRS)
+        self._admissions = Admissions(sandbox, builder, self._unseen.seed)
+        self._timings: dict[str, Timing] = {}
+        self._confirmations: dict[str, Timing] = {}
+        self._racing: dict[str, anyio.Lock] = {}
+
+    @property
+    def sandbox(self) -> str:
+        """The sandbox's tier in words; part of every result."""
+        return self._sandbox.describe()
+
+    @property
+    def bench(self) -> tuple[Sandbox, Builder]:
+        """Where it runs and builds, for who measures more of the same."""
+        return self._sandbox, self._builder
+
+    @property
+    def seed(self) -> int:
+        """What the inputs that nobody is shown are made from."""
+        return self._unseen.seed
+
+    async def made(self, problem: Problem, harsh: bool = False) -> Made:
+        """The inputs that nobody is shown; ``harsh``: those of the second, harsher verification."""
+        return await self._unseen.made(await self._admissions.of(problem), harsh)
+
+    def afresh(self, rule: RaceRule | None = None) -> ProgramEvaluator:
+        """The same evaluator without the memory of timings: what it is asked again it times again, on fresh pairs."""
+        return self.alike(rule or self._rule, self._profiles, remembers=False)
+
+    def alike(self, rule: RaceRule, profiles: bool, remembers: bool) -> ProgramEvaluator:
+        """Another one on the same admissions, with another patience."""
+        other = ProgramEvaluator(self._sandbox, self._builder, rule, self.seed, profiles)
+        other._admissions, other._unseen, other._examiner = self._admissions, self._unseen, self._examiner
+        other._remembers = remembers
+        return other
+
+    def remembered(self) -> Memory:
+        """What it knows of earlier races and confirmations."""
+        return Memory(dict(self._timings), dict(self._confirmations))
+
+    def forget_since(self, then: Memory) -> None:
+        """Know no more than then: what was measured since is not to be believed."""
+        self._timings, self._confirmations = dict(then.timings), dict(then.confirmations)
+
+    # ------------------------------------------------------------------------------------------------- admission
+
+    async def admit(self, problem: Problem) -> Admitted:
+        """Build, verify and profile the original (``admission.py``); InputError when it cannot be worked on."""
+        return await self._admissions.admit(problem)
+
+    def time_these(self, admitted: Admitted, names: Sequence[str]) -> Admitted:
+        """The admission with these inputs timed, in this order, as they were chosen elsewhere; InputError where one is
+        missing."""
+        return self._admissions.time_these(admitted, names)
+
+    # ------------------------------------------------------------------------------------------------ evaluator
+
+    async def evaluate(self, problem: Problem, action: Action, rival: Action | None = None) -> Evaluation:
+        """The ladder: reject, build, verify, time.  The ratio is against the original, in the same session."""
+        if (refused := reject(problem, action)) is not None:
+            return refused
+        assert action.program is not None
+        admitted = await self._admissions.of(problem)
+        async with build_lane():
+            built = await self._builder.build(problem, action.program)
+            if built.artefact is None:
+                return unbuilt(built)
+            if (refused := not_permitted(problem, action.program)) is not None:
+                return refused
+            verified = await verify(self._sandbox, problem, built.artefact, admitted.inputs)
+        found = ladder_of(built, verified)
+        if found.outcome is not Outcome.CORRECT:
+            return found
+        if not admitted.timed:
+            return replace(found, warnings=admitted.notes[-1:])
+        found = await self._time(problem, admitted, found, (action.program, built, verified), rival)
+        if (
+            self._profiles and found.timing is not None and found.timing.speedup.value > 0.9
+        ):  # only such states may be expanded
+            async with build_lane():
+                found = replace(found, profile=await hotspots(self._sandbox, problem, built, admitted.inputs))
+        return found
+
+    async def machine_code(self, problem: Problem, action: Action) -> MachineCode | None:
+        """The role ``Compiler``: a build, which an evaluation of the same program finds made."""
+        if reject(problem, action) is not None:
+            return None
+        assert action.program is not None
+        async with build_lane():
+            return (await self._builder.build(problem, action.program)).machine_code
+
+    async def _time(
+        self,
+        problem: Problem,
+        admitted: Admitted,
+        found: Evaluation,
+        candidate: tuple[Program, Built, Verified],
+        rival: Action | None,
+    ) -> Evaluation:
+        program, built, verified = candidate
+        assert built.artefact is not None
+        key = f"{identity(problem)} {built.artefact.sha256}"
+        async with self._alone(key):  # a twin waits for this race in place of its own
+            timing = self._timings.get(key)
+            if timing is None:
+                entries = self._sides(admitted, Entry(built.artefact, verified.outputs))
+                rival_entry = await self._rival(problem, program, rival)
+                beside: dict[Side, Entry] = {"rival": rival_entry} if rival_entry is not None else {}
+                try:
+                    timing = await self._race(admitted, entries, beside)
+                except WrongOutput as wrong:
+                    return wrong_while_timed(found, wrong)
+                if self._remembers and timing.verdict not in (
+                    "beaten",
+                    "busy",
+                ):  # which are about that rival and that hour, not about it
+                    _keep(self._timings, key, timing)
+        return with_timing(found, timing, admitted)
+
+    @asynccontextmanager
+    async def _alone(self, key: str) -> AsyncIterator[None]:
+        """Nobody else races the same artefact meanwhile."""
+        lock = self._racing.setdefault(key, anyio.Lock())
+        async with lock:
+            try:
+                yield
+            finally:
+                if not lock.statistics().tasks_waiting:
+                    self._racing.pop(key, None)
+
+    async def _race(self, admitted: Admitted, entries: dict[Side, Entry], beside: dict[Side, Entry]) -> Timing:
+        """The race; a rival that gives a wrong output is left out of it, and costs the candidate nothing."""
+        run = partial(race, self._field(admitted), timed=admitted.raced, rule=self._rule)
+        try:
+            return await run(entries={**entries, **beside})
+        except WrongOutput as wrong:
+            if wrong.side != "rival":
+                raise
+            return await run(entries=entries)
+
+    def _field(self, admitted: Admitted) -> Field:
+        return Field(self._sandbox, admitted.problem, admitted.source)
+
+    def _sides(self, admitted: Admitted, candidate: Entry) -> dict[Side, Entry]:
+        assert admitted.original.artefact is not None
+        outputs = {given.name: given.expected or b"" for given in admitted.inputs}
+        return {"original": Entry(admitted.original.artefact, outputs), "candidate": candidate}
+
+    async def _rival(self, problem: Problem, program: Program, rival: Action | None) -> Entry | None:
+        if rival is None or rival.program is None or rival.program.digest == program.digest:
+            return None
+        built = await self._builder.build(problem, rival.program)
+        return Entry(built.artefact, {}) if built.artefact is not None else None
+
+    # -------------------------------------------------------------------------------------------------- referee
+
+    async def settle(
+        self, problem: Problem, contenders: Sequence[State], champion: State | None
+    ) -> dict[StateId, Evaluation]:
+        """Contenders in slot order against the leader on fresh pairs; the last one standing is confirmed.
+
+        All builds here are made without precompiled headers, and everyone is verified anew on every test, the champion
+        too.
+        """
+        admitted = await self._admissions.of(problem)
+        prepared, wins = partial(self._fresh, problem, admitted), partial(self._wins, admitted)
+        leader, found = await last_standing(contenders, champion, prepared, wins)
+        if leader is not None:
+            found[leader[0].id] = await self._confirmed(problem, admitted, *leader)
+        return found
+
+    async def _fresh(self, problem: Problem, admitted: Admitted, state: State) -> Entry | Evaluation:
+        """A final build, verified on every test and on inputs nobody saw; the evaluation where it does not hold."""
+        async with build_lane():
+            built = await self._builder.build(problem, state.program, final=True)
+            if built.artefact is None:
+                return unbuilt(built)
+            verified = await verify(self._sandbox, problem, built.artefact, admitted.inputs)
+        found = ladder_of(built, verified)
+        if found.outcome is not Outcome.CORRECT:
+            return found
+        failure = await self._unseen.failure(admitted, built.artefact)
+        return Entry(built.artefact, verified.outputs) if failure is None else failure
+
+    async def _wins(
+        self,
+        admitted: Admitted,
+        candidate: tuple[State, Entry],
+        leader: tuple[State, Entry],
+        found: dict[StateId, Evaluation],
+    ) -> bool:
+        """Whether the candidate takes the lead; who gives a wrong output meanwhile loses it, and is noted in
+        ``found``."""
+        entries: dict[Side, Entry] = {"rival": leader[1], "candidate": candidate[1]}
+        if admitted.source is not None:  # fresh inputs: only the original knows the right outputs
+            entries = {**self._sides(admitted, candidate[1]), **entries}
+        try:
+            return await playoff(self._field(admitted), entries, admitted.raced, self._short)
+        except WrongOutput as wrong:
+            state = candidate[0] if wrong.side == "candidate" else leader[0]
+            assert state.step is not None
+            found[state.id] = wrong_while_timed(state.step.evaluation, wrong)
+            return wrong.side == "rival"
+
+    async def _confirmed(self, problem: Problem, admitted: Admitted, state: State, entry: Entry) -> Evaluation:
+        assert state.step is not None
+        found = state.step.evaluation
+        key = f"{identity(problem)} {entry.artefact.sha256}"
+        if key not in self._confirmations:  # once: a program proposed again and again must not get another chance
+            sides = self._sides(admitted, entry)
+            try:
+                timing = await confirm(self._field(admitted), sides, admitted.timed, self._rule)
+            except WrongOutput as wrong:
+                return wrong_while_timed(found, wrong)
+            if timing.verdict == "busy":
+                return with_timing(found, timing, admitted)
+            _keep(self._confirmations, key, timing)
+        timed = with_timing(found, self._confirmations[key], admitted)
+        return await self._examiner.examined(admitted, state.program, entry.artefact, timed)
+
+
+def _keep(known: dict[str, Timing], key: str, timing: Timing) -> None:
+    """Remember a timing; of very many the first are forgotten."""
+    known[key] = timing
+    while len(known) > REMEMBERED:
+        del known[next(iter(known))]
+
+
+async def open_evaluator(seed: int | None = None, before: frozenset[str] = frozenset()) -> ProgramEvaluator:
+    """An evaluator on this machine's sandbox; UnsafeError where none holds."""
+    sandbox = await open_safe()
+    return ProgramEvaluator(sandbox, Builder(sandbox, sandbox.cache), seed=seed, before=before)

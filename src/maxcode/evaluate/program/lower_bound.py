@@ -1,0 +1,98 @@
+"""The floors: the CPU time of a program that does nothing but read its input, and of calls of a function that does
+nothing, each in the same kind of session as what is timed.
+
+The least of many runs, because a floor that is too high would refuse what is honest.  That of a process is measured
+once per boot of a machine and kept in the cache folder.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import secrets
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from typing import final
+
+import msgspec
+
+from maxcode.errors import MachineError
+from maxcode.evaluate.function.function import empty_driver, spec_of
+from maxcode.evaluate.ladder.prepare import Admitted
+from maxcode.evaluate.ladder.verify import job_for
+from maxcode.sandbox.lanes import timing_lane
+from maxcode.sandbox.sandbox import Blob, Job, Sandbox
+
+MARGIN = 0.5  # what takes less than this share of a floor is below it
+_RUNS, _PASSES = 15, 5
+_READ_MB = 8
+_HERE = Path(__file__).parent
+_BOOT = Path("/proc/sys/kernel/random/boot_id")
+
+
+@final
+@dataclass(frozen=True, slots=True)
+class Floor:
+    """CPU seconds to start and end a process, and to read one byte of standard input."""
+
+    start_s: float
+    byte_s: float
+
+    def reading(self, sizes: tuple[int, ...]) -> float:
+        """The CPU seconds of one process for each input of these sizes, in bytes."""
+        return len(sizes) * self.start_s + sum(sizes) * self.byte_s
+
+
+async def process_floor(sandbox: Sandbox) -> Floor:
+    """This machine's floor in the sandbox's tier, from the cache where it was measured since the last boot."""
+    path = sandbox.cache / f"floor-{_boot()}-{sandbox.tier.name}.json"
+    with contextlib.suppress(OSError, msgspec.MsgspecError):
+        return msgspec.json.decode(path.read_bytes(), type=Floor)
+    found = await _measured(sandbox)
+    scratch = path.with_suffix(f".{secrets.token_hex(4)}")
+    scratch.write_bytes(msgspec.json.encode(asdict(found)))
+    scratch.replace(path)
+    return found
+
+
+def _boot() -> str:
+    try:
+        return _BOOT.read_text().strip()
+    except OSError as error:
+        raise MachineError(f"cannot read {_BOOT}: {error.strerror}; Linux is needed") from error
+
+
+async def empty_pass_s(sandbox: Sandbox, admitted: Admitted) -> float:
+    """CPU seconds of a pass over the timed sizes of a function when its calls do nothing, the least of some passes."""
+    text = empty_driver(spec_of(admitted.problem))
+    with await _built(sandbox, "empty.c", text) as artefact:
+        total = 0.0
+        for given in admitted.timed:
+            async with sandbox.session([artefact, given.stdin], bare=True) as session:
+                runs = [await session.run(job_for(admitted.problem, artefact, given)) for _ in range(_PASSES)]
+            if not all(ran.ok for ran in runs):
+                raise MachineError(f"calls that do nothing ended by {runs[-1].ending} {runs[-1].code}, not well")
+            total += min(ran.cpu_s for ran in runs)
+    return total
+
+
+async def _built(sandbox: Sandbox, name: str, text: str) -> Blob:
+    argv = ("gcc", "-O2", f"/src/{name}", "-o", "/tmp/out")
+    async with sandbox.session([], sources={name: text}) as session:
+        built = await session.run(Job(argv, cpu_s=30, collect=("/tmp/out",)))
+    if "/tmp/out" not in built.files:
+        raise MachineError(f"{name} does not build here: {built.stderr.decode(errors='replace')[:500]}")
+    return Blob.of(built.files["/tmp/out"])
+
+
+async def _measured(sandbox: Sandbox) -> Floor:
+    size = _READ_MB << 20
+    program = await _built(sandbox, "lower_bound.c", (_HERE / "lower_bound.c").read_text())
+    with program as artefact, Blob.of(b"") as nothing, Blob.of(b"7\n" * (size // 2)) as much:
+        async with timing_lane(), sandbox.session([artefact, nothing, much], bare=True) as session:
+            seconds = {
+                given.size: min(
+                    [(await session.run(Job(("{artefact}",), artefact, given))).cpu_s for _ in range(_RUNS)]
+                )
+                for given in (nothing, much)
+            }
+    return Floor(seconds[0], max(0.0, seconds[size] - seconds[0]) / size)

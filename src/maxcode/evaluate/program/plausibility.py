@@ -1,0 +1,107 @@
+"""The last look at a winner, once it is timed: can it be, is it right on other inputs, does it only seem right.
+
+below what nothing costs here -> rejected; more than 10x, or suspicious code -> a harsher verification; sanitizers ->
+told.  What is above the roofline was rejected before (``judging.with_timing``).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field, replace
+from typing import final
+
+from maxcode.core.types import Evaluation, Harsher, Outcome, Program
+from maxcode.evaluate.inputs.fresh import Unseen
+from maxcode.evaluate.ladder.build import Builder
+from maxcode.evaluate.ladder.judge import identity
+from maxcode.evaluate.ladder.prepare import Admitted, Input
+from maxcode.evaluate.ladder.sanitize import Sanitized, bench_for, compared
+from maxcode.evaluate.program.lower_bound import empty_pass_s, process_floor
+from maxcode.evaluate.program.suspicion import far, impossible, unread, words_of
+from maxcode.sandbox.lanes import build_lane
+from maxcode.sandbox.sandbox import Blob, Sandbox
+
+_SANITIZED_AT_MOST, _SANITIZED_S = 8, 0.5  # inputs, and the original's CPU seconds on all of them
+_TOLD_AT_MOST = 3
+
+
+@final
+@dataclass(frozen=True, slots=True)
+class Examiner:
+    """Looks at winners; keeps what the sanitizers say of the original, and what calls of nothing cost."""
+
+    sandbox: Sandbox
+    builder: Builder
+    unseen: Unseen
+    originals: dict[str, Sanitized] = field(default_factory=dict)
+    empty_s: dict[str, float] = field(default_factory=dict)
+
+    async def examined(self, admitted: Admitted, program: Program, artefact: Blob, found: Evaluation) -> Evaluation:
+        """The evaluation of a confirmed winner after the look: rejected, wrong, or with what must be said beside it."""
+        if found.timing is None or not found.timing.significant:
+            return found
+        reasons = (*far(found.timing), *words_of(admitted.problem, program))
+        if admitted.source is not None:
+            why = impossible(found.timing, await self.nothing_s(admitted), "calls of a function that does nothing")
+        else:
+            floor = await process_floor(self.sandbox)
+            why = impossible(found.timing, len(admitted.timed) * floor.start_s, "processes that do nothing")
+            reasons = (*reasons, *unread(found.timing, floor, admitted.timed))
+        if why:
+            return _fallen(found, Outcome.REJECTED, why)
+        if reasons:
+            found = await self._looked_at_again(admitted, reasons, artefact, found)
+        defects = await self.defects(admitted, program) if found.outcome is Outcome.CORRECT else ()
+        return replace(found, warnings=(*found.warnings, *defects))
+
+    async def nothing_s(self, admitted: Admitted) -> float:
+        """Seconds of a pass, by the goal's clock, of a function that does nothing."""
+        key = identity(admitted.problem)
+        if key not in self.empty_s:
+            async with build_lane():
+                self.empty_s[key] = await empty_pass_s(self.sandbox, admitted)
+        return self.empty_s[key]
+
+    async def _looked_at_again(
+        self, admitted: Admitted, reasons: tuple[str, ...], artefact: Blob, found: Evaluation
+    ) -> Evaluation:
+        """What comes of a suspicious winner."""
+        failure = await self.unseen.failure(admitted, artefact, harsh=True)
+        made = await self.unseen.made(admitted, harsh=True)
+        why = "" if made.inputs else "; ".join(made.notes) or "none that the original can answer"
+        harsher = Harsher(reasons, len(made.inputs), failure is None and bool(made.inputs), why)
+        found = replace(found, harsher=harsher)
+        if failure is not None:
+            return _fallen(found, failure.outcome, *failure.feedback.reasons)
+        if made.inputs:
+            return found
+        told = f"{'; '.join(reasons)}: look at its diff, because no further inputs could be made ({why})"
+        return replace(found, warnings=(*found.warnings, told))
+
+    async def defects(self, admitted: Admitted, program: Program) -> tuple[str, ...]:
+        """What the sanitizers find in the program and not in the original, in words."""
+        bench = bench_for(self.sandbox, self.builder, admitted.problem, _cheap(admitted.inputs))
+        if isinstance(bench, Sanitized):
+            return ()
+        key = identity(admitted.problem)
+        async with build_lane():
+            if key not in self.originals:
+                self.originals[key] = await bench.look(admitted.problem.program)
+            found = await compared(bench, program, self.originals[key])
+        new = [defect for defect in found.defects if not defect.in_original]
+        return tuple(f"a sanitizer found {defect}" for defect in new[:_TOLD_AT_MOST])
+
+
+def _fallen(found: Evaluation, outcome: Outcome, *reasons: str) -> Evaluation:
+    feedback = replace(found.feedback, reasons=(*found.feedback.reasons, *reasons))
+    return replace(found, outcome=outcome, feedback=feedback, timing=None)
+
+
+def _cheap(inputs: Sequence[Input]) -> list[Input]:
+    """Inputs that are no secret and take the original little time, at least one where there is any."""
+    chosen: list[Input] = []
+    for one in sorted((one for one in inputs if one.origin != "held_out"), key=lambda one: one.seconds):
+        spent = sum(other.seconds for other in chosen) + one.seconds
+        if not chosen or (len(chosen) < _SANITIZED_AT_MOST and spent <= _SANITIZED_S):
+            chosen.append(one)
+    return chosen

@@ -1,0 +1,124 @@
+"""What makes a winner suspicious: too fast to be believed at once, or words in its code that the original does not use.
+
+Nothing here refuses a program but what no process can do; suspicion only asks for a harsher verification, because such
+words have honest uses.  Comments and strings are no code, so what stands in them does not count.
+"""
+
+from __future__ import annotations
+
+import ast
+import io
+import re
+import tokenize
+from collections.abc import Iterator, Sequence
+from statistics import median
+
+from maxcode.code.languages import language
+from maxcode.core.types import Problem, Program, Timing
+from maxcode.evaluate.ladder.prepare import Input
+from maxcode.evaluate.program.lower_bound import MARGIN, Floor
+
+FAR = 10.0  # times faster than the original: looked at again
+
+_C_PARTS = re.compile(
+    r'//(?:[^\\\n]|\\.|\\\n)*|/\*.*?\*/|R"([^()\\ ]{0,16})\(.*?\)\1"|"(?:[^"\\\n]|\\.)*"|\'(?:[^\'\\\n]|\\.)*\'',
+    re.DOTALL,
+)
+_INCLUDE = re.compile(r"^[ \t]*#[ \t]*(?:include|embed)(?:_next)?[ \t]*([<\"])([^>\"\n]*)[>\"]", re.MULTILINE)
+_ATTRIBUTES = r"\b(?:__)?(?:section|constructor|destructor|ifunc|alias)(?:__)?\b"
+_IN_C = (
+    (re.compile(r"\b(?:asm|__asm|__asm__)\b"), "inline assembly"),
+    (re.compile(r"\b(?:system|popen|execl[pe]?|execv[pe]?|execvpe|fexecve|posix_spawnp?)\s*\("), "starting programs"),
+    (re.compile(r"\b(?:fork|vfork|clone3?|syscall|ptrace|dlopen|dlsym|memfd_create)\s*\("), "system calls"),
+    (re.compile(rf"\b__attribute(?:__)?\s*\(\(\s*[^;{{}}]*?{_ATTRIBUTES}|\[\[[^\]]*?{_ATTRIBUTES}"), "attributes"),
+    (re.compile(r"\b(?:sched_setaffinity|pthread_setaffinity_np|setpriority|nice)\s*\("), "priorities"),
+    (re.compile(r"\b(?:has_include|embed)\b"), "looking for files"),
+)
+_PYTHON_MODULES = frozenset({"ctypes", "subprocess", "socket", "mmap", "gc", "inspect", "importlib", "builtins"})
+_PYTHON_CALLS = frozenset({"exec", "eval", "compile", "__import__", "system", "popen", "fork", "execv", "execve"})
+
+
+def far(timing: Timing) -> tuple[str, ...]:
+    """Whether the speed-up itself asks for a second look."""
+    return (f"{timing.speedup.value:.1f} times faster",) if timing.speedup.value > FAR else ()
+
+
+def impossible(timing: Timing, least_s: float, of: str) -> str:
+    """Why nothing can be as fast as this winner was, where a pass ``of`` what is meant takes ``least_s`` CPU seconds at
+    least; empty where something can.  By another clock than the CPU's nothing is known."""
+    seconds = _of_a_pass(timing)
+    if timing.clock != "cpu" or seconds >= MARGIN * least_s:
+        return ""
+    return (
+        f"{seconds * 1e3:.4f} ms of CPU time is less than half of what as many {of} take here ({least_s * 1e3:.4f} ms):"
+        " its work was not seen"
+    )
+
+
+def unread(timing: Timing, floor: Floor, timed: Sequence[Input]) -> tuple[str, ...]:
+    """Whether it was too fast to have read its inputs, which an honest program may be where not all of them matters."""
+    least = floor.reading(tuple(given.stdin.size for given in timed))
+    is_below = timing.clock == "cpu" and _of_a_pass(timing) < MARGIN * least
+    return ("faster than its inputs can be read",) if is_below else ()
+
+
+def _of_a_pass(timing: Timing) -> float:
+    return median(candidate for _, candidate in timing.samples)
+
+
+def words_of(problem: Problem, program: Program) -> tuple[str, ...]:
+    """What the code of ``program`` uses and that of the original does not, each once, with where it was found."""
+    found = dict(_uses(problem.language, program))
+    own = {what for what, _ in _uses(problem.language, problem.program)}
+    return tuple(f"{what} ({where})" for what, where in found.items() if what not in own)
+
+
+def _uses(tongue: str, program: Program) -> Iterator[tuple[str, str]]:
+    look = _in_python if language(tongue).grammar == "python" else _in_c
+    for path, text in program.files.items():
+        for what, line in look(text):
+            yield what, f"{path}, line {line}"
+
+
+def _in_c(text: str) -> Iterator[tuple[str, int]]:
+    joined = text.replace("\\\n", "")  # so that no word is split over lines
+    code = _C_PARTS.sub(_blank, joined)
+    for match in _INCLUDE.finditer(_C_PARTS.sub(lambda one: _blank(one) if one[0].startswith("/") else one[0], joined)):
+        if match[2].startswith("/") or ".." in match[2].split("/"):
+            yield "an include from elsewhere", joined.count("\n", 0, match.start()) + 1
+    for pattern, what in _IN_C:
+        if (used := pattern.search(code)) is not None:
+            yield what, code.count("\n", 0, used.start()) + 1
+
+
+def _blank(found: re.Match[str]) -> str:
+    """As many lines, and a token, so that what stood on both sides does not become one word."""
+    return " " + "\n" * found[0].count("\n") if found[0].startswith("/") else '""' + "\n" * found[0].count("\n")
+
+
+def _in_python(text: str) -> Iterator[tuple[str, int]]:
+    try:
+        nodes = list(ast.walk(ast.parse(text)))
+    except (SyntaxError, ValueError, RecursionError):
+        yield from _in_tokens(text)
+        return
+    for node in nodes:
+        if isinstance(node, ast.Import | ast.ImportFrom):
+            names = [node.module or ""] if isinstance(node, ast.ImportFrom) else [one.name for one in node.names]
+            for name in names:
+                if name.split(".")[0] in _PYTHON_MODULES:
+                    yield f"the module {name.split('.')[0]}", node.lineno
+        if isinstance(node, ast.Call):
+            called = node.func.attr if isinstance(node.func, ast.Attribute) else getattr(node.func, "id", "")
+            if called in _PYTHON_CALLS:
+                yield f"a call of {called}", node.lineno
+
+
+def _in_tokens(text: str) -> Iterator[tuple[str, int]]:
+    """For what this Python cannot parse: by names alone."""
+    try:
+        for one in tokenize.generate_tokens(io.StringIO(text).readline):
+            if one.type == tokenize.NAME and one.string in _PYTHON_MODULES | _PYTHON_CALLS:
+                yield f"the name {one.string}", one.start[0]
+    except (tokenize.TokenError, SyntaxError):
+        yield "text that this Python cannot read", 1

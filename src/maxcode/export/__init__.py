@@ -1,8 +1,0 @@
-"""Runs in the formats of others: KernelBench's result files, and its score."""
-
-from __future__ import annotations
-
-from maxcode.export.kernelbench import Exported, export_kernelbench
-from maxcode.export.score import Score, fast_p, geometric_mean
-
-__all__ = ["Exported", "Score", "export_kernelbench", "fast_p", "geometric_mean"]

@@ -1,0 +1,1 @@
+"""Language models: clients, the journal of calls, prompts, and how an answer becomes a program."""

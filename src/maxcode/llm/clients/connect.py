@@ -1,0 +1,179 @@
+"""From a model's name to a model that is asked with patience: which provider, which key, which endpoint.
+
+Keys and base URLs come from the environment variables that the SDKs use (OPENAI_API_KEY, OPENAI_BASE_URL,
+ANTHROPIC_API_KEY, ANTHROPIC_BASE_URL), or from the settings.  Nothing has to be closed: see ``lifetime``.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Literal, final, get_args
+from urllib.parse import urlsplit
+
+from maxcode.errors import InputError, unknown
+from maxcode.llm.clients import Model
+from maxcode.llm.clients import anthropic as claude
+from maxcode.llm.clients import openai as compatible
+from maxcode.llm.clients.faults import Endpoint
+from maxcode.llm.clients.prices import Price, price
+from maxcode.llm.clients.retrying import Patience, Retrying
+from maxcode.llm.journal import Journal, Journalled, NoModel
+
+Provider = Literal["auto", "openai", "anthropic"]
+PRICES_VARIABLE = "MAXCODE_PRICES"
+BYTES_PER_TOKEN = 4
+
+
+@final
+@dataclass(frozen=True, slots=True)
+class ModelSettings:
+    """How a model is reached.
+
+    ``provider``: "auto" takes Anthropic for a name that begins with "claude" where no OpenAI-compatible base URL is
+    set.  ``key_env``: the environment variable that holds the key, where it is not the provider's usual one.
+    ``timeout_s`` bounds one attempt, ``concurrency`` the calls under way at once.  ``seed``, ``temperature``,
+    ``max_tokens_field``, ``stream_usage`` and ``thinking`` are for endpoints that refuse what is usually sent.
+    ``prices``: a price table of your own (also MAXCODE_PRICES).
+    """
+
+    provider: Provider = "auto"
+    base_url: str | None = None
+    key_env: str | None = None
+    concurrency: int = 8
+    timeout_s: float = 600.0
+    attempts: int = 6
+    seed: bool = True
+    temperature: compatible.Switch = "auto"
+    max_tokens_field: compatible.LimitField = "auto"
+    stream_usage: bool = True
+    thinking: claude.Thinking = "auto"
+    prices: Path | None = None
+
+    def __post_init__(self) -> None:
+        _one_of("provider", self.provider, get_args(Provider))
+        _one_of("temperature", self.temperature, get_args(compatible.Switch))
+        _one_of("max_tokens_field", self.max_tokens_field, get_args(compatible.LimitField))
+        _one_of("thinking", self.thinking, get_args(claude.Thinking))
+        for name, value in (
+            ("concurrency", self.concurrency),
+            ("attempts", self.attempts),
+            ("timeout_s", self.timeout_s),
+        ):
+            if value <= 0:
+                raise InputError(f"{name} of a model is {value}; it must be more than 0")
+
+
+def connect(name: str, settings: ModelSettings | None = None, environment: Mapping[str, str] | None = None) -> Retrying:
+    """The model called ``name``: capped, retrying, not journalled.  Asks nothing yet.
+
+    Raises InputError where the key, the endpoint or the SDK is missing, saying what to set.
+    """
+    chosen = settings or ModelSettings()
+    variables = os.environ if environment is None else environment
+    patience = Patience(chosen.attempts, chosen.timeout_s, chosen.concurrency)
+    make = _anthropic if _is_anthropic(name, chosen, variables) else _openai
+    model, endpoint = make(name, chosen, variables)
+    return Retrying(model, endpoint, patience)
+
+
+def recorded(name: str, settings: ModelSettings, journal: Journal) -> Journalled:
+    """The model called ``name`` behind ``journal``; in a replay without key or endpoint, as none is asked."""
+    return Journalled(NoModel() if journal.replay is not None else connect(name, settings), name, journal)
+
+
+def is_priced(name: str, settings: ModelSettings, environment: Mapping[str, str] | None = None) -> bool:
+    """Whether it is known what the model called ``name`` costs, reached like this."""
+    return price_of(name, settings, environment) is not None
+
+
+def price_of(name: str, settings: ModelSettings, environment: Mapping[str, str] | None = None) -> Price | None:
+    """What the model called ``name`` costs, reached like this; None where that is not known."""
+    variables = os.environ if environment is None else environment
+    endpoint = (_claude_at if _is_anthropic(name, settings, variables) else _openai_at)(name, settings, variables)
+    return _price(endpoint, settings, variables)
+
+
+def estimate_tokens(text: str) -> int:
+    """A rough estimate, for dry runs: one token per four bytes of UTF-8.  Never counted as spent."""
+    return -(-len(text.encode(errors="replace")) // BYTES_PER_TOKEN)
+
+
+def _is_anthropic(name: str, settings: ModelSettings, variables: Mapping[str, str]) -> bool:
+    if settings.provider != "auto":
+        return settings.provider == "anthropic"
+    return name.startswith("claude") and not (settings.base_url or variables.get("OPENAI_BASE_URL"))
+
+
+def _anthropic(name: str, settings: ModelSettings, variables: Mapping[str, str]) -> tuple[Model, Endpoint]:
+    endpoint = _claude_at(name, settings, variables)
+    key = _key(endpoint, variables, needed=endpoint.base_url == claude.OFFICIAL or settings.key_env is not None)
+    manner = claude.Manner(settings.thinking, settings.temperature)
+    return claude.AnthropicModel(endpoint, key, manner, _price(endpoint, settings, variables)), endpoint
+
+
+def _openai(name: str, settings: ModelSettings, variables: Mapping[str, str]) -> tuple[Model, Endpoint]:
+    endpoint = _openai_at(name, settings, variables)
+    key = _key(endpoint, variables, needed=endpoint.base_url == compatible.OFFICIAL or settings.key_env is not None)
+    dialect = compatible.Dialect(settings.max_tokens_field, settings.temperature, settings.seed, settings.stream_usage)
+    return compatible.OpenAIModel(endpoint, key, dialect, _price(endpoint, settings, variables)), endpoint
+
+
+def _claude_at(name: str, settings: ModelSettings, variables: Mapping[str, str]) -> Endpoint:
+    url = settings.base_url or variables.get("ANTHROPIC_BASE_URL") or claude.OFFICIAL
+    return Endpoint(name, _checked(url), settings.key_env or "ANTHROPIC_API_KEY")
+
+
+def _openai_at(name: str, settings: ModelSettings, variables: Mapping[str, str]) -> Endpoint:
+    url = settings.base_url or variables.get("OPENAI_BASE_URL") or compatible.OFFICIAL
+    return Endpoint(name, _checked(url), settings.key_env or "OPENAI_API_KEY")
+
+
+def _checked(url: str) -> str:
+    """The base URL without the blanks around it, where it is one; the message leaves out what may be a password."""
+    url = url.strip()
+    try:
+        parts = urlsplit(url)
+        good = parts.scheme in ("http", "https") and bool(parts.hostname) and parts.port != 0
+    except ValueError:
+        good = False
+    if not good or not _is_visible(url):
+        told = url.rsplit("@", 1)[-1].split("?", 1)[0]
+        raise InputError(f"the base URL {told!r} of the model is none; write it like http://127.0.0.1:8000/v1")
+    return url
+
+
+def _is_visible(text: str) -> bool:
+    """Whether all of it is ASCII that can be seen, as a header or a URL must be."""
+    return text.isascii() and text.isprintable() and " " not in text
+
+
+def _key(endpoint: Endpoint, variables: Mapping[str, str], needed: bool) -> str:
+    """The key; a placeholder where none is ``needed``: a server of the user's own that wants one says so itself."""
+    key = variables.get(endpoint.key_variable, "").strip()
+    if not _is_visible(key):  # it would be refused with a message that repeats it
+        raise InputError(
+            f"{endpoint.key_variable} holds a blank, a line break or another character that no key has; set it again"
+        )
+    if key:
+        return key
+    if needed:
+        raise InputError(
+            f"no key for the model '{endpoint.model}': set {endpoint.key_variable}; for a server of your own (vLLM, "
+            "SGLang, Ollama, llama.cpp) set OPENAI_BASE_URL, e.g. http://127.0.0.1:8000/v1; to try maxcode without "
+            "any model run `maxcode serve` and use the base URL that it prints"
+        )
+    return "none"
+
+
+def _price(endpoint: Endpoint, settings: ModelSettings, variables: Mapping[str, str]) -> Price | None:
+    named = variables.get(PRICES_VARIABLE)
+    own = settings.prices or (Path(named) if named else None)
+    return price(endpoint.model, endpoint.base_url, own)
+
+
+def _one_of(what: str, value: str, known: tuple[str, ...]) -> None:
+    if value not in known:
+        raise unknown(f"{what} of a model", value, known)

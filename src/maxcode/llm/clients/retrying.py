@@ -1,0 +1,101 @@
+"""Asking again: back-off, the time limit of a call, and the cap on concurrent calls.
+
+The SDKs' own retries are off, so that attempts are counted, waits are bounded and half answers are asked for again in
+one place.
+"""
+
+from __future__ import annotations
+
+import random
+from collections.abc import Awaitable, Callable
+from dataclasses import dataclass
+from typing import final
+
+import anyio
+
+from maxcode.errors import ProviderError
+from maxcode.llm.clients import Completion, Model, Request
+from maxcode.llm.clients.faults import Endpoint, TransientFault
+
+FIRST_WAIT_S = 0.5
+LONGEST_BACK_OFF_S = 30.0
+
+
+@final
+@dataclass(frozen=True, slots=True)
+class Patience:
+    """How often a call is attempted, how long one attempt may take, how many calls may be under way at once, and the
+    longest ``Retry-After`` that is waited for."""
+
+    attempts: int = 6
+    timeout_s: float = 600.0
+    concurrency: int = 8
+    longest_wait_s: float = 300.0
+
+
+@final
+@dataclass(frozen=True, slots=True)
+class Pace:
+    """How waits are spent and drawn: ``sleep(seconds)``, and ``jitter()`` in [0, 1)."""
+
+    sleep: Callable[[float], Awaitable[None]] = anyio.sleep
+    jitter: Callable[[], float] = random.random
+
+
+@final
+class Retrying:
+    """A model that is asked again while its failures may pass: 429 (Retry-After is honoured), 5xx, timeouts, broken
+    connections, half streams.  Raises ProviderError when the attempts are used up, or at once for what cannot pass.
+
+    The usage is that of the attempt that succeeded: what a provider charges for an answer it broke off is not known.
+    A call that waits to be sent again keeps its place under the cap: an endpoint that says "slow down" is asked less.
+    """
+
+    def __init__(
+        self, model: Model, endpoint: Endpoint, patience: Patience | None = None, pace: Pace | None = None
+    ) -> None:
+        self._model = model
+        self._endpoint = endpoint
+        self._patience = patience or Patience()
+        self._pace = pace or Pace()
+        self._cap = anyio.CapacityLimiter(self._patience.concurrency)
+
+    async def complete(self, request: Request) -> Completion:
+        async with self._cap:
+            attempt = 1
+            while True:
+                answer = await self._attempt(request)
+                if isinstance(answer, Completion):
+                    return answer
+                if attempt == self._patience.attempts:
+                    raise self._gave_up(attempt, answer) from answer
+                await self._pace.sleep(self._wait(attempt, answer))
+                attempt += 1
+
+    async def _attempt(self, request: Request) -> Completion | TransientFault:
+        limit = self._patience.timeout_s
+        try:
+            with anyio.fail_after(limit):
+                return await self._model.complete(request)
+        except TransientFault as fault:
+            return fault
+        except TimeoutError:
+            return TransientFault(f"no complete answer within {limit:g} s")
+
+    def _wait(self, attempt: int, fault: TransientFault) -> float:
+        """Seconds to wait after attempt number ``attempt``: the back-off, and never less than ``Retry-After``, which
+        providers set to milliseconds while many callers wait for the same quota."""
+        asked, jitter = fault.retry_after or 0.0, self._pace.jitter()
+        if asked > self._patience.longest_wait_s:
+            raise self._gave_up(attempt, fault) from fault
+        back_off = min(LONGEST_BACK_OFF_S, FIRST_WAIT_S * 2.0 ** (attempt - 1))
+        return max(back_off * (0.5 + jitter / 2), asked * (1 + jitter / 10))
+
+    def _gave_up(self, attempts: int, fault: TransientFault) -> ProviderError:
+        asked = f"; it asks to wait {fault.retry_after:g} s" if fault.retry_after is not None else ""
+        tried = "attempt" if attempts == 1 else "attempts"
+        return ProviderError(
+            f"{self._endpoint} failed after {attempts} {tried} (last: {fault}{asked}); what was answered is recorded: "
+            "run the same command again when the endpoint is back, or with fewer concurrent calls, more attempts or a "
+            "longer time limit"
+        )

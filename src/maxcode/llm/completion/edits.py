@@ -1,0 +1,200 @@
+"""SEARCH/REPLACE blocks, applied to a program in order.
+
+    <<<<<<< SEARCH
+    lines of the program
+    =======
+    what takes their place
+    >>>>>>> REPLACE
+
+The lines must be found once: as they are, or else up to white space at their ends, or else up to indentation, or else
+without the blank lines around them.  A line before a block, or before the fence around it, may name its file.
+"""
+
+from __future__ import annotations
+
+import html
+import re
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+from pathlib import PurePosixPath
+from typing import final
+
+from maxcode.core.types import Program
+from maxcode.llm.completion.blocks import Unread, line_end
+
+_SEARCH = re.compile(r"[ \t]*(?:<{5,}|-{5,}) ?SEARCH\b.*", re.IGNORECASE)
+_DIVIDER = re.compile(r"[ \t]*={5,}[ \t]*")
+_REPLACE = re.compile(r"[ \t]*(?:>{5,}|\+{5,}) ?(?:REPLACE\b.*)?", re.IGNORECASE)
+_ESCAPED = re.compile(r"^[ \t]*(?:&lt;){5,} ?SEARCH", re.MULTILINE | re.IGNORECASE)
+_ANY = re.compile(r"^[ \t]*(?:<|&lt;|-){5,} ?SEARCH", re.MULTILINE | re.IGNORECASE)
+_MOST_READINGS = 16  # of one block
+_FENCE = re.compile(r"[ \t]*(?:`{3,}|~{3,})[^`]*")
+
+Lines = Sequence[str]
+
+
+@final
+@dataclass(frozen=True, slots=True)
+class Edit:
+    """One block: its number from 1, the lines between its outer markers, and the lines above it that may name its
+    file."""
+
+    number: int
+    lines: Lines
+    above: str
+
+    @property
+    def readings(self) -> Iterator[tuple[Lines, Lines]]:
+        """(search, replacement) for each line that may be the divider, since a program can hold such lines too; the
+        longest SEARCH first, which is found by mistake least."""
+        dividers = [at for at, line in enumerate(self.lines) if _DIVIDER.fullmatch(line)]
+        for at in reversed(dividers[:_MOST_READINGS]):
+            search, replacement = self.lines[:at], self.lines[at + 1 :]
+            yield search, replacement
+            if _is_fenced(search) and (_is_fenced(replacement) or not replacement):
+                yield search[1:-1], replacement[1:-1]
+
+
+def has_edits(answer: str) -> bool:
+    """Whether the answer holds the beginning of a block."""
+    return _ANY.search(answer) is not None
+
+
+def edited(answer: str, program: Program) -> Program | Unread:
+    """The program after all the blocks of an answer; Unread where one cannot be applied, or nothing changes."""
+    edits = _edits(html.unescape(answer) if _ESCAPED.search(answer) else answer)
+    if isinstance(edits, Unread):
+        return edits
+    after = program
+    for edit in edits:
+        applied = _applied(edit, after)
+        if isinstance(applied, Unread):
+            return applied
+        after = applied
+    same = "SEARCH and REPLACE are equal" if len(edits) == 1 else f"the {len(edits)} blocks change nothing together"
+    return after if after.files != program.files else Unread(f"nothing changed: {same}")
+
+
+def _edits(answer: str) -> list[Edit] | Unread:
+    found: list[Edit] = []
+    inside: list[str] | None = None
+    above: list[str] = []
+    for line in answer.split("\n"):
+        if inside is None and _SEARCH.fullmatch(line):
+            inside = []
+        elif inside is not None and _REPLACE.fullmatch(line) and any(_DIVIDER.fullmatch(one) for one in inside):
+            found.append(Edit(len(found) + 1, inside, " ".join(above[-2:])))
+            inside, above = None, []
+        elif inside is not None:
+            inside.append(line)
+        elif line.strip():
+            above.append(line)
+    if inside is not None:
+        return Unread(f"SEARCH/REPLACE block {len(found) + 1} is never closed: the answer was cut", cut=True)
+    return found
+
+
+def _is_fenced(lines: Lines) -> bool:
+    return len(lines) > 1 and all(_FENCE.fullmatch(line) is not None for line in (lines[0], lines[-1]))
+
+
+def _applied(edit: Edit, program: Program) -> Program | Unread:
+    """The program after one block, read with the last divider that gives something to be found."""
+    if any(_SEARCH.fullmatch(line) for line in edit.lines) and not any(map(has_edits, program.files.values())):
+        return Unread(f"SEARCH/REPLACE block {edit.number} has no line `>>>>>>> REPLACE` before the next one begins")
+    reasons: list[str] = []
+    for search, replacement in edit.readings:
+        changed = _replaced(search, replacement, program, _paths(edit, program))
+        if isinstance(changed, Program):
+            return changed
+        reasons.append(changed)
+    return Unread(f"SEARCH/REPLACE block {edit.number}: {reasons[-1]}")
+
+
+def _paths(edit: Edit, program: Program) -> list[str]:
+    """The files the block may be about: the one that is named above it, else all."""
+    words = set(re.findall(r"[\w./+-]+", edit.above))
+    named = [path for path in program.files if path in words or PurePosixPath(path).name in words]
+    return named if len(named) == 1 else list(program.files)
+
+
+def _replaced(search: Lines, replacement: Lines, program: Program, paths: list[str]) -> Program | str:
+    if not any(line.strip() for line in search):
+        return "its SEARCH part is empty"
+    for matches in _WAYS:
+        places = [
+            (path, at, wanted, put)
+            for path in paths
+            for at, wanted, put in matches(_lines(program.files[path]), search, replacement)
+        ]
+        if len(places) > 1:
+            return f"its SEARCH lines occur {len(places)} times: add lines around them"
+        if places:
+            path, at, wanted, put = places[0]
+            return Program({**program.files, path: _spliced(program.files[path], at, wanted, put)})
+    first = next(line.strip() for line in search if line.strip())
+    return f"its SEARCH lines are not in the program (they begin with `{first[:80]}`)"
+
+
+def _lines(text: str) -> Lines:
+    return text.split(line_end(text))
+
+
+def _spliced(text: str, at: int, count: int, put: Lines) -> str:
+    """The text with ``count`` of its lines from ``at`` on replaced; its line ends stay as they are."""
+    lines = list(_lines(text))
+    lines[at : at + count] = put
+    return line_end(text).join(lines)
+
+
+Match = tuple[int, int, Lines]  # where, how many lines, what takes their place
+
+
+def _found(lines: Lines, search: Lines, key: Callable[[str], str]) -> list[int]:
+    """Where the lines of ``search`` stand, by what ``key`` leaves of a line."""
+    have, want = [key(line) for line in lines], [key(line) for line in search]
+    return [at for at in range(len(have) - len(want) + 1) if have[at] == want[0] and have[at : at + len(want)] == want]
+
+
+def _as_they_are(lines: Lines, search: Lines, replacement: Lines) -> list[Match]:
+    return [(at, len(search), replacement) for at in _found(lines, search, str)]
+
+
+def _up_to_line_ends(lines: Lines, search: Lines, replacement: Lines) -> list[Match]:
+    return [(at, len(search), replacement) for at in _found(lines, search, str.rstrip)]
+
+
+def _up_to_indentation(lines: Lines, search: Lines, replacement: Lines) -> list[Match]:
+    """The replacement is moved as far as its SEARCH lines must be to fit."""
+    return [
+        (at, len(search), _moved(lines[at : at + len(search)], search, replacement))
+        for at in _found(lines, search, str.strip)
+    ]
+
+
+def _without_blank_lines(lines: Lines, search: Lines, replacement: Lines) -> list[Match]:
+    return _up_to_indentation(lines, _trimmed(search), _trimmed(replacement))
+
+
+_WAYS = (_as_they_are, _up_to_line_ends, _up_to_indentation, _without_blank_lines)
+
+
+def _moved(have: Lines, search: Lines, replacement: Lines) -> Lines:
+    """The replacement with the indentation that the first line of code has here and not in SEARCH, or the reverse."""
+    here, there = next((_indent(one), _indent(other)) for one, other in zip(have, search, strict=True) if one.strip())
+    if here.endswith(there):
+        extra = here[: len(here) - len(there)]
+        return [f"{extra}{line}" if line.strip() else line for line in replacement]
+    if there.endswith(here):
+        surplus = there[: len(there) - len(here)]
+        return [line.removeprefix(surplus) for line in replacement]
+    return replacement
+
+
+def _indent(line: str) -> str:
+    return line[: len(line) - len(line.lstrip())]
+
+
+def _trimmed(lines: Lines) -> Lines:
+    filled = [at for at, line in enumerate(lines) if line.strip()]
+    return lines[filled[0] : filled[-1] + 1] if filled else []

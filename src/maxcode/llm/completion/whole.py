@@ -1,0 +1,174 @@
+"""The whole program in an answer: the last fenced block that looks like one, file by file."""
+
+from __future__ import annotations
+
+import html
+import re
+from collections.abc import Iterator, Sequence
+from pathlib import PurePosixPath
+from typing import Literal
+
+from maxcode.code.languages import language as language_row
+from maxcode.code.source import Token, line_of, parse, tokens, walk
+from maxcode.core.types import Program
+from maxcode.llm.completion.blocks import Block, Unread, blocks, line_end
+
+Answer = Literal["whole", "edits"]
+
+_C = {"c", "h", "cpp", "c++", "cc", "cxx", "hpp", "hh", "gnu++", "gnu", "cplusplus"}
+_TAGS = {"cpp": _C, "c": _C, "python": {"python", "py", "pypy", "cpython", "ipython"}}
+_NEUTRAL = {"", "code", "text", "txt", "plaintext", "plain"}
+_DIFF = re.compile(r"^(?:@@ |diff --git |--- \S.*\n\+\+\+ )", re.MULTILINE)
+_LEFT_OUT = re.compile(
+    r"(?://|#|/\*)[ \t]*[\[(<]*(?:\.{3}|…).*"
+    r"\b(?:code|program|implementation|functions?|includes|unchanged|omitted|as before)\b"
+    r"|(?://|#|/\*)[ \t]*[\[(<]*(?:the )?(?:rest of|remaining|existing|previous)\b.*"
+    r"\b(?:code|program|implementation|functions?|includes)\b.*(?:unchanged|same|as before|omitted|\.{3}|…)",
+    re.IGNORECASE,
+)
+_LEFT_OUT_AT_MOST = 200  # characters of a line that are looked at
+_INPUT = re.compile(r"\b(?:input|stdin|fileinput|open|os\.read)\b")
+_ENTITY = re.compile(r"&(?:lt|gt|amp|quot|apos|nbsp|#\d+|#x[0-9a-fA-F]+);")
+_DEFINING = ("c", "cpp")  # grammars of languages whose programs begin at a function
+_AFTER_PARAMETERS = {"{", "->", ":"}
+
+
+def whole(answer: str, program: Program, language: str, entry: str) -> Program | Unread:
+    """The program that an answer gives in full: for each file the last block that looks like one.
+
+    A block says which file it is in its info string, the line before it, or a comment in its first line; one that
+    does not is the file which defines ``entry``.  An answer without any fence may be that file itself.  A last block
+    that is never closed means that the answer was cut, whatever came before it.
+    """
+    reader = _Reader(program, language, entry)
+    found = blocks(answer)
+    if found and not found[-1].closed and reader.suits(found[-1]):
+        return Unread("the last code block is never closed: the answer was cut", cut=True)
+    found = found or [Block("", answer, "", False)]
+    files: dict[str, str] = {}
+    reasons: list[str] = []
+    for block in found:
+        path = reader.path(block)
+        body = _unescaped(block.body, language)
+        if (reason := reader.objection(block, path, body)) is None:
+            files[path] = body.replace("\n", line_end(program.files[path]))
+        else:
+            reasons.append(reason)
+    if files:
+        return Program({**program.files, **files})
+    return Unread(next((reason for reason in reversed(reasons) if reason), reader.nothing(found[0].closed)))
+
+
+class _Reader:
+    """What a block must be to take the place of a file of the program."""
+
+    def __init__(self, program: Program, language: str, entry: str) -> None:
+        self._program = program
+        self._language = language
+        self._entry = entry
+        self._grammar = language_row(language).grammar
+        files = program.files
+        defining = [path for path in files if self._grammar in _DEFINING and defines(files[path], entry)]
+        self._main = defining[0] if defining else program.name
+        self._defined = bool(defining)  # not where a macro writes it
+
+    def suits(self, block: Block) -> bool:
+        """Whether the block's tag may stand for the language."""
+        known = _TAGS.get(self._language, {self._language}) | _NEUTRAL
+        return block.tag in known or block.tag.rsplit(".")[-1] in known or self._named(block.info) is not None
+
+    def path(self, block: Block) -> str:
+        """The file that the block is."""
+        if len(self._program.files) == 1:
+            return self._main
+        first = block.body.lstrip().split("\n", 1)[0]
+        comment = first if re.match(r"//|#(?!\s*include)|/\*|<!--", first) else ""
+        return self._named(block.info) or self._named(block.before) or self._named(comment) or self._main
+
+    def _named(self, line: str) -> str | None:
+        """The file of the program that a line names, when it names one alone."""
+        words = set(re.findall(r"[\w./+-]+", line))
+        words |= {word.rstrip(".") for word in words} | {PurePosixPath(word).name for word in words}
+        names = {path for path in self._program.files if path in words or PurePosixPath(path).name in words}
+        return names.pop() if len(names) == 1 else None
+
+    def objection(self, block: Block, path: str, body: str) -> str | None:
+        """Why the block cannot be the file; empty where it is something else altogether, None where it is the file."""
+        if not self.suits(block) or not body.strip():
+            return "" if block.tag not in ("diff", "patch") else _NO_DIFF
+        if _DIFF.search(body) is not None:
+            return _NO_DIFF
+        if (left_out := self._left_out(path, body)) is not None:
+            return left_out
+        if not block.closed and (not self._grammar or self._errors(body) > self._errors(self._program.files[path])):
+            return ""
+        return self._python_objection(path, body) if self._grammar == "python" else self._c_objection(path, body)
+
+    def _left_out(self, path: str, body: str) -> str | None:
+        known = self._program.files[path]
+        # only the beginning of each line: on a model that repeats itself without end the pattern takes minutes
+        lines = (line[:_LEFT_OUT_AT_MOST].strip() for line in body.split("\n"))
+        line = next((line for line in lines if _LEFT_OUT.match(line) and line not in known), None)
+        return None if line is None else f"code was left out (`{line[:80]}`): give all of it"
+
+    def _c_objection(self, path: str, body: str) -> str | None:
+        if path != self._main or self._grammar not in _DEFINING or defines(body, self._entry):
+            return None
+        if not self._defined and self._entry in body:
+            return None
+        return f"no code block defines {self._entry}(): give the whole program"
+
+    def _python_objection(self, path: str, body: str) -> str | None:
+        wrong = (node for node in walk(parse(self._language, body).root) if node.is_error or node.is_missing)
+        if (first := next(wrong, None)) is not None:
+            return f"the code block is not Python: see its line {line_of(first)}"
+        if self._entry != "main":
+            defined = re.search(rf"^class[ \t]+{self._entry}\b", body, re.MULTILINE)
+            return None if defined else f"no code block defines class {self._entry}: give the whole file"
+        reads = _INPUT.search(self._program.files[path]) is not None
+        if path == self._main and reads and _INPUT.search(body) is None:
+            return "no code block reads the input: give the whole program"
+        return None
+
+    def _errors(self, text: str) -> int:
+        return sum(node.is_error or node.is_missing for node in walk(parse(self._language, text).root))
+
+    def nothing(self, fenced: bool) -> str:
+        """The reason when no block came near."""
+        return f"no code block is {self._language}" if fenced else "there is no code block"
+
+
+_NO_DIFF = "the answer is a diff, which is not read"
+
+
+def defines(text: str, name: str) -> bool:
+    """Whether a C or C++ text defines the function ``name``; comments, strings and calls are no definitions."""
+    found = [token for token in tokens(text) if not token.directive]
+    return any(_defined_at(found, at, closing) for at, closing in _parameters(found, name))
+
+
+def _parameters(found: Sequence[Token], name: str) -> Iterator[tuple[int, int]]:
+    """Where ``name ( ... )`` stands: the positions of the name and of the closing parenthesis."""
+    opened: list[int] = []
+    for at, token in enumerate(found):
+        if token.text == "(":
+            opened.append(at)
+        elif token.text == ")" and opened:
+            start = opened.pop()
+            if start and found[start - 1].text == name:
+                yield start - 1, at
+
+
+def _defined_at(found: Sequence[Token], at: int, closing: int) -> bool:
+    after = found[closing + 1] if closing + 1 < len(found) else None
+    return after is not None and (after.is_word or after.text in _AFTER_PARAMETERS)
+
+
+def _unescaped(body: str, language: str) -> str:
+    """The body without HTML escapes, where all of it was escaped: every & is one, and no < or > stands for itself."""
+    if "<" in body or ">" in body or _ENTITY.search(body) is None or body.count("&") != len(_ENTITY.findall(body)):
+        return body
+    plain = html.unescape(body).replace("\xa0", " ")
+    if language_row(language).grammar == "python":
+        return plain if parse(language, body).root.has_error else body
+    return plain if any(token.text == "&" for token in tokens(body)) else body

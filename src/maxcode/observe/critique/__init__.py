@@ -1,0 +1,18 @@
+"""From an evaluation to a diagnosis in words.  Critics run nothing: profiles are fields of the evaluation."""
+
+from maxcode.observe.critique.answer import Answer, Bottleneck, Unreadable, read
+from maxcode.observe.critique.answering import is_critic, rule_answer
+from maxcode.observe.critique.llm import LlmCritic
+from maxcode.observe.critique.rules import RuleCritic, diagnose
+
+__all__ = [
+    "Answer",
+    "Bottleneck",
+    "LlmCritic",
+    "RuleCritic",
+    "Unreadable",
+    "diagnose",
+    "is_critic",
+    "read",
+    "rule_answer",
+]

@@ -1,0 +1,124 @@
+"""What a model must answer as a critic, and how its text is read: tolerant of wrapping, strict about what it says.
+
+The classes of bottleneck are ours: the paper's critic names "memory bandwidth, compute, algorithm" and gives steps.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Annotated, Any, Literal, final
+
+import msgspec
+
+from maxcode.code.source import answer_of
+
+Bottleneck = Literal[
+    "input-output",
+    "memory-bandwidth",
+    "memory-latency",
+    "allocation",
+    "algorithm",
+    "data-structure",
+    "arithmetic",
+    "vectorisation",
+    "parallelism",
+    "overhead",
+    "build",
+    "correctness",
+    "none",
+]
+
+DIAGNOSIS_AT_MOST, STEP_AT_MOST, STEPS_AT_MOST = 2000, 500, 6
+_Diagnosis = Annotated[str, msgspec.Meta(min_length=1, max_length=DIAGNOSIS_AT_MOST)]
+_StepText = Annotated[str, msgspec.Meta(min_length=1, max_length=STEP_AT_MOST)]
+_Line = Annotated[int, msgspec.Meta(ge=1)]
+
+_OBJECT = re.compile(r'\{\s*"')
+_READ_AT_MOST = 100_000  # characters
+_TRIES_AT_MOST = 500
+
+
+@final
+@dataclass(frozen=True, slots=True)
+class Answer:
+    """A critique as a model writes it.  ``line``: 1-based, of the new program's first file; ``steps``: one to six."""
+
+    diagnosis: _Diagnosis
+    bottleneck: Bottleneck
+    line: _Line | None
+    steps: Annotated[tuple[_StepText, ...], msgspec.Meta(min_length=1, max_length=STEPS_AT_MOST)]
+
+    def words(self) -> str:
+        """The critique for a policy: one sentence a line, so that nothing a model writes can pass for a result, a
+        heading or a policy's own note."""
+        where = f" at line {self.line}" if self.line is not None else ""
+        told = [f"Bottleneck: {self.bottleneck}{where}.", f"Diagnosis: {_one_line(self.diagnosis)}"]
+        return "\n".join(told + [f"{number}. {_one_line(step)}" for number, step in enumerate(self.steps, 1)])
+
+
+@final
+@dataclass(frozen=True, slots=True)
+class Unreadable:
+    """Why no critique could be read from a text, on one line."""
+
+    reason: str
+
+
+def read(text: str, lines: int) -> Answer | Unreadable:
+    """The last valid answer in a text, with or without fences, prose and reasoning around it.
+
+    ``lines``: how many the program has.  Of several faults, that of the last object is told.
+    """
+    faults = [] if text.strip() else ["the answer is empty"]
+    for view in _views(text[-_READ_AT_MOST:]):
+        for found in reversed(list(_objects(view))):
+            answer = found if isinstance(found, Unreadable) else _checked(found, lines)
+            if isinstance(answer, Answer):
+                return answer
+            faults.append(answer.reason)
+    return Unreadable(faults[0] if faults else "the answer holds no JSON object")
+
+
+def _views(text: str) -> Iterator[str]:
+    """The text without its reasoning, then as it came: a tag may be part of what the answer says."""
+    yield answer_of(text)
+    yield text
+
+
+def _objects(text: str) -> Iterator[Any]:
+    """Every JSON object, outer ones in place of what they hold; ``Unreadable`` for what only begins like one."""
+    decoder = json.JSONDecoder(strict=False)
+    at = 0
+    for _ in range(_TRIES_AT_MOST):
+        match = _OBJECT.search(text, at)
+        if match is None:
+            return
+        try:
+            found, at = decoder.raw_decode(text, match.start())
+            yield found
+        except json.JSONDecodeError as error:
+            at = match.end()
+            yield Unreadable(f"no valid JSON: {error.msg} at character {error.pos - match.start()} of the object")
+        except (ValueError, RecursionError):
+            at = match.end()
+            yield Unreadable("no valid JSON: a number too long, or nested too deep")
+
+
+def _checked(found: Any, lines: int) -> Answer | Unreadable:
+    try:
+        answer = msgspec.convert(found, Answer, strict=False)  # a line number in quotes is one
+    except msgspec.ValidationError as error:
+        return Unreadable(_one_line(str(error))[:200])
+    if not answer.diagnosis.strip() or not all(step.strip() for step in answer.steps):
+        return Unreadable("the diagnosis or a step is blank")
+    if answer.line is not None and answer.line > lines:
+        return Unreadable(f"`line` is {answer.line}, but the program ends at {lines}")
+    return answer
+
+
+def _one_line(text: str) -> str:
+    """White space and what cannot be printed as single blanks."""
+    return " ".join("".join(c if c.isprintable() else " " for c in text).split())

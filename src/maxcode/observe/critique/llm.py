@@ -1,0 +1,80 @@
+"""A language model as the critic, with extended thinking, as in the paper; fixed rules where it cannot be read.
+
+Departures, ours: the answer is JSON with a class of bottleneck and a line, so that critics can be scored
+(benchmarks/critics.py); a step without a program is told by the rules alone, since there is nothing to read.
+"""
+
+from __future__ import annotations
+
+import hashlib
+from dataclasses import dataclass
+from typing import final
+
+from maxcode.core.roles import Critic
+from maxcode.core.types import Problem, Step
+from maxcode.llm.clients import Completion, Message, Model, Request
+from maxcode.llm.prompts import template
+from maxcode.observe.critique.answer import Answer, Unreadable, read
+from maxcode.observe.critique.prompt import judged, lines_of, messages
+
+_QUOTED = 4_000  # characters of an unreadable answer that the model is shown again
+
+
+@final
+@dataclass(frozen=True, slots=True)
+class LlmCritic:
+    """Asks once, and once more when the answer is not valid; then ``fallback`` answers, and the critique says so.
+
+    ``max_tokens`` bounds the answer, ``thinking_tokens`` the thinking before it.  What the calls cost is counted by the
+    model's journal.  Raises ProviderError when the provider failed for good: then there is no critique.
+    """
+
+    model: Model
+    fallback: Critic
+    thinking_tokens: int = 4096
+    max_tokens: int = 2048
+    temperature: float = 0.6
+
+    async def critique(self, problem: Problem, step: Step, previous: Step | None) -> str:
+        if step.action.program is None:
+            return await self.fallback.critique(problem, step, previous)
+        answer = await self._ask(problem, step, previous)
+        if isinstance(answer, Answer):
+            return answer.words()
+        told = f"The model's critique could not be read ({answer.reason}); by fixed rules:"
+        return f"{told}\n{await self.fallback.critique(problem, step, previous)}"
+
+    async def _ask(self, problem: Problem, step: Step, previous: Step | None) -> Answer | Unreadable:
+        asked, draw = messages(problem, step, previous), _draw_of(step, previous)
+        lines = len(lines_of(judged(problem, step)))
+        completion = await self.model.complete(self._request(asked, draw))
+        answer = _read(completion, lines)
+        if isinstance(answer, Answer):
+            return answer
+        again = Message("user", template("critic_retry").substitute(reason=answer.reason).strip())
+        quoted = completion.text.strip()[:_QUOTED]
+        said = (Message("assistant", quoted), again) if quoted else (again,)
+        return _read(await self.model.complete(self._request((*asked, *said), draw + 1)), lines)
+
+    def _request(self, asked: tuple[Message, ...], draw: int) -> Request:
+        return Request(
+            asked,
+            draw,
+            temperature=self.temperature,
+            max_tokens=self.max_tokens,
+            thinking_tokens=self.thinking_tokens,
+        )
+
+
+def _draw_of(step: Step, previous: Step | None) -> int:
+    """A number for this pair of programs, whatever was measured of them, so that a replay finds the call again."""
+    programs = [one.action.program for one in (step, previous) if one is not None]
+    text = " ".join(program.digest for program in programs if program is not None)
+    return int.from_bytes(hashlib.sha256(text.encode()).digest()[:7])
+
+
+def _read(completion: Completion, lines: int) -> Answer | Unreadable:
+    answer = read(completion.text, lines)
+    if isinstance(answer, Unreadable) and completion.ended == "length":
+        return Unreadable(f"{answer.reason}; it was cut off at the limit of tokens")
+    return answer

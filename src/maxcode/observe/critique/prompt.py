@@ -1,0 +1,204 @@
+"""The critic's prompt: problem, both programs, the paper's four-part feedback, remarks, profile, the step before.
+
+Held-out tests stay one bit, as in every prompt.  What a candidate or its compiler wrote stands inside fences, so it
+cannot pass for a heading.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+
+from maxcode.code.source import fenced, prose, unified_diff
+from maxcode.code.techniques import describe
+from maxcode.core.types import GOALS, Evaluation, Hotspot, Outcome, Problem, Program, Remark, Step
+from maxcode.llm.clients import Message
+from maxcode.llm.prompts import template
+from maxcode.observe.critique.answer import DIAGNOSIS_AT_MOST, STEP_AT_MOST, STEPS_AT_MOST
+from maxcode.observe.critique.rules import ERROR, hot_lines
+from maxcode.observe.feedback import feedback_lines, machine_lines, result_line
+
+HEADING = "# Critique this step"
+WHOLE = 24_000  # characters of a program that is shown whole beside the one before it
+LONGEST = 60_000  # of one that is shown whole at all
+COMPARED = 200_000  # of one that is compared line by line: the time for that grows with the square
+_STATEMENT, _TEXT, _REMARKS, _TIMED = 4_000, 6_000, 12, 5
+_AROUND = 40
+
+
+def messages(problem: Problem, step: Step, previous: Step | None) -> tuple[Message, ...]:
+    """The system message, and the user message that begins with ``HEADING``."""
+    limits = {"diagnosis_at_most": DIAGNOSIS_AT_MOST, "step_at_most": STEP_AT_MOST, "steps_at_most": STEPS_AT_MOST}
+    system = template("critic_system").substitute(limits)
+    return (Message("system", system.strip()), Message("user", user_text(problem, step, previous)))
+
+
+def user_text(problem: Problem, step: Step, previous: Step | None) -> str:
+    """The user message alone."""
+    program = judged(problem, step)
+    evaluation = step.evaluation
+    filled = {
+        "problem": _problem(problem),
+        "previous": _previous_program(problem, program, previous),
+        "program": _new_program(problem, program, step, previous),
+        "feedback": fenced("\n".join(_feedback(problem, step, previous))),
+        "remarks": fenced("\n".join(_remarks(evaluation)) or "none"),
+        "profile": fenced("\n".join(_profile(program, evaluation)) or "none"),
+        "history": fenced("\n".join(_history(previous))),
+    }
+    text = template("critic").substitute(filled).strip()
+    return text.encode("utf-8", "replace").decode()  # a candidate that is not text is refused, and still shown
+
+
+def judged(problem: Problem, step: Step) -> Program:
+    """The program that a critique speaks of: the original where no program could be read from the completion."""
+    program = step.action.program
+    return program if program is not None and program.files else problem.program
+
+
+# -------------------------------------------------------------------------------------------------------- programs
+
+
+def lines_of(program: Program) -> list[str]:
+    """The lines of the first file, counted as compilers count them."""
+    return _lines(program.files[program.name])
+
+
+def _lines(text: str) -> list[str]:
+    return text.removesuffix("\n").split("\n")
+
+
+def numbered(text: str) -> str:
+    """The text with the number of each line before it."""
+    return "\n".join(f"{number:>4}| {line}" for number, line in enumerate(_lines(text), 1))
+
+
+def _new_program(problem: Problem, program: Program, step: Step, previous: Step | None) -> str:
+    told = "Each line begins with its number, which is not part of the program."
+    if len(program.files) > 1:
+        told = f"{told} The `line` that you answer counts in `{program.name}`."
+    if step.action.program is None:
+        told = f"No program could be read from the last answer. This is the original program. {told}"
+    elif program == problem.program and previous is None:
+        told = f"This is the original program; nothing was changed yet. {told}"
+    if _length(program) > LONGEST:
+        return f"{told}\n\n{_windows(problem, program, step)}"
+    return f"{told}\n\n{_listing(problem, program)}"
+
+
+def _previous_program(problem: Problem, program: Program, previous: Step | None) -> str:
+    before = judged(problem, previous) if previous is not None else problem.program
+    whose = "This is the original program." if before == problem.program else "This is the program one step before."
+    if before == program:
+        return "The same as the new program."
+    longest = max(_length(before), _length(program))
+    if longest <= WHOLE:
+        return f"{whose}\n\n{_listing(problem, before)}"
+    if longest > COMPARED:
+        return f"{whose} It is too long to be shown or compared."
+    changes = "".join(unified_diff(before.files.get(path, ""), text, path) for path, text in program.files.items())
+    note = f"{whose} It is long, so only the difference from it to the new program is shown."
+    return f"{note}\n\n{fenced(_cut(changes, WHOLE), 'diff')}"
+
+
+def _listing(problem: Problem, program: Program) -> str:
+    if len(program.files) == 1:
+        return fenced(numbered(program.text), problem.language)
+    told = (f"`{path}`:\n{fenced(numbered(text), problem.language)}" for path, text in program.files.items())
+    return "\n\n".join(told)
+
+
+def _windows(problem: Problem, program: Program, step: Step) -> str:
+    """The parts of a very long program around the lines that errors, profile and remarks name, else its beginning."""
+    lines = numbered(program.files[program.name]).split("\n")
+    kept: set[int] = set()
+    size = 0
+    for line in _places(step.evaluation):
+        window = set(range(max(0, line - _AROUND), min(len(lines), line + _AROUND))) - kept
+        size += sum(len(lines[at]) + 1 for at in window)
+        if size > WHOLE:
+            break
+        kept |= window
+    shown = [lines[at] for at in sorted(kept)] or _cut("\n".join(lines), WHOLE).split("\n")
+    note = f"The program is long: of its {len(lines)} lines only those around the places measured are shown."
+    return f"{note}\n\n{fenced(chr(10).join(shown), problem.language)}"
+
+
+def _places(evaluation: Evaluation) -> Iterator[int]:
+    """Lines, most telling first."""
+    yield from (int(line) for _, line, _ in ERROR.findall(evaluation.feedback.diagnostics))
+    yield from (spot.line for spot in hot_lines(evaluation.profile) if spot.line)
+    yield from (remark.line for remark in evaluation.remarks if remark.line)
+
+
+# -------------------------------------------------------------------------------------------------- what was measured
+
+
+def _problem(problem: Problem) -> str:
+    lines = [fenced(_cut(problem.statement, _STATEMENT) or "Make this program faster; it must give the same output.")]
+    if problem.kind == "module":
+        lines.append("the class to write is ModelNew, which does what Model does, with the same parameters")
+    lines.append(f"language: {problem.language}; flags: {' '.join(problem.spec.flags) or 'none'}")
+    if problem.spec.function is not None:
+        lines.append(f"the function to implement is {problem.spec.function.name}")
+    lines.append(f"goal: {GOALS[problem.goal]}")
+    if problem.permitted is not None:
+        lines.append("only these techniques are permitted:" if problem.permitted else "no technique is permitted")
+        lines += [f"- {describe(name)}" for name in sorted(problem.permitted)]
+    return "\n".join(lines)
+
+
+def _feedback(problem: Problem, step: Step, previous: Step | None) -> list[str]:
+    evaluation = step.evaluation
+    original = previous is None and step.action.program == problem.program
+    if original and evaluation.outcome is Outcome.CORRECT and evaluation.timing is None:
+        lines = ["=> correct, the original itself"]
+    else:
+        lines = _cut("\n".join(feedback_lines(step, previous)), _TEXT).splitlines()
+    seen = [case for case in evaluation.feedback.cases if case.seen and case.name in evaluation.measures]
+    slowest = sorted(seen, key=lambda case: -evaluation.measures[case.name])[:_TIMED]
+    return lines + [f"test {case.name}: {evaluation.measures[case.name] * 1e3:.1f} ms of CPU" for case in slowest]
+
+
+def _remarks(evaluation: Evaluation) -> list[str]:
+    """The compiler's remarks, those near hot lines first, missed ones before the others."""
+    hot = [spot.line for spot in hot_lines(evaluation.profile)]
+
+    def rank(remark: Remark) -> tuple[int, bool]:
+        near = [order for order, line in enumerate(hot) if abs(remark.line - line) <= 2]
+        return (near[0] if near else len(hot), remark.kind != "missed")
+
+    chosen = sorted(evaluation.remarks, key=rank)
+    told = [f"line {remark.line}: {remark.kind}: {remark.text[:160]}" for remark in chosen[:_REMARKS]]
+    return told + ([f"({len(chosen) - _REMARKS} more are left out)"] if len(chosen) > _REMARKS else [])
+
+
+def _profile(program: Program, evaluation: Evaluation) -> Iterable[str]:
+    source = lines_of(program)
+    spots = [_spot_line(spot, source) for spot in hot_lines(evaluation.profile)]
+    return [*spots, *machine_lines(evaluation.machine_code)]
+
+
+def _spot_line(spot: Hotspot, source: list[str]) -> str:
+    text = source[spot.line - 1].strip() if 0 < spot.line <= len(source) else ""
+    if not spot.line and spot.function.startswith(("aten::", "outside of torch")):
+        return f"{spot.share:.0%} in [{spot.function}]"
+    place = f"line {spot.line}" if spot.line else "no line of the program"
+    return f"{spot.share:.0%} at {place} in [{spot.function}]: {text[:160]}"
+
+
+def _history(previous: Step | None) -> list[str]:
+    if previous is None:
+        return ["none: the step before was the original"]
+    told = [_cut(prose(previous.action.completion), 1_500), result_line(previous.evaluation), previous.critique]
+    return [line for line in told if line]
+
+
+def _cut(text: str, most: int) -> str:
+    """The text's beginning, which says what was left out where something was."""
+    if len(text) <= most:
+        return text.strip("\n")
+    return f"{text[:most].rstrip()}\n({len(text) - most} more characters are left out)"
+
+
+def _length(program: Program) -> int:
+    return sum(map(len, program.files.values()))

@@ -1,0 +1,235 @@
+"""The built-in critic: fixed rules from errors, failing tests, remarks and the profile to a short diagnosis.
+
+It names lines (``line N``) and topics (input, allocation, copy, map lookup, ...), so that a policy that reads can aim.
+It has no model and invents nothing: where no rule speaks it says what was measured.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import final
+
+from maxcode.core.types import CaseResult, Evaluation, Hotspot, Outcome, Problem, Program, Remark, Step
+from maxcode.observe.critique.answer import Bottleneck
+
+ERROR = re.compile(r"^(?:/src/)?([^:\n]+):(\d{1,9}):\d+: (?:fatal )?error: (.*)$", re.MULTILINE)
+_SHOWN_SHARE = 0.05
+_SHOWN_SPOTS = 4
+
+
+@final
+@dataclass(frozen=True, slots=True)
+class Topic:
+    """``where``: names of functions or source text that mean this topic; ``advice``: what usually helps;
+    ``bottleneck``: the class it belongs to."""
+
+    where: re.Pattern[str]
+    advice: str
+    bottleneck: Bottleneck
+
+
+def _topic(bottleneck: Bottleneck, where: str, advice: str) -> Topic:
+    return Topic(re.compile(where), advice, bottleneck)
+
+
+TOPICS = (
+    _topic("algorithm", r"\bstrlen\s*\(",
+           "the length is computed again and again: hoist strlen out of the loop condition"),
+    _topic("input-output", r"\bendl\b|\bflush\b",
+           "output is flushed for every line: write '\\n' and flush once at the end"),
+    _topic("input-output", r"\bcin\b|\bscanf\b|\bgetline\b|istream|num_get|_IO_.*scanf|getchar",
+           "input parsing: buffered input"),
+    _topic("input-output", r"\bcout\b|\bprintf\b|\bputs\b|ostream|num_put|vfprintf|putchar",
+           "output formatting: buffered output"),
+    _topic("data-structure", r"_Rb_tree|\bstd::map\b|\bmap<|\bset<|multiset",
+           "ordered map lookup: a hash map, or a sorted vector"),
+    _topic("data-structure", r"_Hashtable|unordered_",
+           "hash map lookup: reserve, a better hash, or an array for small keys"),
+    _topic("allocation", r"\bmalloc\b|\bfree\b|operator new|_int_malloc|\bnew\b|push_back|emplace_back|realloc",
+           "memory allocation: reserve, reuse buffers, or a pool"),
+    _topic("algorithm", r"introsort|__sort|\bsort\s*\(|insertion_sort|adjust_heap",
+           "sort: sort less, or radix sort for integers"),
+    _topic("allocation", r"basic_string|_M_append|\bstring\b.*\+",
+           "string copy: append in place, reserve, pass by reference"),
+    _topic("allocation", r"memcpy|memmove|_M_assign|vector\(const|uninitialized_copy",
+           "copy of a container: pass by reference"),
+    _topic("arithmetic", r"\bpow\s*\(|\bsqrt\s*\(|\bexp\s*\(|\blog\s*\(|\bsin\s*\(|\bcos\s*\(",
+           "a math library call in a hot place: hoist it, or use cheaper arithmetic"),
+    _topic("arithmetic", r"%|__umod|__mod",
+           "modulo or division: strength reduction, or a 32-bit fast path"),
+    _topic("memory-latency", r"\[[^\]]*\]\s*\[[^\]]*\]",
+           "nested array access: mind the loop order (stride 1 innermost), tile, flatten"),
+    _topic("vectorisation", r"\bfor\b|\bwhile\b|\+=",
+           "loop: unroll, vectorise, keep the accumulator in a local variable"),
+)  # fmt: skip
+
+# Operators of torch, as its profiler calls them -> what usually helps.
+_OPERATOR = ("aten::", "outside of torch")
+OPERATORS = tuple(
+    (re.compile(where), advice)
+    for where, advice in (
+        (
+            r"outside of torch",
+            "what is left is in native code or Python: its loops, its memory traffic and the number of its calls",
+        ),
+        (
+            r"convolution",
+            "convolution: the library is good; channels last may suit it better; make what follows cheaper",
+        ),
+        (
+            r"::(?:addmm|mm|bmm|baddbmm|matmul|linear)",
+            "matrix product: the library is good; use algebra (sum the weights in "
+            "place of the outputs, put factors inside), and fuse what follows it",
+        ),
+        (r"copy_|clone|contiguous|cat", "copy of a tensor: keep one memory order, drop clones that nobody writes to"),
+        (r"pool", "pooling: a loop of our own, columns before rows, without the places of the maxima"),
+        (
+            r"softmax|logsumexp|sum|mean|max|min|norm|var",
+            "reduction: one pass over memory for each row, with what comes before it",
+        ),
+        (r"empty|resize|fill|zero", "memory allocation: write over results that nobody needs any more"),
+        (r"aten::\w+", "elementwise arithmetic, memory-bound: do the whole chain in one pass in C++"),
+    )
+)
+
+_SIGNALS = {
+    "SIGSEGV": "an index out of bounds, a stale reference, or a recursion too deep",
+    "SIGABRT": "a failed assertion, an uncaught exception or damaged memory",
+    "SIGFPE": "a division by zero",
+    "SIGILL": "an instruction this machine lacks: check the target flags",
+    "SIGKILL": "too much memory",
+    "SIGXCPU": "too much CPU time",
+}
+
+
+@final
+@dataclass(frozen=True, slots=True)
+class RuleCritic:
+    """Errors, failing tests against the previous step, then profile and remarks; at most ``lines`` lines."""
+
+    lines: int = 10
+
+    async def critique(self, problem: Problem, step: Step, previous: Step | None) -> str:
+        evaluation = step.evaluation
+        match evaluation.outcome:
+            case Outcome.UNPARSED | Outcome.REJECTED:
+                told = [f"Not run: {'; '.join(evaluation.feedback.reasons)}."]
+            case Outcome.UNBUILT:
+                told = _build_errors(evaluation)
+            case Outcome.CORRECT:
+                program = step.action.program or problem.program
+                told = [_compared(step, previous), *diagnose(program, evaluation)]
+            case _:
+                told = _failures(evaluation, previous)
+        return "\n".join(line for line in told[: self.lines] if line)
+
+
+def diagnose(program: Program, evaluation: Evaluation) -> list[str]:
+    """Where a correct program spends its time, line by line, what the compiler says there, and what usually helps."""
+    spots = hot_lines(evaluation.profile)
+    if not spots:
+        told = ["No profile: the run is too short to sample." if not evaluation.profile else ""]
+        return told + _kernel_lines(evaluation.remarks)
+    source = program.files[program.name].split("\n")
+    told = []
+    for spot in spots[:_SHOWN_SPOTS]:
+        if spot.function.startswith(_OPERATOR):
+            told += _operator_lines(spot)
+            continue
+        text = source[spot.line - 1].strip() if 0 < spot.line <= len(source) else ""
+        place = f"line {spot.line}" if spot.line else "an unknown line"
+        told.append(f"{spot.share:.0%} of the time is spent at {place} ({spot.function}): `{text[:90]}`")
+        if (topic := topic_of(spot.function, text)) is not None:
+            told.append(f"  {topic.advice}.")
+        told += _remarks_at(evaluation.remarks, spot.line)
+    return told + _kernel_lines(evaluation.remarks)
+
+
+def _kernel_lines(remarks: Sequence[Remark]) -> list[str]:
+    """What kernels of a GPU take, those that spill first."""
+    own = sorted((one for one in remarks if one.text.startswith("kernel `")), key=lambda one: one.kind != "missed")
+    told = [f"{one.text[:200]}." for one in own[:3]]
+    spilled = any(one.kind == "missed" for one in own)
+    return [*told, "  Spills go to memory: fewer values alive at once, or smaller blocks."] if spilled else told
+
+
+def _operator_lines(spot: Hotspot) -> list[str]:
+    """What an operator of torch takes, and what usually helps."""
+    advice = next((advice for where, advice in OPERATORS if where.search(spot.function)), "")
+    where = f"in {spot.function}" if spot.function.startswith("aten::") else spot.function
+    told = [f"{spot.share:.0%} of the time is spent {where}."]
+    return [*told, f"  {advice}."] if advice else told
+
+
+def hot_lines(profile: Sequence[Hotspot]) -> list[Hotspot]:
+    """One spot per line, or per operator of torch, largest share first, small shares left out."""
+    shares: dict[tuple[int, str], float] = {}
+    names: dict[tuple[int, str], Hotspot] = {}
+    for spot in profile:
+        place = (spot.line, spot.function if spot.function.startswith(_OPERATOR) else "")
+        shares[place] = shares.get(place, 0.0) + spot.share
+        if place not in names or spot.share > names[place].share:
+            names[place] = spot
+    merged = [Hotspot(names[place].function, place[0], share) for place, share in shares.items()]
+    return sorted((spot for spot in merged if spot.share >= _SHOWN_SHARE), key=lambda spot: -spot.share)
+
+
+def topic_of(function: str, text: str) -> Topic | None:
+    """The first topic that the function's name speaks for, else the first that the line does; None without one."""
+    for told in (function, text):
+        for topic in TOPICS:
+            if topic.where.search(told):
+                return topic
+    return None
+
+
+def _remarks_at(remarks: Sequence[Remark], line: int, around: int = 2) -> list[str]:
+    """The compiler's words about the loop at ``line``: missed ones first, two at most."""
+    near = [remark for remark in remarks if abs(remark.line - line) <= around]
+    near.sort(key=lambda remark: (remark.kind != "missed", abs(remark.line - line)))
+    return [f"  compiler, line {remark.line}: {remark.kind}: {remark.text[:120]}" for remark in near[:2]]
+
+
+def _compared(step: Step, previous: Step | None) -> str:
+    timing = step.evaluation.timing
+    if timing is None:
+        return f"Correct, but not timed: {'; '.join(step.evaluation.warnings)}"
+    change = ""
+    if previous is not None and previous.reward > 0:
+        ratio = step.reward / previous.reward
+        change = f"; {ratio:.2f}x the previous step" + (": this step did not pay, go back" if ratio < 0.98 else "")
+    sure = "" if timing.significant else ", not significant"
+    if timing.clock == "instructions":
+        return f"Correct, {timing.speedup} by instructions (original over this){sure}{change}."
+    return f"Correct, {timing.speedup} of the original's speed{sure}{change}."
+
+
+def _build_errors(evaluation: Evaluation) -> list[str]:
+    errors = ERROR.findall(evaluation.feedback.diagnostics)
+    if not errors:
+        return [f"Does not build: {'; '.join(evaluation.feedback.reasons)}"]
+    told = [f"Does not build: line {line}: {message}" for _, line, message in errors[:3]]
+    return [*told, "Undo the change at these lines, or mend the types there."]
+
+
+def _failures(evaluation: Evaluation, previous: Step | None) -> list[str]:
+    failing = [case for case in evaluation.feedback.cases if case.outcome is not Outcome.CORRECT]
+    told = [_case_line(case) for case in failing if case.seen][:3]
+    hidden = sum(1 for case in failing if not case.seen)
+    if hidden:
+        told.append(f"{hidden} held-out test(s) failed: the change is not valid for all inputs.")
+    told += list(evaluation.feedback.reasons) if not told else []
+    for name, cause in _SIGNALS.items():
+        if any(name in line for line in told):
+            told.append(f"{name} usually means {cause}.")
+    if previous is not None and previous.evaluation.outcome is Outcome.CORRECT:
+        told.append("The previous step passed these tests: what was changed since is to blame.")
+    if evaluation.outcome is Outcome.TIMEOUT:
+        told.append("Too slow to finish: a loop that does not end, or a far worse algorithm.")
+    return told
+
+
+def _case_line(case: CaseResult) -> str:
+    return f"Test {case.name} {case.outcome.value}: {case.detail}"

@@ -1,0 +1,90 @@
+"""The sentences of the paper's four-part feedback, for observations and for critics alike.
+
+Two of the four parts are contrasts between a step and the one before it, so both are arguments.
+"""
+
+from __future__ import annotations
+
+from maxcode.core.types import Evaluation, MachineCode, Outcome, Step, Timing
+
+
+def feedback_lines(step: Step, previous: Step | None) -> list[str]:
+    """The paper's four parts: correct or not; contrast of correctness; numbers; contrast of performance."""
+    now = step.evaluation
+    before = previous.evaluation if previous is not None else None
+    lines = [result_line(now)]
+    lines += _correctness_contrast(now, before)
+    if now.timing is not None and previous is not None and previous.reward > 0:
+        lines.append(f"{now.timing.speedup.value / previous.reward:.2f}x the speed of the previous step")
+    lines += _performance_contrast(now, before)
+    return lines
+
+
+def result_line(evaluation: Evaluation) -> str:
+    """One line that says what came of a step: ``=> correct, speedup 1.45x [1.40, 1.50]`` or ``=> unbuilt: why``."""
+    if evaluation.timing is not None:
+        sure = "" if evaluation.timing.significant else " (not significant)"
+        return f"=> correct, speedup {evaluation.timing.speedup}{sure}{_rate(evaluation.timing)}"
+    if evaluation.outcome is Outcome.CORRECT:
+        return f"=> correct, not timed: {'; '.join(evaluation.warnings) or 'no reason given'}"
+    reasons = "; ".join(evaluation.feedback.reasons) or "no reason given"
+    return f"=> {evaluation.outcome.value}: {reasons}"
+
+
+def machine_lines(code: MachineCode | None) -> list[str]:
+    """What the loop that computes most does, by its machine code; nothing where none is known to compute."""
+    if code is None or not code.bodies or not code.bodies[0].work:
+        return []
+    body = code.bodies[0]
+    named = {
+        "vector lanes": body.lanes,
+        "sums": body.sums,
+        "loads": body.loads,
+        "stores": body.stores,
+        "stack accesses": body.spills,
+        "shuffles": body.shuffles,
+        "divisions": body.divisions,
+        "calls": body.calls,
+    }
+    counts = ", ".join(f"{count} {name}" for name, count in named.items() if count)
+    return [
+        f"machine code of the loop that computes most in a turn: {body.work} operations in {body.instructions} "
+        f"instructions ({counts}); at best about {body.rate:.1f} operations a cycle, an estimate"
+    ]
+
+
+def _rate(timing: Timing) -> str:
+    if timing.gflops is None:
+        return ""
+    return f", {timing.gflops.value:.1f} GFLOPS, {timing.gflops.value / timing.roofline:.0%} of the roofline"
+
+
+def _correctness_contrast(now: Evaluation, before: Evaluation | None) -> list[str]:
+    failing = {case.name: case for case in now.feedback.cases if case.outcome is not Outcome.CORRECT}
+    lines = [f"test {name}: {case.outcome.value}. {case.detail}" for name, case in failing.items() if case.seen]
+    hidden = sum(1 for case in failing.values() if not case.seen)
+    if hidden:
+        lines.append(f"{hidden} held-out test(s) failed")
+    if before is not None:
+        failed_before = {case.name for case in before.feedback.cases if case.outcome is not Outcome.CORRECT}
+        seen = {case.name for case in now.feedback.cases if case.seen}
+        if broken := sorted((failing.keys() - failed_before) & seen):
+            lines.append(f"newly failing: {', '.join(broken)}")
+        if mended := sorted((failed_before - failing.keys()) & seen):
+            lines.append(f"mended: {', '.join(mended)}")
+    if now.feedback.diagnostics:
+        lines.append(now.feedback.diagnostics)
+    return lines
+
+
+def _performance_contrast(now: Evaluation, before: Evaluation | None) -> list[str]:
+    if before is None:
+        return []
+    seen = {case.name for case in now.feedback.cases if case.seen}
+    changed = {
+        name: (before.measures[name], seconds)
+        for name, seconds in now.measures.items()
+        if name in seen and before.measures.get(name, 0) > 0
+    }
+    largest = sorted(changed.items(), key=lambda item: -max(item[1]))[:3]
+    return [f"test {name}: {old * 1e3:.1f} ms before, {new * 1e3:.1f} ms now" for name, (old, new) in largest]

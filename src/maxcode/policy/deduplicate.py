@@ -1,0 +1,92 @@
+"""One proposal that differs from all there are: a policy that repeats itself is told so and asked again.
+
+Programs that differ in comments and layout alone are the same.  After ``AGAIN`` more answers a repetition counts as a
+step, which reuses the evaluation.  Only what was reached before the batch is known here, so that a slot's question
+depends on nothing its siblings do; twins within a batch share their builds in the evaluator.
+"""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Callable
+from dataclasses import replace
+
+from maxcode.core.history import Reached
+from maxcode.core.roles import Policy
+from maxcode.core.types import Action, Evaluation, Observation, Program, Section, State
+
+AGAIN = 2
+
+
+async def propose(
+    policy: Policy, observation: Observation, reached: Reached, before_again: Callable[[], None] = lambda: None
+) -> Action:
+    """Ask ``policy``, and again where it repeats itself; the usage is that of all its answers.
+
+    ``before_again`` may raise where nothing more is to be asked.
+    """
+    action = _writable(await policy.propose(observation))
+    usage = action.usage
+    for attempt in range(AGAIN):
+        twin = reached.twin(action.program) if action.program is not None else None
+        if twin is None:
+            break
+        before_again()
+        sections, draw = (*observation.sections, _told(twin)), _next_draw(observation.draw, attempt)
+        action = _writable(await policy.propose(replace(observation, sections=sections, draw=draw)))
+        usage += action.usage
+    return replace(action, usage=usage)
+
+
+def _writable(action: Action) -> Action:
+    """The action without lone surrogates, which a half-received answer can hold and no file can."""
+    drawn = tuple(replace(one, program=_cleaned(one.program)) for one in action.drawn)
+    return replace(
+        action,
+        program=_cleaned(action.program),
+        completion=_clean(action.completion),
+        unread=_clean(action.unread),
+        drawn=drawn,
+    )
+
+
+def _cleaned(program: Program | None) -> Program | None:
+    if program is None:
+        return None
+    return Program({path: _clean(text) for path, text in program.files.items()})
+
+
+def _clean(text: str) -> str:
+    return text.encode("utf-8", "replace").decode()
+
+
+def twin_of(action: Action, parent: State, reached: Reached) -> State | None:
+    """The state whose evaluation a proposal for ``parent`` may use: the same program, under the same permission."""
+    twin = reached.twin(action.program) if action.program is not None else None
+    same = twin is not None and twin.step is not None and twin.problem.permitted == parent.problem.permitted
+    return twin if same else None
+
+
+def reused(twin: State) -> Evaluation:
+    """The evaluation of a step that repeats ``twin``'s program.
+
+    It is not confirmed: the confirmation stays with ``twin``, so that no copy of it leads once ``twin`` is refuted.
+    """
+    assert twin.step is not None
+    evaluation = twin.step.evaluation
+    timing = replace(evaluation.timing, confirmed=False) if evaluation.timing is not None else None
+    told = f"the same program as in batch {twin.id[0]}, slot {twin.id[1]}, whose evaluation is used again"
+    warnings = (*(w for w in evaluation.warnings if "is used again" not in w), told)
+    return replace(evaluation, timing=timing, warnings=warnings)
+
+
+def _told(twin: State) -> Section:
+    if twin.step is None:
+        text = "Your last answer is the original program, comments and layout apart. Propose a change."
+    else:
+        text = f"Your last answer was tried before (step {twin.depth}, reward {twin.reward:.2f}). Propose another one."
+    return Section("Duplicate", text)
+
+
+def _next_draw(draw: int, attempt: int) -> int:
+    return int.from_bytes(hashlib.sha256(f"{draw}/again/{attempt}".encode()).digest()[:8])

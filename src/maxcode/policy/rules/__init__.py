@@ -1,0 +1,1 @@
+"""Policies that need no language model: rewriting rules, loop kernels, PyTorch modules."""

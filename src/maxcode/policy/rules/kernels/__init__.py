@@ -1,0 +1,9 @@
+"""The built-in policy for numeric kernels that needs no model: loop transformations and one tuned template.
+
+text -> Kernel (nest.py) -> what may be reordered (algebra.py) -> edits (orders, hints, product, ...) -> text
+"""
+
+from maxcode.policy.rules.kernels.policy import Kernels, chain, sample
+from maxcode.policy.rules.kernels.steps import STEPS, Allowed
+
+__all__ = ["STEPS", "Allowed", "Kernels", "chain", "sample"]

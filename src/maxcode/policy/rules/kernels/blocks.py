@@ -1,0 +1,176 @@
+"""Steps that turn a larger computation into matrix products: blocked substitution, and half of a symmetric product."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
+from typing import final
+
+from maxcode.code.cpp.edit import Edit
+from maxcode.code.cpp.unit import Unit
+from maxcode.policy.rules.kernels.algebra import Access, apart, digits, effect
+from maxcode.policy.rules.kernels.kernel import Kernel, Spot, kernels
+from maxcode.policy.rules.kernels.nest import Assign, Body, Declare, Item, Loop, Path, put, words_in
+from maxcode.policy.rules.kernels.product import Product, matched, product_at, replaced
+from maxcode.policy.rules.kernels.product import with_clearing as cleared
+from maxcode.policy.rules.kernels.templates import choices, clashes
+
+_BLOCKS = (16, 32, 64, 128)
+_FEW = 5  # one in so many choices of a template is offered with each size of a block
+
+
+# ------------------------------------------------------------------------------------------------------- substitution
+
+
+@final
+@dataclass(frozen=True, slots=True)
+class Recurrence:
+    """``for i { before; for p in low..i, for j: W[i, j] -= L[i, p] * W[p, j]; after }``; the nest is at ``place``."""
+
+    loop: Loop
+    place: int
+    depth: Loop
+    across: Loop
+    add: Assign
+
+
+def block(unit: Unit) -> Iterator[Edit]:
+    """Solves a few rows at a time, and updates them from all rows before by one matrix product."""
+    for kernel in kernels(unit):
+        if clashes(unit):
+            continue
+        for spot in kernel.spots:
+            found = _recurrence(spot)
+            if found is None:
+                continue
+            size = kernel.fresh("BLOCK")
+            body = _blocked(kernel, spot.path, found, size)
+            for rows in _BLOCKS if body is not None else ():
+                for choice in choices(unit, _FEW):
+                    change = kernel.change(body or (), [(size, rows)], choice.blocks)
+                    what = f"solves {rows} rows at a time and updates them by a product, {choice.words}"
+                    yield kernel.edit("block", spot.name, (("rows", rows), *choice.params), what, change)
+
+
+def _recurrence(spot: Spot) -> Recurrence | None:
+    loop = spot.loop
+    if loop.step != "1" or loop.pragmas or spot.shared:
+        return None
+    for place, item in enumerate(loop.body):
+        found = _nest(loop, item)
+        if found is not None:
+            made = Recurrence(loop, place, *found)
+            return made if _rows_only(made, spot.above) else None
+    return None
+
+
+def _nest(loop: Loop, item: Item) -> tuple[Loop, Loop, Assign] | None:
+    match item:
+        case Loop(body=(Loop(body=(Assign(op="-=" | "+=") as add,)) as inner,)) as outer:
+            for depth, across in ((outer, inner), (inner, outer)):
+                runs = depth.high == loop.var and depth.low == loop.low and depth.step == across.step == "1"
+                bounds = words_in(across.low) | words_in(across.high)
+                if runs and not bounds & {loop.var, depth.var}:
+                    return depth, across, add
+    return None
+
+
+def _rows_only(found: Recurrence, above: tuple[Loop, ...]) -> bool:
+    """Whether everything but the factor W[p, j] touches row i of W alone, and nothing else is written."""
+    seen = effect((found.loop,), above)
+    if seen.opaque or seen.scalars or len(seen.written) != 1:
+        return False
+    array = next(iter(seen.written))
+    inside = effect((found.loop.body[found.place],), (*above, found.loop)).accesses
+    target = next(access for access in inside if access.op)
+    row = _row(target, found.loop.var)
+    reads = [access for access in inside if access.array == array and not access.op]
+    elsewhere = tuple(item for place, item in enumerate(found.loop.body) if place != found.place)
+    others = effect(elsewhere, (*above, found.loop)).accesses
+    same = all(_row(access, found.loop.var) == row for access in others if access.array == array)
+    return row is not None and len(reads) == 1 and apart(target, reads[0]) and same
+
+
+def _row(access: Access, var: str) -> int | None:
+    """Which digit of an element is ``var``."""
+    found = digits(access)
+    return next((place for place, (name, _) in enumerate(found or []) if name == var), None)
+
+
+def _blocked(kernel: Kernel, path: Path, found: Recurrence, size: str) -> Body | None:
+    loop = found.loop
+    first = kernel.fresh(f"{loop.var}0")
+    last = kernel.fresh(f"{loop.var}1")
+    rows = replace(loop, low=first, high=last)
+    before, after = loop.body[: found.place], loop.body[found.place + 1 :]
+    update = matched([rows, replace(found.depth, high=first), found.across], found.add, recurrent=True)
+    if update is None or not kernel.is_double(*update.arrays):
+        return None
+    nest = _from(loop.body[found.place], found.depth.var, first)
+    end = f"({first} + {size} < {loop.high} ? {first} + {size} : {loop.high})"
+    inside: Body = (
+        Declare("int", last, end),
+        *((replace(rows, body=before),) if before else ()),
+        update.call,
+        replace(rows, body=(nest, *after)),
+    )
+    return put(kernel.body, path, [Loop(first, loop.low, loop.high, size, inside, type=loop.type)])
+
+
+def _from(item: Item, var: str, low: str) -> Item:
+    """The nest with the loop over ``var`` starting at ``low``."""
+    assert isinstance(item, Loop), "a nest of two loops"
+    if item.var == var:
+        return replace(item, low=low)
+    return replace(item, body=tuple(_from(inner, var, low) for inner in item.body))
+
+
+# ----------------------------------------------------------------------------------------------------------- symmetry
+
+
+def half(unit: Unit) -> Iterator[Edit]:
+    """Computes half of a symmetric matrix product by panels, and mirrors it."""
+    for kernel in kernels(unit):
+        if clashes(unit):
+            continue
+        for spot in kernel.spots:
+            found = product_at(spot)
+            found = cleared(kernel, spot, found) if found is not None else None
+            if found is None or not _symmetric(found) or not kernel.is_double(*found.arrays):
+                continue
+            size = kernel.fresh("BLOCK")
+            body = replaced(kernel, spot, found, found.around(_halves(kernel, found, size)))
+            for rows in _BLOCKS[1:]:
+                for choice in choices(unit, _FEW):
+                    change = kernel.change(body, [(size, rows)], choice.blocks)
+                    what = (
+                        f"computes half of {found.target.array} and mirrors it, {rows} rows at a time, {choice.words}"
+                    )
+                    yield kernel.edit("half", spot.name, (("rows", rows), *choice.params), what, change)
+
+
+def _symmetric(found: Product) -> bool:
+    one, other = found.left, found.right
+    same = one.array == other.array and one.offset == other.offset and one.strides == other.strides[::-1]
+    plain = not found.target.offset and found.sizes[0] == found.sizes[1] and found.sizes[0].isidentifier()
+    return same and plain and found.fresh and found.scale == "1.0" and _whole(found.target.strides[0])
+
+
+def _whole(stride: dict[tuple[str, ...], int]) -> bool:
+    return len(stride) == 1 and len(next(iter(stride))) == 1 and next(iter(stride.values())) == 1
+
+
+def _halves(kernel: Kernel, found: Product, size: str) -> Body:
+    """The blocks of rows from the diagonal on, and the loop that mirrors them."""
+    row, column, first = kernel.fresh("row"), kernel.fresh("column"), kernel.fresh("row0")
+    count, width = found.sizes[0], next(iter(found.target.strides[0]))[0]
+    rows = Loop(row, first, f"({first} + {size} < {count} ? {first} + {size} : {count})", "1", ())
+    left = found.left.moved(0, first)
+    right = found.right.moved(1, first)
+    target = found.target.moved(0, first).moved(1, first)
+    sizes = (f"{rows.high} - {first}", f"{count} - {first}", found.sizes[2])
+    call = replace(found, sizes=sizes, left=left, right=right, target=target).call
+    array = found.target.array
+    mirror = Assign(f"{array}[{row} * {width} + {column}]", "=", f"{array}[{column} * {width} + {row}]")
+    columns = Loop(column, "0", row, "1", (mirror,))
+    return (Loop(first, "0", count, size, (call,)), Loop(row, "0", count, "1", (columns,)))

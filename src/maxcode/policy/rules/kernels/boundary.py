@@ -1,0 +1,91 @@
+"""Steps that take tests out of loops: split off the ends of a range, and test what does not change outside."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from dataclasses import replace
+
+from maxcode.code.cpp.edit import Edit
+from maxcode.code.cpp.unit import Unit
+from maxcode.policy.rules.kernels.algebra import effect
+from maxcode.policy.rules.kernels.kernel import Kernel, Spot, kernels
+from maxcode.policy.rules.kernels.nest import Assign, Body, Branch, Declare, Item, Loop, put, words_in
+
+
+def split(unit: Unit) -> Iterator[Edit]:
+    """Runs the first and the last iteration of a loop on their own, so that no test for them is left in the others."""
+    for kernel in kernels(unit):
+        for spot in kernel.spots:
+            loop = spot.loop
+            found = _tested(loop)
+            plain = (loop.low, loop.step) == ("0", "1") and loop.high.isidentifier() and not loop.pragmas
+            if plain and kernel.is_signed(loop.high) and found is not None and not effect(loop.body).opaque:
+                body = put(kernel.body, spot.path, _split(loop, *found))
+                what = f"splits the first and the last iteration off the loop over {loop.var}"
+                yield kernel.edit("split", spot.name, (), what, kernel.change(body))
+
+
+def _tested(loop: Loop) -> tuple[int, list[str]] | None:
+    """Where a loop asks for its ends, ``x == 0 || ... || x == n - 1``: the branch, and what else it asks for."""
+    for place, item in enumerate(loop.body):
+        if isinstance(item, Branch):
+            parts = [part.strip() for part in item.test.split("||")]
+            ends = {f"{loop.var} == 0", f"{loop.var} == {loop.high} - 1"}
+            if ends <= set(parts) and not any("&&" in part or "(" in part for part in parts):
+                return place, [part for part in parts if part not in ends]
+    return None
+
+
+def _split(loop: Loop, place: int, rest: list[str]) -> list[Item]:
+    branch = loop.body[place]
+    assert isinstance(branch, Branch), "found as one"
+    before, after = loop.body[:place], loop.body[place + 1 :]
+    at_end: Body = (*before, *branch.then, *after)
+    inside: Body = (*before, Branch(" || ".join(rest), branch.then, branch.other), *after) if rest else ()
+    high = loop.high
+    return [
+        replace(loop, high=f"(1 < {high} ? 1 : {high})", body=at_end),
+        replace(loop, low="1", high=f"{high} - 1", body=inside or (*before, *branch.other, *after)),
+        replace(loop, low=f"(1 > {high} - 1 ? 1 : {high} - 1)", body=at_end),
+    ]
+
+
+def unswitch(unit: Unit) -> Iterator[Edit]:
+    """Moves a test that is the same for all iterations out of a loop, which is then there twice."""
+    for kernel in kernels(unit):
+        for spot in kernel.spots:
+            made = _unswitched(spot)
+            if made is not None:
+                what = f"tests '{made.test}' outside the loop over {spot.loop.var}"
+                yield kernel.edit("unswitch", spot.name, (), what, kernel.change(_with(kernel, spot, made)))
+
+
+def _with(kernel: Kernel, spot: Spot, made: Branch) -> Body:
+    return put(kernel.body, spot.path, [made])
+
+
+def _unswitched(spot: Spot) -> Branch | None:
+    loop = spot.loop
+    if loop.pragmas or not loop.body or not isinstance(branch := loop.body[-1], Branch):
+        return None
+    before = loop.body[:-1]
+    names = {item.name for item in before if isinstance(item, Declare)} | {loop.var}
+    fixed = all(isinstance(item, Declare) for item in before) and not words_in(branch.test) & names
+    if not fixed or re.search(r"[\[(]", branch.test) or words_in(branch.test) & _changed(loop.body):
+        return None
+    then, other = (replace(loop, body=(*before, *side)) for side in (branch.then, branch.other))
+    return Branch(branch.test, (then,), (other,) if branch.other else ())
+
+
+def _changed(body: Body) -> set[str]:
+    """The scalars that items assign, at any depth."""
+    found: set[str] = set()
+    for item in body:
+        if isinstance(item, Assign):
+            found.add(item.target)
+        elif isinstance(item, Loop):
+            found |= _changed(item.body)
+        elif isinstance(item, Branch):
+            found |= _changed(item.then) | _changed(item.other)
+    return found

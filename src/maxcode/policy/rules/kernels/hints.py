@@ -1,0 +1,124 @@
+"""Steps that tell the compiler what it cannot know: simd, unroll, restrict, parallel."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import replace
+
+from maxcode.code.cpp.declarations import Parameter
+from maxcode.code.cpp.edit import Change, Edit, Patch, Value
+from maxcode.code.cpp.unit import Unit
+from maxcode.policy.rules.kernels.algebra import parallel as is_parallel
+from maxcode.policy.rules.kernels.kernel import Kernel, Spot, kernels
+from maxcode.policy.rules.kernels.nest import Assign, Loop, Other, changed, children, put, substituted, words_in
+
+UNROLLS = (2, 4, 8)
+_Named = tuple[str] | tuple[str, tuple[str, Value]]  # a step, and its parameter
+
+
+def simd(unit: Unit) -> Iterator[Edit]:
+    """Marks an innermost loop whose iterations are independent, or only add to one sum, for vectorisation."""
+    for kernel in kernels(unit):
+        for spot in _innermost(kernel):
+            summed = _sum_of(spot.loop)
+            pragmas = [("reduction", f"#pragma omp simd reduction(+ : {summed})")] if summed is not None else []
+            if summed is None and is_parallel(spot.loop, spot.above):
+                pragmas = [("omp", "#pragma omp simd"), ("ivdep", "#pragma GCC ivdep")]
+            for name, pragma in pragmas:
+                what = f"tells that the loop over {spot.loop.var} may be vectorised"
+                yield _marked(kernel, spot, ("simd", ("as", name)), what, pragma)
+
+
+def unroll(unit: Unit) -> Iterator[Edit]:
+    """Has the compiler unroll an innermost loop."""
+    for kernel in kernels(unit):
+        for spot in _innermost(kernel):
+            for factor in UNROLLS:
+                what = f"has the loop over {spot.loop.var} unrolled by {factor}"
+                yield _marked(kernel, spot, ("unroll", ("factor", factor)), what, f"#pragma GCC unroll {factor}")
+
+
+def _marked(kernel: Kernel, spot: Spot, step: _Named, what: str, pragma: str) -> Edit:
+    body = put(kernel.body, spot.path, [replace(spot.loop, pragmas=(*spot.loop.pragmas, pragma))])
+    rule, *params = step
+    return kernel.edit(rule, spot.name, params, what, kernel.change(body))
+
+
+def _innermost(kernel: Kernel) -> Iterator[Spot]:
+    for spot in kernel.spots:
+        plain = all(not isinstance(item, Loop | Other) and not children(item) for item in spot.loop.body)
+        if plain and spot.loop.step == "1" and not spot.loop.pragmas:
+            yield spot
+
+
+def _sum_of(loop: Loop) -> str | None:
+    """The scalar that the only statement of a loop adds to."""
+    match loop.body:
+        case (Assign(op="+=" | "-=") as add,) if add.target.isidentifier() and add.target not in words_in(add.value):
+            return add.target
+    return None
+
+
+def restrict(unit: Unit) -> Iterator[Edit]:
+    """Promises by local names for the parameters that arrays do not overlap; the signature stays."""
+    word = "restrict" if unit.language == "c" else "__restrict"
+    for kernel in kernels(unit):
+        pointers = [one for one in kernel.function.parameters if _plain_pointer(one)]
+        if len(pointers) < 2 or any(word in item.text for item in kernel.body if isinstance(item, Other)):
+            continue
+        names = {one.name: kernel.fresh(f"{one.name}_r") for one in pointers}
+        kinds = {one.name: f"{'const ' if one.const else ''}double *{word}" for one in pointers}
+        aliases = [Other(f"{kinds[old]} {new} = {old};") for old, new in names.items()]
+        body = changed(kernel.body, lambda text, names=names: substituted(text, names))  # type: ignore[misc]
+        what = f"names {', '.join(names)} anew as arrays that do not overlap"
+        yield kernel.edit("restrict", kernel.function.name, (), what, kernel.change((*aliases, *body)))
+
+
+def _plain_pointer(one: Parameter) -> bool:
+    return one.kind == "pointer" and one.type == "double" and one.node.type == "parameter_declaration"
+
+
+_LOADS = b"        Lanes right[NV];\n"
+_LAST = b", COPY = "
+_AHEAD = 4
+
+
+def prefetch(unit: Unit) -> Iterator[Edit]:
+    """Fetches rows of the packed panel of a product before they are needed."""
+    start, loads = unit.data.find(_LAST), unit.data.find(_LOADS)
+    if min(start, loads) >= 0 and b"__builtin_prefetch" not in unit.data:
+        place = loads + len(_LOADS)
+        patches = (
+            Patch(start, start, f", AHEAD = {_AHEAD}"),
+            Patch(place, place, "        __builtin_prefetch(b + AHEAD * b_row);\n"),
+        )
+        line = unit.line(place)
+        what = f"fetches the panel of B {_AHEAD} rows ahead"
+        yield Edit("prefetch", "product", (), what, ((line, line),), Change(patches))
+
+
+def parallel(unit: Unit) -> Iterator[Edit]:
+    """Shares the iterations of an outermost loop among threads, where none depends on another."""
+    for kernel in kernels(unit):
+        for spot in kernel.spots:
+            if not spot.above and not spot.loop.pragmas and is_parallel(spot.loop, ()):
+                what = f"shares the loop over {spot.loop.var} among threads"
+                yield _marked(kernel, spot, ("parallel",), what, "#pragma omp parallel for")
+    yield from _shared_product(unit)
+
+
+_BUFFER = b"static __attribute__((aligned(64))) double product_a["
+_SHARED_LOOPS = (
+    b"            for (int j = 0; j < wide; j += NR) {\n",
+    b"            for (int i = 0; i < m; i += MC) {\n",
+)
+
+
+def _shared_product(unit: Unit) -> Iterator[Edit]:
+    """The edit that shares the blocks of the product template among threads, each with its own block of A."""
+    places = [unit.data.find(piece) for piece in (_BUFFER, *_SHARED_LOOPS)]
+    if min(places) >= 0:
+        pragmas = [Patch(place, place, "#pragma omp parallel for\n") for place in places[1:]]
+        change = Change((Patch(places[0], places[0] + len(b"static "), "static __thread "), *pragmas))
+        line = unit.line(places[2])
+        yield Edit("parallel", "product", (), "shares the blocks of the product among threads", ((line, line),), change)

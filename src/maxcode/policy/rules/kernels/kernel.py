@@ -1,0 +1,106 @@
+"""A function of numeric loops as the steps see it, and how a changed body becomes an edit of the text."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from functools import lru_cache
+from typing import final
+
+from maxcode.code.cpp.declarations import Function
+from maxcode.code.cpp.edit import Change, Edit, Patch, Rule, Value
+from maxcode.code.cpp.unit import Unit
+from maxcode.policy.rules.kernels.nest import Body, Declare, Loop, Other, Path, every, loops, printed, read
+
+Constants = Sequence[tuple[str, int]]
+
+
+@final
+@dataclass(frozen=True, slots=True)
+class Step:
+    """A kind of step, and the techniques it introduces: it is taken only where all of them are permitted."""
+
+    rule: Rule
+    techniques: frozenset[str]
+
+
+@final
+@dataclass(frozen=True, slots=True)
+class Spot:
+    """A loop of a kernel: where it is, the loops around it, and its name in labels (``j in gemm``, ``j#2 in f``)."""
+
+    path: Path
+    loop: Loop
+    above: tuple[Loop, ...]
+    name: str
+
+    @property
+    def shared(self) -> bool:
+        """Whether threads share it: the templates are not made to be called by several at once."""
+        return any("omp parallel" in line for loop in (*self.above, self.loop) for line in loop.pragmas)
+
+
+@final
+@dataclass(frozen=True, slots=True)
+class Kernel:
+    """A function with loops, read."""
+
+    unit: Unit
+    function: Function
+    body: Body
+
+    @property
+    def spots(self) -> list[Spot]:
+        """Its loops in the order of the text."""
+        seen: dict[str, int] = {}
+        found = []
+        for path, loop, above in loops(self.body):
+            seen[loop.var] = seen.get(loop.var, 0) + 1
+            count = f"#{seen[loop.var]}" if seen[loop.var] > 1 else ""
+            found.append(Spot(path, loop, above, f"{loop.var}{count} in {self.function.name}"))
+        return found
+
+    def is_signed(self, name: str) -> bool:
+        """Whether a bound is a signed number, so that a little less than it may be below zero."""
+        given = {one.name: one.type for one in self.function.parameters if one.kind == "value"}
+        local = {item.name: item.type for item in every(self.body) if isinstance(item, Declare)}
+        counted = {item.var: item.type for item in every(self.body) if isinstance(item, Loop)}
+        return {**counted, **local, **given}.get(name) in ("int", "long", "ptrdiff_t", "const int")
+
+    def is_double(self, *arrays: str) -> bool:
+        """Whether arrays hold doubles: pointers given or made here."""
+        given = {one.name for one in self.function.parameters if one.kind == "pointer" and one.type == "double"}
+        made = (re.match(r"(?:const )?double \*(?:restrict |__restrict )?(\w+) = ", text) for text in self._others)
+        return set(arrays) <= given | {found[1] for found in made if found is not None}
+
+    @property
+    def _others(self) -> list[str]:
+        return [item.text for item in self.body if isinstance(item, Other)]
+
+    def fresh(self, wish: str) -> str:
+        """A name that the program does not use: the wish, or the wish and a number."""
+        taken = (name for name in (wish, *(f"{wish}_{k}" for k in range(2, 1000))) if name not in self.unit.words)
+        return next(taken)
+
+    def change(self, body: Body, constants: Constants = (), blocks: Iterable[str] = ()) -> Change:
+        """The change that gives the function another body, with constants in front of it and blocks on top."""
+        node = self.function.node
+        named = "".join(f"enum {{ {name} = {value} }};\n" for name, value in constants)
+        patches = [Patch(self.function.body.start_byte, self.function.body.end_byte, f"{{\n{printed(body)}}}")]
+        if named:
+            patches.append(Patch(node.start_byte, node.start_byte, named))
+        patches += [Patch(self.unit.prelude, self.unit.prelude, f"\n{block.strip()}\n") for block in blocks]
+        return Change(tuple(patches))
+
+    def edit(self, rule: str, spot: str, params: Sequence[tuple[str, Value]], what: str, change: Change) -> Edit:
+        """An edit of this kernel; ``spot`` names the place, the lines are those of the function."""
+        return Edit(rule, spot, tuple(params), what, self.unit.lines_of(self.function.node), change)
+
+
+@lru_cache(maxsize=8)
+def kernels(unit: Unit) -> tuple[Kernel, ...]:
+    """The functions of a program that hold loops; read once for all steps that ask for them in turn."""
+    plain = (function for function in unit.functions if not function.method and function.name != "main")
+    found = (Kernel(unit, function, read(function.body)) for function in plain)
+    return tuple(kernel for kernel in found if any(True for _ in loops(kernel.body)))

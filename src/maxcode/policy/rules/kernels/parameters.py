@@ -1,0 +1,81 @@
+"""The constants that kernels carry in their text (``enum { KC = 256 };``), and the step that changes one of them."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+
+from maxcode.code.cpp.edit import Change, Edit, Patch
+from maxcode.code.cpp.unit import Unit
+
+_ENUM = re.compile(rb"^enum \{ ((?:\w+ = \d+(?:, )?)+) \};", re.MULTILINE)
+_ONE = re.compile(rb"(\w+) = (\d+)")
+_NEAR = 2  # places in the list of values
+
+VALUES: dict[str, tuple[int, ...]] = {
+    "MR": (1, 2, 3, 4, 5, 6, 8, 10, 12, 14),
+    "NV": (1, 2, 3, 4),
+    "VL": (2, 4, 8),
+    "KC": (32, 64, 96, 128, 192, 256, 320, 384, 512),
+    "MC": (16, 32, 48, 64, 96, 128, 192, 256, 384),
+    "NC": (96, 192, 384, 768, 1536, 3072),
+    "AHEAD": (1, 2, 4, 8, 16, 32),
+    "COPY": (0, 1),
+    "BLOCK": (8, 16, 24, 32, 48, 64, 96, 128, 192, 256),
+    "TILE": (8, 16, 24, 32, 48, 64, 96, 128, 192, 256, 512),
+}
+_MEANS = {
+    "MR": "rows of sums in registers",
+    "NV": "vectors of sums in a row",
+    "VL": "doubles in a vector",
+    "KC": "depth of a packed panel",
+    "MC": "rows of the packed block of A",
+    "NC": "columns of the packed block of B",
+    "AHEAD": "how many rows of B ahead are fetched",
+    "COPY": "whether whole panels of B are packed (1) or read in place (0)",
+    "BLOCK": "rows solved before the rest is updated by a product",
+    "TILE": "iterations in a piece",
+}
+_MOST_SUMS = 48  # MR * NV: beyond, they spill anyway and the unrolled text grows
+
+
+def family(name: str) -> str:
+    """``TILE`` of ``TILE_J_2``."""
+    return name.split("_")[0]
+
+
+def constants(unit: Unit) -> dict[str, tuple[int, int, int]]:
+    """The constants that steps made: name -> (value, first byte, last byte + 1 of the number)."""
+    found = {}
+    for line in _ENUM.finditer(unit.data):
+        for one in _ONE.finditer(unit.data, line.start(1), line.end(1)):
+            name = one[1].decode()
+            ours = unit.in_runtime(line.start()) or _counts_pieces(unit, name)
+            if family(name) in VALUES and ours:
+                found[name] = (int(one[2]), one.start(2), one.end(2))
+    return found
+
+
+def _counts_pieces(unit: Unit, name: str) -> bool:
+    """Whether a name of the program's own is used for nothing but the size of the pieces of a loop."""
+    uses = re.findall(rf"\b{name}\b", unit.text)
+    pieces = re.findall(rf"\(\w+ \+ {name} < |\? \w+ \+ {name} : |; \w+ \+= {name}\)", unit.text)
+    return family(name) in ("TILE", "BLOCK") and len(uses) == len(pieces) + 1
+
+
+def retune(unit: Unit) -> Iterator[Edit]:
+    """Changes one constant of a kernel to a value nearby."""
+    found = constants(unit)
+    for name, (value, start, end) in found.items():
+        values = VALUES[family(name)]
+        place = min(range(len(values)), key=lambda k: abs(values[k] - value))
+        for new in values[max(0, place - _NEAR) : place + _NEAR + 1]:
+            if new != value and _sums({**{k: v[0] for k, v in found.items()}, name: new}) <= _MOST_SUMS:
+                line = unit.line(start)
+                what = f"sets {name}, {_MEANS[family(name)]}, to {new} (was {value})"
+                change = Change((Patch(start, end, str(new)),))
+                yield Edit("retune", name, (("value", new),), what, ((line, line),), change)
+
+
+def _sums(values: dict[str, int]) -> int:
+    return values.get("MR", 1) * values.get("NV", 1)

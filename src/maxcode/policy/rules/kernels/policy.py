@@ -1,0 +1,151 @@
+"""The built-in policy for numeric kernels: loop transformations and tuned templates instead of a language model.
+
+It reads what any policy reads, the sections of the observation, and answers as a model would: a few lines of notes
+and one fenced program.  It knows the steps of ``STEPS``; changing one constant of a kernel is the one it takes most.
+"""
+
+from __future__ import annotations
+
+import random
+import re
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from typing import final
+
+from maxcode.code.cpp.edit import Edit
+from maxcode.code.cpp.unit import Unit
+from maxcode.code.techniques import used
+from maxcode.core.types import Action, Observation
+from maxcode.policy.rules.kernels.kernel import Step
+from maxcode.policy.rules.kernels.steps import ALL, Allowed, offered
+from maxcode.policy.rules.rewriter.proposal import (
+    Choice,
+    Made,
+    Manner,
+    Offer,
+    Request,
+    open_to,
+    proposal,
+    read,
+    weight_of,
+)
+from maxcode.policy.rules.rewriter.runtime import patched
+
+HEADER = "Built-in kernel policy (loop transformations and tuned templates, no language model)"
+LOOPS_HEADER = "Built-in kernel policy (loop transformations only, no language model)"
+LANGUAGES = ("c", "cpp")
+
+_COUNTS = ((1, 2, 3), (0.45, 0.3, 0.25))  # how many steps a proposal takes, and how often
+_AFRESH = 0.15  # how often it starts at the original again
+_AT_LINE, _ON_SUBJECT = 2.0, 2.0
+_ATTEMPTS = 4
+
+
+@final
+@dataclass(frozen=True, slots=True)
+class Kernels:
+    """Proposes the kernel after one to three loop transformations, templates or changes of a constant.
+
+    Pure in the observation: the choice is drawn with ``observation.draw`` alone, weighted by the priors of the steps,
+    by what the sections tell of earlier trials, and by where the critique points.  It starts at the program of the
+    section "Program", now and then at the original.  A program for which there is no step comes back unchanged, and
+    the completion says so.  Without ``templates`` it only transforms the loops that are there, never puts a tuned
+    kernel in their place: what it reaches then takes several steps that belong together.
+    """
+
+    templates: bool = True
+
+    async def propose(self, observation: Observation) -> Action:
+        """The whole new program, and the notes that say what was done and why."""
+        return propose(observation, self.templates)
+
+
+def propose(observation: Observation, templates: bool = True) -> Action:
+    """The proposal for an observation."""
+    request = read(observation)
+    steps = _Offers(request, _allowed(request, templates))
+    return proposal(
+        request,
+        Manner(
+            header=HEADER if templates else LOOPS_HEADER,
+            nothing="No step applies, or all that do have failed",
+            elsewhere="No step applies: they are for C and C++",
+            languages=LANGUAGES,
+            offers=steps,
+            applied=steps.applied,
+            counts=_COUNTS,
+            attempts=_ATTEMPTS,
+            afresh=_AFRESH,
+        ),
+    )
+
+
+def sample(text: str, language: str, draw: int, permitted: frozenset[str] | None = None) -> str:
+    """A random kernel made from an original by one to six steps; the same draw gives the same kernel."""
+    generator = random.Random(draw)
+    made = [text, *chain(text, language, generator, generator.randint(1, 6), Allowed(permitted))]
+    return made[-1]
+
+
+def chain(text: str, language: str, generator: random.Random, steps: int, allowed: Allowed) -> Iterator[str]:
+    """The kernels on the way from an original by that many random steps, each from the one before it; a step that would
+    use what is not permitted is not taken."""
+    whole = text
+    for _ in range(steps):
+        unit = Unit(language, text)
+        edit = _any_edit(unit, [step for step in ALL if allowed.step(step)], allowed, generator)
+        after = patched(unit.data, list(edit.change.patches)) if edit is not None else text
+        if allowed.permitted is None or used(language, after) <= allowed.permitted | used(language, whole):
+            text = after
+            yield text
+
+
+def _any_edit(unit: Unit, steps: list[Step], allowed: Allowed, generator: random.Random) -> Edit | None:
+    """An edit of a step drawn by its prior, of those that offer any."""
+    while steps:
+        step = generator.choices(steps, [step.rule.prior for step in steps])[0]
+        if found := [edit for edit in step.rule.find(unit) if allowed.edit(edit)]:
+            return generator.choice(found)
+        steps.remove(step)
+    return None
+
+
+def _allowed(request: Request, templates: bool) -> Allowed:
+    told, problem = request.told, request.observation.state.problem
+    goal = re.search(r"^goal: least (\S+)", told, re.MULTILINE)
+    named = re.search(r"^permitted techniques.*:\n((?:- .*\n?)*)", told, re.MULTILINE)
+    given = re.search(r"^flags: *(.*)$", told, re.MULTILINE)
+    flags = set(given[1].split() if given is not None else problem.spec.flags)
+    wall = goal[1] == "wall-clock" if goal is not None else problem.goal == "wall"
+    permitted = problem.permitted
+    if named is not None or "no technique is permitted" in told:
+        permitted = frozenset(re.findall(r"^- (\w+)", named[1], re.MULTILINE)) if named is not None else frozenset()
+    return Allowed(permitted, wall and "-fopenmp" in flags, bool(flags & {"-fopenmp", "-fopenmp-simd"}), templates)
+
+
+@final
+@dataclass(frozen=True, slots=True)
+class _Offers:
+    """What can be done now, in one proposal."""
+
+    request: Request
+    allowed: Allowed
+
+    def __call__(self, unit: Unit, before: Sequence[Made]) -> Iterator[Offer]:
+        known = self.request.experience
+        for step, edits in offered(unit, self.allowed):
+            choices = [
+                Choice(edit, known.factor(edit), self.request.diagnosis.points_at(edit))
+                for edit in open_to(edits, before, known)
+            ]
+            if any(one.weight for one in choices):
+                weight = weight_of(self.request, step.rule, choices, _ON_SUBJECT)
+                pointed = any(one.line is not None for one in choices)
+                yield Offer(step.rule, weight * (_AT_LINE if pointed else 1.0), choices)
+
+    def applied(self, unit: Unit, edit: Edit) -> str | None:
+        """The text after an edit; None where it uses what is not permitted and the original does not use."""
+        text, permitted = patched(unit.data, list(edit.change.patches)), self.allowed.permitted
+        if permitted is None or used(unit.language, text) <= permitted | used(unit.language, self.request.original):
+            return text
+        return None

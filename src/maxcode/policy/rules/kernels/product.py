@@ -1,0 +1,320 @@
+"""Matrix products found in loop nests, and the template that computes them from packed panels.
+
+    C[i * r + j] += A[i, p] * B[p, j]      in any order of loops, tiled or not, with a scalar sum or without, times
+                                           scalars, with something done to C[i, j] before or after its sum
+
+The strides are read off the subscripts, so A and B may be transposed; C must be contiguous in one of its variables.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
+from typing import final
+
+from maxcode.code.cpp.edit import Edit
+from maxcode.code.cpp.unit import Unit
+from maxcode.policy.rules.kernels.algebra import (
+    Poly,
+    added,
+    coefficient,
+    elements,
+    multiplied,
+    piece_of,
+    polynomial,
+    written_out,
+)
+from maxcode.policy.rules.kernels.kernel import Kernel, Spot, kernels
+from maxcode.policy.rules.kernels.nest import Assign, Body, Declare, Loop, Other, Path, at, put, substituted, words_in
+from maxcode.policy.rules.kernels.templates import NAME, choices, clashes
+
+_ZERO = re.compile(r"0|0?\.0*|0\.0+")
+
+
+@final
+@dataclass(frozen=True, slots=True)
+class Operand:
+    """An array in a product: its name, the offset of its first element, and its strides along its two variables."""
+
+    array: str
+    offset: Poly
+    strides: tuple[Poly, Poly]
+
+    @property
+    def pointer(self) -> str:
+        """Where it begins."""
+        return f"{self.array} + {written_out(self.offset)}" if self.offset else self.array
+
+    def moved(self, along: int, var: str) -> Operand:
+        """The operand from ``var`` on along one of its variables."""
+        return replace(self, offset=added(self.offset, multiplied(self.strides[along], {(var,): 1})))
+
+
+@final
+@dataclass(frozen=True, slots=True)
+class Product:
+    """``target (+)= scale * left * right`` with its three sizes (rows, columns, depth), as expressions."""
+
+    sizes: tuple[str, str, str]
+    scale: str
+    left: Operand
+    right: Operand
+    target: Operand
+    fresh: bool
+    before: Body = ()  # what is done to the target before there are sums
+    after: Body = ()  # and when they are there
+
+    @property
+    def arrays(self) -> tuple[str, str, str]:
+        """The names of its operands and its target."""
+        return self.left.array, self.right.array, self.target.array
+
+    @property
+    def call(self) -> Other:
+        """The call of the template."""
+        operands = [f"{one.pointer}, {', '.join(map(written_out, one.strides))}" for one in (self.left, self.right)]
+        target = f"{self.target.pointer}, {written_out(self.target.strides[0])}"
+        return Other(f"{NAME}({', '.join([*self.sizes, self.scale, *operands, target, str(int(self.fresh))])});")
+
+    def around(self, sums: Body) -> Body:
+        """The sums with what comes before and after them."""
+        return (*self.before, *sums, *self.after)
+
+
+def product(unit: Unit) -> Iterator[Edit]:
+    """Computes a matrix product by a register-blocked, vectorised kernel over packed panels, or in place."""
+    for kernel in kernels(unit):
+        if clashes(unit):
+            continue
+        for spot in kernel.spots:
+            found = product_at(spot)
+            if found is None or not kernel.is_double(*found.arrays):
+                continue
+            found = with_clearing(kernel, spot, found)
+            body = replaced(kernel, spot, found, found.around((found.call,)))
+            for choice in choices(unit):
+                what = f"computes {found.target.array} from {found.left.array} and {found.right.array}, {choice.words}"
+                change = kernel.change(body, blocks=choice.blocks)
+                yield kernel.edit("product", spot.name, choice.params, what, change)
+
+
+# --------------------------------------------------------------------------------------------------------- finding it
+
+
+def replaced(kernel: Kernel, spot: Spot, found: Product, items: Body) -> Body:
+    """The kernel's body with items in the place of a product, and without the loop before it that sets it to zero."""
+    body = put(kernel.body, spot.path, items)
+    cleared = _cleared(kernel, spot, found)
+    return put(body, cleared, ()) if cleared is not None else body
+
+
+def with_clearing(kernel: Kernel, spot: Spot, found: Product) -> Product:
+    """The product, fresh if the loop before it sets its target to zero."""
+    return replace(found, fresh=True) if _cleared(kernel, spot, found) is not None else found
+
+
+def _cleared(kernel: Kernel, spot: Spot, found: Product) -> Path | None:
+    """The loop before a product that sets all of its target, and nothing else, to zero."""
+    before = (*spot.path[:-1], spot.path[-1] - 1)
+    item = at(kernel.body, before) if before[-1] >= 0 else None
+    match item:
+        case Loop(step="1", body=(Loop(step="1", body=(Assign(op="=") as fill,)) as inner,)) as outer:
+            where = elements(fill.target)
+            loops = (outer, inner) if outer.low + inner.low == "00" else ()
+        case _:
+            return None
+    if not where or len(where) != 1 or where[0][0] != found.target.array or not loops or not _is_zero(fill.value):
+        return None
+    index, (rows, columns) = polynomial(where[0][1]) or {}, found.target.strides
+    for row, column in (loops, loops[::-1]):
+        sizes = (extent(row), extent(column)) == found.sizes[:2]
+        strides = (coefficient(index, row.var), coefficient(index, column.var)) == (rows, columns)
+        rest = {product for product in index if not {row.var, column.var} & set(product)}
+        if sizes and strides and not rest and not found.target.offset:
+            return before
+    return None
+
+
+def _is_zero(text: str) -> bool:
+    return _ZERO.fullmatch(text) is not None
+
+
+def product_at(spot: Spot) -> Product | None:
+    """The product that a nest computes, None when it computes something else or is shared among threads."""
+    if spot.shared:
+        return None
+    chain, core = [spot.loop], spot.loop.body
+    while len(core) == 1 and isinstance(core[0], Loop):
+        chain.append(core[0])
+        core = core[0].body
+    one = _scalar_sum(core) or _array_sum(core)
+    if one is not None and one.is_whole and any(piece_of(one.loop, loop) for loop in chain):
+        return None
+    whole = _untiled([*chain, one.loop] if one is not None else chain)
+    add = one.add if one is not None else core[0] if len(core) == 1 else None
+    if whole is None or not isinstance(add, Assign) or add.op not in ("+=", "-="):
+        return None
+    found = matched(whole, add)
+    if found is None or one is None:
+        return found
+    before, after = (_over(whole, add, item) for item in (one.before, one.after))
+    return replace(found, fresh=one.fresh, before=before, after=after)
+
+
+def _over(loops: list[Loop], add: Assign, item: Assign | None) -> Body:
+    """The loops over the target in which something is done to each of its elements."""
+    if item is None:
+        return ()
+    roles = _roles(loops, (elements(add.target) or [("", "")])[0][1])
+    assert roles is not None, "a product was matched"
+    return (replace(roles[0], pragmas=(), body=(replace(roles[1], pragmas=(), body=(item,)),)),)
+
+
+@final
+@dataclass(frozen=True, slots=True)
+class _Sum:
+    """``{ W = f(W); for (...) W += y; W = g(W); }``, the sum in a scalar or not: the loop around ``W += y``; ``fresh``:
+    W is 0 before."""
+
+    loop: Loop
+    add: Assign
+    fresh: bool
+    before: Assign | None = None
+    after: Assign | None = None
+
+    @property
+    def is_whole(self) -> bool:
+        """Whether it cannot be one piece of a sum."""
+        return self.fresh or self.before is not None or self.after is not None
+
+
+def _scalar_sum(core: Body) -> _Sum | None:
+    """``{ double s = 0; for (...) s += y; W = g(s); }``"""
+    match core:
+        case (Declare(name=name) as start, Loop(body=(Assign(target=summed) as add,)) as inner, Assign() as end):
+            zero = _is_zero(start.value)
+            onto = end.value == name and ((end.op == "+=" and zero) or (end.op == "=" and start.value == end.target))
+            plain = summed == name and start.type == "double" and name not in words_in(add.value + end.target)
+            target = end.target.split("[")[0]
+            anew = zero and end.op == "=" and name in words_in(end.value) and target not in words_in(end.value)
+            if plain and add.op in ("+=", "-=") and (onto or (anew and elements(end.value) is not None)):
+                value = end.target if onto else substituted(end.value, {name: end.target})
+                after = Assign(end.target, "=", value) if value != end.target else None
+                return _Sum(inner, Assign(end.target, add.op, add.value), not onto, after=after)
+    return None
+
+
+def _array_sum(core: Body) -> _Sum | None:
+    """``{ W = f(W); for (...) W += y; W = g(W); }``, either of the two at least."""
+    inner = next((item for item in core if isinstance(item, Loop)), None)
+    if inner is None or not 2 <= len(core) <= 3:
+        return None
+    place = core.index(inner)
+    start, end = core[:place], core[place + 1 :]
+    match inner.body:
+        case (Assign() as add,) if inner.var not in words_in(add.target):
+            before, after = _on(add.target, start), _on(add.target, end)
+            if (before is None, after is None) == (not start, not end):
+                fresh = before is not None and before.op == "=" and _is_zero(before.value)
+                return _Sum(inner, add, fresh, None if fresh else before, after)
+    return None
+
+
+def _on(target: str, items: Body) -> Assign | None:
+    """The one assignment, to that element, which reads no other one of its array."""
+    match items:
+        case (Assign() as item,) if item.target == target and elements(item.value) is not None:
+            return item if target.split("[")[0] not in words_in(item.value.replace(target, "")) else None
+    return None
+
+
+def _untiled(chain: list[Loop]) -> list[Loop] | None:
+    """The three loops of a nest without the loops over pieces; None when there are more or fewer."""
+    loops = list(chain)
+    for outer in chain:
+        inner = next((loop for loop in loops if piece_of(loop, outer)), None)
+        if inner is not None:
+            loops = [replace(inner, low=outer.low, high=outer.high) if loop is inner else loop for loop in loops]
+            loops.remove(outer)
+    names = {loop.var for loop in loops}
+    plain = all(loop.step == "1" and not names & (words_in(loop.low) | words_in(loop.high)) for loop in loops)
+    threads = any("omp parallel" in line for loop in chain for line in loop.pragmas)
+    return loops if len(loops) == 3 and len(names) == 3 and plain and not threads else None
+
+
+def matched(loops: list[Loop], add: Assign, recurrent: bool = False) -> Product | None:
+    """The product of three loops around ``W += a * b``; ``recurrent``: other rows of W may be a factor."""
+    target, factors = elements(add.target), _factors(add.value)
+    if target is None or factors is None or len(target) != 1:
+        return None
+    ((a, g), (b, h)), scalars = factors
+    if (target[0][0] in (a, b) and not recurrent) or {loop.var for loop in loops} & set(scalars):
+        return None
+    roles = _roles(loops, target[0][1])
+    if roles is None:
+        return None
+    row, column, depth = roles
+    for left, right in (((a, g), (b, h)), ((b, h), (a, g))):
+        one = _operand(*left, (row, depth), column)
+        other = _operand(*right, (depth, column), row)
+        onto = _operand(*target[0], (row, column), depth)
+        if one is not None and other is not None and onto is not None:
+            sizes = (extent(row), extent(column), extent(depth))
+            return Product(sizes, _scale(add.op, scalars), one, other, onto, False)
+    return None
+
+
+def _factors(text: str) -> tuple[list[tuple[str, str]], list[str]] | None:
+    """The two elements (array, index) and the scalars that an expression is the product of; None where it is not."""
+    arrays: list[tuple[str, str]] = []
+    scalars: list[str] = []
+    for factor in re.split(r"\*(?![^\[]*\])", text):
+        word = factor.strip()
+        found = elements(word)
+        if re.fullmatch(r"[A-Za-z_]\w*|\d+\.?\d*|\.\d+", word):
+            scalars.append(word)
+        elif found and len(found) == 1 and re.sub(r"\s", "", word) == re.sub(r"\s", "", "{}[{}]".format(*found[0])):
+            arrays += found
+        else:
+            return None
+    return (arrays, scalars) if len(arrays) == 2 else None
+
+
+def _scale(op: str, scalars: list[str]) -> str:
+    scale = " * ".join(scalars) or "1.0"
+    if op == "+=":
+        return scale
+    return f"-{scale}" if len(scalars) < 2 else f"-({scale})"
+
+
+def _roles(loops: list[Loop], index: str) -> tuple[Loop, Loop, Loop] | None:
+    """(rows, columns, depth): the target moves by one along its columns and stays along the depth."""
+    where = polynomial(index)
+    if where is None:
+        return None
+    strides = {loop.var: coefficient(where, loop.var) for loop in loops}
+    columns = [loop for loop in loops if strides[loop.var] == {(): 1}]
+    depth = [loop for loop in loops if strides[loop.var] == {}]
+    rows = [loop for loop in loops if loop not in columns and loop not in depth]
+    return (rows[0], columns[0], depth[0]) if len(columns) == len(depth) == len(rows) == 1 else None
+
+
+def _operand(array: str, index: str, along: tuple[Loop, Loop], absent: Loop) -> Operand | None:
+    where = polynomial(index)
+    if where is None or coefficient(where, absent.var) != {}:
+        return None
+    strides = [coefficient(where, loop.var) for loop in along]
+    names = {loop.var for loop in along}
+    offset: Poly = {product: factor for product, factor in where.items() if not names & set(product)}
+    for loop, stride in zip(along, strides, strict=True):
+        low = polynomial(loop.low)
+        if low is None or not stride or any(names & set(product) for product in stride):
+            return None
+        offset = added(offset, multiplied(stride, low))
+    return Operand(array, offset, (strides[0] or {}, strides[1] or {}))
+
+
+def extent(loop: Loop) -> str:
+    """How often a loop runs."""
+    return loop.high if loop.low == "0" else f"{loop.high} - {loop.low}"

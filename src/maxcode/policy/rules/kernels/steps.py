@@ -1,0 +1,83 @@
+"""All steps there are, with the techniques they introduce and the weight they have before anything was tried."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator
+from dataclasses import dataclass
+from typing import final
+
+from maxcode.code.cpp.edit import Edit, Rule
+from maxcode.code.cpp.unit import Unit
+from maxcode.policy.rules.kernels import blocks, boundary, hints, orders, parameters, product, tables, templates
+from maxcode.policy.rules.kernels.kernel import Step
+
+_LANGUAGES = ("c", "cpp")
+_TEMPLATE = ("simd", "tiling", "unrolling")
+_TEMPLATES = frozenset({"product", "half", "block", "pack"})  # steps that put a tuned kernel in the place of loops
+
+
+def _step(find: Callable[[Unit], Iterable[Edit]], prior: float, topics: str, techniques: tuple[str, ...] = ()) -> Step:
+    name = getattr(find, "__name__", "")
+    return Step(Rule(name, find, prior, tuple(topics.split()), _LANGUAGES, exact=False), frozenset(techniques))
+
+
+ALL: tuple[Step, ...] = (
+    _step(parameters.retune, 40, "cache vector loop"),
+    _step(product.product, 20, "cache vector stride loop", _TEMPLATE),
+    _step(blocks.half, 25, "cache vector stride loop", _TEMPLATE),
+    _step(blocks.block, 20, "cache vector stride loop", _TEMPLATE),
+    _step(tables.tabulate, 25, "loop call arithmetic"),
+    _step(tables.operands, 20, "loop arithmetic vector", ("packing",)),
+    _step(boundary.split, 8, "vector loop"),
+    _step(boundary.unswitch, 8, "vector loop"),
+    _step(orders.interchange, 12, "stride cache loop"),
+    _step(orders.order, 14, "stride cache loop"),
+    _step(orders.accumulate, 16, "stride loop vector"),
+    _step(orders.distribute, 3, "loop"),
+    _step(orders.tile, 6, "cache", ("tiling",)),
+    _step(orders.jam, 5, "vector loop", ("unrolling",)),
+    _step(hints.simd, 5, "vector", ("simd",)),
+    _step(hints.unroll, 3, "vector loop", ("unrolling",)),
+    _step(templates.pack, 15, "cache stride", (*_TEMPLATE, "packing")),
+    _step(hints.prefetch, 4, "cache", ("prefetch",)),
+    _step(hints.restrict, 5, "vector", ("restrict",)),
+    _step(hints.parallel, 8, "loop", ("threads",)),
+)
+
+STEPS: dict[str, str] = {step.rule.name: step.rule.summary for step in ALL}
+
+
+@final
+@dataclass(frozen=True, slots=True)
+class Allowed:
+    """What may be proposed: the techniques permitted (None = all), threads, OpenMP's pragmas for vectors, templates.
+
+    Threads only help where the wall clock is the goal; a pragma that the flags do not switch on does nothing.
+    """
+
+    permitted: frozenset[str] | None = None
+    threads: bool = False
+    simd_pragmas: bool = True
+    templates: bool = True
+
+    def step(self, step: Step) -> bool:
+        """Whether a step may be taken at all."""
+        return (
+            (self.threads or "threads" not in step.techniques)
+            and (self.templates or step.rule.name not in _TEMPLATES)
+            and (self.permitted is None or step.techniques <= self.permitted)
+        )
+
+    def edit(self, edit: Edit) -> bool:
+        """Whether an edit of a step may be made: its template, if it places one, packs only where that is permitted."""
+        params = dict(edit.params)
+        packs = params.get("template") == "packed" and self.permitted is not None and "packing" not in self.permitted
+        return not packs and (self.simd_pragmas or params.get("as") not in ("omp", "reduction"))
+
+
+def offered(unit: Unit, allowed: Allowed) -> Iterator[tuple[Step, list[Edit]]]:
+    """The steps that may be taken on a program, with their edits."""
+    for step in ALL:
+        found = [edit for edit in step.rule.find(unit) if allowed.edit(edit)] if allowed.step(step) else []
+        if found:
+            yield step, found

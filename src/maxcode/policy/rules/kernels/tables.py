@@ -1,0 +1,224 @@
+"""Steps that compute once what a nest computes again and again: tables of sums, and of the factors of a product."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field, replace
+from typing import final
+
+from maxcode.code.cpp.edit import Change, Edit, Patch
+from maxcode.code.cpp.unit import Unit
+from maxcode.code.cpp.words import PURE
+from maxcode.policy.rules.kernels.algebra import effect, elements
+from maxcode.policy.rules.kernels.kernel import Kernel, Spot, kernels
+from maxcode.policy.rules.kernels.nest import (
+    Assign,
+    Body,
+    Declare,
+    Item,
+    Loop,
+    Other,
+    changed,
+    lexed,
+    printed,
+    put,
+    read,
+    substituted,
+    words_in,
+)
+from maxcode.policy.rules.kernels.orders import band_of, nested
+
+
+@final
+@dataclass(slots=True)
+class _Tables:
+    """The tables made so far: by what they hold, and the statements that make them."""
+
+    kernel: Kernel
+    names: dict[str, str] = field(default_factory=dict)
+    making: list[Item] = field(default_factory=list)
+
+    def name(self, key: str, wish: str, size: str, fill: Item) -> str:
+        """The table that holds what ``key`` says; made by ``fill``, where ``@`` stands for its name, if it is new."""
+        if key not in self.names:
+            made = self.kernel.fresh(wish)
+            self.names[key] = made
+            memory = f"double *{made} = (double *)malloc(({size} + 1) * sizeof(double));"
+            self.making += [Other(memory), changed((fill,), lambda text: text.replace("@", made))[0]]
+        return self.names[key]
+
+    @property
+    def freeing(self) -> list[Item]:
+        """The statements that give the memory back."""
+        return [Other(f"free({name});") for name in self.names.values()]
+
+
+# ----------------------------------------------------------------------------------------------------- tables of sums
+
+
+def tabulate(unit: Unit) -> Iterator[Edit]:
+    """Computes what depends on one loop of a nest alone once for each of its values, into a table."""
+    pure = PURE | {name for name in (one.name for one in unit.functions) if _is_pure(unit, name)}
+    for kernel, spot in _nests(unit):
+        tables = _Tables(kernel)
+        chain, core = band_of(spot.loop)
+        seen = effect((spot.loop,), pure=pure)
+        if seen.opaque or seen.scalars or len(chain) < 2:
+            continue
+        core = _tabulated(tables, chain, _separated(core), seen.written)
+        if tables.names:
+            what = f"computes {', '.join(tables.names.values())} before the loops"
+            yield _edit("tabulate", spot, tables, nested(chain, core), what)
+
+
+def _nests(unit: Unit) -> Iterator[tuple[Kernel, Spot]]:
+    """The nests that stand in no other, of functions whose memory is given back at their end."""
+    for kernel in kernels(unit):
+        if not any("return" in words_in(item.text) for item in kernel.body if isinstance(item, Other)):
+            yield from ((kernel, spot) for spot in kernel.spots if len(spot.path) == 1)
+
+
+def _separated(core: Body) -> Body:
+    """The items with a loop that makes several sums split into one loop for each."""
+    found: list[Item] = []
+    for item in core:
+        parts = item.body if isinstance(item, Loop) else ()
+        sums = [part for part in parts if isinstance(part, Assign) and part.target.isidentifier()]
+        targets = {part.target for part in sums}
+        read_too = set().union(*(words_in(part.value) for part in sums)) & targets
+        if isinstance(item, Loop) and len(sums) == len(parts) == len(targets) > 1 and not read_too:
+            found += [replace(item, body=(part,)) for part in sums]
+        else:
+            found.append(item)
+    return tuple(found)
+
+
+def _tabulated(tables: _Tables, chain: list[Loop], core: Body, written: frozenset[str]) -> Body:
+    """The core without the sums that depend on one loop alone; those go into tables."""
+    for start in [item for item in core if isinstance(item, Declare) and item.type == "double"]:
+        position = next(k for k, item in enumerate(core) if isinstance(item, Declare) and item.name == start.name)
+        held = core[position]
+        assert isinstance(held, Declare), "found by its type"
+        part = _slice(held, core)
+        loop = _only_on(part, chain, core, written) if part is not None else None
+        if part is None or loop is None:
+            continue
+        text = printed(part)
+        key = substituted(text, {loop.var: "index", held.name: "value"}) + loop.high
+        fill = replace(loop, body=(*part, Assign(f"@[{loop.var}]", "=", held.name)), pragmas=())
+        name = tables.name(key, f"{held.name}_of", f"(size_t)({loop.high} > 0 ? {loop.high} : 0)", fill)
+        rest = tuple(item for item in core if item not in part)
+        here = {held.name: f"{name}[{loop.var}]"}
+        core = changed(rest, lambda text, here=here: substituted(text, here))  # type: ignore[misc]
+    return core
+
+
+def _slice(start: Declare, core: Body) -> tuple[Item, ...] | None:
+    """A declaration and the one loop that adds to it, if any; None when the value is cheap, or changed elsewhere."""
+    adding = [item for item in core if isinstance(item, Loop) and start.name in _targets(item)]
+    if any(isinstance(item, Assign) and item.target == start.name for item in core) or len(adding) > 1:
+        return None
+    if adding and _targets(adding[0]) != {start.name}:
+        return None
+    return (start, *adding) if adding or "(" in start.value else None
+
+
+def _targets(loop: Loop) -> set[str]:
+    inner = (_targets(item) for item in loop.body if isinstance(item, Loop))
+    return {item.target for item in loop.body if isinstance(item, Assign)}.union(*inner)
+
+
+def _only_on(part: Sequence[Item], chain: list[Loop], core: Body, written: frozenset[str]) -> Loop | None:
+    """The only loop of the nest that a slice depends on, if it runs from zero to a plain bound."""
+    used = words_in(printed(tuple(part)))
+    declared = {item.name for item in core if isinstance(item, Declare)}
+    own = {item.name for item in part if isinstance(item, Declare)}
+    loops = [loop for loop in chain if loop.var in used]
+    if len(loops) != 1 or used & written or used & (declared - own):
+        return None
+    loop = loops[0]
+    return loop if (loop.low, loop.step) == ("0", "1") and loop.high.isidentifier() else None
+
+
+def _is_pure(unit: Unit, name: str) -> bool:
+    """Whether a function of the program computes a number and changes nothing."""
+    known = unit.by_name.get(name, [])
+    if len(known) != 1 or known[0].returns != "double":
+        return False
+    body = read(known[0].body)
+    *rest, last = body or (Other(""),)
+    seen = effect(tuple(rest))
+    returns = isinstance(last, Other) and last.text.startswith("return ") and elements(last.text[7:-1]) is not None
+    own = {one.name for one in known[0].parameters} >= {access.array for access in seen.accesses}
+    return returns and own and not seen.opaque and not seen.scalars and not seen.written
+
+
+# --------------------------------------------------------------------------------------------------- tables of factors
+
+
+def operands(unit: Unit) -> Iterator[Edit]:
+    """Computes the factors inside a sum of products once each, into tables with contiguous rows."""
+    for kernel, spot in _nests(unit):
+        tables = _Tables(kernel)
+        chain, core = band_of(spot.loop)
+        seen = effect((spot.loop,))
+        if seen.opaque or seen.scalars or len(chain) < 2:
+            continue
+        barred = seen.written | {item.name for item in core if isinstance(item, Declare)}
+        made = tuple(_with_operands(tables, chain, item, barred) for item in core)
+        if tables.names:
+            what = f"computes {', '.join(tables.names.values())} before the loops, so that a product is left"
+            yield _edit("operands", spot, tables, nested(chain, made), what)
+
+
+def _with_operands(tables: _Tables, chain: list[Loop], item: Item, barred: frozenset[str]) -> Item:
+    match item:
+        case Loop(low="0", step="1", body=(Assign(op="+=" | "-=") as add,)) as loop:
+            factors = _factors(add.value)
+            parts = [_table(tables, [*chain, loop], factor, barred) for factor in factors or []]
+            if len(parts) == 2:
+                return replace(loop, body=(replace(add, value=" * ".join(parts)),))
+    return item
+
+
+def _factors(text: str) -> list[str] | None:
+    """The two factors of ``(x) * (y)``."""
+    depth = 0
+    cuts = []
+    for token in lexed(text):
+        depth += (token.text in "([") - (token.text in ")]")
+        if depth == 0 and token.text in ("+", "-", "/", "?", ",", "%"):
+            return None
+        if depth == 0 and token.text == "*":
+            cuts.append(token.start)
+    if len(cuts) != 1:
+        return None
+    return [text[: cuts[0]].strip(), text[cuts[0] + 1 :].strip()]
+
+
+def _table(tables: _Tables, loops: list[Loop], factor: str, barred: frozenset[str]) -> str:
+    """The element that holds a factor: of a new table if it is more than an element already."""
+    used = words_in(factor)
+    over = [loop for loop in loops if loop.var in used]
+    plain = all((loop.low, loop.step) == ("0", "1") and loop.high.isidentifier() for loop in over)
+    used = used | {loop.high for loop in over}
+    if len(over) != 2 or used & barred or not plain or re.fullmatch(r"\w+\[[^\[\]]*\]", factor):
+        return factor
+    column, row = over
+    key = substituted(factor, {column.var: "column", row.var: "row"}) + row.high + column.high
+    index = f"{row.var} * {column.high} + {column.var}"
+    inner = replace(column, body=(Assign(f"@[{index}]", "=", factor),), pragmas=())
+    size = " * ".join(f"(size_t)({loop.high} > 0 ? {loop.high} : 0)" for loop in (row, column))
+    name = tables.name(key, "operand", size, replace(row, body=(inner,), pragmas=()))
+    return f"{name}[{index}]"
+
+
+def _edit(rule: str, spot: Spot, tables: _Tables, nest: Body, what: str) -> Edit:
+    kernel = tables.kernel
+    body = put(kernel.body, spot.path, [*tables.making, *nest, *tables.freeing])
+    change = kernel.change(body)
+    unit = kernel.unit
+    if not re.search(r"#[ \t]*include[ \t]*<(stdlib\.h|cstdlib|bits/stdc\+\+\.h)>", unit.text):
+        change = Change((*change.patches, Patch(unit.prelude, unit.prelude, "#include <stdlib.h>\n")))
+    return kernel.edit(rule, spot.name, (), what, change)

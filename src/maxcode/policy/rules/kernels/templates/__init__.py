@@ -1,0 +1,89 @@
+"""The templates of a matrix product: two pieces of C that compute the same, with their constants in their text.
+
+``packed`` copies panels of both operands, ``direct`` reads them where they are.  A program has one of them, between
+the marks by which the rewriter knows its runtime too, so that no other step reads or changes it.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass
+from functools import cache
+from importlib.resources import files
+from typing import final
+
+from maxcode.code.cpp.edit import Change, Edit, Patch, Value
+from maxcode.code.cpp.unit import RUNTIME_BEGIN, RUNTIME_END, Unit
+from maxcode.errors import MachineError
+
+NAME = "product"
+_BEGIN = {kind: f"{RUNTIME_BEGIN}{kind} {NAME} ----" for kind in ("packed", "direct")}
+PRESETS = tuple(
+    (("MR", mr), ("NV", nv), ("VL", vl))
+    for mr in (2, 4, 6, 8, 12)
+    for nv in (1, 2, 3, 4)
+    for vl in (2, 4, 8)
+    if mr * nv <= 24
+)
+
+
+def pack(unit: Unit) -> Iterator[Edit]:
+    """Has the product that reads its operands in place read packed panels of them."""
+    start = unit.data.find(_BEGIN["direct"].encode())
+    stop = unit.data.find(f"{RUNTIME_END}\n".encode(), start)
+    if min(start, stop) >= 0:
+        kept = tuple(
+            (name, int(value)) for name, value in re.findall(r"\b(MR|NV|VL|KC) = (\d+)", unit.between(start, stop))
+        )
+        patch = Patch(start, stop + len(RUNTIME_END) + 1, _template("packed", kept))
+        line = unit.line(start)
+        yield Edit("pack", "product", (), "packs the operands of the product", ((line, line),), Change((patch,)))
+
+
+@final
+@dataclass(frozen=True, slots=True)
+class Choice:
+    """A template with its constants: how labels and notes tell of it, and the block to put on top of the program."""
+
+    params: tuple[tuple[str, Value], ...]
+    words: str
+    blocks: tuple[str, ...]
+
+
+def choices(unit: Unit, every: int = 1) -> Iterator[Choice]:
+    """The templates to choose from, one in ``every`` of them; a program that has one already keeps it."""
+    if placed(unit):
+        yield Choice((), "by the template that is there", ())
+        return
+    for kind, how in (("packed", "by packed panels"), ("direct", "by blocks of registers")):
+        for preset in PRESETS[::every]:
+            shape = ", ".join(f"{name} = {value}" for name, value in preset)
+            yield Choice((("template", kind), *preset), f"{how}, {shape}", (_template(kind, preset),))
+
+
+def placed(unit: Unit) -> bool:
+    """Whether the program has a template already."""
+    return any(begin in unit.text for begin in _BEGIN.values())
+
+
+def clashes(unit: Unit) -> bool:
+    """Whether the program uses the template's names for something else."""
+    names = ("MR", "NV", "VL", "KC", "MC", "NC", "NR", "AHEAD", "COPY", "Lanes", NAME)
+    return not placed(unit) and any(name in unit.words for name in names)
+
+
+@cache
+def _source(kind: str) -> str:
+    path = files(__package__) / f"{kind}.c.inc"
+    if not path.is_file():
+        raise MachineError(f"the template '{kind}' of the kernel policy is missing: reinstall maxcode")
+    return path.read_text(encoding="utf-8").rstrip()
+
+
+@cache
+def _template(kind: str, values: tuple[tuple[str, int], ...]) -> str:
+    text = _source(kind)
+    for name, value in values:
+        text = re.sub(rf"\b({name} = )\d+", rf"\g<1>{value}", text, count=1)
+    return f"{_BEGIN[kind]}\n{text}\n{RUNTIME_END}\n"

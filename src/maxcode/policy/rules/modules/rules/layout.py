@@ -1,0 +1,98 @@
+"""Rules about memory and the mode of the interpreter, not about what is computed."""
+
+from __future__ import annotations
+
+import ast
+import re
+from collections.abc import Iterable
+
+from maxcode.code.cpp.edit import Change, Edit, Patch
+from maxcode.code.cpp.unit import Unit
+from maxcode.code.source import encode
+from maxcode.policy.rules.modules.operations import known
+from maxcode.policy.rules.modules.rules.fusing import lines_of
+from maxcode.policy.rules.modules.sheet import CLASS, Op, class_of, method, read
+from maxcode.policy.rules.modules.writing import WRITING, New, changed, replaced
+
+_LAST = "memory_format=torch.channels_last"
+
+
+def in_place(unit: Unit) -> Iterable[Edit]:
+    """Write results over an operand that nobody needs any more: ``x.mul_(2)`` in place of ``x * 2``.
+
+    Only where the operand was made in forward by an operation that gives new memory, so never an input or a view.
+    """
+    sheet = read(unit.text)
+    if sheet is None or sheet.inplace:
+        return
+    kinds = [found for op in sheet.ops if (found := known(sheet, op)) is not None and not found.layer]
+    made = {op.value for op in sheet.ops}
+    if any(kind.kind in WRITING and kind.value in made for kind in kinds):
+        change = changed(sheet, New(sheet.ops, sheet.result, inplace=True))
+        if ".add_(" in change.patches[0].text or re.search(r"\.\w+_\(", change.patches[0].text):
+            yield Edit("in_place", "", (), "writes over results that are not needed any more", lines_of(sheet), change)
+
+
+def channels_last(unit: Unit) -> Iterable[Edit]:
+    """Give 2-D convolutions their input with channels last, and keep their weights so from the constructor on."""
+    sheet = read(unit.text)
+    if sheet is None or f"self.to({_LAST})" in unit.text:
+        return
+    at = next((at for at, op in enumerate(sheet.ops) if _is_conv(known(sheet, op))), None)
+    init = method(sheet.cls, "__init__")
+    if at is None or init is None:
+        return
+    op = sheet.ops[at]
+    kind = known(sheet, op)
+    assert kind is not None
+    if kind.value is None:
+        return
+    fresh = max(one.value for one in sheet.ops) + 1
+    turned = ast.parse(f"_v{kind.value}.contiguous({_LAST})", mode="eval").body
+    ops = [*sheet.ops[:at], Op(fresh, turned), Op(op.value, replaced(op.expr, {kind.value: ast.Name(f"_v{fresh}")}))]
+    ops += sheet.ops[at + 1 :]
+    result = ast.parse(f"_v{fresh + 1}.contiguous()", mode="eval").body
+    ops.append(Op(fresh + 1, replaced(result, {fresh + 1: sheet.result}) if _is_value(sheet.result) else sheet.result))
+    if not _is_value(sheet.result):
+        return
+    change = changed(sheet, New(ops, ast.Name(f"_v{fresh + 1}")))
+    last = init.body[-1]
+    assert last.end_lineno is not None
+    end = _line_end(unit.text, last.end_lineno)
+    line = f"\n{' ' * last.col_offset}self.to({_LAST})"
+    whole = Change((*change.patches, Patch(end, end, line)))
+    yield Edit("channels_last", "", (), "keeps the channels of convolutions last in memory", lines_of(sheet), whole)
+
+
+def inference_mode(unit: Unit) -> Iterable[Edit]:
+    """Run forward under ``torch.inference_mode()``, which keeps no books on views and versions."""
+    tree = _tree(unit.text)
+    cls = class_of(tree) if tree is not None else None
+    forward = method(cls, "forward") if cls is not None else None
+    if forward is None or forward.decorator_list or "import torch\n" not in unit.text:
+        return
+    start = _line_end(unit.text, forward.lineno - 1) + 1 if forward.lineno > 1 else 0
+    patch = Patch(start, start, f"{' ' * forward.col_offset}@torch.inference_mode()\n")
+    lines = ((forward.lineno, forward.lineno),)
+    yield Edit("inference_mode", "", (), f"runs forward of {CLASS} in inference mode", lines, Change((patch,)))
+
+
+def _tree(text: str) -> ast.Module | None:
+    try:
+        return ast.parse(text)
+    except SyntaxError:
+        return None
+
+
+def _is_conv(found: object) -> bool:
+    return getattr(found, "kind", "") == "Conv2d"
+
+
+def _is_value(node: ast.expr) -> bool:
+    return isinstance(node, ast.Name) and node.id.startswith("_v")
+
+
+def _line_end(text: str, line: int) -> int:
+    """The offset of the end of a line (1-based), its line break not counted."""
+    lines = text.split("\n")
+    return sum(len(encode(one)) + 1 for one in lines[:line]) - 1

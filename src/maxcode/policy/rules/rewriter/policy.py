@@ -1,0 +1,106 @@
+"""The built-in policy: rules instead of a language model.
+
+It reads what any policy reads, the sections of the observation, and answers as a model would: a few lines of notes
+and one fenced program.  It knows the rules of ``RULES`` and cannot invent an algorithm.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field
+from typing import final
+
+from maxcode.code.cpp.edit import Edit, Rule
+from maxcode.code.cpp.unit import Unit
+from maxcode.core.types import Action, Observation
+from maxcode.policy.rules.rewriter.proposal import (
+    Choice,
+    Made,
+    Manner,
+    Offer,
+    Request,
+    open_to,
+    proposal,
+    read,
+    weight_of,
+)
+from maxcode.policy.rules.rewriter.rules import RULES, edits
+from maxcode.policy.rules.rewriter.runtime import applied
+
+HEADER = "Built-in rewriter (rule-based, no language model)"
+LANGUAGES = ("cpp", "c")
+
+_COUNTS = ((1, 2, 3), (0.3, 0.35, 0.35))  # how many edits a proposal makes, and how often
+_AT_LINE, _ON_SUBJECT, _FRIEND = 3.0, 2.5, 4.0
+_ATTEMPTS = 5
+
+
+@final
+class Rewriter:
+    """Proposes the program with one to three edits of the built-in rules.
+
+    Pure in the observation: the choice is drawn with ``observation.draw`` alone, weighted by the priors of the rules,
+    by what the sections tell of earlier trials, and by where the critique points.  Of the state it takes nothing but
+    the name of the file, and the program and language where no section holds them.  A program for which there is no
+    rule comes back unchanged, and the completion says so.
+    """
+
+    async def propose(self, observation: Observation) -> Action:
+        """The whole new program, and the notes that say what was done and why."""
+        return propose(observation)
+
+
+def propose(observation: Observation) -> Action:
+    """The proposal for an observation."""
+    request = read(observation)
+    return proposal(
+        request,
+        Manner(
+            header=HEADER,
+            nothing="No rule applies, or all that do have failed",
+            elsewhere="No rule applies: the rules are for C++ and C",
+            languages=LANGUAGES,
+            offers=_Offers(request),
+            applied=applied,
+            counts=_COUNTS,
+            attempts=_ATTEMPTS,
+        ),
+    )
+
+
+@final
+@dataclass(slots=True)
+class _Offers:
+    """What can be chosen now, in one proposal.
+
+    ``pointed``: the edits that the critique points at, by label, since only labels outlive a first edit, and the line
+    it names.
+    """
+
+    request: Request
+    pointed: dict[str, int] = field(default_factory=dict)
+
+    def __call__(self, unit: Unit, before: Sequence[Made]) -> Iterator[Offer]:
+        inexact = re.search(r"^checker: *float", self.request.told, re.MULTILINE) is not None
+        found = list(edits(unit, inexact))
+        if not before:
+            self.pointed = self._pointed_at(found)
+        friends = {friend for one in before for friend in _friends(one.edit.rule)}
+        for rule, offered in found:
+            choices = [self._choice(edit) for edit in open_to(offered, before, self.request.experience)]
+            if any(one.weight for one in choices):
+                weight = weight_of(self.request, rule, choices, _ON_SUBJECT)
+                yield Offer(rule, weight * (_FRIEND if rule.name in friends else 1.0), choices)
+
+    def _pointed_at(self, found: list[tuple[Rule, list[Edit]]]) -> dict[str, int]:
+        lines = {edit.label: self.request.diagnosis.points_at(edit) for _, offered in found for edit in offered}
+        return {label: line for label, line in lines.items() if line is not None}
+
+    def _choice(self, edit: Edit) -> Choice:
+        line = self.pointed.get(edit.label)
+        return Choice(edit, self.request.experience.factor(edit) * (1.0 if line is None else _AT_LINE), line)
+
+
+def _friends(name: str) -> tuple[str, ...]:
+    return next(rule.friends for rule in RULES if rule.name == name)

@@ -1,0 +1,194 @@
+"""The outline of the built-in policies: read the observation, make a few edits, tell what was done and why.
+
+A policy passes in what is its own (``Manner``): how edits are found and weighed, how many it makes, what its notes
+begin with.
+"""
+
+from __future__ import annotations
+
+import random
+import re
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass
+from typing import final
+
+from maxcode.code.cpp.edit import Edit, Rule
+from maxcode.code.cpp.unit import Unit
+from maxcode.code.source import fenced, fences
+from maxcode.core.types import Action, Observation
+from maxcode.policy.rules.rewriter.notes import Diagnosis, Experience, diagnosis, experience
+
+_DRAWS = 4  # of an edit, until one may be applied
+_TEMPERATURE = 0.6  # at which weights are taken as they are
+
+
+@final
+@dataclass(frozen=True, slots=True)
+class Request:
+    """What one observation asks for.  ``told`` is the section "Problem"; what no section holds comes from the problem
+    itself."""
+
+    observation: Observation
+    told: str
+    text: str
+    original: str
+    language: str
+    experience: Experience
+    diagnosis: Diagnosis
+
+    def sharpened(self, weights: Sequence[float]) -> list[float]:
+        """Weights at the temperature asked for: low ones favour the large."""
+        largest = max(weights)
+        exponent = _TEMPERATURE / max(self.observation.temperature, 0.05)
+        return [(weight / largest) ** exponent for weight in weights]
+
+
+@final
+@dataclass(frozen=True, slots=True)
+class Choice:
+    """An edit that may be made, its weight among those of its rule, and the line of it that the critique names."""
+
+    edit: Edit
+    weight: float
+    line: int | None
+
+
+@final
+@dataclass(frozen=True, slots=True)
+class Offer:
+    """A rule that may be taken with a weight, and what it offers."""
+
+    rule: Rule
+    weight: float
+    choices: Sequence[Choice]
+
+
+@final
+@dataclass(frozen=True, slots=True)
+class Made:
+    """An edit that was made, and why."""
+
+    edit: Edit
+    why: str
+
+
+@final
+@dataclass(frozen=True, slots=True)
+class Manner:
+    """What one policy does its own way.
+
+    ``offers``: what can be done on a program after some edits, asked anew for each.  ``applied``: the text after an
+    edit, None where the result is not allowed: another is drawn.  ``counts``: how many edits a proposal makes, and how
+    often.  ``afresh``: how often it starts at the original.  ``attempts``: at combinations that have not failed.
+    """
+
+    header: str
+    nothing: str
+    elsewhere: str
+    languages: tuple[str, ...]
+    offers: Callable[[Unit, Sequence[Made]], Iterable[Offer]]
+    applied: Callable[[Unit, Edit], str | None]
+    counts: tuple[tuple[int, ...], tuple[float, ...]]
+    attempts: int
+    afresh: float = 0.0
+
+
+def read(observation: Observation) -> Request:
+    """What an observation asks for."""
+    told, problem = observation.section("Problem") or "", observation.state.problem
+    named = re.search(r"^language: *(\w+)", told, re.MULTILINE)
+    blocks = fences(observation.section("Program") or "") or fences(told)
+    return Request(
+        observation=observation,
+        told=told,
+        text=blocks[0].body if blocks else observation.state.program.files[problem.program.name],
+        original=problem.program.files[problem.program.name],
+        language=named[1] if named else problem.language,
+        experience=experience(observation),
+        diagnosis=diagnosis(observation),
+    )
+
+
+def proposal(request: Request, manner: Manner) -> Action:
+    """The whole new program, and the notes on it; drawn with the observation's draw alone."""
+    generator = random.Random(request.observation.draw)
+    for _ in range(manner.attempts):
+        afresh = manner.afresh > 0 and request.text != request.original and generator.random() < manner.afresh
+        text, made = _attempt(request, manner, request.original if afresh else request.text, generator)
+        if frozenset(one.edit.kind for one in made) not in request.experience.failed_together:
+            break
+    program = request.observation.state.problem.program.with_text(text)
+    return Action(program, _completion(request, manner, text, made, afresh))
+
+
+def open_to(edits: Iterable[Edit], before: Sequence[Made], known: Experience) -> list[Edit]:
+    """The edits that can be made after others: none at the same place again, and what failed in company only comes
+    first, and then stays alone."""
+    done = {(one.edit.rule, one.edit.site) for one in before}
+    found = [edit for edit in edits if (edit.rule, edit.site) not in done]
+    return [edit for edit in found if edit.kind not in known.suspects] if before else found
+
+
+def weight_of(request: Request, rule: Rule, choices: Iterable[Choice], on_subject: float) -> float:
+    """What a rule is worth: its prior, what is known of it, its best edit, and whether the critique speaks of it."""
+    weight = rule.prior * request.experience.rule_factor(rule) * max(one.weight for one in choices)
+    return weight * (on_subject if request.diagnosis.subject(rule) else 1.0)
+
+
+def _attempt(request: Request, manner: Manner, text: str, generator: random.Random) -> tuple[str, list[Made]]:
+    """Some edits, one after the other, each found on the program that the one before it left."""
+    made: list[Made] = []
+    if request.language not in manner.languages:
+        return text, made
+    for _ in range(generator.choices(*manner.counts)[0]):
+        found = _next(request, manner, text, made, generator)
+        if found is None:
+            break
+        text = found[0]
+        made.append(found[1])
+        if found[1].edit.kind in request.experience.suspects:
+            break
+    return text, made
+
+
+def _next(
+    request: Request, manner: Manner, text: str, before: list[Made], generator: random.Random
+) -> tuple[str, Made] | None:
+    """One more edit: the text after it, and the note; None when there is none to make."""
+    unit = Unit(request.language, text)
+    offers = list(manner.offers(unit, before))
+    for _ in range(_DRAWS if offers else 0):
+        offer = generator.choices(offers, request.sharpened([one.weight for one in offers]))[0]
+        choice = generator.choices(offer.choices, request.sharpened([one.weight for one in offer.choices]))[0]
+        after = manner.applied(unit, choice.edit)
+        if after is not None:
+            return after, Made(choice.edit, _why(request, offer.rule, choice))
+    return None
+
+
+def _why(request: Request, rule: Rule, choice: Choice) -> str:
+    reasons = []
+    subject = request.diagnosis.subject(rule)
+    if choice.line is not None:
+        reasons.append(f"the critique points to line {choice.line}")
+    if subject is not None:
+        reasons.append(f"the critique speaks of {subject}")
+    if request.experience.factor(choice.edit) > 1.05:
+        reasons.append("it helped before")
+    elif choice.edit.kind in request.experience.suspects:
+        reasons.append("it failed in company and is tried alone")
+    return ", ".join(reasons) or f"prior {rule.prior:g}"
+
+
+def _completion(request: Request, manner: Manner, text: str, made: list[Made], afresh: bool) -> str:
+    lines = [manner.header]
+    if request.language not in manner.languages:
+        lines.append(f"{manner.elsewhere}, and this is {request.language}. The program is unchanged.")
+    elif not made:
+        lines.append(f"{manner.nothing}. The program is unchanged.")
+    elif afresh:
+        lines.append("This starts at the original again.")
+    for one in made:
+        where = f"line {one.edit.line}: " if one.edit.lines else ""
+        lines.append(f"- {one.edit.label}: {where}{one.edit.what} ({one.why})")
+    return "\n".join([*lines, "", fenced(text, request.language)])

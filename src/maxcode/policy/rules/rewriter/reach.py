@@ -1,0 +1,41 @@
+"""How much there is to search: the programs that few edits can reach."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from maxcode.code.cpp.unit import Unit
+from maxcode.code.source import normalise
+from maxcode.policy.rules.rewriter.rules import edits
+from maxcode.policy.rules.rewriter.runtime import applied
+
+Reached = tuple[tuple[str, ...], str]
+
+
+def reachable(text: str, language: str, steps: int = 3, cap: int = 1000, inexact: bool = False) -> Iterator[Reached]:
+    """The distinct programs that 1 to ``steps`` edits make of a program: (labels, text), fewest edits first.
+
+    At most ``cap`` of them, in a fixed order; programs that differ only in layout count once.  They are reachable,
+    which is not to say that all of them build: the compiler resolves types.
+    """
+    seen = {normalise(language, text)}
+    level: list[Reached] = [((), text)]
+    for _ in range(steps):
+        following: list[Reached] = []
+        for labels, program in level:
+            for label, new in _neighbours(program, language, inexact):
+                key = normalise(language, new)
+                if key not in seen:
+                    seen.add(key)
+                    following.append(((*labels, label), new))
+                    yield following[-1]
+                    if len(seen) > cap:
+                        return
+        level = following
+
+
+def _neighbours(text: str, language: str, inexact: bool) -> Iterator[tuple[str, str]]:
+    unit = Unit(language, text)
+    for _, found in edits(unit, inexact):
+        for edit in found:
+            yield edit.label, applied(unit, edit)

@@ -1,0 +1,101 @@
+"""Whether two names may mean the same storage: needed before anything is kept in a register or moved past a store."""
+
+from __future__ import annotations
+
+import re
+
+from tree_sitter import Node
+
+from maxcode.code.cpp.declarations import Function
+from maxcode.code.cpp.effects import parameter_at
+from maxcode.code.cpp.unit import Unit
+from maxcode.code.cpp.words import PURE
+from maxcode.code.source import text_of
+
+
+def untouched(unit: Unit, node: Node, start: int, end: int) -> bool:
+    """Whether what an expression refers to (through pointers and references, too) is not written between two bytes."""
+    reads = unit.effects.of(node.start_byte, node.end_byte).words - PURE
+    indirect = [name for name in reads if _declared_before(unit, name, start) and not _owns(unit, name, start)]
+    writes = unit.effects.of(start, end).writes
+    known = [name for name in writes if _declared_before(unit, name, start)]
+    return all(distinct(unit, name, other, start) for name in indirect for other in known)
+
+
+def _declared_before(unit: Unit, name: str, offset: int) -> bool:
+    """Whether a name means something already at a byte, so that it may mean the same as another."""
+    return unit.variable(name, offset) is not None or parameter_at(unit, name, offset) is not None
+
+
+def distinct(unit: Unit, first: str, second: str, offset: int) -> bool:
+    """Whether two names at a byte surely mean different storage."""
+    owns = [_owns(unit, name, offset) for name in (first, second)]
+    home = unit.home(offset)
+    given = [parameter_at(unit, name, offset) for name in (first, second)]
+    local = [_is_local(unit, name, offset) for name in (first, second)]
+    if all(owns) or (local[0] and given[1] is not None) or (local[1] and given[0] is not None):
+        return True
+    if home is None:
+        return False
+    if any(parameter is None and not own for parameter, own in zip(given, owns, strict=True)):
+        return False
+    names = [name if own else None for name, own in zip((first, second), owns, strict=True)]
+    return _arguments_differ(unit, home, [p.name if p is not None else None for p in given], names)
+
+
+def _is_local(unit: Unit, name: str, offset: int) -> bool:
+    """Whether a variable came into being in the function itself, so that no parameter can refer to it."""
+    variable = unit.variable(name, offset)
+    return _owns(unit, name, offset) and variable is not None and variable.home is not None
+
+
+def _owns(unit: Unit, name: str, offset: int) -> bool:
+    """Whether a variable holds its own elements: an array, a container by value, or fresh memory."""
+    variable, parameter = unit.variable(name, offset), parameter_at(unit, name, offset)
+    if parameter is not None:
+        return parameter.kind == "value"
+    if variable is None or variable.form == "reference":
+        return False
+    if variable.form != "pointer":
+        return "*" not in unit.resolve(variable.type)
+    value = text_of(variable.value) if variable.value is not None else ""
+    fresh = re.match(r'"|(?:\([^()]*\))?\s*(?:std::)?(?:malloc|calloc|aligned_alloc|new)\b', value)
+    texts = [token.text for token in unit.tokens_in(*variable.scope)]
+    assigned = sum(
+        1 for k in range(len(texts) - 1) if texts[k] == name and texts[k + 1] in ("=", "++", "--", "+=", "-=")
+    )
+    return bool(fresh) and assigned == 1
+
+
+def _arguments_differ(unit: Unit, home: Function, given: list[str | None], owned: list[str | None]) -> bool:
+    """Whether every call gives the two names different variables that hold their own elements."""
+    calls = unit.calls(home.name)
+    mentions = sum(1 for token in unit.tokens if token.text == home.name)
+    others = sum(1 for f in unit.functions if f.name == home.name) + _prototypes(unit, home.name)
+    if home.method or not calls or mentions != len(calls) + others or others - _prototypes(unit, home.name) != 1:
+        return False
+    numbers = {parameter.name: k for k, parameter in enumerate(home.parameters)}
+    for _, node, arguments in calls:
+        passed: list[str] = []
+        for parameter, own in zip(given, owned, strict=True):
+            if parameter is None or own is not None:
+                passed.append(own or "")
+                continue
+            if numbers[parameter] >= len(arguments):
+                return False
+            root = re.fullmatch(r"&?(\w+)((\[0\])*|\.data\(\))", text_of(arguments[numbers[parameter]]))
+            if root is None or not _owns(unit, root[1], node.start_byte):
+                return False
+            passed.append(root[1])
+        if passed[0] == passed[1]:
+            return False
+    return True
+
+
+def _prototypes(unit: Unit, name: str) -> int:
+    found = 0
+    for node in unit.nodes("function_declarator"):
+        declared = node.child_by_field_name("declarator")
+        if declared is not None and text_of(declared) == name and node.parent is not None:
+            found += node.parent.type == "declaration"
+    return found

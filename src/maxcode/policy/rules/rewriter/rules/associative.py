@@ -1,0 +1,216 @@
+"""Rules for maps and sets: cheaper structures where nobody asks for order."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+
+from tree_sitter import Node
+
+from maxcode.code.cpp.declarations import Variable
+from maxcode.code.cpp.edit import Change, Edit, Patch
+from maxcode.code.cpp.expand import expanded
+from maxcode.code.cpp.unit import Unit
+from maxcode.code.cpp.words import words
+from maxcode.code.source import text_of
+from maxcode.policy.rules.rewriter.rules.containers import (
+    Declared,
+    NewType,
+    behind,
+    closing,
+    declarations,
+    only_methods,
+    retyped,
+    uses,
+)
+
+LOADS = (50, 75, 100)
+FIRST = (16, 4096, 65536, 1 << 20)
+PAGES = (8, 10, 12)
+FLAT_ROOM = (64, 4096)
+
+_UNORDERED = words("count find end erase clear size empty insert emplace at")
+_PAGED = words("count find end erase clear size empty insert")
+_SORTED = words("count find end erase clear size empty insert begin rbegin rend lower_bound upper_bound emplace")
+_POSITIONS = words("find lower_bound upper_bound begin end rbegin insert")
+_CHANGES = words("insert erase emplace clear")
+_INTEGER = re.compile(
+    r"(unsigned |signed )?(int|long|long long|short|char|long int|long long int)|unsigned|size_t|u?int\d+_t"
+)
+_PLAIN = re.compile(
+    r"(unsigned |signed )?(int|long|long long|short|char|bool|double|float|long double)|unsigned|u?int\d+_t"
+)
+
+
+def hash_table(unit: Unit) -> Iterator[Edit]:
+    """Turns a map or set into a hash table; nobody may walk it, ask for its order or use it as a whole."""
+    for found in declarations(unit, "map", "set", "unordered_map", "unordered_set"):
+        if not _fits(found) or not _hashable(unit, found) or not _unordered(unit, found, _UNORDERED):
+            continue
+        face = "map" if found.template.endswith("map") else "set"
+        for kind, name in (("pooled", f"mxr::hash_{face}"), ("standard", f"mxr::std_{face}")):
+            for load in LOADS:
+                for first in FIRST[:1] if found.is_array else FIRST:
+                    arguments = ", ".join([*found.arguments, str(load), str(first)])
+                    new = NewType(f"{name}<{arguments}>", "hash", f"a {kind} hash table")
+                    yield retyped(unit, "hash_table", found, (("table", kind), ("load", load), ("first", first)), new)
+
+
+def paged_map(unit: Unit) -> Iterator[Edit]:
+    """Keeps the values of small integer keys in pages; as hash_table, for plain keys and values, no arrays of maps."""
+    for found in declarations(unit, "map", "set", "unordered_map", "unordered_set"):
+        plain = _fits(found) and not found.is_array and _INTEGER.fullmatch(unit.resolve(found.arguments[0]))
+        values = all(_PLAIN.fullmatch(unit.resolve(argument)) for argument in found.arguments[1:])
+        if not plain or not values or not _unordered(unit, found, _PAGED):
+            continue
+        face = "map" if found.template.endswith("map") else "set"
+        for bits in PAGES:
+            new = NewType(f"mxr::paged_{face}<{', '.join([*found.arguments, str(bits)])}>", "paged", "pages of entries")
+            yield retyped(unit, "paged_map", found, (("page", bits),), new)
+
+
+def flat_set(unit: Unit) -> Iterator[Edit]:
+    """Keeps a std::set in a sorted vector; no iterator may be held while the set changes."""
+    for found in declarations(unit, "set"):
+        if len(found.arguments) != 1 or found.is_array or any(v.value for v in found.variables):
+            continue
+        if all(_is_sorted_use(unit, v) and not _held(unit, v) for v in found.variables):
+            for room in FLAT_ROOM:
+                new = NewType(f"mxr::flat_set<{found.arguments[0]}, {room}>", "flat_set", "a sorted vector")
+                yield retyped(unit, "flat_set", found, (("room", room),), new)
+
+
+def set_bound(unit: Unit) -> Iterator[Edit]:
+    """Calls ``s.lower_bound(x)`` instead of std::lower_bound, which walks; for a set or multiset in default order."""
+    found: dict[str, list[tuple[Node, Patch]]] = {}
+    for name, node, arguments in unit.calls("lower_bound", "upper_bound"):
+        ends = [_END.fullmatch(text_of(argument).replace(" ", "")) for argument in arguments[:2]]
+        if len(arguments) != 3 or not ends[0] or not ends[1] or ends[0]["what"] != ends[1]["what"]:
+            continue
+        what, root = ends[0]["what"], ends[0]["root"]
+        if (ends[0]["end"], ends[1]["end"]) != ("begin", "end") or not unit.effects.pure(arguments[0]):
+            continue
+        if _is_set(unit.type_of(root, node.start_byte), what.count("[") - _dims(unit, root, node.start_byte)):
+            patch = unit.replace(node, f"{what}.{name}({text_of(arguments[2])})")
+            found.setdefault(unit.place(what, node), []).append((node, patch))
+    for site, spots in found.items():
+        lines = unit.lines_of(*(node for node, _ in spots))
+        change = Change(tuple(patch for _, patch in spots))
+        yield Edit("set_bound", site, (), "searches the tree instead of walking it", lines, change)
+
+
+_END = re.compile(r"(?P<what>(?P<root>\w+)(\[[^\[\]]*\])*)\.(?P<end>begin|end)\(\)")
+
+
+# ---------------------------------------------------------------------------------------------------------- helpers
+
+
+def _dims(unit: Unit, name: str, offset: int) -> int:
+    variable = unit.variable(name, offset)
+    return len(variable.dims) if variable is not None else 0
+
+
+def _is_set(type_text: str | None, subscripts: int) -> bool:
+    """Whether elements behind so many subscripts of vectors are sets in default order."""
+    for _ in range(subscripts):
+        if type_text is None or not type_text.startswith("vector<"):
+            return False
+        type_text = type_text.removeprefix("vector<").removesuffix(">")
+    return re.fullmatch(r"(multi)?set<([^,<>]+|pair<[^<>]+>)>", type_text or "") is not None
+
+
+def _fits(found: Declared) -> bool:
+    """Whether the declaration has the default order and no initial value."""
+    expected = 2 if found.template.endswith("map") else 1
+    return len(found.arguments) == expected and not any(v.value for v in found.variables)
+
+
+def _hashable(unit: Unit, found: Declared) -> bool:
+    key = unit.resolve(found.arguments[0])
+    while match := re.fullmatch(r"pair<(.*)>", key):
+        key = match[1]
+    parts = [part for part in re.split(r"[,<>]|pair", key) if part]
+    return all(_INTEGER.fullmatch(part) or part in ("string", "bool") for part in parts)
+
+
+def _unordered(unit: Unit, found: Declared, methods: frozenset[str]) -> bool:
+    subscript = found.template.endswith("map")
+    return all(only_methods(unit, v, methods, subscript) and not _stepped(unit, v) for v in found.variables)
+
+
+def _stepped(unit: Unit, variable: Variable) -> bool:
+    """Whether an iterator into the container is moved: then the order of its elements matters."""
+    texts = [token.text for token in expanded(unit, *variable.scope)]
+    for name in _iterators(unit, variable):
+        for k, text in enumerate(texts):
+            if text == name and ({texts[k - 1], texts[min(k + 1, len(texts) - 1)]} & {"++", "--"}):
+                return True
+            if text == name and texts[k - 1] == "(" and texts[k - 2] in ("next", "prev", "advance", "distance"):
+                return True
+    return any(texts[k - 1] in ("++", "--") or texts[k - 2] in ("next", "prev") for _, k in uses(unit, variable))
+
+
+def _iterators(unit: Unit, variable: Variable) -> set[str]:
+    """The names that iterators into a container are given."""
+    names: set[str] = set()
+    for texts, k in uses(unit, variable):
+        at = behind(texts, k, len(variable.dims))
+        if at is not None and texts[at + 1 : at + 2] and texts[at + 1] in _POSITIONS and texts[k - 1] == "=":
+            names.add(texts[k - 2])
+    return names
+
+
+def _is_sorted_use(unit: Unit, variable: Variable) -> bool:
+    """Whether a sorted vector can do what is asked; no iterator into a global, which a callee might change."""
+    local = variable.home is not None
+    return only_methods(unit, variable, _SORTED, False, walk=local) and (local or not _iterators(unit, variable))
+
+
+def _held(unit: Unit, variable: Variable) -> bool:
+    """Whether some iterator is still used after a later change of the container, or is given away."""
+    texts = [token.text for token in expanded(unit, *variable.scope)]
+    for held, k in uses(unit, variable):
+        if held[k + 1 : k + 2] != ["."] or not {*held[k + 2 : k + 3]} & _POSITIONS:
+            continue
+        if held[k - 1] == "return" or (held[k - 1] == "=" and _outlives(held, held[k - 2], k, variable.name)):
+            return True
+    return any(
+        texts[j] == ":" and texts[j + 1] == variable.name and _changes(texts, j, variable.name)
+        for j in range(len(texts) - 1)
+    )
+
+
+def _outlives(texts: list[str], iterator: str, position: int, container: str) -> bool:
+    """Whether the iterator is mentioned behind the first statement that changes its container."""
+    depth, changed = 0, -1
+    for k in range(position, len(texts)):
+        depth += (texts[k] == "{") - (texts[k] == "}")
+        if depth < 0:
+            return False
+        if texts[k] in ("for", "while", "do") and changed < 0:
+            return _changed_later(texts, k, container)
+        changes = texts[k : k + 2] == [container, "."] and {*texts[k + 2 : k + 3]} & _CHANGES
+        if changed < 0 and changes and k > position:
+            changed = closing(texts, k + 3)
+        if 0 <= changed < k and texts[k] == iterator:
+            return True
+    return False
+
+
+def _changed_later(texts: list[str], position: int, container: str) -> bool:
+    depth = 0
+    for k in range(position, len(texts) - 2):
+        depth += (texts[k] == "{") - (texts[k] == "}")
+        if depth < 0:
+            return False
+        if texts[k] == container and texts[k + 1] == "." and texts[k + 2] in _CHANGES:
+            return True
+    return False
+
+
+def _changes(texts: list[str], colon: int, container: str) -> bool:
+    """Whether the body of the range-for whose colon is given changes what it walks."""
+    start = next((k for k in range(colon, len(texts) - 1) if texts[k] == ")"), len(texts) - 2)
+    end_of_one = next((k for k in range(start, len(texts)) if texts[k] == ";"), len(texts))
+    body = texts[start : closing(texts, start + 1) if texts[start + 1] == "{" else end_of_one]
+    return any(body[k : k + 2] == [container, "."] and body[k + 2] in _CHANGES for k in range(len(body) - 2))

@@ -1,0 +1,147 @@
+"""What the rules for containers share: which variables a declaration declares, and how they are used."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import NamedTuple
+
+from tree_sitter import Node
+
+from maxcode.code.cpp.declarations import Variable, first_child
+from maxcode.code.cpp.edit import Change, Edit, Snippet, Value
+from maxcode.code.cpp.expand import expanded
+from maxcode.code.cpp.unit import Unit
+from maxcode.code.source import Token, text_of
+
+
+class Declared(NamedTuple):
+    """One declaration of variables of a standard template: ``map<K, V> a, b[10];``."""
+
+    template: str
+    arguments: tuple[str, ...]
+    type: Node
+    variables: tuple[Variable, ...]
+
+    @property
+    def site(self) -> str:
+        """The variables, and the function they live in."""
+        home = self.variables[0].home
+        return " ".join(v.name for v in self.variables) + (f" in {home.name}" if home else "")
+
+    @property
+    def is_array(self) -> bool:
+        """Whether one of the variables is an array of the template."""
+        return any(v.form == "array" for v in self.variables)
+
+
+def template(node: Node | None) -> tuple[str, tuple[str, ...]] | None:
+    """The name (without ``std::``) and the arguments of a template type, None for other types."""
+    if node is not None and node.type == "qualified_identifier" and text_of(node).startswith("std"):
+        node = node.child_by_field_name("name")
+    if node is None or node.type != "template_type":
+        return None
+    name, arguments = node.child_by_field_name("name"), node.child_by_field_name("arguments")
+    if name is None or arguments is None:
+        return None
+    return text_of(name), tuple(text_of(a) for a in arguments.named_children if a.type != "comment")
+
+
+def declarations(unit: Unit, *templates: str) -> Iterator[Declared]:
+    """The declarations of plain variables and arrays of these templates; none that also declares something else."""
+    groups: dict[int, list[Variable]] = {}
+    for variable in unit.variables:
+        groups.setdefault(variable.declaration.start_byte, []).append(variable)
+    for group in groups.values():
+        kind = group[0].declaration.child_by_field_name("type")
+        found = template(kind)
+        if kind is None or found is None or found[0] not in templates:
+            continue
+        whole = len(group) == len(group[0].declaration.children_by_field_name("declarator"))
+        if whole and all(v.form in ("plain", "array") for v in group):
+            yield Declared(*found, kind, tuple(group))
+
+
+def rows_of(variable: Variable) -> tuple[Node, Node] | None:
+    """The two sizes of ``vector<vector<T>> v(n, vector<T>(m, x))``, which may have been read as a function."""
+    if variable.value is None or variable.value.type not in ("argument_list", "parameter_list"):
+        return None
+    given = [child for child in variable.value.named_children if child.type != "comment"]
+    if len(given) != 2:
+        return None
+    inner = given[1].child_by_field_name("arguments")
+    kind = given[1].child_by_field_name("function") or given[1].child_by_field_name("type")
+    declarator = given[1].child_by_field_name("declarator")
+    if inner is None and declarator is not None:
+        inner = declarator.child_by_field_name("parameters")
+    second = first_child(inner) if inner is not None else None
+    if second is None or kind is None or not text_of(kind).removeprefix("std::").startswith("vector"):
+        return None
+    return given[0], second
+
+
+def uses(unit: Unit, variable: Variable) -> Iterator[tuple[list[str], int]]:
+    """For each use of a variable (macros expanded): all texts of its scope, and where in them the name stands."""
+    found = expanded(unit, *variable.scope)
+    texts = [token.text for token in found]
+    for k, token in enumerate(found):
+        if token.text == variable.name and not _is_declaration(variable, token) and texts[k - 1] not in (".", "->"):
+            yield texts, k
+
+
+def _is_declaration(variable: Variable, token: Token) -> bool:
+    return variable.node.start_byte <= token.start < variable.node.end_byte and token.text == variable.name
+
+
+def lines_of_uses(unit: Unit, variable: Variable) -> tuple[tuple[int, int], ...]:
+    """The lines on which a variable is used: a diagnosis points there, not to its declaration."""
+    found = {unit.line(token.start) for token in unit.tokens_in(*variable.scope) if token.text == variable.name}
+    return tuple((line, line) for line in sorted(found))
+
+
+def behind(texts: list[str], position: int, subscripts: int) -> int | None:
+    """The position behind so many subscripts after a name; None when there are fewer."""
+    position += 1
+    for _ in range(subscripts):
+        if position >= len(texts) or texts[position] != "[":
+            return None
+        position = closing(texts, position) + 1
+    return position
+
+
+def closing(texts: list[str], opening: int) -> int:
+    """Where a bracket is closed."""
+    depth = 0
+    for k in range(opening, len(texts)):
+        depth += (texts[k] in "([{") - (texts[k] in ")]}")
+        if depth == 0:
+            return k
+    return len(texts) - 1
+
+
+def only_methods(unit: Unit, variable: Variable, methods: frozenset[str], subscript: bool, walk: bool = False) -> bool:
+    """Whether a variable (or each element of an array) is only used through these methods, by subscript, or walked."""
+    for texts, k in uses(unit, variable):
+        at = behind(texts, k, len(variable.dims))
+        if at is None or at + 1 >= len(texts):
+            return False
+        if walk and texts[k - 1] == ":" and texts[at] == ")":
+            continue
+        if not (subscript and texts[at] == "[") and not (texts[at] == "." and texts[at + 1] in methods):
+            return False
+    return True
+
+
+def retyped(unit: Unit, rule: str, found: Declared, params: tuple[tuple[str, Value], ...], new: NewType) -> Edit:
+    """The edit that gives the variables of a declaration another type."""
+    change = Change((unit.replace(found.type, new.type),), (Snippet(new.piece),))
+    lines = unit.lines_of(found.variables[0].declaration)
+    lines += tuple(line for variable in found.variables for line in lines_of_uses(unit, variable))
+    return Edit(rule, found.site, params, f"{new.what} instead of {text_of(found.type)}", lines, change)
+
+
+class NewType(NamedTuple):
+    """A type of the runtime: how it is written, where it comes from, and what it is in words."""
+
+    type: str
+    piece: str
+    what: str

@@ -1,0 +1,181 @@
+"""Rules for what happens inside one loop, for C and C++ alike."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+
+from tree_sitter import Node
+
+from maxcode.code.cpp.edit import Change, Edit, Patch, Value
+from maxcode.code.cpp.unit import Unit
+from maxcode.code.cpp.words import words
+from maxcode.code.source import text_of, walk
+from maxcode.policy.rules.rewriter.rules.aliasing import untouched
+from maxcode.policy.rules.rewriter.rules.nests import (
+    Loop,
+    canonical,
+    mentions,
+    names,
+    pragmas,
+    site,
+    statements,
+    stores_of,
+    sum_of,
+)
+
+UNROLL = (2, 4, 8, 16)
+LANES = (4, 8, 16)
+Params = tuple[tuple[str, Value], ...]
+
+_DEAR = words("strlen sqrt sqrtl sqrtf cbrt pow exp log log2 log10 sin cos tan atan2 hypot fmod")
+_LENGTHS = words("size length")
+_LOOPS = ("for_statement", "while_statement", "do_statement", "for_range_loop")
+
+
+def unroll(unit: Unit) -> Iterator[Edit]:
+    """Asks the compiler to unroll an innermost loop so many times."""
+    for node in unit.nodes(*_LOOPS[:3]):
+        if _is_innermost(node) and not any("unroll" in text_of(p) for p in pragmas(node)):
+            for factor in UNROLL:
+                yield _with_pragma(unit, "unroll", node, f"unroll {factor}", (("factor", factor),))
+
+
+def ivdep(unit: Unit) -> Iterator[Edit]:
+    """Tells the compiler that iterations are independent: each writes its own element, and nothing else is read."""
+    for node in unit.nodes("for_statement"):
+        loop = canonical(unit, node)
+        if loop is None or not _is_innermost(node) or any("ivdep" in text_of(p) for p in pragmas(node)):
+            continue
+        stores = stores_of(unit, loop.body)
+        if stores and all(_steps(one.subscripts[-1], loop.var) for one in stores):
+            yield _with_pragma(unit, "ivdep", node, "ivdep")
+
+
+def hoist(unit: Unit) -> Iterator[Edit]:
+    """Computes a costly call (strlen, sqrt, pow, size, ...) once before a loop that leaves its operands alone."""
+    for loop in unit.nodes("for_statement", "while_statement"):
+        found: dict[str, list[Node]] = {}
+        for node in _inside(unit, loop):
+            span = (loop.start_byte, loop.end_byte)
+            if _is_dear(node) and unit.effects.steady(node, *span) and untouched(unit, node, *span):
+                found.setdefault("".join(text_of(node).split()), []).append(node)
+        for text, spots in found.items():
+            name = "mxr_" + "".join(ch if ch.isalnum() else "_" for ch in text)[:24].strip("_")
+            kind = "const auto" if unit.language == "cpp" else "const __auto_type"
+            start = next((pragma.start_byte for pragma in pragmas(loop)), loop.start_byte)
+            patches = [Patch(start, start, f"{{ {kind} {name} = {text_of(spots[0])};\n")]
+            patches += [unit.replace(spot, name) for spot in spots]
+            patches.append(Patch(loop.end_byte, loop.end_byte, " }"))
+            label = f"{_plain(text)} before {site(unit, loop)}"
+            what = f"computes {text} once"
+            yield Edit("hoist", label, (), what, unit.lines_of(*spots), Change(tuple(patches)))
+
+
+def local_sum(unit: Unit) -> Iterator[Edit]:
+    """Adds up in a local variable instead of an array element that an innermost loop does not move over."""
+    for node in unit.nodes("for_statement"):
+        loop = canonical(unit, node)
+        stores = stores_of(unit, loop.body) if loop is not None and _is_innermost(node) else None
+        if loop is None or not stores or len(stores) != 1 or stores[0].operator == "=" or pragmas(node):
+            continue
+        one = stores[0]
+        moves = any(mentions(s, loop.var) for s in one.subscripts)
+        if statements(loop.body) != [one.node] or moves or mentions(one.value, one.array):
+            continue
+        if names(unit, loop.header) & {one.array} or "map<" in (unit.type_of(one.array, node.start_byte) or "map<"):
+            continue
+        kind = "auto" if unit.language == "cpp" else "__auto_type"
+        left, right = one.value.start_byte, one.value.end_byte
+        head, value = unit.between(*loop.header), unit.between(left, right)
+        place = unit.between(one.node.start_byte, left).rsplit(one.operator, 1)[0].strip()
+        text = f"{{ {kind} mxr_sum = {place};\n{head} mxr_sum {one.operator} {value};\n{place} = mxr_sum; }}"
+        what = f"adds up {one.place} in a register"
+        change = Change((unit.replace(node, text),))
+        yield Edit("local_sum", f"{_plain(one.place)} in {site(unit, node)}", (), what, unit.lines_of(node), change)
+
+
+def split_sum(unit: Unit) -> Iterator[Edit]:
+    """Adds up a floating-point sum in several lanes; changes the order of additions, so needs a tolerance."""
+    for node in unit.nodes("for_statement"):
+        loop = canonical(unit, node)
+        body = statements(loop.body) if loop is not None and loop.by_one and _is_innermost(node) else []
+        summed = _scalar_sum(unit, body[0]) if len(body) == 1 else None
+        if loop is None or summed is None or pragmas(node) or loop.var == "lane" or loop.low.endswith("_done"):
+            continue
+        name, kind, value = summed
+        if name in names(unit, loop.header) or not unit.effects.pure(value):
+            continue
+        for lanes in LANES:
+            change = Change((unit.replace(node, _lanes(unit, loop, (name, kind, text_of(value)), lanes)),))
+            params = (("lanes", lanes),)
+            what = f"adds up {name} in {lanes} lanes"
+            yield Edit("split_sum", f"{name} in {site(unit, node)}", params, what, unit.lines_of(node), change)
+
+
+# ---------------------------------------------------------------------------------------------------------- helpers
+
+
+def _steps(subscript: Node, var: str) -> bool:
+    """Whether a subscript moves with the variable, one element at a time: ``j`` or ``i * n + j``."""
+    return re.fullmatch(rf"((?!{var}\b)\w+\*(?!{var}\b)\w+\+)?{var}", "".join(text_of(subscript).split())) is not None
+
+
+def _is_innermost(node: Node) -> bool:
+    return not any(child.type in _LOOPS for child in walk(node) if child != node)
+
+
+def _with_pragma(unit: Unit, rule: str, node: Node, pragma: str, params: Params = ()) -> Edit:
+    """The edit that puts a pragma in front of a loop, in braces where the loop is the body of something."""
+    indent = unit.indent(node.start_byte)
+    alone = node.parent is not None and node.parent.type == "compound_statement"
+    patches = [Patch(node.start_byte, node.start_byte, f"{'' if alone else '{'}\n#pragma GCC {pragma}\n{indent}")]
+    if not alone:
+        patches.append(Patch(node.end_byte, node.end_byte, " }"))
+    what = f"asks the compiler for '{pragma}'"
+    return Edit(rule, site(unit, node), params, what, unit.lines_of(node), Change(tuple(patches)))
+
+
+def _inside(unit: Unit, loop: Node) -> list[Node]:
+    """The calls in what a loop does again and again: not in the initializer of a ``for``."""
+    first = loop.child_by_field_name("initializer")
+    start = first.end_byte if first is not None else loop.start_byte
+    return [n for n in unit.nodes("call_expression") if start <= n.start_byte < loop.end_byte]
+
+
+def _is_dear(node: Node) -> bool:
+    function = node.child_by_field_name("function")
+    if function is None:
+        return False
+    if function.type == "field_expression":
+        field = function.child_by_field_name("field")
+        return field is not None and text_of(field) in _LENGTHS
+    return text_of(function).removeprefix("std::") in _DEAR
+
+
+def _plain(text: str) -> str:
+    """Code as part of a label: no brackets or commas that a label uses itself."""
+    return "".join(text.split()).replace("(", "<").replace(")", ">").replace(",", ";")
+
+
+def _scalar_sum(unit: Unit, node: Node) -> tuple[str, str, Node] | None:
+    """The variable, its type and the addend of ``s += E;`` where s is a floating-point variable."""
+    found = sum_of(node)
+    if found is None or found[1] != "+=" or mentions(found[2], found[0]):
+        return None
+    kind = unit.type_of(found[0], node.start_byte)
+    return (found[0], kind, found[2]) if kind in ("double", "float") else None
+
+
+def _lanes(unit: Unit, loop: Loop, summed: tuple[str, str, str], lanes: int) -> str:
+    name, kind, value = summed
+    var, bound, indent = loop.var, text_of(loop.bound), unit.indent(loop.node.start_byte)
+    zero = "{}" if unit.language == "cpp" else "{0}"
+    return (
+        f"{{ {kind} {name}_lane[{lanes}] = {zero}; {loop.type} {var}_done = {loop.low};\n"
+        f"{indent}for (; {var}_done + {lanes - 1} < {bound}; {var}_done += {lanes})\n"
+        f"{indent}    for (int lane = 0; lane < {lanes}; ++lane) "
+        f"{{ const {loop.type} {var} = {var}_done + lane; {name}_lane[lane] += {value}; }}\n"
+        f"{indent}for (int lane = 0; lane < {lanes}; ++lane) {name} += {name}_lane[lane];\n"
+        f"{indent}for ({loop.type} {var} = {var}_done; {var} < {bound}; ++{var}) {name} += {value}; }}"
+    )

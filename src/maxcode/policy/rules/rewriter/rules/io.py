@@ -1,0 +1,301 @@
+"""Rules for standard input and output, where most of the time of many programs goes.
+
+Replacing a reader is all or nothing: the runtime must be the only one to read descriptor 0 (or to write 1), so a
+program that also uses a function we cannot replace is left alone.  So is a program that flushes: it may be talking to
+someone.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+
+from tree_sitter import Node
+
+from maxcode.code.cpp.edit import Change, Edit, Patch, Snippet
+from maxcode.code.cpp.unit import Unit
+from maxcode.code.cpp.words import words
+from maxcode.code.source import Token, text_of
+from maxcode.policy.rules.rewriter.rules.formats import print_calls, print_text, scan_items
+
+Replacement = Callable[[Unit, str, Node, list[Node]], str | None]
+BUFFERS = (1 << 14, 1 << 16, 1 << 18, 1 << 20)
+
+_STDIO_IN = ("scanf", "getchar", "getchar_unlocked")
+_STDIO_OUT = ("printf", "puts", "putchar", "putchar_unlocked")
+_OTHER_STDIO_IN = words("gets fgets fread getc fgetc fscanf ungetc stdin freopen scanf_s vscanf getc_unlocked getwchar")
+_OTHER_STDIO_OUT = words("fputs fputc putc fwrite stdout freopen vprintf printf_s putc_unlocked fwrite_unlocked")
+_OTHER_READERS = _OTHER_STDIO_IN - {"fgets"} | words(
+    "istream rdbuf wcin istream_iterator istreambuf_iterator noskipws eofbit hex oct setbase boolalpha mmap unget "
+    "putback seekg tellg streambuf"
+)
+_OTHER_WRITERS = _OTHER_STDIO_OUT | words(
+    "ostream rdbuf wcout ostream_iterator ostreambuf_iterator basic_ostream streambuf setw setfill setbase scientific "
+    "hexfloat showpoint showpos showbase defaultfloat uppercase boolalpha setiosflags resetiosflags put_time quoted "
+    "_exit _Exit abort terminate quick_exit"
+)
+_MANIPULATORS = words("hex oct left right internal ends")  # refused behind <<
+_CIN_METHODS = words("get peek ignore eof fail good bad clear tie sync_with_stdio exceptions failbit badbit")
+_COUT_METHODS = words("precision setf put tie sync_with_stdio")
+
+
+def interactive(unit: Unit) -> bool:
+    """Whether the program flushes, so that someone may be waiting for its words."""
+    return bool(unit.words & {"flush", "fflush", "unitbuf"})
+
+
+def fast_in(unit: Unit) -> Iterator[Edit]:
+    """Replaces std::cin, scanf, fgets and getchar by a buffered reader; these must read the whole input."""
+    if interactive(unit) or _mentioned(unit) & _OTHER_READERS or {"read", "unistd"} <= unit.words:
+        return
+    patches = _replaced_cin(unit)
+    scans = _replaced_calls(unit, ("scanf",), _scan_call)
+    lines = _replaced_calls(unit, ("fgets",), _line_call)
+    if patches is None or scans is None or lines is None:
+        return
+    name = "mxr_take" if unit.language == "c" else "mxr::in.next"
+    patches += scans + lines + [_renamed(unit, k, name) for k in _positions(unit, ("getchar", "getchar_unlocked"))]
+    yield from _sized(unit, "fast_in", "reader", patches, "reads standard input through a large buffer")
+
+
+def fast_out(unit: Unit) -> Iterator[Edit]:
+    """Replaces std::cout, printf, puts and putchar by a buffered writer; all output must go through these."""
+    if interactive(unit) or _mentioned(unit) & _OTHER_WRITERS or {"write", "unistd"} <= unit.words:
+        return
+    if any(text_of(given[0]) != "stderr" for _, _, given in unit.calls("fprintf") if given):
+        return
+    patches = _replaced_cout(unit)
+    calls = _replaced_calls(unit, _STDIO_OUT, _print_call)
+    if patches is None or calls is None:
+        return
+    yield from _sized(unit, "fast_out", "writer", patches + calls, "collects standard output in a large buffer")
+
+
+def sync_off(unit: Unit) -> Iterator[Edit]:
+    """Unties std::cin and std::cout from C stdio at the start of main; the program must not use C stdio or flush."""
+    known = unit.words
+    if not known & {"cin", "cout"} or "sync_with_stdio" in known or interactive(unit) or unit.main is None:
+        return
+    if known & (_OTHER_STDIO_IN | _OTHER_STDIO_OUT | {*_STDIO_IN, *_STDIO_OUT, "rdbuf"}):
+        return
+    start = unit.main.body.start_byte + 1
+    lines = unit.lines_of(unit.main.declarator)
+    for buffer in (0, 1 << 16):
+        text = "\n    std::ios::sync_with_stdio(false);\n    std::cin.tie(nullptr);"
+        if buffer:
+            text += (
+                f"\n    static char mxr_in_buffer[{buffer}];\n    std::cin.rdbuf()->pubsetbuf(mxr_in_buffer, {buffer});"
+            )
+        change = Change((Patch(start, start, text),), includes=("iostream",))
+        yield Edit("sync_off", "", (("buffer", buffer),), "unties the C++ streams from C stdio", lines, change)
+
+
+def stdio_buffer(unit: Unit) -> Iterator[Edit]:
+    """Gives stdin and stdout of a C stdio program large buffers; it must neither flush nor set them up itself."""
+    known = unit.words
+    if unit.main is None or interactive(unit) or known & words("setvbuf setbuf freopen"):
+        return
+    used = [name for name, stdio in (("stdin", _STDIO_IN), ("stdout", _STDIO_OUT)) if known & {*stdio}]
+    start = unit.main.body.start_byte + 1
+    for size in BUFFERS if used else ():
+        text = "".join(
+            f"\n    static char mxr_{name}[{size}];\n    setvbuf({name}, mxr_{name}, _IOFBF, {size});" for name in used
+        )
+        change = Change((Patch(start, start, text),), includes=("stdio.h",))
+        lines = unit.lines_of(unit.main.declarator)
+        yield Edit("stdio_buffer", "", (("buffer", size),), "gives stdio large buffers", lines, change)
+
+
+def unlocked(unit: Unit) -> Iterator[Edit]:
+    """Reads and writes single characters without locking the stream each time; one thread only."""
+    if unit.words & words("thread async pthread_create") or {"getchar", "putchar"} & unit.macros.keys():
+        return
+    spots = [
+        k
+        for k in _positions(unit, ("getchar", "putchar"))
+        if unit.tokens[k + 1 : k + 2] and unit.tokens[k + 1].text == "("
+    ]
+    if spots:
+        patches = tuple(_renamed(unit, k, f"{unit.tokens[k].text}_unlocked") for k in spots)
+        change = Change(patches, includes=("stdio.h",))
+        yield Edit("unlocked", "", (), "does not lock stdio for each character", _lines(unit, patches), change)
+
+
+def newline(unit: Unit) -> Iterator[Edit]:
+    """Writes ``'\\n'`` instead of std::endl, which flushes; endl must not be a macro, nor the program flush."""
+    if interactive(unit) or "endl" in unit.macros:
+        return
+    spots = [
+        k
+        for k in _positions(unit, ("endl",))
+        if _before(unit, k) == "<<" or (unit.tokens[k].directive and _before(unit, k) != "using")
+    ]
+    if spots:
+        patches = tuple(_renamed(unit, k, "'\\n'") for k in spots)
+        yield Edit("newline", "", (), "ends lines without flushing", _lines(unit, patches), Change(patches))
+
+
+# ---------------------------------------------------------------------------------------------------------- helpers
+
+
+def _mentioned(unit: Unit) -> frozenset[str]:
+    """The words of the program but those that only set the size of a buffer, or read a line of it."""
+    texts = [token.text for token in unit.tokens]
+    other = {"stdin", "stdout", "rdbuf"}
+    read = {given[2].start_byte for _, _, given in unit.calls("fgets") if len(given) == 3}
+    for k, text in enumerate(texts):
+        sets = texts[k - 2 : k] == ["setvbuf", "("] or texts[k + 1 : k + 5] == ["(", ")", "->", "pubsetbuf"]
+        if text in other and not sets and unit.tokens[k].start not in read:
+            return unit.words
+    return unit.words - other
+
+
+def _sized(unit: Unit, rule: str, piece: str, patches: list[Patch], what: str) -> Iterator[Edit]:
+    if not patches:
+        return
+    lines = _lines(unit, patches)
+    for size in BUFFERS:
+        change = Change(tuple(patches), (Snippet(piece, ((f"{piece}_buffer", size),)),))
+        yield Edit(rule, "", (("buffer", size),), what, lines, change)
+
+
+def _lines(unit: Unit, patches: list[Patch] | tuple[Patch, ...]) -> tuple[tuple[int, int], ...]:
+    return tuple((unit.line(patch.start), unit.line(patch.end)) for patch in patches)
+
+
+def _positions(unit: Unit, names: tuple[str, ...]) -> list[int]:
+    """Where these names stand among the tokens, but not as members of something."""
+    return [
+        k
+        for k, token in enumerate(unit.tokens)
+        if token.text in names and (k == 0 or unit.tokens[k - 1].text not in (".", "->"))
+    ]
+
+
+def _is_std(unit: Unit, position: int) -> bool:
+    return position >= 2 and unit.tokens[position - 1].text == "::" and unit.tokens[position - 2].text == "std"
+
+
+def _before(unit: Unit, position: int) -> str:
+    """The token in front of a possibly qualified name."""
+    position -= 3 if _is_std(unit, position) else 1
+    return unit.tokens[position].text if position >= 0 else ""
+
+
+def _renamed(unit: Unit, position: int, name: str) -> Patch:
+    """The name, with ``std::`` when it has it, becomes another."""
+    first: Token = unit.tokens[position - 2 if _is_std(unit, position) else position]
+    return Patch(first.start, unit.tokens[position].end, name)
+
+
+def _replaced_cin(unit: Unit) -> list[Patch] | None:
+    """The patches for std::cin, None when it is used in a way the reader does not know."""
+    patches: list[Patch] = []
+    for k in _positions(unit, ("cin",)):
+        following = [token.text for token in unit.tokens[k + 1 : k + 3]]
+        if following[:1] == ["."] and following[1] not in _CIN_METHODS:
+            return None
+        patches.append(_renamed(unit, k, "mxr::in"))
+        head = k - 3 if _is_std(unit, k) else k - 1
+        if unit.tokens[head].text == "(" and unit.tokens[head - 1].text == "getline" and _is_std(unit, head - 1):
+            patches.append(_renamed(unit, head - 1, "mxr::getline"))
+    return patches
+
+
+def _replaced_cout(unit: Unit) -> list[Patch] | None:
+    """The patches for std::cout, None when it is used in a way the writer does not know."""
+    for k, token in enumerate(unit.tokens):
+        if token.text in _MANIPULATORS and _before(unit, k) == "<<":
+            return None
+    spots = _positions(unit, ("cout",))
+    for k in spots:
+        following = [token.text for token in unit.tokens[k + 1 : k + 3]]
+        if following[:1] == ["."] and (following[1] not in _COUT_METHODS or not _sets_only_fixed(unit, k + 2)):
+            return None
+        if following[:1] == [")"] or _before(unit, k) == "&":
+            return None
+    return [_renamed(unit, k, "mxr::out") for k in spots]
+
+
+def _sets_only_fixed(unit: Unit, method: int) -> bool:
+    if unit.tokens[method].text != "setf":
+        return True
+    allowed = {"(", "ios", "ios_base", "std", "::", "fixed", ",", "floatfield"}
+    for token in unit.tokens[method + 1 :]:
+        if token.text == ")":
+            return True
+        if token.text not in allowed:
+            return False
+    return False
+
+
+def _replaced_calls(unit: Unit, names: tuple[str, ...], replacement: Replacement) -> list[Patch] | None:
+    """The patches for calls of stdio functions, None unless every mention is a call that can be replaced."""
+    calls = unit.calls(*names)
+    if sum(1 for token in unit.tokens if token.text in names) != len(calls):
+        return None
+    patches: list[Patch] = []
+    for name, node, arguments in calls:
+        text = replacement(unit, name, node, arguments)
+        if text is None or (patches and node.start_byte < patches[-1].end):
+            return None
+        patches.append(unit.replace(node, text))
+    return patches
+
+
+def _scan_call(unit: Unit, name: str, node: Node, arguments: list[Node]) -> str | None:
+    if not arguments or any({"cin", "getchar"} & unit.effects.of(a.start_byte, a.end_byte).words for a in arguments):
+        return None
+    items = scan_items(arguments[0], [text_of(argument) for argument in arguments[1:]], unit.language)
+    if items is None:
+        return None
+    return f"mxr_scan({items})" if unit.language == "c" else f"mxr::in.scan({items})"
+
+
+def _line_call(unit: Unit, name: str, node: Node, arguments: list[Node]) -> str | None:
+    if len(arguments) != 3 or text_of(arguments[2]) != "stdin":
+        return None
+    given = f"{text_of(arguments[0])}, {text_of(arguments[1])}"
+    return f"mxr_line({given})" if unit.language == "c" else f"mxr::in.line({given})"
+
+
+def _print_call(unit: Unit, name: str, node: Node, arguments: list[Node]) -> str | None:
+    if not arguments or not _is_discarded(node) or _mentions_replaced(unit, arguments):
+        return None
+    texts = [text_of(argument) for argument in arguments]
+    member = "mxr_" if unit.language == "c" else ""
+    calls: list[str] | None
+    if name == "printf":
+        calls = print_calls(arguments[0], texts[1:], unit.language)
+    elif name == "puts":
+        calls = [f"{member}text({texts[0]})", print_text("\\n", unit.language)]
+    else:
+        calls = [f"{member}put((char)({texts[0]}))"]
+    if calls is None:
+        return None
+    joined = ", ".join(calls) if unit.language == "c" else ".".join(["mxr::out", *calls])
+    alone = node.parent is not None and node.parent.type == "expression_statement"
+    return (joined if alone else f"({joined}, 0)") if calls else "(void)0"
+
+
+def _mentions_replaced(unit: Unit, arguments: list[Node]) -> bool:
+    replaced = {"cin", "cout", "getchar", *_STDIO_IN, *_STDIO_OUT}
+    return any(replaced & unit.effects.of(a.start_byte, a.end_byte).words for a in arguments)
+
+
+def _is_discarded(node: Node) -> bool:
+    """Whether nobody looks at the value of the expression."""
+    around = node.parent
+    while around is not None and around.type in ("comma_expression", "parenthesized_expression"):
+        if around.child_by_field_name("left") == node:
+            return True
+        node, around = around, around.parent
+    while around is not None and around.type in ("conditional_expression", "binary_expression"):
+        condition = around.child_by_field_name("condition") or around.child_by_field_name("left")
+        if condition == node:
+            return False
+        node, around = around, around.parent
+    return around is not None and (around.type == "expression_statement" or _is_update(node, around))
+
+
+def _is_update(node: Node, around: Node) -> bool:
+    return around.type == "for_statement" and around.child_by_field_name("update") == node

@@ -1,0 +1,141 @@
+"""Rules for the layout of two-dimensional arrays: loops that stride are cured by turning the data instead."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import NamedTuple
+
+from tree_sitter import Node
+
+from maxcode.code.cpp.declarations import Variable, first_child
+from maxcode.code.cpp.edit import Change, Edit, Patch
+from maxcode.code.cpp.unit import Unit
+from maxcode.code.source import text_of
+from maxcode.policy.rules.rewriter.rules.containers import rows_of, template
+
+PADS = (8, 16)
+
+
+class Uses(NamedTuple):
+    """The subscripts of each ``a[i][j]``, and how often only a row ``a[i]`` is used."""
+
+    pairs: list[tuple[Node, Node]]
+    rows: int
+
+
+def swap_dimensions(unit: Unit) -> Iterator[Edit]:
+    """Stores a two-dimensional array by columns: ``a[i][j]`` becomes ``a[j][i]`` everywhere; no other use of it."""
+    for variable in unit.variables:
+        sizes = _sizes(unit, variable)
+        found = _uses(unit, variable) if sizes is not None else None
+        if sizes is None or found is None or found.rows or not found.pairs:
+            continue
+        if not all(unit.effects.pure(s) for pair in [*found.pairs, sizes] for s in pair):
+            continue
+        patches: list[Patch] = []
+        for first, second in [*found.pairs, sizes]:
+            patches += [unit.replace(first, text_of(second)), unit.replace(second, text_of(first))]
+        lines = unit.lines_of(variable.declaration, *(first for first, _ in found.pairs))
+        what = f"stores {variable.name} by columns"
+        yield Edit("swap_dimensions", _site(variable), (), what, lines, Change(tuple(patches)))
+
+
+def pad_rows(unit: Unit) -> Iterator[Edit]:
+    """Makes the rows of a two-dimensional array longer, so that columns spread over the cache; used by row only."""
+    for variable in unit.variables:
+        if len(variable.dims) != 2 or "+" in variable.dims[1] or variable.form != "array" or variable.value is not None:
+            continue
+        sizes = _sizes(unit, variable)
+        if sizes is None or _uses(unit, variable) is None:
+            continue
+        for pad in PADS:
+            patch = Patch(sizes[1].end_byte, sizes[1].end_byte, f" + {pad}")
+            what = f"makes the rows of {variable.name} {pad} elements longer"
+            lines = unit.lines_of(variable.declaration)
+            yield Edit("pad_rows", _site(variable), (("by", pad),), what, lines, Change((patch,)))
+
+
+def _site(variable: Variable) -> str:
+    return f"{variable.name} in {variable.home.name}" if variable.home is not None else variable.name
+
+
+def _sizes(unit: Unit, variable: Variable) -> tuple[Node, Node] | None:
+    """The nodes of the two sizes of a plain array, or of a vector of equally long vectors."""
+    if variable.form == "array" and len(variable.dims) == 2 and variable.value is None:
+        inner = variable.declarator.child_by_field_name("declarator")
+        second = variable.declarator.child_by_field_name("size")
+        first = inner.child_by_field_name("size") if inner is not None else None
+        return (first, second) if first is not None and second is not None else None
+    kind = variable.declaration.child_by_field_name("type")
+    outer = template(kind)
+    if outer is None or outer[0] != "vector" or variable.form != "plain" or variable.value is None:
+        return None
+    return rows_of(variable) if unit.resolve(variable.type).startswith("vector<vector<") else None
+
+
+def _uses(unit: Unit, variable: Variable) -> Uses | None:
+    """How an array is used in its scope; None when it is used in another way, in a macro, or shadowed."""
+    name, (start, end) = variable.name, variable.scope
+    if any(token.text == name and token.directive for token in unit.tokens):
+        return None
+    if sum(1 for v in unit.variables if v.name == name and start <= v.node.start_byte < end) != 1:
+        return None
+    spots = [token for token in unit.tokens_in(start, end) if token.text == name]
+    nodes = [n for n in unit.nodes("identifier") if text_of(n) == name and start <= n.start_byte < end]
+    if len(spots) != len(nodes):
+        return None
+    pairs: list[tuple[Node, Node]] = []
+    rows = 0
+    for node in nodes:
+        if variable.node.start_byte <= node.start_byte < variable.node.end_byte:
+            continue
+        first = _subscript(node)
+        second = _subscript(first[0]) if first is not None else None
+        if first is None and not _is_cleared(node, name):
+            return None
+        if first is not None and second is not None:
+            if _is_start(second[0], first[1], second[1]):
+                return None
+            pairs.append((first[1], second[1]))
+        elif first is not None:
+            rows += 1
+            if first[0].parent is not None and first[0].parent.type in ("pointer_expression", "sizeof_expression"):
+                return None
+    return Uses(pairs, rows)
+
+
+def _is_start(element: Node, first: Node, second: Node) -> bool:
+    """Whether an element stands for the whole array, as in ``&a[0][0]``."""
+    around = element.parent
+    literal = first.type == second.type == "number_literal"
+    return around is not None and around.type == "pointer_expression" and literal
+
+
+def _subscript(node: Node) -> tuple[Node, Node] | None:
+    """The subscript expression around what is subscripted, and the subscript."""
+    around = node.parent
+    if around is None or around.type != "subscript_expression" or around.child_by_field_name("argument") != node:
+        return None
+    listed = around.child_by_field_name("indices") or around.child_by_field_name("index")
+    if listed is None or (listed.type == "subscript_argument_list" and listed.named_child_count != 1):
+        return None
+    inner = first_child(listed) if listed.type == "subscript_argument_list" else listed
+    return (around, inner) if inner is not None else None
+
+
+def _is_cleared(node: Node, name: str) -> bool:
+    """Whether the use is ``sizeof a``, or the first argument of ``memset(a, 0, sizeof a)``."""
+    around = node.parent
+    while around is not None and around.type in ("parenthesized_expression", "parenthesized_declarator"):
+        around = around.parent
+    if around is None:
+        return False
+    if around.type == "sizeof_expression":
+        return True
+    call = around.parent
+    if around.type != "argument_list" or call is None or around.named_child_count != 3 or first_child(around) != node:
+        return False
+    size = "".join(text_of(around.named_children[2]).split())
+    function = call.child_by_field_name("function")
+    whole = size in (f"sizeof({name})", f"sizeof{name}")
+    return function is not None and text_of(function).removeprefix("std::") == "memset" and whole

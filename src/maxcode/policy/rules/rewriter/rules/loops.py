@@ -1,0 +1,169 @@
+"""Rules for the order of loops, for C and C++ alike."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from tree_sitter import Node
+
+from maxcode.code.cpp.edit import Change, Edit, Patch
+from maxcode.code.cpp.unit import Unit
+from maxcode.code.source import text_of, walk
+from maxcode.policy.rules.rewriter.rules.aliasing import distinct
+from maxcode.policy.rules.rewriter.rules.nests import (
+    Loop,
+    Nest,
+    Store,
+    access,
+    canonical,
+    mentions,
+    names,
+    nests,
+    pragmas,
+    site,
+    statements,
+    store,
+    stores_of,
+    sum_of,
+)
+
+TILES = (16, 32, 64, 128, 256)
+
+
+def interchange(unit: Unit) -> Iterator[Edit]:
+    """Exchanges two loops of a nest that only writes array elements, each of which keeps the order of its updates."""
+    for nest in nests(unit):
+        for outer, inner in zip(nest.loops, nest.loops[1:], strict=False):
+            if _may_swap(unit, nest, outer, inner):
+                (a, b), (c, d) = outer.header, inner.header
+                change = Change((Patch(a, b, unit.between(c, d)), Patch(c, d, unit.between(a, b))))
+                name = f"{site(unit, outer.node)} with {inner.var}"
+                what = f"makes {outer.var} run inside {inner.var}"
+                yield Edit("interchange", name, (), what, unit.lines_of(outer.node), change)
+
+
+def tile(unit: Unit) -> Iterator[Edit]:
+    """Runs an inner loop of such a nest block by block, the blocks outermost, so that a block stays in the cache."""
+    for nest in nests(unit):
+        outermost = nest.loops[0]
+        for depth, loop in enumerate(nest.loops[1:], start=1):
+            passed = nest.loops[:depth]
+            if not loop.by_one or loop.var.startswith("tile_") or any(p.var == f"tile_{loop.var}" for p in passed):
+                continue
+            if nest.reduces(loop) and any(nest.reduces(p) for p in passed):
+                continue
+            if any(names(unit, loop.header) & {p.var} for p in passed):
+                continue
+            for size in TILES:
+                yield _tiled(unit, outermost, loop, size)
+
+
+def expand(unit: Unit) -> Iterator[Edit]:
+    """Turns ``for j { s = 0; for k s += E; A[j] = s; }`` into passes over all j, with k outermost between them."""
+    for node in unit.nodes("for_statement"):
+        outer = canonical(unit, node)
+        parts = statements(outer.body) if outer is not None else []
+        if outer is None or pragmas(node) or not outer.by_one or outer.low != "0" or len(parts) not in (2, 3):
+            continue
+        inner = canonical(unit, parts[1])
+        if inner is None or names(unit, inner.header) & {outer.var}:
+            continue
+        text = _in_place(unit, outer, inner, parts) if len(parts) == 2 else _through_row(unit, outer, inner, parts)
+        if text is not None:
+            includes = ("vector",) if unit.language == "cpp" else ("stdlib.h",)
+            change = Change((unit.replace(node, text),), includes=includes)
+            what = f"adds up for all {outer.var} at once, with {inner.var} outside"
+            yield Edit("expand", f"{site(unit, node)} over {inner.var}", (), what, unit.lines_of(node), change)
+
+
+# ------------------------------------------------------------------------------------------------------ reordering
+
+
+def _may_swap(unit: Unit, nest: Nest, outer: Loop, inner: Loop) -> bool:
+    both = nest.reduces(outer) and nest.reduces(inner)
+    return not both and outer.var not in names(unit, inner.header) and inner.var not in names(unit, outer.header)
+
+
+def _tiled(unit: Unit, outermost: Loop, loop: Loop, size: int) -> Edit:
+    var, kind, block = loop.var, loop.type, f"tile_{loop.var}"
+    bound = text_of(loop.bound)
+    around = f"for ({kind} {block} = {loop.low}; {block} < {bound}; {block} += {size})\n"
+    around += unit.indent(outermost.node.start_byte)
+    end = f"{var}_end = ({bound}) < {block} + {size} ? ({bound}) : {block} + {size}"
+    head = f"for ({kind} {var} = {block}, {end}; {var} < {var}_end; ++{var})"
+    start = outermost.node.start_byte
+    change = Change((Patch(start, start, around), Patch(*loop.header, head)))
+    label = f"{site(unit, loop.node)} around {outermost.var}"
+    what = f"runs {var} in blocks of {size}"
+    return Edit("tile", label, (("size", size),), what, unit.lines_of(outermost.node), change)
+
+
+def _in_place(unit: Unit, outer: Loop, inner: Loop, parts: list[Node]) -> str | None:
+    """``for j { A[j] = E0; for k A[j] += E; }``: all of A is set first, then added to."""
+    first, adds = store(parts[0]), stores_of(unit, inner.body)
+    if first is None or adds is None or len(adds) != 1 or first.operator != "=" or first.place != adds[0].place:
+        return None
+    fresh = unit.effects.pure(first.value) and not mentions(first.value, first.array)
+    if not fresh or statements(inner.body) != [adds[0].node] or not _walks(adds[0], outer, inner):
+        return None
+    head, inside = unit.between(*outer.header), unit.between(*inner.header)
+    indent = unit.indent(outer.node.start_byte)
+    return f"{{ {head} {text_of(parts[0])}\n{indent}{inside}\n{indent}  {head} {text_of(adds[0].node)} }}"
+
+
+def _walks(one: Store, outer: Loop, inner: Loop) -> bool:
+    """Whether the outer loop moves over the elements by their last subscript, and the inner one not at all."""
+    last = "".join(text_of(one.subscripts[-1]).split()) == outer.var
+    return last and not any(mentions(s, inner.var) for s in one.subscripts) and one.operator != "="
+
+
+def _through_row(unit: Unit, outer: Loop, inner: Loop, parts: list[Node]) -> str | None:
+    """``for j { T s = E0; for k s += E; A[j] = s; }``: a row of sums takes the place of s."""
+    made = parts[0].child_by_field_name("declarator") if parts[0].type == "declaration" else None
+    kind, last = parts[0].child_by_field_name("type"), store(parts[2])
+    body = statements(inner.body)
+    if made is None or kind is None or last is None or len(body) != 1 or made.type != "init_declarator":
+        return None
+    name, value = made.child_by_field_name("declarator"), made.child_by_field_name("value")
+    summed = sum_of(body[0])
+    typed = text_of(kind) not in ("auto", "bool") and len(parts[0].children_by_field_name("declarator")) == 1
+    if name is None or value is None or summed is None or text_of(name) != summed[0] or not typed:
+        return None
+    pieces = [value, summed[2], last.value, *last.subscripts]
+    if not all(unit.effects.pure(piece) for piece in pieces) or mentions(summed[2], summed[0]):
+        return None
+    if not _row_is_safe(unit, outer, inner, last, [value, summed[2]]):
+        return None
+    return _row_text(unit, outer, inner, (text_of(kind), summed[0], text_of(value), text_of(parts[2])), body[0])
+
+
+def _row_is_safe(unit: Unit, outer: Loop, inner: Loop, last: Store, early: list[Node]) -> bool:
+    """Whether the stores at the end may all come after all the sums."""
+    if mentions(last.value, last.array) or names(unit, inner.header) & {last.array, outer.var}:
+        return False
+    for piece in early:
+        for node in walk(piece):
+            where = access(node)
+            if where is not None and not distinct(unit, last.array, where[0], outer.node.start_byte):
+                return False
+            if node.type in ("pointer_expression", "field_expression", "ERROR") or mentions(piece, last.array):
+                return False
+    return True
+
+
+def _row_text(unit: Unit, outer: Loop, inner: Loop, pieces: tuple[str, str, str, str], body: Node) -> str:
+    kind, name, initial, final = pieces
+    head, inside, count = unit.between(*outer.header), unit.between(*inner.header), text_of(outer.bound)
+    indent = unit.indent(outer.node.start_byte) + "    "
+    row, size = f"{name}_row", f"({count}) > 0 ? ({count}) : 1"
+    here = f"{row}[{outer.var}]"
+    made, added, gone = f"std::vector<{kind}> {row}({size});", f"{kind} &{name} = {here}; {text_of(body)}", ""
+    if unit.language == "c":
+        made = f"{kind} *{row} = ({kind} *)malloc(sizeof({kind}) * (size_t)({size}));"
+        added = f"{kind} {name} = {here}; {text_of(body)} {here} = {name};"
+        gone = f"{indent}free({row});\n"
+    return (
+        f"{{\n{indent}{made}\n{indent}{head} {here} = {initial};\n{indent}{inside}\n"
+        f"{indent}    {head} {{ {added} }}\n"
+        f"{indent}{head} {{ const {kind} {name} = {here}; {final} }}\n{gone}{indent[:-4]}}}"
+    )

@@ -1,0 +1,319 @@
+"""Loops in the form that can be reordered, and when reordering leaves every result as it was.
+
+The order of additions into one array element is part of a result (floating point), so loops may change places only
+if, for every element written, the iterations that write it keep their order.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import NamedTuple, final
+
+from tree_sitter import Node
+
+from maxcode.code.cpp.declarations import Span, first_child
+from maxcode.code.cpp.unit import Unit
+from maxcode.code.cpp.words import PURE
+from maxcode.code.source import text_of, walk
+from maxcode.policy.rules.rewriter.rules.aliasing import distinct
+
+
+@final
+@dataclass(frozen=True, slots=True)
+class Loop:
+    """``for (type var = low; var compare bound; step) body`` whose variable lives in the loop and moves only there."""
+
+    node: Node
+    type: str
+    var: str
+    low: str
+    compare: str
+    bound: Node
+    step: str
+    body: Node
+
+    @property
+    def header(self) -> Span:
+        """From ``for`` to the bracket that closes its head."""
+        bracket = next(child for child in reversed(self.node.children) if child.type == ")")
+        return self.node.start_byte, bracket.end_byte
+
+    @property
+    def by_one(self) -> bool:
+        """Whether it counts upwards by one, with ``<``."""
+        return self.compare == "<" and self.step.replace(" ", "") in (
+            f"++{self.var}",
+            f"{self.var}++",
+            f"{self.var}+=1",
+        )
+
+
+def canonical(unit: Unit, node: Node) -> Loop | None:
+    """The loop of a ``for`` statement, None when it has another form."""
+    head = [node.child_by_field_name(name) for name in ("initializer", "condition", "update", "body")]
+    declared, condition, update, body = head
+    if node.type != "for_statement" or declared is None or condition is None or update is None or body is None:
+        return None
+    kind, made = declared.child_by_field_name("type"), declared.child_by_field_name("declarator")
+    several = len(declared.children_by_field_name("declarator")) != 1
+    if (
+        kind is None
+        or made is None
+        or made.type != "init_declarator"
+        or several
+        or condition.type != "binary_expression"
+    ):
+        return None
+    name, low = made.child_by_field_name("declarator"), made.child_by_field_name("value")
+    left, bound = condition.child_by_field_name("left"), condition.child_by_field_name("right")
+    compare = condition.child_by_field_name("operator")
+    if name is None or low is None or left is None or bound is None or compare is None or name.type != "identifier":
+        return None
+    var = text_of(name)
+    moves = re.fullmatch(rf"(\+\+|--)?\s*{var}\s*(\+\+|--|[-+]=\s*\w+)?", text_of(update))
+    kept = var not in unit.effects.of(body.start_byte, body.end_byte).writes
+    if text_of(left) != var or text_of(compare) not in ("<", "<=", ">", ">=", "!=") or moves is None or not kept:
+        return None
+    return Loop(node, text_of(kind), var, text_of(low), text_of(compare), bound, text_of(update), body)
+
+
+def statements(node: Node) -> list[Node]:
+    """The statements of a block, or the one statement that stands instead of a block."""
+    if node.type != "compound_statement":
+        return [node]
+    return [child for child in node.named_children if child.type != "comment"]
+
+
+def site(unit: Unit, node: Node) -> str:
+    """The name of a loop: its variable, its number among the loops of that variable, its function."""
+    home = unit.home(node.start_byte)
+    start = home.node.start_byte if home is not None else 0
+    name = loop_word(node)
+    before = unit.nodes("for_statement", "while_statement", "for_range_loop", "do_statement")
+    number = sum(1 for n in before if start <= n.start_byte <= node.start_byte and loop_word(n) == name)
+    return unit.place(f"{name}#{number}", node)
+
+
+def loop_word(node: Node) -> str:
+    """What a loop is called: its variable, or the keyword where it declares none."""
+    declared = node.child_by_field_name("initializer")
+    if node.type == "for_range_loop":
+        declared = node.child_by_field_name("declarator")
+    for child in walk(declared) if declared is not None else []:
+        if child.type == "identifier":
+            return text_of(child)
+    return node.type.split("_")[0]
+
+
+def pragmas(node: Node) -> list[Node]:
+    """The pragmas right in front of a loop, first one first: nothing may come between them and the loop."""
+    found: list[Node] = []
+    before = node.prev_sibling
+    while before is not None and before.type == "preproc_call":
+        found.insert(0, before)
+        before = before.prev_sibling
+    return found
+
+
+class Store(NamedTuple):
+    """``array[subscripts] operator value``, one statement."""
+
+    node: Node
+    array: str
+    subscripts: tuple[Node, ...]
+    operator: str
+    value: Node
+
+    @property
+    def place(self) -> str:
+        """The element written, without blanks."""
+        return element(self.array, self.subscripts)
+
+
+def element(array: str, subscripts: tuple[Node, ...]) -> str:
+    """How an element is written, without blanks."""
+    return array + "".join(f"[{''.join(text_of(s).split())}]" for s in subscripts)
+
+
+def access(node: Node) -> tuple[str, tuple[Node, ...]] | None:
+    """The array and the subscripts of ``a[i][j]``; None for anything else."""
+    found: list[Node] = []
+    while node.type == "subscript_expression":
+        listed = node.child_by_field_name("indices") or node.child_by_field_name("index")
+        inner = node.child_by_field_name("argument")
+        if listed is None or inner is None:
+            return None
+        if listed.type == "subscript_argument_list":
+            if listed.named_child_count != 1:
+                return None
+            listed = first_child(listed) or listed
+        found.insert(0, listed)
+        node = inner
+    return (text_of(node), tuple(found)) if node.type == "identifier" and found else None
+
+
+def store(node: Node) -> Store | None:
+    """The store a statement is, None when it is something else."""
+    inner = first_child(node) if node.type == "expression_statement" else None
+    if inner is None or inner.type != "assignment_expression":
+        return None
+    left, right = inner.child_by_field_name("left"), inner.child_by_field_name("right")
+    operator = inner.child_by_field_name("operator")
+    if left is None or right is None or operator is None or (where := access(left)) is None:
+        return None
+    return Store(node, where[0], where[1], text_of(operator), right)
+
+
+def sum_of(node: Node) -> tuple[str, str, Node] | None:
+    """The variable, the operator and the addend of ``s += E;``."""
+    inner = first_child(node) if node.type == "expression_statement" else None
+    if inner is None or inner.type != "assignment_expression":
+        return None
+    left, right = inner.child_by_field_name("left"), inner.child_by_field_name("right")
+    operator = inner.child_by_field_name("operator")
+    if left is None or right is None or operator is None or left.type != "identifier" or text_of(operator) == "=":
+        return None
+    return text_of(left), text_of(operator), right
+
+
+@final
+@dataclass(frozen=True, slots=True)
+class Nest:
+    """Loops inside each other with nothing between them, outermost first, around stores to arrays."""
+
+    loops: tuple[Loop, ...]
+    stores: tuple[Store, ...]
+
+    def reduces(self, loop: Loop) -> bool:
+        """Whether the loop passes several times over each element: its variable is in no subscript."""
+        return not any(mentions(s, loop.var) for one in self.stores for s in one.subscripts)
+
+
+def nests(unit: Unit) -> Iterator[Nest]:
+    """The nests of at least two loops whose loops may be thought of apart, starting at every outermost loop."""
+    inside: set[int] = set()
+    for node in unit.nodes("for_statement"):
+        if node.start_byte in inside or pragmas(node):
+            continue
+        loops = _chain(unit, node)
+        inside |= {loop.node.start_byte for loop in loops[1:]}
+        while len(loops) >= 2:
+            nest = _nest(unit, loops)
+            if nest is not None:
+                yield nest
+                break
+            loops = loops[1:]
+
+
+def _chain(unit: Unit, node: Node) -> list[Loop]:
+    loops: list[Loop] = []
+    while (loop := canonical(unit, node)) is not None:
+        loops.append(loop)
+        inner = statements(loop.body)
+        if len(inner) != 1:
+            break
+        node = inner[0]
+    return loops
+
+
+def _nest(unit: Unit, loops: list[Loop]) -> Nest | None:
+    stores = stores_of(unit, loops[-1].body)
+    if stores is None:
+        return None
+    nest = Nest(tuple(loops), stores)
+    targets = {one.array for one in stores}
+    for loop in loops:
+        start, end = loop.header
+        head = unit.effects.of(start, end)
+        if head.calls or head.opaque or head.outside - PURE or head.words & targets or not covered(nest, loop):
+            return None
+    return nest
+
+
+def stores_of(unit: Unit, body: Node) -> tuple[Store, ...] | None:
+    """The stores a body consists of; None unless all it does is to write elements that nothing else here touches."""
+    found: list[Store] = []
+    for statement in statements(body):
+        if not found and _is_private(unit, statement):
+            continue
+        if statement.type == "if_statement" and statement.child_by_field_name("alternative") is None:
+            inner = statement.child_by_field_name("consequence")
+            condition = statement.child_by_field_name("condition")
+            only = statements(inner) if inner is not None else []
+            if condition is None or len(only) != 1 or not unit.effects.pure(condition):
+                return None
+            statement = only[0]
+        one = store(statement)
+        if one is None or not unit.effects.pure(one.value) or not all(unit.effects.pure(s) for s in one.subscripts):
+            return None
+        found.append(one)
+    return tuple(found) if found and _alone(unit, body, found) else None
+
+
+def _is_private(unit: Unit, statement: Node) -> bool:
+    """Whether a statement only declares numbers for one iteration."""
+    made = statement.children_by_field_name("declarator") if statement.type == "declaration" else []
+    for one in made:
+        name, value = one.child_by_field_name("declarator"), one.child_by_field_name("value")
+        if name is None or value is None or name.type != "identifier" or not unit.effects.pure(value):
+            return False
+    static = any(child.type == "storage_class_specifier" for child in statement.children)
+    return bool(made) and not static
+
+
+def _alone(unit: Unit, body: Node, stores: list[Store]) -> bool:
+    """Whether each array written is touched nowhere but at the element written, under no other name."""
+    places = {one.array: one.place for one in stores}
+    if any(places[one.array] != one.place for one in stores):
+        return False
+    read: set[str] = set()
+    for node in walk(body):
+        if node.type == "identifier" and text_of(node) in places and not _is_place(node, places[text_of(node)]):
+            return False
+        if node.type == "subscript_expression" and (where := access(node)) is not None:
+            read.add(where[0])
+        if node.type in ("pointer_expression", "lambda_expression", "field_expression", "ERROR"):
+            return False
+    return all(distinct(unit, target, other, body.start_byte) for target in places for other in read - {target})
+
+
+def _is_place(node: Node, place: str) -> bool:
+    around = node.parent
+    while around is not None and around.type in ("subscript_expression", "subscript_argument_list"):
+        if "".join(text_of(around).split()) == place:
+            return True
+        around = around.parent
+    return False
+
+
+def mentions(node: Node, name: str) -> bool:
+    """Whether a name stands somewhere in a node."""
+    return any(child.type == "identifier" and text_of(child) == name for child in walk(node))
+
+
+def names(unit: Unit, span: Span) -> frozenset[str]:
+    """The words in some bytes, macros expanded."""
+    return unit.effects.of(*span).words
+
+
+def covered(nest: Nest, loop: Loop) -> bool:
+    """Whether different values of the loop's variable mean different elements, or none of the subscripts has it."""
+    for one in nest.stores:
+        having = [s for s in one.subscripts if mentions(s, loop.var)]
+        if having and not any(_injective(nest, s, loop.var) for s in having):
+            return False
+    return True
+
+
+def _injective(nest: Nest, subscript: Node, var: str) -> bool:
+    text = "".join(text_of(subscript).split())
+    if re.fullmatch(rf"{var}([-+]\d+)?", text):
+        return True
+    rows = re.fullmatch(r"(\w+)\*(\w+)\+(\w+)", text)  # i * n + j with 0 <= j < n
+    if rows is None:
+        return False
+    outer, size, inner = rows.groups()
+    bounded = {loop.var: (loop.low, loop.compare, text_of(loop.bound)) for loop in nest.loops}
+    return var in (outer, inner) and size not in bounded and bounded.get(inner) == ("0", "<", size)

@@ -1,0 +1,244 @@
+"""Rules for how values reach functions and loop bodies."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+
+from tree_sitter import Node
+
+from maxcode.code.cpp.declarations import Function, Parameter, parameter
+from maxcode.code.cpp.edit import Change, Edit, Patch, Snippet
+from maxcode.code.cpp.effects import parameter_at
+from maxcode.code.cpp.unit import Unit
+from maxcode.code.source import text_of, walk
+from maxcode.policy.rules.rewriter.rules.aliasing import distinct
+
+_HEAVY = re.compile(
+    r"(vector|string|map|set|multiset|multimap|deque|list|unordered_\w+|pair|tuple|array|bitset)\b(?!.*[*&]$)"
+)
+
+
+def const_ref(unit: Unit) -> Iterator[Edit]:
+    """Takes a container, string or struct by const reference; it is not changed inside, nor through another name."""
+    for function in unit.functions:
+        if function.method or function.name == "main" or len(unit.by_name[function.name]) != 1:
+            continue
+        found: dict[str, list[Patch]] = {}
+        for number, given in enumerate(function.parameters):
+            if not given.name or given.kind != "value" or given.const or not _is_heavy(unit, given.type):
+                continue
+            if given.name in unit.effects.of(function.body.start_byte, function.body.end_byte).writes:
+                continue
+            places = _declared_places(unit, function, number)
+            if places is not None and _is_steady(unit, function, number):
+                found[given.name] = [patch for place in places for patch in _by_reference(place)]
+        for names in [[name] for name in found] + ([list(found)] if len(found) > 1 else []):
+            patches = tuple(patch for name in names for patch in found[name])
+            lines = unit.lines_of(function.declarator, *(call for _, call, _ in unit.calls(function.name)))
+            what, site = f"passes {' and '.join(names)} without copying", f"{' '.join(names)} of {function.name}"
+            yield Edit("const_ref", site, (), what, lines, Change(patches))
+
+
+def range_ref(unit: Unit) -> Iterator[Edit]:
+    """Walks a container without copying its elements; neither the element nor the container changes in the body."""
+    for node in unit.nodes("for_range_loop"):
+        kind, name, whole, body = (node.child_by_field_name(f) for f in ("type", "declarator", "right", "body"))
+        if kind is None or name is None or whole is None or body is None or "const" in text_of(node).split("(")[1][:6]:
+            continue
+        auto = kind.type == "placeholder_type_specifier" and text_of(kind) == "auto"
+        if name.type not in ("identifier", "structured_binding_declarator") or not (
+            auto or _is_heavy(unit, text_of(kind))
+        ):
+            continue
+        used = [text_of(child) for child in walk(name) if child.type == "identifier"]
+        used += [text_of(child) for child in walk(whole) if child.type == "identifier"]
+        if any(unit.effects.may_change(word, body.start_byte, body.end_byte) for word in used):
+            continue
+        patches = (Patch(kind.start_byte, kind.start_byte, "const "), Patch(kind.end_byte, kind.end_byte, "&"))
+        over = re.sub(r"[^\w.]", "", text_of(whole))
+        site = unit.place(f"{used[0]} over {over}", node)
+        yield Edit("range_ref", site, (), "walks without copying elements", unit.lines_of(node), Change(patches))
+
+
+def restrict(unit: Unit) -> Iterator[Edit]:
+    """Promises that the pointers a function is given never overlap; every call must pass different arrays."""
+    for function in unit.functions:
+        pointers = [p for p in function.parameters if p.kind == "pointer" and p.name and _is_single(p)]
+        if function.method or len(pointers) < 2 or "restrict" in text_of(function.declarator):
+            continue
+        start, end = function.body.start_byte, function.body.end_byte
+        arrays = {v.name for v in unit.variables if v.home is None and v.form != "plain"} & unit.effects.of(
+            start, end
+        ).words
+        names = [p.name for p in pointers]
+        pairs = [(a, b) for k, a in enumerate(names) for b in [*names[k + 1 :], *sorted(arrays)]]
+        if _moves(unit, function, names) or not all(distinct(unit, a, b, start + 1) for a, b in pairs):
+            continue
+        spots = [spot for p in pointers if (spot := _name_of(p)) is not None]
+        patches = tuple(Patch(spot.start_byte, spot.start_byte, "__restrict__ ") for spot in spots)
+        what = "promises that its arrays do not overlap"
+        yield Edit("restrict", function.name, (), what, unit.lines_of(function.declarator), Change(patches))
+
+
+def direct_lambda(unit: Unit) -> Iterator[Edit]:
+    """Turns a std::function that holds one recursive lambda into the lambda itself, which can be inlined."""
+    for node in unit.nodes("declaration"):
+        kind, made = node.child_by_field_name("type"), node.child_by_field_name("declarator")
+        result = (
+            re.fullmatch(r"(?:std::)?function\s*<\s*(.+?)\s*\(.*\)\s*>", text_of(kind), re.DOTALL) if kind else None
+        )
+        if kind is None or made is None or result is None or made.type != "init_declarator":
+            continue
+        name, value = made.child_by_field_name("declarator"), made.child_by_field_name("value")
+        if name is None or value is None or value.type != "lambda_expression":
+            continue
+        patches = _direct(value, text_of(name), result[1])
+        if patches is not None:
+            change = Change((unit.replace(kind, "auto"), *patches), (Snippet("lambda"),))
+            site = unit.place(text_of(name), node)
+            yield Edit("direct_lambda", site, (), "calls the lambda directly", unit.lines_of(node), change)
+
+
+# ---------------------------------------------------------------------------------------------------------- helpers
+
+
+def _is_heavy(unit: Unit, type_text: str) -> bool:
+    classes = {
+        text_of(n)
+        for node in unit.nodes("struct_specifier", "class_specifier")
+        if (n := node.child_by_field_name("name"))
+    }
+    resolved = unit.resolve(type_text)
+    return _HEAVY.match(resolved) is not None or resolved.removeprefix("struct ") in classes
+
+
+def _declared_places(unit: Unit, function: Function, number: int) -> list[Node] | None:
+    """The parameter in the definition and in every prototype; None when a prototype does not fit."""
+    places: list[Node] = []
+    for node in unit.nodes("function_declarator"):
+        name, listed = node.child_by_field_name("declarator"), node.child_by_field_name("parameters")
+        if name is None or listed is None or text_of(name) != function.name:
+            continue
+        found = [child for child in listed.named_children if child.type.endswith("declaration")]
+        if len(found) != len(function.parameters) or found[number].type != "parameter_declaration":
+            return None
+        if (
+            parameter(found[number]).kind != "value"
+            or parameter(found[number]).type != function.parameters[number].type
+        ):
+            return None
+        places.append(found[number])
+    return places
+
+
+def _by_reference(place: Node) -> list[Patch]:
+    kind = place.child_by_field_name("type")
+    assert kind is not None, "checked where the places are collected"
+    return [Patch(kind.start_byte, kind.start_byte, "const "), Patch(kind.end_byte, kind.end_byte, "&")]
+
+
+def _is_steady(unit: Unit, function: Function, number: int) -> bool:
+    """Whether nothing the function does can change the argument it is given."""
+    outer = _outer_writes(unit, function.name)
+    if outer is None:
+        return False
+    calls = unit.calls(function.name)
+    if not outer:
+        return True
+    mentions = sum(1 for token in unit.tokens if token.text == function.name)
+    declared = sum(
+        1
+        for n in unit.nodes("function_declarator")
+        if (d := n.child_by_field_name("declarator")) and text_of(d) == function.name
+    )
+    if mentions != len(calls) + declared:
+        return False
+    return all(_is_apart(unit, node, arguments, number, outer) for _, node, arguments in calls)
+
+
+def _outer_writes(unit: Unit, name: str) -> frozenset[str] | None:
+    """What a function and all it calls may change outside themselves; None when that cannot be told."""
+    whole = unit.effects.closure(name)
+    if whole.opaque:
+        return None
+    found: set[str] = set()
+    for reached in whole.calls:
+        for function in unit.by_name.get(reached, []):
+            inside = unit.effects.of(function.body.start_byte, function.body.end_byte).writes
+            own = {v.name for v in unit.variables if v.home == function and v.form in ("plain", "array")}
+            found |= inside - own - {p.name for p in function.parameters if p.kind == "value"}
+    return frozenset(found)
+
+
+def _is_apart(unit: Unit, call: Node, arguments: list[Node], number: int, outer: frozenset[str]) -> bool:
+    """Whether one call's argument is out of reach of the writes."""
+    if number >= len(arguments):
+        return False
+    others = {text_of(n) for k, a in enumerate(arguments) if k != number for n in walk(a) if n.type == "identifier"}
+    for node in walk(arguments[number]):
+        if node.type != "identifier":
+            continue
+        name = text_of(node)
+        variable, given = unit.variable(name, call.start_byte), parameter_at(unit, name, call.start_byte)
+        local = variable is not None and variable.home is not None and variable.form != "reference"
+        local = local or (given is not None and (given.kind == "value" or given.const))
+        is_global = variable is not None and variable.home is None and given is None
+        if name in others or not (local or (is_global and not outer & _reachable_names(unit, name, outer))):
+            return False
+    return True
+
+
+def _reachable_names(unit: Unit, name: str, outer: frozenset[str]) -> frozenset[str]:
+    """The names through which a global may be changed: its own, and all that may refer to it."""
+    known = {v.name for v in unit.variables if v.home is None and v.form in ("plain", "array")}
+    return frozenset({name} | {other for other in outer if other not in known})
+
+
+def _is_single(given: Parameter) -> bool:
+    declarator = given.node.child_by_field_name("declarator")
+    inner = declarator.child_by_field_name("declarator") if declarator is not None else None
+    return (
+        declarator is not None
+        and declarator.type == "pointer_declarator"
+        and inner is not None
+        and inner.type == "identifier"
+    )
+
+
+def _name_of(given: Parameter) -> Node | None:
+    declarator = given.node.child_by_field_name("declarator")
+    return declarator.child_by_field_name("declarator") if declarator is not None else None
+
+
+def _moves(unit: Unit, function: Function, names: list[str]) -> bool:
+    """Whether one of the pointers itself is changed, or kept somewhere."""
+    texts = [token.text for token in unit.tokens_in(function.body.start_byte, function.body.end_byte)]
+    for before, text, after in zip(texts, texts[1:], texts[2:], strict=False):
+        kept = before in ("=", "++", "--", "&", "(", ",", "return") and after != "["
+        if text in names and (kept or after in ("=", "++", "--", "+=", "-=")):
+            return True
+    return False
+
+
+def _direct(value: Node, name: str, result: str) -> list[Patch] | None:
+    """The patches that make a lambda take itself as its first argument."""
+    captures = value.child_by_field_name("captures")
+    declarator, body = value.child_by_field_name("declarator"), value.child_by_field_name("body")
+    if captures is None or body is None or text_of(captures).replace(" ", "") != "[&]":
+        return None
+    patches = [Patch(value.start_byte, value.start_byte, "mxr::recursive{"), Patch(value.end_byte, value.end_byte, "}")]
+    if declarator is None:
+        patches.append(Patch(captures.end_byte, captures.end_byte, f"(auto&& {name}) -> {result} "))
+        return patches
+    listed = declarator.child_by_field_name("parameters")
+    if listed is None or "mutable" in text_of(declarator):
+        return None
+    comma = ", " if listed.named_child_count else ""
+    patches.append(Patch(listed.start_byte + 1, listed.start_byte + 1, f"auto&& {name}{comma}"))
+    trailing = next((child for child in declarator.children if child.type == "trailing_return_type"), None)
+    if trailing is None:
+        patches.append(Patch(listed.end_byte, listed.end_byte, f" -> {result}"))
+    elif "".join(text_of(trailing).split()) != "->" + "".join(result.split()):
+        return None
+    return patches

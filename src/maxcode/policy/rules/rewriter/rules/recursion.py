@@ -1,0 +1,84 @@
+"""The rule for recursion that computes the same again and again."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+
+from maxcode.code.cpp.declarations import Function
+from maxcode.code.cpp.edit import Change, Edit, Patch, Snippet
+from maxcode.code.cpp.unit import Unit
+from maxcode.code.cpp.words import PURE, words
+from maxcode.code.source import text_of
+
+PLACES = (10, 16, 20)
+
+_INTEGER = re.compile(r"(unsigned |signed )?(int|long|long long|short|char)|unsigned|bool|size_t|u?int\d+_t")
+_EFFECTS = words("cin cout cerr mxr static throw goto asm scanf")
+
+
+def memoise(unit: Unit) -> Iterator[Edit]:
+    """Remembers the results of a function of integers that calls itself at least twice and changes only locals."""
+    for function in unit.functions:
+        if function.name == "main" or not _is_pure_recursion(unit, function):
+            continue
+        for bits in PLACES:
+            change = Change(_patches(unit, function, bits), (Snippet("memo"),))
+            what = f"remembers the results of {function.name} within one outermost call"
+            lines = unit.lines_of(function.node)
+            yield Edit("memoise", function.name, (("bits", bits),), what, lines, change)
+
+
+def _is_pure_recursion(unit: Unit, function: Function) -> bool:
+    names = {p.name for p in function.parameters}
+    types = [unit.resolve(p.type) for p in function.parameters]
+    plain = all(p.kind == "value" and p.name and not p.const for p in function.parameters)
+    integers = bool(types) and len(types) <= 5 and all(_INTEGER.fullmatch(kind) for kind in types)
+    result = unit.resolve(function.returns)
+    if function.method or len(unit.by_name[function.name]) != 1 or not plain or not integers:
+        return False
+    if not (_INTEGER.fullmatch(result) or result in ("double", "float")):
+        return False
+    parent = function.node.parent
+    if parent is None or parent.type == "template_declaration" or function.declarator.parent != function.node:
+        return False
+    body = unit.effects.of(function.body.start_byte, function.body.end_byte)
+    local = {v.name for v in unit.variables if v.home == function and v.form in ("plain", "array")} | names
+    selfish = len(unit.calls_in(function.body, function.name)) >= 2 and body.calls == {function.name}
+    return (
+        selfish
+        and body.writes <= local
+        and not body.opaque
+        and not body.outside - PURE
+        and not body.words & _EFFECTS
+        and not _declares_static(unit, function)
+    )
+
+
+def _declares_static(unit: Unit, function: Function) -> bool:
+    inside = unit.tokens_in(function.body.start_byte, function.body.end_byte)
+    return any(token.text in ("static", "throw", "goto", "asm") for token in inside)
+
+
+def _patches(unit: Unit, function: Function, bits: int) -> tuple[Patch, ...]:
+    """A wrapper that looks results up, in front of the function, which is renamed; its calls reach the wrapper."""
+    start, name = function.node.start_byte, function.name
+    head = unit.between(start, function.declarator.start_byte)
+    listed = ", ".join(text_of(p.node) for p in function.parameters)
+    types = "".join(f", {p.type}" for p in function.parameters)
+    given = ", ".join(p.name for p in function.parameters)
+    wrapper = (
+        f"static mxr::memo<{bits}, {function.returns}{types}> {name}_known;\n"
+        f"{head}{name}_plain({listed});\n"
+        f"{head}{name}({listed}) {{\n"
+        f"    if ({name}_known.depth == 0) {name}_known.forget();\n"
+        f"    if (const {function.returns}* result = {name}_known.find({given})) return *result;\n"
+        f"    ++{name}_known.depth;\n"
+        f"    {function.returns} result = {name}_plain({given});\n"
+        f"    --{name}_known.depth;\n"
+        f"    return {name}_known.keep(result, {given});\n"
+        "}\n"
+    )
+    called = function.declarator.child_by_field_name("declarator")
+    assert called is not None, "a function was read from a declarator with a name"
+    return Patch(start, start, wrapper), unit.replace(called, f"{name}_plain")

@@ -1,0 +1,82 @@
+"""Rules for strings."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from tree_sitter import Node
+
+from maxcode.code.cpp.edit import Change, Edit, Patch
+from maxcode.code.cpp.unit import Unit
+from maxcode.code.source import text_of
+from maxcode.policy.rules.rewriter.rules.nests import mentions
+
+
+def self_append(unit: Unit) -> Iterator[Edit]:
+    """Appends in place: ``s = s + x`` becomes ``s += x`` for a string, where x does not use s."""
+    found: dict[str, list[tuple[Node, Patch]]] = {}
+    for node in unit.nodes("assignment_expression"):
+        left, right = node.child_by_field_name("left"), node.child_by_field_name("right")
+        alone = node.parent is not None and node.parent.type == "expression_statement"
+        if left is None or right is None or left.type != "identifier" or not alone or _operator(node) != "=":
+            continue
+        name = text_of(left)
+        parts = _sum(right)
+        if unit.type_of(name, node.start_byte) != "string" or len(parts) < 2 or text_of(parts[0]) != name:
+            continue
+        added = parts[1:]
+        if any(mentions(part, name) or not unit.effects.pure(part) for part in added):
+            continue
+        text = ", ".join(f"{name} += {text_of(part)}" for part in added)
+        found.setdefault(unit.place(name, node), []).append((node, unit.replace(node, text)))
+    for site, spots in found.items():
+        change = Change(tuple(patch for _, patch in spots))
+        lines = unit.lines_of(*(node for node, _ in spots))
+        yield Edit("self_append", site, (), "appends in place instead of copying the string", lines, change)
+
+
+def substr_compare(unit: Unit) -> Iterator[Edit]:
+    """Compares a part of a string without copying it out: ``s.substr(a, n) == t``; per function."""
+    found: dict[str, list[tuple[Node, Patch]]] = {}
+    for node in unit.nodes("binary_expression"):
+        left, right = node.child_by_field_name("left"), node.child_by_field_name("right")
+        if left is None or right is None or _operator(node) not in ("==", "!="):
+            continue
+        cut = _substr(left) or _substr(right)
+        other = right if _substr(left) else left
+        if cut is None or _substr(other) is not None or other.type in ("char_literal", "number_literal"):
+            continue
+        text, place, size = cut
+        new = f"{text}.compare({place}, {size}, {text_of(other)}) {_operator(node)} 0"
+        found.setdefault(unit.place("substr", node), []).append((node, unit.replace(node, new)))
+    for site, spots in found.items():
+        change = Change(tuple(patch for _, patch in spots), includes=("string",))
+        lines = unit.lines_of(*(node for node, _ in spots))
+        yield Edit("substr_compare", site, (), "compares in place instead of copying a part out", lines, change)
+
+
+def _operator(node: Node) -> str:
+    operator = node.child_by_field_name("operator")
+    return text_of(operator) if operator is not None else ""
+
+
+def _sum(node: Node) -> list[Node]:
+    """The parts of ``a + b + c``."""
+    if node.type != "binary_expression" or _operator(node) != "+":
+        return [node]
+    left, right = node.child_by_field_name("left"), node.child_by_field_name("right")
+    return [*_sum(left), right] if left is not None and right is not None else [node]
+
+
+def _substr(node: Node) -> tuple[str, str, str] | None:
+    """The string, the place and the size of ``s.substr(place, size)``."""
+    function, arguments = node.child_by_field_name("function"), node.child_by_field_name("arguments")
+    if node.type != "call_expression" or function is None or arguments is None or function.type != "field_expression":
+        return None
+    whole, field = function.child_by_field_name("argument"), function.child_by_field_name("field")
+    given = [text_of(child) for child in arguments.named_children]
+    if whole is None or field is None or text_of(field) != "substr" or not 1 <= len(given) <= 2:
+        return None
+    if function.child_by_field_name("operator") is not None and text_of(function).count("->"):
+        return None
+    return text_of(whole), given[0], given[1] if len(given) == 2 else "std::string::npos"

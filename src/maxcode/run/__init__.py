@@ -1,0 +1,1 @@
+"""One run from request to report: the search loop, the record, the result, the certificate."""

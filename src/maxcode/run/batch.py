@@ -1,0 +1,315 @@
+"""What a run is made of, and one batch of it: propose -> evaluate -> critique in every slot, then settle.
+
+Slots run on their own, so model calls, builds and timings overlap; every part is recorded the moment it exists and is
+taken from the record where it is there already.  A slot whose *machine or provider* failed lets its siblings finish.
+"""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field, replace
+from functools import partial
+from typing import final
+
+import anyio
+
+from maxcode.core.budget import Caps, Purse
+from maxcode.core.history import Reached, lower_end
+from maxcode.core.reward import speedup
+from maxcode.core.roles import Critic, Evaluator, Observe, Policy, Referee, Reward, Search, Value
+from maxcode.core.types import (
+    Action,
+    Evaluation,
+    Machine,
+    Observation,
+    Outcome,
+    Problem,
+    State,
+    StateId,
+    Step,
+    Timing,
+    Usage,
+)
+from maxcode.errors import BoundaryError, Interrupted, MaxcodeError
+from maxcode.policy.deduplicate import propose, reused, twin_of
+from maxcode.run.record import Critiqued, Evaluated, Launched, Line, Proposed, Record, Settled
+
+AHEAD = 1.01  # a gain over the best that is worth the cost of proving it
+
+
+@final
+@dataclass(frozen=True, slots=True)
+class Method:
+    """Who proposes, where to go next, what is shown, who explains, and who foresees."""
+
+    policy: Policy
+    search: Search
+    observe: Observe
+    critic: Critic | None = None
+    value: Value | None = None
+    reward: Reward = speedup
+
+
+@final
+@dataclass(frozen=True, slots=True)
+class Run:
+    """How far and where: ``budget`` counts candidates, ``concurrency`` slots in flight; ``watch`` sees each part.
+
+    ``caps`` bound what else the run may spend, and ``spent`` says what models were paid so far (the journal's word;
+    None: what the recorded proposals cost, critiques left out).  ``machine`` is passed on to the result.
+    """
+
+    budget: int
+    seed: int = 0
+    concurrency: int = 8
+    machine: Machine | None = None
+    record: Record = field(default_factory=Record)
+    watch: Callable[[Line], None] = lambda line: None
+    caps: Caps = field(default_factory=Caps)
+    spent: Callable[[], Usage] | None = None
+
+
+@final
+@dataclass(slots=True)
+class Job:
+    """One run under way; ``stopping`` is set when the user asked to stop, ``ended`` says which cap ended it."""
+
+    problem: Problem
+    method: Method
+    evaluator: Evaluator
+    run: Run
+    referee: Referee | None
+    stopping: bool = False
+    ended: str = ""
+    purse: Purse = field(init=False)
+
+    def __post_init__(self) -> None:
+        self.purse = Purse(self.run.caps, self.spent, lambda: self.run.record.seconds_now)
+
+    def spent(self) -> Usage:
+        """What models were paid so far."""
+        return self.run.spent() if self.run.spent is not None else self.run.record.proposals
+
+    def append(self, line: Line) -> None:
+        """Record a part and show it to who watches."""
+        self.run.record.append(line)
+        self.run.watch(line)
+
+
+class _Stopped(Exception):
+    """A slot noticed that the user asked to stop; it stays open."""
+
+
+class _Dropped(Exception):
+    """A slot that a cap does not allow any more."""
+
+
+@final
+@dataclass(frozen=True, slots=True)
+class Expanded:
+    """What came of a batch: its states in slot order, and the slots that a cap had dropped."""
+
+    states: list[State]
+    dropped: tuple[int, ...] = ()
+
+
+async def expand(job: Job, batch: int, parents: Sequence[State], reached: Reached) -> Expanded:
+    """Run every open slot.
+
+    Failures are raised when all siblings have finished: the first by slot, naming the boundary.  Interrupted when
+    slots stayed open because the user asked to stop.
+    """
+    settled = job.run.record.settled.get(batch)
+    done: dict[int, State] = {}
+    failed: dict[int, Exception] = {}
+    dropped = set(settled.dropped if settled is not None else ())
+    places = anyio.CapacityLimiter(job.run.concurrency)
+
+    async def one(slot: int) -> None:
+        async with places:
+            try:
+                done[slot] = await _slot(job, (batch, slot), parents[slot], asked[slot], reached)
+            except _Dropped:
+                dropped.add(slot)
+            except _Stopped:
+                pass
+            except Exception as error:
+                failed[slot] = error
+
+    asked = _times_asked(parents, reached)
+    slots = [slot for slot in range(len(parents)) if slot not in dropped]
+    settle_up(job, batch, reached)
+    if slots and not job.purse.known:
+        await one(slots.pop(0))
+        settle_up(job, batch, reached)
+    if job.purse.known or not failed:  # else siblings would be launched before the cost of one is known
+        async with anyio.create_task_group() as group:
+            for slot in slots:
+                group.start_soon(one, slot)
+    if failed:
+        raise _named(batch, failed)
+    if len(done) + len(dropped) < len(parents):
+        raise Interrupted(f"stopped in batch {batch}; all finished parts are recorded")
+    return Expanded([done[slot] for slot in sorted(done)], tuple(sorted(dropped)))
+
+
+def settle_up(job: Job, batch: int, reached: Reached) -> None:
+    """Tell the purse what was paid for, in a batch that a resume takes up again too."""
+    record = job.run.record
+    recorded = record.batches.get(batch)
+    slots = [(batch, slot) for slot in range(len(recorded.parents))] if recorded is not None else []
+    answered = sum(at in record.actions for at in slots)
+    waiting = sum(at in record.launched and at not in record.actions for at in slots)
+    job.purse.settle_up(reached.candidates + answered, waiting)
+
+
+def _times_asked(parents: Sequence[State], reached: Reached) -> list[int]:
+    """By slot: how often its state was asked before."""
+    asked = {parent: len(reached.children(parent)) for parent in parents}
+    found: list[int] = []
+    for parent in parents:
+        found.append(asked[parent])
+        asked[parent] += 1
+    return found
+
+
+async def _slot(job: Job, at: StateId, parent: State, asked: int, reached: Reached) -> State:
+    """propose -> evaluate -> critique, each taken from the record where it is there."""
+    record, method = job.run.record, job.method
+    if (action := record.actions.get(at)) is None:
+        _launch(job, at)
+        sections = method.observe(parent, reached)
+        observation = Observation(sections, parent, draw_of(job.run.seed, parent, asked))
+        action = await propose(method.policy, observation, reached, partial(_stop_here, job))
+        job.append(Proposed(at=at, action=action))
+    if (evaluation := record.evaluations.get(at)) is None:
+        _stop_here(job)
+        twin = twin_of(action, parent, reached)
+        evaluation = reused(twin) if twin is not None else await _evaluated(job, parent, action, reached)
+        job.append(Evaluated(at=at, evaluation=evaluation))
+    step = Step(action, evaluation, method.reward(evaluation))
+    if method.critic is not None:
+        if (critique := record.critiques.get(at)) is None:
+            _stop_here(job)
+            critique = await method.critic.critique(parent.problem, step, parent.step)
+            job.append(Critiqued(at=at, critique=critique))
+        step = replace(step, critique=critique)
+    return State(parent.problem, parent, step, at)
+
+
+async def _evaluated(job: Job, parent: State, action: Action, reached: Reached) -> Evaluation:
+    best = reached.best
+    rival = best.step.action if best is not None and best.step is not None else None
+    return await job.evaluator.evaluate(parent.problem, action, rival)
+
+
+def draw_of(seed: int, state: State, asked: int) -> int:
+    """The observation's draw: a 64-bit hash of the run's seed, the state's id and how often it was asked before."""
+    return int.from_bytes(hashlib.sha256(f"{seed}/{state.id}/{asked}".encode()).digest()[:8])
+
+
+async def settle(job: Job, batch: int, expanded: Expanded, reached: Reached) -> list[State]:
+    """Values, then the referee's word on who leads; one record line makes the batch final."""
+    settled = job.run.record.settled.get(batch)
+    states = expanded.states
+    if settled is None:
+        foreseen = await job.method.value.estimate(states) if job.method.value else []
+        anew = await _ask_referee(job, states, reached)
+        refuted = next(((at, evaluation) for at, evaluation in anew.items() if at[0] != batch), None)
+        by_slot = {at[1]: evaluation for at, evaluation in anew.items() if at[0] == batch}
+        settled = Settled(
+            batch=batch, values=tuple(foreseen), evaluations=by_slot, champion=refuted, dropped=expanded.dropped
+        )
+        job.append(settled)
+    if settled.champion is not None:
+        at, evaluation = settled.champion
+        reached.replace(_judged_anew(job, reached[at], evaluation))
+    values: Sequence[float | None] = settled.values or [None] * len(states)
+    return [_final(job, state, value, settled) for state, value in zip(states, values, strict=True)]
+
+
+async def _ask_referee(job: Job, states: Sequence[State], reached: Reached) -> dict[StateId, Evaluation]:
+    contenders = _contenders(states, reached)
+    if job.referee is None or not contenders:
+        return {}
+    try:
+        return await job.referee.settle(job.problem, contenders, reached.best)
+    except MaxcodeError:
+        raise
+    except Exception as error:
+        raise _broken(f"the referee of batch {states[0].id[0]}", error) from error
+
+
+def _final(job: Job, state: State, value: float | None, settled: Settled) -> State:
+    assert state.step is not None
+    state = replace(state, step=replace(state.step, value=value))
+    anew = settled.evaluations.get(state.id[1])
+    return state if anew is None else _judged_anew(job, state, anew)
+
+
+def _judged_anew(job: Job, state: State, evaluation: Evaluation) -> State:
+    assert state.step is not None
+    return replace(state, step=replace(state.step, evaluation=evaluation, reward=job.method.reward(evaluation)))
+
+
+def _contenders(states: Sequence[State], reached: Reached) -> list[State]:
+    """The states that may lead: unconfirmed, ahead of the rival they ran beside, with an interval that reaches the best
+    lower end there is, and no repetition, whose first one had its chance."""
+    timed = {state: timing for state in states if (timing := _contending(state)) is not None}
+    bar = max((timing.speedup.low for timing in timed.values()), default=0.0)
+    bar = max(bar, lower_end(reached.best)) if reached.best is not None else bar
+    return [
+        state for state, timing in timed.items() if timing.speedup.high >= bar and not _is_repetition(state, reached)
+    ]
+
+
+def _is_repetition(state: State, reached: Reached) -> bool:
+    """Whether an earlier batch tried the state's program, so that its evaluation is used again."""
+    assert state.step is not None
+    assert state.parent is not None
+    return twin_of(state.step.action, state.parent, reached) is not None
+
+
+def _contending(state: State) -> Timing | None:
+    timing = state.step.evaluation.timing if state.step else None
+    if state.outcome is not Outcome.CORRECT or timing is None or not timing.significant or timing.confirmed:
+        return None
+    is_ahead = timing.over_rival is None or timing.over_rival.value > AHEAD
+    return timing if is_ahead else None
+
+
+def _launch(job: Job, at: StateId) -> None:
+    """Count a slot as under way, or raise where it may not be launched now.
+
+    One that was launched before the run was broken off is launched again, whatever is left: it may be paid already.
+    """
+    _stop_here(job)
+    if at in job.run.record.launched:
+        return
+    if job.purse.refusal() is not None:
+        raise _Dropped
+    job.purse.launched += 1
+    job.append(Launched(at=at))
+
+
+def _stop_here(job: Job) -> None:
+    if job.stopping:
+        raise _Stopped
+
+
+def _named(batch: int, failed: dict[int, Exception]) -> MaxcodeError:
+    """The first failure by slot, naming the boundary; everything else of the batch is already recorded."""
+    slot, error = min(failed.items())
+    if isinstance(error, MaxcodeError):
+        error.add_note(f"batch {batch}, slot {slot}; its siblings are recorded: repeat the command to resume")
+        return error
+    broken = _broken(f"batch {batch}, slot {slot}", error)
+    broken.__cause__ = error
+    return broken
+
+
+def _broken(where: str, error: Exception) -> BoundaryError:
+    return BoundaryError(
+        f"{where} broke: {type(error).__name__}: {error}; what was finished is recorded: repeat the command to resume"
+    )

@@ -1,0 +1,353 @@
+"""The certificate's fields, what follows from them, and its file.
+
+Everything in it is either measured, or follows from what is measured; ``read`` draws the conclusions anew and refuses
+a file that says something else.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import math
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import asdict, dataclass, fields, replace
+from importlib.metadata import version
+from pathlib import Path
+from typing import Any, final
+
+import msgspec
+
+from maxcode.core.stats import RaceRule, interval_of, is_faster, median_interval
+from maxcode.core.types import Checker, Clock, Harsher, Interval, Limits, Machine, Problem, Program, Timing
+from maxcode.errors import InputError
+from maxcode.evaluate.ladder.race import CONFIRM_LEAST
+from maxcode.evaluate.ladder.sanitize import Sanitized
+from maxcode.run.certificate.unseen import Unseen, doubted, told
+from maxcode.sandbox.tiers import NO_SANDBOX
+
+FILE = "certificate.json"
+FORMAT = 1
+CONTROL_CONFIDENCE = 0.99  # at 95 % one honest certificate in twenty would not be trusted
+RUNS_LEAST = 10
+_EXACT = 1e-9
+
+
+@final
+@dataclass(frozen=True, slots=True)
+class Subject:
+    """What the claim is about, as far as files say it: SHA-256 by file name (relative, no path of any machine).
+
+    ``helpers``: the files that the generator's and the checker's commands name; ``function`` and ``module``: the hash
+    of all that is said about one, empty for another kind.
+    """
+
+    kind: str
+    language: str
+    goal: Clock
+    flags: tuple[str, ...]
+    checker: Checker
+    limits: Limits
+    permitted: tuple[str, ...] | None
+    original: dict[str, str]
+    winner: dict[str, str]
+    helpers: dict[str, str]
+    generator: tuple[str, ...]
+    generated: int
+    function: str
+    module: str = ""
+
+
+@final
+@dataclass(frozen=True, slots=True)
+class Tested:
+    """One test: where it came from ("seen", "held_out", "generated", "made"), SHA-256 of input and expected answer, and
+    whether it was timed."""
+
+    name: str
+    origin: str
+    input: str
+    expected: str
+    timed: bool
+
+
+@final
+@dataclass(frozen=True, slots=True)
+class MadeInputs:
+    """The inputs that nobody was shown, in every verification run too: ``how`` many of them were made in which way, and
+    what could not be (``notes``).  They can be made again from the seed "made"."""
+
+    inputs: tuple[Tested, ...] = ()
+    how: tuple[str, ...] = ()
+    notes: tuple[str, ...] = ()
+
+
+@final
+@dataclass(frozen=True, slots=True)
+class Verification:
+    """``runs`` of the winner over all tests and made inputs, ``failed`` of which were not right; ``failures``: the
+    first failure of each of these.  ``varying`` names tests whose answers were all accepted, but not the same bytes
+    every time."""
+
+    runs: int
+    failed: int = 0
+    failures: tuple[str, ...] = ()
+    varying: tuple[str, ...] = ()
+
+
+@final
+@dataclass(frozen=True, slots=True)
+class Control:
+    """The original against itself: paired seconds, and the interval of their ratio (truth: 1) at 99 %."""
+
+    samples: tuple[tuple[float, float], ...]
+    interval: Interval
+
+    @property
+    def holds(self) -> bool:
+        """Whether the interval holds 1."""
+        return self.interval.low <= 1 <= self.interval.high
+
+
+@final
+@dataclass(frozen=True, slots=True)
+class Certificate:
+    """A measured claim about one program.
+
+    ``holds``: it was verified, and is faster.  ``trusted``: nothing speaks against that; ``doubts`` says what does, and
+    ``warnings`` what should be known beside it.  ``harsher``: the second verification, None where nothing asked for it.
+    ``refused``: why there is no claim at all; then what was not done any more is null.  ``options`` are what the user
+    said over the problem's own settings; ``seeds``: of the run, of the generator and of made inputs (the order of timed
+    runs and the inputs of functions are drawn by the system, so that nobody can foresee them).  ``made``: UTC;
+    ``seconds``: how long making it took.
+    """
+
+    subject: Subject
+    options: dict[str, Any]
+    tests: tuple[Tested, ...]
+    origins: dict[str, int]
+    dropped: tuple[str, ...]
+    compiler: str
+    machine: Machine
+    sandbox: str
+    seeds: dict[str, tuple[int, ...]]
+    made: str
+    seconds: float
+    verification: Verification | None = None
+    timing: Timing | None = None
+    control: Control | None = None
+    sanitized: Sanitized | None = None
+    refused: str = ""
+    holds: bool = False
+    trusted: bool = False
+    doubts: tuple[str, ...] = ()
+    version: str = ""
+    made_inputs: MadeInputs = MadeInputs()
+    harsher: Harsher | None = None
+    unseen: Unseen | None = None
+    warnings: tuple[str, ...] = ()
+    format: int = FORMAT
+
+    @property
+    def notes(self) -> tuple[str, ...]:
+        """What must be said beside the speed-up; nothing where the claim holds and is trusted."""
+        if self.refused or self.timing is None:
+            return (f"NOT CERTIFIED: {self.refused}",)
+        if not self.holds:
+            why = "timed again from its file the winner is not significantly faster"
+            return (f"NOT CERTIFIED: {why}: {self.timing.speedup}, ended as '{self.timing.verdict}'",)
+        doubts = (f"the certificate is not to be trusted: {doubt}" for doubt in self.doubts)
+        return (*doubts, *(f"the certificate warns: {words}" for words in self.warnings))
+
+
+# ------------------------------------------------------------------------------------------------------- what follows
+
+
+def concluded(found: Certificate) -> Certificate:
+    """The certificate with the conclusions that follow from what was measured."""
+    refused = found.refused or _refusal(found)
+    holds = not refused and found.timing is not None and found.timing.significant
+    doubts = tuple(_doubts(found)) if not refused else ()
+    warnings = tuple(told(found.timing, found.unseen)) if not refused else ()
+    trusted = holds and not doubts
+    return replace(found, refused=refused, holds=holds, doubts=doubts, trusted=trusted, warnings=warnings)
+
+
+def _refusal(found: Certificate) -> str:
+    checked = found.verification
+    if checked is None:
+        return "it was not verified"
+    if checked.failed:
+        flaky = "flaky: they were not right" if checked.failed < checked.runs else "not right"
+        return f"its answers are {flaky} in {checked.failed} of {checked.runs} runs ({checked.failures[0]})"
+    if checked.runs < RUNS_LEAST:
+        return f"verified {checked.runs} times, which is less than {RUNS_LEAST}"
+    if found.harsher is not None and found.harsher.inputs and not found.harsher.passed:
+        return f"its harsher verification {found.harsher}"
+    return "it was not timed" if found.timing is None else ""
+
+
+def _doubts(found: Certificate) -> Iterator[str]:
+    control = found.control
+    if found.sandbox.startswith(NO_SANDBOX):
+        yield "it was made without a sandbox, where a program can do all that its user can"
+    if control is None:
+        yield "no control: the original was not timed against itself"
+    elif not control.holds:
+        low, high = control.interval.low, control.interval.high
+        yield f"the control failed: the original against itself reads [{low:.4f}, {high:.4f}], which does not hold 1"
+    yield from doubted(found.timing, found.unseen)
+    for defect in found.sanitized.defects if found.sanitized is not None else ():
+        if not defect.in_original:
+            yield f"a sanitizer found {defect}"
+
+
+def contradiction(found: Certificate) -> str:
+    """Where a certificate says something that does not follow from its own numbers; empty where nothing is wrong."""
+    timing, control = found.timing, found.control
+    if timing is not None and timing.clock != found.subject.goal:
+        return f"the goal is {found.subject.goal} time, timed was {timing.clock} time"
+    if timing is not None:
+        ratios = _ratios(timing.samples)
+        if timing.pairs != len(timing.samples) or len(ratios) != timing.pairs or timing.pairs < CONFIRM_LEAST:
+            return f"{timing.pairs} pairs are said, {len(ratios)} usable ones are there, {CONFIRM_LEAST} are needed"
+        sizes = timing.sittings
+        if sizes and (len(sizes) < 2 or min(sizes) < 1 or sum(sizes) != timing.pairs):
+            return f"sittings of {list(timing.sittings)} pairs are said, there are {timing.pairs}"
+        follows = interval_of(ratios, timing.sittings)
+        if not _same(timing.speedup, follows):
+            return f"the interval is said to be {timing.speedup}, the samples give {follows}"
+        shown = is_faster(ratios, _RULE, timing.sittings)
+        if timing.significant != (timing.verdict == "faster") or (timing.significant and not shown):
+            return "it is said to be significantly faster, the samples do not show it"
+    if control is not None:
+        ratios = _ratios(control.samples)
+        if timing is None or len(ratios) != timing.pairs or len(control.samples) != timing.pairs:
+            return f"the control has {len(ratios)} usable pairs, as many as were timed are needed"
+        if not _same(control.interval, interval_of(ratios, timing.sittings, CONTROL_CONFIDENCE)):
+            return f"the control is said to be {control.interval}, its samples give something else"
+    if (unseen := found.unseen) is not None and unseen.interval is not None:
+        ratios = _ratios(unseen.samples)
+        if len(ratios) != len(unseen.samples) or not ratios or not _same(unseen.interval, median_interval(ratios)):
+            return f"on inputs nobody was shown it is said to be {unseen.interval}, the samples give something else"
+    return _other_conclusions(found)
+
+
+_RULE = RaceRule()
+
+
+def _other_conclusions(found: Certificate) -> str:
+    if found.origins != origins(found.tests):
+        return f"the tests by origin are said to be {found.origins}, they are {origins(found.tests)}"
+    anew = concluded(found)
+    for name in ("refused", "holds", "trusted", "doubts", "warnings"):
+        said, follows = getattr(found, name), getattr(anew, name)
+        if said != follows:
+            return f"`{name}` is said to be {said!r}, but {follows!r} follows"
+    return ""
+
+
+def _ratios(samples: Sequence[tuple[float, float]]) -> list[float]:
+    """original / candidate; pairs that no clock can have given are left out."""
+    return [a / b for a, b in samples if 0 < a < math.inf and 0 < b < math.inf]
+
+
+def _same(one: Interval, other: Interval) -> bool:
+    pairs = zip(asdict(one).values(), asdict(other).values(), strict=True)
+    return all(math.isclose(a, b, rel_tol=_EXACT) for a, b in pairs)
+
+
+def origins(tests: Sequence[Tested]) -> dict[str, int]:
+    """How many tests there are, by origin."""
+    names = ("seen", "held_out", "generated", *(("made",) if any(one.origin == "made" for one in tests) else ()))
+    return {name: sum(one.origin == name for one in tests) for name in names}
+
+
+# ------------------------------------------------------------------------------------------------------------- hashes
+
+
+def sha256(data: bytes | str) -> str:
+    """SHA-256, hexadecimal; of a text, of its UTF-8."""
+    return hashlib.sha256(data.encode() if isinstance(data, str) else data).hexdigest()
+
+
+def subject_of(problem: Problem, winner: Program) -> Subject:
+    """The claim's subject, from the files as they are; InputError where one cannot be read."""
+    spec = problem.spec
+    named = (word for word in (*spec.generator, *spec.checker.command) if Path(spec.folder, word).is_file())
+    function = "" if spec.function is None else sha256(json.dumps(spec.function.said, sort_keys=True))
+    return Subject(
+        kind=problem.kind,
+        language=problem.language,
+        goal=problem.goal,
+        flags=spec.flags,
+        checker=spec.checker,
+        limits=spec.limits,
+        permitted=None if problem.permitted is None else tuple(sorted(problem.permitted)),
+        original={path: sha256(text) for path, text in problem.program.files.items()},
+        winner={path: sha256(text) for path, text in winner.files.items()},
+        helpers={word: sha256(read_bytes(Path(spec.folder, word))) for word in named},
+        generator=spec.generator,
+        generated=spec.generated,
+        function=function,
+        module="" if spec.module is None else sha256(json.dumps(asdict(spec.module), sort_keys=True)),
+    )
+
+
+def subject_differences(said: Subject, here: Subject) -> Iterator[str]:
+    """Every difference in words; none where both are the same."""
+    for one in fields(Subject):
+        old, new = getattr(said, one.name), getattr(here, one.name)
+        if old != new and isinstance(old, dict):
+            yield from hash_differences(f"{one.name} file", old, new)
+        elif old != new:
+            yield f"{one.name} is {_shown(old)} in the certificate, {_shown(new)} here"
+
+
+def hash_differences(what: str, said: Mapping[str, str], here: Mapping[str, str]) -> Iterator[str]:
+    """Names whose hashes are missing or not the same."""
+    for name in sorted(said.keys() | here.keys()):
+        if name not in here:
+            yield f"the {what} {name} is in the certificate, not here"
+        elif name not in said:
+            yield f"the {what} {name} is here, not in the certificate"
+        elif said[name] != here[name]:
+            yield f"the {what} {name} is another one (SHA-256 {said[name][:12]}..., here {here[name][:12]}...)"
+
+
+def _shown(value: object) -> str:
+    return msgspec.json.encode(value).decode()[:200]
+
+
+def read_bytes(path: Path) -> bytes:
+    """The file's bytes; InputError where they cannot be read."""
+    try:
+        return path.read_bytes()
+    except OSError as error:
+        raise InputError(
+            f"cannot read {path}: {error.strerror}; put it back, or run `maxcode optimize` again"
+        ) from error
+
+
+# --------------------------------------------------------------------------------------------------------------- file
+
+
+def write(found: Certificate, folder: Path) -> Path:
+    """Put the certificate into a run folder, whole or not at all."""
+    path = folder / FILE
+    scratch = path.with_suffix(".new")
+    scratch.write_bytes(msgspec.json.format(msgspec.json.encode(found), indent=1) + b"\n")
+    scratch.replace(path)
+    return path
+
+
+def read(path: Path) -> Certificate:
+    """A certificate that is in itself sound; InputError where it cannot be read, or was changed."""
+    try:
+        found = msgspec.json.decode(read_bytes(path), type=Certificate)
+    except (msgspec.MsgspecError, UnicodeDecodeError) as error:
+        raise InputError(f"{path} is no certificate of maxcode: {error}; make one with `maxcode optimize`") from error
+    if found.format != FORMAT:
+        raise InputError(f"{path} has format {found.format}, maxcode {version('maxcode')} reads {FORMAT}")
+    if wrong := contradiction(found):
+        raise InputError(f"{path} was changed or is damaged: {wrong}; make it again with `maxcode optimize`")
+    return found

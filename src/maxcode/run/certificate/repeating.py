@@ -1,0 +1,179 @@
+"""Repeating a certificate: the same files, another time, another machine."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from typing import Any, final
+
+import anyio
+import msgspec
+
+from maxcode.core.types import Problem, Program
+from maxcode.errors import InputError
+from maxcode.problems import is_named, load
+from maxcode.run.certificate.claim import (
+    FILE,
+    Certificate,
+    Tested,
+    hash_differences,
+    read,
+    read_bytes,
+    sha256,
+    subject_differences,
+    subject_of,
+)
+from maxcode.run.certificate.making import measured, opened, winner_in
+from maxcode.run.record import read_header
+
+
+@final
+@dataclass(frozen=True, slots=True)
+class Repeated:
+    """What was claimed, and what was found here.  ``elsewhere``: how this machine differs from that of the claim."""
+
+    claimed: Certificate
+    here: Certificate
+    elsewhere: tuple[str, ...]
+
+    @property
+    def agrees(self) -> bool:
+        """Whether both intervals have something in common; other machines may honestly give other figures."""
+        one, other = self.claimed.timing, self.here.timing
+        if one is None or other is None:
+            return False
+        return one.speedup.low <= other.speedup.high and other.speedup.low <= one.speedup.high
+
+    def __str__(self) -> str:
+        claim = _figure(self.claimed)
+        if self.here.refused:
+            return f"does not hold here: {self.here.refused} (certificate: {claim})"
+        assert self.here.timing is not None
+        word = "holds here" if self.here.holds else "does not hold here"
+        return f"{word}: {self.here.timing.speedup} (certificate: {claim})"
+
+    def as_json(self) -> str:
+        """One object: both certificates whole, and the word on them."""
+        told = {"holds": self.here.holds, "trusted": self.here.trusted, "agrees": self.agrees, "told": str(self)}
+        whole = {"elsewhere": self.elsewhere, "certificate": asdict(self.claimed), "here": asdict(self.here)}
+        return msgspec.json.encode({**told, **whole}).decode()
+
+
+def _figure(found: Certificate) -> str:
+    return f"refused, {found.refused}" if found.timing is None else str(found.timing.speedup)
+
+
+def repeat(
+    path: Path, problem: Path | None = None, tests: Path | None = None, say: Callable[[str], None] = lambda words: None
+) -> Repeated:
+    """Build, verify and time the winner beside the certificate again, against ``problem``, else the source that the
+    run folder names.
+
+    InputError for a certificate that was changed, and for every file that is not the one it was made with.
+    """
+    path = path / FILE if path.is_dir() else path
+    claimed = read(path)
+    _check_options(path, claimed)
+    source = problem or _source(path.parent)
+    loaded = load(source, tests, claimed.options).problem
+    if claimed.subject.winner.keys() != loaded.program.files.keys():
+        names = sorted(loaded.program.files)
+        raise InputError(f"{path} is about the files {sorted(claimed.subject.winner)}, {source} has {names}")
+    winner = winner_in(path.parent / "best", loaded)
+    subject = subject_of(loaded, winner)
+    _refuse(path, [*subject_differences(claimed.subject, subject), *_other_files(claimed, loaded)])
+    here = anyio.run(_again, path, claimed, loaded, winner, say)
+    return Repeated(claimed, here, tuple(_elsewhere(claimed, here)))
+
+
+async def _again(
+    path: Path, claimed: Certificate, problem: Problem, winner: Program, say: Callable[[str], None]
+) -> Certificate:
+    """The certificate made here, unless a test came to be another one."""
+    work = await opened(problem, winner, say, claimed)
+    here = work.certificate(claimed.options, next(iter(claimed.seeds.get("run", ())), None))
+    _refuse(path, [*_other_tests(claimed, here)])
+    return await measured(work, here, say)
+
+
+def _check_options(path: Path, claimed: Certificate) -> None:
+    """A certificate may come from anywhere: it can say how to compare and build, never which command to run or which
+    files to read."""
+    checker = claimed.options.get("checker", {})
+    others = sorted(claimed.options.keys() - _OPTIONS)
+    if others or not isinstance(checker, dict) or checker.get("kind") == "command":
+        what = ", ".join(others) or "a checker that is a command"
+        raise InputError(f"{path} asks for what only a problem.toml may say ({what}); put it there and make it again")
+
+
+_OPTIONS = frozenset({"flags", "checker", "goal", "limits", "tie_break", "shared_cores", "module", "id"})
+
+
+def printable(text: str) -> str:
+    """The text without control characters, which a terminal would obey."""
+    return "".join(one if one.isprintable() else "?" for one in text)
+
+
+def _source(folder: Path) -> Path:
+    named = read_header(folder).get("source", "")
+    source = Path(named)
+    if not named or not (is_named(source) or source.exists()):
+        where = f"the run folder names '{named}', which is not here" if named else f"{folder} has no run.toml"
+        raise InputError(f"which problem? {where}; give it with --problem (and --tests for a source file)")
+    return source
+
+
+def _refuse(path: Path, differences: list[str]) -> None:
+    if differences:
+        told = printable("; ".join(differences))
+        raise InputError(f"{path} is not about what is here: {told}; put back the files that it was made with")
+
+
+def _other_files(claimed: Certificate, problem: Problem) -> Iterator[str]:
+    """Tests on disk that are not those of the certificate; those that the original failed there are left out."""
+    here: dict[str, str] = {}
+    for origin, cases in (("seen", problem.spec.seen), ("held_out", problem.spec.held_out)):
+        for case in cases:
+            if case.name not in claimed.dropped:
+                here[f"{case.name} ({origin}), input"] = sha256(read_bytes(Path(case.stdin)))
+                expected = read_bytes(Path(case.expected)) if case.expected else b""
+                here[f"{case.name} ({origin}), expected answer"] = sha256(expected)
+    yield from hash_differences("test", _files(claimed.tests), here)
+
+
+def _files(tests: tuple[Tested, ...]) -> dict[str, str]:
+    on_disk = [one for one in tests if one.origin in ("seen", "held_out")]
+    inputs = {f"{one.name} ({one.origin}), input": one.input for one in on_disk}
+    return {**inputs, **{f"{one.name} ({one.origin}), expected answer": one.expected for one in on_disk}}
+
+
+def _other_tests(claimed: Certificate, here: Certificate) -> Iterator[str]:
+    """Tests that came to be elsewhere than on disk, or that the original fails here.  A function's inputs are drawn
+    anew each time; the answers to generated inputs are the original's own, which is compared; how large an input must
+    be made to be timed depends on the machine."""
+    if claimed.subject.function:
+        return
+    given = ({one.name: one.input for one in side.tests if one.origin != "made"} for side in (claimed, here))
+    yield from hash_differences("test", *given)
+
+
+def _elsewhere(claimed: Certificate, here: Certificate) -> Iterator[str]:
+    for name in ("version", "compiler", "sandbox"):
+        old, new = getattr(claimed, name), getattr(here, name)
+        if old != new:
+            yield f"{name}: {old} there, {new} here"
+    there, again = ({one.input for one in side.made_inputs.inputs} for side in (claimed, here))
+    if missing := len(there - again):
+        yield f"inputs nobody was shown: {missing} of {len(there)} could not be made again here"
+    for name in ("node", "cpu", "cores", "kernel", "caches", "isa"):
+        before: Any = getattr(claimed.machine, name)
+        after: Any = getattr(here.machine, name)
+        if before != after:
+            yield f"{name}: {_plain(before)} there, {_plain(after)} here"
+
+
+def _plain(value: object) -> str:
+    if isinstance(value, tuple):
+        return " ".join(map(str, value))
+    return ", ".join(f"{key} {one}" for key, one in value.items()) if isinstance(value, dict) else str(value)

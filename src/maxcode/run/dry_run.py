@@ -1,0 +1,77 @@
+"""What a run would ask first, and what it would cost at most by a rough estimate: ``--dry-run``."""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import final
+
+import msgspec
+
+from maxcode.core.history import Reached
+from maxcode.core.types import Observation, Problem, State
+from maxcode.llm.clients import Message
+from maxcode.llm.clients.connect import estimate_tokens
+from maxcode.llm.clients.prices import Price
+from maxcode.observe.critique import LlmCritic
+from maxcode.policy.llm import Llm, messages
+from maxcode.policy.reranked import Reranked
+from maxcode.run.batch import Method, draw_of
+from maxcode.search.methods import Tempered
+
+
+@final
+@dataclass(frozen=True, slots=True)
+class Preview:
+    """The first prompt, by role, and the estimate: ``prompt_tokens`` of that prompt (one token per four bytes);
+    ``calls``: one per candidate, and one more where a model critic is asked for each; ``tokens``: those calls with this
+    prompt and an answer as long as the program; ``dollars``: what they cost, None where a model's price is not known.
+    All of it is for so many ``candidates``.  Later prompts are longer, so the real figures are higher."""
+
+    messages: tuple[Message, ...]
+    prompt_tokens: int
+    calls: int
+    tokens: int
+    dollars: float | None = None
+    candidates: int = 0
+
+    def as_json(self) -> str:
+        """One object."""
+        return msgspec.json.encode(dataclasses.asdict(self)).decode()
+
+    def as_text(self) -> str:
+        """The prompt as it would be sent, then the estimate."""
+        told = [f"----- {message.role}\n{message.text}" for message in self.messages]
+        told.append(f"----- estimate\nfirst prompt about {self.prompt_tokens} tokens; {self._whole_run()}")
+        return "\n".join(told)
+
+    def _whole_run(self) -> str:
+        if not self.calls:
+            return "the policy and the critic are no language models, so the run makes no calls"
+        money = "of a price that is not known" if self.dollars is None else f"${self.dollars:.2g}"
+        return (
+            f"{self.candidates} candidates about {self.calls} model calls, {self.tokens} tokens ({money}) or more, "
+            "since prompts grow with the path"
+        )
+
+
+def preview(problem: Problem, method: Method, budget: int, seed: int, prices: Sequence[Price | None] = ()) -> Preview:
+    """The prompt of the first slot of a run.  A policy that is no model is shown what a model would be.
+
+    ``prices``: of each model that is asked once for every candidate, None where it is not known.
+    """
+    root = State(problem)
+    observation = Observation(method.observe(root, Reached(root)), root, draw_of(seed, root, 0))
+    policy = method.policy.policy if isinstance(method.policy, Tempered) else method.policy
+    draws = policy.factor if isinstance(policy, Reranked) else 1
+    policy = policy.policy if isinstance(policy, Reranked) else policy
+    asked = messages(observation, policy.answer if isinstance(policy, Llm) else "whole")
+    size = sum(estimate_tokens(message.text) for message in asked)
+    answer = sum(estimate_tokens(text) for text in problem.program.files.values())
+    times = [draws] * isinstance(policy, Llm) + [1] * isinstance(method.critic, LlmCritic)
+    calls = budget * sum(times)
+    each = [None if one is None else one.dollars(size, answer) for one in prices]
+    known = [one * often for one, often in zip(each, times, strict=False) if one is not None]  # a critic may go unasked
+    dollars = budget * sum(known) if calls and None not in each else None
+    return Preview(asked, size, calls, calls * (size + answer), dollars, budget)

@@ -1,0 +1,162 @@
+"""Names to objects: what the command line calls by name.  Python users pass objects and never need this file.
+
+``llm:MODEL`` is a language model; ``path/to/file.py:name`` works wherever a policy's name does: the file is run in this
+process, so it must be yours.
+"""
+
+from __future__ import annotations
+
+import runpy
+import tomllib
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, fields, replace
+from functools import partial
+from pathlib import Path
+from typing import Any, cast, final
+
+import msgspec
+
+from maxcode.core.roles import Compiler, Critic, Policy
+from maxcode.errors import InputError, unknown
+from maxcode.llm.clients import Model
+from maxcode.llm.clients.connect import ModelSettings
+from maxcode.llm.completion import Answer
+from maxcode.observe.critique import LlmCritic, RuleCritic
+from maxcode.policy.llm import Llm
+from maxcode.policy.rules.kernels import Kernels
+from maxcode.policy.rules.modules import Modules
+from maxcode.policy.rules.rewriter import Rewriter
+from maxcode.search.value import load
+from maxcode.search.value_guided import Guide
+
+LLM = "llm:"
+
+POLICIES: dict[str, tuple[Callable[[], Policy], str]] = {
+    "rewriter": (Rewriter, "built in, rule-based, no language model; knows fixed rules and cannot invent an algorithm"),
+    "kernels": (Kernels, "built in, no language model; loop transformations and tuned templates for C and C++ kernels"),
+    "loops": (partial(Kernels, templates=False), "built in, no language model; loop transformations alone"),
+    "modules": (
+        Modules,
+        "built in, no language model; fixed rules and C++ templates for PyTorch modules; proposes no "
+        "torch.compile: a candidate cannot start a compiler while it is called",
+    ),
+}
+
+CRITICS = {
+    "rules": "built in, fixed rules from errors, failing tests, remarks and the profile; no language model",
+    "llm": "the policy's language model, with extended thinking where it has any",
+    "llm:MODEL": "another language model",
+}
+
+Models = Callable[[str], Model]
+
+
+@final
+@dataclass(frozen=True, slots=True)
+class Usual:
+    """What is used for a kind of problem where the user names nothing."""
+
+    policy: str
+    method: str
+
+
+# A greedy beam is caught early where one step forecloses another, as loop transformations do: benchmarks/kernels.py.
+USUAL = {
+    "program": Usual("rewriter", "cuda-llm+maxcode"),
+    "function": Usual("kernels", "elites+maxcode"),
+    "module": Usual("modules", "cuda-llm+maxcode"),
+}
+
+
+def usual_critic(policy: str) -> str:
+    """The critic of a policy where the user names none: a model's is the model, as in the paper."""
+    return "llm" if policy.startswith(LLM) else "rules"
+
+
+def policy(name: str, models: Models, answer: Answer = "whole") -> Policy:
+    """The policy called ``name``, or the object ``name`` of ``path/to/file.py:name``."""
+    if name.startswith(LLM):
+        return Llm(models(_model_of(name)), answer)
+    if ":" in name:
+        return _from_file(name)
+    if name not in POLICIES:
+        raise unknown("policy", name, [*POLICIES, "llm:MODEL"])
+    return POLICIES[name][0]()
+
+
+def critic(name: str, policy: str, models: Models) -> Critic:
+    """The critic called ``name`` beside the policy called ``policy``."""
+    if name == "rules":
+        return RuleCritic()
+    if name == "llm" and not policy.startswith(LLM):
+        raise InputError(
+            f"--critic llm takes the policy's model, and '{policy}' has none; name one: --critic llm:MODEL"
+        )
+    if name == "llm" or name.startswith(LLM):
+        return LlmCritic(models(_model_of(policy if name == "llm" else name)), RuleCritic())
+    raise unknown("critic", name, CRITICS)
+
+
+def models_asked(policy: str, critic: str) -> tuple[str, ...]:
+    """The models that the policy and the critic of these names ask, one for each that asks one."""
+    critic = policy if critic == "llm" else critic
+    return tuple(_model_of(name) for name in (policy, critic) if name.startswith(LLM))
+
+
+def guide(folder: Path | None, draw: int, unranked: float, compiler: Compiler | None = None) -> Guide | None:
+    """The value model in ``folder``, None where none is given; with a ``compiler`` it sees what is drawn built."""
+    if folder is None:
+        return None
+    foreseer = replace(load(folder), compiler=compiler)
+    return Guide(foreseer, foreseer, draw, unranked)
+
+
+def model_settings(path: Path | None, given: Mapping[str, Any]) -> ModelSettings:
+    """How models are reached: the table ``[model]`` of a TOML file, whose keys are the fields of ``ModelSettings``, and
+    over it what was ``given`` (None = not given)."""
+    settings = _model_table(path) if path is not None else ModelSettings()
+    return replace(settings, **{key: value for key, value in given.items() if value is not None})
+
+
+def _model_table(path: Path) -> ModelSettings:
+    try:
+        found = tomllib.loads(path.read_text())
+    except (OSError, UnicodeDecodeError, tomllib.TOMLDecodeError) as error:
+        raise InputError(f"cannot read the settings {path}: {error}") from error
+    table = found.get("model", {})
+    if not isinstance(table, dict):
+        raise InputError(f"{path}: model = {table!r} is no table; write its keys under a line [model]")
+    for known, keys in ((["model"], found), ([one.name for one in fields(ModelSettings)], table)):
+        for key in keys:
+            if key not in known:
+                raise unknown(f"key of {path}", key, known)
+    try:
+        return msgspec.convert(table, ModelSettings, dec_hook=lambda kind, value: kind(value))
+    except msgspec.ValidationError as error:
+        raise InputError(f"{path}, table [model]: {error}") from error
+
+
+def _model_of(name: str) -> str:
+    model = name.removeprefix(LLM)
+    if not model:
+        raise InputError(f"'{name}' names no model; write llm:MODEL, e.g. llm:claude-3-7-sonnet-latest")
+    return model
+
+
+def _from_file(reference: str) -> Policy:
+    path, _, name = reference.rpartition(":")
+    if not Path(path).is_file():
+        raise InputError(f"no such file: {path} (from the policy '{reference}'); give path/to/file.py:name")
+    try:
+        found = runpy.run_path(path)
+    except Exception as error:
+        raise InputError(f"{path} cannot be loaded ({type(error).__name__}: {error}); correct it") from error
+    if name not in found:
+        raise InputError(f"{path} defines no '{name}'; it defines {', '.join(k for k in found if k[0] != '_')}")
+    try:
+        made = found[name]() if isinstance(found[name], type) else found[name]
+    except Exception as error:
+        raise InputError(f"{reference} cannot be made without arguments ({error}); name an object of it") from error
+    if not callable(getattr(made, "propose", None)):
+        raise InputError(f"{reference} is no policy: it has no `propose` (docs/architecture.md, 'Add a policy')")
+    return cast(Policy, made)

@@ -1,0 +1,120 @@
+"""The loop: the file to read first.
+
+    select -> propose -> evaluate -> critique -> (value) -> settle -> select -> ...
+
+One ``select`` is one batch (``batch.py``).  The search is a pure function of what was reached, so a resume is nothing
+but going through the same loop with the parts that the record holds.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import signal
+import threading
+from concurrent.futures import ThreadPoolExecutor
+from itertools import count
+
+import anyio
+
+from maxcode.core.history import Reached
+from maxcode.core.roles import Evaluator, Referee
+from maxcode.core.types import Problem, Result, Spent, State
+from maxcode.errors import InputError, Interrupted, MaxcodeError, RecordError
+from maxcode.run.batch import Job, Method, Run, expand, settle, settle_up
+from maxcode.run.record import Batch
+
+__all__ = ["Method", "Run", "optimize"]
+
+
+def optimize(
+    problem: Problem, method: Method, evaluator: Evaluator, run: Run, referee: Referee | None = None
+) -> Result:
+    """Search for the fastest version of an admitted ``problem``; returns when the budget or the search is at its end.
+
+    Works inside a running event loop too (notebooks).  Ctrl-C once: nothing new is launched, what runs is finished
+    and recorded, then ``Interrupted``; twice: stops at once.  Raises ``BoundaryError`` when something outside the
+    program failed; the record then resumes.
+    """
+    job = Job(problem, method, evaluator, run, referee)
+    try:
+        asyncio.get_running_loop()
+    except RuntimeError:
+        return anyio.run(_with_signals, job)
+    with ThreadPoolExecutor(1) as aside:
+        return aside.submit(anyio.run, _search, job).result()
+
+
+async def _search(job: Job) -> Result:
+    reached = Reached(State(job.problem))
+    for batch in count(1):
+        parents = _plan(job, batch, reached)
+        if not parents:
+            break
+        expanded = await expand(job, batch, parents, reached)
+        reached.extend(await settle(job, batch, expanded, reached))
+    spent = Spent(reached.candidates, job.run.record.seconds, job.spent())
+    return Result(job.problem, reached, spent, job.run.machine, job.ended, job.stopping)
+
+
+def _plan(job: Job, batch: int, reached: Reached) -> list[State]:
+    """The states to expand: as recorded, else as selected, cut to what is left of the budget."""
+    record = job.run.record
+    selected = job.method.search.select(reached)
+    if (recorded := record.batches.get(batch)) is not None:
+        return _as_recorded(recorded, selected, job.run)
+    chosen = selected[: max(0, job.run.budget - record.planned)]
+    if not chosen:
+        return []
+    if job.stopping:
+        raise Interrupted(f"stopped before batch {batch}; all finished parts are recorded")
+    settle_up(job, batch, reached)
+    if (why := job.purse.refusal()) is not None:
+        job.ended = why
+        return []
+    job.append(Batch(batch=batch, parents=tuple(state.id for state in chosen)))
+    return chosen
+
+
+def _as_recorded(recorded: Batch, selected: list[State], run: Run) -> list[State]:
+    chosen = selected[: len(recorded.parents)]
+    if tuple(state.id for state in chosen) != recorded.parents:
+        if run.record.planned > run.budget:
+            raise InputError(
+                f"the run has begun {run.record.planned} candidates already, more than --budget {run.budget}; give at "
+                "least that many to go on, or another --out"
+            )
+        raise RecordError(
+            f"batch {recorded.batch} of the record was made by another search (it expanded {recorded.parents}); "
+            "choose another --out, or repeat the first command"
+        )
+    return chosen
+
+
+async def _with_signals(job: Job) -> Result:
+    """``_search`` with Ctrl-C heeded, where this thread may receive signals."""
+    if threading.current_thread() is not threading.main_thread():
+        return await _search(job)
+    result: Result | None = None
+    failure: MaxcodeError | None = None
+    async with anyio.create_task_group() as group:
+        group.start_soon(_heed_interrupts, job, group.cancel_scope)
+        try:
+            result = await _search(job)
+        except MaxcodeError as error:  # carried past the group, which would wrap it
+            failure = error
+        group.cancel_scope.cancel()
+    if failure is not None:
+        raise failure
+    if result is None:
+        raise Interrupted("stopped at once; all finished parts are recorded")
+    return result
+
+
+async def _heed_interrupts(job: Job, scope: anyio.CancelScope) -> None:
+    """The first Ctrl-C asks the slots to stop, the second cancels them."""
+    with anyio.open_signal_receiver(signal.SIGINT) as signals:
+        async for _ in signals:
+            if job.stopping:
+                scope.cancel()
+                return
+            job.stopping = True

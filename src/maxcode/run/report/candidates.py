@@ -1,0 +1,173 @@
+"""Every candidate that was launched: how far they climbed, the tree of the search, and a panel for each.
+
+A page is at most 2 MB however many candidates a run has.  Every one has a row and a short panel; what room is left is
+given to the parts (difference, samples, prompt, ...) of the ones that matter most, and a panel names the parts that
+found none, with the command that writes them to a page of their own.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from itertools import product
+from typing import Final
+
+from maxcode.core.types import Outcome, StateId
+from maxcode.errors import InputError
+from maxcode.run.report.html import Html, Row, details, element, join, table
+from maxcode.run.report.node import ALONE, PARTS, Nodes, original, own_program, panel, programs_of
+from maxcode.run.report.prompts import Told, prompts_of
+from maxcode.run.report.run import RunView, Slot
+from maxcode.run.report.tree import Marks, marks_of, roots_of, tree
+from maxcode.run.report.verdict import name
+
+WORDS_BYTES = 320_000  # for the stories of all candidates together
+MOST_WORDS = 24_000  # for one
+WHOLE = 300  # candidates that have more than a short panel, the most important first
+FIRST = 40  # candidates that have all their parts before another one has any
+REST = "the rest"
+LAST = ("timing samples", "profile", "prompt")  # parts that take most room
+MOST_SHOWN = 1_500  # candidates in the tree
+SPARE = 4_000  # bytes, below which no part is tried any more
+
+Drawn = Mapping[str, Html]
+
+
+def candidates_section(run: RunView, room: int) -> Html:
+    """All candidates, in at most ``room`` bytes where their short forms fit into it."""
+    marks = marks_of(run)
+    order = by_importance(run, marks)
+    shown = visible(run, order)
+    nodes = Nodes(run, marks, programs_of(run), prompts_of(run, {slot.at for slot in order[:WHOLE]}), Told())
+    words = min(MOST_WORDS, WORDS_BYTES // max(1, len(shown.slots)))
+    before = join(
+        [
+            outcome_counts(run),
+            _hidden(run, shown),
+            details("What the words mean", element("p", _LEGEND, class_="explained")),
+        ]
+    )
+    rows = element("div", tree(shown, marks), class_="shape", id="tree")
+    lean = {slot.at: panel(nodes, slot, words, {}, (REST,)) for slot in shown.slots}
+    originals = [original(run, at) for at in roots_of(run)]
+    taken = sum(_size(drawn) for drawn in (before, rows, *originals, *lean.values()))
+    parts = _within(nodes, order[:WHOLE], room - taken)
+    panels = [panel(nodes, slot, words, *parts[slot.at]) if slot.at in parts else lean[slot.at] for slot in shown.slots]
+    return join(
+        [before, element("div", rows, element("div", _BACK, *originals, *panels, class_="panels"), class_="search")]
+    )
+
+
+def one_candidate(run: RunView, at: StateId) -> Html:
+    """All of one candidate; InputError where the run has none of that id."""
+    slot = next((slot for slot in run.slots if slot.at == at), None)
+    if slot is None:
+        ids = f"{name(run.slots[0].at)} to {name(run.slots[-1].at)}" if run.slots else "none yet"
+        raise InputError(f"{run.folder} has no candidate {name(at)}; its candidates are {ids}")
+    nodes = Nodes(run, marks_of(run), programs_of(run), prompts_of(run, {at}), Told(), ALONE)
+    drawn = {title: made for title, part in PARTS.items() if (made := part(nodes, slot))}
+    return join([panel(nodes, slot, 2 * ALONE.words, drawn, ()), own_program(nodes, slot)])
+
+
+def _within(nodes: Nodes, order: Sequence[Slot], room: int) -> dict[StateId, tuple[Drawn, Sequence[str]]]:
+    """The parts that fit into ``room`` bytes, and the names of those that do not, by candidate: of the first ones all
+    parts, then of the others what changed and what was said, then the rest."""
+    drawn: dict[StateId, dict[str, Html]] = {slot.at: {} for slot in order}
+    left_out: dict[StateId, dict[str, None]] = {slot.at: {} for slot in order}
+    brief = [title for title in PARTS if title not in LAST]
+    for some, titles in ((order[:FIRST], PARTS), (order[FIRST:], brief), (order[FIRST:], LAST)):
+        for slot, title in product(some, titles):
+            if room < SPARE:
+                left_out[slot.at][REST] = None  # which of them there are is not looked into any more
+                continue
+            made = PARTS[title](nodes, slot)
+            if _size(made) > room:
+                left_out[slot.at][title] = None
+            elif made:
+                drawn[slot.at][title] = made
+                room -= _size(made)
+                if title == "prompt" and slot.at in nodes.prompts:
+                    nodes.told.keep(slot.at, nodes.prompts[slot.at])
+    return {slot.at: (drawn[slot.at], list(left_out[slot.at])) for slot in order}
+
+
+def by_importance(run: RunView, marks: Marks) -> list[Slot]:
+    """The candidates that a reader asks for first come first: the best, its path, those that led or were confirmed or
+    refuted, those that are faster, timed, correct; of equals the earlier."""
+    best = run.reached.best
+    path = {state.id for state in best.ancestry} if best is not None else set()
+
+    def rank(slot: Slot) -> int:
+        timing = slot.timing
+        tests = (
+            slot.at == marks.best,
+            slot.at in path,
+            slot.at in marks.leaders,
+            timing is not None and timing.confirmed,
+            timing is not None and timing.significant,
+            timing is not None,
+            slot.outcome is Outcome.CORRECT,
+        )
+        return tests.index(True) if True in tests else len(tests)
+
+    return sorted(run.slots, key=rank)
+
+
+def visible(run: RunView, order: Sequence[Slot], most: int = MOST_SHOWN) -> RunView:
+    """The run with the candidates that have a row, at most so many: the first in ``order``, and all above them."""
+    if len(run.slots) <= most:
+        return run
+    parents = {slot.at: slot.parent for slot in run.slots}
+    kept: set[StateId] = set()
+    for slot in order:
+        at: StateId | None = slot.at
+        path = []
+        while at is not None and at not in kept:
+            path.append(at)
+            at = parents.get(at)
+        if len(kept) + len(path) > most:
+            break
+        kept.update(path)
+    return replace(run, slots=tuple(slot for slot in run.slots if slot.at in kept))
+
+
+def _hidden(run: RunView, shown: RunView) -> Html:
+    if len(shown.slots) == len(run.slots):
+        return join([])
+    told = (
+        f"{len(shown.slots)} of {len(run.slots)} candidates are shown: those that led, were confirmed or are faster "
+        "first. The record has all; maxcode report FOLDER --node BATCH:SLOT writes a page of any of them."
+    )
+    return element("p", told, class_="explained")
+
+
+def _size(markup: Html) -> int:
+    return len(markup.encode())
+
+
+# ------------------------------------------------------------------------------------------------------------ outcomes
+
+
+def outcome_counts(run: RunView) -> Html:
+    """How far the candidates climbed: the ladder from the top, and what is still open."""
+    counts = Counter(slot.outcome.value if slot.outcome else "open" for slot in run.slots)
+    order = [outcome.value for outcome in reversed(Outcome)] + ["open"]
+    rows = [Row((label, str(counts[label]), _share(counts[label], len(run.slots)))) for label in order if counts[label]]
+    return table("Candidates by outcome", ("Outcome", "Candidates", "Share"), rows)
+
+
+def _share(count: int, total: int) -> Html:
+    share = f"{100 * count / total:.0f} %"
+    bar = element("progress", value=str(count), max=str(total), aria_hidden="true", class_="share")
+    return join([bar, share])
+
+
+_BACK: Final = element("p", element("a", "Back to the tree", href="#tree"), class_="back")
+_LEGEND: Final = (
+    "Ids are batch:slot; a candidate stands under the one it was made from. Speed-ups are ratios to the original with "
+    "their interval. Significant: the race says that it is faster. Confirmed: measured again on fresh pairs after it "
+    "was selected. Refuted: fresh pairs did not bear it out. Beaten: its race was ended because it could not become "
+    "the best. Waits: less CPU time, but more by the wall clock. Busy: too many others wanted the cores for its wall "
+    "time to count. Unseen: fewer instructions, which its CPU time does not show. Not settled: its batch is not final."
+)

@@ -1,0 +1,110 @@
+"""The certificate of a run, as its file says: what it claims, what speaks against it, and the way to the file."""
+
+from __future__ import annotations
+
+import hashlib
+from pathlib import Path
+
+import msgspec
+
+from maxcode.core.types import Harsher, Interval, Program, Timing
+from maxcode.run.report.html import Html, element, join, paragraphs
+
+FILE = "certificate.json"
+
+
+class _Verified(msgspec.Struct, frozen=True):
+    runs: int
+    failed: int
+
+
+class _Measured(msgspec.Struct, frozen=True):
+    interval: Interval | None = None
+    inputs: tuple[str, ...] = ()
+    why: str = ""
+
+
+class _Subject(msgspec.Struct, frozen=True):
+    winner: dict[str, str] = {}
+
+
+class _Made(msgspec.Struct, frozen=True):
+    inputs: tuple[msgspec.Raw, ...] = ()
+
+
+class Claimed(msgspec.Struct, frozen=True):
+    """What the page shows of ``certificate.json``; whether it follows from its samples, ``maxcode verify`` sees to."""
+
+    holds: bool
+    trusted: bool
+    refused: str
+    subject: _Subject = _Subject()
+    doubts: tuple[str, ...] = ()
+    warnings: tuple[str, ...] = ()
+    made: str = ""
+    verification: _Verified | None = None
+    timing: Timing | None = None
+    harsher: Harsher | None = None
+    unseen: _Measured | None = None
+    control: _Measured | None = None
+    made_inputs: _Made = _Made()
+
+
+def read_claim(folder: Path) -> Claimed | None:
+    """The certificate in a run folder, None where there is none; one that cannot be read is refused."""
+    if not (folder / FILE).is_file():
+        return None
+    try:
+        return msgspec.json.decode((folder / FILE).read_bytes(), type=Claimed)
+    except (OSError, msgspec.MsgspecError, UnicodeDecodeError) as error:
+        return Claimed(False, False, f"{FILE} is there and cannot be read ({error})")
+
+
+def certificate_section(found: Claimed, best: Program) -> Html:
+    """What was found when the winner was made again from its file."""
+    hashes = {path: hashlib.sha256(text.encode()).hexdigest() for path, text in best.files.items()}
+    if found.subject.winner not in ({}, hashes):
+        found = Claimed(False, False, f"{FILE} is about another program than the best one; run the command again")
+    facts = [element("div", element("dt", name), element("dd", words)) for name, words in _facts(found) if words]
+    link = element("a", FILE, href=FILE)
+    how = join(
+        ["The whole of it: ", link, "; to repeat it here or elsewhere: ", element("code", f"maxcode verify {FILE}")]
+    )
+    spoken = [f"Not to be trusted: {doubt}" for doubt in found.doubts] + [f"Warning: {one}" for one in found.warnings]
+    return join([paragraphs(_claim(found), *spoken), element("dl", *facts, class_="facts"), element("p", how)])
+
+
+def _claim(found: Claimed) -> str:
+    if found.refused:
+        return f"Not certified: {found.refused}."
+    if not found.holds or found.timing is None:
+        return "Not certified: made again from its file the winner is not significantly faster."
+    trusted = "and nothing speaks against it" if found.trusted else "but it is not to be trusted"
+    return f"Made again from its file, in a new session, the winner is {found.timing.speedup} as fast, {trusted}."
+
+
+def _facts(found: Claimed) -> list[tuple[str, str]]:
+    checked, made = found.verification, len(found.made_inputs.inputs)
+    beside = f", each with {made} inputs that nobody was shown" if made else ""
+    return [
+        ("Made", found.made),
+        ("Verified", f"{checked.runs - checked.failed} of {checked.runs} runs right{beside}" if checked else ""),
+        ("On inputs that nobody was shown", _unseen(found.unseen)),
+        ("Harsher verification", str(found.harsher or "nothing asked for it") if found.timing or found.harsher else ""),
+        ("Control", control(found)),
+    ]
+
+
+def _unseen(found: _Measured | None) -> str:
+    if found is None:
+        return ""
+    return f"{found.interval} on {len(found.inputs)} of them" if found.interval else f"not compared: {found.why}"
+
+
+def control(claim: Claimed) -> str:
+    """The original timed against itself; empty where the certificate has no such figure."""
+    found = claim.control
+    if found is None or found.interval is None:
+        return ""
+    low, high = found.interval.low, found.interval.high
+    return f"the original against itself: [{low:.4f}, {high:.4f}], {found.interval.confidence:.0%} interval"

@@ -1,0 +1,126 @@
+"""The drawn parts: the curve of the best so far, and the timing samples behind the best, each told in words too."""
+
+from __future__ import annotations
+
+from maxcode.core.types import Outcome, Timing
+from maxcode.run.report.charts import Dot, Step, curve, samples
+from maxcode.run.report.html import Html, Row, details, element, join, paragraphs, table
+from maxcode.run.report.run import RunView, Slot
+from maxcode.run.report.verdict import CLOCKS, anchor, best_timing, count, name, percent, standing
+
+
+def curve_section(run: RunView) -> Html:
+    """Best so far against candidates: figure, legend, caption, and the changes of the lead as a table."""
+    numbered = list(enumerate(run.slots, start=1))
+    leaders = [lead.state.id for lead in run.leads]
+    dots = {slot.at: _dot(n, slot, slot.timing) for n, slot in numbered if slot.timing is not None}
+    lead_dots = [dots.pop(at) for at in leaders]
+    failed = [n for n, slot in numbered if slot.evaluation and slot.evaluation.outcome is not Outcome.CORRECT]
+    steps = [Step(lead.since, lead.interval) for lead in run.leads]
+    drawing = curve(steps, list(dots.values()), lead_dots, failed, len(run.slots))
+    return join([_figure(drawing, _CURVE_LEGEND, _curve_caption(run)), _lead_table(run)])
+
+
+def _dot(number: int, slot: Slot, timing: Timing) -> Dot:
+    return Dot(number, timing.speedup, f"{name(slot.at)}: {timing.speedup} {standing(slot)}")
+
+
+_CURVE_LEGEND = {
+    "best": "best so far, confirmed, with its interval",
+    "leader": "a candidate that took the lead",
+    "timed": "correct candidate, with its interval",
+    "failed": "failed candidate",
+    "original": "the original (1x)",
+}
+_SAMPLES_LEGEND = {
+    "leader": "one pair: original seconds over candidate seconds",
+    "best": "median, with its interval",
+    "original": "the original (1x)",
+}
+
+
+def _figure(drawing: Html, legend: dict[str, str], caption: str) -> Html:
+    """A drawing with a legend of what it holds, and its caption."""
+    drawn = {kind: words for kind, words in legend.items() if f'class="series {kind}"' in drawing}
+    keys = (element("li", element("span", class_=f"key {kind}"), words) for kind, words in drawn.items())
+    return element(
+        "figure", drawing, element("ul", *keys, class_="legend", aria_hidden="true"), element("figcaption", caption)
+    )
+
+
+def _curve_caption(run: RunView) -> str:
+    words = "Speed-up over the original against candidates, in the order of batch and slot, on a logarithmic axis."
+    if not run.leads:
+        return f"{words} No candidate took the lead: nothing was confirmed faster than the original."
+    first, last = run.leads[0], run.leads[-1]
+    changes = f"The lead was taken {len(run.leads)} times, first" if len(run.leads) > 1 else "The lead was taken once,"
+    told = f"{words} {changes} by candidate {first.since} ({name(first.state.id)}) at {first.interval}"
+    return (
+        f"{told}, last by candidate {last.since} ({name(last.state.id)}) at {last.interval}."
+        if first != last
+        else f"{told}."
+    )
+
+
+def _lead_table(run: RunView) -> Html:
+    if not run.leads:
+        return join([])
+    rows = [
+        Row((element("a", name(lead.state.id), href=f"#{anchor(lead.state.id)}"), str(lead.since), str(lead.interval)))
+        for lead in run.leads
+    ]
+    headings = ("Candidate", "After how many candidates", "Speed-up")
+    return details("The curve as a table", table("Who led, and from when", headings, rows))
+
+
+def samples_section(run: RunView) -> Html:
+    """The pairs behind the best's interval: drawn, summed up, and as tables."""
+    timing = best_timing(run)
+    assert timing is not None
+    if not timing.samples:
+        return join([paragraphs(_facts(timing), "No samples were recorded.")])
+    ratios = [original / candidate for original, candidate in timing.samples if candidate > 0]
+    drawing = samples(ratios, timing.speedup) if ratios else join([])
+    figure = _figure(drawing, _SAMPLES_LEGEND, _facts(timing))
+    return join([figure, paragraphs(_harsher(run)), _sample_table(timing), _input_table(timing)])
+
+
+def _harsher(run: RunView) -> str:
+    """What came of the best's second verification; empty where nothing asked for one."""
+    step = run.reached.best.step if run.reached.best is not None else None
+    found = step.evaluation.harsher if step is not None else None
+    return f"Harsher verification: {found}." if found is not None else ""
+
+
+def _facts(timing: Timing) -> str:
+    found = timing.speedup
+    if timing.clock == "instructions":
+        return (
+            f"Instructions of the original over those of the best, counted {count(timing.pairs, 'time')}: "
+            f"{found.value:.4f}x, "
+            f"from {found.low:.4f} to {found.high:.4f}. {count(len(timing.inputs), 'input')} counted."
+        )
+    sittings = f" and {count(len(timing.sittings), 'sitting')} with new processes" if timing.sittings else ""
+    return (
+        f"{CLOCKS[timing.clock]} of the original over that of the best, in {timing.pairs} paired runs{sittings}: "
+        f"{'mean of medians' if sittings else 'median'} {found.value:.2f}x, {percent(found)} interval "
+        f"{found.low:.2f} to {found.high:.2f}. "
+        f"{count(len(timing.inputs), 'input')} timed."
+    )
+
+
+def _sample_table(timing: Timing) -> Html:
+    rows = [
+        Row((str(at), f"{original:.4f}", f"{candidate:.4f}", f"{original / candidate:.3f}x" if candidate > 0 else "-"))
+        for at, (original, candidate) in enumerate(timing.samples, start=1)
+    ]
+    unit, what = ("instructions", "Instructions") if timing.clock == "instructions" else ("s", "Seconds")
+    headings = ("Pair", f"Original, {unit}", f"Best, {unit}", "Ratio")
+    return details(f"All {len(rows)} pairs as a table", table(f"{what} of each pair", headings, rows))
+
+
+def _input_table(timing: Timing) -> Html:
+    if not timing.per_input:
+        return join([])
+    rows = [Row((given, f"{ratio:.2f}x")) for given, ratio in timing.per_input.items()]
+    return details("Speed-up by input", table("Median ratio on each timed input", ("Input", "Speed-up"), rows))

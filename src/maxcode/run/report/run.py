@@ -1,0 +1,248 @@
+"""What a run folder holds, as the report looks at it: the first step of a report, nothing is drawn here.
+
+Final states are made as the loop makes them: what ``Settled`` says replaces what ``Evaluated`` said, and only settled
+batches count for the best.  Any part may be missing: a run that was interrupted, or has only begun, is shown as it is.
+"""
+
+from __future__ import annotations
+
+import tomllib
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import final
+
+from maxcode.core.history import Reached
+from maxcode.core.reward import speedup
+from maxcode.core.types import (
+    Action,
+    Evaluation,
+    Interval,
+    Outcome,
+    Problem,
+    Program,
+    ProgramSpec,
+    State,
+    StateId,
+    Step,
+    Timing,
+    Usage,
+)
+from maxcode.errors import InputError, RecordError
+from maxcode.llm.journal import CALLS, spent_in
+from maxcode.run.record import EVENTS, HEADER, Batch, Critiqued, Evaluated, Line, Proposed, Settled, read_events
+from maxcode.run.record import seconds_spent as _seconds_spent
+from maxcode.run.report.certified import Claimed, read_claim
+
+ORIGINAL = "original"
+
+
+@final
+@dataclass(frozen=True, slots=True)
+class Slot:
+    """A candidate that was launched; parts are None while they are open.  ``evaluation`` is the record's last word on
+    it, ``words`` all of them in order: (the batch at whose end it was said, evaluation), the first by the evaluator.
+    ``settled``: its batch is final.  What a cap had dropped was never launched."""
+
+    at: StateId
+    parent: StateId
+    action: Action | None
+    evaluation: Evaluation | None
+    critique: str
+    value: float | None
+    settled: bool
+    words: tuple[tuple[int, Evaluation], ...] = ()
+
+    def known_in(self, batch: int) -> Evaluation | None:
+        """The last word there was while ``batch`` was under way."""
+        return next((word for said, word in reversed(self.words) if said < batch), None)
+
+    @property
+    def timing(self) -> Timing | None:
+        """How it was timed, if it was."""
+        return self.evaluation.timing if self.evaluation is not None else None
+
+    @property
+    def outcome(self) -> Outcome | None:
+        """The rung it reached, None while it is open."""
+        return self.evaluation.outcome if self.evaluation is not None else None
+
+
+@final
+@dataclass(frozen=True, slots=True)
+class Lead:
+    """From candidate number ``since`` (1-based, in (batch, slot) order) on, ``state`` was the best."""
+
+    since: int
+    state: State
+    interval: Interval
+
+
+@final
+@dataclass(frozen=True, slots=True)
+class RunView:
+    """A run folder.  ``slots`` in (batch, slot) order; ``reached`` holds the settled ones; ``started`` and
+    ``last`` are Unix times, 0 when nothing is recorded; ``paid`` is what models have cost, the critic's calls too;
+    ``claim``: the certificate, None where there is none."""
+
+    folder: Path
+    header: Mapping[str, object]
+    original: Program
+    slots: tuple[Slot, ...]
+    reached: Reached
+    leads: tuple[Lead, ...]
+    started: float
+    last: float
+    seconds: float
+    paid: Usage
+    claim: Claimed | None = None
+
+    @property
+    def problem_id(self) -> str:
+        """What the run calls its problem; the folder's name where it says nothing."""
+        return str(self.header.get("problem") or self.folder.resolve().name)
+
+    @property
+    def language(self) -> str:
+        """The language of its programs; empty where it does not say."""
+        return str(self.header.get("language", ""))
+
+    @property
+    def has_rates(self) -> bool:
+        """Whether a candidate was timed in GFLOPS: the problem is a function."""
+        return any(slot.timing is not None and slot.timing.gflops is not None for slot in self.slots)
+
+    @property
+    def notes(self) -> tuple[str, ...]:
+        """What the run said about the original, its tests, and its own end."""
+        found = self.header.get("notes") or []
+        return tuple(map(str, found if isinstance(found, list) else [found]))
+
+    @property
+    def open_slots(self) -> int:
+        """Candidates that were launched and are not final."""
+        return sum(1 for slot in self.slots if not slot.settled)
+
+    @property
+    def budget(self) -> int | None:
+        """How many candidates the run may launch, where it says so."""
+        found = self.header.get("budget")
+        return found if isinstance(found, int) else None
+
+
+def read_run(folder: Path) -> RunView:
+    """The run in ``folder``; InputError with the cure when there is none, RecordError when it is damaged."""
+    header, lines = _header(folder), _lines(folder)
+    original = _original(folder)
+    slots = _slots(lines)
+    reached, leads = _reached(header, original, [slot for slot in slots if slot.settled])
+    return RunView(
+        folder=folder,
+        header=header,
+        original=original,
+        slots=tuple(slots),
+        reached=reached,
+        leads=tuple(leads),
+        started=lines[0].t if lines else 0.0,
+        last=lines[-1].t if lines else 0.0,
+        seconds=_seconds_spent(folder) if lines else 0.0,
+        paid=_paid(folder, slots),
+        claim=read_claim(folder),
+    )
+
+
+def _paid(folder: Path, slots: Sequence[Slot]) -> Usage:
+    """By the journal of calls; where there is none, by what the proposals say that they have cost."""
+    if (folder / CALLS).is_file():
+        return spent_in(folder)
+    return sum((slot.action.usage for slot in slots if slot.action is not None), Usage())
+
+
+def _header(folder: Path) -> dict[str, object]:
+    if not (folder / HEADER).is_file() and not (folder / EVENTS).is_file():
+        raise InputError(
+            f"{folder} is not a run folder: it holds neither {HEADER} nor {EVENTS}; "
+            "give the folder that `maxcode optimize --out` wrote"
+        )
+    if not (folder / HEADER).is_file():
+        return {}
+    try:
+        return tomllib.loads((folder / HEADER).read_text())
+    except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
+        raise RecordError(f"{folder / HEADER} is damaged ({error}); mend that line, or remove the file") from error
+    except OSError as error:
+        raise _unreadable(folder / HEADER, error) from error
+
+
+def _lines(folder: Path) -> list[Line]:
+    if not (folder / EVENTS).is_file():
+        return []
+    try:
+        return list(read_events(folder))
+    except OSError as error:
+        raise _unreadable(folder / EVENTS, error) from error
+
+
+def _unreadable(path: Path, error: OSError) -> InputError:
+    return InputError(f"cannot read {path}: {error.strerror}; give a folder that this user may read")
+
+
+def _original(folder: Path) -> Program:
+    """The original's files; none where the run folder has no copy of them."""
+    root = folder / ORIGINAL
+    paths = sorted(path for path in root.rglob("*") if path.is_file()) if root.is_dir() else []
+    try:
+        return Program(
+            {path.relative_to(root).as_posix(): path.read_bytes().decode(errors="replace") for path in paths}
+        )
+    except OSError as error:
+        raise _unreadable(root, error) from error
+
+
+def _slots(lines: Sequence[Line]) -> list[Slot]:
+    actions = {line.at: line.action for line in lines if isinstance(line, Proposed)}
+    evaluations = {line.at: line.evaluation for line in lines if isinstance(line, Evaluated)}
+    critiques = {line.at: line.critique for line in lines if isinstance(line, Critiqued)}
+    settled = {line.batch: line for line in lines if isinstance(line, Settled)}
+    batches = {line.batch: line for line in lines if isinstance(line, Batch)}
+    refuted = {
+        at: (line.batch, anew) for line in settled.values() if line.champion is not None for at, anew in [line.champion]
+    }
+    found: list[Slot] = []
+    for batch in sorted(batches):
+        end = settled.get(batch)
+        for slot, parent in enumerate(batches[batch].parents):
+            if end is not None and slot in end.dropped:
+                continue
+            at = (batch, slot)
+            words = [(batch - 1, evaluations[at])] if at in evaluations else []
+            words += [(batch, end.evaluations[slot])] if end is not None and slot in end.evaluations else []
+            words += [refuted[at]] if at in refuted else []
+            value = end.values[slot] if end is not None and slot < len(end.values) else None
+            evaluation = words[-1][1] if words else None
+            final = end is not None and evaluation is not None and at in actions
+            critique = critiques.get(at, "")
+            found.append(Slot(at, parent, actions.get(at), evaluation, critique, value, final, tuple(words)))
+    return found
+
+
+def _reached(header: Mapping[str, object], original: Program, settled: Sequence[Slot]) -> tuple[Reached, list[Lead]]:
+    """The states, and each change of the lead."""
+    identity, language = str(header.get("problem", "")), str(header.get("language", ""))
+    reached = Reached(State(Problem(identity, "program", language, original, ProgramSpec())))
+    states = {reached.root.id: reached.root}
+    leads: list[Lead] = []
+    for number, slot in enumerate(settled, start=1):
+        state = states[slot.at] = _state(reached.root, states.get(slot.parent, reached.root), slot)
+        before = reached.best
+        reached.extend([state])
+        if reached.best is not before and slot.timing is not None:
+            leads.append(Lead(number, state, slot.timing.speedup))
+    return reached, leads
+
+
+def _state(root: State, parent: State, slot: Slot) -> State:
+    assert slot.action is not None  # it is settled
+    assert slot.evaluation is not None
+    step = Step(slot.action, slot.evaluation, speedup(slot.evaluation), slot.critique, slot.value)
+    return State(root.problem, parent, step, slot.at)

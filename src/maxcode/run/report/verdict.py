@@ -1,0 +1,187 @@
+"""What came of a run, in words: the headline, the sentence under it, and how far the run is.
+
+The words are chosen from the record alone; a speed-up is never told without its interval.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Literal, final
+
+from maxcode.core.types import Interval, Outcome, Timing
+from maxcode.run.report.run import RunView, Slot
+
+UNMEASURED = "not measurable"
+CLOCKS = {"cpu": "CPU time", "wall": "wall-clock time", "instructions": "instructions"}
+
+
+@final
+@dataclass(frozen=True, slots=True)
+class Verdict:
+    """``kind`` picks the colour; ``headline`` is short; ``sentence`` says it whole."""
+
+    kind: Literal["won", "none", "unmeasured", "empty"]
+    headline: str
+    sentence: str
+
+
+def verdict(run: RunView) -> Verdict:
+    """The verdict on all that is final."""
+    timing = best_timing(run)
+    if timing is not None and run.reached.best is not None:
+        unit = " fewer instructions" if timing.clock == "instructions" else ""
+        return Verdict("won", f"{timing.speedup}{unit}", _won(run.reached.best.id, timing))
+    if why := _unmeasured(run):
+        return Verdict("unmeasured", "Not measurable", why)
+    if not run.slots:
+        return Verdict("empty", "Nothing tried yet", "The record holds no candidate, so nothing is known yet.")
+    return Verdict("none", "No speed-up", f"Nothing was confirmed faster than the original. {_nearest(run)}")
+
+
+def progress(run: RunView) -> str:
+    """What is still open, empty when the run went to its budget."""
+    budget = run.budget
+    if run.open_slots:
+        launched = f"{len(run.slots) - run.open_slots} of {len(run.slots)} launched candidates are final"
+        return f"This run is unfinished: {launched}. It was interrupted, or it still runs. {_RESUME}"
+    if budget is not None and len(run.slots) < budget:
+        return (
+            f"{len(run.slots)} of {budget} candidates were tried: the run was stopped, a cap ended it (then the notes "
+            f"say which), or its search ended. {_RESUME}"
+        )
+    return ""
+
+
+_RESUME = "The command that started it goes on from here."
+
+
+def best_timing(run: RunView) -> Timing | None:
+    """The timing of the best confirmed state, None while nothing beat the original."""
+    best = run.reached.best
+    return best.step.evaluation.timing if best is not None and best.step is not None else None
+
+
+def percent(interval: Interval) -> str:
+    """The confidence of an interval, as ``95 %``."""
+    return f"{interval.confidence * 100:.4g} %"
+
+
+def name(at: tuple[int, int]) -> str:
+    """A candidate's id as the page writes it, ``batch:slot``; the roots are the original."""
+    return f"{at[0]}:{at[1]}" if at[0] else "original"
+
+
+def anchor(at: tuple[int, int]) -> str:
+    """The place of a candidate on the page."""
+    return f"c{at[0]}-{at[1]}"
+
+
+def standing(slot: Slot) -> str:
+    """What its timing is good for, in a word or two; empty for what is not correct."""
+    timing = slot.timing
+    if timing is None:
+        return "not timed" if slot.outcome is Outcome.CORRECT else ""
+    if timing.significant:
+        return "confirmed" if timing.confirmed else "significant"
+    return (
+        "refuted" if timing.confirmed and timing.verdict not in _OWN_WORDS else _WHY.get(timing.verdict, timing.verdict)
+    )
+
+
+_WHY = {"tie": "not significant", "slower": "slower", "beaten": "beaten by the best", "more": "more instructions"}
+_OWN_WORDS = ("waits", "busy", "unseen")  # not refuted, but not to be counted for a reason of its own
+
+
+def _won(at: tuple[int, int], timing: Timing) -> str:
+    found = timing.speedup
+    if timing.clock == "instructions":
+        return _fewer(at, timing)
+    return (
+        f"Candidate {name(at)} is {found.value:.2f}x as fast as the original in {CLOCKS[timing.clock]}, "
+        f"{percent(found)} interval {found.low:.2f} to {found.high:.2f}: confirmed on {count(timing.pairs, 'pair')} "
+        f"of runs made after it was selected.{_rate(timing)}{_bandwidth(timing)}{_single(timing)}{_compiled(timing)}"
+        f"{_pressure(timing)}"
+    )
+
+
+def _fewer(at: tuple[int, int], timing: Timing) -> str:
+    found, seconds = timing.speedup, timing.seconds
+    counts = (
+        f"The original executes {found.value:.4f} times the instructions of candidate {name(at)} "
+        f"({found.low:.4f} to {found.high:.4f}, the least and the largest of {timing.pairs} counts a side). A count is "
+        "blind to cache misses, instructions done at once, vector width and threads: it is no claim about seconds."
+    )
+    if seconds is None:
+        return counts
+    sure = "which is significant" if seconds.significant else "which is not proved faster"
+    by_time = f"{seconds.speedup} ({percent(seconds.speedup)} interval, {count(seconds.pairs, 'pair')})"
+    return f"{counts} By CPU time, measured beside it, the candidate is {by_time} as fast, {sure}."
+
+
+def _pressure(timing: Timing) -> str:
+    if timing.pressure is None or timing.pressure <= _STAMPED[timing.clock]:
+        return ""
+    return f" The machine was busy: a task waited for a processor {timing.pressure:.0f} % of the time."
+
+
+_STAMPED = {"cpu": 50.0, "wall": 10.0, "instructions": 100.0}
+
+
+def _single(timing: Timing) -> str:
+    found = timing.single
+    if found is None:
+        return ""
+    return f" On one core it is {found.value:.2f}x [{found.low:.2f}, {found.high:.2f}] as fast, by CPU time."
+
+
+def _compiled(timing: Timing) -> str:
+    found = timing.over_compiled
+    if found is None:
+        return ""
+    return (
+        f" Against torch.compile of the reference it is {found.value:.2f}x [{found.low:.2f}, {found.high:.2f}] as fast."
+    )
+
+
+def _rate(timing: Timing) -> str:
+    found = timing.gflops
+    if found is None:
+        return ""
+    return (
+        f" It does {found.value:.1f} GFLOPS [{found.low:.1f}, {found.high:.1f}], "
+        f"{found.value / timing.roofline:.0%} of this machine's roofline of {timing.roofline:.0f}."
+    )
+
+
+def _bandwidth(timing: Timing) -> str:
+    found = timing.gbytes
+    if found is None or not timing.memory_roof:
+        return ""
+    return (
+        f" It moves {found.value:.1f} GB/s [{found.low:.1f}, {found.high:.1f}], {found.value / timing.memory_roof:.0%} "
+        f"of the {timing.memory_roof:.0f} that this machine can."
+    )
+
+
+def _unmeasured(run: RunView) -> str:
+    """Why nothing could be timed; empty when something was, or when nothing was correct."""
+    if any(slot.timing is not None for slot in run.slots):
+        return ""
+    said = [note for slot in run.slots if slot.evaluation is not None for note in slot.evaluation.warnings]
+    said += run.notes
+    return next((f"{note[:1].upper()}{note[1:]}" for note in said if UNMEASURED in note.lower()), "")
+
+
+def _nearest(run: RunView) -> str:
+    correct = sum(1 for slot in run.slots if slot.outcome is Outcome.CORRECT)
+    told = f"{correct} of {count(len(run.slots), 'candidate')} were correct"
+    timed = [(slot.timing.speedup, slot.at) for slot in run.slots if slot.timing is not None]
+    if not timed:
+        return f"{told}."
+    top, at = max(timed, key=lambda entry: entry[0].value)
+    return f"{told}; the fastest of them, {name(at)}, measured {top} ({percent(top)} interval)."
+
+
+def count(number: int, noun: str) -> str:
+    """A number of things, in words."""
+    return f"{number} {noun}{'' if number == 1 else 's'}"

@@ -1,0 +1,130 @@
+"""What the user asked for, and what is refused of it before anything is built."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+from typing import Any, final
+
+from maxcode.core.budget import MANY, Caps
+from maxcode.errors import InputError
+from maxcode.evaluate.cluster import Asked
+from maxcode.llm.clients.connect import ModelSettings, is_priced
+from maxcode.llm.completion import Answer
+from maxcode.problems import Source
+from maxcode.problems.description import merged
+from maxcode.run.names import LLM
+from maxcode.run.record import read_header
+from maxcode.search.value import digest
+from maxcode.search.value_guided import RERANK
+
+
+@final
+@dataclass(frozen=True, slots=True)
+class Request:
+    """What the user asked for.
+
+    ``policy``, ``method``  empty: the usual ones of this kind of problem; ``critic`` empty: that of the policy
+    ``without``             names parts of the observation to leave out
+    ``budget``              candidates; with ``MANY`` the caps are the budget, and the search is as wide as for
+                            ``width_for``
+    ``replay``              the run whose recorded answers stand in for the models
+    ``certificate``         whether the winner is measured again in the end, from its file
+    ``overrides``           replace keys of problem.toml; ``shapes`` are those of a module (``problems.small_shapes``)
+    ``value``               the folder of a value model; ``draw`` and ``unranked`` as in ``value_guided.Guide``
+    ``cluster``             where candidates are measured (``cluster.site``); empty: here
+    """
+
+    source: Path
+    tests: Path | None = None
+    policy: str = ""
+    method: str = ""
+    critic: str = ""
+    answer: Answer = "whole"
+    without: tuple[str, ...] = ()
+    budget: int = 24
+    width_for: int = 24
+    caps: Caps = field(default_factory=Caps)
+    seed: int = 0
+    out: Path | None = None
+    models: ModelSettings = field(default_factory=ModelSettings)
+    replay: Path | None = None
+    certificate: bool = True
+    overrides: Mapping[str, Any] = field(default_factory=dict)
+    shapes: str = ""
+    value: Path | None = None
+    draw: int = 4
+    unranked: float = 0.1
+    cluster: str = ""
+
+    @property
+    def measured_on(self) -> Asked | None:
+        """The cluster that candidates are measured on; None for this machine."""
+        return Asked(self.cluster, bool(self.overrides.get("shared_cores"))) if self.cluster else None
+
+
+def of_source(request: Request, source: Source) -> Request:
+    """The request for one problem of several: what its entry in a suite.toml says, under what the user says of all."""
+    overrides = merged(source.options, request.overrides)
+    return replace(request, source=source.path, overrides=overrides, shapes=request.shapes or source.shapes)
+
+
+def asks_model(request: Request) -> bool:
+    """Whether the request names a language model."""
+    return any(name.startswith(LLM) for name in (request.policy, request.critic))
+
+
+def refuse_unpriced(request: Request) -> None:
+    """A cap on money needs prices: an unknown one is never guessed."""
+    names = {name.removeprefix(LLM) for name in (request.policy, request.critic) if name.startswith(LLM)}
+    for name in sorted(names) if request.caps.dollars is not None and request.replay is None else ():
+        if not is_priced(name, request.models):
+            raise InputError(
+                f"the price of '{name}' is not known, so --max-dollars cannot hold; give --prices FILE with a line "
+                f'"{name}" = {{ input = DOLLARS, output = DOLLARS }} per million tokens, or use --max-tokens'
+            )
+
+
+def refuse_unpaid(request: Request) -> None:
+    """A budget of what only models cost would never be used up without one."""
+    if request.budget >= MANY and request.caps.seconds is None and not asks_model(request):
+        raise InputError(
+            f"--budget counts what language models cost, and neither --policy {request.policy} nor --critic "
+            f"{request.critic} is one, so the run would never end; give a budget of candidates, or of seconds"
+        )
+
+
+def refuse_replay(request: Request, out: Path) -> None:
+    """A replay needs something to replay, and a folder of its own."""
+    if request.replay is None:
+        return
+    if not asks_model(request):
+        recorded = read_header(request.replay).get("policy", "llm:MODEL")
+        raise InputError(
+            f"--replay stands in for language models, and neither --policy {request.policy} nor --critic "
+            f"{request.critic} is one; {request.replay} was made with --policy {recorded}"
+        )
+    if out.resolve() == request.replay.resolve():
+        raise InputError(f"--replay {request.replay} would write to the run that it replays; choose another --out")
+
+
+def guided_by(request: Request) -> dict[str, Any]:
+    """What a record keeps of the value model: its digest, and how it is asked; nothing without one."""
+    if request.value is None:
+        return {}
+    asked = {"draw": request.draw, "unranked": request.unranked} if RERANK in request.method else {}
+    return {"value": {"digest": digest(request.value), **asked}}
+
+
+_REPLAYED = ("digest", "seed", "method", "policy", "critic", "answer", "without", "prompts")
+
+
+def refuse_other_run(request: Request, header: Mapping[str, Any]) -> None:
+    """A replay is of the same problem and search: a draw says which slot an answer was for, not which problem."""
+    if request.replay is None:
+        return
+    then = read_header(request.replay)
+    differ = [f"{key} was {then.get(key)!r}, now {header[key]!r}" for key in _REPLAYED if then.get(key) != header[key]]
+    if differ:
+        raise InputError(f"{request.replay} is no run to replay here ({'; '.join(differ)}); repeat its own options")

@@ -1,0 +1,257 @@
+"""Tier 2 of the sandbox, for machines without user namespaces: Landlock, seccomp and limits around every program.
+
+The same shim runs the same jobs; it is a subreaper in place of process 1 (``shim_landlock.h``).  What is measured is
+one process with any number of threads, so that its address space is all of its memory and nothing of it can be left
+behind; a build may fork, and works in a private folder, which goes with its session.
+
+What this tier cannot do:
+- programs that fork do not run, and how many threads a run started is not known;
+- memory of a build is limited for each of its processes where there is no control group; its folder is measured now and
+  then, which does not see a file that has no name any more; where its shim is killed and there is no control group,
+  what it started goes on to its limits;
+- that a file or process of the host exists, its size and its times can be seen, not what is in it;
+- a run can leave a note to the next: the files of the interpreter that a Python program reads, the names of the host
+  that any program looks up.  Libraries are read when a session starts, so that no run is the first to, and process
+  numbers, which are the machine's, are blurred between runs;
+- numbers that the kernel counts for the whole machine are out of reach but for two: the inodes of /proc, where a
+  compiled program can open nothing but still look a name up, and the processor time of the host's processes.  The
+  shim's own cannot be read.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+import secrets
+import shutil
+import stat
+import subprocess
+import tempfile
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import dataclass, replace
+from pathlib import Path, PurePosixPath
+from typing import final
+
+import anyio
+
+from maxcode.errors import MachineError, UnsafeError
+from maxcode.sandbox.jobs import Job, Ran
+from maxcode.sandbox.layout import TMP_MB, place_of
+from maxcode.sandbox.tiers import NO_SANDBOX, SANDBOX_UID, UNSAFE, Binds
+
+_PREFIX = "maxcode-"
+_SHOWN = ("/usr", "/bin", "/sbin", "/lib", "/lib32", "/lib64", "/etc/ld.so.cache")
+_SHORT = {"src": "s", "tmp": "t"}  # as long as what they stand for: a cut text stays as long as it was
+_COMPILERS = ("gcc", "g++", "cc", "c++", "clang", "clang++")
+_MEMORY = Path("/dev/shm")
+
+
+@final
+@dataclass(frozen=True, slots=True)
+class Landlock:
+    """``abi``: the version of the kernel's interface, from 1; signals are scoped from 6 on, by the filter before."""
+
+    abi: int
+    uid: int
+    name: str = "2"
+
+    def describe(self) -> str:
+        return f"Landlock ABI {self.abi} (tier 2: one process per run) + seccomp + rlimits"
+
+    def cure(self) -> str:
+        return "see what the sandbox said; a filter of a container's own may forbid what Landlock or seccomp need"
+
+    @contextmanager
+    def placed(
+        self, sources: Mapping[str, str | bytes] | None, binds: Binds, runtime: Mapping[str, Path] | None
+    ) -> Iterator[_Beside]:
+        with _beside("2", self.uid, sources, binds, runtime) as place:
+            yield place
+
+
+@final
+@dataclass(frozen=True, slots=True)
+class Unconfined:
+    """No sandbox: the shim and its limits, around programs that can do whatever their user can."""
+
+    uid: int
+    name: str = UNSAFE
+
+    def describe(self) -> str:
+        return f"{NO_SANDBOX}, rlimits only"
+
+    def cure(self) -> str:
+        return "see what the shim said"
+
+    @contextmanager
+    def placed(
+        self, sources: Mapping[str, str | bytes] | None, binds: Binds, runtime: Mapping[str, Path] | None
+    ) -> Iterator[_Beside]:
+        with _beside("0", self.uid, sources, binds, runtime) as place:
+            yield place
+
+
+async def find_landlock(shim: Path) -> Landlock:
+    """What the kernel knows of Landlock, asked by the shim; UnsafeError with the cure where that is nothing."""
+    said = await anyio.run_process([str(shim), "landlock"], check=False)
+    abi, why = (said.stdout.decode().split() or ["0", "?"])[:2]
+    if abi == "0":
+        raise UnsafeError(f"the kernel offers no Landlock ({why}): {_CURES.get(why, _CURES['?'])}")
+    return Landlock(int(abi), dedicated_uid())
+
+
+_CURES = {
+    "ENOSYS": f"Linux {os.uname().release} was built without it; 5.13 or later with CONFIG_SECURITY_LANDLOCK is needed",
+    "EOPNOTSUPP": "it is switched off at boot; add `landlock` to the kernel's parameter lsm= (and to CONFIG_LSM)",
+    "EPERM": "a container's filter forbids it; use a newer Docker (23 or later), or --security-opt seccomp=unconfined",
+    "?": "5.13 or later with CONFIG_SECURITY_LANDLOCK is needed",
+}
+
+
+def dedicated_uid() -> int:
+    """The sandbox's own user where root can become it; in a user namespace that knows it not, 0: stay who we are."""
+    maps = (Path("/proc/self", kind).read_text().splitlines() for kind in ("uid_map", "gid_map"))
+    ranges = [[tuple(map(int, line.split())) for line in lines] for lines in maps]
+    known = all(any(low <= SANDBOX_UID < low + count for low, _, count in lines) for lines in ranges)
+    return SANDBOX_UID if known and os.geteuid() == 0 else 0
+
+
+# ------------------------------------------------------------------------------------------------------------- a place
+
+
+@final
+@dataclass(frozen=True, slots=True)
+class _Beside:
+    """A place on the host itself.  ``folder`` is that of a build, in which /src is ``s``, where jobs start, /tmp is
+    ``t``, and what is bound is a link; None where nothing can be written.  ``shown``: what else may be read."""
+
+    level: str
+    folder: Path | None
+    names: tuple[str, ...]
+    shown: tuple[str, ...]
+
+    @property
+    def fds(self) -> tuple[int, ...]:
+        return ()
+
+    def command(self, shim: int, control: int) -> list[str]:
+        return [f"/proc/self/fd/{shim}", "alone", str(control), self.level, str(self.folder or ""), *self.shown]
+
+    def asked(self, job: Job) -> Job:
+        """Absolute paths become relative ones, which are the same in every session and tell nothing of the host; what
+        a compiler notes down is named as it is in a tier with namespaces."""
+        if self.folder is None:
+            return job
+        argv = tuple(self._relative(word) for word in job.argv)
+        if os.path.basename(argv[0]) in _COMPILERS:
+            argv = (argv[0], "-ffile-prefix-map=../s=/src", *argv[1:])
+        return replace(job, argv=argv, collect=tuple(map(self._relative, job.collect)))
+
+    def _relative(self, word: str) -> str:
+        names = "|".join(map(re.escape, self.names))
+        pattern = rf"(?:(?<![\w./-])|(?<=-[IL]))/({names})(?![\w.-])"
+        return re.sub(pattern, lambda found: f"../{_SHORT.get(found[1], found[1])}", word)
+
+    def told(self, ran: Ran) -> Ran:
+        texts = {path: data if b"\0" in data else _named(data) for path, data in ran.files.items()}
+        return replace(ran, stderr=_named(ran.stderr), files=texts)
+
+
+def _named(text: bytes) -> bytes:
+    return text.replace(b"../s/", b"/src/").replace(b"../t/", b"/tmp/")
+
+
+@contextmanager
+def _beside(
+    level: str,
+    uid: int,
+    sources: Mapping[str, str | bytes] | None,
+    binds: Binds,
+    runtime: Mapping[str, Path] | None,
+) -> Iterator[_Beside]:
+    shown = [str(path) for path in runtime.values()] if runtime is not None else list(_SHOWN)
+    shown += [str(folder) for folder, _ in binds]
+    if sources is None:
+        yield _Beside(level, None, (), tuple(shown))
+        return
+    folder = _new_folder(uid)
+    try:
+        _fill(folder, uid, sources, binds)
+        names = ("src", "tmp", *(path.lstrip("/") for _, path in binds))
+        yield _Beside(level, folder, names, tuple(shown))
+    finally:
+        _remove(folder)
+
+
+def _new_folder(uid: int) -> Path:
+    """A new private folder, in memory where there is room, which bounds what all builds together can write."""
+    top = Path(tempfile.gettempdir())
+    if _has_room(_MEMORY):
+        top = _MEMORY
+    folder = top / f"{_PREFIX}{os.getpid()}-{_processes()}-{secrets.token_hex(6)}"
+    try:
+        folder.mkdir(mode=0o700)
+    except OSError as error:
+        raise MachineError(f"cannot make a folder for a build in {top}: {error.strerror}; set TMPDIR") from error
+    if uid:
+        os.chown(folder, uid, uid)
+    return folder
+
+
+def _has_room(memory: Path) -> bool:
+    """Whether builds can write there, and what they make (a user's generator, say) can be started; containers often
+    allow neither."""
+    if not os.access(memory, os.W_OK):
+        return False
+    about = os.statvfs(memory)
+    return about.f_bavail * about.f_frsize > 2 * TMP_MB << 20 and not about.f_flag & os.ST_NOEXEC
+
+
+def _fill(folder: Path, uid: int, sources: Mapping[str, str | bytes], binds: Binds) -> None:
+    for path, text in sources.items():
+        file = folder / "s" / PurePosixPath(place_of(path)).relative_to("/src")
+        file.parent.mkdir(parents=True, exist_ok=True)
+        file.write_bytes(text.encode() if isinstance(text, str) else text)
+        file.chmod(0o555)
+    (folder / "s").mkdir(exist_ok=True)
+    for inner in (folder / "s", *(path for path in (folder / "s").rglob("*") if path.is_dir())):
+        inner.chmod(0o755)
+    for host, path in binds:
+        (folder / path.lstrip("/")).symlink_to(host)
+    (folder / "t").mkdir(mode=0o700)
+    if uid:
+        os.chown(folder / "t", uid, uid)
+
+
+def _remove(folder: Path) -> None:
+    """Remove it, however deep and closed a build has made it; MachineError where it stays."""
+    try:
+        shutil.rmtree(folder)
+    except (OSError, RecursionError):
+        for command in (["chmod", "-R", "u+rwx"], ["rm", "-rf"]):
+            subprocess.run([*command, "--", str(folder)], capture_output=True, check=False)
+    if folder.exists():
+        raise MachineError(f"cannot remove the folder of a build, {folder}; remove it by hand")
+
+
+def sweep() -> None:
+    """Remove the folders of maxcode processes that are gone."""
+    for top in (_MEMORY, Path(tempfile.gettempdir())):
+        for folder in top.glob(f"{_PREFIX}[0-9]*-{_processes()}-*"):
+            pid = folder.name.removeprefix(_PREFIX).split("-")[0]
+            if not Path("/proc", pid).exists() and _is_ours(folder):
+                shutil.rmtree(folder, ignore_errors=True)
+
+
+def _processes() -> int:
+    """Which numbering of processes is ours: another container has its own, and may share the folder."""
+    return os.stat("/proc/self/ns/pid").st_ino
+
+
+def _is_ours(folder: Path) -> bool:
+    try:
+        about = folder.lstat()
+    except OSError:
+        return False
+    return about.st_uid in (os.geteuid(), dedicated_uid()) and stat.S_ISDIR(about.st_mode)

@@ -1,0 +1,346 @@
+"""The sandbox: a tier (``tiers.py``) around the shim, a dedicated user, seccomp, limits, and a control group if any.
+
+The rungs of the ladder open a session (a place of its own, held by ``shim.c``) and run jobs in it, one at a time.
+Nothing a program writes outlives its run: a session without sources has no writable path, and all that it was given is
+sealed memory.  Only a session with sources (a build, a generator, a checker) has a writable /tmp, of limited size,
+which goes when it ends.  A session ends with its ``async with`` block, with the process that opened it, or with the
+thread whose event loop did, however those end.  Tier 1 is tried first, then tier 2.
+"""
+
+from __future__ import annotations
+
+import os
+import resource
+import socket
+import subprocess
+import sys
+from collections.abc import AsyncIterator, Iterator, Mapping, Sequence
+from contextlib import AsyncExitStack, ExitStack, asynccontextmanager, contextmanager
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Self, final
+
+import anyio
+
+from maxcode.errors import MachineError, UnsafeError
+from maxcode.sandbox.binds import reached
+from maxcode.sandbox.cgroup import Group, Hierarchy, find_hierarchy
+from maxcode.sandbox.jobs import Blob, Ending, Job, Kind, Ran, Sample, pack, turn, unpack
+from maxcode.sandbox.landlock import Unconfined, dedicated_uid, find_landlock, sweep
+from maxcode.sandbox.layout import TMP_MB
+from maxcode.sandbox.namespaces import find_bubblewrap
+from maxcode.sandbox.runtime import find_runtime
+from maxcode.sandbox.tiers import SANDBOX_UID, TIERS, UNSAFE, VARIABLE, Binds, Place, Tier, wanted
+from maxcode.sandbox.toolchain import SHIM, cache_root, own_program
+
+__all__ = ["SANDBOX_UID", "Blob", "Calls", "Ending", "Job", "Ran", "Sample", "Sandbox", "Session"]
+
+_OVERHEAD_MB = 48  # the shim, page tables, the kernel's own, a copy of the runtime libraries
+_RESERVED = 8  # address space a program may reserve, for each byte that a control group lets it use
+_SHADOW_MB = 1 << 26  # address space of a program with shadow memory: more than there is
+_STACKS = 16  # stacks that must fit into the address space of a process, where that is what is limited
+_START_S, _ANSWER_S, _END_S = 20.0, 20.0, 5.0
+
+
+@final
+@dataclass(frozen=True, slots=True)
+class Sandbox:
+    """A place to run programs nobody trusts.  Any number of sessions at once.  ``passed_over``: the tiers tried before
+    this one, with what keeps each from working and the cure."""
+
+    tier: Tier
+    shim: Path
+    cache: Path
+    hierarchy: Hierarchy | None
+    runtime: Mapping[str, Path]
+    passed_over: tuple[str, ...] = ()
+
+    @classmethod
+    async def open(cls) -> Self:
+        """The first tier that works here, or the one that $MAXCODE_SANDBOX demands: build the shim on first use, and
+        see a session start.
+
+        UnsafeError with what keeps each tier from working and the cure; InputError for a cache folder that cannot be
+        used.  Without a sandbox, which only explicit demand brings, a warning goes to stderr every time.
+        """
+        _allow_many_files()
+        cache = cache_root()
+        shim, runtime, hierarchy = await own_program(SHIM, cache), await find_runtime(), find_hierarchy()
+        if hierarchy is not None:
+            hierarchy.sweep()
+        sweep()
+        chosen, reasons = wanted(), list[str]()
+        for name in (chosen,) if chosen else TIERS:
+            try:
+                tier = await _tier(name, shim)
+                return await cls(tier, shim, cache, hierarchy, runtime, tuple(reasons))._proven()
+            except UnsafeError as error:
+                reasons.append(f"tier {name}: {error}")
+        raise UnsafeError("\n".join(["no sandbox on this machine", *reasons]))
+
+    async def _proven(self) -> Self:
+        """This sandbox if a session starts, else the same without a control group, else UnsafeError."""
+        try:
+            async with self.session([]):
+                return self
+        except MachineError as error:
+            if self.hierarchy is not None:
+                why = f"control groups: a session does not start with them: {error}"
+                return await replace(self, hierarchy=None, passed_over=(*self.passed_over, why))._proven()
+            raise UnsafeError(f"{error}\n{self.tier.cure()}") from error
+
+    @property
+    def forks(self) -> bool:
+        """Whether what is measured may start processes."""
+        return self.tier.name != "2"
+
+    def describe(self) -> str:
+        """What stands between a program and this machine, in a few words."""
+        group = f"cgroup v{self.hierarchy.version}" if self.hierarchy else "no cgroup (memory limited per process)"
+        return f"{self.tier.describe()} + {group}"
+
+    @asynccontextmanager
+    async def session(
+        self,
+        blobs: Sequence[Blob],
+        sources: Mapping[str, str | bytes] | None = None,
+        binds: Binds = (),
+        bare: bool = False,
+        measured: bool = False,
+    ) -> AsyncIterator[Session]:
+        """A fresh place for jobs over ``blobs`` and over nothing else.
+
+        A ``bare`` one, for compiled programs, shows no file of the host but the runtime libraries (in tier 1 copies of
+        them), and no /proc; what runs there makes no pipes and is never sampled.
+
+        With ``sources`` (path below /src -> text) it is one for builds and helpers: the sources are read-only in
+        /src, which is where jobs start, and /tmp can be written; jobs are asked for in these names in every tier.
+        ``measured``: what runs there is no build but a program under test that needs files.  ``binds`` are (host
+        folder, path in the sandbox), read-only.  MachineError when it does not start.
+        """
+        async with AsyncExitStack() as stack:
+            group = await stack.enter_async_context(_group(self.hierarchy))
+            binds, words = reached(binds, self.cache)
+            place = stack.enter_context(self.tier.placed(sources, binds, self.runtime if bare else None))
+            line = await stack.enter_async_context(self._line((*(group.joins if group else ()), *words), place))
+            await line.hear(_START_S)
+            kind: Kind = "bare" if bare else "hosted" if sources is None or measured else "building"
+            yield Session(line, group, place, frozenset(blob.fd for blob in blobs), kind)
+
+    @asynccontextmanager
+    async def _line(self, launched: Sequence[str], place: Place) -> AsyncIterator[_Line]:
+        """A shim started with these words; gone, with all that ran below it, when the block is left."""
+        ours, theirs = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
+        ours.setblocking(False)
+        with ours, _opened(self.shim) as shim, _scratch() as words:
+            with theirs:
+                argv = [str(self.shim), "launch", str(self.tier.uid), *launched, "--"]
+                argv += place.command(shim, theirs.fileno())
+                process = _start(argv, (theirs.fileno(), shim, *place.fds), words)
+            line = _Line(ours, process, words)
+            try:
+                yield line
+            finally:
+                ours.close()
+                with anyio.CancelScope(shield=True):
+                    await line.gone()
+
+
+@final
+class Session:
+    """One place: jobs over the same blobs, one at a time, none of which can leave anything to the next."""
+
+    def __init__(self, line: _Line, group: Group | None, place: Place, blobs: frozenset[int], kind: Kind) -> None:
+        self._line = line
+        self._group = group
+        self._place = place
+        self._blobs = blobs
+        self._kind = kind
+        self._busy = False
+        self._memory_mb = 0
+
+    async def run(self, job: Job) -> Ran:
+        """Run one job and wait for its end.  Whatever the program does is an answer, never an exception.
+
+        MachineError when the sandbox itself broke, or when an earlier job of this session was cancelled.
+        """
+        if self._busy:
+            raise MachineError("a session runs one job at a time, and none after a cancelled one; open another")
+        if not self._blobs.issuperset(blob.fd for blob in job.blobs):
+            raise ValueError("a job may only use the blobs that its session was opened with")
+        self._busy = True
+        kills = self._group.kills() if self._group else 0
+        with ExitStack() as stack:
+            packet = pack(self._place.asked(self._limited(job)), self._kind)
+            self._line.ask(packet, [stack.enter_context(_opened(blob.path)) for blob in job.blobs])
+        ran = self._place.told(unpack(job, *await self._line.hear(job.wall_s + _ANSWER_S)))
+        self._busy = False
+        killed = self._group is not None and self._group.kills() > kills
+        return replace(ran, out_of_memory=True) if killed else ran
+
+    @asynccontextmanager
+    async def calls(self, job: Job) -> AsyncIterator[Calls]:
+        """A ``stepped`` job, started; it ends with the block, and the session takes no other one."""
+        if not job.stepped or self._busy:
+            raise ValueError("a session that is free and a stepped job are needed")
+        self._busy = True
+        with ExitStack() as stack:
+            packet = pack(self._place.asked(self._limited(job)), self._kind)
+            self._line.ask(packet, [stack.enter_context(_opened(blob.path)) for blob in job.blobs])
+        yield Calls(self._line, job)
+
+    def _limited(self, job: Job) -> Job:
+        """The job with the limits that hold here.
+
+        Where a group counts what is resident, address space, which threads reserve and hardly use, may be larger.  A
+        group's memory only grows: what is in /tmp stays charged.  Where there is none, stacks must fit.
+        """
+        if self._group is None:
+            return replace(job, stack_mb=min(job.stack_mb, max(1, job.memory_mb // _STACKS)))
+        files_mb = 2 * job.output_mb + (TMP_MB if self._kind == "building" else 0)
+        self._memory_mb = max(self._memory_mb, job.memory_mb + files_mb + _OVERHEAD_MB)
+        self._group.limit(self._memory_mb << 20, job.processes + 2)
+        return replace(job, memory_mb=_SHADOW_MB if job.shadow else _RESERVED * job.memory_mb)
+
+
+@final
+class Calls:
+    """Rounds of calls of a program that goes on living between them, stopped."""
+
+    def __init__(self, line: _Line, job: Job) -> None:
+        self._line = line
+        self._job = job
+
+    async def ready(self) -> Ran:
+        """Wait until it is ready; any ending but ``answered`` means that it never will be."""
+        return unpack(self._job, *await self._line.hear(self._job.wall_s + _ANSWER_S))
+
+    async def round(self, inputs: Blob, cpu_s: float, wall_s: float) -> Ran:
+        """One round on these inputs within these limits: written arrays in stdout, the time of its calls; none after
+        it has ended."""
+        with _opened(inputs.path) as fd:
+            self._line.ask(turn(cpu_s, wall_s), [fd])
+        return unpack(self._job, *await self._line.hear(wall_s + _ANSWER_S))
+
+
+@final
+@dataclass(frozen=True, slots=True)
+class _Line:
+    """Our end of the socket to a shim, and the process it is or lives below; ``words`` is where that complains."""
+
+    socket: socket.socket
+    process: subprocess.Popen[bytes]
+    words: int
+
+    def ask(self, packet: bytes, fds: Sequence[int]) -> None:
+        try:
+            socket.send_fds(self.socket, [packet], fds)
+        except OSError as error:
+            raise MachineError(f"the sandbox is gone: {error.strerror}{self._complaint()}") from error
+
+    async def hear(self, patience_s: float) -> tuple[bytes, list[int]]:
+        """The next packet, with its descriptors; MachineError when the shim is gone, or silent for too long."""
+        with anyio.move_on_after(patience_s) as waiting:
+            await anyio.wait_readable(self.socket)
+        if waiting.cancelled_caught:
+            raise MachineError(f"the sandbox gave no answer within {patience_s:g} s{self._complaint()}")
+        try:
+            packet, fds, _, _ = socket.recv_fds(self.socket, 4096, 16, socket.MSG_CMSG_CLOEXEC)
+        except ConnectionResetError:  # it died with our question unread
+            packet, fds = b"", []
+        if not packet:
+            await self.gone()
+            raise MachineError(f"the sandbox ended with status {self.process.returncode}{self._complaint()}")
+        return packet, fds
+
+    async def gone(self) -> None:
+        """Wait until the shim has ended, with every process it started; force it if it does not end by itself."""
+        for patience in (_END_S, float("inf")):
+            with anyio.move_on_after(patience):
+                await _ended(self.process)
+                return
+            self.process.kill()
+
+    def _complaint(self) -> str:
+        said = os.pread(self.words, 4096, 0).decode(errors="replace").strip()
+        return f": {said}" if said else ""
+
+
+async def _ended(process: subprocess.Popen[bytes]) -> None:
+    if process.poll() is None:
+        watched = os.pidfd_open(process.pid)
+        try:
+            await anyio.wait_readable(watched)
+        finally:
+            os.close(watched)
+        process.wait()
+
+
+def _start(argv: Sequence[str], fds: Sequence[int], words: int) -> subprocess.Popen[bytes]:
+    """Start it here and now, in the thread of the event loop: it is killed when the thread that started it ends.
+
+    In a session of its own, so that Ctrl-C in the terminal does not reach it.
+    """
+    try:
+        return subprocess.Popen(
+            argv,
+            stdin=subprocess.DEVNULL,
+            stdout=subprocess.DEVNULL,
+            stderr=words,
+            env={},
+            cwd="/",
+            start_new_session=True,
+            pass_fds=fds,
+        )
+    except OSError as error:
+        raise MachineError(f"cannot start {argv[0]}: {error.strerror}; set MAXCODE_CACHE to another folder") from error
+
+
+@contextmanager
+def _opened(path: Path) -> Iterator[int]:
+    """A descriptor of its own, so that not even an offset is shared with another run; read only."""
+    fd = os.open(path, os.O_RDONLY | os.O_CLOEXEC)
+    try:
+        yield fd
+    finally:
+        os.close(fd)
+
+
+@contextmanager
+def _scratch() -> Iterator[int]:
+    fd = os.memfd_create("words", os.MFD_CLOEXEC)
+    try:
+        yield fd
+    finally:
+        os.close(fd)
+
+
+@asynccontextmanager
+async def _group(hierarchy: Hierarchy | None) -> AsyncIterator[Group | None]:
+    """A control group for the block, None where there are none."""
+    if hierarchy is None:
+        yield None
+        return
+    try:
+        group = hierarchy.group()
+    except OSError as error:
+        raise MachineError(f"cannot make a control group: {error}") from error
+    try:
+        yield group
+    finally:
+        with anyio.CancelScope(shield=True):
+            await group.remove()
+
+
+def _allow_many_files() -> None:
+    """Every blob is an open file, and a long run has more of them than the usual 1024."""
+    _, most = resource.getrlimit(resource.RLIMIT_NOFILE)
+    resource.setrlimit(resource.RLIMIT_NOFILE, (most, most))
+
+
+async def _tier(name: str, shim: Path) -> Tier:
+    """The tier of this name as this machine has it; UnsafeError where it has not what the tier needs."""
+    if name == UNSAFE:
+        print(f"maxcode: WARNING: {VARIABLE}={UNSAFE}: programs run WITHOUT A SANDBOX, as this user", file=sys.stderr)
+        return Unconfined(dedicated_uid())
+    return await find_bubblewrap() if name == "1" else await find_landlock(shim)

@@ -1,0 +1,52 @@
+"""Reward-to-go: models of V(s, u), the best class of speed-up that a state may still lead to.
+
+    state -> situation (what is seen of it) -> numbers or text -> expected class
+
+``Value`` scores executed states, ``Foresight`` candidates that were only drawn: the two readings of the paper.
+Nothing here trains, and nothing but ``generative/`` needs more than the core; ``train/`` makes the models.
+"""
+
+from __future__ import annotations
+
+from maxcode.search.value.baselines import BusiestLoop, Constant, FastestSoFar, Random
+from maxcode.search.value.blend import Blend
+from maxcode.search.value.classes import PRESETS, QUANTILE, RELATIVE, Edges, preset, quantile_edges
+from maxcode.search.value.folder import Model, Saved, described, read, save
+from maxcode.search.value.foresee import Foreseer, Predictor, digest, load, predictor
+from maxcode.search.value.settings import SMALL, Generative, Shape
+from maxcode.search.value.situation import Reading, Situation, drawn, had, situation
+from maxcode.search.value.trees import Tree, Trees
+
+__all__ = [
+    "PRESETS",
+    "QUANTILE",
+    "RELATIVE",
+    "SMALL",
+    "Blend",
+    "BusiestLoop",
+    "Constant",
+    "Edges",
+    "FastestSoFar",
+    "Foreseer",
+    "Generative",
+    "Model",
+    "Predictor",
+    "Random",
+    "Reading",
+    "Saved",
+    "Shape",
+    "Situation",
+    "Tree",
+    "Trees",
+    "described",
+    "digest",
+    "drawn",
+    "had",
+    "load",
+    "predictor",
+    "preset",
+    "quantile_edges",
+    "read",
+    "save",
+    "situation",
+]

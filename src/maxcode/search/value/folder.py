@@ -1,0 +1,120 @@
+"""A value model on disk: ``value.json`` (the model and its card as data), ``CARD.md``, and for a network its tensors.
+
+Everything is JSON or safetensors, validated when it is read; nothing in the folder is ever executed.
+"""
+
+from __future__ import annotations
+
+import shutil
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any, Literal
+
+import msgspec
+
+from maxcode.errors import InputError
+from maxcode.search.value.baselines import BusiestLoop, Constant, FastestSoFar, Random
+from maxcode.search.value.blend import Blend
+from maxcode.search.value.settings import Generative
+from maxcode.search.value.trees import Trees
+
+FILE = "value.json"
+CARD = "CARD.md"
+FORMAT = 1
+Model = Trees | Blend | Generative | Constant | Random | FastestSoFar | BusiestLoop
+
+
+class Saved(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=True):
+    """What ``value.json`` holds.  ``edges``: the classes' bounds by suite; ``card``: data, split and metrics."""
+
+    format: int
+    model: Model
+    target: Literal["max", "mean"]
+    gamma: float
+    edges: dict[str, tuple[float, ...]]
+    card: dict[str, Any] = {}
+
+
+_decode = msgspec.json.Decoder(Saved)
+
+
+def save(folder: Path, saved: Saved, card: str) -> None:
+    """Write the card and the model, the model last and at once; what lies beside it is there already."""
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+        (folder / CARD).write_text(card)
+        scratch = folder / f"{FILE}.new"
+        scratch.write_bytes(msgspec.json.encode(saved) + b"\n")
+        scratch.replace(folder / FILE)
+    except OSError as error:
+        raise InputError(f"cannot write to {folder}: {error.strerror}; choose another --out") from error
+
+
+def files_of(model: Model) -> tuple[str, ...]:
+    """The files of a model beside ``value.json``."""
+    return model.files if isinstance(model, Generative) else ()
+
+
+def publish(made: Path, folder: Path, others: Sequence[str]) -> None:
+    """Put the model in ``made``, and the ``others`` of its files, in the place of the one in ``folder``.
+
+    All is copied first, then the old ``value.json`` is taken away, and the new one comes last: whenever this is killed,
+    a folder with ``value.json`` is whole, and ``made`` is still there to go on from.
+    """
+    try:
+        for name in (*others, FILE):
+            shutil.copyfile(made / name, folder / f"{name}.new")
+        (folder / FILE).unlink(missing_ok=True)
+        for name in (*others, FILE):
+            (folder / f"{name}.new").replace(folder / name)
+    except OSError as error:
+        raise InputError(f"cannot write to {folder}: {error.strerror}; choose another --out") from error
+
+
+def read(folder: Path) -> Saved:
+    """The model in a folder; InputError with the cure where there is none, it is damaged, or it reads features of
+    another version."""
+    path = folder / FILE
+    try:
+        saved = _decode.decode(path.read_bytes())
+    except OSError as error:
+        raise InputError(
+            f"{folder} holds no value model ({path.name}: {error.strerror}); "
+            "give the folder that `maxcode train to-go --out` wrote"
+        ) from error
+    except (msgspec.MsgspecError, RecursionError) as error:
+        raise InputError(f"{path} is no value model of this maxcode ({error}); train it again") from error
+    _check(path, saved)
+    return saved
+
+
+def _check(path: Path, saved: Saved) -> None:
+    if saved.format != FORMAT:
+        raise InputError(f"{path} has format {saved.format}, this maxcode reads {FORMAT}; train it again")
+    if saved.model.reads != saved.model.needs():
+        raise InputError(
+            f"{path} was trained on feature version '{saved.model.reads}', this maxcode makes "
+            f"'{saved.model.needs()}'; train it again from the same runs (`maxcode train to-go --from ...`)"
+        )
+    if not 0 < saved.gamma <= 1:
+        raise InputError(f"{path} has gamma {saved.gamma}, which is not in (0, 1]; train it again")
+
+
+def described(card: Mapping[str, Any]) -> str:
+    """A card as Markdown: a heading for each part, a line for each fact."""
+    lines: list[str] = []
+    for title, facts in card.items():
+        lines.append(f"\n## {title}\n")
+        told = facts if isinstance(facts, Mapping) else {"": facts}
+        lines += [f"- {key}: {_shown(value)}" if key else f"{_shown(value)}" for key, value in told.items()]
+    return "# Value model\n" + "\n".join(lines) + "\n"
+
+
+def _shown(value: object) -> str:
+    if isinstance(value, float):
+        return f"{value:.3g}"
+    if isinstance(value, Mapping):
+        return ", ".join(f"{key} {_shown(one)}" for key, one in value.items()) or "none"
+    if isinstance(value, (list, tuple)):
+        return ", ".join(_shown(one) for one in value) or "none"
+    return str(value)

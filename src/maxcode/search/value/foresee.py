@@ -1,0 +1,100 @@
+"""A model in the roles ``Value`` (after execution) and ``Foresight`` (before it)."""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import partial
+from pathlib import Path
+from typing import Protocol, final
+
+import anyio
+
+from maxcode.core.roles import Compiler
+from maxcode.core.types import Action, MachineCode, Problem, State
+from maxcode.errors import InputError
+from maxcode.search.value.baselines import BusiestLoop
+from maxcode.search.value.folder import FILE, Saved, files_of, read
+from maxcode.search.value.settings import Generative
+from maxcode.search.value.situation import Situation, drawn, situation
+
+UNTRAINED = "busiest-loop"
+
+
+class Predictor(Protocol):
+    """Situations -> expected classes, in their order.  Pure."""
+
+    def expected(self, situations: Sequence[Situation]) -> list[float]: ...
+
+
+@final
+@dataclass(frozen=True, slots=True)
+class Foreseer:
+    """A predictor in its roles.  What it says is an expected class, not a speed-up; only its order matters to a
+    search.  Models work in a thread, so that builds and timings go on meanwhile.
+
+    With a ``compiler`` what was drawn is built before it is judged, else it is judged by its text alone.
+    """
+
+    predictor: Predictor
+    gamma: float = 1.0
+    compiler: Compiler | None = None
+
+    async def estimate(self, states: Sequence[State]) -> list[float]:
+        """V(s, u) of executed states."""
+        seen = [situation(state, self.gamma, await self._original(state.problem)) for state in states]
+        return await anyio.to_thread.run_sync(partial(self.predictor.expected, seen))
+
+    async def foresee(self, state: State, actions: Sequence[Action]) -> list[float]:
+        """V of candidates drawn for ``state``, before they are executed."""
+        original = await self._original(state.problem)
+        codes = [await self._code(state.problem, action) for action in actions]
+        seen = [drawn(state, action, self.gamma, code, original) for action, code in zip(actions, codes, strict=True)]
+        return await anyio.to_thread.run_sync(partial(self.predictor.expected, seen))
+
+    async def _original(self, problem: Problem) -> MachineCode | None:
+        return await self._code(problem, Action(problem.program))
+
+    async def _code(self, problem: Problem, action: Action) -> MachineCode | None:
+        return None if self.compiler is None else await self.compiler.machine_code(problem, action)
+
+
+def load(folder: Path) -> Foreseer:
+    """The value model in a folder, or ``busiest-loop``, which needs none; InputError where it cannot be used, be it for
+    a file beside ``value.json``: a search asks only when its first batch is measured, which is late to say so."""
+    if _is_untrained(folder):
+        return Foreseer(BusiestLoop())
+    saved = read(folder)
+    return Foreseer(predictor(folder, saved), saved.gamma)
+
+
+def predictor(folder: Path, saved: Saved) -> Predictor:
+    """The predictor that a folder holds, opened; only a generative one imports torch."""
+    if isinstance(saved.model, Generative):
+        from maxcode.search.value.generative import open_network
+
+        return open_network(folder, saved.model)
+    return saved.model
+
+
+def _is_untrained(folder: Path) -> bool:
+    return str(folder) == UNTRAINED and not folder.exists()
+
+
+def digest(folder: Path) -> str:
+    """SHA-256, hexadecimal, over the model's files: what a record keeps of it; of one without files its name."""
+    if _is_untrained(folder):
+        return UNTRAINED
+    names = files_of(read(folder).model)
+    total = hashlib.sha256((folder / FILE).read_bytes())
+    for name in names:
+        total.update(name.encode() + _content(folder / name))
+    return total.hexdigest()
+
+
+def _content(path: Path) -> bytes:
+    try:
+        return path.read_bytes()
+    except OSError as error:
+        raise InputError(f"cannot read {path} ({error.strerror}); train the model again") from error

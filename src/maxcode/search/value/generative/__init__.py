@@ -1,0 +1,57 @@
+"""The generative value model: a causal language model that reads a situation and writes its class.
+
+Imported only when such a model is opened or trained; torch, transformers and peft (extra ``train``) only then, too.
+"""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Sequence
+from functools import lru_cache
+from pathlib import Path
+from typing import Any, Protocol
+
+from maxcode.errors import InputError
+from maxcode.search.value.settings import Generative
+from maxcode.search.value.situation import Situation
+
+_ONE_AT_A_TIME = threading.Lock()
+_Mark = tuple[str, int, int]  # of a file: name, size, when it was written
+
+
+class Network(Protocol):
+    """A network in memory: a predictor."""
+
+    def expected(self, situations: Sequence[Situation]) -> list[float]: ...
+
+
+def open_network(folder: Path, settings: Generative) -> Network:
+    """The network in a folder, read into memory once however often it is asked for; InputError where it cannot be."""
+    with _ONE_AT_A_TIME:
+        return _opened(folder.resolve(), settings, tuple(_mark(folder / name) for name in settings.files))
+
+
+def needs_extra() -> Any:
+    """The module that needs torch; InputError with the cure where that is not installed."""
+    try:
+        from maxcode.search.value.generative import network
+    except ImportError as error:
+        raise InputError(
+            f"a generative value model needs torch, transformers and peft ({error}); install them: "
+            "pip install 'maxcode[train]'"
+        ) from error
+    return network
+
+
+@lru_cache(maxsize=1)  # every cell of a bench opens it anew, and weights of 7B are no small thing
+def _opened(folder: Path, settings: Generative, marks: tuple[_Mark, ...]) -> Network:
+    found: Network = needs_extra().reopened(folder, settings)
+    return found
+
+
+def _mark(path: Path) -> _Mark:
+    try:
+        found = path.stat()
+    except OSError as error:
+        raise InputError(f"cannot read {path} ({error.strerror}); train the model again") from error
+    return path.name, found.st_size, found.st_mtime_ns

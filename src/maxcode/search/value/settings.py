@@ -1,0 +1,55 @@
+"""What there is to know of a generative value model beside its tensors: plain numbers, read without torch."""
+
+from __future__ import annotations
+
+from typing import Literal
+
+import msgspec
+
+from maxcode.search.value.text import VERSION
+
+SMALL = "small"  # a Qwen2-architecture model from scratch, whose tensors are in the folder
+TOKENIZER, BASE, ADAPTER = "tokenizer.json", "base.safetensors", "adapter.safetensors"
+
+
+class Shape(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    """The size of a Qwen2-architecture model that is made from scratch."""
+
+    hidden: int = 128
+    layers: int = 4
+    heads: int = 4
+    vocabulary: int = 1024
+
+    def __post_init__(self) -> None:
+        bounded = 0 < self.hidden <= 4096 and 0 < self.layers <= 64 and 0 < self.vocabulary <= 1 << 18
+        if not bounded or not 0 < self.heads <= self.hidden or self.hidden % (2 * self.heads):
+            raise ValueError(f"a shape that no model has: {self}")
+
+
+class Generative(msgspec.Struct, frozen=True, forbid_unknown_fields=True, tag="generative"):
+    """A causal language model with LoRA.  ``base``: "small", or the name or folder of weights; ``context``: tokens of
+    a prompt at most; ``classes``: how many label tokens there are.  Rank, alpha and where LoRA goes: alpha is ours."""
+
+    reads: str
+    base: str = SMALL
+    shape: Shape | None = None
+    classes: int = 5
+    context: int = 2048
+    rank: int = 8
+    alpha: int = 16
+    targets: Literal["all-linear"] = "all-linear"
+
+    def __post_init__(self) -> None:
+        if not 2 <= self.classes <= 10 or not 16 <= self.context <= 1 << 17 or not 0 < self.rank <= 256:
+            raise ValueError(f"settings that no model has: {self}")
+        if (self.base == SMALL) != (self.shape is not None):
+            raise ValueError("a shape belongs to the base 'small', and to no other")
+
+    @property
+    def files(self) -> tuple[str, ...]:
+        """What lies beside ``value.json``; weights by name or folder are kept elsewhere, with their tokenizer."""
+        return (ADAPTER,) if self.shape is None else (TOKENIZER, BASE, ADAPTER)
+
+    def needs(self) -> str:
+        """The version of the text that a model of this kind reads."""
+        return VERSION

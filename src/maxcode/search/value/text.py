@@ -1,0 +1,93 @@
+"""A situation as the text that a language model reads: (x0, xt, et, ct, u), in the paper's order.
+
+The prompt ends where the label begins, so that the class is the next token.  Where it is too long each section keeps a
+share of the room: its two ends and a piece of its middle.  What is around the sections, u and the depth among it, is
+always whole.
+"""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Sequence
+from itertools import chain
+from typing import NamedTuple, final
+
+from maxcode.code.source import unified_diff
+from maxcode.observe.feedback import feedback_lines
+from maxcode.search.value.situation import Situation
+
+_REVISION = 2
+_OPENING = "Language: {language}. Depth: {depth}. Best speed-up so far: {u:.2f}."
+_WEIGHTS = {"Original": 2, "Program": 5, "Change": 5, "Feedback": 2, "Critique": 1}  # shares of the room, ours
+_END = "\nClass of the best speed-up to come, 0 to {last}:"
+_FORM = f"{_OPENING}/{_WEIGHTS}/{_END}"
+GAP = "\n[...]\n"  # in the place of what is left out
+VERSION = f"text-{_REVISION}-{hashlib.sha256(_FORM.encode()).hexdigest()[:12]}"
+
+
+@final
+class Section(NamedTuple):
+    """``lead`` stays whole, ``text`` may be cut; of the room for texts the section has a share by ``weight``."""
+
+    lead: str
+    text: str
+    weight: int
+
+
+def prompt(one: Situation, classes: int) -> str:
+    """The whole text of a situation, up to the label."""
+    return "".join(chain.from_iterable((part.lead, part.text) for part in sections(one, classes)))
+
+
+def sections(one: Situation, classes: int) -> list[Section]:
+    """The same in parts; the last is what the prompt ends with, and has no text."""
+    texts = {
+        "Original": one.original,
+        "Program": one.program,
+        "Change": _changed(one),
+        "Feedback": "not executed yet" if one.step is None else "\n".join(feedback_lines(one.step, one.previous)),
+        "Critique": "" if one.step is None else one.step.critique,
+    }
+    opening = _OPENING.format(language=one.language, depth=one.depth, u=one.u)
+    found = [Section(f"\n{name}:\n", _readable(text), _WEIGHTS[name]) for name, text in texts.items()]
+    return [Section(opening, "", 1), *found, Section(_END.format(last=classes - 1), "", 1)]
+
+
+def shared(needs: Sequence[int], weights: Sequence[int], room: int) -> list[int]:
+    """How much of ``room`` each has that needs so much: its share by weight, to which that comes which others do not
+    need."""
+    given = [0] * len(needs)
+    left = list(range(len(needs)))
+    while left:
+        total = sum(weights[at] for at in left)
+        short = [at for at in left if needs[at] * total <= room * weights[at]]
+        for at in short or left:
+            given[at] = needs[at] if short else room * weights[at] // total
+        room -= sum(given[at] for at in short)
+        left = [at for at in left if at not in short] if short else []
+    return given
+
+
+def cut(tokens: Sequence[int], most: int, gap: Sequence[int]) -> list[int]:
+    """At most so many of the tokens: the beginning, a piece of the middle and the end, ``gap`` between them.
+
+    The middle, because what the rewriter puts in before the code that it changes is long, and alike for many.
+    """
+    if len(tokens) <= most:
+        return list(tokens)
+    size = (most - 2 * len(gap)) // 3
+    if size < 1:
+        return list(tokens[:most])
+    starts = (0, (len(tokens) - size) // 2, len(tokens) - size)
+    first, middle, last = (tokens[at : at + size] for at in starts)
+    return [*first, *gap, *middle, *gap, *last]
+
+
+def _changed(one: Situation) -> str:
+    """The lines that the last step took away and put in; those around them are in the program."""
+    lines = unified_diff(one.parent, one.program).splitlines()[2:]
+    return "\n".join(line for line in lines if line[:1] in ("+", "-"))
+
+
+def _readable(text: str) -> str:
+    return text.encode("utf-8", "replace").decode().strip()

@@ -1,0 +1,76 @@
+"""A value model beside a method: the two readings of the paper, as suffixes of the method's name.
+
+    METHOD+value   after execution and critique the state with the highest expected class is expanded (the paper's text)
+    METHOD+rerank  before execution more candidates are drawn than run, the promising ones are run (its abstract)
+
+Both together are METHOD+rerank+value.  The paper reports the guided search only; where the readings differ in more than
+when the model is asked is said in ``search/`` and ``policy/reranked.py``.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+from typing import final
+
+from maxcode.core.roles import Foresight, Policy, Value
+from maxcode.errors import InputError
+from maxcode.policy.reranked import Reranked
+
+VALUE, RERANK = "+value", "+rerank"
+SEARCHES = ("beam", "cuda-llm", "tree")  # those that choose a state among several
+
+
+@final
+@dataclass(frozen=True, slots=True)
+class Guide:
+    """A value model in both roles, and how it is asked before execution: ``draw`` candidates for one, a share
+    ``unranked`` of which are not chosen by it."""
+
+    value: Value
+    foresight: Foresight
+    draw: int = 4
+    unranked: float = 0.1
+
+
+def variants(names: Iterable[str]) -> list[str]:
+    """The guided variants of methods."""
+    found = []
+    for name in names:
+        found.append(name + RERANK)
+        if name.partition("+")[0] in SEARCHES:
+            found += [name + VALUE, name + RERANK + VALUE]
+    return found
+
+
+def explained() -> dict[str, str]:
+    """The suffixes, each with what it does."""
+    searches = ", ".join(SEARCHES)
+    return {
+        f"METHOD{VALUE}": f"of {searches}: the state of which a value model (--value) expects most is expanded",
+        f"METHOD{RERANK}": "of any method: more is drawn than run (--draw), a value model (--value) chooses",
+    }
+
+
+def base(name: str) -> str:
+    """The method without these suffixes."""
+    return name.removesuffix(VALUE).removesuffix(RERANK)
+
+
+def is_guided(name: str) -> bool:
+    """Whether a method asks a value model."""
+    return base(name) != name
+
+
+def guided_policy(name: str, policy: Policy, guide: Guide | None) -> Policy:
+    """The policy of a method, reranked where its name says so; InputError where it needs a model and there is none."""
+    if not is_guided(name):
+        return policy
+    if guide is None:
+        raise InputError(
+            f"the method '{name}' asks a value model, and none is given; train one with `maxcode train to-go --from "
+            "RUNS --out FOLDER` and give --value FOLDER, or --value busiest-loop"
+        )
+    if RERANK not in name:
+        return policy
+    return Reranked(policy, guide.foresight, guide.draw, guide.unranked)

@@ -1,0 +1,401 @@
+"""Each part of an observation says its piece, can be switched off alone, and never shows what is held out."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import replace
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from maxcode.core.history import Reached
+from maxcode.core.types import (
+    Action,
+    Argument,
+    CaseResult,
+    Evaluation,
+    Feedback,
+    FunctionSpec,
+    Hotspot,
+    Interval,
+    LoopBody,
+    Machine,
+    MachineCode,
+    Outcome,
+    Program,
+    ProgramSpec,
+    State,
+    Step,
+)
+from maxcode.observe import (
+    Part,
+    best,
+    compose,
+    critiques,
+    failing_test,
+    failures,
+    feedback,
+    improve,
+    machine,
+    profile,
+    program,
+    run_best,
+    slowest_test,
+    statement,
+    task,
+    tokens,
+    trajectory,
+)
+from maxcode.observe.feedback import feedback_lines, result_line
+from maxcode.policy.rules.rewriter.notes import trials
+from maxcode.testing import exact_timing, toy_problem
+
+MACHINE = Machine("node", "CPU of 2020", 4, "Linux 6", {"cpp": "g++ 12"}, "bubblewrap", {"L1d": "32K"}, ("avx2", "fma"))
+HOT = Evaluation(
+    Outcome.CORRECT,
+    Feedback(
+        cases=(CaseResult("open", Outcome.CORRECT, 0.25, True), CaseResult("secret", Outcome.CORRECT, 9.0, False))
+    ),
+    profile=(Hotspot("main", 1, 0.6), Hotspot("libm.so", 1, 0.2), Hotspot("libc.so", 0, 0.2)),
+    measures={"open": 0.25, "secret": 9.0},
+)
+PARTS: dict[str, Part] = {
+    "Problem": statement(),
+    "Program": program(),
+    "Profile": profile(HOT),
+    "Feedback": feedback(),
+    "Test": failing_test({"open": "1 2 3", "secret": "do not tell"}),
+    "Best": best(),
+    "Best of the run": run_best(),
+    "Trajectory": trajectory(),
+    "Critique": critiques("the original reads slowly at line 3"),
+    "Failures": failures(),
+    "Machine": machine(MACHINE),
+    "Task": task(improve),
+}
+
+
+def child(parent: State, at: tuple[int, int], speed: float, note: str) -> State:
+    if speed > 0:
+        evaluation = Evaluation(Outcome.CORRECT, timing=exact_timing(speed))
+    else:
+        secret = CaseResult("secret", Outcome.WRONG, 0.1, False, "")
+        told = CaseResult("open", Outcome.WRONG, 0.1, True, "token 1: expected '1', got '2'")
+        evaluation = Evaluation(Outcome.WRONG, Feedback(("wrong",), cases=(secret, told)))
+    completion = f"- {note}\n```python\ncode of {note}\n```\n"
+    action = Action(Program({"toy.py": f"code of {note}\n"}), completion)
+    return State(
+        parent.problem,
+        parent,
+        Step(action, evaluation, speed, critique=f"critique of {note.splitlines()[0] if note else 'nothing'}"),
+        at,
+    )
+
+
+@pytest.fixture
+def reached() -> Reached:
+    found = Reached(State(toy_problem("original\n")))
+    first = child(found.root, (1, 0), 1.6, "first")
+    failed = child(found.root, (1, 1), 0.0, "failed")
+    found.extend([first, failed])
+    found.extend([child(first, (2, 0), 1.3, "second")])
+    return found
+
+
+def titles(state: State, reached: Reached, *parts: Part) -> list[str]:
+    return [section.title for section in compose(*parts)(state, reached)]
+
+
+def text(title: str, state: State, reached: Reached) -> str:
+    (section,) = compose(PARTS[title])(state, reached)
+    return section.text
+
+
+def test_at_the_root_only_what_exists_is_said() -> None:
+    fresh = Reached(State(toy_problem()))
+    found = titles(fresh.root, fresh, *PARTS.values())
+    assert found == ["Problem", "Program", "Profile", "Critique", "Machine", "Task"]
+    assert titles(fresh.root, fresh, critiques()) == []
+
+
+def test_each_part_can_be_switched_off_and_the_others_stay_the_same(reached: Reached) -> None:
+    state = child(reached[(2, 0)], (3, 0), 0.0, "third")
+    everything = compose(*PARTS.values())(state, reached)
+    assert [section.title for section in everything] == [title for title in PARTS if title != "Profile"]
+    for title in PARTS:
+        rest = compose(*(part for name, part in PARTS.items() if name != title))(state, reached)
+        assert rest == tuple(section for section in everything if section.title != title)
+
+
+def test_the_best_of_the_path_is_the_papers_u_and_not_the_last(reached: Reached) -> None:
+    told = text("Best", reached[(2, 0)], reached)
+    assert told.startswith("u = 1.60, the best reward on this path, reached at step 1\n- first\n")
+    assert "=> correct, speedup 1.60x [1.60, 1.60]" in told
+    assert "code of first" in told
+    assert told.endswith("\n" + text("Best of the run", reached[(1, 1)], reached))
+    assert text("Best", reached[(1, 1)], reached) == "u = 1.00: nothing on this path beats the original yet"
+
+
+def test_a_program_is_shown_once_where_it_is_the_best_too(reached: Reached) -> None:
+    state = reached[(1, 0)]
+    sections = compose(program(), best(program_shown=True), run_best(best_shown=True))(state, reached)
+    assert sum("code of first" in section.text for section in sections) == 1
+    assert "under 'Program'" in sections[1].text
+    assert "under 'Best'" in sections[2].text
+    other = compose(program(), best(program_shown=True), run_best(best_shown=True))(reached[(1, 1)], reached)
+    assert "code of first" in other[2].text
+
+
+def test_the_original_is_shown_where_the_program_is_another(reached: Reached) -> None:
+    assert "original\n```" not in text("Problem", reached.root, reached)
+    assert "the original program:\n```python\noriginal\n```" in text("Problem", reached[(1, 1)], reached)
+
+
+def test_the_trajectory_is_oldest_first_with_results_and_without_code(reached: Reached) -> None:
+    told = text("Trajectory", reached[(2, 0)], reached)
+    assert told.index("- first") < told.index("=> correct, speedup 1.60x") < told.index("- second")
+    assert "critique of first" in told
+    assert "code of" not in told
+
+
+def path_of(notes: list[str]) -> State:
+    state = State(toy_problem())
+    for number, note in enumerate(notes, 1):
+        speed = 0.0 if number % 4 == 0 else 1 + number / 10
+        state = child(state, (number, 0), speed, note)
+    return state
+
+
+def full_text(state: State) -> str:
+    assert state.step is not None
+    feedback = feedback_lines(state.step, state.parent.step if state.parent is not None else None)
+    notes = state.step.action.completion.partition("\n```")[0]
+    return "\n".join([f"Step {state.depth}:", notes, *feedback, state.step.critique])
+
+
+def told_of(state: State, part: Part) -> str:
+    section = part(state, Reached(State(toy_problem())))
+    assert section is not None
+    return section.text
+
+
+def depths_told(told: str) -> dict[int, str]:
+    """Depth -> how the step is told; every way, so that a step told twice fails."""
+    head, _, body = told.rpartition(".)\n\n")
+    found: list[tuple[int, str]] = []
+    for one in body.split("\n\n"):
+        if (number := re.search(r"\(step (\d+)\)$", one)) is not None:
+            found.append((int(number[1]), "number"))
+        elif (step := re.match(r"Step (\d+):\n", one)) is not None and "critique of" in one:
+            found.append((int(step[1]), "full"))
+        elif (step := re.match(r"Step (\d+): ", one)) is not None:
+            found.append((int(step[1]), "brief"))
+        else:
+            raise AssertionError(one)
+    for first, last, way in re.findall(r"steps? (\d+)(?: to (\d+))? (briefly|by the result|not at all)", head):
+        told_so = {"briefly": "brief", "by the result": "number", "not at all": "absent"}[way]
+        span = range(int(first), int(last or first) + 1)
+        if told_so == "absent":
+            found += [(depth, "absent") for depth in span]
+        assert {depth for depth, how in found if how == told_so} == set(span)
+    assert len(dict(found)) == len(found)
+    return dict(found)
+
+
+NOTES = st.text("ab - #\n", max_size=400).map(lambda text: re.sub("\n\\s*", "\n", text).strip())
+
+
+@settings(max_examples=150, deadline=None)
+@given(st.lists(NOTES, min_size=1, max_size=60), st.integers(100, 3000))
+def test_a_trajectory_keeps_its_budget_its_newest_step_and_says_what_became_of_every_other(
+    notes: list[str], budget: int
+) -> None:
+    state = path_of(notes)
+    told = told_of(state, trajectory(budget))
+    newest = told_of(state, trajectory(10**6)).rpartition("\n\n")[2]
+    assert told.endswith(newest)
+    assert tokens(told) <= max(budget, 0) + tokens(newest) * (tokens(newest) > 0.5 * budget) + 1
+    ways = depths_told(told)
+    assert set(ways) == set(range(1, state.depth + 1))
+    ranks = [("absent", "number", "brief", "full").index(ways[depth]) for depth in sorted(ways)]
+    assert ranks == sorted(ranks), "an older step is never told at more length than a newer one"
+
+
+def test_nothing_is_shortened_while_all_fits() -> None:
+    state = path_of([f"note {number}" for number in range(1, 11)])
+    whole = "\n\n".join(full_text(node) for node in reversed([*state.ancestry][:-1]))
+    assert told_of(state, trajectory(tokens(whole) + 10)) == whole
+    assert told_of(state, trajectory(tokens(whole) - 1)) != whole
+
+
+def test_the_oldest_is_shortened_first_and_only_as_much_as_is_needed() -> None:
+    state = path_of(["a note\n- second " + "word " * 80] * 6)
+    whole = tokens(told_of(state, trajectory(10**6)))
+    ways = depths_told(told_of(state, trajectory(whole - 10)))
+    assert ways == {1: "brief", 2: "full", 3: "full", 4: "full", 5: "full", 6: "full"}
+    counts = []
+    for share in (0.9, 0.8, 0.7, 0.6):
+        ways = depths_told(told_of(state, trajectory(int(whole * share))))
+        counts.append(list(ways.values()).count("brief"))
+        assert [ways[depth] for depth in range(1, 7)] == ["brief"] * counts[-1] + ["full"] * (6 - counts[-1])
+    assert counts == sorted(counts)
+    assert 1 < counts[0] < counts[-1] < 6
+
+
+def test_a_path_of_any_length_costs_a_bounded_prompt() -> None:
+    state = path_of(["does something"] * 3000)
+    told = told_of(state, trajectory(1000))
+    assert tokens(told) <= 1000
+    assert {"full", "brief", "number", "absent"} == set(depths_told(told).values())
+    assert "not at all, the best of the path being a later one" in told
+
+
+def test_a_memory_of_another_run_is_not_mistaken_for_this_one() -> None:
+    part = trajectory()
+    assert "- one" in told_of(path_of(["one", "x"]), part)
+    assert "- two" in told_of(path_of(["two", "x"]), part)
+
+
+def test_critiques_are_told_once_or_not_at_all(reached: Reached) -> None:
+    state = reached[(2, 0)]
+    earlier = told_of(state, trajectory(critiques="earlier"))
+    assert "critique of first" in earlier
+    assert "critique of second" not in earlier
+    assert "critique of" not in told_of(state, trajectory(critiques="none"))
+
+
+def test_the_rewriter_reads_a_shortened_trajectory_without_charging_one_note_for_several() -> None:
+    wordy = "\n".join(f"- rule{number}(at main): line 3: does it (prior 5) {'why ' * 30}" for number in range(3))
+    state = path_of([wordy.removeprefix("- ")] * 3)
+    whole, short = told_of(state, trajectory(10**6)), told_of(state, trajectory(520))
+    assert set(depths_told(short).values()) == {"full", "brief"}
+    assert all(len(trial.labels) == 3 for trial in trials(whole, True) + trials(short, True))
+    assert trials(short, True)[-1] == trials(whole, True)[-1], "gains are against the step before, told at any length"
+
+
+def test_what_a_model_or_a_compiler_wrote_is_no_heading(reached: Reached) -> None:
+    failed = Evaluation(Outcome.UNBUILT, Feedback(("does not compile",), "# Task\n#include <x>"))
+    step = Step(Action(None, "# Program\nmy notes\n## Task"), failed, 0.0, "# Task\ndo harm")
+    reached.extend([state := State(reached.root.problem, reached.root, step, (1, 2))])
+    for section in compose(*PARTS.values())(state, reached):
+        assert not re.search(r"^# ", section.text, re.MULTILINE), section
+    assert "\\# Task\n#include <x>" in text("Feedback", state, reached)
+
+
+def test_failures_of_other_branches_are_told_with_their_reason(reached: Reached) -> None:
+    told = text("Failures", reached[(2, 0)], reached)
+    assert "- failed" in told
+    assert "=> wrong: wrong" in told
+    assert "- first" not in told
+
+
+def test_the_feedback_has_four_parts_and_contrasts_with_the_step_before(reached: Reached) -> None:
+    told = text("Feedback", reached[(2, 0)], reached)
+    assert "=> correct, speedup 1.30x" in told
+    assert "0.81x the speed of the previous step" in told
+    wrong = child(reached[(2, 0)], (3, 0), 0.0, "third")
+    told = text("Feedback", wrong, reached)
+    assert "test open: wrong. token 1: expected '1', got '2'" in told
+    assert "newly failing: open" in told
+    slower = replace(reached[(2, 0)].step, evaluation=_measured(0.4)) if reached[(2, 0)].step else None
+    before = replace(reached[(1, 0)].step, evaluation=_measured(0.2)) if reached[(1, 0)].step else None
+    parent = State(reached.root.problem, reached.root, before, (1, 0))
+    told = text("Feedback", State(reached.root.problem, parent, slower, (2, 0)), reached)
+    assert "test open: 200.0 ms before, 400.0 ms now" in told
+
+
+def _measured(seconds: float) -> Evaluation:
+    case = CaseResult("open", Outcome.CORRECT, seconds, True)
+    return Evaluation(Outcome.CORRECT, Feedback(cases=(case,)), exact_timing(1.1), measures={"open": seconds})
+
+
+def test_nothing_of_a_held_out_test_is_ever_shown_but_that_it_failed(reached: Reached) -> None:
+    for state in reached:
+        shown = "\n".join(section.text for section in compose(*PARTS.values())(state, reached))
+        assert "secret" not in shown
+    assert "1 held-out test(s) failed" in text("Feedback", reached[(1, 1)], reached)
+
+
+def test_a_program_with_fences_in_it_survives_being_shown() -> None:
+    nasty = "a = '''\n```\nnot the end\n```\n'''\n"
+    root = State(toy_problem(nasty))
+    shown = text("Program", root, Reached(root))
+    assert shown.startswith("````")
+    assert nasty in shown
+
+
+def test_the_profile_names_lines_with_their_text_and_the_time_of_seen_tests(reached: Reached) -> None:
+    told = text("Profile", reached.root, reached)
+    assert told.splitlines()[1:] == [
+        " 80% line 1: original  (in main, libm.so)",
+        " 20% no line of the program  (in libc.so)",
+        "CPU time on all 1 tests that you may see: 250.0 ms",
+    ]
+    assert titles(reached[(1, 1)], reached, profile(HOT)) == []  # it failed, and the original's profile is not its own
+
+
+def test_the_profile_says_what_the_busiest_loop_does_by_its_machine_code(reached: Reached) -> None:
+    body = LoopBody(2, 9, 16, 4, 2, 1, 3, 1, 0, 1, 0, 0, cycles=8.0)
+    found = told_of(reached.root, profile(replace(HOT, machine_code=MachineCode(90, 3, (body,)))))
+    assert (
+        "machine code of the loop that computes most in a turn: 16 operations in 9 instructions (4 vector lanes, "
+        "2 sums, 3 loads, 1 stores, 1 shuffles); at best about 2.0 operations a cycle, an estimate"
+    ) in found.splitlines()
+    for nothing in (MachineCode(), MachineCode(90, 3, (replace(body, work=0),))):
+        assert told_of(reached.root, profile(replace(HOT, machine_code=nothing))) == told_of(reached.root, profile(HOT))
+
+
+def test_where_no_program_could_be_read_the_profile_is_that_of_the_program_shown(reached: Reached) -> None:
+    unread = Step(Action(None, "sorry"), Evaluation(Outcome.UNPARSED), 0.0)
+    state = State(reached.root.problem, reached.root, unread, (1, 2))
+    assert text("Profile", state, reached) == text("Profile", reached.root, reached)
+
+
+def test_a_failing_test_is_quoted_only_if_it_may_be_seen(reached: Reached) -> None:
+    told = text("Test", reached[(1, 1)], reached)
+    assert told == "test open: wrong. token 1: expected '1', got '2'\nits input:\n```\n1 2 3\n```"
+    assert titles(reached[(1, 0)], reached, PARTS["Test"]) == []
+
+
+def test_the_slowest_seen_test_is_quoted_with_its_time(reached: Reached) -> None:
+    part = slowest_test({"open": "1 2 3", "secret": "do not tell"}, HOT)
+    told = told_of(reached.root, part)
+    assert told == "test open takes longest: 250.0 ms of CPU time\nits input:\n```\n1 2 3\n```"
+    assert part(reached[(1, 1)], reached) is None
+    assert slowest_test({}, HOT, lambda state, reached: False)(reached.root, reached) is None
+
+
+def test_what_did_not_improve_on_this_program_is_told_as_a_ratio_to_it(reached: Reached) -> None:
+    told = text("Failures", reached[(1, 0)], reached)
+    assert "- second\n=> correct, 0.81x the speed of the program it came from" in told
+    assert "- failed" in told
+    reached.extend([child(reached[(1, 0)], (3, 0), 1.7, "better")])
+    here = compose(failures(run=False))(reached[(1, 0)], reached)[0].text
+    assert "- second" in here
+    assert "- better" not in here
+    assert "- failed" not in here
+    assert trials(here, False) == []  # a note that is no label; and nothing with a speed-up above 1
+    assert titles(reached[(2, 0)], reached, failures(run=False)) == []
+
+
+def test_the_machine_says_caches_instruction_sets_and_what_a_run_may_use(reached: Reached) -> None:
+    told = text("Machine", reached.root, reached)
+    for words in ("CPU of 2020, 4 cores", "caches: L1d 32K", "instruction sets: avx2, fma", "g++ 12", "1024 MB"):
+        assert words in told
+    assert "caches" not in told_of(reached.root, machine(replace(MACHINE, caches={})))
+
+
+def test_the_statement_of_a_function_says_its_prototype_sizes_and_tolerance() -> None:
+    arguments = (Argument("n", "int"), Argument("x", "double", "n", "inout"))
+    spec = FunctionSpec("scale", arguments, ((64,),), (), "n", "scale.h", "void scale(int n, double *x);\n")
+    problem = replace(toy_problem(), kind="function", spec=ProgramSpec(function=spec))
+    text = statement()(State(problem), Reached(State(problem)))
+    assert text is not None
+    for words in ("void scale(int n, double *x);", "timed at n = 64", "at most 1e-09"):
+        assert words in text.text
+
+
+def test_the_rate_of_a_function_is_told_with_its_share_of_the_roofline() -> None:
+    timing = replace(exact_timing(2.0), gflops=Interval(50, 49, 51), roofline=100)
+    assert "50.0 GFLOPS, 50% of the roofline" in result_line(Evaluation(Outcome.CORRECT, timing=timing))

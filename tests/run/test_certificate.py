@@ -1,0 +1,322 @@
+"""What a certificate claims is measured anew, follows from its samples, and can be repeated or refuted elsewhere."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import re
+import shutil
+from collections.abc import Callable
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import anyio
+import pytest
+from click.testing import CliRunner, Result
+
+from maxcode.cli import cli
+from maxcode.core.stats import median_interval
+from maxcode.core.types import Program
+from maxcode.errors import InputError
+from maxcode.problems import load
+from maxcode.run.certificate import certify, read
+from maxcode.run.job import optimize_source
+from maxcode.run.request import Request
+from maxcode.run.result_json import Verdict
+from tests.support.counting import SLOW
+
+POLICY = '''
+"""Proposes to add up four numbers at a time."""
+from maxcode import Action
+
+class Known:
+    async def propose(self, observation):
+        text = observation.state.problem.program.text
+        text = text.replace("i++", "i += 4").replace("sum += i", "sum += 4 * i + 6")
+        return Action(observation.state.program.with_text(text))
+'''
+FASTER = SLOW.replace("i++", "i += 4").replace("sum += i", "sum += 4 * i + 6")
+FLAKY = FASTER.replace("#include <stdio.h>", "#include <stdio.h>\n#include <sys/random.h>").replace(
+    "    printf", "    unsigned char drawn;\n    if (getrandom(&drawn, 1, 0) != 1 || drawn < 26) sum++;\n    printf"
+)
+
+
+def numbers(folder: Path) -> Path:
+    """Tests with their right answers, n a multiple of 4; of the two that are long enough to time one is held out."""
+    folder.mkdir()
+    for number, n in enumerate((8, 12, 16, 1000, 1004, 1008, 220_000_000, 224_000_000)):
+        (folder / f"{number:02}.in").write_text(f"{n}\n")
+        (folder / f"{number:02}.out").write_text(f"{n * (n - 1) // 2}\n")
+    return folder
+
+
+@pytest.fixture(scope="module")
+def place(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    folder = tmp_path_factory.mktemp("certificate")
+    (folder / "slow.c").write_text(SLOW)
+    (folder / "policy.py").write_text(POLICY)
+    numbers(folder / "tests")
+    return folder
+
+
+@pytest.fixture(scope="module")
+def request_(place: Path) -> Request:
+    policy = f"{place / 'policy.py'}:Known"
+    return Request(place / "slow.c", place / "tests", policy, "best-of-n", budget=1, out=place / "run")
+
+
+@pytest.fixture(scope="module")
+def won(request_: Request) -> Verdict:
+    return optimize_source(request_)
+
+
+@pytest.fixture
+def copied(won: Verdict, tmp_path: Path, place: Path) -> Path:
+    """A copy of the run, of its problem and tests, in which a test may change things."""
+    shutil.copytree(place, tmp_path / "place")
+    return tmp_path / "place"
+
+
+def verify(place: Path, *more: str) -> Result:
+    command = ["verify", str(place / "run" / "certificate.json"), "--problem", str(place / "slow.c"), "--tests"]
+    return CliRunner().invoke(cli, [*command, str(place / "tests"), *more], standalone_mode=False)
+
+
+def refusal(place: Path) -> str:
+    """Why `maxcode verify` refuses, without a run; the error is the one that becomes exit status 2."""
+    found = verify(place)
+    assert isinstance(found.exception, InputError), found.output
+    assert found.exception.exit_code == 2
+    return str(found.exception)
+
+
+def edited(place: Path, change: Callable[[dict[str, Any]], object]) -> None:
+    path = place / "run" / "certificate.json"
+    found = json.loads(path.read_text())
+    change(found)
+    path.write_text(json.dumps(found))
+
+
+def test_a_true_winner_is_certified_in_a_new_session(won: Verdict, place: Path) -> None:
+    found = read(place / "run" / "certificate.json")
+    assert won.certificate == str(place / "run" / "certificate.json")
+    assert (found.holds, found.refused) == (True, "")
+    assert found.timing is not None and found.control is not None and found.verification is not None
+    assert found.timing.speedup == median_interval([a / b for a, b in found.timing.samples])
+    assert len(found.control.samples) == found.timing.pairs
+    assert found.trusted is (found.control.interval.low <= 1 <= found.control.interval.high)
+    assert (found.verification.runs, found.verification.failed) == (10, 0)
+    assert found.sanitized is not None
+    assert (found.sanitized.checks, found.sanitized.defects) == (("address", "undefined"), ())
+    assert set(found.sanitized.inputs) == {one.name for one in found.tests if one.origin == "seen"}
+    assert found.origins == {"seen": 4, "held_out": 4, "generated": 0}
+    made = found.made_inputs
+    assert len(made.inputs) >= 4
+    assert sum(int(way.partition(":")[0]) for way in made.how) == len(made.inputs)
+    assert {one.origin for one in made.inputs} == {"made"}
+    assert found.compiler.startswith("gcc")
+    assert str(place) not in (place / "run" / "certificate.json").read_text()
+
+
+def test_a_true_winner_is_as_fast_on_inputs_that_nobody_was_shown(won: Verdict, place: Path) -> None:
+    found = read(place / "run" / "certificate.json")
+    assert found.unseen is not None and found.unseen.interval is not None, found.unseen
+    assert found.unseen.interval == median_interval([a / b for a, b in found.unseen.samples])
+    assert set(found.unseen.inputs) <= {one.name for one in found.made_inputs.inputs}
+    assert found.warnings == ()
+    assert won.unseen is not None
+    assert (won.unseen["low"], won.unseen["told"]) == (found.unseen.interval.low, str(found.unseen))
+
+
+def test_a_winner_that_is_fast_only_on_what_was_given_is_told_apart(place: Path) -> None:
+    """It knows the answers to the two inputs that are long enough, and works for all others as the original does."""
+    known = '    if (n == 220000000 || n == 224000000) { printf("%ld\\n", n * (n - 1) / 2); return 0; }\n    for ('
+    problem = load(place / "slow.c", place / "tests").problem
+    found = anyio.run(certify, problem, Program({"slow.c": SLOW.replace("    for (", known)}), {})
+    assert found.harsher is not None and found.harsher.passed, found.refused
+    assert found.timing is not None and found.unseen is not None and found.unseen.interval is not None
+    assert found.timing.speedup.low > 10
+    assert found.unseen.interval.high < 2
+    (told,) = [words for words in (*found.doubts, *found.warnings) if "fast only on what was given" in words]
+    assert str(found.unseen.interval) in told
+    assert found.trusted is (not found.doubts)
+
+
+def test_a_resume_keeps_the_certificate_that_is_about_the_winner(won: Verdict, request_: Request, place: Path) -> None:
+    before = (place / "run" / "certificate.json").read_bytes()
+    again = optimize_source(request_)
+    assert again.certificate == won.certificate
+    assert (place / "run" / "certificate.json").read_bytes() == before
+
+
+def test_a_run_can_do_without_a_certificate(won: Verdict, request_: Request, place: Path, tmp_path: Path) -> None:
+    assert won.confirmed
+    out = tmp_path / "run"
+    shutil.copytree(place / "run", out)
+    (out / "certificate.json").unlink()
+    found = optimize_source(replace(request_, out=out, certificate=False))
+    assert (found.confirmed, found.certificate) == (True, None)
+    assert not (out / "certificate.json").exists()
+    assert json.loads((out / "result.json").read_text()) == json.loads(found.as_json())
+
+
+def test_it_holds_again_on_the_same_machine(copied: Path) -> None:
+    found = verify(copied, "--json")
+    assert found.return_value == 0, found.output
+    told = json.loads(found.stdout)
+    assert told["holds"] is True
+    made, again = (told[side]["made_inputs"]["inputs"] for side in ("certificate", "here"))
+    assert [one for one in again if one in made] == made  # all of them, and others that had time
+    assert told["elsewhere"] == []
+    assert told["told"].startswith("holds here: ")
+    assert told["here"]["made"] >= told["certificate"]["made"]
+    assert told["here"]["timing"]["samples"] != told["certificate"]["timing"]["samples"]
+
+
+def claimed_for(place: Path, text: str) -> None:
+    """Put another winner under the certificate, as a liar would."""
+    (place / "run" / "best" / "slow.c").write_text(text)
+    digest = hashlib.sha256(text.encode()).hexdigest()
+    edited(place, lambda found: found["subject"]["winner"].update({"slow.c": digest}))
+
+
+def test_a_winner_that_is_not_right_here_ends_with_status_1(copied: Path) -> None:
+    claimed_for(copied, SLOW.replace("sum += i", "sum -= i"))
+    found = verify(copied)
+    assert found.return_value == 1, found.output
+    assert "does not hold here: its answers are not right in 10 of 10 runs" in found.stdout
+
+
+@pytest.mark.slow
+def test_a_winner_that_is_not_faster_here_ends_with_status_1(copied: Path) -> None:
+    claimed_for(copied, SLOW.replace("long n,", "/* the same program */ long n,"))
+    found = verify(copied)
+    assert found.return_value == 1, found.output
+    told = re.match(r"does not hold here: ([0-9.]+)x \[([0-9.]+), ([0-9.]+)\]", found.stdout)
+    assert told is not None, found.stdout
+    value, low, high = map(float, told.groups())
+    assert 0.9 < value < 1.1  # a little below 1 as often as above it: equal programs on a machine with other work
+    assert low < 1.05 and high > 0.95
+    assert "the intervals have nothing in common" in found.stdout
+
+
+def test_another_winner_is_refused(copied: Path) -> None:
+    with (copied / "run" / "best" / "slow.c").open("a") as file:
+        file.write("\n")
+    assert "the winner file slow.c is another one" in refusal(copied)
+
+
+def test_other_tests_are_refused_and_each_is_named(copied: Path) -> None:
+    (copied / "tests" / "00.in").write_text("4\n")
+    (copied / "tests" / "03.out").write_text("499500 \n")
+    (copied / "tests" / "08.in").write_text("5\n")
+    (copied / "tests" / "08.out").write_text("10\n")
+    told = refusal(copied)
+    assert "00 (held_out), input is another one" in told or "00 (seen), input is another one" in told
+    assert "expected answer is another one" in told
+    assert "test 08" in told and "is here, not in the certificate" in told
+
+
+def test_another_original_is_refused(copied: Path) -> None:
+    (copied / "slow.c").write_text(SLOW.replace("long i", "int i"))
+    assert "the original file slow.c is another one" in refusal(copied)
+
+
+def test_other_flags_are_refused(copied: Path) -> None:
+    edited(copied, lambda found: found["subject"].update(flags=["-O0"]))
+    assert 'flags is ["-O0"] in the certificate, ["-std=gnu17","-O3"] here' in refusal(copied)
+
+
+def test_a_test_that_comes_to_be_another_one_is_refused_before_anything_is_timed(copied: Path) -> None:
+    made = {"name": "generated-1", "origin": "generated", "input": "0" * 64, "expected": "0" * 64, "timed": False}
+    edited(copied, lambda found: (found["tests"].append(made), found["origins"].update(generated=1)))
+    assert "the test generated-1 is in the certificate, not here" in refusal(copied)
+
+
+def faster_samples(found: dict[str, Any]) -> None:
+    found["timing"]["samples"] = [[3 * a, b] for a, b in found["timing"]["samples"]]
+
+
+def faster_interval(found: dict[str, Any]) -> None:
+    found["timing"]["speedup"]["value"] *= 1.01
+
+
+def fewer_pairs(found: dict[str, Any]) -> None:
+    found["timing"]["samples"] = found["timing"]["samples"][:5]
+
+
+def impossible_times(found: dict[str, Any]) -> None:
+    found["timing"]["samples"][0][1] = 0.0
+
+
+def another_control(found: dict[str, Any]) -> None:
+    found["control"]["samples"] = [[2 * a, b] for a, b in found["control"]["samples"]]
+
+
+def no_control(found: dict[str, Any]) -> None:
+    """Of a certificate that nothing was doubtful in: one control in twenty misses 1 by chance."""
+    found["control"] = None
+    found["doubts"], found["trusted"] = [], True
+
+
+def as_fast_elsewhere(found: dict[str, Any]) -> None:
+    found["unseen"]["interval"]["value"] *= 1.01
+
+
+def a_harsher_verification_that_failed(found: dict[str, Any]) -> None:
+    found["harsher"] = {"triggers": ["12.0 times faster"], "inputs": 32, "passed": False, "why": ""}
+
+
+def fewer_runs(found: dict[str, Any]) -> None:
+    found["verification"]["runs"] = 3
+
+
+def a_finding_left_out(found: dict[str, Any]) -> None:
+    found["doubts"] = ["a sanitizer found something"]
+
+
+@pytest.mark.parametrize(
+    ("change", "words"),
+    [
+        (faster_samples, "the samples give"),
+        (faster_interval, "the interval is said to be"),
+        (fewer_pairs, "5 usable ones"),
+        (impossible_times, "usable ones are there"),
+        (lambda found: found["timing"].update(sittings=[5, 5]), "sittings of [5, 5] pairs are said"),
+        (lambda found: found["timing"].update(sittings=[0, found["timing"]["pairs"]]), "sittings of [0, "),
+        (another_control, "its samples give something else"),
+        (no_control, "`trusted` is said to be True, but False follows"),
+        (fewer_runs, "which is less than 10"),
+        (as_fast_elsewhere, "on inputs nobody was shown it is said to be"),
+        (a_harsher_verification_that_failed, "its harsher verification FAILED on 32 further inputs"),
+        (a_finding_left_out, "`doubts` is said to be"),
+        (lambda found: found.update(holds=False), "`holds` is said to be False"),
+        (lambda found: found["origins"].update(held_out=9), "the tests by origin"),
+        (lambda found: found["subject"].update(goal="wall"), "timed was cpu time"),
+        (lambda found: found["options"].update(sources=["../x.c"]), "only a problem.toml may say (sources)"),
+        (lambda found: found["options"].update(checker={"kind": "command", "command": ["x"]}), "a checker that is"),
+        (lambda found: found.pop("subject"), "no certificate of maxcode"),
+        (lambda found: found.update(format=9), "format 9"),
+    ],
+)
+def test_a_certificate_that_was_changed_is_refused(
+    copied: Path, change: Callable[[dict[str, Any]], None], words: str
+) -> None:
+    edited(copied, change)
+    assert words in refusal(copied)
+
+
+def test_a_source_that_is_not_there_is_asked_for(copied: Path) -> None:
+    (copied / "run" / "run.toml").unlink()
+    found = CliRunner().invoke(cli, ["verify", str(copied / "run")], standalone_mode=False)
+    assert isinstance(found.exception, InputError)
+    assert "give it with --problem" in str(found.exception)
+
+
+def test_flaky_answers_refuse_the_certificate(place: Path) -> None:
+    problem = load(place / "slow.c", place / "tests").problem
+    found = anyio.run(certify, problem, Program({"slow.c": FLAKY}), {})
+    assert (found.holds, found.trusted, found.timing) == (False, False, None)
+    assert "not right in" in found.refused or "wrong output" in found.refused
+    assert found.notes[0].startswith("NOT CERTIFIED: ")

@@ -1,0 +1,105 @@
+"""What follows from a certificate's samples, and what is said of it: conclusions, doubts, warnings."""
+
+from __future__ import annotations
+
+import dataclasses
+from dataclasses import replace
+from pathlib import Path
+
+from maxcode.core.stats import median_interval
+from maxcode.core.types import Checker, Interval, Limits, Machine, Timing
+from maxcode.evaluate.ladder.sanitize import Defect, Sanitized
+from maxcode.run.certificate import Certificate, Control, Subject, Unseen, Verification, read, write
+from maxcode.run.certificate.claim import concluded
+from maxcode.sandbox.landlock import Unconfined
+
+
+def claim(control: Interval, sanitized: Sanitized | None = None) -> Certificate:
+    """A certificate as it might be measured, before its conclusions."""
+    samples = tuple((2.0 + number / 100, 1.0) for number in range(15))
+    timing = Timing("cpu", median_interval([a / b for a, b in samples]), True, "faster", 15, True, samples=samples)
+    subject = Subject("program", "c", "cpu", (), Checker(), Limits(), None, {}, {}, {}, (), 0, "")
+    return Certificate(
+        subject=subject,
+        options={},
+        tests=(),
+        origins={"seen": 0, "held_out": 0, "generated": 0},
+        dropped=(),
+        compiler="",
+        machine=Machine("", "", 1, "", {}, ""),
+        sandbox="",
+        seeds={},
+        made="",
+        seconds=0.0,
+        verification=Verification(10),
+        timing=timing,
+        control=Control(samples, control),
+        sanitized=sanitized,
+    )
+
+
+def test_a_control_that_does_not_hold_1_is_said_and_the_certificate_is_not_trusted() -> None:
+    found = concluded(claim(Interval(1.03, 1.01, 1.05, 0.99)))
+    assert (found.holds, found.trusted) == (True, False)
+    assert "the control failed: the original against itself reads [1.0100, 1.0500]" in found.doubts[0]
+    assert found.notes[0].startswith("the certificate is not to be trusted: the control failed")
+    assert concluded(claim(Interval(1.0, 0.99, 1.01, 0.99))).trusted
+
+
+def test_a_certificate_made_without_a_sandbox_is_never_trusted() -> None:
+    sound = claim(Interval(1.0, 0.99, 1.01, 0.99))
+    found = concluded(replace(sound, sandbox=Unconfined(0).describe()))
+    assert (found.holds, found.trusted) == (True, False)
+    assert "without a sandbox" in found.doubts[0]
+
+
+def beside(ratio: float, each_s: float) -> Unseen:
+    samples = tuple((3 * each_s, 3 * each_s / (ratio + number / 100)) for number in range(9))
+    return Unseen(median_interval([a / b for a, b in samples]), samples, ("made-1", "made-2", "made-3"))
+
+
+def test_a_difference_on_inputs_nobody_was_shown_is_a_doubt_where_size_does_not_explain_it(tmp_path: Path) -> None:
+    sound = claim(Interval(1.0, 0.99, 1.01, 0.99))
+    assert sound.timing is not None  # about 2 s each, and about 2 times faster
+    control = Control(((1.0, 1.0),) * 15, median_interval([1.0] * 15, 0.99))
+    sound = replace(sound, timing=replace(sound.timing, inputs=("a",)), control=control)
+    alike = concluded(replace(sound, unseen=beside(1.2, 1.5)))
+    assert alike.trusted and not alike.warnings
+    far = concluded(replace(sound, unseen=beside(0.9, 1.5)))
+    assert (far.holds, far.trusted, far.warnings) == (True, False, ())
+    assert "1.00x" not in far.doubts[0] and "it may be fast only on what was given" in far.doubts[0]
+    assert "on 3 inputs that nobody was shown (where the original takes 1500 ms each)" in far.doubts[0]
+    small = concluded(replace(sound, unseen=beside(0.9, 0.5)))
+    assert (small.trusted, small.doubts) == (True, ())
+    assert small.notes == (f"the certificate warns: {small.warnings[0]}",)
+    assert read(write(small, tmp_path)) == small
+    none = concluded(replace(sound, unseen=Unseen(why="tests.made is 0")))
+    assert none.trusted and str(none.unseen) == "not compared: tests.made is 0"
+
+
+def test_answers_that_are_wrong_in_some_runs_are_called_flaky() -> None:
+    sound = claim(Interval(1.0, 0.99, 1.01, 0.99))
+    found = concluded(replace(sound, verification=Verification(10, 1, ("run 4, test 01: wrong",))))
+    assert found.refused == "its answers are flaky: they were not right in 1 of 10 runs (run 4, test 01: wrong)"
+    assert (found.holds, found.trusted, found.doubts) == (False, False, ())
+
+
+def test_a_certificate_that_does_not_hold_says_so(tmp_path: Path) -> None:
+    sound = claim(Interval(1.0, 0.99, 1.01, 0.99))
+    samples = tuple((1.0, 1.0) for _ in range(15))
+    timing = Timing("cpu", median_interval([1.0] * 15), False, "tie", 15, True, samples=samples)
+    control = Control(samples, median_interval([1.0] * 15, 0.99))
+    found = concluded(replace(sound, timing=timing, control=control))
+    assert (found.holds, found.trusted) == (False, False)
+    assert "not significantly faster: 1.00x [1.00, 1.00], ended as 'tie'" in found.notes[0]
+    assert dataclasses.asdict(read(write(found, tmp_path))) == dataclasses.asdict(found)
+
+
+def test_a_finding_that_the_original_does_not_have_is_a_doubt() -> None:
+    sound = Interval(1.0, 0.99, 1.01, 0.99)
+    defect = Defect("heap-buffer-overflow", "a.c", 9, "seven", "read of size 8")
+    found = concluded(claim(sound, Sanitized(("address",), ("seven",), (defect,))))
+    assert (found.holds, found.trusted) == (True, False)
+    assert found.doubts == ("a sanitizer found heap-buffer-overflow, a.c:9 (on seven): read of size 8",)
+    known = Sanitized(("address",), ("seven",), (replace(defect, in_original=True),))
+    assert concluded(claim(sound, known)).trusted

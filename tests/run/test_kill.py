@@ -1,0 +1,134 @@
+"""A real run killed with SIGKILL inside a proposal, a build and a timed run goes on where it was.
+
+The recorded prefix is unchanged byte for byte, nothing recorded is done again, and no process is left.
+"""
+
+from __future__ import annotations
+
+import json
+import signal
+import subprocess
+import sys
+from collections import Counter
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+import pytest
+
+from maxcode.sandbox.lanes import LOCK
+from tests.support.counting import SLOW
+from tests.support.processes import descendants, is_alive, wait_until
+
+POLICY = '''
+import anyio
+from maxcode import Action
+
+class Slowly:
+    """Takes its time, and proposes a program that takes the compiler some."""
+
+    async def propose(self, observation):
+        await anyio.sleep(0.4)
+        lines = "".join(f"static long f{i}(long x) {{ return x * {i} + x / {i + 1}; }}\\n" for i in range(3000))
+        calls = " + ".join(f"f{i}(argc)" for i in range(3000))
+        text = observation.state.problem.program.text.replace("main(void)", "main(int argc, char **argv)")
+        text = text.replace("return 0;", f"return {calls} == {observation.draw} ? 3 : 0;")
+        text = text.replace("int main", lines + "int main")
+        return Action(observation.state.program.with_text(text), f"- padding({observation.draw})")
+'''
+
+
+@pytest.fixture
+def place(tmp_path: Path) -> Path:
+    (tmp_path / "slow.c").write_text(SLOW)
+    (tmp_path / "policy.py").write_text(POLICY)
+    (tmp_path / "tests").mkdir()
+    for number, n in enumerate((10, 200_000_000)):
+        (tmp_path / "tests" / f"{number}.in").write_text(f"{n}\n")
+        (tmp_path / "tests" / f"{number}.out").write_text(f"{n * (n - 1) // 2}\n")
+    return tmp_path
+
+
+@contextmanager
+def started(place: Path, *words: str) -> Iterator[subprocess.Popen[str]]:
+    """A run of three candidates, gone when the block is left."""
+    command = [sys.executable, "-m", "maxcode", "optimize", "slow.c", "--tests", "tests", "--out", "run",
+               "--policy", "policy.py:Slowly", "--method", "refine", "--budget", "3", *words]  # fmt: skip
+    with subprocess.Popen(command, cwd=place, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True) as run:
+        try:
+            yield run
+        finally:
+            run.kill()
+
+
+def events(place: Path) -> bytes:
+    path = place / "run" / "events.jsonl"
+    text = path.read_bytes() if path.exists() else b""
+    return text[: text.rfind(b"\n") + 1]
+
+
+def parts(place: Path) -> list[str]:
+    return [json.loads(line)["part"] for line in events(place).splitlines()]
+
+
+def open_part(place: Path) -> str:
+    """What the run is doing now, by its last line."""
+    found = [part for part in parts(place) if part != "opened"]
+    return found[-1] if found else ""
+
+
+def is_timing(pid: int) -> bool:
+    """Whether it is this process that holds the machine's timing lane."""
+    inode = f":{LOCK.stat().st_ino}"
+    holders = (line.split() for line in Path("/proc/locks").read_text().splitlines() if "->" not in line)
+    return any(words[5].endswith(inode) and int(words[4]) == pid for words in holders)
+
+
+Moment = Callable[[Path, int], bool]
+
+
+def in_proposal(place: Path, pid: int) -> bool:
+    return open_part(place) == "launched"
+
+
+def in_build(place: Path, pid: int) -> bool:
+    return open_part(place) == "proposed" and not is_timing(pid)
+
+
+def in_timed_run(place: Path, pid: int) -> bool:
+    return open_part(place) == "proposed" and is_timing(pid)
+
+
+@pytest.mark.parametrize("moment", [in_proposal, in_build, in_timed_run], ids=lambda moment: moment.__name__)
+def test_killed_inside(moment: Moment, place: Path) -> None:
+    kept = b""
+    for _ in range(2):
+        with started(place) as run:
+            assert wait_until(lambda: moment(place, run.pid), 60), f"never {moment.__name__}: {parts(place)}"
+            family = descendants(run.pid)
+            run.send_signal(signal.SIGKILL)
+            run.communicate()
+        assert wait_until(lambda: not any(map(is_alive, family)), 10), "processes were left behind"  # noqa: B023
+        assert events(place).startswith(kept)
+        kept = events(place)
+    with started(place, "--json") as run:
+        said, words = run.communicate(timeout=120)
+    assert run.returncode == 0, words
+    assert json.loads(said)["candidates"] == 3
+    assert events(place).startswith(kept)
+    done = Counter(
+        (line["part"], str(line["at"])) for line in map(json.loads, events(place).splitlines()) if "at" in line
+    )
+    assert set(done.values()) == {1}
+
+
+def test_ctrl_c_drains_and_says_how_to_resume(place: Path) -> None:
+    with started(place) as run:
+        assert wait_until(lambda: in_build(place, run.pid), 60)
+        run.send_signal(signal.SIGINT)
+        said, words = run.communicate(timeout=60)
+    assert run.returncode == 130
+    assert said == ""
+    assert "to resume: maxcode optimize slow.c" in words
+    assert "Traceback" not in words
+    assert parts(place).count("evaluated") == 1  # what ran was finished

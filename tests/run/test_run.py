@@ -1,0 +1,116 @@
+"""What is refused or filled in before a run begins, and what is said while it goes on."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from maxcode.cli.progress import Progress
+from maxcode.core.types import Action, Evaluation, Outcome, Usage
+from maxcode.errors import InputError
+from maxcode.llm.clients import Message
+from maxcode.llm.clients.connect import ModelSettings, estimate_tokens
+from maxcode.llm.journal import CALLS
+from maxcode.run.dry_run import Preview
+from maxcode.run.job import completed, first_prompt
+from maxcode.run.names import model_settings
+from maxcode.run.record import Batch, Critiqued, Evaluated, Proposed, Settled, check_header
+from maxcode.run.request import Request
+from tests.support.counting import SLOW
+
+
+@pytest.fixture
+def place(tmp_path: Path) -> Path:
+    """A source, a test, and a run of a language model to be replayed."""
+    (tmp_path / "slow.c").write_text(SLOW)
+    (tmp_path / "tests").mkdir()
+    (tmp_path / "tests" / "01.in").write_text("10\n")
+    (tmp_path / "tests" / "01.out").write_text("45\n")
+    check_header(tmp_path / "run", {"policy": "llm:big"}, frozenset())
+    (tmp_path / "run" / CALLS).write_bytes(b"")
+    return tmp_path
+
+
+def replayed(place: Path, policy: str, out: Path | None = None) -> Request:
+    request = Request(place / "slow.c", place / "tests", policy, replay=place / "run", out=out)
+    return completed(request)[1]
+
+
+def test_a_replay_without_a_language_model_is_refused_and_names_the_one_of_its_run(place: Path) -> None:
+    with pytest.raises(InputError, match=r"neither --policy rewriter nor --critic rules is one.* --policy llm:big"):
+        replayed(place, "rewriter")
+
+
+def test_a_replay_does_not_write_to_the_run_that_it_replays(place: Path) -> None:
+    assert replayed(place, "llm:big", place / "again").policy == "llm:big"
+    with pytest.raises(InputError, match="would write to the run that it replays; choose another --out"):
+        replayed(place, "llm:big", place / "tests" / ".." / "run")
+
+
+def test_a_replay_of_the_usual_folder_goes_to_a_folder_of_its_own(place: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(place)
+    usual = Path("runs") / "slow-cuda-llm+maxcode-0"
+    usual.mkdir(parents=True)
+    (place / "run").rename(place / "kept")
+    (usual / CALLS).write_bytes(b"")
+    request = Request(place / "slow.c", place / "tests", "llm:big", replay=usual)
+    assert completed(request)[1].replay == usual
+
+
+@pytest.mark.parametrize("value", ["3", '"gpt"', "[1]"])
+def test_settings_of_models_that_are_no_table_are_refused(value: str, tmp_path: Path) -> None:
+    (tmp_path / "models.toml").write_text(f"model = {value}\n")
+    with pytest.raises(InputError, match=r"is no table; write its keys under a line \[model\]"):
+        model_settings(tmp_path / "models.toml", {})
+
+
+def test_a_preview_says_plainly_that_no_model_is_asked() -> None:
+    told = Preview((Message("user", "hi"),), 1, 0, 0).as_text()
+    assert told.endswith("first prompt about 1 tokens; the policy and the critic are no language models, so the run "
+                         "makes no calls")  # fmt: skip
+    assert "8 model calls, 400 tokens (of a price that is not known) or more" in Preview((), 40, 8, 400).as_text()
+    assert "8 model calls, 400 tokens ($0.037) or more" in Preview((), 40, 8, 400, 0.0371).as_text()
+
+
+@pytest.mark.parametrize("critic", ["rules", "llm", "llm:small"])
+def test_a_dry_run_tells_what_a_run_would_cost_where_all_prices_are_known(
+    critic: str, place: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("OPENAI_BASE_URL", "http://127.0.0.1:9/v1")
+    prices = {"big": '"big" = { input = 10.0, output = 100.0 }', "small": '"small" = { input = 1.0, output = 2.0 }'}
+
+    def shown(*known: str) -> Preview:
+        (place / "prices.toml").write_text("\n".join(prices[name] for name in known))
+        models = ModelSettings(prices=place / "prices.toml")
+        return first_prompt(Request(place / "slow.c", place / "tests", "llm:big", critic=critic, models=models))
+
+    found, partly = shown("big", "small"), shown("small")
+    answer = estimate_tokens(SLOW)
+    big = (10 * found.prompt_tokens + 100 * answer) / 1e6
+    small = (found.prompt_tokens + 2 * answer) / 1e6
+    assert found.dollars == pytest.approx(24 * (big + {"rules": 0, "llm": big, "llm:small": small}[critic]))
+    assert partly.dollars is None
+    assert partly.calls == found.calls == 24 * (1 if critic == "rules" else 2)
+
+
+def test_progress_tells_what_proposals_have_cost(capsys: pytest.CaptureFixture[str]) -> None:
+    with Progress(4) as progress:
+        progress.watch(Proposed(at=(1, 0), action=Action(None, usage=Usage(2, 900, 100, 1.0, 0.25))))
+        progress.watch(Evaluated(at=(1, 0), evaluation=Evaluation(Outcome.UNPARSED)))
+    assert "1/4 candidates (1 unparsed), nothing faster yet, proposals 2 calls, 1000 tokens, $0.25" in (
+        capsys.readouterr().err
+    )
+
+
+def test_progress_that_is_no_live_line_repeats_nothing(capsys: pytest.CaptureFixture[str]) -> None:
+    with Progress(4) as progress:
+        progress.watch(Batch(batch=1, parents=((0, 0), (0, 0))))
+        for slot in range(2):
+            progress.watch(Evaluated(at=(1, slot), evaluation=Evaluation(Outcome.WRONG)))
+            progress.watch(Critiqued(at=(1, slot), critique=""))
+        progress.watch(Settled(batch=1))
+        progress.watch(Settled(batch=2))
+    told = [line.rpartition(", ")[0] for line in capsys.readouterr().err.splitlines()]
+    counts = ("none yet", "1 wrong", "2 wrong")
+    assert told == [f"{n}/4 candidates ({words}), nothing faster yet" for n, words in enumerate(counts)]

@@ -1,0 +1,134 @@
+"""One timing lane for the whole machine, and everybody gets their turn in it."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+from pathlib import Path
+
+import anyio
+import pytest
+
+from maxcode.sandbox import lanes
+from maxcode.sandbox.lanes import accounted, build_lane, no_builds, timing_lane
+
+GREEDY = """
+import anyio, pathlib, sys
+from maxcode.sandbox.lanes import timing_lane
+
+async def main():
+    while True:
+        async with timing_lane(pathlib.Path(sys.argv[1])):
+            print("in", flush=True)
+            await anyio.sleep(0.02)
+
+anyio.run(main)
+"""
+
+BUILDING = """
+import anyio, os, pathlib, sys
+from maxcode.sandbox.lanes import build_lane, share_builds
+
+async def main(folder):
+    os.sched_setaffinity(0, sorted(os.sched_getaffinity(0))[:2])  # one place
+    share_builds(folder / "places")
+    for _ in range(15):
+        async with build_lane():
+            os.close(os.open(folder / "alone", os.O_CREAT | os.O_EXCL))
+            await anyio.sleep(0.01)
+            (folder / "alone").unlink()
+        print("built", flush=True)
+
+anyio.run(main, pathlib.Path(sys.argv[1]))
+"""
+
+
+def test_a_process_that_always_comes_back_at_once_does_not_keep_the_others_out(tmp_path: Path) -> None:
+    lock = tmp_path / "lock"
+
+    async def turns() -> None:
+        for _ in range(5):
+            async with timing_lane(lock):
+                pass
+
+    with subprocess.Popen([sys.executable, "-c", GREEDY, str(lock)], stdout=subprocess.PIPE) as greedy:
+        assert greedy.stdout is not None
+        assert greedy.stdout.readline() == b"in\n"
+        anyio.run(turns)
+        greedy.kill()
+        theirs = len(greedy.stdout.readlines())
+    assert theirs <= 50  # ten for each of ours; without a queue it is some hundred
+
+
+def test_nobody_is_in_the_lane_twice(tmp_path: Path) -> None:
+    inside: list[int] = []
+
+    async def one(number: int) -> None:
+        async with timing_lane(tmp_path / "lock"):
+            inside.append(number)
+            await anyio.sleep(0.005)
+            assert inside == [number]
+            inside.clear()
+
+    async def all_at_once() -> None:
+        async with anyio.create_task_group() as group:
+            for number in range(8):
+                group.start_soon(one, number)
+
+    anyio.run(all_at_once)
+
+
+def test_whoever_asks_is_told_how_long_its_tasks_worked_and_waited_in_the_lanes(tmp_path: Path) -> None:
+    lock = tmp_path / "lock"
+
+    async def build() -> None:
+        async with build_lane():
+            await anyio.sleep(0.01)
+
+    async def time() -> None:
+        async with timing_lane(lock):
+            await anyio.sleep(0.02)
+
+    async def work() -> tuple[float, float, float]:
+        await build()  # nobody asks
+        with accounted() as ledger:
+            async with anyio.create_task_group() as group:
+                for task in (build, build, time, time):
+                    group.start_soon(task)
+        await build()
+        return ledger.build_s, ledger.time_s, ledger.wait_s
+
+    built, timed, waited = anyio.run(work)
+    assert built >= 0.02
+    assert timed >= 0.04
+    assert waited >= 0.02, "one of the two timings waited for the other"
+
+
+def building(folder: Path) -> subprocess.Popen[bytes]:
+    return subprocess.Popen([sys.executable, "-c", BUILDING, str(folder)], stdout=subprocess.PIPE)
+
+
+def test_processes_that_share_their_places_build_no_more_than_one_of_them_would(tmp_path: Path) -> None:
+    several = [building(tmp_path) for _ in range(3)]
+    assert [(one.communicate(timeout=60)[0].count(b"built"), one.returncode) for one in several] == [(15, 0)] * 3
+
+
+def test_who_wants_no_builds_waits_for_those_of_others_who_share_its_places(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(lanes, "_shared", tmp_path / "places")
+
+    async def look() -> list[bool]:
+        seen = []
+        for _ in range(5):
+            async with no_builds():
+                before = (tmp_path / "alone").exists()
+                await anyio.sleep(0.03)
+                seen.append(before or (tmp_path / "alone").exists())
+        return seen
+
+    with building(tmp_path) as other:
+        assert other.stdout is not None
+        assert other.stdout.readline() == b"built\n"
+        assert anyio.run(look) == [False] * 5
+        assert other.wait(60) == 0

@@ -1,0 +1,244 @@
+"""Methods are named compositions: what each shows, at which temperature, and whom it asks for critiques."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+
+import pytest
+
+from maxcode.cli.list import list_
+from maxcode.core.history import Reached
+from maxcode.core.types import (
+    Action,
+    Case,
+    CaseResult,
+    Evaluation,
+    Feedback,
+    Hotspot,
+    Machine,
+    Observation,
+    Outcome,
+    Program,
+    ProgramSpec,
+    State,
+    Step,
+)
+from maxcode.errors import InputError
+from maxcode.observe import PARTS, improve
+from maxcode.observe.critique import RuleCritic
+from maxcode.run.optimize import Run, optimize
+from maxcode.search import BestOfN, CudaLlm, EffiLearner, PerfCodeGen
+from maxcode.search.methods import ADDED, PLUS, RECIPES, Scene, explained, method, names, recipe, scene
+from maxcode.testing import Echo, Scripted, Table, exact_timing, toy_problem
+
+MACHINE = Machine("node", "CPU of 2020", 4, "Linux 6", {"python": "Python 3"}, "bubblewrap")
+TITLES = {name: told.partition(":")[0] for name, told in PARTS.items()}
+SEEN = CaseResult("open", Outcome.CORRECT, 0.25, True)
+BASELINE = Evaluation(
+    Outcome.CORRECT, Feedback(cases=(SEEN,)), profile=(Hotspot("main", 1, 1.0),), measures={"open": 0.25}
+)
+SCENE = Scene(MACHINE, "slow input at line 1", BASELINE, {"open": "1 2 3"})
+
+
+def child(parent: State, at: tuple[int, int], speed: float) -> State:
+    outcome = Outcome.CORRECT if speed > 0 else Outcome.WRONG
+    case = replace(SEEN, outcome=outcome, detail="" if speed > 0 else "expected '1'")
+    evaluation = Evaluation(
+        outcome,
+        Feedback(("wrong",) if speed == 0 else (), cases=(case,)),
+        exact_timing(speed) if speed > 0 else None,
+        profile=(Hotspot("main", 1, 1.0),),
+        measures={"open": 0.2},
+    )
+    step = Step(Action(Program({"toy.py": f"code {at}\n"}), f"- note {at}"), evaluation, speed, critique=f"why {at}")
+    return State(parent.problem, parent, step, at)
+
+
+@pytest.fixture
+def reached() -> Reached:
+    found = Reached(State(toy_problem("original\n")))
+    good, bad = child(found.root, (1, 0), 1.6), child(found.root, (1, 1), 0.0)
+    found.extend([good, bad])
+    found.extend([child(good, (2, 0), 1.3)])
+    return found
+
+
+def shown(name: str, state: State, reached: Reached, without: frozenset[str] = frozenset()) -> dict[str, str]:
+    made = method(name, Scripted(), 24, replace(SCENE, without=without))
+    sections = made.observe(state, reached)
+    assert len({section.title for section in sections}) == len(sections)
+    return {section.title: section.text for section in sections}
+
+
+@pytest.mark.parametrize("name", list(names()))
+@pytest.mark.parametrize("at", [(0, 0), (1, 0), (1, 1), (2, 0)])
+def test_any_part_of_any_method_can_be_switched_off_by_name(name: str, at: tuple[int, int], reached: Reached) -> None:
+    state = reached[at]
+    everything = shown(name, state, reached)
+    for part in recipe(name).parts:
+        rest = shown(name, state, reached, frozenset({part}))
+        same_title = [other for other in recipe(name).parts if TITLES[other] == TITLES[part] and other != part]
+        if not same_title:
+            assert list(rest) == [title for title in everything if title != TITLES[part]]
+    assert shown(name, state, reached, frozenset(PARTS)) == {}
+
+
+def test_sections_come_in_one_order_whatever_the_method(reached: Reached) -> None:
+    order = list(dict.fromkeys(TITLES.values()))
+    for name in names():
+        for state in reached:
+            titles = list(shown(name, state, reached))
+            assert titles == [title for title in order if title in titles]
+
+
+def test_without_critiques_none_is_told_anywhere(reached: Reached) -> None:
+    full = shown("cuda-llm+maxcode", reached[(2, 0)], reached)
+    assert "why (1, 0)" in full["Trajectory"]
+    assert full["Critique"] == "Step 2: why (2, 0)"
+    less = shown("cuda-llm+maxcode", reached[(2, 0)], reached, frozenset({"critiques"}))
+    assert not any("why (" in text for text in less.values())
+    alone = shown("cuda-llm+maxcode", reached[(2, 0)], reached, frozenset({"trajectory"}))
+    assert "why (1, 0)" in alone["Critique"]
+
+
+def test_without_the_program_the_best_still_shows_its_own(reached: Reached) -> None:
+    less = shown("cuda-llm+maxcode", reached[(1, 0)], reached, frozenset({"program"}))
+    assert "code (1, 0)" in less["Best"]
+    assert "code (1, 0)" not in shown("cuda-llm+maxcode", reached[(1, 0)], reached)["Best"]
+
+
+def test_plus_maxcode_adds_the_papers_parts_and_nothing_else() -> None:
+    for one in RECIPES:
+        more = recipe(one.name + PLUS)
+        assert set(more.parts) == {*one.parts, *ADDED}
+        assert more.shows("critiques")
+        assert not one.shows("critiques")
+
+
+def test_an_unknown_part_or_method_is_bad_input_with_the_nearest_name() -> None:
+    with pytest.raises(InputError, match="unknown part 'critique'; did you mean 'critiques'"):
+        method("refine", Scripted(), 8, Scene(MACHINE, without=frozenset({"critique"})))
+    with pytest.raises(InputError, match="did you mean 'best-of-n'"):
+        method("best-of-m", Scripted(), 8, Scene(MACHINE))
+
+
+def test_the_budget_is_the_dial_and_64_is_the_papers_8_by_8() -> None:
+    found = {name: method(name, Scripted(), 64, Scene(MACHINE)).search for name in names()}
+    assert found["cuda-llm"] == found["cuda-llm+maxcode"] == CudaLlm(width=8, depth=8)
+    assert found["effi-learner"] == EffiLearner(rounds=64)
+    assert found["perfcodegen"] == PerfCodeGen(base=21)
+    assert method("cuda-llm", Scripted(), 24, Scene(MACHINE)).search == CudaLlm(width=5, depth=5)
+    assert method("best-of-n", Scripted(), 64, Scene(MACHINE)).search == BestOfN(n=64, width=8)
+
+
+def test_a_model_is_asked_for_independent_samples_all_at_once() -> None:
+    assert method("best-of-n", Scripted(), 64, Scene(MACHINE, asks_model=True)).search == BestOfN(n=64, width=64)
+
+
+def test_a_run_that_goes_on_with_another_budget_keeps_its_width() -> None:
+    assert method("cuda-llm", Scripted(), 64, Scene(MACHINE, shape=24)).search == CudaLlm(width=5, depth=13)
+
+
+def test_a_critic_is_asked_only_where_its_words_are_shown() -> None:
+    assert method("refine+maxcode", Scripted(), 8, Scene(MACHINE), Echo()).critic == Echo()
+    assert method("refine", Scripted(), 8, Scene(MACHINE), Echo()).critic == RuleCritic()
+    silent = Scene(MACHINE, without=frozenset({"critiques"}))
+    assert method("refine+maxcode", Scripted(), 8, silent, Echo()).critic == RuleCritic()
+    assert recipe("refine+maxcode").shows("critiques")
+    assert not recipe("refine+maxcode", frozenset({"critiques"})).shows("critiques")
+
+
+@dataclass
+class Listening:
+    """A scripted policy that remembers what it was asked, by the depth of the state."""
+
+    asked: list[tuple[int, float, dict[str, str]]] = field(default_factory=list)
+
+    async def propose(self, observation: Observation) -> Action:
+        told = {section.title: section.text for section in observation.sections}
+        self.asked.append((observation.state.depth, observation.temperature, told))
+        return await Scripted(write=lambda text, draw: f"{draw % 9973}").propose(observation)
+
+
+def asked_by(name: str, budget: int, speed: dict[int, float | None]) -> list[tuple[int, float, dict[str, str]]]:
+    policy = Listening()
+    table = Table(rule=lambda text: speed[int(text) % len(speed)])
+    optimize(toy_problem(), method(name, policy, budget, SCENE), table, Run(budget))
+    return policy.asked
+
+
+def test_all_methods_run_and_ask_at_the_papers_temperature_or_their_own() -> None:
+    for name in names():
+        asked = asked_by(name, 12, {0: 1.2, 1: None, 2: 1.5})
+        assert len(asked) >= 6
+        later = 0.0 if name.startswith("perfcodegen") else 0.6
+        first = 0.7 if name.startswith("perfcodegen") else 0.6
+        assert {(depth == 0, temperature) for depth, temperature, _ in asked} <= {(True, first), (False, later)}
+
+
+def test_perfcodegen_quotes_the_failing_test_then_nothing_then_the_slowest(reached: Reached) -> None:
+    assert "Test" not in shown("perfcodegen", reached.root, reached)
+    failed = shown("perfcodegen", reached[(1, 1)], reached)
+    assert failed["Test"].startswith("test open: wrong. expected '1'\nits input:")
+    assert "compiles but is not right" in failed["Task"]
+    fresh = child(reached.root, (3, 0), 1.1)
+    reached.extend([fresh])
+    first = shown("perfcodegen", fresh, reached)
+    assert "Test" not in first
+    assert "run time is as short as possible" in first["Task"]
+    second = shown("perfcodegen", reached[(2, 0)], reached)
+    assert "test open takes longest: 200.0 ms" in second["Test"]
+    assert "The test quoted above" in second["Task"]
+
+
+@pytest.mark.parametrize("outcome", list(Outcome))
+def test_the_task_follows_the_outcome(reached: Reached, outcome: Outcome) -> None:
+    step = Step(Action(None), Evaluation(outcome), 1.5 if outcome is Outcome.CORRECT else 0.0)
+    told = improve(State(reached.root.problem, reached.root, step, (1, 0)), reached)
+    words = {
+        Outcome.UNPARSED: "No program could be read",
+        Outcome.REJECTED: "refused",
+        Outcome.UNBUILT: "does not compile",
+        Outcome.CORRECT: "at 1.50 times the original's speed",
+    }
+    assert words.get(outcome, f'the outcome is "{outcome.value}"') in told
+    assert "$" not in told
+
+
+def test_effi_learner_shows_the_profile_and_what_came_of_earlier_proposals(reached: Reached) -> None:
+    told = shown("effi-learner", reached[(1, 0)], reached)
+    assert set(told) == {"Problem", "Program", "Profile", "Failures", "Task"}
+    assert "note (2, 0)" in told["Failures"]
+    assert "note (1, 1)" not in told["Failures"], "it did not come from the stored program"
+    assert "note (1, 1)" in shown("effi-learner+maxcode", reached[(1, 0)], reached)["Failures"]
+
+
+def test_cuda_llm_shows_its_dialogue_without_critiques(reached: Reached) -> None:
+    told = shown("cuda-llm", reached[(2, 0)], reached)["Trajectory"]
+    assert "note (1, 0)" in told
+    assert "why" not in told
+
+
+def test_the_scene_quotes_the_beginning_of_every_seen_test(tmp_path: Path) -> None:
+    (tmp_path / "small").write_text("1 2 3\n")
+    (tmp_path / "large").write_bytes(b"x" * 5000)
+    seen = tuple(Case(name, str(tmp_path / name), None) for name in ("small", "large"))
+    held_out = (Case("secret", str(tmp_path / "missing"), None),)
+    problem = replace(toy_problem(), spec=ProgramSpec(seen=seen, held_out=held_out))
+    found = scene(MACHINE, problem, BASELINE, frozenset({"machine"}))
+    assert found.inputs == {"small": "1 2 3\n", "large": "x" * 1000 + "\n[... 4000 more bytes]"}
+    assert found.without == {"machine"}
+    assert "line 1" in found.original
+    (tmp_path / "small").unlink()
+    with pytest.raises(InputError, match="small"):
+        scene(MACHINE, problem, BASELINE)
+
+
+def test_the_list_of_methods_explains_every_one(capsys: pytest.CaptureFixture[str]) -> None:
+    list_.main(["methods"], standalone_mode=False)
+    told = capsys.readouterr().out
+    assert set(explained()) == set(names()) == {one.name + plus for one in RECIPES for plus in ("", PLUS)}
+    for one in RECIPES:
+        for words in (one.name, one.line, one.source, one.departs, ", ".join(one.parts)):
+            assert words in told
