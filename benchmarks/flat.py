@@ -26,10 +26,11 @@ import msgspec
 
 from maxcode.bench import AXES, SUITES, Asked, Bench, Cell, Cost, Row, as_json, bench, cells, curves, finished, read_row
 from maxcode.bench import table as table_of
+from maxcode.core.history import Result
+from maxcode.core.method import Method
 from maxcode.core.roles import Search
-from maxcode.core.types import Result
 from maxcode.observe import compose, program, statement
-from maxcode.run.optimize import Method, Run, optimize
+from maxcode.run.optimize import Run, optimize
 from maxcode.run.record import Record, check_header
 from maxcode.search import BestOfN, CudaLlm, Refine
 from maxcode.testing import Scripted, Table, toy_problem

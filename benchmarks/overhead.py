@@ -24,10 +24,11 @@ import time
 from collections.abc import Callable
 from pathlib import Path
 
+from maxcode.core.method import Method
 from maxcode.core.roles import Search
 from maxcode.evaluate.machine.machine import pressure
 from maxcode.observe import best, compose, critiques, failures, feedback, program, run_best, statement, trajectory
-from maxcode.run.optimize import Method, Run, optimize
+from maxcode.run.optimize import Run, optimize
 from maxcode.run.record import Record
 from maxcode.search import Beam, BestOfN, CudaLlm, Elites, Refine, Tree
 from maxcode.testing import Echo, Scripted, Table, toy_problem

@@ -205,7 +205,7 @@ def take(asked: Iterator[Asked], count: int) -> list[Asked]:
     idle = 0
     for one in asked:
         assert one.action.program is not None
-        key = f"{one.problem.id} {fingerprint(one.action.program, one.problem.language)}"
+        key = f"{one.problem.id} {fingerprint(one.action.program.files, one.problem.language)}"
         idle = 0 if found.setdefault(key, one) is one else idle + 1
         if len(found) == count or idle > 10 * count:
             break
@@ -259,7 +259,7 @@ def searched(
     found: dict[str, tuple[Asked, Evaluation | None]] = {}
     for state in result.reached:
         if state.step is not None and state.step.action.program is not None:
-            key = fingerprint(state.step.action.program, problem.language)
+            key = fingerprint(state.step.action.program.files, problem.language)
             program = Program(state.step.action.program.files)
             found.setdefault(key, (Asked(problem, Action(program)), state.step.evaluation))
     return list(found.values())

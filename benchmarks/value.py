@@ -26,7 +26,8 @@ from typing import Any
 
 from maxcode.train.to_go.dataset import families
 from maxcode.train.to_go.evaluation import PERFECT, Plan, evaluate, summary, table, transferred
-from maxcode.train.to_go.fitting import BASELINES, MODELS, Fit
+from maxcode.train.to_go.fit import Fit
+from maxcode.train.to_go.fitting import BASELINES, MODELS
 from maxcode.train.to_go.pairs import Pair, read_pairs, run_folders
 
 SINGLE = ("refine", "best-of-n", "effi-learner")

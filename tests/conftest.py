@@ -21,7 +21,8 @@ from tests.support.sandboxed import ATTACKS, RUN, Attack
 
 ALLOWED_SKIP = "no GPU"
 
-os.environ["PYTHONPATH"] = str(Path(__file__).parents[1])  # programs of tests/support run as processes of their own
+ROOT = Path(__file__).parents[1]
+os.environ["PYTHONPATH"] = f"{ROOT}:{ROOT / 'src'}"  # processes that tests start: this checkout and its tests/support
 
 settings.register_profile("maxcode", deadline=None)  # a loaded machine is no failure
 settings.load_profile("maxcode")

@@ -15,10 +15,11 @@ from typing import final
 
 import anyio
 
+from maxcode.core.method import Method
 from maxcode.core.roles import Search
 from maxcode.core.types import Action, Evaluation, Interval, Outcome, Problem, RaceVerdict, State, StateId, Timing
 from maxcode.observe import compose
-from maxcode.run.optimize import Method, Run, optimize
+from maxcode.run.optimize import Run, optimize
 from maxcode.run.record import Record, check_header
 from maxcode.search import Beam, BestOfN, CudaLlm, Elites, Refine, Tree
 from maxcode.testing import Scripted, toy_problem

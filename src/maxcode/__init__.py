@@ -1,19 +1,9 @@
 """maxcode makes programs measurably faster, and can prove it."""
 
-from maxcode.core.types import (
-    Action,
-    Evaluation,
-    Interval,
-    Observation,
-    Outcome,
-    Problem,
-    Program,
-    Result,
-    State,
-    Step,
-    Timing,
-)
-from maxcode.run.optimize import Method, Run, optimize
+from maxcode.core.history import Result
+from maxcode.core.method import Method
+from maxcode.core.types import Action, Evaluation, Interval, Observation, Outcome, Problem, Program, State, Step, Timing
+from maxcode.run.optimize import Run, optimize
 
 __all__ = [
     "Action",

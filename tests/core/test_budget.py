@@ -13,23 +13,14 @@ import anyio
 import pytest
 
 from maxcode.core.budget import Caps, budget_of
+from maxcode.core.history import Result
+from maxcode.core.method import Method
 from maxcode.core.roles import Search
-from maxcode.core.types import (
-    Action,
-    Evaluation,
-    Observation,
-    Outcome,
-    Problem,
-    Program,
-    Result,
-    State,
-    StateId,
-    Usage,
-)
+from maxcode.core.types import Action, Evaluation, Observation, Outcome, Problem, Program, State, StateId, Usage
 from maxcode.errors import InputError, Interrupted, ProviderError
 from maxcode.observe import compose, program
 from maxcode.policy.deduplicate import AGAIN
-from maxcode.run.optimize import Method, Run, optimize
+from maxcode.run.optimize import Run, optimize
 from maxcode.run.record import EVENTS, Launched, Line, Proposed, Record, read_events
 from maxcode.search import BestOfN, CudaLlm, Refine
 from maxcode.testing import Echo, Scripted, Table, exact_timing, toy_problem

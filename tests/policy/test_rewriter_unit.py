@@ -8,9 +8,10 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from maxcode.code.cpp.edit import Patch, kind_of
+from maxcode.code.cpp.edit import kind_of
+from maxcode.code.cpp.effects import effects
 from maxcode.code.cpp.unit import Unit
-from maxcode.code.source import encode, normalise, parse, tokens
+from maxcode.code.source import Patch, encode, normalise, parse, tokens
 from maxcode.policy.rules.rewriter import reachable
 from maxcode.policy.rules.rewriter.rules import edits
 from maxcode.policy.rules.rewriter.runtime import applied, constant_in, holds, patched, tuned
@@ -28,14 +29,14 @@ def test_macros_are_expanded_before_effects_are_read() -> None:
     text = "#define inc(x) x++\n#define V v\nint v; void f() { inc(V); }"
     found = unit(text)
     body = found.functions[0].body
-    assert found.effects.of(body.start_byte, body.end_byte).writes == {"v"}
+    assert effects(found).of(body.start_byte, body.end_byte).writes == {"v"}
 
 
 def test_a_macro_with_two_definitions_hides_everything() -> None:
     text = "#ifdef A\n#define M(x) x++\n#else\n#define M(x) x\n#endif\nint v; void f() { M(v); }"
     found = unit(text)
     body = found.functions[0].body
-    assert found.effects.of(body.start_byte, body.end_byte).opaque
+    assert effects(found).of(body.start_byte, body.end_byte).opaque
 
 
 @pytest.mark.parametrize(
@@ -61,15 +62,15 @@ def test_a_macro_with_two_definitions_hides_everything() -> None:
 def test_effects_name_what_a_statement_may_change(statement: str, written: set[str]) -> None:
     found = unit(f"void f() {{ {statement} }}")
     body = found.functions[0].body
-    assert found.effects.of(body.start_byte, body.end_byte).writes == written
+    assert effects(found).of(body.start_byte, body.end_byte).writes == written
 
 
 def test_a_callee_may_change_a_global_but_not_a_local() -> None:
     text = "int g; void h() { g = 1; } void f() { int l = 2; h(); }"
     found = unit(text)
     call = encode(text).rindex(b"h();")
-    assert found.effects.may_change("g", call, call + 4)
-    assert not found.effects.may_change("l", call, call + 4)
+    assert effects(found).may_change("g", call, call + 4)
+    assert not effects(found).may_change("l", call, call + 4)
 
 
 def test_types_are_seen_through_aliases() -> None:

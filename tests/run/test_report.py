@@ -10,13 +10,14 @@ from pathlib import Path
 import anyio
 import pytest
 
-from maxcode.core.history import leads
-from maxcode.core.types import Outcome, Result, State, Usage
+from maxcode.core.history import Result, leads
+from maxcode.core.method import Method
+from maxcode.core.types import Outcome, State, Usage
 from maxcode.errors import InputError, RecordError
 from maxcode.llm.clients import Completion, Message, Request
 from maxcode.llm.journal import Journal
 from maxcode.observe import compose
-from maxcode.run.optimize import Method, Run, optimize
+from maxcode.run.optimize import Run, optimize
 from maxcode.run.record import EVENTS, Record, check_header
 from maxcode.run.record import HEADER as RUN_TOML
 from maxcode.run.report import write_report

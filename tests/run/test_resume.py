@@ -17,11 +17,12 @@ import anyio
 import msgspec
 import pytest
 
+from maxcode.core.method import Method
 from maxcode.core.roles import Search
 from maxcode.core.types import Action, Evaluation, Outcome, Problem, State, StateId
 from maxcode.errors import BoundaryError, InputError, Interrupted, ProviderError, RecordError
 from maxcode.observe import compose
-from maxcode.run.optimize import Method, Run, optimize
+from maxcode.run.optimize import Run, optimize
 from maxcode.run.record import EVENTS, Evaluated, Line, Opened, Proposed, Record, check_header, read_events
 from maxcode.search import BestOfN, CudaLlm, Refine
 from maxcode.testing import FakeClock, Scripted, Table, toy_problem

@@ -12,12 +12,13 @@ import anyio
 import pytest
 
 from maxcode.core.history import Reached
+from maxcode.core.method import Method
 from maxcode.core.roles import Search
 from maxcode.core.types import Action, Evaluation, Machine, Observation, Outcome, Program, State, Step
 from maxcode.errors import InputError
 from maxcode.observe import compose
 from maxcode.policy.reranked import Reranked
-from maxcode.run.optimize import Method, Run, optimize
+from maxcode.run.optimize import Run, optimize
 from maxcode.run.record import Proposed, Record, Settled, read_events
 from maxcode.search import Beam, CudaLlm, Tree
 from maxcode.search.methods import Scene, method, names, recipe

@@ -28,7 +28,8 @@ from maxcode.train.to_go.boosting import fit_trees
 from maxcode.train.to_go.dataset import Dataset, assembled
 from maxcode.train.to_go.evaluation import Plan, at, evaluate, summary, table, told_of
 from maxcode.train.to_go.figures import SHARES, Told, choice, figures
-from maxcode.train.to_go.fitting import MODELS, Fit, fit, rows
+from maxcode.train.to_go.fit import Fit, rows
+from maxcode.train.to_go.fitting import MODELS, fit
 from maxcode.train.to_go.pairs import read_pairs, run_folders
 from tests.support.value_help import run, several
 

@@ -12,11 +12,12 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from maxcode.core.method import Method
 from maxcode.core.reward import banked, max_return, reward_to_go
 from maxcode.core.types import Action, Evaluation, LoopBody, MachineCode, Outcome, Problem, State, StateId
 from maxcode.errors import InputError, RecordError
 from maxcode.observe import compose
-from maxcode.run.optimize import Method, Run, optimize
+from maxcode.run.optimize import Run, optimize
 from maxcode.run.record import EVENTS, HEADER, Record, check_header
 from maxcode.run.report.run import read_run
 from maxcode.search import Refine

@@ -9,10 +9,11 @@ from itertools import pairwise
 import pytest
 
 from maxcode.core.history import Reached
+from maxcode.core.method import Method
 from maxcode.core.roles import Search
 from maxcode.core.types import Action, Evaluation, Outcome, Problem, Program, ProgramSpec, State, Step
 from maxcode.observe import compose
-from maxcode.run.optimize import Method, Run, optimize
+from maxcode.run.optimize import Run, optimize
 from maxcode.search import Beam, BestOfN, CudaLlm, EffiLearner, Elites, PerfCodeGen, Refine, Tree
 from maxcode.search.elites import elites
 from maxcode.search.perfcodegen import phase

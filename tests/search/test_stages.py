@@ -11,10 +11,11 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from maxcode.code.techniques import cell, used
+from maxcode.core.method import Method
 from maxcode.core.types import Action, Observation, Problem, Program, ProgramSpec
 from maxcode.errors import InputError
 from maxcode.observe import compose
-from maxcode.run.optimize import Method, Run, optimize
+from maxcode.run.optimize import Run, optimize
 from maxcode.search import Elites
 from maxcode.search.archive import Archive, Kept, draw, open_to
 from maxcode.search.elites import standing

@@ -13,11 +13,12 @@ import msgspec
 
 from maxcode.bench import Cell, Cost, Row, parted, read_row
 from maxcode.core.budget import Budget
+from maxcode.core.method import Method
 from maxcode.core.roles import Search
 from maxcode.core.types import Action, Interval, Observation, Usage
 from maxcode.errors import Interrupted
 from maxcode.observe import compose
-from maxcode.run.optimize import Method, Run, optimize
+from maxcode.run.optimize import Run, optimize
 from maxcode.run.record import Line, Record, check_header
 from maxcode.search import Beam, BestOfN, CudaLlm, Refine
 from maxcode.testing import Scripted, Table, toy_problem

@@ -8,6 +8,8 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 from maxcode.code.source import fenced
+from maxcode.core.history import Result
+from maxcode.core.method import Method
 from maxcode.core.roles import Search
 from maxcode.core.stats import median_interval
 from maxcode.core.types import (
@@ -23,13 +25,12 @@ from maxcode.core.types import (
     Problem,
     Program,
     ProgramSpec,
-    Result,
     State,
     StateId,
     Timing,
 )
 from maxcode.observe import compose
-from maxcode.run.optimize import Method, Run, optimize
+from maxcode.run.optimize import Run, optimize
 from maxcode.run.record import Record, check_header
 from maxcode.search import BestOfN
 from maxcode.testing import Echo, FakeClock

@@ -14,7 +14,7 @@ from unittest.mock import patch
 
 from maxcode.search.value import Shape
 from maxcode.train.to_go import Training, train_to_go, training, tuning
-from maxcode.train.to_go.fitting import Fit
+from maxcode.train.to_go.fit import Fit
 
 CONTEXT = 256
 SHAPE = Shape(32, 1, 2, 320)

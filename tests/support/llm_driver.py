@@ -8,12 +8,13 @@ from __future__ import annotations
 import sys
 from pathlib import Path
 
+from maxcode.core.method import Method
 from maxcode.llm.clients.connect import ModelSettings, recorded
 from maxcode.llm.journal import Journal
 from maxcode.observe import best, compose, critiques, program, statement, trajectory
 from maxcode.observe.critique import LlmCritic, RuleCritic
 from maxcode.policy.llm import Llm
-from maxcode.run.optimize import Method, Run, optimize
+from maxcode.run.optimize import Run, optimize
 from maxcode.run.record import Record
 from maxcode.search import CudaLlm
 from maxcode.testing import Table, toy_problem

@@ -16,11 +16,12 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
+from maxcode.core.method import Method
 from maxcode.core.roles import Policy, Search
 from maxcode.core.types import Action, Observation, State
 from maxcode.observe import best, compose, critiques, failures, program, statement, trajectory
 from maxcode.policy.reranked import Reranked
-from maxcode.run.optimize import Method, Run, optimize
+from maxcode.run.optimize import Run, optimize
 from maxcode.run.record import Line, Record
 from maxcode.search import Beam, BestOfN, CudaLlm, Elites, Refine, Tree
 from maxcode.testing import Echo, Scripted, Table, toy_problem

@@ -8,10 +8,11 @@ from __future__ import annotations
 from collections.abc import Sequence
 from pathlib import Path
 
+from maxcode.core.history import Result
+from maxcode.core.method import Method
 from maxcode.core.roles import Search
-from maxcode.core.types import Result
 from maxcode.observe import compose
-from maxcode.run.optimize import Method, Run, optimize
+from maxcode.run.optimize import Run, optimize
 from maxcode.run.record import Record, check_header
 from maxcode.run.report.run import read_run
 from maxcode.search import BestOfN, CudaLlm, Refine

@@ -13,7 +13,7 @@ import hashlib
 import json
 import re
 import threading
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from functools import cache
 from itertools import count
@@ -22,7 +22,6 @@ from typing import NamedTuple, final
 from tree_sitter import Language, Node, Parser
 
 from maxcode.code.languages import language as language_row
-from maxcode.core.types import Program
 from maxcode.errors import unknown
 
 # ----------------------------------------------------------------------------------------------------------- parsing
@@ -40,6 +39,14 @@ class Source:
     text: str
     data: bytes
     root: Node
+
+
+class Patch(NamedTuple):
+    """Bytes ``start`` to ``end`` become ``text``."""
+
+    start: int
+    end: int
+    text: str
 
 
 def parse(language: str, text: str) -> Source:
@@ -240,9 +247,9 @@ def _leaves(node: Node, layout: frozenset[str]) -> Iterator[str]:
     yield "}"
 
 
-def fingerprint(program: Program, language: str) -> str:
-    """SHA-256 (hexadecimal) that is equal for programs which differ only in comments and layout."""
-    parts = {path: normalise(language, text) for path, text in program.files.items()}
+def fingerprint(files: Mapping[str, str], language: str) -> str:
+    """SHA-256 (hexadecimal) that is equal for programs (path -> text) which differ only in comments and layout."""
+    parts = {path: normalise(language, text) for path, text in files.items()}
     return hashlib.sha256(json.dumps(parts, sort_keys=True).encode()).hexdigest()
 
 

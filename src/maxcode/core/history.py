@@ -7,10 +7,11 @@ grows.  Only the loop and the record call ``extend``.
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
 from typing import final
 
 from maxcode.code.source import fingerprint
-from maxcode.core.types import Outcome, Program, State, StateId
+from maxcode.core.types import Machine, Outcome, Problem, Program, Spent, State, StateId
 
 _MARKS = 256
 
@@ -116,7 +117,7 @@ class Reached:
         if digest not in self._marks:
             if len(self._marks) >= _MARKS:
                 self._marks.clear()
-            self._marks[digest] = fingerprint(program, self.root.problem.language)
+            self._marks[digest] = fingerprint(program.files, self.root.problem.language)
         return self._marks[digest]
 
     def newest(self) -> Iterator[State]:
@@ -132,3 +133,20 @@ class Reached:
                 break
             found.append(state)
         return found[::-1]
+
+
+@final
+@dataclass(frozen=True, slots=True)
+class Result:
+    """The end of a run.  ``best`` is the maximum, because the objective is; None when nothing beat the original."""
+
+    problem: Problem
+    reached: Reached
+    spent: Spent
+    machine: Machine | None
+    ended: str = ""  # which cap ended the run; empty where the budget of candidates or the search did
+    stopped: bool = False  # whether the user asked to stop while the last batch was under way
+
+    @property
+    def best(self) -> State | None:
+        return self.reached.best

@@ -16,8 +16,8 @@ import anyio
 
 from maxcode.core.budget import Caps, Purse
 from maxcode.core.history import Reached, lower_end
-from maxcode.core.reward import speedup
-from maxcode.core.roles import Critic, Evaluator, Observe, Policy, Referee, Reward, Search, Value
+from maxcode.core.method import Method
+from maxcode.core.roles import Evaluator, Referee
 from maxcode.core.types import (
     Action,
     Evaluation,
@@ -36,19 +36,6 @@ from maxcode.policy.deduplicate import propose, reused, twin_of
 from maxcode.run.record import Critiqued, Evaluated, Launched, Line, Proposed, Record, Settled
 
 AHEAD = 1.01  # a gain over the best that is worth the cost of proving it
-
-
-@final
-@dataclass(frozen=True, slots=True)
-class Method:
-    """Who proposes, where to go next, what is shown, who explains, and who foresees."""
-
-    policy: Policy
-    search: Search
-    observe: Observe
-    critic: Critic | None = None
-    value: Value | None = None
-    reward: Reward = speedup
 
 
 @final

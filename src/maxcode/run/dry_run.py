@@ -10,6 +10,7 @@ from typing import final
 import msgspec
 
 from maxcode.core.history import Reached
+from maxcode.core.method import Method
 from maxcode.core.types import Observation, Problem, State
 from maxcode.llm.clients import Message
 from maxcode.llm.clients.connect import estimate_tokens
@@ -17,7 +18,7 @@ from maxcode.llm.clients.prices import Price
 from maxcode.observe.critique import LlmCritic
 from maxcode.policy.llm import Llm, messages
 from maxcode.policy.reranked import Reranked
-from maxcode.run.batch import Method, draw_of
+from maxcode.run.batch import draw_of
 from maxcode.search.methods import Tempered
 
 

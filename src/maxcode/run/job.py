@@ -21,8 +21,10 @@ import msgspec
 from maxcode.code.languages import language_of
 from maxcode.code.source import unified_diff
 from maxcode.core.budget import MANY
+from maxcode.core.history import Result
+from maxcode.core.method import Method
 from maxcode.core.roles import Compiler
-from maxcode.core.types import Action, Evaluation, Machine, Problem, Program, ProgramSpec, Result, State, Step
+from maxcode.core.types import Action, Evaluation, Machine, Problem, Program, ProgramSpec, State, Step
 from maxcode.errors import InputError
 from maxcode.evaluate.cluster import Asked
 from maxcode.evaluate.harness import compiled_without_gpu
@@ -43,7 +45,7 @@ from maxcode.run.names import LLM, USUAL, models_asked, usual_critic
 from maxcode.run.names import critic as critic_named
 from maxcode.run.names import guide as guide_in
 from maxcode.run.names import policy as policy_named
-from maxcode.run.optimize import Method, Run, optimize
+from maxcode.run.optimize import Run, optimize
 from maxcode.run.record import EVENTS, Line, Record, check_header, read_events, read_header
 from maxcode.run.report import write_report
 from maxcode.run.request import (

@@ -16,11 +16,12 @@ from itertools import count
 
 import anyio
 
-from maxcode.core.history import Reached
+from maxcode.core.history import Reached, Result
+from maxcode.core.method import Method
 from maxcode.core.roles import Evaluator, Referee
-from maxcode.core.types import Problem, Result, Spent, State
+from maxcode.core.types import Problem, Spent, State
 from maxcode.errors import InputError, Interrupted, MaxcodeError, RecordError
-from maxcode.run.batch import Job, Method, Run, expand, settle, settle_up
+from maxcode.run.batch import Job, Run, expand, settle, settle_up
 from maxcode.run.record import Batch
 
 __all__ = ["Method", "Run", "optimize"]

@@ -11,11 +11,12 @@ can be asked how it was at an earlier time: what is drawn must not depend on how
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from functools import lru_cache
 from typing import TypeVar, final
 
-from maxcode.code.techniques import TECHNIQUES, used
+from maxcode.code.techniques import TECHNIQUES, cell, used
 from maxcode.core.types import Problem, Program
 
 Cell = tuple[str, ...]
@@ -109,3 +110,20 @@ def open_to(problem: Problem, cells: Mapping[Cell, T]) -> list[T]:
 def draw(*words: object) -> int:
     """A 64-bit hash of the words, in the place of a random number: the same words give the same draw."""
     return int.from_bytes(hashlib.sha256("/".join(map(str, words)).encode()).digest()[:8])
+
+
+def best_of_cells(language: str, candidates: Iterable[tuple[T, Program, float]]) -> dict[tuple[str, ...], T]:
+    """The best of every cell, of (candidate, its program, its quality); cells in the order they were first filled, of
+    equals the first."""
+    best: dict[tuple[str, ...], tuple[T, float]] = {}
+    for candidate, program, quality in candidates:
+        key = _cell(language, "\n".join(program.files.values()))
+        if key not in best or quality > best[key][1]:
+            best[key] = (candidate, quality)
+    return {key: candidate for key, (candidate, _) in best.items()}
+
+
+@lru_cache(maxsize=1 << 15)
+def _cell(language: str, text: str) -> tuple[str, ...]:
+    """Kept: a search asks for every program at every select; that must cost no more than the text's own (kept) hash."""
+    return cell(language, text)

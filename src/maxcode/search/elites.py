@@ -13,10 +13,9 @@ from dataclasses import dataclass, replace
 from itertools import groupby
 from typing import final
 
-from maxcode.code import techniques
 from maxcode.core.history import Reached
 from maxcode.core.types import Outcome, Program, State
-from maxcode.search.archive import draw, open_to
+from maxcode.search.archive import best_of_cells, draw, open_to
 from maxcode.search.stages import Stages, Standing, Visit
 
 
@@ -44,7 +43,7 @@ class Elites:
 
 def elites(reached: Reached) -> dict[tuple[str, ...], State]:
     """The correct state with the highest reward in every filled cell.  The root is correct, so there is always one."""
-    return techniques.elites(reached.root.problem.language, _correct(reached))
+    return best_of_cells(reached.root.problem.language, _correct(reached))
 
 
 def standing(stages: Stages, reached: Reached) -> Standing:

@@ -16,6 +16,7 @@ from pathlib import Path
 from typing import final
 
 from maxcode.core.history import Reached
+from maxcode.core.method import Method
 from maxcode.core.roles import Critic, Policy, Search
 from maxcode.core.types import Action, Evaluation, Machine, Observation, Problem, State
 from maxcode.errors import InputError, unknown
@@ -40,7 +41,6 @@ from maxcode.observe import (
     trajectory,
 )
 from maxcode.observe.critique import RuleCritic, diagnose
-from maxcode.run.batch import Method
 from maxcode.search import Beam, BestOfN, CudaLlm, EffiLearner, Elites, PerfCodeGen, Refine, Tree
 from maxcode.search.perfcodegen import phase
 from maxcode.search.ranking import By

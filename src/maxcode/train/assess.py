@@ -165,7 +165,7 @@ def _line(problem: Problem, stage: int, action: Action, evaluation: Evaluation |
     return AnswerLine(
         problem=problem.id,
         stage=stage,
-        mark=fingerprint(program, problem.language)[:16] if program is not None else "unparsed",
+        mark=fingerprint(program.files, problem.language)[:16] if program is not None else "unparsed",
         outcome=evaluation.outcome if evaluation is not None else None,
         rate=rate(evaluation),
         text=program.text if program is not None else "",

@@ -149,7 +149,7 @@ def beyond(found: Sequence[Example], archive: Archive, problem: Problem) -> Beyo
 
 
 def _mark(problem: Problem, text: str) -> str:
-    return fingerprint(problem.program.with_text(text), problem.language)
+    return fingerprint(problem.program.with_text(text).files, problem.language)
 
 
 def best_rate(verified: Sequence[tuple[Example, Evaluation]]) -> float:

@@ -257,7 +257,7 @@ class _Found:
 
 
 def _mark(program: Program, language: str) -> str:
-    return fingerprint(program, language)[:16]
+    return fingerprint(program.files, language)[:16]
 
 
 def _answer(number: int, row: Row, action: Action, evaluation: Evaluation | None) -> Answer:

@@ -190,7 +190,7 @@ def _key(asked: Asked) -> str:
     problem, program = asked.problem, asked.action.program
     if program is None:
         return f"{problem.id} unparsed {asked.action.unread}"
-    return f"{problem.id} {fingerprint(program, problem.language)} {is_allowed(asked)}"
+    return f"{problem.id} {fingerprint(program.files, problem.language)} {is_allowed(asked)}"
 
 
 def is_allowed(asked: Asked) -> bool:

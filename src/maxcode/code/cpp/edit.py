@@ -9,20 +9,12 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, NamedTuple, final
+from typing import NamedTuple, final
 
-if TYPE_CHECKING:
-    from maxcode.code.cpp.unit import Unit
+from maxcode.code.cpp.unit import Unit
+from maxcode.code.source import Patch
 
 Value = int | str
-
-
-class Patch(NamedTuple):
-    """Bytes ``start`` to ``end`` become ``text``."""
-
-    start: int
-    end: int
-    text: str
 
 
 class Snippet(NamedTuple):

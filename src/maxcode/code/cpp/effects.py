@@ -8,17 +8,16 @@ are bound to; aliases made elsewhere are the caller's business (``distinct`` bel
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, final
+from functools import lru_cache
+from typing import final
 
 from tree_sitter import Node
 
-from maxcode.code.cpp.declarations import Function, Parameter
+from maxcode.code.cpp.declarations import Function
 from maxcode.code.cpp.expand import OPAQUE, expanded
+from maxcode.code.cpp.unit import Unit
 from maxcode.code.cpp.words import ASSIGN, CASTS, HARMLESS, ITERATORS, KEYWORDS, PURE, READING, TAKING
 from maxcode.code.source import Token
-
-if TYPE_CHECKING:
-    from maxcode.code.cpp.unit import Unit
 
 _TYPE_WORDS = frozenset({"const", "unsigned", "signed", "auto", "void", "struct"})
 _CLOSING = {"(": ")", "[": "]", "{": "}"}
@@ -77,7 +76,7 @@ class Effects:
     def _reaches(self, name: str, offset: int, called: Summary) -> bool:
         if called.opaque or name in called.writes:
             return True
-        parameter = parameter_at(self.unit, name, offset)
+        parameter = self.unit.parameter(name, offset)
         return parameter is not None and bool(called.writes & self._globals)
 
     @property
@@ -86,7 +85,7 @@ class Effects:
 
     def _is_private(self, name: str, offset: int) -> bool:
         """Whether no other function can reach the variable but through its arguments."""
-        parameter = parameter_at(self.unit, name, offset)
+        parameter = self.unit.parameter(name, offset)
         variable = self.unit.variable(name, offset)
         if variable is not None and variable.home is not None:
             return variable.form in ("plain", "array")
@@ -117,12 +116,10 @@ def _union(parts: list[Summary], calls: frozenset[str]) -> Summary:
     )
 
 
-def parameter_at(unit: Unit, name: str, offset: int) -> Parameter | None:
-    """The parameter a name means at a byte, None when it is a variable or unknown."""
-    home, variable = unit.home(offset), unit.variable(name, offset)
-    if home is None or (variable is not None and variable.home is not None):
-        return None
-    return next((p for p in home.parameters if p.name == name), None)
+@lru_cache(maxsize=64)
+def effects(unit: Unit) -> Effects:
+    """The effects of the pieces of ``unit``, kept for the programs that were asked about last."""
+    return Effects(unit)
 
 
 # ------------------------------------------------------------------------------------------------------ the scanner
@@ -195,7 +192,7 @@ class _Scan:
             self.calls.add(name)
         elif name not in CASTS and name not in self.unit.aliases:
             self.outside.add(name)
-            known = self.unit.variable(name, self.offset) or parameter_at(self.unit, name, self.offset)
+            known = self.unit.variable(name, self.offset) or self.unit.parameter(name, self.offset)
             self.opaque = self.opaque or known is not None
         after = self.close.get(position + 1, position) + 1
         if self._at(after) in ASSIGN or self._at(after) in (".", "[", "->"):

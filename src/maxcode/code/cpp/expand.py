@@ -2,13 +2,9 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 from maxcode.code.cpp.declarations import Macro
+from maxcode.code.cpp.unit import Unit
 from maxcode.code.source import Token
-
-if TYPE_CHECKING:
-    from maxcode.code.cpp.unit import Unit
 
 OPAQUE = Token("\0", 0, 0, False)  # stands for a macro with several definitions
 

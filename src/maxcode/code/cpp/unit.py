@@ -16,11 +16,9 @@ from typing import final
 
 from tree_sitter import Node
 
-from maxcode.code.cpp.declarations import Function, Macro, Span, Variable, ancestor, first_child, parameter
+from maxcode.code.cpp.declarations import Function, Macro, Parameter, Span, Variable, ancestor, first_child, parameter
 from maxcode.code.cpp.declarations import variable as declared
-from maxcode.code.cpp.edit import Patch
-from maxcode.code.cpp.effects import Effects, parameter_at
-from maxcode.code.source import Token, parse, text_of, tokens, walk
+from maxcode.code.source import Patch, Token, parse, text_of, tokens, walk
 
 RUNTIME_BEGIN = "// ---- maxcode runtime: "
 RUNTIME_END = "// ---- end of maxcode runtime ----"
@@ -281,16 +279,18 @@ class Unit:
         seen = (v for v in self.variables if v.name == name and v.scope[0] <= offset < v.scope[1])
         return max(seen, key=lambda v: v.scope[0], default=None)
 
+    def parameter(self, name: str, offset: int) -> Parameter | None:
+        """The parameter a name means at a byte, None when it is a variable or unknown."""
+        home, variable = self.home(offset), self.variable(name, offset)
+        if home is None or (variable is not None and variable.home is not None):
+            return None
+        return next((p for p in home.parameters if p.name == name), None)
+
     def type_of(self, name: str, offset: int) -> str | None:
         """The resolved type of the variable or parameter a name means at a byte, None when unknown."""
-        parameter, variable = parameter_at(self, name, offset), self.variable(name, offset)
+        parameter, variable = self.parameter(name, offset), self.variable(name, offset)
         found = parameter or variable
         return self.resolve(found.type) if found is not None else None
-
-    @cached_property
-    def effects(self) -> Effects:
-        """What pieces of the program may change."""
-        return Effects(self)
 
     # ------------------------------------------------------------------------------------------------------- patches
 

@@ -16,10 +16,9 @@ original of a problem uses should always be permitted.  A text that does not com
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable
 from dataclasses import dataclass
 from functools import lru_cache
-from typing import TypeVar, final
+from typing import final
 
 from maxcode.code.languages import language as language_row
 from maxcode.code.techniques.expand import Expanded, expand
@@ -29,10 +28,7 @@ from maxcode.code.techniques.nests import nested
 from maxcode.code.techniques.packing import packed
 from maxcode.code.techniques.unit import Unit
 from maxcode.code.techniques.words import Found, named
-from maxcode.core.types import Program
 from maxcode.errors import unknown
-
-T = TypeVar("T")
 
 _PHRASES = {
     "threads": "OpenMP, pthreads, std::thread or other processes",
@@ -108,23 +104,6 @@ def innermost(language: str, text: str) -> Inner:
     if language_row(language).grammar not in _C_FAMILY or len(text) > _LONG:
         return Inner()
     return inner(_read(language, text)[1])
-
-
-def elites(language: str, candidates: Iterable[tuple[T, Program, float]]) -> dict[tuple[str, ...], T]:
-    """The best of every cell, of (candidate, its program, its quality); cells in the order they were first filled, of
-    equals the first."""
-    best: dict[tuple[str, ...], tuple[T, float]] = {}
-    for candidate, program, quality in candidates:
-        key = _cell(language, "\n".join(program.files.values()))
-        if key not in best or quality > best[key][1]:
-            best[key] = (candidate, quality)
-    return {key: candidate for key, (candidate, _) in best.items()}
-
-
-@lru_cache(maxsize=1 << 15)
-def _cell(language: str, text: str) -> tuple[str, ...]:
-    """Kept: a search asks for every program at every select; that must cost no more than the text's own (kept) hash."""
-    return cell(language, text)
 
 
 @lru_cache(maxsize=64)

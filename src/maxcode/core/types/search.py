@@ -1,16 +1,13 @@
-"""What a search is made of: observation, action, step, state, and the result of a run."""
+"""What a search is made of: observation, action, step and state."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, final
+from typing import final
 
 from maxcode.core.types.measured import Evaluation, Outcome
 from maxcode.core.types.problem import Problem, Program
-
-if TYPE_CHECKING:
-    from maxcode.core.history import Reached
 
 StateId = tuple[int, int]
 
@@ -202,20 +199,3 @@ class Machine:
     sandbox: str
     caches: dict[str, str] = field(default_factory=dict)
     isa: tuple[str, ...] = ()
-
-
-@final
-@dataclass(frozen=True, slots=True)
-class Result:
-    """The end of a run.  ``best`` is the maximum, because the objective is; None when nothing beat the original."""
-
-    problem: Problem
-    reached: Reached
-    spent: Spent
-    machine: Machine | None
-    ended: str = ""  # which cap ended the run; empty where the budget of candidates or the search did
-    stopped: bool = False  # whether the user asked to stop while the last batch was under way
-
-    @property
-    def best(self) -> State | None:
-        return self.reached.best

@@ -5,12 +5,12 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from maxcode.code import techniques
 from maxcode.code.techniques import TECHNIQUES
 from maxcode.core.types import Outcome, Program, Timing
 from maxcode.run.report.html import Html, Row, element, join, scrolled, table
 from maxcode.run.report.run import RunView, Slot
 from maxcode.run.report.verdict import anchor, name
+from maxcode.search.archive import best_of_cells
 
 
 def elites_section(run: RunView) -> Html:
@@ -29,7 +29,7 @@ def elites_section(run: RunView) -> Html:
 
 def elites(run: RunView) -> list[tuple[tuple[str, ...], Slot, Timing]]:
     """(cell, candidate, its timing), the fastest first; empty for a run without timed candidates."""
-    best = techniques.elites(run.language, _timed(run))
+    best = best_of_cells(run.language, _timed(run))
     ordered = sorted(best.items(), key=lambda entry: -entry[1][1].speedup.value)
     return [(key, slot, timing) for key, (slot, timing) in ordered]
 

@@ -3,14 +3,9 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable
-from dataclasses import dataclass, field
-from pathlib import Path
-from typing import final
 
 from maxcode.errors import unknown
 from maxcode.search.value import (
-    SMALL,
     Blend,
     BusiestLoop,
     Constant,
@@ -18,15 +13,12 @@ from maxcode.search.value import (
     Model,
     Predictor,
     Random,
-    Shape,
-    Situation,
     Trees,
 )
 from maxcode.train.to_go.boosting import fit_trees
 from maxcode.train.to_go.dataset import Dataset
-from maxcode.train.to_go.pairs import Pair
+from maxcode.train.to_go.fit import Fit, rows
 
-SMALL_CONTEXT, CONTEXT = 384, 2048  # tokens of a prompt at most
 MODELS = {
     "blend": "the mean of trees and busiest-loop, of trees alone where no machine code is read (the default)",
     "trees": "gradient-boosted trees on features of code and feedback, u and depth; seconds on a CPU",
@@ -37,20 +29,6 @@ MODELS = {
     "busiest-loop": "what the busiest loop of the machine code promises; learns nothing",
 }
 BASELINES = ("constant", "random", "fastest-so-far", "busiest-loop")
-
-
-@final
-@dataclass(frozen=True, slots=True)
-class Fit:
-    """What a model is fitted with.  ``folder``: where a network is made, and its checkpoint kept; ``base``: its
-    weights, ``shape`` those of a small one; ``context``: tokens of a prompt at most; ``say`` hears how far it is."""
-
-    folder: Path
-    seed: int = 0
-    base: str = SMALL
-    say: Callable[[str], None] = lambda words: None
-    shape: Shape = field(default_factory=Shape)
-    context: int = SMALL_CONTEXT
 
 
 def check_model(name: str) -> None:
@@ -85,15 +63,3 @@ def _fitted(name: str, data: Dataset, seed: int) -> Trees | Blend | Constant | R
             return BusiestLoop(data.main.bounds)
         case _:
             return FastestSoFar(data.main.bounds)
-
-
-def rows(data: Dataset, pairs: tuple[Pair, ...]) -> tuple[list[Situation], list[int]]:
-    """Situations and labels in every reading: each state as it is after execution, as it was before, and, where its
-    machine code is known, as it was before it was built, for a model that no compiler stands beside."""
-    seen, labels = [], []
-    for pair in pairs:
-        after = pair.situation
-        readings = [after, after.unseen(), *([after.unseen().unbuilt()] if after.code is not None else [])]
-        seen += readings
-        labels += [data.label(pair)] * len(readings)
-    return seen, labels

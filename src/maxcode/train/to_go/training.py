@@ -29,7 +29,8 @@ from maxcode.search.value.generative import needs_extra
 from maxcode.train.to_go.dataset import DATA, DATA_CARD, Dataset, about, assembled, split, write_data
 from maxcode.train.to_go.evaluation import FOLDS, Plan, asked, evaluate, folded, summary, table, told_of
 from maxcode.train.to_go.figures import figures
-from maxcode.train.to_go.fitting import BASELINES, CONTEXT, SMALL_CONTEXT, Fit, check_model, fit
+from maxcode.train.to_go.fit import CONTEXT, SMALL_CONTEXT, Fit
+from maxcode.train.to_go.fitting import BASELINES, check_model, fit
 from maxcode.train.to_go.pairs import Pair, Target, read_pairs, run_folders
 
 METRICS = "metrics.json"

@@ -19,7 +19,7 @@ from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, final
+from typing import Any, final
 
 import msgspec
 
@@ -28,10 +28,8 @@ from maxcode.search.value import SMALL, Generative, Model, Predictor, Shape, Sit
 from maxcode.search.value.generative import needs_extra
 from maxcode.search.value.settings import ADAPTER, BASE, TOKENIZER
 from maxcode.search.value.text import VERSION, prompt
-
-if TYPE_CHECKING:
-    from maxcode.train.to_go.dataset import Dataset
-    from maxcode.train.to_go.fitting import Fit
+from maxcode.train.to_go.dataset import Dataset
+from maxcode.train.to_go.fit import Fit, rows
 
 BATCH, EPOCHS, RATES = 8, 1, {"base": 2e-3, "lora": 1e-3, "named": 1e-4}
 CHECKPOINT = "checkpoint.safetensors"
@@ -67,8 +65,6 @@ def tune(data: Dataset, how: Fit) -> tuple[Model, Predictor]:
     InputError before anything is written where the extra or the weights of the base are missing, or the folder holds
     another training.  The checkpoint stays there: who asked has not saved the model yet.
     """
-    from maxcode.train.to_go.fitting import rows
-
     network = needs_extra()
     situations, labels = rows(data, data.train)
     base = _lasting(how.base)

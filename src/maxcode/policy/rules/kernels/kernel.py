@@ -9,8 +9,9 @@ from functools import lru_cache
 from typing import final
 
 from maxcode.code.cpp.declarations import Function
-from maxcode.code.cpp.edit import Change, Edit, Patch, Rule, Value
+from maxcode.code.cpp.edit import Change, Edit, Rule, Value
 from maxcode.code.cpp.unit import Unit
+from maxcode.code.source import Patch
 from maxcode.policy.rules.kernels.nest import Body, Declare, Loop, Other, Path, every, loops, printed, read
 
 Constants = Sequence[tuple[str, int]]

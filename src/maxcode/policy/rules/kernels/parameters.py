@@ -5,8 +5,9 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
-from maxcode.code.cpp.edit import Change, Edit, Patch
+from maxcode.code.cpp.edit import Change, Edit
 from maxcode.code.cpp.unit import Unit
+from maxcode.code.source import Patch
 
 _ENUM = re.compile(rb"^enum \{ ((?:\w+ = \d+(?:, )?)+) \};", re.MULTILINE)
 _ONE = re.compile(rb"(\w+) = (\d+)")

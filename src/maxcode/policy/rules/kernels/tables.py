@@ -7,9 +7,10 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from typing import final
 
-from maxcode.code.cpp.edit import Change, Edit, Patch
+from maxcode.code.cpp.edit import Change, Edit
 from maxcode.code.cpp.unit import Unit
 from maxcode.code.cpp.words import PURE
+from maxcode.code.source import Patch
 from maxcode.policy.rules.kernels.algebra import effect, elements
 from maxcode.policy.rules.kernels.kernel import Kernel, Spot, kernels
 from maxcode.policy.rules.kernels.nest import (

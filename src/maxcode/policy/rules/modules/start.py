@@ -6,8 +6,7 @@ import ast
 import re
 from collections.abc import Mapping
 
-from maxcode.code.cpp.edit import Patch
-from maxcode.code.source import encode
+from maxcode.code.source import Patch, encode
 from maxcode.policy.rules.modules.sheet import CLASS
 from maxcode.policy.rules.rewriter.runtime import patched
 

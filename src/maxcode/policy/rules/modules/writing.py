@@ -13,9 +13,9 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from typing import final
 
-from maxcode.code.cpp.edit import Change, Patch
+from maxcode.code.cpp.edit import Change
 from maxcode.code.cpp.words import words
-from maxcode.code.source import encode
+from maxcode.code.source import Patch, encode
 from maxcode.policy.rules.modules.operations import FRESH, Known, is_number, known
 from maxcode.policy.rules.modules.shapes import Shapes, broadcast
 from maxcode.policy.rules.modules.sheet import IN_PLACE, Op, Sheet, value_named, values_in, walk_values

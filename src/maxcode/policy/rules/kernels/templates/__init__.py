@@ -13,8 +13,9 @@ from functools import cache
 from importlib.resources import files
 from typing import final
 
-from maxcode.code.cpp.edit import Change, Edit, Patch, Value
+from maxcode.code.cpp.edit import Change, Edit, Value
 from maxcode.code.cpp.unit import RUNTIME_BEGIN, RUNTIME_END, Unit
+from maxcode.code.source import Patch
 from maxcode.errors import MachineError
 
 NAME = "product"

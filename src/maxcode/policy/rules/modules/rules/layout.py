@@ -6,9 +6,9 @@ import ast
 import re
 from collections.abc import Iterable
 
-from maxcode.code.cpp.edit import Change, Edit, Patch
+from maxcode.code.cpp.edit import Change, Edit
 from maxcode.code.cpp.unit import Unit
-from maxcode.code.source import encode
+from maxcode.code.source import Patch, encode
 from maxcode.policy.rules.modules.operations import known
 from maxcode.policy.rules.modules.rules.fusing import lines_of
 from maxcode.policy.rules.modules.sheet import CLASS, Op, class_of, method, read

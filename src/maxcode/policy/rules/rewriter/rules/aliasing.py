@@ -7,7 +7,7 @@ import re
 from tree_sitter import Node
 
 from maxcode.code.cpp.declarations import Function
-from maxcode.code.cpp.effects import parameter_at
+from maxcode.code.cpp.effects import effects
 from maxcode.code.cpp.unit import Unit
 from maxcode.code.cpp.words import PURE
 from maxcode.code.source import text_of
@@ -15,23 +15,23 @@ from maxcode.code.source import text_of
 
 def untouched(unit: Unit, node: Node, start: int, end: int) -> bool:
     """Whether what an expression refers to (through pointers and references, too) is not written between two bytes."""
-    reads = unit.effects.of(node.start_byte, node.end_byte).words - PURE
+    reads = effects(unit).of(node.start_byte, node.end_byte).words - PURE
     indirect = [name for name in reads if _declared_before(unit, name, start) and not _owns(unit, name, start)]
-    writes = unit.effects.of(start, end).writes
+    writes = effects(unit).of(start, end).writes
     known = [name for name in writes if _declared_before(unit, name, start)]
     return all(distinct(unit, name, other, start) for name in indirect for other in known)
 
 
 def _declared_before(unit: Unit, name: str, offset: int) -> bool:
     """Whether a name means something already at a byte, so that it may mean the same as another."""
-    return unit.variable(name, offset) is not None or parameter_at(unit, name, offset) is not None
+    return unit.variable(name, offset) is not None or unit.parameter(name, offset) is not None
 
 
 def distinct(unit: Unit, first: str, second: str, offset: int) -> bool:
     """Whether two names at a byte surely mean different storage."""
     owns = [_owns(unit, name, offset) for name in (first, second)]
     home = unit.home(offset)
-    given = [parameter_at(unit, name, offset) for name in (first, second)]
+    given = [unit.parameter(name, offset) for name in (first, second)]
     local = [_is_local(unit, name, offset) for name in (first, second)]
     if all(owns) or (local[0] and given[1] is not None) or (local[1] and given[0] is not None):
         return True
@@ -51,7 +51,7 @@ def _is_local(unit: Unit, name: str, offset: int) -> bool:
 
 def _owns(unit: Unit, name: str, offset: int) -> bool:
     """Whether a variable holds its own elements: an array, a container by value, or fresh memory."""
-    variable, parameter = unit.variable(name, offset), parameter_at(unit, name, offset)
+    variable, parameter = unit.variable(name, offset), unit.parameter(name, offset)
     if parameter is not None:
         return parameter.kind == "value"
     if variable is None or variable.form == "reference":

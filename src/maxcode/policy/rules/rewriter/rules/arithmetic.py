@@ -8,9 +8,10 @@ from collections.abc import Iterator
 from tree_sitter import Node
 
 from maxcode.code.cpp.declarations import Variable
-from maxcode.code.cpp.edit import Change, Edit, Patch, Snippet
+from maxcode.code.cpp.edit import Change, Edit, Snippet
+from maxcode.code.cpp.effects import effects
 from maxcode.code.cpp.unit import Unit
-from maxcode.code.source import text_of
+from maxcode.code.source import Patch, text_of
 
 _SCALAR = re.compile(
     r"(unsigned |signed )?(int|long|long long|short|char|long int|long long int)"
@@ -121,7 +122,7 @@ def _is_constant(unit: Unit, variable: Variable) -> bool:
     for function in unit.functions:
         start, end = function.body.start_byte, function.body.end_byte
         count = sum(1 for token in places if start <= token.start < end)
-        if count and variable.name in unit.effects.of(start, end).writes:
+        if count and variable.name in effects(unit).of(start, end).writes:
             return False
         inside += count
     declared = 1

@@ -8,11 +8,12 @@ from collections.abc import Iterator
 from tree_sitter import Node
 
 from maxcode.code.cpp.declarations import Variable
-from maxcode.code.cpp.edit import Change, Edit, Patch
+from maxcode.code.cpp.edit import Change, Edit
+from maxcode.code.cpp.effects import effects
 from maxcode.code.cpp.expand import expanded
 from maxcode.code.cpp.unit import Unit
 from maxcode.code.cpp.words import words
-from maxcode.code.source import text_of
+from maxcode.code.source import Patch, text_of
 from maxcode.policy.rules.rewriter.rules.containers import (
     Declared,
     NewType,
@@ -88,7 +89,7 @@ def set_bound(unit: Unit) -> Iterator[Edit]:
         if len(arguments) != 3 or not ends[0] or not ends[1] or ends[0]["what"] != ends[1]["what"]:
             continue
         what, root = ends[0]["what"], ends[0]["root"]
-        if (ends[0]["end"], ends[1]["end"]) != ("begin", "end") or not unit.effects.pure(arguments[0]):
+        if (ends[0]["end"], ends[1]["end"]) != ("begin", "end") or not effects(unit).pure(arguments[0]):
             continue
         if _is_set(unit.type_of(root, node.start_byte), what.count("[") - _dims(unit, root, node.start_byte)):
             patch = unit.replace(node, f"{what}.{name}({text_of(arguments[2])})")

@@ -5,8 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterator
 from itertools import pairwise
 
-from maxcode.code.cpp.edit import Change, Edit, Patch
+from maxcode.code.cpp.edit import Change, Edit
+from maxcode.code.cpp.effects import effects
 from maxcode.code.cpp.unit import Unit
+from maxcode.code.source import Patch
 
 OPTIMIZE = ("unroll-loops", "no-math-errno,no-trapping-math", "prefetch-loop-arrays", "O2")
 TARGETS = ("popcnt,bmi,bmi2,lzcnt", "avx2", "avx2,bmi,bmi2,lzcnt,popcnt")  # no fma: it would change results
@@ -74,8 +76,8 @@ def anonymous_namespace(unit: Unit) -> Iterator[Edit]:
 
 def _is_recursive(unit: Unit, name: str) -> bool:
     """Whether a function calls itself, directly or through others."""
-    reached = [f for called in unit.effects.closure(name).calls for f in unit.by_name.get(called, [])]
-    return any(name in unit.effects.of(f.body.start_byte, f.body.end_byte).calls for f in reached)
+    reached = [f for called in effects(unit).closure(name).calls for f in unit.by_name.get(called, [])]
+    return any(name in effects(unit).of(f.body.start_byte, f.body.end_byte).calls for f in reached)
 
 
 def _may_be_hidden(unit: Unit, start: int, stop: int) -> bool:

@@ -7,10 +7,11 @@ from collections.abc import Iterator
 
 from tree_sitter import Node
 
-from maxcode.code.cpp.edit import Change, Edit, Patch, Value
+from maxcode.code.cpp.edit import Change, Edit, Value
+from maxcode.code.cpp.effects import effects
 from maxcode.code.cpp.unit import Unit
 from maxcode.code.cpp.words import words
-from maxcode.code.source import text_of, walk
+from maxcode.code.source import Patch, text_of, walk
 from maxcode.policy.rules.rewriter.rules.aliasing import untouched
 from maxcode.policy.rules.rewriter.rules.nests import (
     Loop,
@@ -58,7 +59,7 @@ def hoist(unit: Unit) -> Iterator[Edit]:
         found: dict[str, list[Node]] = {}
         for node in _inside(unit, loop):
             span = (loop.start_byte, loop.end_byte)
-            if _is_dear(node) and unit.effects.steady(node, *span) and untouched(unit, node, *span):
+            if _is_dear(node) and effects(unit).steady(node, *span) and untouched(unit, node, *span):
                 found.setdefault("".join(text_of(node).split()), []).append(node)
         for text, spots in found.items():
             name = "mxr_" + "".join(ch if ch.isalnum() else "_" for ch in text)[:24].strip("_")
@@ -104,7 +105,7 @@ def split_sum(unit: Unit) -> Iterator[Edit]:
         if loop is None or summed is None or pragmas(node) or loop.var == "lane" or loop.low.endswith("_done"):
             continue
         name, kind, value = summed
-        if name in names(unit, loop.header) or not unit.effects.pure(value):
+        if name in names(unit, loop.header) or not effects(unit).pure(value):
             continue
         for lanes in LANES:
             change = Change((unit.replace(node, _lanes(unit, loop, (name, kind, text_of(value)), lanes)),))

@@ -11,10 +11,11 @@ from collections.abc import Callable, Iterator
 
 from tree_sitter import Node
 
-from maxcode.code.cpp.edit import Change, Edit, Patch, Snippet
+from maxcode.code.cpp.edit import Change, Edit, Snippet
+from maxcode.code.cpp.effects import effects
 from maxcode.code.cpp.unit import Unit
 from maxcode.code.cpp.words import words
-from maxcode.code.source import Token, text_of
+from maxcode.code.source import Patch, Token, text_of
 from maxcode.policy.rules.rewriter.rules.formats import print_calls, print_text, scan_items
 
 Replacement = Callable[[Unit, str, Node, list[Node]], str | None]
@@ -243,7 +244,7 @@ def _replaced_calls(unit: Unit, names: tuple[str, ...], replacement: Replacement
 
 
 def _scan_call(unit: Unit, name: str, node: Node, arguments: list[Node]) -> str | None:
-    if not arguments or any({"cin", "getchar"} & unit.effects.of(a.start_byte, a.end_byte).words for a in arguments):
+    if not arguments or any({"cin", "getchar"} & effects(unit).of(a.start_byte, a.end_byte).words for a in arguments):
         return None
     items = scan_items(arguments[0], [text_of(argument) for argument in arguments[1:]], unit.language)
     if items is None:
@@ -279,7 +280,7 @@ def _print_call(unit: Unit, name: str, node: Node, arguments: list[Node]) -> str
 
 def _mentions_replaced(unit: Unit, arguments: list[Node]) -> bool:
     replaced = {"cin", "cout", "getchar", *_STDIO_IN, *_STDIO_OUT}
-    return any(replaced & unit.effects.of(a.start_byte, a.end_byte).words for a in arguments)
+    return any(replaced & effects(unit).of(a.start_byte, a.end_byte).words for a in arguments)
 
 
 def _is_discarded(node: Node) -> bool:

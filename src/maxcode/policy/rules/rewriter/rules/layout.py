@@ -8,9 +8,10 @@ from typing import NamedTuple
 from tree_sitter import Node
 
 from maxcode.code.cpp.declarations import Variable, first_child
-from maxcode.code.cpp.edit import Change, Edit, Patch
+from maxcode.code.cpp.edit import Change, Edit
+from maxcode.code.cpp.effects import effects
 from maxcode.code.cpp.unit import Unit
-from maxcode.code.source import text_of
+from maxcode.code.source import Patch, text_of
 from maxcode.policy.rules.rewriter.rules.containers import rows_of, template
 
 PADS = (8, 16)
@@ -30,7 +31,7 @@ def swap_dimensions(unit: Unit) -> Iterator[Edit]:
         found = _uses(unit, variable) if sizes is not None else None
         if sizes is None or found is None or found.rows or not found.pairs:
             continue
-        if not all(unit.effects.pure(s) for pair in [*found.pairs, sizes] for s in pair):
+        if not all(effects(unit).pure(s) for pair in [*found.pairs, sizes] for s in pair):
             continue
         patches: list[Patch] = []
         for first, second in [*found.pairs, sizes]:

@@ -6,9 +6,10 @@ from collections.abc import Iterator
 
 from tree_sitter import Node
 
-from maxcode.code.cpp.edit import Change, Edit, Patch
+from maxcode.code.cpp.edit import Change, Edit
+from maxcode.code.cpp.effects import effects
 from maxcode.code.cpp.unit import Unit
-from maxcode.code.source import text_of, walk
+from maxcode.code.source import Patch, text_of, walk
 from maxcode.policy.rules.rewriter.rules.aliasing import distinct
 from maxcode.policy.rules.rewriter.rules.nests import (
     Loop,
@@ -103,7 +104,7 @@ def _in_place(unit: Unit, outer: Loop, inner: Loop, parts: list[Node]) -> str | 
     first, adds = store(parts[0]), stores_of(unit, inner.body)
     if first is None or adds is None or len(adds) != 1 or first.operator != "=" or first.place != adds[0].place:
         return None
-    fresh = unit.effects.pure(first.value) and not mentions(first.value, first.array)
+    fresh = effects(unit).pure(first.value) and not mentions(first.value, first.array)
     if not fresh or statements(inner.body) != [adds[0].node] or not _walks(adds[0], outer, inner):
         return None
     head, inside = unit.between(*outer.header), unit.between(*inner.header)
@@ -130,7 +131,7 @@ def _through_row(unit: Unit, outer: Loop, inner: Loop, parts: list[Node]) -> str
     if name is None or value is None or summed is None or text_of(name) != summed[0] or not typed:
         return None
     pieces = [value, summed[2], last.value, *last.subscripts]
-    if not all(unit.effects.pure(piece) for piece in pieces) or mentions(summed[2], summed[0]):
+    if not all(effects(unit).pure(piece) for piece in pieces) or mentions(summed[2], summed[0]):
         return None
     if not _row_is_safe(unit, outer, inner, last, [value, summed[2]]):
         return None

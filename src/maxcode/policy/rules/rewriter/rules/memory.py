@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterator
 from itertools import pairwise
 
-from maxcode.code.cpp.edit import Change, Edit, Patch, Snippet
+from maxcode.code.cpp.edit import Change, Edit, Snippet
 from maxcode.code.cpp.unit import Unit
 from maxcode.code.cpp.words import words
-from maxcode.code.source import text_of
+from maxcode.code.source import Patch, text_of
 from maxcode.policy.rules.rewriter.runtime import holds
 
 CHUNKS = (1 << 14, 1 << 16, 1 << 18)

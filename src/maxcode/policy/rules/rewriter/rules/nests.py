@@ -14,6 +14,7 @@ from typing import NamedTuple, final
 from tree_sitter import Node
 
 from maxcode.code.cpp.declarations import Span, first_child
+from maxcode.code.cpp.effects import effects
 from maxcode.code.cpp.unit import Unit
 from maxcode.code.cpp.words import PURE
 from maxcode.code.source import text_of, walk
@@ -73,7 +74,7 @@ def canonical(unit: Unit, node: Node) -> Loop | None:
         return None
     var = text_of(name)
     moves = re.fullmatch(rf"(\+\+|--)?\s*{var}\s*(\+\+|--|[-+]=\s*\w+)?", text_of(update))
-    kept = var not in unit.effects.of(body.start_byte, body.end_byte).writes
+    kept = var not in effects(unit).of(body.start_byte, body.end_byte).writes
     if text_of(left) != var or text_of(compare) not in ("<", "<=", ">", ">=", "!=") or moves is None or not kept:
         return None
     return Loop(node, text_of(kind), var, text_of(low), text_of(compare), bound, text_of(update), body)
@@ -226,7 +227,7 @@ def _nest(unit: Unit, loops: list[Loop]) -> Nest | None:
     targets = {one.array for one in stores}
     for loop in loops:
         start, end = loop.header
-        head = unit.effects.of(start, end)
+        head = effects(unit).of(start, end)
         if head.calls or head.opaque or head.outside - PURE or head.words & targets or not covered(nest, loop):
             return None
     return nest
@@ -242,11 +243,11 @@ def stores_of(unit: Unit, body: Node) -> tuple[Store, ...] | None:
             inner = statement.child_by_field_name("consequence")
             condition = statement.child_by_field_name("condition")
             only = statements(inner) if inner is not None else []
-            if condition is None or len(only) != 1 or not unit.effects.pure(condition):
+            if condition is None or len(only) != 1 or not effects(unit).pure(condition):
                 return None
             statement = only[0]
         one = store(statement)
-        if one is None or not unit.effects.pure(one.value) or not all(unit.effects.pure(s) for s in one.subscripts):
+        if one is None or not effects(unit).pure(one.value) or not all(effects(unit).pure(s) for s in one.subscripts):
             return None
         found.append(one)
     return tuple(found) if found and _alone(unit, body, found) else None
@@ -257,7 +258,7 @@ def _is_private(unit: Unit, statement: Node) -> bool:
     made = statement.children_by_field_name("declarator") if statement.type == "declaration" else []
     for one in made:
         name, value = one.child_by_field_name("declarator"), one.child_by_field_name("value")
-        if name is None or value is None or name.type != "identifier" or not unit.effects.pure(value):
+        if name is None or value is None or name.type != "identifier" or not effects(unit).pure(value):
             return False
     static = any(child.type == "storage_class_specifier" for child in statement.children)
     return bool(made) and not static
@@ -295,7 +296,7 @@ def mentions(node: Node, name: str) -> bool:
 
 def names(unit: Unit, span: Span) -> frozenset[str]:
     """The words in some bytes, macros expanded."""
-    return unit.effects.of(*span).words
+    return effects(unit).of(*span).words
 
 
 def covered(nest: Nest, loop: Loop) -> bool:

@@ -8,10 +8,10 @@ from collections.abc import Iterator
 from tree_sitter import Node
 
 from maxcode.code.cpp.declarations import Function, Parameter, parameter
-from maxcode.code.cpp.edit import Change, Edit, Patch, Snippet
-from maxcode.code.cpp.effects import parameter_at
+from maxcode.code.cpp.edit import Change, Edit, Snippet
+from maxcode.code.cpp.effects import effects
 from maxcode.code.cpp.unit import Unit
-from maxcode.code.source import text_of, walk
+from maxcode.code.source import Patch, text_of, walk
 from maxcode.policy.rules.rewriter.rules.aliasing import distinct
 
 _HEAVY = re.compile(
@@ -28,7 +28,7 @@ def const_ref(unit: Unit) -> Iterator[Edit]:
         for number, given in enumerate(function.parameters):
             if not given.name or given.kind != "value" or given.const or not _is_heavy(unit, given.type):
                 continue
-            if given.name in unit.effects.of(function.body.start_byte, function.body.end_byte).writes:
+            if given.name in effects(unit).of(function.body.start_byte, function.body.end_byte).writes:
                 continue
             places = _declared_places(unit, function, number)
             if places is not None and _is_steady(unit, function, number):
@@ -53,7 +53,7 @@ def range_ref(unit: Unit) -> Iterator[Edit]:
             continue
         used = [text_of(child) for child in walk(name) if child.type == "identifier"]
         used += [text_of(child) for child in walk(whole) if child.type == "identifier"]
-        if any(unit.effects.may_change(word, body.start_byte, body.end_byte) for word in used):
+        if any(effects(unit).may_change(word, body.start_byte, body.end_byte) for word in used):
             continue
         patches = (Patch(kind.start_byte, kind.start_byte, "const "), Patch(kind.end_byte, kind.end_byte, "&"))
         over = re.sub(r"[^\w.]", "", text_of(whole))
@@ -68,7 +68,7 @@ def restrict(unit: Unit) -> Iterator[Edit]:
         if function.method or len(pointers) < 2 or "restrict" in text_of(function.declarator):
             continue
         start, end = function.body.start_byte, function.body.end_byte
-        arrays = {v.name for v in unit.variables if v.home is None and v.form != "plain"} & unit.effects.of(
+        arrays = {v.name for v in unit.variables if v.home is None and v.form != "plain"} & effects(unit).of(
             start, end
         ).words
         names = [p.name for p in pointers]
@@ -159,13 +159,13 @@ def _is_steady(unit: Unit, function: Function, number: int) -> bool:
 
 def _outer_writes(unit: Unit, name: str) -> frozenset[str] | None:
     """What a function and all it calls may change outside themselves; None when that cannot be told."""
-    whole = unit.effects.closure(name)
+    whole = effects(unit).closure(name)
     if whole.opaque:
         return None
     found: set[str] = set()
     for reached in whole.calls:
         for function in unit.by_name.get(reached, []):
-            inside = unit.effects.of(function.body.start_byte, function.body.end_byte).writes
+            inside = effects(unit).of(function.body.start_byte, function.body.end_byte).writes
             own = {v.name for v in unit.variables if v.home == function and v.form in ("plain", "array")}
             found |= inside - own - {p.name for p in function.parameters if p.kind == "value"}
     return frozenset(found)
@@ -180,7 +180,7 @@ def _is_apart(unit: Unit, call: Node, arguments: list[Node], number: int, outer:
         if node.type != "identifier":
             continue
         name = text_of(node)
-        variable, given = unit.variable(name, call.start_byte), parameter_at(unit, name, call.start_byte)
+        variable, given = unit.variable(name, call.start_byte), unit.parameter(name, call.start_byte)
         local = variable is not None and variable.home is not None and variable.form != "reference"
         local = local or (given is not None and (given.kind == "value" or given.const))
         is_global = variable is not None and variable.home is None and given is None

@@ -6,10 +6,11 @@ import re
 from collections.abc import Iterator
 
 from maxcode.code.cpp.declarations import Function
-from maxcode.code.cpp.edit import Change, Edit, Patch, Snippet
+from maxcode.code.cpp.edit import Change, Edit, Snippet
+from maxcode.code.cpp.effects import effects
 from maxcode.code.cpp.unit import Unit
 from maxcode.code.cpp.words import PURE, words
-from maxcode.code.source import text_of
+from maxcode.code.source import Patch, text_of
 
 PLACES = (10, 16, 20)
 
@@ -42,7 +43,7 @@ def _is_pure_recursion(unit: Unit, function: Function) -> bool:
     parent = function.node.parent
     if parent is None or parent.type == "template_declaration" or function.declarator.parent != function.node:
         return False
-    body = unit.effects.of(function.body.start_byte, function.body.end_byte)
+    body = effects(unit).of(function.body.start_byte, function.body.end_byte)
     local = {v.name for v in unit.variables if v.home == function and v.form in ("plain", "array")} | names
     selfish = len(unit.calls_in(function.body, function.name)) >= 2 and body.calls == {function.name}
     return (

@@ -7,10 +7,11 @@ from collections.abc import Iterator
 from tree_sitter import Node
 
 from maxcode.code.cpp.declarations import Variable, ancestor, first_child
-from maxcode.code.cpp.edit import Change, Edit, Patch, Snippet
+from maxcode.code.cpp.edit import Change, Edit, Snippet
+from maxcode.code.cpp.effects import effects
 from maxcode.code.cpp.unit import Unit
 from maxcode.code.cpp.words import words
-from maxcode.code.source import text_of
+from maxcode.code.source import Patch, text_of
 from maxcode.policy.rules.rewriter.rules.containers import (
     Declared,
     NewType,
@@ -104,7 +105,7 @@ def reserve(unit: Unit) -> Iterator[Edit]:
         site, lines = f"{variable.name} in {variable.home.name}", unit.lines_of(variable.declaration, loop)
         indent = unit.indent(loop.start_byte)
         counted = canonical(unit, loop)
-        if counted is not None and unit.effects.pure(counted.bound) and counted.low == "0":
+        if counted is not None and effects(unit).pure(counted.bound) and counted.low == "0":
             bound = text_of(counted.bound)
             text = f"if (({bound}) > 0 && ({bound}) < 100000000) {variable.name}.reserve({bound});\n{indent}"
             change = Change((Patch(loop.start_byte, loop.start_byte, text),))
@@ -170,7 +171,7 @@ def _takes_flag(unit: Unit, node: Node) -> bool:
         return False
     made = around.children_by_field_name("declarator")
     values = [one.child_by_field_name("value") for one in made] + [around.child_by_field_name("right")]
-    names = {name for v in values if v is not None for name in unit.effects.of(v.start_byte, v.end_byte).words}
+    names = {name for v in values if v is not None for name in effects(unit).of(v.start_byte, v.end_byte).words}
     return any("vector<bool>" in (unit.type_of(name, around.start_byte) or "") for name in names)
 
 

@@ -6,9 +6,10 @@ from collections.abc import Iterator
 
 from tree_sitter import Node
 
-from maxcode.code.cpp.edit import Change, Edit, Patch
+from maxcode.code.cpp.edit import Change, Edit
+from maxcode.code.cpp.effects import effects
 from maxcode.code.cpp.unit import Unit
-from maxcode.code.source import text_of
+from maxcode.code.source import Patch, text_of
 from maxcode.policy.rules.rewriter.rules.nests import mentions
 
 
@@ -25,7 +26,7 @@ def self_append(unit: Unit) -> Iterator[Edit]:
         if unit.type_of(name, node.start_byte) != "string" or len(parts) < 2 or text_of(parts[0]) != name:
             continue
         added = parts[1:]
-        if any(mentions(part, name) or not unit.effects.pure(part) for part in added):
+        if any(mentions(part, name) or not effects(unit).pure(part) for part in added):
             continue
         text = ", ".join(f"{name} += {text_of(part)}" for part in added)
         found.setdefault(unit.place(name, node), []).append((node, unit.replace(node, text)))

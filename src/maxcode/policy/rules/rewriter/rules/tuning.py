@@ -5,8 +5,9 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
-from maxcode.code.cpp.edit import Change, Edit, Patch
+from maxcode.code.cpp.edit import Change, Edit
 from maxcode.code.cpp.unit import Unit
+from maxcode.code.source import Patch
 from maxcode.policy.rules.rewriter.rules import associative, io, memory, recursion, sequences, sorting
 from maxcode.policy.rules.rewriter.rules.inner_loops import UNROLL
 from maxcode.policy.rules.rewriter.rules.loops import TILES

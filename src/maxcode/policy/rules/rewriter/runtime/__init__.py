@@ -12,9 +12,9 @@ import re
 from functools import cache
 from importlib.resources import files
 
-from maxcode.code.cpp.edit import Edit, Patch, Snippet
+from maxcode.code.cpp.edit import Edit, Snippet
 from maxcode.code.cpp.unit import RUNTIME_BEGIN, RUNTIME_END, Unit
-from maxcode.code.source import decode, encode
+from maxcode.code.source import Patch, decode, encode
 from maxcode.errors import MachineError
 
 

@@ -1,0 +1,22 @@
+"""A method: the roles that a search puts together."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import final
+
+from maxcode.core.reward import speedup
+from maxcode.core.roles import Critic, Observe, Policy, Reward, Search, Value
+
+
+@final
+@dataclass(frozen=True, slots=True)
+class Method:
+    """Who proposes, where to go next, what is shown, who explains, and who foresees."""
+
+    policy: Policy
+    search: Search
+    observe: Observe
+    critic: Critic | None = None
+    value: Value | None = None
+    reward: Reward = speedup
