@@ -31,7 +31,7 @@ import anyio
 
 from maxcode.core.roles import Evaluator
 from maxcode.core.types import Action, Problem, Program
-from maxcode.evaluate.cluster import Asked, Cluster, Place, opened
+from maxcode.evaluate.cluster import Cluster, ClusterRequest, WorkerAddress, opened
 from maxcode.evaluate.cluster.cores import shown, usable
 from maxcode.evaluate.cluster.on_dask import DaskEngine
 from maxcode.evaluate.cluster.wire import Evaluate, encode
@@ -96,7 +96,7 @@ def carry(cluster: Cluster) -> Row:
     async def there_and_back() -> list[float]:
         engine = cluster.engine
         assert isinstance(engine, DaskEngine)
-        places: list[Place] = []
+        places: list[WorkerAddress] = []
         while not places:
             places = list(await engine.places())
             await anyio.sleep(0.1)
@@ -117,7 +117,7 @@ def overhead(problem: Problem, count: int, shared: bool) -> list[Row]:
         return await one_by_one(evaluator, problem, range(count))
 
     rows = [row("an evaluation here", anyio.run(here))]
-    with opened(Asked("local:1", shared), None) as cluster:
+    with opened(ClusterRequest("local:1", shared), None) as cluster:
         evaluator = cluster.evaluator()
         anyio.run(evaluator.admit, problem)
         rows.append(row("an evaluation on local:1", anyio.run(one_by_one, evaluator, problem, range(count))))
@@ -127,7 +127,7 @@ def overhead(problem: Problem, count: int, shared: bool) -> list[Row]:
 def slots(problem: Problem, count: int, shared: bool) -> list[Row]:
     rows = []
     for number in (1, 2):
-        with opened(Asked(f"local:{number}", shared), None) as cluster:
+        with opened(ClusterRequest(f"local:{number}", shared), None) as cluster:
             evaluator = cluster.evaluator()
             anyio.run(at_once, evaluator, problem, range(1000, 1000 + 2 * number))  # every slot admits
             seconds = anyio.run(at_once, evaluator, problem, range(count))
@@ -175,7 +175,7 @@ def after_kill(cluster: Cluster, problem: Problem, first: int, victims: list[int
 
 def recover(problem: Problem, folder: Path, shared: bool) -> list[Row]:
     rows = []
-    with opened(Asked("local:2", shared), None) as cluster:
+    with opened(ClusterRequest("local:2", shared), None) as cluster:
         evaluator = cluster.evaluator()
         anyio.run(at_once, evaluator, problem, range(2000, 2004))
         nodes = children("cluster node", {os.getpid()})
@@ -228,7 +228,7 @@ def main() -> None:
         problem = problem_in(folder)
         for part in given.parts:
             if part == "carry":
-                with opened(Asked("local:1", given.shared_cores), None) as cluster:
+                with opened(ClusterRequest("local:1", given.shared_cores), None) as cluster:
                     rows.append(carry(cluster))
             elif part == "recover":
                 rows += recover(problem, folder, given.shared_cores)

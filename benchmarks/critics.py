@@ -29,7 +29,7 @@ from maxcode.code.languages import language_of
 from maxcode.core.roles import Critic
 from maxcode.core.types import Action, Case, Evaluation, Problem, Program, ProgramSpec, Step, Usage
 from maxcode.evaluate.program.evaluator import ProgramEvaluator, open_evaluator
-from maxcode.llm.clients import Completion, Model, Request
+from maxcode.llm.clients import Completion, Model, ModelRequest
 from maxcode.observe.critique import LlmCritic, RuleCritic, rule_answer
 from maxcode.observe.critique.rules import TOPICS
 from maxcode.problems import load
@@ -75,7 +75,7 @@ class Scripted:
 
     write: Callable[[str], str]
 
-    async def complete(self, request: Request) -> Completion:
+    async def complete(self, request: ModelRequest) -> Completion:
         prompt = next(message.text for message in request.messages if message.role == "user")
         return Completion(self.write(prompt), Usage(calls=1))
 

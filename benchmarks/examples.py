@@ -15,11 +15,11 @@ import sys
 import time
 from pathlib import Path
 
-from maxcode.cli.progress import Progress
+from maxcode.cli.progress import SearchProgress
 from maxcode.errors import Interrupted, MaxcodeError
 from maxcode.run.job import optimize_source
 from maxcode.run.request import Request
-from maxcode.run.result_json import Verdict
+from maxcode.run.result_json import RunResult
 
 EXAMPLES = Path(__file__).parent.parent / "examples"
 
@@ -62,7 +62,7 @@ def row(folder: Path, options: argparse.Namespace) -> dict[str, object]:
     print(f"\n{folder.name}", file=sys.stderr, flush=True)
     started = time.monotonic()
     try:
-        with Progress(options.budget) as progress:
+        with SearchProgress(options.budget) as progress:
             verdict = optimize_source(request, progress.watch, progress.admitted)
     except Interrupted:
         sys.exit("interrupted; repeat the command to resume")
@@ -72,7 +72,7 @@ def row(folder: Path, options: argparse.Namespace) -> dict[str, object]:
     return {"problem": folder.name, "seconds": round(time.monotonic() - started, 1), **told(verdict)}
 
 
-def told(verdict: Verdict) -> dict[str, object]:
+def told(verdict: RunResult) -> dict[str, object]:
     kept = json.loads(verdict.as_json())
     keys = ("speedup", "gflops", "why", "confirmed", "tests", "candidates", "outcomes", "best")
     return {key: kept.get(key) for key in keys}

@@ -24,7 +24,21 @@ from typing import Any
 
 import msgspec
 
-from maxcode.bench import AXES, SUITES, Asked, Bench, Cell, Cost, Row, as_json, bench, cells, curves, finished, read_row
+from maxcode.bench import (
+    AXES,
+    SUITES,
+    BenchRow,
+    BenchRun,
+    BenchState,
+    Cost,
+    TableRequest,
+    as_json,
+    bench,
+    cells,
+    curves,
+    finished,
+    read_row,
+)
 from maxcode.bench import table as table_of
 from maxcode.core.history import Result
 from maxcode.core.method import Method
@@ -58,7 +72,7 @@ class Tables:
     out: Path
     budget: int
 
-    def run(self, cell: Cell) -> Row:
+    def run(self, cell: BenchRun) -> BenchRow:
         folder = self.out / cell.name
         header = {"version": "0", "method": cell.method, "seed": cell.seed, "budget": self.budget}
         check_header(folder, header, frozenset())
@@ -69,7 +83,7 @@ class Tables:
         (folder / "result.json").write_bytes(msgspec.json.encode(told(result)))
         return read_row(cell, folder)
 
-    def finished(self, cell: Cell) -> Row | None:
+    def finished(self, cell: BenchRun) -> BenchRow | None:
         return finished(cell, self.out / cell.name, self.budget)
 
 
@@ -89,14 +103,14 @@ def told(result: Result) -> dict[str, Any]:
 class Sliced:
     """Calls ``work``, and notes what every tenth of ``total`` calls costs."""
 
-    def __init__(self, work: Callable[[Cell], Row | None], total: int, parts: int = 10) -> None:
+    def __init__(self, work: Callable[[BenchRun], BenchRow | None], total: int, parts: int = 10) -> None:
         self._work = work
         self._size = max(1, total // parts)
         self._calls = 0
         self._started = 0.0
         self.slices: list[dict[str, float]] = []
 
-    def __call__(self, cell: Cell) -> Any:
+    def __call__(self, cell: BenchRun) -> Any:
         self._started = self._started or time.process_time()
         row = self._work(cell)
         self._calls += 1
@@ -113,22 +127,22 @@ def rss_mb() -> float:
     return pages * os.sysconf("SC_PAGE_SIZE") / 1e6
 
 
-def costs(rows: Sequence[Row], plan: Sequence[Cell], problems: int) -> list[dict[str, Any]]:
+def costs(rows: Sequence[BenchRow], plan: Sequence[BenchRun], problems: int) -> list[dict[str, Any]]:
     """Of the table (every figure there is), the curves, and the JSON."""
     found = []
     for share in (4, 2, 1):
         names = {f"p{n}" for n in range(problems // share)}
         some = [row for row in rows if row.cell.problem in names]
-        asked = Asked(tuple(SUITES), tuple(cell for cell in plan if cell.problem in names))
+        asked = TableRequest(tuple(SUITES), tuple(cell for cell in plan if cell.problem in names))
         seconds = cost(some, asked)
         found.append({"problems": len(names), **seconds, "ms a problem": 1e3 * sum(seconds.values()) / len(names)})
     return found
 
 
-def cost(rows: Sequence[Row], asked: Asked) -> dict[str, float]:
+def cost(rows: Sequence[BenchRow], asked: TableRequest) -> dict[str, float]:
     table, table_s = timed(lambda: table_of(rows, asked))
     drawn, curves_s = timed(lambda: [curve for axis in AXES for curve in curves(rows, axis)])
-    _, json_s = timed(lambda: as_json(table, Bench(tuple(rows)), drawn))
+    _, json_s = timed(lambda: as_json(table, BenchState(tuple(rows)), drawn))
     return {"table": table_s, "curves": curves_s, "json": json_s}
 
 
@@ -137,7 +151,7 @@ def timed(work: Callable[[], Any]) -> tuple[Any, float]:
     return work(), time.process_time() - started
 
 
-def kept(runs: Tables, plan: Sequence[Cell]) -> float:
+def kept(runs: Tables, plan: Sequence[BenchRun]) -> float:
     """Bytes that a row holds on to."""
     tracemalloc.start()
     rows = [runs.finished(cell) for cell in plan]

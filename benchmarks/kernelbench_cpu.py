@@ -31,14 +31,14 @@ from maxcode.errors import Interrupted, MaxcodeError
 from maxcode.evaluate.module.constants import replaced
 from maxcode.evaluate.module.contract import plans
 from maxcode.evaluate.module.runtime import find_runtime
-from maxcode.evaluate.module.sides import REFERENCE, Side, Stage
-from maxcode.evaluate.module.track import Failed, open_track
+from maxcode.evaluate.module.sides import REFERENCE, Side, SideStarter
+from maxcode.evaluate.module.track import RoundFailed, open_track
 from maxcode.problems import expanded, load
 from maxcode.problems.kernelbench import PREFIX
-from maxcode.problems.small_shapes import SMALL, Row, shaped, shrink_sources
+from maxcode.problems.small_shapes import SMALL, ShapeRow, shaped, shrink_sources
 from maxcode.run.job import optimize_source
 from maxcode.run.request import Request
-from maxcode.run.result_json import Verdict
+from maxcode.run.result_json import RunResult
 from maxcode.sandbox.sandbox import Sandbox
 
 Cells = dict[str, Any]
@@ -123,7 +123,7 @@ def counted(source: Path) -> Cells:
     started = os.times()
     wall = time.monotonic()
     loaded = load(source)
-    row: Row = shrink_sources([source], say=lambda row: None)[1][0]
+    row: ShapeRow = shrink_sources([source], say=lambda row: None)[1][0]
     print(f"{source}: {row.refused or 'runs'}", file=sys.stderr, flush=True)
     ended = os.times()
     cost = {"wall_s": round(time.monotonic() - wall, 1), "cpu_s": round(sum(ended[:4]) - sum(started[:4]), 1)}
@@ -197,7 +197,7 @@ def timed(source: Path, options: argparse.Namespace) -> Cells:
     }
 
 
-def searched(source: Path, problem: Problem, options: argparse.Namespace) -> Verdict:
+def searched(source: Path, problem: Problem, options: argparse.Namespace) -> RunResult:
     out = options.out / f"{problem.id}-{label(options)}"
     return optimize_source(
         Request(
@@ -213,7 +213,7 @@ def searched(source: Path, problem: Problem, options: argparse.Namespace) -> Ver
     )
 
 
-def told(verdict: Verdict) -> Cells:
+def told(verdict: RunResult) -> Cells:
     kept = json.loads(verdict.as_json())
     keys = ("speedup", "over_compiled", "confirmed", "why", "candidates", "outcomes", "notes")
     return {key: kept.get(key) for key in keys}
@@ -223,14 +223,14 @@ async def measured(problem: Problem) -> Cells:
     """CPU milliseconds of a call in eager mode, and how much faster torch.compile is, on one core."""
     sandbox = await Sandbox.open()
     reference = Side(replaced(problem.program.text, dict(problem.spec.module_spec.constants)), REFERENCE)
-    stage = Stage(sandbox, find_runtime(), problem, threads=1, seed=1)
+    stage = SideStarter(sandbox, find_runtime(), problem, threads=1, seed=1)
     stage = await replace(stage, contract=await stage.describe(reference)).with_weights(reference)
     plan = plans(stage.contract, stage.contract.slots(stage.contract.seconds))
     sides = {"original": reference, "rival": replace(reference, compile=True)}
     try:
         async with open_track(stage, plan, reference, sides) as track:  # type: ignore[arg-type]
             pairs = [await track.pair() for _ in range(WARM_UP_PAIRS + BASELINE_PAIRS)][WARM_UP_PAIRS:]
-    except Failed as failed:
+    except RoundFailed as failed:
         return {"compile": None, "compile_why": f"{failed.side}: {failed}"}
     eager = median_interval([pair.total("original") / plan.slots * 1e3 for pair in pairs])
     compiled = median_interval([pair.ratio("original", "rival") for pair in pairs])

@@ -20,7 +20,7 @@ from collections import Counter
 from collections.abc import Sequence
 from pathlib import Path
 
-from maxcode.bench.cells import Cell, cells
+from maxcode.bench.cells import BenchRun, cells
 from maxcode.core.stats import geometric_mean
 from maxcode.core.types import Evaluation, Interval, StateId, Timing
 from maxcode.run.record import Evaluated, Settled, Stopwatch, read_events
@@ -76,7 +76,7 @@ def over_seeds(intervals: Sequence[Interval]) -> Interval:
     )
 
 
-def row(out: Path, problem: str, method: str, done: Sequence[Cell], counts: Sequence[int]) -> dict[str, object]:
+def row(out: Path, problem: str, method: str, done: Sequence[BenchRun], counts: Sequence[int]) -> dict[str, object]:
     """The figures of one method on one problem, over the seeds that are finished."""
     runs = [best_of_first(out / cell.name, counts) for cell in done]
     roofs = [one.roofline for run in runs for one in run.values() if one is not None]

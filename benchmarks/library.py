@@ -22,7 +22,7 @@ from maxcode.core.types import Problem, Program
 from maxcode.evaluate.function.function import Inputs, spec_of
 from maxcode.evaluate.ladder.build import Builder
 from maxcode.evaluate.ladder.prepare import calls_of
-from maxcode.evaluate.ladder.race import Entry, Field, Side, Track
+from maxcode.evaluate.ladder.race import RaceInputs, RaceSide, Side, Track
 from maxcode.evaluate.machine.roofline import peak_gflops
 from maxcode.problems import load
 from maxcode.sandbox.sandbox import Sandbox
@@ -62,15 +62,15 @@ async def compared(text: str, n: int) -> dict[str, object]:
     builder = Builder(sandbox, sandbox.cache)
     problem = sized(load(GEMM).problem, n)
     linked = replace(problem, spec=replace(problem.spec, flags=(*problem.spec.flags, "-lopenblas")))
-    entries: dict[Side, Entry] = {}
+    entries: dict[Side, RaceSide] = {}
     for side, program, how in (("original", text, problem), ("candidate", BLAS, linked)):
         built = await builder.build(how, Program({"gemm.c": program}), final=True)
         if built.artefact is None:
             sys.exit(f"{side} does not build: {built.reason}\n{built.diagnostics}")
-        entries[side] = Entry(built.artefact, {})  # type: ignore[index]
+        entries[side] = RaceSide(built.artefact, {})  # type: ignore[index]
     inputs = Inputs(sandbox, problem)
     timed = await calls_of(problem, inputs)
-    track = Track(Field(sandbox, problem, inputs), entries, timed)
+    track = Track(RaceInputs(sandbox, problem, inputs), entries, timed)
     pairs = [await track.pair() for _ in range(PAIRS)]
     work = sum(given.shape.flop for given in timed if given.shape is not None)
     share = median_interval([pair.ratio("candidate", "original") for pair in pairs])

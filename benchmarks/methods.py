@@ -32,8 +32,8 @@ from pathlib import Path
 from typing import Any
 
 from maxcode import bench
-from maxcode.bench import Cell, Cost, Row
-from maxcode.cli.progress import Progress
+from maxcode.bench import BenchRow, BenchRun, Cost
+from maxcode.cli.progress import SearchProgress
 from maxcode.core.types import Interval, Problem
 from maxcode.errors import Interrupted
 from maxcode.llm.clients.connect import ModelSettings
@@ -81,7 +81,7 @@ def kind_of(problem: str) -> str:
     return load(EXAMPLES / problem).problem.kind
 
 
-def by_maxcode(cell: Cell, setting: Setting) -> Claim:
+def by_maxcode(cell: BenchRun, setting: Setting) -> Claim:
     """A search by a method of ours; ``method{best,critiques}`` shows only those of the three parts."""
     name, _, parts = cell.method.partition("{")
     request = Request(
@@ -95,7 +95,7 @@ def by_maxcode(cell: Cell, setting: Setting) -> Claim:
         out=setting.out / "runs" / cell.name,
         models=ModelSettings(base_url=setting.url),
     )
-    with Progress(setting.budget) as progress:
+    with SearchProgress(setting.budget) as progress:
         verdict = optimize_source(request, progress.watch, progress.admitted)
     counts = verdict.outcomes or {}
     found = verdict.speedup if verdict.confirmed else None
@@ -110,7 +110,7 @@ def without(shown: str) -> tuple[str, ...]:
     return ("failures", *(part for name, parts in SWITCHED.items() if name not in kept for part in parts))
 
 
-def by_peer(cell: Cell, setting: Setting) -> Claim:
+def by_peer(cell: BenchRun, setting: Setting) -> Claim:
     """A search by another tool, from its beginning."""
     out = setting.out / "runs" / cell.name
     shutil.rmtree(out, ignore_errors=True)
@@ -139,7 +139,7 @@ def by_peer(cell: Cell, setting: Setting) -> Claim:
     return Claim(winner, best["score"], len(children), correct)
 
 
-def measured(cell: Cell, setting: Setting) -> Found:
+def measured(cell: BenchRun, setting: Setting) -> Found:
     """The cell's result: from its file, else searched, and its winner measured again in a fresh session."""
     path = setting.out / "cells" / f"{cell.name}.json"
     if path.exists():
@@ -208,8 +208,8 @@ def refutations(found: Iterable[Found]) -> list[str]:
 def summary(found: Sequence[Found]) -> list[Found]:
     """By method, over the problems and seeds that all of them finished: medians, ranks, candidates, refuted claims."""
     rows = [
-        Row(
-            Cell(one["problem"], one["method"], one["seed"]),
+        BenchRow(
+            BenchRun(one["problem"], one["method"], one["seed"]),
             Interval(*one["speedup"]),
             one["candidates"],
             one["correct"],
@@ -278,7 +278,7 @@ def subsets(base: str) -> list[str]:
     return [f"{base}+maxcode{{{','.join(chosen) or 'none'}}}" for chosen in names]
 
 
-def planned(options: argparse.Namespace) -> list[Cell]:
+def planned(options: argparse.Namespace) -> list[BenchRun]:
     """The cells in the order in which they run: by seed, problem, method."""
     names: Sequence[str]
     if options.ablate:

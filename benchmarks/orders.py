@@ -28,7 +28,7 @@ from maxcode.code.cpp.unit import Unit
 from maxcode.core.stats import bootstrap, geometric_mean
 from maxcode.core.types import Action, Problem
 from maxcode.evaluate.program.evaluator import ProgramEvaluator, open_evaluator
-from maxcode.policy.rules.kernels.steps import Allowed, offered
+from maxcode.policy.rules.kernels.steps import Permitted, offered
 from maxcode.policy.rules.rewriter.runtime import patched
 from maxcode.problems import load
 
@@ -119,7 +119,7 @@ def applied(problem: Problem, text: str, step: Named) -> tuple[str, list[str]]:
     return text, taken
 
 
-ALLOWED = Allowed(simd_pragmas=False, templates=False)
+ALLOWED = Permitted(simd_pragmas=False, templates=False)
 
 
 def wandered(problem: Problem, arm: str, count: int, draw: random.Random) -> Made:

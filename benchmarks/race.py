@@ -33,7 +33,7 @@ from maxcode.core.stats import RaceRule, geometric_mean
 from maxcode.core.types import Problem, Program, ProgramSpec, Timing
 from maxcode.evaluate.ladder.build import Builder
 from maxcode.evaluate.ladder.prepare import Input
-from maxcode.evaluate.ladder.race import SHORT_PASS_S, Entry, Field, Side, race
+from maxcode.evaluate.ladder.race import SHORT_PASS_S, RaceInputs, RaceSide, Side, race
 from maxcode.evaluate.machine.machine import pressure
 from maxcode.sandbox.sandbox import Blob, Sandbox
 from trust.bounds import lower_bound, upper_bound
@@ -91,14 +91,14 @@ class Track:
     async def run(self, name: str, gain: float) -> Timing:
         original = Program({"known.c": source_of(name, 1.0)})
         problem = Problem("known", "program", "c", original, ProgramSpec(flags=language("c").default_flags))
-        sides: dict[Side, Entry] = {}
+        sides: dict[Side, RaceSide] = {}
         for side, text in (("original", original), ("candidate", Program({"known.c": source_of(name, gain)}))):
             built = await self._builder.build(problem, text, final=True)
             if built.artefact is None:
                 raise SystemExit(f"{name} does not build here: {built.reason}")
-            sides[side] = Entry(built.artefact, {"known": b"done\n"})  # type: ignore[index]
+            sides[side] = RaceSide(built.artefact, {"known": b"done\n"})  # type: ignore[index]
         given = Input("known", Blob.of(b""), b"done\n", "held_out", PROGRAMS[name][2])
-        return await race(Field(self._sandbox, problem), sides, [given], RaceRule())
+        return await race(RaceInputs(self._sandbox, problem), sides, [given], RaceRule())
 
 
 async def row_of(track: Track, plan: Plan) -> Row:

@@ -39,9 +39,9 @@ from maxcode.train import pipeline
 from maxcode.train.assess import generator, stages_to_ask
 from maxcode.train.config import TrainConfig, read_config
 from maxcode.train.grpo import Learner, prompts_of
-from maxcode.train.measuring import Asked, Measuring
+from maxcode.train.measuring import MeasureRequest, Measuring
 from maxcode.train.model import load_model, load_tokenizer
-from maxcode.train.pipeline import Bench, Local, Note
+from maxcode.train.pipeline import LocalTarget, Note, TrainTarget
 from maxcode.train.rewards import rate
 
 DEMO = Path(pipeline.__file__).parent / "demo" / "demo.toml"
@@ -74,7 +74,7 @@ class Setting:
 
     path: Path
     out: Path
-    bench: Bench
+    bench: TrainTarget
     say: Say
 
     @property
@@ -172,7 +172,7 @@ def beside(setting: Setting, kind: str, count: int, seed: int) -> Row:
     return {"variant": kind, "seed": seed, "kernels": len(measured), "best": told, "valid": valid, "mean": mean}
 
 
-def replaced(bench: Bench) -> Bench:
+def replaced(bench: TrainTarget) -> TrainTarget:
     """The same machine, whose training evaluator is the one for figures."""
     return Figures(bench)  # type: ignore[return-value]
 
@@ -181,7 +181,7 @@ def replaced(bench: Bench) -> Bench:
 class Figures:
     """A bench that measures for figures."""
 
-    bench: Bench
+    bench: TrainTarget
 
     @property
     def training(self) -> Any:
@@ -193,15 +193,15 @@ def speed(evaluation: Evaluation | None) -> float:
     return found.value if found is not None else 0.0
 
 
-async def all_of(bench: Bench, asked: Sequence[Asked]) -> list[tuple[Asked, Evaluation | None]]:
+async def all_of(bench: TrainTarget, asked: Sequence[MeasureRequest]) -> list[tuple[MeasureRequest, Evaluation | None]]:
     """Measured like the answers of a step."""
     batch = await Measuring(bench.training).measure(0, asked, range(len(asked)))
     return list(zip(asked, batch.evaluations, strict=True))
 
 
-def take(asked: Iterator[Asked], count: int) -> list[Asked]:
+def take(asked: Iterator[MeasureRequest], count: int) -> list[MeasureRequest]:
     """The first ``count`` distinct ones; fewer where ten times as many proposals in turn bring nothing new."""
-    found: dict[str, Asked] = {}
+    found: dict[str, MeasureRequest] = {}
     idle = 0
     for one in asked:
         assert one.action.program is not None
@@ -214,7 +214,7 @@ def take(asked: Iterator[Asked], count: int) -> list[Asked]:
 
 def proposals(
     setting: Setting, config: TrainConfig, problems: Sequence[Problem], kind: str, seed: int
-) -> Iterator[Asked]:
+) -> Iterator[MeasureRequest]:
     """Kernels of the corpus in random order, fresh draws of its generator, or answers of the pre-trained policy."""
     by_id = {problem.id: problem for problem in problems}
     if kind == "best-of-N":
@@ -228,10 +228,10 @@ def proposals(
         made = kernels.examples(problems, endless, seed=1_000_000 + seed)
     for one in made:
         problem = by_id[one.problem]
-        yield Asked(problem, Action(problem.program.with_text(one.kernel)))
+        yield MeasureRequest(problem, Action(problem.program.with_text(one.kernel)))
 
 
-def answers(setting: Setting, config: TrainConfig, problems: Sequence[Problem]) -> Iterator[Asked]:
+def answers(setting: Setting, config: TrainConfig, problems: Sequence[Problem]) -> Iterator[MeasureRequest]:
     """Answers of the pre-trained policy, the stages in turn."""
     path = config.model.path
     learner = Learner(load_model(path, config.model), load_tokenizer(path, config.model.prompts))
@@ -244,24 +244,24 @@ def answers(setting: Setting, config: TrainConfig, problems: Sequence[Problem]) 
             ):
                 action = prompts.read(problem, completion)
                 if action.program is not None:
-                    yield Asked(problem, action)
+                    yield MeasureRequest(problem, action)
         number += 1
 
 
 def searched(
     setting: Setting, config: TrainConfig, problem: Problem, count: int, seed: int
-) -> list[tuple[Asked, Evaluation | None]]:
+) -> list[tuple[MeasureRequest, Evaluation | None]]:
     """The search's own proposals, each measured by its own race; its budget counts every proposal."""
     scene = methods.Scene(setting.bench.machine)
     policy = Kernels(templates=config.corpus.templates)
     method = methods.method("elites+maxcode", policy, count, scene)
     result = optimize(problem, method, setting.bench.training, Run(count, seed, machine=setting.bench.machine))
-    found: dict[str, tuple[Asked, Evaluation | None]] = {}
+    found: dict[str, tuple[MeasureRequest, Evaluation | None]] = {}
     for state in result.reached:
         if state.step is not None and state.step.action.program is not None:
             key = fingerprint(state.step.action.program.files, problem.language)
             program = Program(state.step.action.program.files)
-            found.setdefault(key, (Asked(problem, Action(program)), state.step.evaluation))
+            found.setdefault(key, (MeasureRequest(problem, Action(program)), state.step.evaluation))
     return list(found.values())
 
 
@@ -324,7 +324,7 @@ def main() -> None:
     parser.add_argument("--out", type=Path, default=Path("runs/rl"))
     options = parser.parse_args()
     with TrainProgress() as progress:
-        setting = Setting(options.config, options.out, Local(), progress.say)
+        setting = Setting(options.config, options.out, LocalTarget(), progress.say)
         found = rows(setting, options.variants, options.seeds)
     print(table(found))
     (options.out / "table.json").write_text(json.dumps(found, indent=1) + "\n")

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from maxcode.bench import Asked, Cell, ablated, finished, pairs_of, parted, table
+from maxcode.bench import BenchRun, TableRequest, ablated, finished, pairs_of, parted, table
 from maxcode.errors import RecordError
 from maxcode.observe import PARTS
 from maxcode.search import methods
@@ -51,7 +51,7 @@ def test_names_are_taken_apart_as_they_were_put_together() -> None:
 
 
 def test_a_column_has_a_folder_of_its_own_that_a_resume_finds_and_no_other_may_use(tmp_path: Path) -> None:
-    plain, bare = Cell("one", "cuda-llm", 0), Cell("one", "cuda-llm-trajectory", 0)
+    plain, bare = BenchRun("one", "cuda-llm", 0), BenchRun("one", "cuda-llm-trajectory", 0)
     rows = [runner(tmp_path)(cell) for cell in (plain, bare)]
     assert len({cell.name for cell in (plain, bare)}) == 2
     assert [finished(cell, tmp_path / cell.name, 6) for cell in (plain, bare)] == rows
@@ -73,6 +73,6 @@ def test_what_is_left_of_a_method_is_held_against_the_whole_of_it_and_methods_ag
 def test_only_the_pairs_that_were_asked_for_are_compared() -> None:
     columns = ["m", "m-best", "m-critiques"]
     rows = [row(p, m, 0, 1.0 + n) for n, m in enumerate(columns) for p in "pqrstu"]
-    found = table(rows, Asked(pairs=(("m", "m-best"), ("m", "m-critiques"), ("m", "m-not-run-yet"))))
+    found = table(rows, TableRequest(pairs=(("m", "m-best"), ("m", "m-critiques"), ("m", "m-not-run-yet"))))
     assert [(pair.first, pair.second) for pair in found.contrasts] == [("m", "m-best"), ("m", "m-critiques")]
     assert len(table(rows).contrasts) == 3

@@ -10,11 +10,11 @@ import pytest
 from click.testing import CliRunner, Result
 
 from maxcode.bench import (
-    Asked,
-    Bench,
-    Cell,
+    BenchRow,
+    BenchRun,
+    BenchState,
     Cost,
-    Row,
+    TableRequest,
     bench,
     cells,
     claim,
@@ -80,7 +80,7 @@ def test_what_is_no_budget_is_refused_with_a_cure(words: str, cure: str) -> None
     assert cure in str(error.value)
 
 
-def ran(out: Path, budget: Budget, methods: list[str]) -> Bench:
+def ran(out: Path, budget: Budget, methods: list[str]) -> BenchState:
     return bench(cells(["one", "three"], methods, [0]), runner(out, budget, tokens=100))
 
 
@@ -96,7 +96,7 @@ def test_every_method_gets_the_same_of_what_the_budget_counts(budget: Budget, tm
     assert finished(found.rows[0].cell, tmp_path / found.rows[0].cell.name, MANY) == found.rows[0]
     with pytest.raises(RecordError, match="budget is None, not 10"):
         finished(found.rows[0].cell, tmp_path / found.rows[0].cell.name, 10)
-    notes = "\n".join(table(found.rows, Asked(budget=budget)).notes)
+    notes = "\n".join(table(found.rows, TableRequest(budget=budget)).notes)
     assert f"finished its search before {budget} were used: refine in 2 of 2 runs" in notes
 
 
@@ -115,10 +115,10 @@ def test_runs_far_above_a_budget_of_seconds_are_named_with_how_far() -> None:
         replace(row("p", method, seed, 2.0), cost=Cost(seconds=seconds))
         for method, seed, seconds in (("beam", 0, 111.0), ("beam", 1, 22.0), ("refine", 0, 18.0), ("refine", 1, 22.4))
     ]
-    notes = table(rows, Asked(budget=Budget(15, "seconds"))).notes
+    notes = table(rows, TableRequest(budget=Budget(15, "seconds"))).notes
     (told,) = [note for note in notes if "times the budget" in note]
     assert told.endswith("is finished: beam used up to 7.4 times the budget of 15 seconds in 1 of 2 runs")
-    assert "times the budget" not in "\n".join(table(rows, Asked(budget=Budget(4))).notes)
+    assert "times the budget" not in "\n".join(table(rows, TableRequest(budget=Budget(4))).notes)
 
 
 def test_best_of_n_asks_a_model_for_no_more_at_once_than_its_width(tmp_path: Path) -> None:
@@ -126,7 +126,7 @@ def test_best_of_n_asks_a_model_for_no_more_at_once_than_its_width(tmp_path: Pat
     assert made.search == BestOfN(n=MANY, width=24)
 
 
-def planning(out: Path, plan: tuple[Cell, ...], budget: str | int = 6) -> None:
+def planning(out: Path, plan: tuple[BenchRun, ...], budget: str | int = 6) -> None:
     methods = list(dict.fromkeys(cell.method for cell in plan))
     seeds = list(dict.fromkeys(cell.seed for cell in plan))
     digests = {cell.problem: "d" for cell in plan}
@@ -137,7 +137,7 @@ def test_what_is_finished_is_read_without_running_anything(tmp_path: Path) -> No
     plan = cells(["one", "three"], ["best-of-n", "cuda-llm"], range(2))
     planning(tmp_path, plan)
     run_one = runner(tmp_path)
-    rows: list[Row] = []
+    rows: list[BenchRow] = []
     for count, cell in enumerate(plan):
         there = planned(tmp_path)
         found = read_bench(tmp_path, there)

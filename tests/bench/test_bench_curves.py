@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from maxcode.bench import AXES, Cell, Trace, curves, read_row, table
+from maxcode.bench import AXES, BenchRun, Trace, curves, read_row, table
 from maxcode.bench.trace import best_at, trace_of, tried_in
 from maxcode.core.types import Action, CaseResult, Evaluation, Feedback, Interval, Outcome, StateId, Usage
 from maxcode.run.record import Batch, Evaluated, Line, Proposed, Record, Settled
@@ -116,7 +116,9 @@ def test_a_curve_is_the_geometric_mean_over_problems_of_seeds_averaged(tmp_path:
 
 def test_the_last_point_of_a_curve_is_the_table_s_geometric_mean(tmp_path: Path) -> None:
     run_one = runner(tmp_path)
-    rows = [run_one(Cell(p, m, seed)) for p in ("one", "three") for m in ("best-of-n", "cuda-llm") for seed in (0, 1)]
+    rows = [
+        run_one(BenchRun(p, m, seed)) for p in ("one", "three") for m in ("best-of-n", "cuda-llm") for seed in (0, 1)
+    ]
     for summary in table(rows).methods:
         expected = summary.figures["geometric"]
         for axis in ("candidates", "depth", "seconds"):
@@ -127,7 +129,7 @@ def test_the_last_point_of_a_curve_is_the_table_s_geometric_mean(tmp_path: Path)
 
 
 def test_a_row_holds_steps_alone_and_reads_the_same_again(tmp_path: Path) -> None:
-    cell = Cell("one", "cuda-llm", 0)
+    cell = BenchRun("one", "cuda-llm", 0)
     made = runner(tmp_path)(cell)
     assert made == read_row(cell, tmp_path / cell.name)
     for axis in AXES:

@@ -9,24 +9,24 @@ from statistics import fmean
 
 import pytest
 
-from maxcode.bench import SUITES, Asked, Cell, Row, Table, as_text, figures, table
+from maxcode.bench import SUITES, BenchRow, BenchRun, MethodTable, TableRequest, as_text, figures, table
 from maxcode.bench.trace import powers_of_two
 from maxcode.core.stats import expected_best
 from maxcode.errors import InputError
 from tests.support.bench_help import row
 
 
-def asked(*suites: str, plan: tuple[Cell, ...] = ()) -> Asked:
-    return Asked(suites, plan)
+def asked(*suites: str, plan: tuple[BenchRun, ...] = ()) -> TableRequest:
+    return TableRequest(suites, plan)
 
 
-def values(found: Table, method: str = "a") -> dict[str, float]:
+def values(found: MethodTable, method: str = "a") -> dict[str, float]:
     """By name, rounded; of one method."""
     (one,) = [one for one in found.methods if one.method == method]
     return {name: round(interval.value, 6) for name, interval in one.figures.items()}
 
 
-def answer(problem: str, gain: float, fastest: float, correct: int = 1, seed: int = 0) -> Row:
+def answer(problem: str, gain: float, fastest: float, correct: int = 1, seed: int = 0) -> BenchRow:
     return dataclasses.replace(row(problem, "a", seed, gain, (4, correct, 0)), fastest=fastest)
 
 
@@ -67,7 +67,7 @@ def test_a_gain_that_was_not_confirmed_is_not_fast_1_whatever_its_race_said() ->
 
 
 def test_fast_p_counts_planned_runs_that_are_not_finished_as_failures() -> None:
-    plan = tuple(Cell(problem, "a", seed) for problem in "pqrst" for seed in range(2))
+    plan = tuple(BenchRun(problem, "a", seed) for problem in "pqrst" for seed in range(2))
     found = values(table(ROWS, asked("maxcode", "kernelbench", plan=plan)))
     assert found["fast_0"] == 3 / 10
     assert found["fast_1"] == 2 / 10
@@ -75,15 +75,15 @@ def test_fast_p_counts_planned_runs_that_are_not_finished_as_failures() -> None:
 
 
 def test_fast_p_counts_problems_that_could_not_be_used_and_the_table_names_them() -> None:
-    plan = tuple(Cell(one.cell.problem, "a", 0) for one in ROWS)
-    found = table(ROWS, Asked(("maxcode", "kernelbench"), plan, unusable=("t", "u", "v", "w")))
+    plan = tuple(BenchRun(one.cell.problem, "a", 0) for one in ROWS)
+    found = table(ROWS, TableRequest(("maxcode", "kernelbench"), plan, unusable=("t", "u", "v", "w")))
     assert values(found)["fast_1"] == 2 / 8
     assert values(found)["median"] == values(table(ROWS))["median"]
     assert any("4 problem(s)" in note and "(t, u, v, w)" in note for note in found.notes)
 
 
 def test_a_problem_that_only_one_method_finished_is_a_failure_of_the_other() -> None:
-    rows = [*ROWS, *(dataclasses.replace(one, cell=Cell(one.cell.problem, "b", 0)) for one in ROWS[:2])]
+    rows = [*ROWS, *(dataclasses.replace(one, cell=BenchRun(one.cell.problem, "b", 0)) for one in ROWS[:2])]
     found = table(rows, asked("maxcode", "kernelbench"))
     assert (values(found)["fast_1"], values(found, "b")["fast_1"]) == (2 / 4, 2 / 4)
     assert (values(found)["fast_0"], values(found, "b")["fast_0"]) == (3 / 4, 2 / 4)

@@ -12,11 +12,11 @@ from click.testing import CliRunner
 
 from maxcode.bench import (
     AXES,
-    Asked,
-    Bench,
+    BenchState,
     BenchView,
-    Failed,
     Planned,
+    RunFailed,
+    TableRequest,
     bench,
     cells,
     claim,
@@ -38,8 +38,8 @@ METHODS = ("best-of-n", "refine", "cuda-llm")
 ATTACK = "</td></table><script>document.title='ran'</script><img src=x onerror=\"document.title='ran'\">"
 
 
-def view_of(plan: Planned, found: Bench) -> BenchView:
-    asked = Asked(plan.suites, plan.cells, budget=plan.budget)
+def view_of(plan: Planned, found: BenchState) -> BenchView:
+    asked = TableRequest(plan.suites, plan.cells, budget=plan.budget)
     drawn = tuple(curve for axis in AXES for curve in curves(found.rows, axis))
     return BenchView(plan, found, table(found.rows, asked), drawn)
 
@@ -107,7 +107,7 @@ def test_every_finished_run_is_led_to_and_every_open_one_named(out: Path, view: 
     assert page.one("p", "unfinished").text.startswith("This bench is unfinished: 17 of 18 runs are done.")
     (line,) = rows(captioned(page, "not finished"))
     assert line == [view.plan.cells[-1].name, "not run yet, or stopped"]
-    why = replace(view.found, failed=(Failed(view.plan.cells[-1], BoundaryError("the provider is down")),))
+    why = replace(view.found, failed=(RunFailed(view.plan.cells[-1], BoundaryError("the provider is down")),))
     again = read(write_bench_report(out, replace(view, found=why)))
     assert rows(captioned(again, "not finished"))[0][1] == "the provider is down"
     write_bench_report(out, view)
@@ -134,7 +134,7 @@ def test_the_map_has_the_geometric_mean_over_seeds_in_its_shade(tmp_path: Path) 
     gains = {("p", "a"): (1.0, 1.0), ("p", "b"): (2.0, 8.0), ("q", "a"): (1.2, 1.2), ("q", "b"): (1.6, 1.6)}
     found = tuple(row(*at, seed, gain) for at, some in gains.items() for seed, gain in enumerate(some))
     plan = Planned(cells(["p", "q"], ["a", "b"], range(2)), Budget(4), ("maxcode",))
-    page = read(write_bench_report(tmp_path, view_of(plan, Bench(found))))
+    page = read(write_bench_report(tmp_path, view_of(plan, BenchState(found))))
     shades = [(one.text, one.classes[-1]) for one in page.one("table", "map").all("span", "shade")]
     assert shades == [("1.00x", "s0"), ("4.00x", "s4"), ("1.20x", "s2"), ("1.60x", "s3")]
 
@@ -143,7 +143,7 @@ def test_names_that_are_an_attack_stay_text_and_links_stay_inside_the_folder(tmp
     names = (ATTACK, "javascript:alert(1)", "../../up")
     found = tuple(row(problem, method, 0, 1.5) for problem in names for method in ("a", ATTACK))
     plan = Planned(cells(names, ["a", ATTACK], [0]), Budget(4), ("maxcode",), {ATTACK: ATTACK})
-    path = write_bench_report(tmp_path, view_of(plan, Bench(found)))
+    path = write_bench_report(tmp_path, view_of(plan, BenchState(found)))
     page = read(path)
     assert {"script", "img"} & {node.tag for node in page.walk()} == set()
     links = [link.attributes["href"] for link in page.all("a", "seed")]
@@ -158,8 +158,8 @@ def test_a_bench_of_a_thousand_problems_fits_into_two_megabytes(tmp_path: Path) 
     plan = Planned(cells(names, methods, range(4)), Budget(4), ("maxcode",))
     done = {one.cell for one in found}
     left = tuple(cell for cell in plan.cells if cell not in done)
-    small = table(found[:90], Asked(plan=plan.cells[:90]))
-    path = write_bench_report(tmp_path, BenchView(plan, Bench(found, left=left), small, ()))
+    small = table(found[:90], TableRequest(plan=plan.cells[:90]))
+    path = write_bench_report(tmp_path, BenchView(plan, BenchState(found, left=left), small, ()))
     assert path.stat().st_size < 2_000_000
     page = read(path)
     assert "333 of 1000 problems are shown" in page.at("problems").text
@@ -168,7 +168,7 @@ def test_a_bench_of_a_thousand_problems_fits_into_two_megabytes(tmp_path: Path) 
 
 def test_a_bench_that_has_only_begun_has_a_page_too(tmp_path: Path) -> None:
     plan = Planned(cells(["p"], ["a", "b"], [0]), Budget(4), ("maxcode",))
-    page = read(write_bench_report(tmp_path, view_of(plan, Bench((), left=plan.cells))))
+    page = read(write_bench_report(tmp_path, view_of(plan, BenchState((), left=plan.cells))))
     assert page.one("p", "headline").text == "2 methods on 1 problem"
     assert [title.text for title in page.all("h2")] == ["Left open", "The bench", "Notes"]
 

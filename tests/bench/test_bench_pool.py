@@ -9,7 +9,7 @@ import sys
 import time
 from pathlib import Path
 
-from maxcode.bench import Bench, Cell, Event, Pool, Row, Started, bench, cells, finished
+from maxcode.bench import BenchRow, BenchRun, BenchState, Event, Pool, RunStarted, bench, cells, finished
 from maxcode.errors import MachineError
 from tests.support.bench_help import Watched, runner
 
@@ -17,11 +17,11 @@ DRIVER = Path(__file__).parents[1] / "support" / "pool_driver.py"
 CELLS = cells(["one", "three"], ["best-of-n", "cuda-llm"], range(2))
 
 
-def known(out: Path, cell: Cell) -> Row | None:
+def known(out: Path, cell: BenchRun) -> BenchRow | None:
     return finished(cell, out / cell.name, 6)
 
 
-def told(found: Bench) -> list[tuple[object, ...]]:
+def told(found: BenchState) -> list[tuple[object, ...]]:
     """What does not depend on the time it took."""
     return [(row.cell, row.best, row.candidates, row.correct, row.trace.candidates) for row in found.rows]
 
@@ -39,13 +39,13 @@ def workers(out: Path) -> list[int]:
 
 def test_the_rows_are_those_of_one_after_the_other_and_in_their_order(tmp_path: Path) -> None:
     one, several = tmp_path / "one", tmp_path / "several"
-    heard: list[Cell] = []
+    heard: list[BenchRun] = []
     seen: list[Event] = []
     found = bench(CELLS, Pool(Watched(several), 3, heard.append), watch=seen.append)
     assert told(found) == told(bench(CELLS, runner(one)))
     assert (found.failed, found.left, found.interrupted) == ((), (), False)
     assert sorted(heard, key=str) == sorted([cell for cell in CELLS for _ in range(6)], key=str)
-    assert [event.left for event in seen if isinstance(event, Started)] == list(range(len(CELLS), 0, -1))
+    assert [event.left for event in seen if isinstance(event, RunStarted)] == list(range(len(CELLS), 0, -1))
     assert 1 < len(workers(several)) <= 3
     assert not any(map(is_running, workers(several)))
 
@@ -63,7 +63,7 @@ def test_a_worker_that_dies_leaves_its_cell_open_and_the_others_go_on(tmp_path: 
 
 def test_ctrl_c_that_comes_before_a_worker_is_up_is_heard(tmp_path: Path) -> None:
     def press(event: Event) -> None:
-        if isinstance(event, Started) and event.cell == CELLS[1]:
+        if isinstance(event, RunStarted) and event.cell == CELLS[1]:
             os.kill(os.getpid(), signal.SIGINT)
 
     found = bench(CELLS, Pool(Watched(tmp_path, pause_s=0.1), 2, lambda cell: None), watch=press)
@@ -72,9 +72,9 @@ def test_ctrl_c_that_comes_before_a_worker_is_up_is_heard(tmp_path: Path) -> Non
 
 def test_ctrl_c_finishes_what_runs_and_the_repeat_ends_the_bench(tmp_path: Path) -> None:
     before = signal.getsignal(signal.SIGINT)
-    pressed: list[Cell] = []
+    pressed: list[BenchRun] = []
 
-    def press(cell: Cell) -> None:
+    def press(cell: BenchRun) -> None:
         if not pressed:
             os.kill(os.getpid(), signal.SIGINT)
         pressed.append(cell)

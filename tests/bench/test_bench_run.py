@@ -17,14 +17,14 @@ from pathlib import Path
 import pytest
 
 from maxcode.bench import (
-    Cell,
+    BenchRow,
+    BenchRun,
     Cost,
-    Done,
     Event,
-    Failed,
     Pace,
-    Row,
-    Started,
+    RunDone,
+    RunFailed,
+    RunStarted,
     bench,
     cells,
     claim,
@@ -48,10 +48,10 @@ def test_cells_come_seed_by_seed_so_that_half_a_bench_compares_methods() -> None
 
 
 def test_finished_cells_are_read_and_the_others_run_in_order() -> None:
-    asked: list[Cell] = []
+    asked: list[BenchRun] = []
     plan = cells(["p", "q"], ["a"], range(2))
 
-    def run_one(cell: Cell) -> Row:
+    def run_one(cell: BenchRun) -> BenchRow:
         asked.append(cell)
         return row(cell.problem, cell.method, cell.seed, 2.0)
 
@@ -67,7 +67,7 @@ def test_a_cell_that_fails_is_named_and_left_open_and_the_others_go_on(error: Ex
     plan = cells(["p"], ["a", "b"], range(2))
     seen: list[Event] = []
 
-    def run_one(cell: Cell) -> Row:
+    def run_one(cell: BenchRun) -> BenchRow:
         if cell == plan[1]:
             raise error
         return row(cell.problem, cell.method, cell.seed, 2.0)
@@ -76,15 +76,24 @@ def test_a_cell_that_fails_is_named_and_left_open_and_the_others_go_on(error: Ex
     assert [one.cell for one in found.failed] == [plan[1]] == list(found.left)
     assert found.failed[0].error is error
     assert [one.cell for one in found.rows] == [plan[0], plan[2], plan[3]]
-    assert [type(event) for event in seen] == [Started, Done, Started, Failed, Started, Done, Started, Done]
-    assert [event.left for event in seen if isinstance(event, Started)] == [4, 3, 2, 1]
+    assert [type(event) for event in seen] == [
+        RunStarted,
+        RunDone,
+        RunStarted,
+        RunFailed,
+        RunStarted,
+        RunDone,
+        RunStarted,
+        RunDone,
+    ]
+    assert [event.left for event in seen if isinstance(event, RunStarted)] == [4, 3, 2, 1]
 
 
 def test_a_cell_that_another_process_held_and_finished_is_read_and_has_not_failed() -> None:
     held, late, own = plan = cells(["p"], ["a", "b", "c"], range(1))
-    there: dict[Cell, Row] = {}
+    there: dict[BenchRun, BenchRow] = {}
 
-    def run_one(cell: Cell) -> Row:
+    def run_one(cell: BenchRun) -> BenchRow:
         if cell != own:
             raise RecordError(f"{cell.name} is in use by another maxcode")
         there[held] = row("p", "a", 0, 3.0)  # the other process goes on meanwhile
@@ -96,7 +105,7 @@ def test_a_cell_that_another_process_held_and_finished_is_read_and_has_not_faile
 
 
 def test_a_machine_that_is_not_safe_ends_the_bench() -> None:
-    def run_one(cell: Cell) -> Row:
+    def run_one(cell: BenchRun) -> BenchRow:
         raise UnsafeError("no sandbox")
 
     with pytest.raises(UnsafeError):
@@ -107,7 +116,7 @@ def test_a_machine_that_is_not_safe_ends_the_bench() -> None:
 def test_ctrl_c_keeps_the_rows_there_are(stop: BaseException) -> None:
     plan = cells(["p"], ["a"], range(3))
 
-    def run_one(cell: Cell) -> Row:
+    def run_one(cell: BenchRun) -> BenchRow:
         if cell.seed == 1:
             raise stop
         return row("p", "a", cell.seed, 2.0)
@@ -119,7 +128,7 @@ def test_ctrl_c_keeps_the_rows_there_are(stop: BaseException) -> None:
 
 
 def test_time_left_is_that_of_the_same_problem_where_it_is_known() -> None:
-    slow, quick, new = Cell("slow", "a", 0), Cell("quick", "a", 0), Cell("new", "a", 0)
+    slow, quick, new = BenchRun("slow", "a", 0), BenchRun("quick", "a", 0), BenchRun("new", "a", 0)
     pace = Pace([slow, slow, quick, quick, new])
     assert pace.seconds_left is None
     pace.took(slow, 100.0)
@@ -134,7 +143,7 @@ def test_time_left_is_that_of_the_same_problem_where_it_is_known() -> None:
 
 
 def test_a_row_holds_what_the_record_says(tmp_path: Path) -> None:
-    cell = Cell("one", "best-of-n", 0)
+    cell = BenchRun("one", "best-of-n", 0)
     made = runner(tmp_path)(cell)
     assert made == finished(cell, tmp_path / cell.name, 6) == read_row(cell, tmp_path / cell.name)
     lines = [json.loads(line) for line in (tmp_path / cell.name / "events.jsonl").read_text().splitlines()]
@@ -148,14 +157,14 @@ def test_a_row_holds_what_the_record_says(tmp_path: Path) -> None:
 
 
 def test_a_folder_with_another_run_is_refused_and_an_unfinished_one_is_open(tmp_path: Path) -> None:
-    cell = Cell("one", "best-of-n", 0)
+    cell = BenchRun("one", "best-of-n", 0)
     folder = tmp_path / cell.name
     assert finished(cell, folder, 6) is None
     runner(tmp_path)(cell)
     with pytest.raises(RecordError, match="budget is 6, not 8"):
         finished(cell, folder, 8)
     with pytest.raises(RecordError, match="method is 'best-of-n', not 'refine'"):
-        finished(Cell("one", "refine", 0), folder, 6)
+        finished(BenchRun("one", "refine", 0), folder, 6)
     (folder / "result.json").write_text('{"speedup": {"val')
     assert finished(cell, folder, 6) is None
     with pytest.raises(InputError, match="repeat the command"):
@@ -243,7 +252,7 @@ def test_ctrl_c_in_the_middle_of_a_run_finishes_what_runs_and_the_repeat_ends_th
         if len(parts) == 25:
             os.kill(os.getpid(), signal.SIGINT)
 
-    known: Callable[[Cell], Row | None] = lambda cell: finished(cell, tmp_path / cell.name, 6)  # noqa: E731
+    known: Callable[[BenchRun], BenchRow | None] = lambda cell: finished(cell, tmp_path / cell.name, 6)  # noqa: E731
     found = bench(plan, runner(tmp_path, watch=press), known)
     assert found.interrupted
     assert (len(found.rows), found.left) == (1, (plan[1],))
@@ -251,8 +260,8 @@ def test_ctrl_c_in_the_middle_of_a_run_finishes_what_runs_and_the_repeat_ends_th
     assert [one.cell for one in again.rows] == list(plan)
 
 
-def made_up(problems: int) -> tuple[tuple[Cell, ...], Callable[[Cell], Row]]:
-    def run_one(cell: Cell) -> Row:
+def made_up(problems: int) -> tuple[tuple[BenchRun, ...], Callable[[BenchRun], BenchRow]]:
+    def run_one(cell: BenchRun) -> BenchRow:
         return row(cell.problem, cell.method, cell.seed, 1.0 + len(cell.name) + cell.seed)
 
     return cells([f"p{n}" for n in range(problems)], ["a", "b"], range(2)), run_one
@@ -302,7 +311,7 @@ def test_a_thousand_tiny_runs_are_made_and_read_with_the_table_evaluator(tmp_pat
     assert len(found.rows) == 1000
     assert {one.candidates for one in found.rows} == {2}
 
-    def never(cell: Cell) -> Row:
+    def never(cell: BenchRun) -> BenchRow:
         raise AssertionError(cell)
 
     assert bench(plan, never, lambda cell: finished(cell, tmp_path / cell.name, 2)).rows == found.rows

@@ -11,8 +11,8 @@ import random
 
 import pytest
 
-from maxcode.bench import Bench, Cost, Row, as_csv, as_json, as_text, table
-from maxcode.bench.table import Contrast, Summary, Table
+from maxcode.bench import BenchRow, BenchState, Cost, as_csv, as_json, as_text, table
+from maxcode.bench.table import Contrast, MethodTable, Summary
 from maxcode.core.types import Interval
 from tests.support.bench_help import row
 
@@ -26,7 +26,7 @@ GAINS = {"p": (1.0, 2.0), "q": (4.0, 2.0), "r": (3.0, 3.0), "s": (8.0, 1.0)}
 ROWS = [row(p, m, 0, gain) for p, gains in GAINS.items() for m, gain in zip("ab", gains, strict=True)]
 
 
-def by_name(found: Table) -> dict[str, Summary]:
+def by_name(found: MethodTable) -> dict[str, Summary]:
     return {one.method: one for one in found.methods}
 
 
@@ -94,7 +94,7 @@ def test_the_order_in_which_cells_finished_changes_nothing() -> None:
     assert table(shuffled) == table(rows)
 
 
-def sample(generator: random.Random, problems: int, methods: dict[str, float]) -> list[Row]:
+def sample(generator: random.Random, problems: int, methods: dict[str, float]) -> list[BenchRow]:
     """Rows of one seed, whose logarithmic speed-up is the method's, plus what is due to the problem, to what the method
     is on that problem, and to the seed."""
     rows = []
@@ -184,7 +184,7 @@ def test_text_is_aligned_and_json_and_csv_hold_the_same_rows() -> None:
     head = next(line for line in lines if line.startswith("method"))
     (a,) = [line for line in lines if line.startswith("a ")][:1]
     assert a.index("3.50x") == head.index("median speed-up")
-    read = json.loads(as_json(found, Bench(tuple(ROWS))))
+    read = json.loads(as_json(found, BenchState(tuple(ROWS))))
     assert read["table"]["methods"][0]["figures"]["median"]["value"] == pytest.approx(3.5)
     lines_read = list(csv.DictReader(io.StringIO(as_csv(ROWS))))
     assert [float(line["speedup"]) for line in lines_read] == [one.best.value for one in ROWS]
@@ -196,7 +196,7 @@ def test_a_long_list_of_pairs_shows_the_strongest_in_the_text_and_all_in_json() 
     found = table(rows)
     assert len(found.contrasts) == 21
     assert "pairs (15 of 21)" in as_text(found)
-    assert len(json.loads(as_json(found, Bench(tuple(rows))))["table"]["contrasts"]) == 21
+    assert len(json.loads(as_json(found, BenchState(tuple(rows))))["table"]["contrasts"]) == 21
 
 
 def test_significance_is_asked_of_the_adjusted_p() -> None:

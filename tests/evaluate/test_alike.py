@@ -16,7 +16,7 @@ import pytest
 from maxcode.core.types import Checker, Problem, Program, ProgramSpec
 from maxcode.evaluate.ladder.indistinguishable import RUNS_A_SESSION, in_parts
 from maxcode.evaluate.ladder.prepare import Input
-from maxcode.evaluate.ladder.race import Entry, Field, Track
+from maxcode.evaluate.ladder.race import RaceInputs, RaceSide, Track
 from maxcode.evaluate.ladder.verify import job_for, verify
 from maxcode.sandbox.sandbox import Blob, Job, Sandbox, Session
 
@@ -61,8 +61,8 @@ def timed(sandbox: Sandbox, program: Callable[[str], Blob], problem: Problem, in
     """What timed runs of the candidate wrote."""
 
     async def passes() -> list[bytes]:
-        entry = Entry(program("world"), {})
-        track = Track(Field(sandbox, problem), {"original": entry, "candidate": entry}, inputs[-2:])
+        entry = RaceSide(program("world"), {})
+        track = Track(RaceInputs(sandbox, problem), {"original": entry, "candidate": entry}, inputs[-2:])
         found = [await track._pass() for _ in range(2 * ROUNDS)]
         return [ran.stdout for one in found for (side, _), ran in one.items() if side == "candidate"]
 
@@ -115,8 +115,8 @@ def test_the_file_of_a_program_is_new_in_every_session(sandbox: Sandbox, problem
     assert all(value(output, "made") > before for output in one.outputs.values())
 
     async def single() -> bytes:
-        entry = Entry(artefact, {})
-        found = await Track(Field(sandbox, problem), {"original": entry}, inputs[:1])._pass()
+        entry = RaceSide(artefact, {})
+        found = await Track(RaceInputs(sandbox, problem), {"original": entry}, inputs[:1])._pass()
         return next(iter(found.values())).stdout
 
     time.sleep(0.1)
@@ -179,6 +179,6 @@ def test_every_session_has_copies_of_its_inputs(sandbox: Sandbox, problem: Probl
         given = [replace(one, expected=b"7\n") for one in inputs]
         with unittest.mock.patch.object(Sandbox, "session", lambda _, blobs, **more: watched(blobs, **more)):
             anyio.run(verify, sandbox, problem, artefact, given)
-            anyio.run(Track(Field(sandbox, problem), {"original": Entry(artefact, {})}, given[:1])._pass)
+            anyio.run(Track(RaceInputs(sandbox, problem), {"original": RaceSide(artefact, {})}, given[:1])._pass)
     assert len(seen) == len(set(seen)) == 2 + len(inputs) + 2
     assert not set(seen) & set(own)

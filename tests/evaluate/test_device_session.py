@@ -11,7 +11,7 @@ import anyio
 
 from maxcode.evaluate.module.gpu import Gpu, Toolkit, arch_of, device_files, on_gpu
 from maxcode.evaluate.module.runtime import Runtime
-from maxcode.evaluate.module.sides import Stage
+from maxcode.evaluate.module.sides import SideStarter
 from maxcode.problems import load
 from maxcode.sandbox.sandbox import Blob, Job, Ran, Sandbox
 
@@ -140,7 +140,7 @@ def test_a_stage_on_a_gpu_shows_it_and_compiles_for_it(sandbox: Sandbox) -> None
         Path(__file__).parent / "gallery_cuda/reference.py", overrides={"module": {"device": "cuda"}}
     ).problem
     gpu = Gpu("a card", 132, 80_000, 50, (9, 0), "13.0")
-    stage = on_gpu(Stage(sandbox, Runtime(PYTHON, (), "2"), problem, 1, 0), gpu)
+    stage = on_gpu(SideStarter(sandbox, Runtime(PYTHON, (), "2"), problem, 1, 0), gpu)
     job = stage.job("calls")
     assert (gpu.arch, arch_of(gpu), arch_of(None)) == ("sm_90", "sm_90", "sm_90")
     assert job.on_device and job.shadow and job.memory_mb > 8192

@@ -15,7 +15,7 @@ from maxcode.errors import InputError
 from maxcode.evaluate.function.function import Inputs, Shape, disagreement, spec_of, timed_shapes
 from maxcode.evaluate.ladder.build import Builder
 from maxcode.evaluate.ladder.prepare import Admitted
-from maxcode.evaluate.ladder.race import Entry, Field, Side, on_one_core
+from maxcode.evaluate.ladder.race import RaceInputs, RaceSide, Side, on_one_core
 from maxcode.evaluate.program.evaluator import ProgramEvaluator
 from maxcode.problems import load
 from maxcode.sandbox.sandbox import Sandbox
@@ -119,11 +119,11 @@ def test_a_function_that_cannot_work_on_one_core_has_no_figure_for_it(
     built = anyio.run(builder.build, walled.problem, walled.problem.program.with_text(stuck))
     assert built.artefact is not None
     assert walled.original.artefact is not None
-    sides: dict[Side, Entry] = {
-        "original": Entry(walled.original.artefact, {}),
-        "candidate": Entry(built.artefact, {}),
+    sides: dict[Side, RaceSide] = {
+        "original": RaceSide(walled.original.artefact, {}),
+        "candidate": RaceSide(built.artefact, {}),
     }
-    field = Field(sandbox, walled.problem, walled.source)
+    field = RaceInputs(sandbox, walled.problem, walled.source)
     assert anyio.run(on_one_core, field, sides, walled.timed) is None
 
 

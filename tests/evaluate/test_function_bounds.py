@@ -10,14 +10,14 @@ from pathlib import Path
 import anyio
 import pytest
 
-from maxcode.core.types import Action, Evaluation, Harsher, Interval, Outcome, Timing
+from maxcode.core.types import Action, Evaluation, Interval, Outcome, Recheck, Timing
 from maxcode.evaluate.function import function
 from maxcode.evaluate.function.function import Shape, spec_of
-from maxcode.evaluate.inputs.fresh import Unseen
+from maxcode.evaluate.inputs.fresh import FreshInputs
 from maxcode.evaluate.ladder.build import Builder
 from maxcode.evaluate.ladder.judge import with_timing
 from maxcode.evaluate.ladder.prepare import Admitted
-from maxcode.evaluate.machine.roofline import Memory, memory_of
+from maxcode.evaluate.machine.roofline import Bandwidth, memory_of
 from maxcode.evaluate.program.evaluator import ProgramEvaluator
 from maxcode.evaluate.program.lower_bound import empty_pass_s
 from maxcode.evaluate.program.plausibility import Examiner
@@ -73,7 +73,7 @@ def test_more_bytes_than_the_machine_can_move_are_rejected(sandbox: Sandbox, adm
 def test_arrays_that_fit_into_no_cache_must_come_out_of_memory_but_for_what_a_cache_holds() -> None:
     spec = replace(spec_of(small(GEMM)), moved="8*m*k")
     shape = Shape(spec, (1000, 1, 1000), 3)  # 8 MB of A, a little of B and C, in each of three rounds
-    roomy, tight = Memory(1e11, 1e10, 1 << 24), Memory(1e11, 1e10, 4_016_000)
+    roomy, tight = Bandwidth(1e11, 1e10, 1 << 24), Bandwidth(1e11, 1e10, 4_016_000)
     assert shape.held == 8_016_000
     assert roomy.least_s(shape) == pytest.approx(24e6 / 1e11)
     assert tight.least_s(shape) == pytest.approx(12e6 / 1e10)
@@ -104,7 +104,7 @@ def test_calls_that_do_nothing_cost_something_and_less_than_honest_ones(sandbox:
 def test_a_function_faster_than_calls_that_do_nothing_is_rejected(
     share: float, outcome: Outcome, sandbox: Sandbox, builder: Builder, admitted: Admitted
 ) -> None:
-    examiner = Examiner(sandbox, builder, Unseen(sandbox, builder))
+    examiner = Examiner(sandbox, builder, FreshInputs(sandbox, builder))
     least = anyio.run(examiner.nothing_s, admitted)
     samples = tuple((9 * share * least, share * least) for _ in range(15))
     timing = Timing("cpu", Interval(9, 9, 9), True, "faster", 15, True, samples=samples)
@@ -121,7 +121,7 @@ def test_a_winner_with_suspicious_code_is_verified_at_sizes_that_nobody_was_told
     sandbox: Sandbox, builder: Builder, admitted: Admitted
 ) -> None:
     """The second one is wrong at a single size between those of `checked`, which it knows."""
-    unseen = Unseen(sandbox, builder)
+    unseen = FreshInputs(sandbox, builder)
     further = anyio.run(unseen.made, admitted, True).inputs
     assert len(further) > 6
     sizes = further[0].shape.sizes if further[0].shape is not None else ()
@@ -140,7 +140,7 @@ def test_a_winner_with_suspicious_code_is_verified_at_sizes_that_nobody_was_told
 
     seen = anyio.run(looked_at, honest)
     assert seen.outcome is Outcome.CORRECT
-    assert seen.harsher == Harsher(("inline assembly (gemm.c, line 9)",), len(further), True)
+    assert seen.harsher == Recheck(("inline assembly (gemm.c, line 9)",), len(further), True)
     fallen = anyio.run(looked_at, wrong)
     assert (fallen.outcome, fallen.timing) == (Outcome.WRONG, None)
     assert fallen.harsher is not None

@@ -18,7 +18,7 @@ from maxcode.core.types import Action, Evaluation, Outcome, Problem, State, Step
 from maxcode.errors import InputError
 from maxcode.evaluate.ladder.prepare import Admitted
 from maxcode.evaluate.ladder.race import Pair
-from maxcode.evaluate.module.contract import Apart, Array, Contract, Figures, Given, degenerate
+from maxcode.evaluate.module.contract import Apart, Array, Contract, ModuleArgument, OutputSummary, degenerate
 from maxcode.evaluate.module.evaluator import ModuleEvaluator
 from maxcode.evaluate.module.track import CALL, fastest
 from maxcode.problems import load
@@ -207,8 +207,8 @@ SQUARE, ONE = Array("float32", [4, 4], 64), Array("float32", [], 4)
 
 def contract(**changed: object) -> Contract:
     plain = {
-        "init": [], "inputs": [Given("float32", [4, 4], 64)], "outputs": [], "weights": [], "seconds": 0.1,
-        "changes_inputs": False, "figures": [Figures(-1.0, 1.0, 0.5, True)], "apart": Apart(0.0, 0.9, 0.9),
+        "init": [], "inputs": [ModuleArgument("float32", [4, 4], 64)], "outputs": [], "weights": [], "seconds": 0.1,
+        "changes_inputs": False, "figures": [OutputSummary(-1.0, 1.0, 0.5, True)], "apart": Apart(0.0, 0.9, 0.9),
     }  # fmt: skip
     return Contract(**{**plain, "outputs": [SQUARE], "weights": [SQUARE], **changed})  # type: ignore[arg-type]
 
@@ -216,11 +216,14 @@ def contract(**changed: object) -> Contract:
 @pytest.mark.parametrize(
     ("changed", "said"),
     [
-        ({"figures": [Figures(0.0, 0.0, 0.0, True)]}, "zero everywhere"),
-        ({"figures": [Figures(0.9999, 1.0, 1e-5, True)]}, "nearly constant"),
-        ({"figures": [Figures(0.9, 0.9, 0.0, True)], "apart": Apart(0.0, 1e-6, 0.9)}, "nearly constant"),
+        ({"figures": [OutputSummary(0.0, 0.0, 0.0, True)]}, "zero everywhere"),
+        ({"figures": [OutputSummary(0.9999, 1.0, 1e-5, True)]}, "nearly constant"),
+        ({"figures": [OutputSummary(0.9, 0.9, 0.0, True)], "apart": Apart(0.0, 1e-6, 0.9)}, "nearly constant"),
         ({"apart": Apart(0.0, 1e-6, 0.9)}, "other inputs"),
-        ({"outputs": [ONE], "figures": [Figures(0.9, 0.9, 0.0, True)], "apart": Apart(0.0, 1e-6, 0.9)}, "other inputs"),
+        (
+            {"outputs": [ONE], "figures": [OutputSummary(0.9, 0.9, 0.0, True)], "apart": Apart(0.0, 1e-6, 0.9)},
+            "other inputs",
+        ),
         ({"apart": Apart(0.0, 0.9, 1e-6)}, "other weights"),
     ],
 )
@@ -231,9 +234,10 @@ def test_degenerate_references_are_told_by_rule(changed: dict[str, object], said
 
 def test_a_loss_and_rows_that_differ_little_but_enough_are_not_degenerate() -> None:
     assert (
-        degenerate(contract(outputs=[ONE], figures=[Figures(0.9, 0.9, 0.0, True)], apart=Apart(0.0, 1e-3, 0.1))) == ()
+        degenerate(contract(outputs=[ONE], figures=[OutputSummary(0.9, 0.9, 0.0, True)], apart=Apart(0.0, 1e-3, 0.1)))
+        == ()
     )
-    assert degenerate(contract(figures=[Figures(0.9980, 1.0, 4e-4, True)])) == ()
+    assert degenerate(contract(figures=[OutputSummary(0.9980, 1.0, 4e-4, True)])) == ()
 
 
 LOSS = """    def __init__(self):

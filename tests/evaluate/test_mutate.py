@@ -10,7 +10,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from maxcode.evaluate.inputs.enlarge import larger
-from maxcode.evaluate.inputs.grammar import Block, Count, Row, Tail, explanations, lines_of, read, written
+from maxcode.evaluate.inputs.grammar import Count, Repetition, Tail, TokenRow, explanations, lines_of, read, written
 from maxcode.evaluate.inputs.invariants import broken, facts_of
 from maxcode.evaluate.inputs.mutate import Understood, draft, understand
 
@@ -104,14 +104,14 @@ def given_by(make: Format, seed: int, count: int = 10) -> Understood:
 @pytest.mark.parametrize(
     ("make", "shape"),
     [
-        (a_list, (Row(1), Tail(0, Count(0)))),
+        (a_list, (TokenRow(1), Tail(0, Count(0)))),
         (a_list_on_its_counts_line, (Tail(1, Count(0)),)),
-        (numbers_on_lines, (Row(1), Block(Count(0), (Row(1),)))),
-        (a_matrix, (Row(2), Block(Count(0), (Tail(0, Count(1)),)))),
-        (cases, (Row(1), Block(Count(0), (Row(1), Tail(0, Count(1)))))),
-        (a_graph, (Row(2), Block(Count(1), (Row(3),)))),
-        (a_tree, (Row(1), Block(Count(0, -1), (Row(2),)))),
-        (intervals, (Row(2), Tail(0, Count(0)), Block(Count(1), (Row(2),)))),
+        (numbers_on_lines, (TokenRow(1), Repetition(Count(0), (TokenRow(1),)))),
+        (a_matrix, (TokenRow(2), Repetition(Count(0), (Tail(0, Count(1)),)))),
+        (cases, (TokenRow(1), Repetition(Count(0), (TokenRow(1), Tail(0, Count(1)))))),
+        (a_graph, (TokenRow(2), Repetition(Count(1), (TokenRow(3),)))),
+        (a_tree, (TokenRow(1), Repetition(Count(0, -1), (TokenRow(2),)))),
+        (intervals, (TokenRow(2), Tail(0, Count(0)), Repetition(Count(1), (TokenRow(2),)))),
     ],
 )
 def test_a_format_is_understood_from_ten_inputs(make: Format, shape: tuple[object, ...]) -> None:

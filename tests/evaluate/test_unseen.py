@@ -14,7 +14,7 @@ import pytest
 from maxcode.cli.common import show
 from maxcode.code.languages import language
 from maxcode.core.types import Action, Case, Evaluation, Limits, Outcome, Problem, Program, ProgramSpec, State, Step
-from maxcode.evaluate.inputs.fresh import FAILED, Made, Unseen
+from maxcode.evaluate.inputs.fresh import FAILED, FreshInputs, GeneratedInputs
 from maxcode.evaluate.ladder.build import Builder
 from maxcode.evaluate.ladder.prepare import Admitted, Input
 from maxcode.evaluate.program.evaluator import ProgramEvaluator
@@ -214,8 +214,8 @@ def test_a_defect_that_the_original_does_not_have_is_told_beside_the_result(
 def test_made_inputs_are_right_by_the_original_and_come_again_from_the_same_seed(
     sandbox: Sandbox, builder: Builder, bench: ProgramEvaluator, admitted: Admitted
 ) -> None:
-    async def made(seed: int | None) -> Made:
-        return await Unseen(sandbox, builder, seed).made(admitted)
+    async def made(seed: int | None) -> GeneratedInputs:
+        return await FreshInputs(sandbox, builder, seed).made(admitted)
 
     first, again, other = anyio.run(made, bench.seed), anyio.run(made, bench.seed), anyio.run(made, None)
     given = {one.stdin.sha256 for one in admitted.inputs}
@@ -230,11 +230,11 @@ def test_made_inputs_are_right_by_the_original_and_come_again_from_the_same_seed
 def test_what_was_proven_before_is_made_again_where_there_is_no_time_for_more(
     sandbox: Sandbox, builder: Builder, bench: ProgramEvaluator, admitted: Admitted, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    first = anyio.run(Unseen(sandbox, builder, bench.seed).made, admitted)
+    first = anyio.run(FreshInputs(sandbox, builder, bench.seed).made, admitted)
     monkeypatch.setattr("maxcode.evaluate.inputs.fresh._SECONDS", 0.0)
-    none_before = anyio.run(Unseen(sandbox, builder, bench.seed).made, admitted)
+    none_before = anyio.run(FreshInputs(sandbox, builder, bench.seed).made, admitted)
     before = frozenset(one.stdin.sha256 for one in first.inputs)
-    again = anyio.run(Unseen(sandbox, builder, bench.seed, before).made, admitted)
+    again = anyio.run(FreshInputs(sandbox, builder, bench.seed, before).made, admitted)
     assert len(none_before.inputs) == 1
     assert [one.stdin.sha256 for one in again.inputs if one.stdin.sha256 in before] == [
         one.stdin.sha256 for one in first.inputs
@@ -248,7 +248,7 @@ def test_no_input_is_made_where_the_original_is_not_clean_on_it(
     unclean = SLOW.replace("malloc((n + 1)", "malloc(n").replace("printf", past_the_end)
     problem = problem_of(tmp_path, (1, 5, 12, 40, 150, 200, 260, 300), unclean)
 
-    async def made() -> Made:
+    async def made() -> GeneratedInputs:
         bench = ProgramEvaluator(sandbox, builder)
         admitted = await bench.admit(problem)
         return await bench.made(admitted.problem)
@@ -266,7 +266,7 @@ def test_a_generator_is_asked_for_secret_seeds_and_none_may_be_asked_for(
     problem = problem_of(tmp_path, (1, 2))
     spec = replace(problem.spec, generator=("python3", "gen.py", "{seed}"), folder=str(tmp_path))
 
-    async def made(wanted: int) -> Made:
+    async def made(wanted: int) -> GeneratedInputs:
         bench = ProgramEvaluator(sandbox, builder)
         admitted = await bench.admit(replace(problem, spec=replace(spec, made=wanted)))
         return await bench.made(admitted.problem)
@@ -274,7 +274,7 @@ def test_a_generator_is_asked_for_secret_seeds_and_none_may_be_asked_for(
     found = anyio.run(made, 6)
     assert found.how == ("6: generator, secret seed",)
     assert any("do not show a format" in note for note in found.notes)
-    assert anyio.run(made, 0) == Made(notes=("tests.made is 0",))
+    assert anyio.run(made, 0) == GeneratedInputs(notes=("tests.made is 0",))
 
 
 # -------------------------------------------------------------------------------------------------------- amplifying

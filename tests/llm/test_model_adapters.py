@@ -9,15 +9,17 @@ import anyio
 import pytest
 
 from maxcode.errors import ProviderError
-from maxcode.llm.clients import Completion, Message, Model, Request
-from maxcode.llm.clients.anthropic import AnthropicModel, Manner, version
+from maxcode.llm.clients import Completion, Message, Model, ModelRequest
+from maxcode.llm.clients.anthropic import AnthropicModel, ClaudeSettings, version
 from maxcode.llm.clients.faults import Endpoint, TransientFault
 from maxcode.llm.clients.openai import Dialect, OpenAIModel
 from maxcode.llm.clients.prices import Price
 from maxcode.llm.clients.stream import Events
 from tests.support.provider import Provider, text_for
 
-ASKED = Request((Message("system", "Be brief."), Message("user", "Faster, please.")), draw=2**40 + 17, temperature=0.3)
+ASKED = ModelRequest(
+    (Message("system", "Be brief."), Message("user", "Faster, please.")), draw=2**40 + 17, temperature=0.3
+)
 BOTH = pytest.mark.parametrize("api", ["openai", "anthropic"])
 
 
@@ -28,7 +30,7 @@ def model(provider: Provider, api: str, name: str = "claude-haiku-4-5", price: P
     return AnthropicModel(endpoint, "sk-secret", price=price)
 
 
-def ask(asked: Model, request: Request = ASKED) -> Completion:
+def ask(asked: Model, request: ModelRequest = ASKED) -> Completion:
     return anyio.run(asked.complete, request)
 
 
@@ -176,7 +178,7 @@ def test_openai_and_other_servers_each_get_the_fields_they_know(
 
 
 def test_thinking_is_paid_for_on_top_left_out_of_the_text_and_without_temperature(provider: Provider) -> None:
-    answer = ask(model(provider, "anthropic"), Request(ASKED.messages, max_tokens=500, thinking_tokens=2000))
+    answer = ask(model(provider, "anthropic"), ModelRequest(ASKED.messages, max_tokens=500, thinking_tokens=2000))
     body = provider.bodies[0]
     assert body["thinking"] == {"type": "enabled", "budget_tokens": 2000}
     assert body["max_tokens"] == 2500
@@ -188,7 +190,7 @@ def test_thinking_is_paid_for_on_top_left_out_of_the_text_and_without_temperatur
 def test_newer_claude_models_think_adaptively_and_take_no_temperature(provider: Provider) -> None:
     newer = model(provider, "anthropic", "claude-opus-5-5")
     ask(newer)
-    ask(newer, Request(ASKED.messages, thinking_tokens=10))
+    ask(newer, ModelRequest(ASKED.messages, thinking_tokens=10))
     assert "temperature" not in provider.bodies[0] and "thinking" not in provider.bodies[0]
     assert provider.bodies[1]["thinking"] == {"type": "adaptive"}
 
@@ -197,7 +199,7 @@ def test_older_claude_models_get_their_temperature_in_the_version_of_the_api_tha
     ask(model(provider, "anthropic"))
     assert provider.bodies[0]["temperature"] == 0.3
     assert provider.headers[0]["anthropic-version"] == "2023-06-01"
-    ask(AnthropicModel(Endpoint("claude-haiku-4-5", provider.url, "K"), "k", Manner(temperature="off")))
+    ask(AnthropicModel(Endpoint("claude-haiku-4-5", provider.url, "K"), "k", ClaudeSettings(temperature="off")))
     assert "temperature" not in provider.bodies[1]
 
 
@@ -222,7 +224,7 @@ def test_one_model_serves_two_event_loops_and_leaves_nothing_open(provider: Prov
     async def many() -> None:
         async with anyio.create_task_group() as group:
             for draw in range(8):
-                group.start_soon(asked.complete, Request(ASKED.messages, draw))
+                group.start_soon(asked.complete, ModelRequest(ASKED.messages, draw))
         await asked.complete(ASKED)
 
     anyio.run(many)
@@ -239,7 +241,7 @@ def test_a_connection_is_used_again(provider: Provider, api: str) -> None:
 
     async def in_turn() -> None:
         for draw in range(5):
-            await asked.complete(Request(ASKED.messages, draw))
+            await asked.complete(ModelRequest(ASKED.messages, draw))
 
     anyio.run(in_turn)
     assert provider.connections == 1

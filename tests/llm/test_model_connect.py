@@ -10,13 +10,13 @@ import anyio
 import pytest
 
 from maxcode.errors import InputError, ProviderError
-from maxcode.llm.clients import Message, Request
+from maxcode.llm.clients import Message, ModelRequest
 from maxcode.llm.clients.connect import ModelSettings, connect, estimate_tokens
 from maxcode.llm.clients.faults import is_loopback
 from maxcode.llm.clients.prices import Price, price, read_prices
 from tests.support.provider import Provider
 
-ASKED = Request((Message("user", "Faster, please."),), draw=5)
+ASKED = ModelRequest((Message("user", "Faster, please."),), draw=5)
 OPENAI, ANTHROPIC = "https://api.openai.com/v1", "https://api.anthropic.com"
 
 

@@ -18,12 +18,12 @@ from hypothesis import strategies as st
 
 from maxcode.core.types import Usage
 from maxcode.errors import ProviderError, RecordError
-from maxcode.llm.clients import Completion, Message, Request
+from maxcode.llm.clients import Completion, Message, ModelRequest
 from maxcode.llm.clients.connect import ModelSettings, recorded
 from maxcode.llm.journal import CALLS, Journal, Journalled, key_of
 from tests.support.provider import Provider
 
-ASKED = Request((Message("user", "Faster, please. \u2028 \N{GRINNING FACE}"),), draw=2**64 - 1)
+ASKED = ModelRequest((Message("user", "Faster, please. \u2028 \N{GRINNING FACE}"),), draw=2**64 - 1)
 DRIVER = Path(__file__).parents[1] / "support" / "journal_driver.py"
 
 
@@ -35,7 +35,7 @@ class Counting:
         self._failing = failing
         self._delay_s = delay_s
 
-    async def complete(self, request: Request) -> Completion:
+    async def complete(self, request: ModelRequest) -> Completion:
         self.asked.append(request.draw)
         await anyio.sleep(self._delay_s)
         if len(self.asked) <= self._failing:
@@ -80,7 +80,7 @@ def test_without_a_folder_answers_are_kept_in_memory() -> None:
         replace(ASKED, messages=(*ASKED.messages, Message("user", ""))),
     ],
 )
-def test_another_content_is_another_call(other: Request) -> None:
+def test_another_content_is_another_call(other: ModelRequest) -> None:
     assert key_of("m", other) != key_of("m", ASKED)
     assert key_of("n", ASKED) != key_of("m", ASKED)
     assert key_of("m", replace(ASKED)) == key_of("m", ASKED)
@@ -174,10 +174,10 @@ def test_whatever_was_said_comes_back_as_it_was(
 ) -> None:
     folder = tmp_path_factory.mktemp("said")
     answer = Completion(text, Usage(1, 2, 3, 0.1, dollars), "other")
-    request = Request((Message("user", text),), draw)
+    request = ModelRequest((Message("user", text),), draw)
 
     class Fixed:
-        async def complete(self, request: Request) -> Completion:
+        async def complete(self, request: ModelRequest) -> Completion:
             return answer
 
     with Journal(folder) as journal:
@@ -273,7 +273,7 @@ def test_a_replay_answers_from_the_other_run_and_refuses_what_it_lacks(tmp_path:
 
 def test_a_replay_takes_other_numbers_but_no_other_system_message_or_parameters(tmp_path: Path) -> None:
     told = (Message("system", "Make C faster."), Message("user", "It takes 1.25 ms."))
-    asked = Request(told, draw=4, temperature=0.3)
+    asked = ModelRequest(told, draw=4, temperature=0.3)
     with Journal(tmp_path / "run") as journal:
         answer = anyio.run(Journalled(Counting(), "m", journal).complete, asked)
     with Journal(replay=tmp_path / "run") as journal:
@@ -321,7 +321,7 @@ def draws(folder: Path) -> list[int]:
 
 def test_answers_stay_on_disk_and_only_their_places_in_memory(tmp_path: Path) -> None:
     class Long:
-        async def complete(self, request: Request) -> Completion:
+        async def complete(self, request: ModelRequest) -> Completion:
             return Completion("x" * 20_000, Usage(1))
 
     async def many(journal: Journal) -> None:
@@ -345,7 +345,7 @@ def test_calls_under_way_are_counted() -> None:
     seen: list[int] = []
 
     class Looking:
-        async def complete(self, request: Request) -> Completion:
+        async def complete(self, request: ModelRequest) -> Completion:
             seen.append(journal.under_way)
             return Completion("", Usage(1))
 

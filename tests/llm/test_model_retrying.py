@@ -8,14 +8,14 @@ import anyio
 import pytest
 
 from maxcode.errors import ProviderError
-from maxcode.llm.clients import Completion, Message, Model, Request
+from maxcode.llm.clients import Completion, Message, Model, ModelRequest
 from maxcode.llm.clients.anthropic import AnthropicModel
 from maxcode.llm.clients.faults import Endpoint, retry_after, shown
 from maxcode.llm.clients.openai import OpenAIModel
 from maxcode.llm.clients.retrying import Pace, Patience, Retrying
 from tests.support.provider import RETRY_AFTER_S, Provider
 
-ASKED = Request((Message("user", "Faster, please."),), draw=3)
+ASKED = ModelRequest((Message("user", "Faster, please."),), draw=3)
 
 
 class Waits:

@@ -36,10 +36,10 @@ from maxcode.core.types import (
 )
 from maxcode.errors import ProviderError
 from maxcode.evaluate.program.evaluator import ProgramEvaluator
-from maxcode.llm.clients import Completion, Request
+from maxcode.llm.clients import Completion, ModelRequest
 from maxcode.observe.critique import (
-    Answer,
     Bottleneck,
+    CritiqueAnswer,
     LlmCritic,
     RuleCritic,
     Unreadable,
@@ -63,9 +63,9 @@ class Answers:
     """A model that gives its answers in turn and keeps what it was asked; an exception among them is raised."""
 
     script: Sequence[str | Exception]
-    asked: list[Request] = field(default_factory=list)
+    asked: list[ModelRequest] = field(default_factory=list)
 
-    async def complete(self, request: Request) -> Completion:
+    async def complete(self, request: ModelRequest) -> Completion:
         self.asked.append(request)
         answer = self.script[len(self.asked) - 1]
         if isinstance(answer, Exception):
@@ -253,7 +253,7 @@ def test_any_valid_answer_is_read_whatever_stands_around_it(
 ) -> None:
     shown = shape.format(answer=json.dumps(fields, indent=indent), other=json.dumps(other), before=before, after=after)
     found = read(shown, 40)
-    assert isinstance(found, Answer), found
+    assert isinstance(found, CritiqueAnswer), found
     assert {**fields, "steps": tuple(fields["steps"])} == {  # type: ignore[arg-type]
         "diagnosis": found.diagnosis, "bottleneck": found.bottleneck, "line": found.line, "steps": found.steps
     }  # fmt: skip
@@ -263,23 +263,23 @@ def test_any_valid_answer_is_read_whatever_stands_around_it(
 @settings(deadline=None)
 @given(st.text() | st.text(st.sampled_from('{}[]":,a1 \n')))
 def test_reading_never_fails_on_any_text(text: str) -> None:
-    assert isinstance(read(text, 40), Answer | Unreadable)
+    assert isinstance(read(text, 40), CritiqueAnswer | Unreadable)
 
 
 def test_a_reasoning_tag_inside_an_answer_is_part_of_it() -> None:
     found = read(json.dumps({**GOOD, "diagnosis": "The text </think> is parsed twice."}), 40)
-    assert isinstance(found, Answer) and "</think>" in found.diagnosis
+    assert isinstance(found, CritiqueAnswer) and "</think>" in found.diagnosis
 
 
 def test_an_answer_that_was_only_thought_of_gives_way_to_the_one_given() -> None:
     thought = json.dumps({**GOOD, "line": 1})
     found = read(f"<think>{thought}</think>{json.dumps(GOOD)}", 40)
-    assert isinstance(found, Answer) and found.line == 3
+    assert isinstance(found, CritiqueAnswer) and found.line == 3
 
 
 def test_a_line_number_in_quotes_is_one() -> None:
     found = read(json.dumps({**GOOD, "line": "3"}), 40)
-    assert isinstance(found, Answer) and found.line == 3
+    assert isinstance(found, CritiqueAnswer) and found.line == 3
 
 
 def test_a_text_nested_without_end_is_unreadable() -> None:
@@ -352,7 +352,7 @@ def test_the_rules_answer_the_prompt_of_every_outcome_with_valid_json(
     assert found.outcome is outcome, found.feedback
     prompt = user_text(task, Step(action, found, 1.0 if outcome is Outcome.CORRECT else 0.0), None)
     answer = read(rule_answer(prompt), 9)
-    assert isinstance(answer, Answer), answer
+    assert isinstance(answer, CritiqueAnswer), answer
     assert answer.diagnosis.startswith(HONEST)
     if outcome is Outcome.CORRECT:
         assert (answer.bottleneck, answer.line) == ("arithmetic", 5)
@@ -372,10 +372,10 @@ def test_the_rules_answer_the_prompt_of_every_outcome_with_valid_json(
 )
 def test_the_rules_answer_whatever_number_a_prompt_holds(text: str) -> None:
     prompt = "# Critique this step\n\n" + text.replace("{}", "1" * 5000)
-    assert isinstance(read(rule_answer(prompt), 10), Answer)
+    assert isinstance(read(rule_answer(prompt), 10), CritiqueAnswer)
 
 
 @settings(deadline=None)
 @given(st.text())
 def test_the_rules_answer_any_text_with_valid_json(text: str) -> None:
-    assert isinstance(read(rule_answer(f"# Critique this step\n\n{text}"), 10_000), Answer)
+    assert isinstance(read(rule_answer(f"# Critique this step\n\n{text}"), 10_000), CritiqueAnswer)

@@ -7,12 +7,12 @@ from pathlib import Path
 import pytest
 
 from maxcode.errors import InputError
-from maxcode.problems.shape_tables import OURS, Shape, Shapes, read_shapes, with_constants, write_shapes
+from maxcode.problems.shape_tables import OURS, Shapes, SmallShape, read_shapes, with_constants, write_shapes
 from maxcode.problems.small_shapes import shaped, shrink_sources
 from maxcode.problems.suite import sha256
 from tests.support.kernelbench_help import HALF, OTHER
 
-SMALL = Shape("1_Half.py", {"batch_size": 64, "dim": 32})
+SMALL = SmallShape("1_Half.py", {"batch_size": 64, "dim": 32})
 
 
 @pytest.fixture
@@ -34,7 +34,7 @@ def test_a_table_is_read_as_it_was_written(table: Path) -> None:
 
 
 def test_a_place_in_a_tuple_is_a_key_like_another(tmp_path: Path) -> None:
-    shape = Shape("x.py", {"input_shape[0]": 512})
+    shape = SmallShape("x.py", {"input_shape[0]": 512})
     write_shapes(tmp_path / "t.toml", Shapes(4, {sha256("x"): shape}))
     assert read_shapes(tmp_path / "t.toml").of("x") == shape
 

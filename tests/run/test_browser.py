@@ -12,7 +12,7 @@ import pytest
 from selenium.webdriver.common.keys import Keys
 
 from maxcode.core.types import Outcome, Usage
-from maxcode.llm.clients import Completion, Message, Request
+from maxcode.llm.clients import Completion, Message, ModelRequest
 from maxcode.llm.journal import Journal
 from maxcode.run.record import Record
 from maxcode.run.report import write_report
@@ -44,7 +44,7 @@ def prompted(folder: Path, prompt: str) -> None:
     with Record(folder) as record, Journal(folder) as journal:
         for draw, action in enumerate(record.actions.values()):
             model = ScriptedModel([Completion(action.completion, Usage(1, 900, 100, 1.0, 0.01))])
-            request = Request((Message("system", "You make programs faster."), Message("user", prompt)), draw)
+            request = ModelRequest((Message("system", "You make programs faster."), Message("user", prompt)), draw)
             anyio.run(journal.answer, "a-model", request, model)
 
 

@@ -23,7 +23,7 @@ from maxcode.problems import load
 from maxcode.run.certificate import certify, read
 from maxcode.run.job import optimize_source
 from maxcode.run.request import Request
-from maxcode.run.result_json import Verdict
+from maxcode.run.result_json import RunResult
 from tests.support.counting import SLOW
 
 POLICY = '''
@@ -67,12 +67,12 @@ def request_(place: Path) -> Request:
 
 
 @pytest.fixture(scope="module")
-def won(request_: Request) -> Verdict:
+def won(request_: Request) -> RunResult:
     return optimize_source(request_)
 
 
 @pytest.fixture
-def copied(won: Verdict, tmp_path: Path, place: Path) -> Path:
+def copied(won: RunResult, tmp_path: Path, place: Path) -> Path:
     """A copy of the run, of its problem and tests, in which a test may change things."""
     shutil.copytree(place, tmp_path / "place")
     return tmp_path / "place"
@@ -98,7 +98,7 @@ def edited(place: Path, change: Callable[[dict[str, Any]], object]) -> None:
     path.write_text(json.dumps(found))
 
 
-def test_a_true_winner_is_certified_in_a_new_session(won: Verdict, place: Path) -> None:
+def test_a_true_winner_is_certified_in_a_new_session(won: RunResult, place: Path) -> None:
     found = read(place / "run" / "certificate.json")
     assert won.certificate == str(place / "run" / "certificate.json")
     assert (found.holds, found.refused) == (True, "")
@@ -119,7 +119,7 @@ def test_a_true_winner_is_certified_in_a_new_session(won: Verdict, place: Path) 
     assert str(place) not in (place / "run" / "certificate.json").read_text()
 
 
-def test_a_true_winner_is_as_fast_on_inputs_that_nobody_was_shown(won: Verdict, place: Path) -> None:
+def test_a_true_winner_is_as_fast_on_inputs_that_nobody_was_shown(won: RunResult, place: Path) -> None:
     found = read(place / "run" / "certificate.json")
     assert found.unseen is not None and found.unseen.interval is not None, found.unseen
     assert found.unseen.interval == median_interval([a / b for a, b in found.unseen.samples])
@@ -143,14 +143,16 @@ def test_a_winner_that_is_fast_only_on_what_was_given_is_told_apart(place: Path)
     assert found.trusted is (not found.doubts)
 
 
-def test_a_resume_keeps_the_certificate_that_is_about_the_winner(won: Verdict, request_: Request, place: Path) -> None:
+def test_a_resume_keeps_the_certificate_that_is_about_the_winner(
+    won: RunResult, request_: Request, place: Path
+) -> None:
     before = (place / "run" / "certificate.json").read_bytes()
     again = optimize_source(request_)
     assert again.certificate == won.certificate
     assert (place / "run" / "certificate.json").read_bytes() == before
 
 
-def test_a_run_can_do_without_a_certificate(won: Verdict, request_: Request, place: Path, tmp_path: Path) -> None:
+def test_a_run_can_do_without_a_certificate(won: RunResult, request_: Request, place: Path, tmp_path: Path) -> None:
     assert won.confirmed
     out = tmp_path / "run"
     shutil.copytree(place / "run", out)

@@ -9,7 +9,7 @@ from pathlib import Path
 from maxcode.core.stats import median_interval
 from maxcode.core.types import Checker, Interval, Limits, Machine, Timing
 from maxcode.evaluate.ladder.sanitize import Defect, Sanitized
-from maxcode.run.certificate import Certificate, Control, Subject, Unseen, Verification, read, write
+from maxcode.run.certificate import Certificate, Control, FreshInputTiming, Subject, Verification, read, write
 from maxcode.run.certificate.claim import concluded
 from maxcode.sandbox.landlock import Unconfined
 
@@ -53,9 +53,9 @@ def test_a_certificate_made_without_a_sandbox_is_never_trusted() -> None:
     assert "without a sandbox" in found.doubts[0]
 
 
-def beside(ratio: float, each_s: float) -> Unseen:
+def beside(ratio: float, each_s: float) -> FreshInputTiming:
     samples = tuple((3 * each_s, 3 * each_s / (ratio + number / 100)) for number in range(9))
-    return Unseen(median_interval([a / b for a, b in samples]), samples, ("made-1", "made-2", "made-3"))
+    return FreshInputTiming(median_interval([a / b for a, b in samples]), samples, ("made-1", "made-2", "made-3"))
 
 
 def test_a_difference_on_inputs_nobody_was_shown_is_a_doubt_where_size_does_not_explain_it(tmp_path: Path) -> None:
@@ -73,7 +73,7 @@ def test_a_difference_on_inputs_nobody_was_shown_is_a_doubt_where_size_does_not_
     assert (small.trusted, small.doubts) == (True, ())
     assert small.notes == (f"the certificate warns: {small.warnings[0]}",)
     assert read(write(small, tmp_path)) == small
-    none = concluded(replace(sound, unseen=Unseen(why="tests.made is 0")))
+    none = concluded(replace(sound, unseen=FreshInputTiming(why="tests.made is 0")))
     assert none.trusted and str(none.unseen) == "not compared: tests.made is 0"
 
 

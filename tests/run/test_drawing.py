@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from maxcode.code.source import prose
 from maxcode.core.types import Interval, Program
 from maxcode.run.report import write_report
-from maxcode.run.report.charts import Dot, Step, count_ticks, curve, ratio_ticks, samples
+from maxcode.run.report.charts import BestStep, Dot, count_ticks, curve, ratio_ticks, samples
 from maxcode.run.report.diff import pieces, program_diff
 from tests.support.fake_runs import WON, Plan, make_run
 from tests.support.html_tree import Node, parse, read
@@ -41,7 +41,7 @@ def test_a_ratio_and_its_inverse_are_equally_far_from_one() -> None:
 
 
 def test_leaders_candidates_and_failures_are_told_apart_and_counted() -> None:
-    page = parse(curve([Step(2, Interval(1.5, 1.4, 1.6))], [at(1, 1.2), at(4, 1.1)], [at(2, 1.5)], [3, 5, 6], 6))
+    page = parse(curve([BestStep(2, Interval(1.5, 1.4, 1.6))], [at(1, 1.2), at(4, 1.1)], [at(2, 1.5)], [3, 5, 6], 6))
     for size in ("wide", "narrow"):
         svg = drawing(page, size)
         counts = {name: len(places(svg.one("g", name))) for name in ("timed", "leader", "failed")}
@@ -51,7 +51,7 @@ def test_leaders_candidates_and_failures_are_told_apart_and_counted() -> None:
 
 def test_the_line_of_the_best_starts_at_the_original_and_steps_up_to_each_leader() -> None:
     leaders = [at(2, 1.5, 1.4, 1.6), at(4, 2.0, 1.9, 2.1)]
-    svg = drawing(parse(curve([Step(dot.x, dot.ratio) for dot in leaders], [], leaders, [], 6)))
+    svg = drawing(parse(curve([BestStep(dot.x, dot.ratio) for dot in leaders], [], leaders, [], 6)))
     path = svg.one("g", "best").one("path").attributes["d"]
     line = [(float(x), float(y)) for x, y in re.findall(r"([\d.]+) ([\d.]+)", path)]
     (x1, y1), (x2, y2) = places(svg.one("g", "leader"))

@@ -17,14 +17,14 @@ from maxcode.cli import cli
 from maxcode.core.types import Interval, LoopBody, MachineCode, Outcome, StateId, Usage
 from maxcode.core.types import Node as Stamp
 from maxcode.errors import InputError, RecordError
-from maxcode.llm.clients import Completion, Message, Request
+from maxcode.llm.clients import Completion, Message, ModelRequest
 from maxcode.llm.journal import CALLS, Journal, answers_in
 from maxcode.run.record import Record
 from maxcode.run.report import write_candidate, write_report
 from maxcode.run.report.prompts import sections
 from maxcode.run.report.run import read_run
 from maxcode.run.report.syntax import code, colored, cut
-from maxcode.run.report.tree import Place, places
+from maxcode.run.report.tree import TreeRow, places
 from maxcode.search import BestOfN, CudaLlm, Refine
 from maxcode.testing import ScriptedModel
 from tests.support.fake_runs import HEADER, WON, Plan, make_run
@@ -38,7 +38,7 @@ def asked(folder: Path, prompts: dict[StateId, str]) -> None:
     with Record(folder) as record, Journal(folder) as journal:
         for draw, (at, prompt) in enumerate(prompts.items()):
             model = ScriptedModel([Completion(record.actions[at].completion, Usage(1, 10, 10))])
-            request = Request((Message("system", "Be fast."), Message("user", prompt)), draw, 0.7)
+            request = ModelRequest((Message("system", "Be fast."), Message("user", prompt)), draw, 0.7)
             anyio.run(journal.answer, "a-model", request, model)
 
 
@@ -158,7 +158,7 @@ def test_each_sort_of_word_has_its_colour() -> None:
 # ------------------------------------------------------------------------------------------------------------ the tree
 
 
-def shape(run: list[Place]) -> list[tuple[str, int]]:
+def shape(run: list[TreeRow]) -> list[tuple[str, int]]:
     """Column of the dot and how it hangs, by row."""
     return [(place.joint, len(place.lines) + (place.joint in ("t", "e"))) for place in run]
 

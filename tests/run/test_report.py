@@ -14,7 +14,7 @@ from maxcode.core.history import Result, leads
 from maxcode.core.method import Method
 from maxcode.core.types import Outcome, State, Usage
 from maxcode.errors import InputError, RecordError
-from maxcode.llm.clients import Completion, Message, Request
+from maxcode.llm.clients import Completion, Message, ModelRequest
 from maxcode.llm.journal import Journal
 from maxcode.observe import compose
 from maxcode.run.optimize import Run, optimize
@@ -231,7 +231,7 @@ def test_what_models_were_paid_is_told_with_the_critics_calls(tmp_path: Path) ->
         model = ScriptedModel([Completion("x", Usage(1, 900, 100, 1.0, 0.25))])
         with Journal(tmp_path) as journal:
             for draw in range(3):
-                await journal.answer("m", Request((Message("user", "?"),), draw), model)
+                await journal.answer("m", ModelRequest((Message("user", "?"),), draw), model)
 
     anyio.run(ask)
     found = facts(report(tmp_path))

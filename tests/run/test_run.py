@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from maxcode.cli.progress import Progress
+from maxcode.cli.progress import SearchProgress
 from maxcode.core.types import Action, Evaluation, Outcome, Usage
 from maxcode.errors import InputError
 from maxcode.llm.clients import Message
@@ -95,7 +95,7 @@ def test_a_dry_run_tells_what_a_run_would_cost_where_all_prices_are_known(
 
 
 def test_progress_tells_what_proposals_have_cost(capsys: pytest.CaptureFixture[str]) -> None:
-    with Progress(4) as progress:
+    with SearchProgress(4) as progress:
         progress.watch(Proposed(at=(1, 0), action=Action(None, usage=Usage(2, 900, 100, 1.0, 0.25))))
         progress.watch(Evaluated(at=(1, 0), evaluation=Evaluation(Outcome.UNPARSED)))
     assert "1/4 candidates (1 unparsed), nothing faster yet, proposals 2 calls, 1000 tokens, $0.25" in (
@@ -104,7 +104,7 @@ def test_progress_tells_what_proposals_have_cost(capsys: pytest.CaptureFixture[s
 
 
 def test_progress_that_is_no_live_line_repeats_nothing(capsys: pytest.CaptureFixture[str]) -> None:
-    with Progress(4) as progress:
+    with SearchProgress(4) as progress:
         progress.watch(Batch(batch=1, parents=((0, 0), (0, 0))))
         for slot in range(2):
             progress.watch(Evaluated(at=(1, slot), evaluation=Evaluation(Outcome.WRONG)))

@@ -9,12 +9,12 @@ from pathlib import Path
 import pytest
 
 from maxcode.errors import InputError
-from maxcode.search.value import Generative, Saved, Shape, digest, load, read, save
+from maxcode.search.value import Generative, NetworkShape, Saved, digest, load, read, save
 from maxcode.search.value.baselines import Constant
 from maxcode.search.value.folder import Model, publish
 from maxcode.search.value.text import VERSION
 
-SMALL = Generative(VERSION, "small", Shape())
+SMALL = Generative(VERSION, "small", NetworkShape())
 FILES = ("tokenizer.json", "base.safetensors", "adapter.safetensors")
 KILLED = """
 import os, signal, sys
@@ -73,14 +73,14 @@ def test_a_missing_file_is_named_when_a_model_is_loaded_and_torch_is_not_even_as
 
 
 def test_a_model_that_reads_the_text_of_an_older_revision_is_refused(tmp_path: Path) -> None:
-    older = Generative("text-1-beef", "small", Shape())
+    older = Generative("text-1-beef", "small", NetworkShape())
     with pytest.raises(InputError, match=r"trained on feature version 'text-1-beef', this maxcode makes 'text-2-"):
         load(made(tmp_path, older))
 
 
 @pytest.mark.parametrize("death", range(6))
 def test_a_folder_is_whole_whenever_publishing_dies_and_the_made_one_stays(death: int, tmp_path: Path) -> None:
-    new, out = made(tmp_path / "new"), made(tmp_path / "out", Generative(VERSION, "small", Shape(64)), "old")
+    new, out = made(tmp_path / "new"), made(tmp_path / "out", Generative(VERSION, "small", NetworkShape(64)), "old")
     others = [*FILES, "CARD.md"]
     command = [sys.executable, "-c", KILLED, str(new), str(out), str(death), *others]
     done = subprocess.run(command, capture_output=True, text=True, check=False)

@@ -15,7 +15,7 @@ from pathlib import Path
 import pytest
 
 from maxcode.errors import InputError
-from maxcode.search.value import Generative, Shape, digest, load
+from maxcode.search.value import Generative, NetworkShape, digest, load
 from maxcode.search.value.generative import open_network
 from maxcode.search.value.text import VERSION, prompt
 from maxcode.train.to_go import Training, train_to_go
@@ -240,7 +240,7 @@ def test_a_search_is_refused_before_it_begins_where_its_model_cannot_be_opened(w
 
 
 def test_tensors_of_another_shape_are_refused(whole: Path, data: Dataset) -> None:
-    other = Generative(VERSION, "small", Shape(64, 1, 2, 320), 5, CONTEXT)
+    other = Generative(VERSION, "small", NetworkShape(64, 1, 2, 320), 5, CONTEXT)
     with pytest.raises(InputError, match="holds the tensors of another model"):
         open_network(whole, other).expected([data.held_out[0].situation])
 

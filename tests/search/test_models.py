@@ -20,14 +20,14 @@ import pytest
 from maxcode.core.types import Action, Evaluation, LoopBody, MachineCode, Outcome, Problem, Program, State, Step
 from maxcode.errors import InputError
 from maxcode.run.report.run import read_run
-from maxcode.search.value import Blend, BusiestLoop, Foreseer, Situation, Trees, digest, load, read, situation
+from maxcode.search.value import Blend, BusiestLoop, Situation, Trees, ValueRoles, digest, load, read, situation
 from maxcode.search.value.features import NAMES, features
 from maxcode.testing import toy_problem
 from maxcode.train.to_go import Training, train_to_go
 from maxcode.train.to_go.boosting import fit_trees
 from maxcode.train.to_go.dataset import Dataset, assembled
 from maxcode.train.to_go.evaluation import Plan, at, evaluate, summary, table, told_of
-from maxcode.train.to_go.figures import SHARES, Told, choice, figures
+from maxcode.train.to_go.figures import SHARES, ScoredPair, choice, figures
 from maxcode.train.to_go.fit import Fit, rows
 from maxcode.train.to_go.fitting import MODELS, fit
 from maxcode.train.to_go.pairs import read_pairs, run_folders
@@ -142,7 +142,7 @@ def test_what_is_drawn_is_judged_by_its_machine_code_where_a_compiler_stands_bes
     root = State(toy_problem("x = 1\n"))
     drawn = [Action(Program({"toy.py": text})) for text in ("x = 1\ny\n", "x = 1\nreserve\n")]
     compiler, rates = Words(), Rates()
-    model = Foreseer(rates, compiler=compiler)
+    model = ValueRoles(rates, compiler=compiler)
     unread = Action(None, unread="nothing")
     assert anyio.run(model.foresee, root, [*drawn, unread]) == [0.25, 2.0, 0.25]
     assert [one.original_code for one in rates.seen] == [SLOW_CODE] * 3
@@ -152,7 +152,7 @@ def test_what_is_drawn_is_judged_by_its_machine_code_where_a_compiler_stands_bes
     again = State(root.problem, fast, Step(unread, Evaluation(Outcome.UNPARSED), 0.0), (2, 0))
     assert anyio.run(model.estimate, [fast, again, root]) == [2.0, 2.0, 0.25]
     assert [one.parent_code for one in rates.seen[-3:]] == [SLOW_CODE, FAST_CODE, SLOW_CODE]
-    assert anyio.run(Foreseer(Rates()).foresee, root, drawn) == [0.0, 0.0]
+    assert anyio.run(ValueRoles(Rates()).foresee, root, drawn) == [0.0, 0.0]
 
 
 def test_without_training_the_busiest_loop_is_gone_by_and_nothing_ties(tmp_path: Path) -> None:
@@ -314,7 +314,7 @@ def test_a_figure_where_so_few_are_never_measured_is_none() -> None:
 
 def test_a_run_that_draws_one_at_a_time_leaves_nothing_to_choose(tmp_path: Path) -> None:
     run(tmp_path / "wide", "wide", "cuda-llm")
-    wide = [Told(pair, 0, pair.reward, pair.reward) for pair in read_pairs(run_folders([tmp_path]))]
+    wide = [ScoredPair(pair, 0, pair.reward, pair.reward) for pair in read_pairs(run_folders([tmp_path]))]
     single = [replace(one, pair=replace(one.pair, run="single", at=(n, 0))) for n, one in enumerate(wide, 1)]
     assert figures([*wide, *single]).regret == figures(wide).regret
     assert math.isnan(figures(single).regret[0.5][0])
@@ -324,7 +324,7 @@ def test_only_states_of_one_run_are_chosen_between(tmp_path: Path) -> None:
     """A greedy run goes on from one state a depth, so it cannot tell which would have been better."""
     for seed in (1, 2):
         run(tmp_path / str(seed), "a", "cuda-llm", seed=seed)
-    told = [Told(pair, 0, 0.0, pair.target) for pair in read_pairs(run_folders([tmp_path]))]
+    told = [ScoredPair(pair, 0, 0.0, pair.target) for pair in read_pairs(run_folders([tmp_path]))]
     assert {pair.pair.run for pair in told if pair.pair.below} == {str(tmp_path / "1"), str(tmp_path / "2")}
     assert choice(told) is None
     together = [replace(one, pair=replace(one.pair, run="one")) for one in told]

@@ -7,7 +7,7 @@ import signal
 import sys
 from pathlib import Path
 
-from maxcode.bench import SUITES, Asked, as_json, bench, cells, curves, finished, table
+from maxcode.bench import SUITES, TableRequest, as_json, bench, cells, curves, finished, table
 from maxcode.run.record import Line
 from tests.support.bench_help import runner
 
@@ -26,7 +26,7 @@ def main(out: str, parts: str) -> None:
     folder = Path(out)
     found = bench(CELLS, runner(folder, watch=watch), lambda cell: finished(cell, folder / cell.name, 6))
     drawn = [curve for axis in ("candidates", "depth") for curve in curves(found.rows, axis)]
-    print(as_json(table(found.rows, Asked(tuple(SUITES), CELLS)), found, drawn))
+    print(as_json(table(found.rows, TableRequest(tuple(SUITES), CELLS)), found, drawn))
 
 
 if __name__ == "__main__":

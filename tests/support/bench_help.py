@@ -11,7 +11,7 @@ from typing import Any
 
 import msgspec
 
-from maxcode.bench import Cell, Cost, Row, parted, read_row
+from maxcode.bench import BenchRow, BenchRun, Cost, parted, read_row
 from maxcode.core.budget import Budget
 from maxcode.core.method import Method
 from maxcode.core.roles import Search
@@ -32,10 +32,10 @@ SEARCHES: dict[str, Search] = {
 MACHINE = {"node": "here", "cpu": "table", "cores": 1, "kernel": "", "compilers": {}, "sandbox": "none"}
 
 
-def row(problem: str, method: str, seed: int, gain: float, counts: tuple[int, int, int] = (4, 3, 2)) -> Row:
+def row(problem: str, method: str, seed: int, gain: float, counts: tuple[int, int, int] = (4, 3, 2)) -> BenchRow:
     """A row of figures; ``counts``: candidates, correct, faster."""
     interval = Interval(gain, gain * 0.99, gain * 1.01)
-    return Row(Cell(problem, method, seed), interval, *counts, Cost(seconds=1.0))
+    return BenchRow(BenchRun(problem, method, seed), interval, *counts, Cost(seconds=1.0))
 
 
 def speed(text: str) -> float | None:
@@ -59,12 +59,12 @@ class Paid:
 
 def runner(
     out: Path, budget: Budget | int = 6, watch: Callable[[Line], None] = lambda line: None, tokens: int = 0
-) -> Callable[[Cell], Row]:
+) -> Callable[[BenchRun], BenchRow]:
     """What runs a cell in ``out`` as ``optimize_source`` does, with table and script in place of machine and model;
     every answer costs so many tokens."""
     limit = Budget(budget) if isinstance(budget, int) else budget
 
-    def run_one(cell: Cell) -> Row:
+    def run_one(cell: BenchRun) -> BenchRow:
         folder = out / cell.name
         name, off = parted(cell.method)
         header: dict[str, Any] = {"problem": cell.problem, "method": name, "seed": cell.seed, "without": list(off)}
@@ -105,7 +105,7 @@ class Watched:
     pause_s: float = 0.0
     deadly: str = ""
 
-    def __call__(self, cell: Cell, watch: Callable[[Line], None]) -> Row:
+    def __call__(self, cell: BenchRun, watch: Callable[[Line], None]) -> BenchRow:
         (self.out / "workers").mkdir(exist_ok=True, parents=True)
         (self.out / "workers" / str(os.getpid())).touch()
         if cell.name == self.deadly and not (self.out / "died").exists():

@@ -12,12 +12,12 @@ from functools import partial
 from pathlib import Path
 from unittest.mock import patch
 
-from maxcode.search.value import Shape
+from maxcode.search.value import NetworkShape
 from maxcode.train.to_go import Training, train_to_go, training, tuning
 from maxcode.train.to_go.fit import Fit
 
 CONTEXT = 256
-SHAPE = Shape(32, 1, 2, 320)
+SHAPE = NetworkShape(32, 1, 2, 320)
 
 
 def main(runs: str, out: str, death: str) -> None:

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import anyio
 
-from maxcode.llm.clients import Message, Request
+from maxcode.llm.clients import Message, ModelRequest
 from maxcode.llm.clients.connect import ModelSettings, recorded
 from maxcode.llm.journal import Journal
 
@@ -17,7 +17,7 @@ async def main(url: str, folder: Path, calls: int, concurrency: int) -> None:
         model = recorded("some-model", ModelSettings(base_url=url, concurrency=concurrency), journal)
         async with anyio.create_task_group() as group:
             for draw in range(calls):
-                group.start_soon(model.complete, Request((Message("user", "Faster."),), draw=draw))
+                group.start_soon(model.complete, ModelRequest((Message("user", "Faster."),), draw=draw))
 
 
 if __name__ == "__main__":

@@ -14,7 +14,7 @@ from maxcode.core.types.problem import ModuleSpec, ProgramSpec
 from maxcode.evaluate.module.contract import plans
 from maxcode.evaluate.module.natives import Natives
 from maxcode.evaluate.module.runtime import find_runtime
-from maxcode.evaluate.module.sides import CANDIDATE, REFERENCE, Side, Stage
+from maxcode.evaluate.module.sides import CANDIDATE, REFERENCE, Side, SideStarter
 from maxcode.evaluate.module.track import open_track
 from maxcode.policy.rules.modules.rules import RULES
 from maxcode.policy.rules.modules.start import started
@@ -75,8 +75,8 @@ def check(sandbox: Sandbox, text: str, candidate: str) -> None:
 
 async def _checked(sandbox: Sandbox, text: str, candidate: str) -> None:
     side = Side(text, REFERENCE)
-    stage = Stage(sandbox, find_runtime(), problem_of(text), 1, random.SystemRandom().getrandbits(31))
-    stage = Stage(sandbox, stage.runtime, stage.problem, 1, stage.seed, await stage.describe(side))
+    stage = SideStarter(sandbox, find_runtime(), problem_of(text), 1, random.SystemRandom().getrandbits(31))
+    stage = SideStarter(sandbox, stage.runtime, stage.problem, 1, stage.seed, await stage.describe(side))
     stage = await stage.with_weights(side)
     built, failed = await Natives().of(stage, Side(candidate, CANDIDATE))
     assert failed is None, f"{failed.reason}\n{failed.diagnostics}"

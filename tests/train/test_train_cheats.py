@@ -19,7 +19,7 @@ from maxcode.evaluate.program.evaluator import ProgramEvaluator
 from maxcode.problems import load
 from maxcode.sandbox.sandbox import Sandbox
 from maxcode.train.advantages import Advantage
-from maxcode.train.diversity import Diversity, Progress
+from maxcode.train.diversity import ArchiveProgress, Diversity
 from maxcode.train.judge import Judge, Judged, Rules
 from maxcode.train.measuring import TRAINING_RULE, Measuring
 from maxcode.train.prompts import Compact
@@ -43,7 +43,7 @@ RACED = [path for path in CHEATS if path not in CAUGHT]
 
 def judged(evaluator: ProgramEvaluator, against: str, completions: list[str], reward: Paper | Shaped | Gated) -> Judged:
     problem = load(GALLERY / "originals" / against).problem
-    progress = Progress([problem], 1, Diversity(None, archive=False))
+    progress = ArchiveProgress([problem], 1, Diversity(None, archive=False))
     judge = Judge(progress, Measuring(evaluator), Rules(Compact(), reward, Advantage("leave_one_out", shrink=False)))
     judge.begin()
     return judge.judge([0] * len(completions), completions)

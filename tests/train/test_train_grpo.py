@@ -15,7 +15,7 @@ from maxcode.core.types import Problem, Program, ProgramSpec
 from maxcode.errors import InputError, MachineError
 from maxcode.testing import Table
 from maxcode.train.config import GrpoTable, config_of
-from maxcode.train.grpo import Asking, arguments, build_trainer, last_whole, new_judge, portions, step_of, train
+from maxcode.train.grpo import PromptMaker, arguments, build_trainer, last_whole, new_judge, portions, step_of, train
 from maxcode.train.judge import Judge, StepLine
 from maxcode.train.measuring import Measuring
 from maxcode.train.model import load_tokenizer, new_model, train_tokenizer
@@ -196,7 +196,7 @@ def test_prompts_of_later_steps_show_kernels_of_earlier_ones(tmp_path: Path) -> 
     judge.judge([0] * 4 + [1] * 4, texts)
     rows = [judge.progress.row(number) for number in range(4, 30)]
     assert {row.shown.program.text for row in rows if row.shown is not None} == {best}
-    asked = Asking(judge)({"row": list(range(4, 30))})
+    asked = PromptMaker(judge)({"row": list(range(4, 30))})
     assert [best in prompt for prompt in asked["prompt"]] == [row.shown is not None for row in rows]
 
 

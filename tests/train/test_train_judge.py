@@ -16,10 +16,10 @@ from maxcode.errors import MachineError, RecordError
 from maxcode.search.stages import Promotion, Stage, Stages
 from maxcode.testing import FakeClock, exact_timing
 from maxcode.train.advantages import Advantage
-from maxcode.train.diversity import FILE, Answer, Diversity, Progress, Row, archive_as_json
+from maxcode.train.diversity import FILE, ArchiveProgress, Diversity, PromptRow, ScoredAnswer, archive_as_json
 from maxcode.train.judge import Judge, Rules
 from maxcode.train.lines import Lines
-from maxcode.train.measuring import Asked, Measurement, Measuring, pooled
+from maxcode.train.measuring import Measurement, MeasureRequest, Measuring, pooled
 from maxcode.train.prompts import Chat, Compact
 from maxcode.train.rewards import Shaped
 
@@ -58,8 +58,8 @@ class Bench:
         return Evaluation(Outcome.CORRECT, timing=timing)
 
 
-def progress(rules: Diversity, rows: int = 2, seed: int = 0) -> Progress:
-    return Progress([PROBLEM], rows, rules, seed)
+def progress(rules: Diversity, rows: int = 2, seed: int = 0) -> ArchiveProgress:
+    return ArchiveProgress([PROBLEM], rows, rules, seed)
 
 
 def judge(folder: Path | None, bench: Bench, rules: Diversity, afresh: Bench | None = None) -> Judge:
@@ -82,7 +82,10 @@ def step(one: Judge, number: int, texts: list[str]) -> Any:
 def test_every_kernel_is_measured_once_whatever_its_layout(tmp_path: Path) -> None:
     bench = Bench()
     measuring = Measuring(bench, folder=tmp_path)
-    asked = [Asked(PROBLEM, Action(PROBLEM.program.with_text(text))) for text in (KERNEL, "\n" + KERNEL, numbered(7))]
+    asked = [
+        MeasureRequest(PROBLEM, Action(PROBLEM.program.with_text(text)))
+        for text in (KERNEL, "\n" + KERNEL, numbered(7))
+    ]
     batch = anyio.run(measuring.measure, 0, asked, [0, 0, 0])
     assert (batch.fresh, len(bench.asked), len(measuring)) == (2, 2, 2)
     assert batch.evaluations[0] == batch.evaluations[1]
@@ -93,7 +96,7 @@ def test_a_failure_of_the_machine_is_none_for_that_kernel_alone_and_is_tried_aga
     broken = {numbered(7)}
     bench = Bench(fails=lambda text: text in broken)
     measuring = Measuring(bench)
-    asked = [Asked(PROBLEM, Action(PROBLEM.program.with_text(text))) for text in (KERNEL, numbered(7))]
+    asked = [MeasureRequest(PROBLEM, Action(PROBLEM.program.with_text(text))) for text in (KERNEL, numbered(7))]
     first = anyio.run(measuring.measure, 0, asked, [0, 0])
     assert first.evaluations[0] is not None and first.evaluations[1] is None
     broken.clear()
@@ -104,7 +107,7 @@ def test_a_failure_of_the_machine_is_none_for_that_kernel_alone_and_is_tried_aga
 def test_the_fastest_of_a_group_is_timed_again_and_both_timings_count() -> None:
     bench, again = Bench(), Bench(factor=0.9)
     measuring = Measuring(bench, again)
-    asked = [Asked(PROBLEM, Action(PROBLEM.program.with_text(numbered(n)))) for n in (2, 8, 3, 4)]
+    asked = [MeasureRequest(PROBLEM, Action(PROBLEM.program.with_text(numbered(n)))) for n in (2, 8, 3, 4)]
     batch = anyio.run(measuring.measure, 0, asked, [0, 0, 1, 1])
     assert again.asked == [numbered(8), numbered(4)]
     leader = batch.evaluations[1]
@@ -133,7 +136,7 @@ def test_a_technique_that_is_refused_at_one_stage_is_measured_at_another() -> No
     problems = [
         replace(PROBLEM, permitted=permitted) for permitted in (frozenset[str](), frozenset({"restrict"}), None)
     ]
-    batch = anyio.run(measuring.measure, 0, [Asked(problem, action) for problem in problems], [0, 1, 2])
+    batch = anyio.run(measuring.measure, 0, [MeasureRequest(problem, action) for problem in problems], [0, 1, 2])
     assert [one.outcome if one else None for one in batch.evaluations] == [
         Outcome.REJECTED,
         Outcome.CORRECT,
@@ -145,7 +148,7 @@ def test_a_technique_that_is_refused_at_one_stage_is_measured_at_another() -> No
 def test_a_repeated_step_sees_what_it_saw_and_measures_nothing_twice(tmp_path: Path) -> None:
     bench, again = Bench(), Bench(factor=0.5)
     first = Measuring(bench, again, tmp_path)
-    asked = [Asked(PROBLEM, Action(PROBLEM.program.with_text(numbered(n)))) for n in (2, 8)]
+    asked = [MeasureRequest(PROBLEM, Action(PROBLEM.program.with_text(numbered(n)))) for n in (2, 8)]
     before = [anyio.run(first.measure, number, asked[: number + 1], [0] * (number + 1)) for number in (0, 1)]
     resumed = Measuring(other := Bench(), Bench(), tmp_path)
     resumed.resume(1)
@@ -173,9 +176,11 @@ def test_a_torn_last_line_is_dropped_and_a_damaged_one_is_named(tmp_path: Path) 
 # ------------------------------------------------------------------------------------------------- stages and prompts
 
 
-def answers(stage: int, group: int, *speeds: float | None, text: str = KERNEL) -> list[Answer]:
+def answers(stage: int, group: int, *speeds: float | None, text: str = KERNEL) -> list[ScoredAnswer]:
     return [
-        Answer("scale", stage, group, PROBLEM.program.with_text(numbered(int(s), text)) if s is not None else None, s)
+        ScoredAnswer(
+            "scale", stage, group, PROBLEM.program.with_text(numbered(int(s), text)) if s is not None else None, s
+        )
         for s in speeds
     ]
 
@@ -206,7 +211,7 @@ def test_what_the_machine_failed_to_score_neither_promotes_nor_holds_a_problem_b
 def test_a_row_asks_the_same_however_late_it_is_fetched() -> None:
     """Trainers fetch a batch ahead, and a resumed one fetches later: neither may change a prompt."""
     early, late = progress(Diversity(TWO, shown=1.0)), progress(Diversity(TWO, shown=1.0))
-    fetched: dict[int, Row] = {}
+    fetched: dict[int, PromptRow] = {}
     for number in range(12):
         fetched |= {
             row: early.row(row) for row in range(2 * number, 2 * number + 2)
@@ -337,7 +342,7 @@ def test_a_resumed_judge_goes_on_as_if_nothing_had_happened(tmp_path: Path) -> N
 
 def test_a_checkpoint_of_other_problems_is_refused(tmp_path: Path) -> None:
     progress(Diversity(TWO)).save(tmp_path / FILE)
-    other = Progress([replace(PROBLEM, id="other")], 2, Diversity(TWO))
+    other = ArchiveProgress([replace(PROBLEM, id="other")], 2, Diversity(TWO))
     with pytest.raises(RecordError, match="choose another --out"):
         other.load(tmp_path / FILE)
 

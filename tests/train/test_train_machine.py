@@ -15,7 +15,7 @@ from maxcode.problems import load
 from maxcode.sandbox.sandbox import Sandbox
 from maxcode.train import pipeline
 from maxcode.train.advantages import Advantage
-from maxcode.train.diversity import Diversity, Progress
+from maxcode.train.diversity import ArchiveProgress, Diversity
 from maxcode.train.judge import Judge, Rules
 from maxcode.train.measuring import TRAINING_RULE, Measuring
 from maxcode.train.prompts import Compact
@@ -45,7 +45,7 @@ def problem(training: ProgramEvaluator) -> Problem:
 
 
 def test_a_step_is_judged_by_the_real_machine(training: ProgramEvaluator, problem: Problem) -> None:
-    progress = Progress([problem], 1, Diversity(promotion=False, shown=0.0))
+    progress = ArchiveProgress([problem], 1, Diversity(promotion=False, shown=0.0))
     rules = Rules(Compact(), Shaped(), Advantage())
     judge = Judge(progress, Measuring(training, training.afresh()), rules)
     judge.begin()

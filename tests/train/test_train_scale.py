@@ -11,7 +11,7 @@ import pytest
 from maxcode.core.types import Problem
 from maxcode.problems import load
 from maxcode.testing import Table
-from maxcode.train.config import Scratch, TrainConfig, read_config
+from maxcode.train.config import ScratchModel, TrainConfig, read_config
 from maxcode.train.grpo import Learner, arguments, build_trainer, new_judge, train
 from maxcode.train.judge import StepLine
 from maxcode.train.measuring import Measuring
@@ -52,7 +52,7 @@ def learner(problem: Problem) -> Learner:
     tokenizer = train_tokenizer([problem.program.text], 400)
     tokenizer.chat_template = TEMPLATE
     tokenizer.add_special_tokens({"additional_special_tokens": ["<|im_start|>", "<|im_end|>"]})
-    return Learner(new_model(Scratch(hidden=16, layers=1, heads=2), tokenizer, 0, length=8192), tokenizer)
+    return Learner(new_model(ScratchModel(hidden=16, layers=1, heads=2), tokenizer, 0, length=8192), tokenizer)
 
 
 def test_trl_takes_the_options_of_the_large_run(tmp_path: Path) -> None:

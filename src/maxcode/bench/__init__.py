@@ -8,7 +8,7 @@ What runs a cell is a function that the caller gives, so this room knows no eval
 from __future__ import annotations
 
 from maxcode.bench.ablation import Grid, ablated, pairs_of, parted
-from maxcode.bench.cells import Cell, cells
+from maxcode.bench.cells import BenchRun, cells
 from maxcode.bench.curves import Curve, curves
 from maxcode.bench.eta import Pace
 from maxcode.bench.figures import SUITES, Column, figures
@@ -16,36 +16,36 @@ from maxcode.bench.folder import Planned, claim, planned, read_bench
 from maxcode.bench.format import as_csv, as_json, as_text
 from maxcode.bench.page import BenchView, write_bench_report
 from maxcode.bench.pool import Pool
-from maxcode.bench.rows import Cost, Row, finished, read_row
-from maxcode.bench.runner import Bench, Done, Event, Failed, RunOne, Runs, Started, bench
-from maxcode.bench.table import Asked, Contrast, Summary, Table, table
+from maxcode.bench.rows import BenchRow, Cost, finished, read_row
+from maxcode.bench.runner import BenchState, Event, RunDone, RunFailed, RunOne, Runs, RunStarted, bench
+from maxcode.bench.table import Contrast, MethodTable, Summary, TableRequest, table
 from maxcode.bench.trace import AXES, Axis, Trace
 
 __all__ = [
     "AXES",
     "SUITES",
-    "Asked",
     "Axis",
-    "Bench",
+    "BenchRow",
+    "BenchRun",
+    "BenchState",
     "BenchView",
-    "Cell",
     "Column",
     "Contrast",
     "Cost",
     "Curve",
-    "Done",
     "Event",
-    "Failed",
     "Grid",
+    "MethodTable",
     "Pace",
     "Planned",
     "Pool",
-    "Row",
+    "RunDone",
+    "RunFailed",
     "RunOne",
+    "RunStarted",
     "Runs",
-    "Started",
     "Summary",
-    "Table",
+    "TableRequest",
     "Trace",
     "ablated",
     "as_csv",

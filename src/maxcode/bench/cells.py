@@ -9,7 +9,7 @@ from typing import final
 
 @final
 @dataclass(frozen=True, slots=True)
-class Cell:
+class BenchRun:
     """One run of a bench."""
 
     problem: str
@@ -22,9 +22,9 @@ class Cell:
         return f"{self.problem}-{self.method}-{self.seed}"
 
 
-def cells(problems: Sequence[str], methods: Sequence[str], seeds: Sequence[int]) -> tuple[Cell, ...]:
+def cells(problems: Sequence[str], methods: Sequence[str], seeds: Sequence[int]) -> tuple[BenchRun, ...]:
     """Every combination, in the order in which they are run: seed, then problem, then method.
 
     Methods are compared where all of them finished, so a bench that is stopped half-way compares what it has run.
     """
-    return tuple(Cell(problem, method, seed) for seed in seeds for problem in problems for method in methods)
+    return tuple(BenchRun(problem, method, seed) for seed in seeds for problem in problems for method in methods)

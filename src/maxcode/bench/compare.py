@@ -12,12 +12,12 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, final
 
-from maxcode.bench.versus import Entrant, Word
+from maxcode.bench.versus import ComparedRun, Word
 from maxcode.core.types import Interval
 from maxcode.errors import InputError
 from maxcode.problems import Loaded, digest, load
 from maxcode.run.job import evaluate_program
-from maxcode.run.result_json import Speedup, Verdict
+from maxcode.run.result_json import RunResult, Speedup
 
 
 @final
@@ -29,7 +29,7 @@ class Raced:
     ratio: Interval | None
     word: Word
     why: str
-    verdict: Verdict
+    verdict: RunResult
 
 
 @final
@@ -44,7 +44,9 @@ class Ground:
     force: bool = False
 
 
-def raced(first: Entrant, second: Entrant, ground: Ground, say: Callable[[str], None] = lambda words: None) -> Raced:
+def raced(
+    first: ComparedRun, second: ComparedRun, ground: Ground, say: Callable[[str], None] = lambda words: None
+) -> Raced:
     """Race two winners; a run without one enters with its original.  InputError where the problem is not there, is not
     that of the runs, or is a module, whose reference no candidate can take the place of."""
     source = ground.source or Path(str(first.header.get("source", "")))
@@ -73,18 +75,18 @@ def raced(first: Entrant, second: Entrant, ground: Ground, say: Callable[[str], 
     return Raced(ratio, "second" if turned else "first", "", verdict)
 
 
-def _raced(candidate: Entrant, original: Entrant, loaded: Loaded, say: Callable[[str], None]) -> Verdict:
+def _raced(candidate: ComparedRun, original: ComparedRun, loaded: Loaded, say: Callable[[str], None]) -> RunResult:
     """The slower one by the record is the original first: its runs are long enough to be timed where any are."""
     say(f"racing the winner of {candidate.folder} against that of {original.folder}")
     problem = replace(loaded.problem, program=original.winner or original.original)
     return evaluate_program(candidate.winner or candidate.original, replace(loaded, problem=problem))
 
 
-def _is_proved(verdict: Verdict) -> bool:
+def _is_proved(verdict: RunResult) -> bool:
     return verdict.confirmed and verdict.speedup is not None and verdict.speedup.significant
 
 
-def _why(verdict: Verdict) -> str:
+def _why(verdict: RunResult) -> str:
     return verdict.why or "; ".join(verdict.reasons) or verdict.outcome
 
 

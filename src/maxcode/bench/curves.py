@@ -16,7 +16,7 @@ from typing import final
 
 from maxcode.bench.figures import GEOMETRIC
 from maxcode.bench.resampling import Block, Point, complete, drawn_averages, interval_of
-from maxcode.bench.rows import Row
+from maxcode.bench.rows import BenchRow
 from maxcode.bench.trace import Axis, Steps, best_at
 from maxcode.core.types import Interval
 
@@ -39,7 +39,7 @@ class Curve:
         return self.points[max(0, bisect_right(self.points, x, key=itemgetter(0)) - 1)][1]
 
 
-def curves(rows: Sequence[Row], axis: Axis, seed: int = 0) -> tuple[Curve, ...]:
+def curves(rows: Sequence[BenchRow], axis: Axis, seed: int = 0) -> tuple[Curve, ...]:
     """A curve for every method of the rows, in the order in which they first appear; without those of which some run
     does not know the axis.  The same rows, in whatever order within a method, give the same curves."""
     methods = tuple(dict.fromkeys(row.cell.method for row in rows))

@@ -6,7 +6,7 @@ from collections import Counter, defaultdict
 from collections.abc import Iterable
 from typing import final
 
-from maxcode.bench.cells import Cell
+from maxcode.bench.cells import BenchRun
 
 
 @final
@@ -14,7 +14,7 @@ class Pace:
     """The time that the open cells will take: each as long as its problem's cells took on average so far, those of a
     problem not seen yet as long as all did."""
 
-    def __init__(self, ahead: Iterable[Cell]) -> None:
+    def __init__(self, ahead: Iterable[BenchRun]) -> None:
         self._ahead = Counter(cell.problem for cell in ahead)
         self._taken: defaultdict[str, float] = defaultdict(float)
         self._done: Counter[str] = Counter()
@@ -22,7 +22,7 @@ class Pace:
         self._known = 0.0  # the sum of _expected over the problems seen
         self._all = 0.0
 
-    def took(self, cell: Cell, seconds: float) -> None:
+    def took(self, cell: BenchRun, seconds: float) -> None:
         """A cell took so long, in this process or before it."""
         self._known -= self._expected(cell.problem)
         if not self._done[cell.problem]:
@@ -32,7 +32,7 @@ class Pace:
         self._all += seconds
         self._known += self._expected(cell.problem)
 
-    def leave(self, cell: Cell) -> None:
+    def leave(self, cell: BenchRun) -> None:
         """A cell is no longer ahead: it is done, or has failed."""
         self._known -= self._expected(cell.problem)
         self._ahead[cell.problem] -= 1

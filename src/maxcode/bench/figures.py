@@ -14,7 +14,7 @@ from functools import partial
 from statistics import fmean, median
 from typing import Literal, final
 
-from maxcode.bench.rows import Row
+from maxcode.bench.rows import BenchRow
 from maxcode.bench.trace import powers_of_two
 from maxcode.errors import unknown
 
@@ -24,10 +24,10 @@ FAST_AT = (0.0, 0.5, 0.8, 1.0, 1.5, 2.0)  # KernelBench's usual p
 
 @final
 @dataclass(frozen=True, slots=True)
-class Standing:
+class RankedRow:
     """A row and its rank among the methods on the same problem and seed: 1 is best, ties share the mean rank."""
 
-    row: Row
+    row: BenchRow
     rank: float
 
 
@@ -54,7 +54,7 @@ class Figure:
     failure; else the problems and seeds that all methods finished."""
 
     column: Column
-    of: Callable[[Standing], float]
+    of: Callable[[RankedRow], float]
     on_problem: Callable[[float], float] = _same
     average: Callable[[Sequence[float]], float] = fmean
     shown: Callable[[float], float] = _same
@@ -64,19 +64,19 @@ class Figure:
 # ------------------------------------------------------------------------------------------------------------ MaxCode
 
 
-def _log_gain(at: Standing) -> float:
+def _log_gain(at: RankedRow) -> float:
     return math.log(at.row.best.value)
 
 
-def _rank(at: Standing) -> float:
+def _rank(at: RankedRow) -> float:
     return at.rank
 
 
-def _correctness(at: Standing) -> float:
+def _correctness(at: RankedRow) -> float:
     return at.row.correct / max(1, at.row.candidates)
 
 
-def _fast1(at: Standing) -> float:
+def _fast1(at: RankedRow) -> float:
     return at.row.faster / max(1, at.row.candidates)
 
 
@@ -93,23 +93,23 @@ MAXCODE = (
 # ---------------------------------------------------------------------------------------------------------------- PIE
 
 
-def _optimized(at: Standing) -> float:
+def _optimized(at: RankedRow) -> float:
     return float(at.row.best.value >= OPTIMIZED)
 
 
-def _gain(at: Standing) -> float:
+def _gain(at: RankedRow) -> float:
     return at.row.best.value  # which is 1 where nothing was confirmed: clamped, as in the paper
 
 
-def _solved(at: Standing) -> float:
+def _solved(at: RankedRow) -> float:
     return float(at.row.correct > 0)
 
 
-def _solved_by_pie(at: Standing) -> float:
+def _solved_by_pie(at: RankedRow) -> float:
     return float(at.row.by_pie > 0)
 
 
-def _best_of(samples: int, at: Standing) -> float:
+def _best_of(samples: int, at: RankedRow) -> float:
     """The best of so many samples; of all there are where they are fewer."""
     return next((best for k, best in reversed(at.row.best_of) if k <= samples), 1.0)
 
@@ -128,7 +128,7 @@ def _pie(most: int) -> tuple[Figure, ...]:
 # -------------------------------------------------------------------------------------------------------- KernelBench
 
 
-def _fast(p: float, at: Standing) -> float:
+def _fast(p: float, at: RankedRow) -> float:
     """Whether the run's answer is correct and more than ``p`` times as fast."""
     row = at.row
     answer = row.best.value if row.best.value > 1 else min(1.0, row.fastest)

@@ -13,9 +13,9 @@ from typing import Any, final
 
 import tomli_w
 
-from maxcode.bench.cells import Cell, cells
+from maxcode.bench.cells import BenchRun, cells
 from maxcode.bench.rows import finished
-from maxcode.bench.runner import Bench
+from maxcode.bench.runner import BenchState
 from maxcode.core.budget import Budget, budget_of
 from maxcode.errors import InputError, RecordError
 
@@ -30,7 +30,7 @@ class Planned:
     ``terms`` are equal for all cells, ``digests`` those of its problems, by id; ``unusable``: the problems that its
     suites list and that could not be loaded."""
 
-    cells: tuple[Cell, ...]
+    cells: tuple[BenchRun, ...]
     budget: Budget
     suites: tuple[str, ...]
     terms: Mapping[str, object] = field(default_factory=dict)
@@ -97,10 +97,10 @@ def planned(out: Path) -> Planned:
     )
 
 
-def read_bench(out: Path, plan: Planned) -> Bench:
+def read_bench(out: Path, plan: Planned) -> BenchState:
     """The rows that are finished, at any time; nothing is run."""
     rows = {cell: finished(cell, out / cell.name, plan.budget.candidates) for cell in plan.cells}
-    return Bench(
+    return BenchState(
         tuple(row for row in rows.values() if row is not None),
         left=tuple(cell for cell, row in rows.items() if row is None),
     )

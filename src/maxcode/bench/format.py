@@ -12,9 +12,9 @@ import msgspec
 
 from maxcode.bench.curves import Curve
 from maxcode.bench.figures import SUITES, Column
-from maxcode.bench.rows import Cost, Row
-from maxcode.bench.runner import Bench
-from maxcode.bench.table import Contrast, Summary, Table
+from maxcode.bench.rows import BenchRow, Cost
+from maxcode.bench.runner import BenchState
+from maxcode.bench.table import Contrast, MethodTable, Summary
 from maxcode.bench.trace import powers_of_two
 
 MOST_PAIRS = 15
@@ -25,7 +25,7 @@ _COLUMNS = (
 )  # fmt: skip
 
 
-def as_text(table: Table, curves: Sequence[Curve] = ()) -> str:
+def as_text(table: MethodTable, curves: Sequence[Curve] = ()) -> str:
     """Aligned lines: the methods, the best so far along one axis (that of ``curves``), what they cost, the pairs, the
     notes."""
     parts: list[str] = []
@@ -46,7 +46,7 @@ def _counted(count: int, thing: str) -> str:
     return f"{count} {thing}{'' if count == 1 else 's'}"
 
 
-def as_json(table: Table, found: Bench, curves: Sequence[Curve] = ()) -> str:
+def as_json(table: MethodTable, found: BenchState, curves: Sequence[Curve] = ()) -> str:
     """One object: the table, the curves, the rows, what failed and why, the names of the open cells, whether it was
     stopped."""
     return msgspec.json.encode(
@@ -61,7 +61,7 @@ def as_json(table: Table, found: Bench, curves: Sequence[Curve] = ()) -> str:
     ).decode()
 
 
-def as_csv(rows: Sequence[Row]) -> str:
+def as_csv(rows: Sequence[BenchRow]) -> str:
     """One line a cell, under a header; an unknown price is an empty field."""
     text = io.StringIO()
     writer = csv.DictWriter(text, _COLUMNS, lineterminator="\n")
@@ -70,7 +70,7 @@ def as_csv(rows: Sequence[Row]) -> str:
     return text.getvalue()
 
 
-def _record(row: Row) -> dict[str, object]:
+def _record(row: BenchRow) -> dict[str, object]:
     cell, best, cost = row.cell, row.best, row.cost
     values = (
         cell.problem, cell.method, cell.seed, best.value, best.low, best.high, row.candidates, row.correct, row.faster,
@@ -91,12 +91,12 @@ class Lines:
     pairs: list[list[str]]
 
 
-def as_lines(table: Table) -> Lines:
+def as_lines(table: MethodTable) -> Lines:
     """The blocks of ``as_text``, not aligned."""
     return Lines(_by_suite(table), _costs(table.methods), _pairs(table.contrasts) if table.contrasts else [])
 
 
-def _by_suite(table: Table) -> list[list[list[str]]]:
+def _by_suite(table: MethodTable) -> list[list[list[str]]]:
     """A block of lines for the figures of every paper; the methods head each."""
     named = {column.suite for column in table.columns}
     blocks = []

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from typing import final
 
 from maxcode.bench.figures import SUITES
-from maxcode.bench.rows import Row
+from maxcode.bench.rows import BenchRow
 from maxcode.core.budget import Budget, Unit
 
 EQUAL = 0.95  # a share of what others used that is no less: what was under way when a budget was used is finished
@@ -24,7 +24,7 @@ class Noted:
     ``flat``: (method, figure) of the intervals without width; the ``suites`` whose figures are shown; the budget;
     ``unusable`` problems of the suites."""
 
-    compared: Sequence[Row]
+    compared: Sequence[BenchRow]
     methods: Sequence[str]
     left_out: int
     pairs: int = 0
@@ -69,7 +69,7 @@ def _unusable(names: Sequence[str]) -> str:
     )
 
 
-def _few(problems: int, rows: Sequence[Row]) -> list[str]:
+def _few(problems: int, rows: Sequence[BenchRow]) -> list[str]:
     notes = []
     if problems == 1:
         notes.append("one problem: the intervals cover other seeds only and say nothing about other problems")
@@ -104,12 +104,12 @@ def _multiplicity(pairs: int) -> str:
     )
 
 
-def _unmeasured(rows: Sequence[Row]) -> str:
+def _unmeasured(rows: Sequence[BenchRow]) -> str:
     names = sorted({row.cell.problem for row in rows if not row.measured})
     return f"could not be timed, counted as 1.00x: {', '.join(names)}" if names else ""
 
 
-def _early(rows: Sequence[Row], budget: Budget | None) -> str:
+def _early(rows: Sequence[BenchRow], budget: Budget | None) -> str:
     """Runs whose search came to its end before the budget did."""
     if budget is None:
         return ""
@@ -119,7 +119,7 @@ def _early(rows: Sequence[Row], budget: Budget | None) -> str:
     return f"finished its search before {budget} were used: {told}" if told else ""
 
 
-def _over(rows: Sequence[Row], budget: Budget | None) -> str:
+def _over(rows: Sequence[BenchRow], budget: Budget | None) -> str:
     """Runs that took far longer than a budget of seconds."""
     if budget is None or budget.unit != "seconds":
         return ""
@@ -135,7 +135,7 @@ def _over(rows: Sequence[Row], budget: Budget | None) -> str:
     return f"what is under way when a budget is used up is finished: {told}" if told else ""
 
 
-def _uneven(rows: Sequence[Row], budget: Budget | None) -> list[str]:
+def _uneven(rows: Sequence[BenchRow], budget: Budget | None) -> list[str]:
     """Methods that used less than others of what the budget counts."""
     unit = budget.unit if budget is not None else "candidates"
     spent: dict[str, float] = {}
@@ -151,7 +151,7 @@ def _uneven(rows: Sequence[Row], budget: Budget | None) -> list[str]:
     return [f"not all methods used as many {unit}: {', '.join(short)}"] if short else []
 
 
-def used(row: Row, unit: Unit) -> float:
+def used(row: BenchRow, unit: Unit) -> float:
     """How much of a kind of budget a run has used; what cannot be known counts as nothing."""
     match unit:
         case "candidates":
@@ -166,7 +166,7 @@ def used(row: Row, unit: Unit) -> float:
             return row.cost.seconds
 
 
-def _sampled(rows: Sequence[Row]) -> str:
+def _sampled(rows: Sequence[BenchRow]) -> str:
     """Of which methods Best@k is an estimate without bias, and of which it is not."""
     methods = sorted({row.cell.method for row in rows})
     in_order = sorted({row.cell.method for row in rows if not row.exchangeable})
@@ -176,7 +176,7 @@ def _sampled(rows: Sequence[Row]) -> str:
     return f"Best@k is {'; '.join(told)}" if told else ""
 
 
-def _places(rows: Sequence[Row]) -> str:
+def _places(rows: Sequence[BenchRow]) -> str:
     places = sorted({row.where for row in rows})
     if len(places) < 2:
         return ""

@@ -15,18 +15,17 @@ from statistics import fmean
 from typing import final
 from urllib.parse import quote
 
-from maxcode.bench.cells import Cell
+from maxcode.bench.cells import BenchRun
 from maxcode.bench.curves import Curve
 from maxcode.bench.figures import SUITES
 from maxcode.bench.folder import Planned
 from maxcode.bench.format import as_lines
-from maxcode.bench.rows import Cost, Row
-from maxcode.bench.runner import Bench
-from maxcode.bench.table import Table
+from maxcode.bench.rows import BenchRow, Cost
+from maxcode.bench.runner import BenchState
+from maxcode.bench.table import MethodTable
 from maxcode.run.report.charts import courses
 from maxcode.run.report.facts import duration, show
-from maxcode.run.report.html import Html, details, element, join, paragraphs, scrolled, table
-from maxcode.run.report.html import Row as Line
+from maxcode.run.report.html import Html, TableRow, details, element, join, paragraphs, scrolled, table
 from maxcode.run.report.page import NAME, Part, laid_out, save
 
 MOST_OPEN = 200  # runs that are named where they are not finished
@@ -49,8 +48,8 @@ class BenchView:
     """What the page shows: what was planned, what is finished, and what was made of it."""
 
     plan: Planned
-    found: Bench
-    table: Table
+    found: BenchState
+    table: MethodTable
     curves: tuple[Curve, ...]
 
 
@@ -172,7 +171,7 @@ def _told(curves: Sequence[Curve]) -> Html:
     whole = curves[0].axis in ("candidates", "depth")
     places = [end * share / PLACES for share in range(1, PLACES + 1)]
     places = sorted({float(max(1, round(x))) for x in places}) if whole else places
-    rows = [Line((one.method, *(str(one.at(x)) for x in places))) for one in curves]
+    rows = [TableRow((one.method, *(str(one.at(x)) for x in places))) for one in curves]
     heads = ("Method", *(f"{x:.4g}" for x in places))
     drawn = table(f"Best after so many {_AXES[curves[0].axis]}", heads, rows)
     return details("The curves as a table", scrolled("The curves as a table", drawn, class_="wide"))
@@ -184,7 +183,7 @@ def _told(curves: Sequence[Curve]) -> Html:
 def _block(caption: str, lines: Sequence[Sequence[str]]) -> Html:
     heads, *rows = lines
     heads = [heads[0][:1].upper() + heads[0][1:], *heads[1:]]
-    return scrolled(caption, table(caption, heads, [Line(tuple(row)) for row in rows]), class_="wide")
+    return scrolled(caption, table(caption, heads, [TableRow(tuple(row)) for row in rows]), class_="wide")
 
 
 def _figures(view: BenchView) -> Html:
@@ -217,13 +216,14 @@ def _map(view: BenchView) -> Html:
     """Problems against methods: the geometric mean over seeds, and a link to the page of every run."""
     methods, problems = _named(view)
     rows = {row.cell: row for row in view.found.rows}
-    cells: dict[tuple[str, str], list[Cell]] = {}
+    cells: dict[tuple[str, str], list[BenchRun]] = {}
     for cell in dict.fromkeys([*view.plan.cells, *rows]):
         cells.setdefault((cell.problem, cell.method), []).append(cell)
     a_problem = max(1, len(methods)) * max(len(some) for some in cells.values())
     shown = problems[: max(1, MOST_CELLS // a_problem)]
     lines = [
-        Line((problem, *(_square(cells.get((problem, method), []), rows) for method in methods))) for problem in shown
+        TableRow((problem, *(_square(cells.get((problem, method), []), rows) for method in methods)))
+        for problem in shown
     ]
     caption = "The confirmed speed-up, over seeds the geometric mean; small numbers lead to the runs by their seeds"
     drawn = table(caption, ("Problem", *methods), lines, class_="plain map")
@@ -234,7 +234,7 @@ def _map(view: BenchView) -> Html:
     return join([*parts, paragraphs(kept if len(shown) < len(problems) else "")])
 
 
-def _square(cells: Sequence[Cell], rows: dict[Cell, Row]) -> Html:
+def _square(cells: Sequence[BenchRun], rows: dict[BenchRun, BenchRow]) -> Html:
     done = [rows[cell] for cell in cells if cell in rows]
     if not cells:
         return join(["-"])
@@ -247,7 +247,7 @@ def _square(cells: Sequence[Cell], rows: dict[Cell, Row]) -> Html:
     return join([element("span", unmeasured, class_=f"shade s{_shade(mean)}"), " ", join(links, " "), missing])
 
 
-def _link(row: Row) -> Html:
+def _link(row: BenchRow) -> Html:
     cell = row.cell
     label = f"run of {cell.method} on {cell.problem} with seed {cell.seed}: {row.best}"
     return element(
@@ -270,7 +270,7 @@ def _shades() -> Iterator[str]:
 def _left(view: BenchView) -> Html:
     why = {one.cell: str(one.error) for one in view.found.failed}
     left = view.found.left[:MOST_OPEN]
-    rows = [Line((cell.name, why.get(cell, "not run yet, or stopped"))) for cell in left]
+    rows = [TableRow((cell.name, why.get(cell, "not run yet, or stopped"))) for cell in left]
     more = len(view.found.left) - len(left)
     drawn = table("Runs that are not finished", ("Run", "Why"), rows)
     return join([scrolled("Left open", drawn, class_="wide"), paragraphs(f"{more} more are open." if more else "")])

@@ -18,8 +18,8 @@ from multiprocessing import get_context
 from multiprocessing.connection import Connection, wait
 from typing import Any, Protocol, Self, TypeAlias, final
 
-from maxcode.bench.cells import Cell
-from maxcode.bench.rows import Row
+from maxcode.bench.cells import BenchRun
+from maxcode.bench.rows import BenchRow
 from maxcode.errors import Interrupted, MachineError, MaxcodeError, UnsafeError
 from maxcode.run.record import Evaluated, Line
 
@@ -27,13 +27,13 @@ _PR_SET_PDEATHSIG = 1
 _EVALUATED = "evaluated"
 _CTRL_C = {signal.SIGINT}
 _LOOK_S = 0.2
-Found: TypeAlias = Row | MaxcodeError
+Found: TypeAlias = BenchRow | MaxcodeError
 
 
 class RunWatched(Protocol):
     """Runs a cell and tells of every recorded part.  It is sent to other processes, so it can be pickled."""
 
-    def __call__(self, cell: Cell, watch: Callable[[Line], None], /) -> Row: ...
+    def __call__(self, cell: BenchRun, watch: Callable[[Line], None], /) -> BenchRow: ...
 
 
 @final
@@ -43,12 +43,12 @@ class Pool:
     Ctrl-C is passed on to the workers, once for every time it was pressed: what runs is finished, then left.
     """
 
-    def __init__(self, run: RunWatched, at_once: int, evaluated: Callable[[Cell], None]) -> None:
+    def __init__(self, run: RunWatched, at_once: int, evaluated: Callable[[BenchRun], None]) -> None:
         self.at_once = at_once
         self._run = run
         self._evaluated = evaluated
         self._idle: list[_Worker] = []
-        self._busy: dict[Connection, tuple[_Worker, Cell]] = {}
+        self._busy: dict[Connection, tuple[_Worker, BenchRun]] = {}
         self._pressed = self._passed_on = 0
         self._before: Any = None
 
@@ -68,13 +68,13 @@ class Pool:
             if self._before is not None:
                 signal.signal(signal.SIGINT, self._before)
 
-    def begin(self, cell: Cell) -> None:
+    def begin(self, cell: BenchRun) -> None:
         """Have an idle worker, or a new one, run the cell."""
         worker = self._idle.pop() if self._idle else _Worker(self._run)
         self._busy[worker.pipe] = worker, cell
         worker.pipe.send(cell)
 
-    def ended(self) -> tuple[Cell, Found]:
+    def ended(self) -> tuple[BenchRun, Found]:
         """Wait for the next cell to end."""
         found = self._next()
         if found is None:
@@ -96,7 +96,7 @@ class Pool:
         while self._busy and self._next() is not None:
             pass
 
-    def _next(self) -> tuple[Cell, Found] | None:
+    def _next(self) -> tuple[BenchRun, Found] | None:
         """The next cell to end; None where Ctrl-C came first."""
         while self._pressed == self._passed_on:
             for pipe in wait(list(self._busy), _LOOK_S):
@@ -167,7 +167,7 @@ def _serve(pipe: Connection, run: RunWatched, parent: int) -> None:
         pipe.send(_found(run, cell, watch))
 
 
-def _found(run: RunWatched, cell: Cell, watch: Callable[[Line], None]) -> Found:
+def _found(run: RunWatched, cell: BenchRun, watch: Callable[[Line], None]) -> Found:
     try:
         signal.signal(signal.SIGINT, signal.default_int_handler)  # the run heeds it by itself once it searches
         signal.pthread_sigmask(signal.SIG_UNBLOCK, _CTRL_C)

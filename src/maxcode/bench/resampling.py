@@ -13,26 +13,26 @@ from statistics import fmean
 from typing import TypeAlias
 
 from maxcode.bench.figures import Figure
-from maxcode.bench.rows import Row
+from maxcode.bench.rows import BenchRow
 from maxcode.core.stats import all_resamples, cluster_draws, percentiles, random_resamples
 from maxcode.core.types import Interval
 
 MOST_RESAMPLES = 64  # of the seeds of one problem
 
-Block = Mapping[str, Row]  # one problem and seed: method -> row
+Block = Mapping[str, BenchRow]  # one problem and seed: method -> row
 Point = tuple[float, ...]  # a number for every column
 Columns: TypeAlias = "list[array[float]]"  # arrays are not subscriptable in Python 3.11
 
 
-def blocks_of(rows: Sequence[Row]) -> dict[str, dict[int, dict[str, Row]]]:
+def blocks_of(rows: Sequence[BenchRow]) -> dict[str, dict[int, dict[str, BenchRow]]]:
     """The rows by problem, seed and method; problems and seeds in order."""
-    found: dict[str, dict[int, dict[str, Row]]] = {}
+    found: dict[str, dict[int, dict[str, BenchRow]]] = {}
     for row in rows:
         found.setdefault(row.cell.problem, {}).setdefault(row.cell.seed, {})[row.cell.method] = row
     return {problem: dict(sorted(seeds.items())) for problem, seeds in sorted(found.items())}
 
 
-def complete(rows: Sequence[Row], methods: Sequence[str]) -> dict[str, list[Block]]:
+def complete(rows: Sequence[BenchRow], methods: Sequence[str]) -> dict[str, list[Block]]:
     """By problem, the blocks that hold a row of every method, by seed."""
     kept: dict[str, list[Block]] = {
         problem: [block for block in seeds.values() if len(block) == len(methods)]

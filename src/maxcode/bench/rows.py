@@ -15,7 +15,7 @@ from typing import Any, final
 import msgspec
 
 from maxcode.bench.ablation import parted
-from maxcode.bench.cells import Cell
+from maxcode.bench.cells import BenchRun
 from maxcode.bench.trace import Trace, are_exchangeable, powers_of_two, trace_of, tried_in
 from maxcode.core.budget import MANY
 from maxcode.core.stats import expected_best
@@ -51,7 +51,7 @@ class Cost(msgspec.Struct, frozen=True):
 
 @final
 @dataclass(frozen=True, slots=True)
-class Row:
+class BenchRow:
     """What one cell came to.
 
     ``best``: the confirmed speed-up, 1 where there is none.  ``candidates``, ``correct``, ``faster``: counts over all
@@ -63,7 +63,7 @@ class Row:
     ``ended``: the cap that ended the run, empty where the budget of candidates or the search did.
     """
 
-    cell: Cell
+    cell: BenchRun
     best: Interval
     candidates: int
     correct: int
@@ -90,7 +90,7 @@ class _Result(msgspec.Struct, frozen=True):
 _result = msgspec.json.Decoder(_Result)
 
 
-def finished(cell: Cell, folder: Path, budget: int) -> Row | None:
+def finished(cell: BenchRun, folder: Path, budget: int) -> BenchRow | None:
     """The row of a run folder that is finished, None where the run is yet to be made or to be resumed.
 
     ``budget`` is of candidates, ``MANY`` where the run's is of another kind.  Raises RecordError where the folder holds
@@ -110,7 +110,7 @@ def finished(cell: Cell, folder: Path, budget: int) -> Row | None:
     return _row(cell, folder, result)
 
 
-def read_row(cell: Cell, folder: Path) -> Row:
+def read_row(cell: BenchRun, folder: Path) -> BenchRow:
     """The row of a finished run folder; InputError where it is not finished."""
     result = _read_result(folder)
     if result is None:
@@ -138,10 +138,10 @@ def _listed(found: object) -> list[object]:
     return found if isinstance(found, list) else []
 
 
-def _row(cell: Cell, folder: Path, result: _Result) -> Row:
+def _row(cell: BenchRun, folder: Path, result: _Result) -> BenchRow:
     tried, machine, spent = tried_in(folder), result.machine, result.spent
     exchangeable = are_exchangeable(tried)
-    return Row(
+    return BenchRow(
         cell=cell,
         best=_best(result),
         candidates=len(tried),

@@ -13,43 +13,43 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Protocol, Self, final
 
-from maxcode.bench.cells import Cell
+from maxcode.bench.cells import BenchRun
 from maxcode.bench.eta import Pace
-from maxcode.bench.rows import Row
+from maxcode.bench.rows import BenchRow
 from maxcode.errors import Interrupted, MaxcodeError, UnsafeError
 
-RunOne = Callable[[Cell], Row]
+RunOne = Callable[[BenchRun], BenchRow]
 
 
 @final
 @dataclass(frozen=True, slots=True)
-class Started:
+class RunStarted:
     """A cell is run or resumed; ``left`` cells have not begun, this one counted."""
 
-    cell: Cell
+    cell: BenchRun
     left: int
     seconds_left: float | None
 
 
 @final
 @dataclass(frozen=True, slots=True)
-class Done:
+class RunDone:
     """A cell is finished; ``seconds`` it took in this process."""
 
-    row: Row
+    row: BenchRow
     seconds: float
 
 
 @final
 @dataclass(frozen=True, slots=True)
-class Failed:
+class RunFailed:
     """A cell is left open, and why."""
 
-    cell: Cell
+    cell: BenchRun
     error: MaxcodeError
 
 
-Event = Started | Done | Failed
+Event = RunStarted | RunDone | RunFailed
 
 
 class Runs(Protocol):
@@ -64,11 +64,11 @@ class Runs(Protocol):
         """How many cells may be under way."""
         ...
 
-    def begin(self, cell: Cell) -> None:
+    def begin(self, cell: BenchRun) -> None:
         """Run or resume a cell."""
         ...
 
-    def ended(self) -> tuple[Cell, Row | MaxcodeError]:
+    def ended(self) -> tuple[BenchRun, BenchRow | MaxcodeError]:
         """Wait until a cell that was begun has ended; raises Interrupted and UnsafeError, which end all."""
         ...
 
@@ -81,7 +81,7 @@ class InTurn:
 
     def __init__(self, run_one: RunOne) -> None:
         self._run_one = run_one
-        self._cells: deque[Cell] = deque()
+        self._cells: deque[BenchRun] = deque()
 
     def __enter__(self) -> Self:
         return self
@@ -89,10 +89,10 @@ class InTurn:
     def __exit__(self, *error: object) -> None:
         pass
 
-    def begin(self, cell: Cell) -> None:
+    def begin(self, cell: BenchRun) -> None:
         self._cells.append(cell)
 
-    def ended(self) -> tuple[Cell, Row | MaxcodeError]:
+    def ended(self) -> tuple[BenchRun, BenchRow | MaxcodeError]:
         cell = self._cells.popleft()
         try:
             return cell, self._run_one(cell)
@@ -104,23 +104,23 @@ class InTurn:
 
 @final
 @dataclass(frozen=True, slots=True)
-class Bench:
+class BenchState:
     """The rows in the cells' order, what failed, what is open (the failed ones among it), and whether the user
     stopped it."""
 
-    rows: tuple[Row, ...]
-    failed: tuple[Failed, ...] = ()
-    left: tuple[Cell, ...] = ()
+    rows: tuple[BenchRow, ...]
+    failed: tuple[RunFailed, ...] = ()
+    left: tuple[BenchRun, ...] = ()
     interrupted: bool = False
 
 
 def bench(
-    cells: Sequence[Cell],
+    cells: Sequence[BenchRun],
     run: RunOne | Runs,
-    finished: Callable[[Cell], Row | None] = lambda cell: None,
+    finished: Callable[[BenchRun], BenchRow | None] = lambda cell: None,
     watch: Callable[[Event], None] = lambda event: None,
     clock: Callable[[], float] = time.monotonic,
-) -> Bench:
+) -> BenchState:
     """Rows of all cells: those that ``finished`` knows are read, the others are run in order.
 
     A cell whose machine, provider or problem fails is named and left open, the others go on; UnsafeError ends it all,
@@ -132,13 +132,13 @@ def bench(
     pace = Pace(to_run)
     for cell, row in rows.items():
         pace.took(cell, row.cost.seconds)
-    failed: list[Failed] = []
+    failed: list[RunFailed] = []
     interrupted = False
     try:
         with InTurn(run) if callable(run) else run as runs:
             for ended in _run(to_run, runs, pace, watch, clock):
                 watch(ended)
-                if isinstance(ended, Failed):
+                if isinstance(ended, RunFailed):
                     failed.append(ended)
                 else:
                     rows[ended.row.cell] = ended.row
@@ -147,25 +147,25 @@ def bench(
     rows |= {cell: row for cell in to_run if cell not in rows and (row := finished(cell)) is not None}
     ordered = tuple(rows[cell] for cell in cells if cell in rows)
     still = tuple(one for one in failed if one.cell not in rows)
-    return Bench(ordered, still, tuple(cell for cell in cells if cell not in rows), interrupted)
+    return BenchState(ordered, still, tuple(cell for cell in cells if cell not in rows), interrupted)
 
 
 def _run(
-    to_run: Sequence[Cell], runs: Runs, pace: Pace, watch: Callable[[Event], None], clock: Callable[[], float]
-) -> Iterator[Done | Failed]:
+    to_run: Sequence[BenchRun], runs: Runs, pace: Pace, watch: Callable[[Event], None], clock: Callable[[], float]
+) -> Iterator[RunDone | RunFailed]:
     """The cells in order, as many at once as may be; each as it ends."""
-    waiting, under_way = deque(to_run), dict[Cell, float]()
+    waiting, under_way = deque(to_run), dict[BenchRun, float]()
     while waiting or under_way:
         while waiting and len(under_way) < runs.at_once:
             together = min(runs.at_once, len(waiting) + len(under_way))
             left_s = None if pace.seconds_left is None else pace.seconds_left / together
-            watch(Started(waiting[0], len(waiting), left_s))
+            watch(RunStarted(waiting[0], len(waiting), left_s))
             cell = waiting.popleft()
             under_way[cell] = clock()
             runs.begin(cell)
         cell, found = runs.ended()
         seconds = clock() - under_way.pop(cell)
-        if isinstance(found, Row):
+        if isinstance(found, BenchRow):
             pace.took(cell, seconds)
         pace.leave(cell)
-        yield Done(found, seconds) if isinstance(found, Row) else Failed(cell, found)
+        yield RunDone(found, seconds) if isinstance(found, BenchRow) else RunFailed(cell, found)

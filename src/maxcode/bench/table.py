@@ -26,11 +26,11 @@ from dataclasses import dataclass, replace
 from itertools import combinations, islice
 from typing import final
 
-from maxcode.bench.cells import Cell
-from maxcode.bench.figures import GEOMETRIC, Column, Figure, Standing, figures
+from maxcode.bench.cells import BenchRun
+from maxcode.bench.figures import GEOMETRIC, Column, Figure, RankedRow, figures
 from maxcode.bench.notes import Noted, notes_on
 from maxcode.bench.resampling import Block, Point, complete, drawn_averages, interval_of
-from maxcode.bench.rows import Cost, Row
+from maxcode.bench.rows import BenchRow, Cost
 from maxcode.core.budget import Budget
 from maxcode.core.stats import holm, mean_interval, mean_ranks, sign_flip_p
 from maxcode.core.types import Interval
@@ -82,7 +82,7 @@ class Contrast:
 
 @final
 @dataclass(frozen=True, slots=True)
-class Table:
+class MethodTable:
     """What the rows say.  ``columns`` are the figures; ``cells`` were compared, ``left_out`` were finished by some
     methods only."""
 
@@ -97,14 +97,14 @@ class Table:
 
 @final
 @dataclass(frozen=True, slots=True)
-class Asked:
+class TableRequest:
     """What is asked of a table: the ``suites`` whose figures it holds; ``plan``: the cells of the bench, for figures
     that count unfinished ones, and ``unusable`` problems, which count there as never finished; ``pairs``: the methods
     to hold against one another, empty = every pair; ``together``: how many pairs of this and other tables are adjusted
     together, if these are more; the ``budget`` of every run."""
 
     suites: tuple[str, ...] = ("maxcode",)
-    plan: tuple[Cell, ...] = ()
+    plan: tuple[BenchRun, ...] = ()
     pairs: tuple[tuple[str, str], ...] = ()
     budget: Budget | None = None
     seed: int = 0
@@ -112,14 +112,14 @@ class Asked:
     together: int = 0
 
     @property
-    def wanted(self) -> tuple[Cell, ...]:
+    def wanted(self) -> tuple[BenchRun, ...]:
         """The plan, with what could not be run at all."""
         columns = dict.fromkeys((cell.method, cell.seed) for cell in self.plan)
-        never = (Cell(problem, method, seed) for problem in self.unusable for method, seed in columns)
+        never = (BenchRun(problem, method, seed) for problem in self.unusable for method, seed in columns)
         return (*self.plan, *never)
 
 
-def table(rows: Sequence[Row], asked: Asked = Asked()) -> Table:
+def table(rows: Sequence[BenchRow], asked: TableRequest = TableRequest()) -> MethodTable:
     """The table of all methods that have a row, in the order in which they first appear; the same rows, in whatever
     order within a method, give the same table."""
     methods = tuple(dict.fromkeys(row.cell.method for row in rows))
@@ -129,21 +129,21 @@ def table(rows: Sequence[Row], asked: Asked = Asked()) -> Table:
     compared = [row for seeds in blocks.values() for block in seeds for row in block.values()]
     left_out = len(rows) - len(compared)
     if not blocks:
-        return Table((), (), 0, 0, left_out, notes_on(Noted(compared, methods, left_out)), shown)
+        return MethodTable((), (), 0, 0, left_out, notes_on(Noted(compared, methods, left_out)), shown)
     drawn = _drawn({False: blocks, True: _planned(rows, asked.wanted, methods)}, methods, (*chosen, GEOMETRIC), asked)
     summaries = tuple(_summary(name, compared, chosen, drawn) for name in methods)
     contrasts = _contrasts(_pairs(methods, asked.pairs), drawn, asked.seed)
     flat = tuple((one.method, name) for one in summaries for name in one.flat)
     pairs = max(len(contrasts), asked.together)
     noted = Noted(compared, methods, left_out, pairs, flat, asked.suites, asked.budget, asked.unusable)
-    return Table(summaries, contrasts, len(blocks), len(compared), left_out, notes_on(noted), shown)
+    return MethodTable(summaries, contrasts, len(blocks), len(compared), left_out, notes_on(noted), shown)
 
 
-def _planned(rows: Sequence[Row], plan: Sequence[Cell], methods: Sequence[str]) -> dict[str, list[Block]]:
+def _planned(rows: Sequence[BenchRow], plan: Sequence[BenchRun], methods: Sequence[str]) -> dict[str, list[Block]]:
     """Blocks of every planned problem and seed; a run that is not finished is one without a candidate."""
     done = {row.cell for row in rows}
-    wanted = dict.fromkeys(Cell(cell.problem, method, cell.seed) for cell in (*plan, *done) for method in methods)
-    failed = [Row(cell, Interval(1.0, 1.0, 1.0), 0, 0, 0, Cost()) for cell in wanted if cell not in done]
+    wanted = dict.fromkeys(BenchRun(cell.problem, method, cell.seed) for cell in (*plan, *done) for method in methods)
+    failed = [BenchRow(cell, Interval(1.0, 1.0, 1.0), 0, 0, 0, Cost()) for cell in wanted if cell not in done]
     return complete([*rows, *failed], methods)
 
 
@@ -152,7 +152,10 @@ Drawn = dict[Key, tuple[Sequence[float], Sequence[float]]]  # its values by prob
 
 
 def _drawn(
-    blocks: Mapping[bool, Mapping[str, Sequence[Block]]], methods: Sequence[str], chosen: Sequence[Figure], asked: Asked
+    blocks: Mapping[bool, Mapping[str, Sequence[Block]]],
+    methods: Sequence[str],
+    chosen: Sequence[Figure],
+    asked: TableRequest,
 ) -> Drawn:
     """``blocks``: those of figures that count every planned run (True), and of the others."""
     draws = max(DRAWS, DRAWS_PER_PAIR * math.comb(len(methods), 2))
@@ -170,11 +173,11 @@ def _drawn(
 
 def _point(block: Block, methods: Sequence[str], chosen: Sequence[Figure]) -> Point:
     ranks = mean_ranks([block[name].best.value for name in methods])
-    standings = [Standing(block[name], rank) for name, rank in zip(methods, ranks, strict=True)]
+    standings = [RankedRow(block[name], rank) for name, rank in zip(methods, ranks, strict=True)]
     return tuple(figure.of(standing) for standing in standings for figure in chosen)
 
 
-def _summary(method: str, compared: Sequence[Row], chosen: Sequence[Figure], drawn: Drawn) -> Summary:
+def _summary(method: str, compared: Sequence[BenchRow], chosen: Sequence[Figure], drawn: Drawn) -> Summary:
     mine = [row for row in compared if row.cell.method == method]
     return Summary(
         method=method,
@@ -210,7 +213,7 @@ def _ratio(gaps: Sequence[float], drawn: Sequence[float]) -> Interval:
     return Interval(math.exp(found.value), math.exp(found.low), math.exp(found.high), found.confidence)
 
 
-def adjusted_together(tables: Sequence[Table]) -> tuple[Table, ...]:
+def adjusted_together(tables: Sequence[MethodTable]) -> tuple[MethodTable, ...]:
     """The tables, with the contrasts of all of them adjusted by Holm as if they were of one."""
     left = iter(_adjusted([one for found in tables for one in found.contrasts]))
     return tuple(replace(found, contrasts=tuple(islice(left, len(found.contrasts)))) for found in tables)

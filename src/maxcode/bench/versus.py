@@ -38,7 +38,7 @@ Word = Literal["first", "second", "not significant", "same program", "nothing fa
 
 @final
 @dataclass(frozen=True, slots=True)
-class Entrant:
+class ComparedRun:
     """One run: its folder, what its header says, the original, and its winner; both None where nothing beat the
     original."""
 
@@ -80,19 +80,19 @@ class Versus:
     busy: bool
 
 
-def entrant(folder: Path) -> Entrant:
+def entrant(folder: Path) -> ComparedRun:
     """The run in ``folder``, finished or not; InputError where there is none."""
     run = read_run(folder)
     best = run.reached.best
     timing = best.step.evaluation.timing if best is not None and best.step is not None else None
-    return Entrant(str(folder), run.header, run.original, _program(run), timing)
+    return ComparedRun(str(folder), run.header, run.original, _program(run), timing)
 
 
 def _program(run: RunView) -> Program | None:
     return run.reached.best.program if run.reached.best is not None else None
 
 
-def versus(first: Entrant, second: Entrant) -> Versus:
+def versus(first: ComparedRun, second: ComparedRun) -> Versus:
     """The first run's winner against the second's, from what both have recorded."""
     one, other = _interval(first), _interval(second)
     confidence = 1 - (1 - one.confidence) - (1 - other.confidence)
@@ -104,19 +104,19 @@ def versus(first: Entrant, second: Entrant) -> Versus:
     return Versus(ratio, _word(first, second, ratio, margin), margin, busy)
 
 
-def _counted(*runs: Entrant) -> bool:
+def _counted(*runs: ComparedRun) -> bool:
     clocks = {run.timing.clock for run in runs if run.timing is not None}
     return clocks == {"instructions"}
 
 
-def _was_busy(run: Entrant) -> bool:
+def _was_busy(run: ComparedRun) -> bool:
     pressure = run.timing.pressure if run.timing is not None else None
     notes = run.header.get("notes")
     told = isinstance(notes, list) and any(str(note).startswith((BUSY_NOTE, BUSY_STAMP)) for note in notes)
     return told or (pressure is not None and pressure >= BUSY)
 
 
-def _word(first: Entrant, second: Entrant, ratio: Interval, margin: float) -> Word:
+def _word(first: ComparedRun, second: ComparedRun, ratio: Interval, margin: float) -> Word:
     if first.winner is None and second.winner is None:
         return "nothing faster"
     if first.winner is not None and second.winner is not None and first.winner.digest == second.winner.digest:
@@ -128,7 +128,7 @@ def _word(first: Entrant, second: Entrant, ratio: Interval, margin: float) -> Wo
     return "second" if ratio.high < 1 / (1 + margin) else "not significant"
 
 
-def _interval(of: Entrant) -> Interval:
+def _interval(of: ComparedRun) -> Interval:
     """At ``EACH`` where there are pairs to take it from; a count of instructions has none, and a range instead."""
     timing = of.timing
     if timing is None or timing.clock == "instructions" or not timing.samples:
@@ -136,7 +136,7 @@ def _interval(of: Entrant) -> Interval:
     return interval_of([original / winner for original, winner in timing.samples], timing.sittings, EACH)
 
 
-def same_original(first: Entrant, second: Entrant) -> None:
+def same_original(first: ComparedRun, second: ComparedRun) -> None:
     """InputError where the two runs did not begin from one program: no quotient of their ratios means anything."""
     if first.original.digest != second.original.digest:
         raise InputError(
@@ -145,7 +145,7 @@ def same_original(first: Entrant, second: Entrant) -> None:
         )
 
 
-def _problem(of: Entrant) -> str:
+def _problem(of: ComparedRun) -> str:
     return str(of.header.get("problem", "which the run does not name"))
 
 
@@ -164,7 +164,7 @@ _MACHINE = ("node", "cpu", "cores", "kernel", "compilers")
 _TESTS = ("seen", "held_out", "dropped")
 
 
-def differences(first: Entrant, second: Entrant) -> tuple[Difference, ...]:
+def differences(first: ComparedRun, second: ComparedRun) -> tuple[Difference, ...]:
     """What keeps the two ratios from meaning the same, in the order in which it matters."""
     return tuple(_differences(first.header, second.header))
 

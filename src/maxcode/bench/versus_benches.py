@@ -12,10 +12,10 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import final
 
-from maxcode.bench.cells import Cell
+from maxcode.bench.cells import BenchRun
 from maxcode.bench.folder import Planned, planned, read_bench
-from maxcode.bench.rows import Row, header_of
-from maxcode.bench.table import Asked, Table, adjusted_together, table
+from maxcode.bench.rows import BenchRow, header_of
+from maxcode.bench.table import MethodTable, TableRequest, adjusted_together, table
 from maxcode.bench.versus import Difference, beside_the_problem
 from maxcode.errors import InputError
 
@@ -30,7 +30,7 @@ class Benches:
     ``differences`` keep the figures from meaning the same; ``terms``: what the two were run with, where that is not the
     same."""
 
-    tables: tuple[Table, ...]
+    tables: tuple[MethodTable, ...]
     differences: tuple[Difference, ...]
     terms: tuple[Difference, ...]
 
@@ -46,7 +46,7 @@ def versus_benches(first: Path, second: Path) -> Benches:
         raise InputError(f"{first} and {second} have no {what} in common, so there is nothing to compare")
     there = {row.cell for row in others}
     shared = [row.cell for row in rows if row.cell in there]
-    tables = [_of_method(name, rows, others, Asked(together=len(methods))) for name in methods]
+    tables = [_of_method(name, rows, others, TableRequest(together=len(methods))) for name in methods]
     return Benches(
         adjusted_together(tables),
         (*_changed(one, other, shared), *_elsewhere(first, second, shared)),
@@ -58,26 +58,26 @@ def _methods(plan: Planned) -> list[str]:
     return list(dict.fromkeys(cell.method for cell in plan.cells))
 
 
-def _of_method(name: str, rows: Sequence[Row], others: Sequence[Row], asked: Asked) -> Table:
+def _of_method(name: str, rows: Sequence[BenchRow], others: Sequence[BenchRow], asked: TableRequest) -> MethodTable:
     found = table([*_labelled(rows, FIRST, name), *_labelled(others, SECOND, name)], asked)
     if found.contrasts:
         return found
-    return Table(
+    return MethodTable(
         (), (), 0, 0, found.cells + found.left_out, (f"{name}: no problem and seed of it is finished in both",)
     )
 
 
-def _labelled(rows: Sequence[Row], label: str, method: str) -> list[Row]:
+def _labelled(rows: Sequence[BenchRow], label: str, method: str) -> list[BenchRow]:
     return [replace(row, cell=replace(row.cell, method=label + method)) for row in rows if row.cell.method == method]
 
 
-def _changed(one: Planned, other: Planned, shared: Sequence[Cell]) -> list[Difference]:
+def _changed(one: Planned, other: Planned, shared: Sequence[BenchRun]) -> list[Difference]:
     cure = "bench the problem again in one of them"
     pairs = [(name, one.digests[name], other.digests[name]) for name in sorted({cell.problem for cell in shared})]
     return [Difference(f"problem {name} (its digest)", a[:12], b[:12], cure) for name, a, b in pairs if a != b]
 
 
-def _elsewhere(first: Path, second: Path, shared: Sequence[Cell]) -> list[Difference]:
+def _elsewhere(first: Path, second: Path, shared: Sequence[BenchRun]) -> list[Difference]:
     """What the runs of shared cells differ in, each once, with the first cell that shows it and how many more do."""
     cells: dict[tuple[str, str, str], list[str]] = {}
     for cell in shared:

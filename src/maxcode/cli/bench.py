@@ -16,8 +16,8 @@ import click
 from click.core import ParameterSource
 
 from maxcode import bench as room
-from maxcode.bench import Asked, Bench, Cell, Done, Event, Failed, Planned, Started
-from maxcode.cli.bench_plan import Plan, Wanted, columns_of, plan_of
+from maxcode.bench import BenchRun, BenchState, Event, Planned, RunDone, RunFailed, RunStarted, TableRequest
+from maxcode.cli.bench_plan import BenchRequest, Plan, columns_of, plan_of
 from maxcode.cli.common import (
     as_json,
     budget_options,
@@ -87,21 +87,21 @@ def bench(problems: tuple[Path, ...], table_only: bool, csv_: Path | None, json_
     if table_only:
         _refuse_what_only_runs()
         there = room.planned(out)
-        Told(room.read_bench(out, there), there, suites).show(json_, csv_)
+        BenchAnswer(room.read_bench(out, there), there, suites).show(json_, csv_)
         return 0
     if not problems:
         raise click.UsageError("no PROBLEMS: give at least one, or --table-only to read what is finished in --out")
     refuse_unsafe("bench")
     columns = columns_of(options.pop("names"), options.pop("ablate"))
-    wanted = Wanted(problems, columns, options.pop("seeds"), options["budget"])
+    wanted = BenchRequest(problems, columns, options.pop("seeds"), options["budget"])
     at_once: int = options.pop("at_once")
     if at_once > 1:
         _refuse_at_once(wanted.budget, bool(options["cluster"]))
     plan = plan_of(wanted, chosen(problems[0], None, options))
-    with Progress(len(plan.planned.cells), wanted.budget) as progress, running(plan, at_once, progress) as run:
+    with BenchProgress(len(plan.planned.cells), wanted.budget) as progress, running(plan, at_once, progress) as run:
         found = room.bench(plan.planned.cells, run, plan.finished, progress.event)
         progress.say("making the table")
-        told = Told(*_with_the_folder(found, out), suites)
+        told = BenchAnswer(*_with_the_folder(found, out), suites)
     _write(out / SUMMARY, told.as_json() + "\n")
     told.show(json_, csv_)
     room.write_bench_report(out, told.view)
@@ -133,7 +133,7 @@ def _refuse_at_once(budget: Budget, on_cluster: bool) -> None:
 
 
 @contextmanager
-def running(plan: Plan, at_once: int, progress: Progress) -> Iterator[room.RunOne | room.Runs]:
+def running(plan: Plan, at_once: int, progress: BenchProgress) -> Iterator[room.RunOne | room.Runs]:
     """What runs the cells of a plan: one after the other here or on a cluster, or several at once."""
     if at_once == 1:
         with where(plan.shared.measured_on, plan.out, progress.say) as on:
@@ -153,12 +153,12 @@ def suites_named(names: str) -> tuple[str, ...]:
 
 
 @final
-class Told:
+class BenchAnswer:
     """The table and the curves of what is finished; ``suites`` empty: those of the bench itself."""
 
-    def __init__(self, found: Bench, plan: Planned, suites: Sequence[str]) -> None:
+    def __init__(self, found: BenchState, plan: Planned, suites: Sequence[str]) -> None:
         columns = tuple(dict.fromkeys(cell.method for cell in plan.cells))
-        asked = Asked(
+        asked = TableRequest(
             tuple(suites) or plan.suites, plan.cells, room.pairs_of(columns), plan.budget, unusable=plan.unusable
         )
         self.found = found
@@ -179,7 +179,7 @@ class Told:
             _write(csv_, room.as_csv(self.found.rows))
 
 
-def _with_the_folder(found: Bench, out: Path) -> tuple[Bench, Planned]:
+def _with_the_folder(found: BenchState, out: Path) -> tuple[BenchState, Planned]:
     """What failed now, beside all that ``out`` holds by now: cells of earlier commands and of others at work there."""
     there = room.planned(out)
     return replace(room.read_bench(out, there), failed=found.failed, interrupted=found.interrupted), there
@@ -192,7 +192,7 @@ def _write(path: Path, text: str) -> None:
         raise InputError(f"cannot write {path}: {error.strerror}; make room there, and repeat the command") from error
 
 
-def _status(found: Bench) -> int:
+def _status(found: BenchState) -> int:
     """Say what is open and how to go on; the exit status."""
     again = shlex.join(["maxcode", *sys.argv[1:]])
     if found.interrupted:
@@ -206,21 +206,21 @@ def _status(found: Bench) -> int:
     return found.failed[0].error.exit_code
 
 
-def _told(one: Failed) -> str:
+def _told(one: RunFailed) -> str:
     return "; ".join([str(one.error), *getattr(one.error, "__notes__", [])])
 
 
-class Progress:
+class BenchProgress:
     """Which runs are under way, their candidates, the time left: a live line on a terminal, plain lines elsewhere."""
 
     def __init__(self, total: int, budget: Budget) -> None:
         self._total = total
         self._of_all = f"/{budget.candidates}" if budget.unit == "candidates" else ""
         self._head = ""
-        self._done: dict[Cell, int] = {}
+        self._done: dict[BenchRun, int] = {}
         self._display = Display()
 
-    def __enter__(self) -> Progress:
+    def __enter__(self) -> BenchProgress:
         self._display.__enter__()
         return self
 
@@ -230,26 +230,26 @@ class Progress:
     def event(self, event: Event) -> None:
         """A run began, is finished, or failed."""
         match event:
-            case Started():
+            case RunStarted():
                 self._done[event.cell] = 0
                 at = self._total - event.left + 1
                 self._head = f"{at}/{self._total} {event.cell.name}, {_duration(event.seconds_left)}"
                 self.say(self._head)
-            case Done():
+            case RunDone():
                 row = event.row
                 self._done.pop(row.cell, None)
                 best = str(row.best) if row.best.value > 1 else "nothing faster"
                 self._display.note(f"    {row.cell.name}: {best}, {row.candidates} candidates, {event.seconds:.0f} s")
-            case Failed():
+            case RunFailed():
                 self._done.pop(event.cell, None)
                 self._display.note(f"    {event.cell.name} is left open: {event.error}")
 
-    def part(self, cell: Cell, line: Line) -> None:
+    def part(self, cell: BenchRun, line: Line) -> None:
         """One recorded part of a run under way."""
         if isinstance(line, Evaluated):
             self.evaluated(cell)
 
-    def evaluated(self, cell: Cell) -> None:
+    def evaluated(self, cell: BenchRun) -> None:
         """One more candidate of a run under way."""
         self._done[cell] = self._done.get(cell, 0) + 1
         if self._display.is_live:

@@ -10,10 +10,10 @@ from typing import final
 import click
 
 from maxcode import bench as room
-from maxcode.bench import Cell, Planned, Row
+from maxcode.bench import BenchRow, BenchRun, Planned
 from maxcode.core.budget import Budget
 from maxcode.errors import InputError, Interrupted
-from maxcode.evaluate.target import Where
+from maxcode.evaluate.target import Target
 from maxcode.problems import Source, digest, expanded
 from maxcode.run.job import completed, optimize_source
 from maxcode.run.record import Line
@@ -35,7 +35,7 @@ class Plan:
     shared: Request
     out: Path
 
-    def finished(self, cell: Cell) -> Row | None:
+    def finished(self, cell: BenchRun) -> BenchRow | None:
         """The row of a cell that is finished."""
         return room.finished(cell, self.out / cell.name, self.shared.budget)
 
@@ -55,7 +55,7 @@ class RunCell:
     out: Path
     places: Path | None
 
-    def __call__(self, cell: Cell, watch: Callable[[Line], None], on: Where | None = None) -> Row:
+    def __call__(self, cell: BenchRun, watch: Callable[[Line], None], on: Target | None = None) -> BenchRow:
         if self.places is not None:
             share_builds(self.places)
         folder = self.out / cell.name
@@ -68,7 +68,7 @@ class RunCell:
 
 @final
 @dataclass(frozen=True, slots=True)
-class Wanted:
+class BenchRequest:
     """What the user asked for: the ``problems``, the ``columns`` of the table, the number of ``seeds``, and the
     ``budget`` as it was given."""
 
@@ -78,7 +78,7 @@ class Wanted:
     budget: Budget
 
 
-def plan_of(wanted: Wanted, shared: Request) -> Plan:
+def plan_of(wanted: BenchRequest, shared: Request) -> Plan:
     """The cells, and the folder claimed for them; InputError with a cure where something cannot be run."""
     if wanted.seeds < 1:
         raise InputError(f"--seeds is {wanted.seeds}; give at least 1")

@@ -18,7 +18,7 @@ from maxcode.llm.clients.connect import Provider
 from maxcode.llm.completion import Answer
 from maxcode.run.names import model_settings
 from maxcode.run.request import Request
-from maxcode.run.result_json import Paid, Speedup, Verdict
+from maxcode.run.result_json import Paid, RunResult, Speedup
 from maxcode.sandbox.tiers import TIERS, UNSAFE, VARIABLE
 
 Command = TypeVar("Command", bound=Callable[..., Any])
@@ -192,12 +192,12 @@ def _numbers(words: tuple[str, ...]) -> dict[str, int]:
     return found
 
 
-def show(verdict: Verdict, json_: bool) -> None:
+def show(verdict: RunResult, json_: bool) -> None:
     """Print a verdict on stdout: the JSON contract, or lines for people."""
     click.echo(verdict.as_json() if json_ else "\n".join(_lines(verdict)))
 
 
-def _lines(verdict: Verdict) -> list[str]:
+def _lines(verdict: RunResult) -> list[str]:
     tests = ", ".join(f"{count} {kind.replace('_', '-')}" for kind, count in verdict.tests.items() if count)
     lines = [f"outcome    {verdict.outcome}"]
     lines += [f"           {reason}" for reason in verdict.reasons]
@@ -240,7 +240,7 @@ def _lines(verdict: Verdict) -> list[str]:
     return lines + [f"note       {note}" for note in verdict.notes]
 
 
-def _slots(verdict: Verdict) -> list[str]:
+def _slots(verdict: RunResult) -> list[str]:
     """What the slots of a cluster did."""
     table = verdict.cluster or {"slots": [], "events": []}
     slots = [SlotUse(one["name"], one["orders"], one["seconds"]) for one in table["slots"]]
@@ -253,7 +253,7 @@ def _spent(paid: Paid) -> str:
     return f"{paid.calls} model calls, {tokens}, {money}; {paid.seconds:.0f} s"
 
 
-def _speedup(verdict: Verdict) -> str:
+def _speedup(verdict: RunResult) -> str:
     found = verdict.speedup
     if found is None:
         return verdict.why or "not measured"
@@ -266,14 +266,14 @@ def _speedup(verdict: Verdict) -> str:
     return f"{interval} {found.confidence:.0%} interval, {found.pairs} pairs, {found.clock} time; {sure}"
 
 
-def _counted(found: Speedup, verdict: Verdict) -> str:
+def _counted(found: Speedup, verdict: RunResult) -> str:
     ratio = f"{found.value:.3f}x [{found.low:.3f}, {found.high:.3f}] (least to largest of {found.pairs} counts a side)"
     if not found.significant:
         return f"{ratio}: {verdict.why}"
     return f"{ratio}, fewer instructions; {_seconds(verdict)}"
 
 
-def _seconds(verdict: Verdict) -> str:
+def _seconds(verdict: RunResult) -> str:
     beside = verdict.seconds
     if beside is None:
         return "not confirmed"

@@ -14,8 +14,8 @@ import msgspec
 from maxcode.bench import as_text
 from maxcode.bench.compare import Ground, raced
 from maxcode.bench.folder import HEADER as BENCH
-from maxcode.bench.table import Table
-from maxcode.bench.versus import Difference, Entrant, Word, differences, entrant, same_original, versus
+from maxcode.bench.table import MethodTable
+from maxcode.bench.versus import ComparedRun, Difference, Word, differences, entrant, same_original, versus
 from maxcode.bench.versus_benches import versus_benches
 from maxcode.cli.common import as_json, overrides, problem_options, sandbox_options
 from maxcode.cli.display import Display
@@ -81,14 +81,14 @@ def _benches(first: Path, second: Path, force: bool) -> tuple[Told, str]:
     return told, "\n".join(lines)
 
 
-def _blocks(tables: Sequence[Table]) -> list[str]:
+def _blocks(tables: Sequence[MethodTable]) -> list[str]:
     """A table a method; notes that all of them have stand under the last."""
     shared = [note for note in tables[0].notes if all(note in table.notes for table in tables)]
     alone = [replace(table, notes=tuple(note for note in table.notes if note not in shared)) for table in tables]
     return [*(f"{as_text(table)}\n" for table in alone), *(f"note: {note}" for note in shared)]
 
 
-def _recorded(one: Entrant, other: Entrant) -> Told:
+def _recorded(one: ComparedRun, other: ComparedRun) -> Told:
     result = versus(one, other)
     on = " on a busy machine" if result.busy else ""
     note = (
@@ -99,7 +99,7 @@ def _recorded(one: Entrant, other: Entrant) -> Told:
     return {**told, "busy": result.busy, "note": note}
 
 
-def _raced(one: Entrant, other: Entrant, ground: Ground) -> Told:
+def _raced(one: ComparedRun, other: ComparedRun, ground: Ground) -> Told:
     with Display() as display:
         result = raced(one, other, ground, display.say)
     note = "raced side by side on this machine" + (f"; {result.why}" if result.why else "")
@@ -107,7 +107,7 @@ def _raced(one: Entrant, other: Entrant, ground: Ground) -> Told:
     return {**told, "sandbox": result.verdict.sandbox, "tests": result.verdict.tests}
 
 
-def _sides(one: Entrant, other: Entrant) -> Told:
+def _sides(one: ComparedRun, other: ComparedRun) -> Told:
     sides = {"first": one, "second": other}
     return {side: {"run": run.folder, "speedup": run.speedup} for side, run in sides.items()}
 

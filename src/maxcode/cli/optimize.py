@@ -20,7 +20,7 @@ from maxcode.cli.common import (
     show,
     value_options,
 )
-from maxcode.cli.progress import Progress
+from maxcode.cli.progress import SearchProgress
 from maxcode.errors import BoundaryError, Interrupted
 from maxcode.evaluate.cluster.site import script
 from maxcode.run.job import first_prompt, optimize_source
@@ -66,7 +66,7 @@ def optimize(source: Path, tests: Path | None, json_: bool, dry_run: bool, **opt
         shown = first_prompt(request)
         click.echo(shown.as_json() if json_ else shown.as_text())
         return
-    with Progress(request.budget) as progress:
+    with SearchProgress(request.budget) as progress:
         try:
             verdict = optimize_source(request, progress.watch, progress.admitted, progress.say)
         except (Interrupted, BoundaryError) as error:

@@ -13,7 +13,7 @@ from maxcode.cli.common import as_json
 from maxcode.evaluate.module.shrink import LIMIT_MB
 from maxcode.problems import Surveyed, survey
 from maxcode.problems.shape_tables import as_toml
-from maxcode.problems.small_shapes import Row, shrink_sources
+from maxcode.problems.small_shapes import ShapeRow, shrink_sources
 
 
 @click.group()
@@ -69,7 +69,7 @@ def shrink(sources: tuple[Path, ...], out: Path | None, limit_mb: float, json_: 
     return int(any(row.shape is None for row in rows))
 
 
-def _line(row: Row) -> str:
+def _line(row: ShapeRow) -> str:
     if row.shape is None:
         return f"{row.source}: {row.refused}"
     words = ", ".join(f"{name} = {value}" for name, value in row.shape.constants.items()) or "as it is"
@@ -80,7 +80,7 @@ def _line(row: Row) -> str:
     return f"{row.source}: {words} ({'; '.join((size, *row.found.degenerate))})"
 
 
-def _told(row: Row) -> dict[str, Any]:
+def _told(row: ShapeRow) -> dict[str, Any]:
     found = row.found
     more = {} if found is None else {"input_bytes": found.contract.input_bytes, "seconds": found.contract.seconds,
                                      "degenerate": list(found.degenerate), "tried": list(found.tried)}  # fmt: skip

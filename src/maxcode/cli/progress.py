@@ -13,7 +13,7 @@ from maxcode.evaluate.ladder.prepare import Admitted
 from maxcode.run.record import Batch, Evaluated, Line, Proposed, Settled
 
 
-class Progress:
+class SearchProgress:
     """Candidates by outcome, the best so far with its interval, what is spent of the budget and on proposals."""
 
     def __init__(self, budget: int) -> None:
@@ -26,7 +26,7 @@ class Progress:
         self._told = ""
         self._display = Display()
 
-    def __enter__(self) -> Progress:
+    def __enter__(self) -> SearchProgress:
         self._display.__enter__()
         return self
 

@@ -10,7 +10,7 @@ import click
 
 from maxcode import bench as room
 from maxcode.bench.folder import HEADER
-from maxcode.cli.bench import Told
+from maxcode.cli.bench import BenchAnswer
 from maxcode.cli.common import as_json
 from maxcode.core.types import StateId
 from maxcode.errors import InputError
@@ -33,7 +33,7 @@ def report(run: Path, node: str | None, json_: bool) -> None:
 
 def _bench(out: Path) -> Path:
     plan = room.planned(out)
-    return room.write_bench_report(out, Told(room.read_bench(out, plan), plan, ()).view)
+    return room.write_bench_report(out, BenchAnswer(room.read_bench(out, plan), plan, ()).view)
 
 
 def _state_id(node: str) -> StateId:

@@ -18,7 +18,7 @@ from maxcode.cli.display import Display
 from maxcode.core.types import Interval
 from maxcode.train.config import read_config
 from maxcode.train.grpo import require_train
-from maxcode.train.pipeline import Note, Result, bench_of, run
+from maxcode.train.pipeline import Note, TrainResult, bench_of, run
 
 PLAIN_EVERY_S = 20.0  # between lines where there is no terminal
 _BAR = 24
@@ -102,7 +102,7 @@ def _run(
     click.echo(json.dumps(msgspec.to_builtins(result)) if json_ else "\n".join(_lines(result)))
 
 
-def _lines(result: Result) -> list[str]:
+def _lines(result: TrainResult) -> list[str]:
     lines = [f"parameters {result.parameters}", f"kernels    {result.kernels} distinct ones measured while it learned"]
     for name in ("before", "after"):
         found = getattr(result, name).get("all")

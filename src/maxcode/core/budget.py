@@ -113,7 +113,7 @@ def budget_of(words: str) -> Budget:
 
 @final
 @dataclass(slots=True)
-class Purse:
+class BudgetTracker:
     """What is left of the caps: ``spent`` by models and ``seconds`` at work, both of the whole run.
 
     What a candidate costs is the mean over those finished; ``known`` is False until there is one, and then a single

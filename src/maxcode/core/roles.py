@@ -56,7 +56,7 @@ class Value(Protocol):
     async def estimate(self, states: Sequence[State]) -> list[float]: ...
 
 
-class Foresight(Protocol):
+class PriorValue(Protocol):
     """V before execution: one number for each candidate that was drawn for ``state`` and not run.  Pure."""
 
     async def foresee(self, state: State, actions: Sequence[Action]) -> list[float]: ...

@@ -7,7 +7,7 @@ from maxcode.core.stats import median_interval
 from maxcode.core.types import Interval, Problem, Program, ProgramSpec
 from maxcode.evaluate.ladder.build import Builder
 from maxcode.evaluate.ladder.prepare import Input
-from maxcode.evaluate.ladder.race import Entry, Field, Track
+from maxcode.evaluate.ladder.race import RaceInputs, RaceSide, Track
 from maxcode.sandbox.lanes import timing_lane
 from maxcode.sandbox.sandbox import Blob, Sandbox
 
@@ -31,8 +31,8 @@ async def control(sandbox: Sandbox, builder: Builder) -> Interval:
     assert built.artefact is not None, built.diagnostics
     with Blob.of(b"") as empty:
         given = Input("spin", empty, b"2447643393\n", "held_out")
-        entry = Entry(built.artefact, {})
-        track = Track(Field(sandbox, problem), {"original": entry, "candidate": entry}, [given])
+        entry = RaceSide(built.artefact, {})
+        track = Track(RaceInputs(sandbox, problem), {"original": entry, "candidate": entry}, [given])
         async with timing_lane():
             pairs = [await track.pair() for _ in range(PAIRS)]
     return median_interval([pair.ratio("original", "candidate") for pair in pairs])

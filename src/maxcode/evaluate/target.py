@@ -11,13 +11,13 @@ from pathlib import Path
 from typing import Protocol, final
 
 from maxcode.core.types import Machine, Problem
-from maxcode.evaluate.cluster import Asked, Cluster, Report, opened
+from maxcode.evaluate.cluster import Cluster, ClusterRequest, Report, opened
 from maxcode.evaluate.harness import Harness, open_harness
 from maxcode.evaluate.ladder.prepare import Admitted
 from maxcode.evaluate.machine.machine import describe
 
 
-class Where(Protocol):
+class Target(Protocol):
     """A machine, or what stands for one."""
 
     async def prepare(self, problem: Problem) -> tuple[Harness, Admitted, Machine]:
@@ -30,7 +30,7 @@ class Where(Protocol):
 
 
 @final
-class Here:
+class LocalMachine:
     """This machine."""
 
     async def prepare(self, problem: Problem) -> tuple[Harness, Admitted, Machine]:
@@ -43,7 +43,7 @@ class Here:
 
 
 @final
-class There:
+class ClusterMachine:
     """A cluster that is open."""
 
     def __init__(self, cluster: Cluster) -> None:
@@ -60,11 +60,11 @@ class There:
 
 @contextmanager
 def where(
-    asked: Asked | None, folder: Path | None = None, say: Callable[[str], None] = lambda words: None
-) -> Iterator[Where]:
+    asked: ClusterRequest | None, folder: Path | None = None, say: Callable[[str], None] = lambda words: None
+) -> Iterator[Target]:
     """Here, or the cluster that was asked for, open for as long as the block; ``folder`` is the run's."""
     if asked is None:
-        yield Here()
+        yield LocalMachine()
         return
     with opened(asked, folder, say) as cluster:
-        yield There(cluster)
+        yield ClusterMachine(cluster)

@@ -21,7 +21,7 @@ import msgspec
 from maxcode.core.jsonl import append_line, open_lines
 from maxcode.core.types import Usage
 from maxcode.errors import BoundaryError, ProviderError, RecordError
-from maxcode.llm.clients import Completion, Model, Request
+from maxcode.llm.clients import Completion, Model, ModelRequest
 
 CALLS = "calls.jsonl"
 
@@ -37,7 +37,7 @@ class Call(msgspec.Struct, frozen=True, kw_only=True, tag_field="call", tag=str.
 class Answered(Call, frozen=True):
     """A model answered."""
 
-    request: Request
+    request: ModelRequest
     completion: Completion
 
 
@@ -72,7 +72,7 @@ _decode_any = msgspec.json.Decoder(Answered | Failed).decode
 _glance = msgspec.json.Decoder(_Glance).decode
 
 
-def key_of(name: str, request: Request) -> str:
+def key_of(name: str, request: ModelRequest) -> str:
     """The content of a call, hashed."""
     return hashlib.blake2b(_encode((name, request)), digest_size=16).hexdigest()
 
@@ -135,7 +135,7 @@ class _Lines:
         found = self._at(bytes.fromhex(key))
         return found.completion if found is not None else None
 
-    def find_draw(self, model: str, request: Request) -> Completion | None:
+    def find_draw(self, model: str, request: ModelRequest) -> Completion | None:
         """The first answer of a model to the draw of a request, whatever it was told, asked in the same way."""
         found = self._at(self.draws.get((model, request.draw), b""))
         return found.completion if found is not None and _manner(found.request) == _manner(request) else None
@@ -205,7 +205,7 @@ class Journal:
         """The answer to the call with this key, None where there is none."""
         return (self._past or self._lines).find(key)
 
-    async def answer(self, name: str, request: Request, model: Model) -> Completion:
+    async def answer(self, name: str, request: ModelRequest, model: Model) -> Completion:
         """The answer to ``request``: the recorded one, that of the same call under way, or a new one from ``model``."""
         key = key_of(name, request)
         while (found := self.find(key)) is None:
@@ -217,7 +217,7 @@ class Journal:
                 raise type(pending.error)(str(pending.error)) from pending.error
         return found
 
-    async def _ask(self, key: str, name: str, request: Request, model: Model) -> Completion:
+    async def _ask(self, key: str, name: str, request: ModelRequest, model: Model) -> Completion:
         if self._past is not None:
             if (same := self._past.find_draw(name, request)) is None:
                 raise _missing(self._past, self.replay, name, request)
@@ -250,7 +250,7 @@ class Journalled:
         self._name = name
         self._journal = journal
 
-    async def complete(self, request: Request) -> Completion:
+    async def complete(self, request: ModelRequest) -> Completion:
         return await self._journal.answer(self._name, request, self._model)
 
 
@@ -258,16 +258,16 @@ class Journalled:
 class NoModel:
     """Stands where a model would in a replay, which needs neither key nor endpoint."""
 
-    async def complete(self, request: Request) -> Completion:
+    async def complete(self, request: ModelRequest) -> Completion:
         raise ProviderError(f"a replay asks no model, and draw {request.draw} is not recorded")
 
 
-def _manner(request: Request) -> Request:
+def _manner(request: ModelRequest) -> ModelRequest:
     """The request without what was said, but for the system message."""
     return replace(request, messages=tuple(said for said in request.messages if said.role == "system"))
 
 
-def _missing(past: _Lines, replay: Path | None, name: str, request: Request) -> ProviderError:
+def _missing(past: _Lines, replay: Path | None, name: str, request: ModelRequest) -> ProviderError:
     opening = request.messages[-1].text[:60] if request.messages else ""
     return ProviderError(
         f"{replay} holds no answer of {name} to draw {request.draw} of the prompt that begins {opening!r} "

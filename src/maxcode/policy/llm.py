@@ -14,7 +14,7 @@ from typing import final
 
 from maxcode.core.types import Action, Observation, Problem
 from maxcode.errors import InputError
-from maxcode.llm.clients import Completion, Message, Model, Request
+from maxcode.llm.clients import Completion, Message, Model, ModelRequest
 from maxcode.llm.completion import Answer, Unread, read
 from maxcode.llm.prompts import template
 
@@ -60,9 +60,9 @@ class Llm:
             return Action(None, completion.text, completion.usage, self._why(found, completion))
         return Action(found, completion.text, completion.usage)
 
-    def request(self, observation: Observation) -> Request:
+    def request(self, observation: Observation) -> ModelRequest:
         """What the model is asked for an observation."""
-        return Request(
+        return ModelRequest(
             messages=messages(observation, self.answer),
             draw=observation.draw,
             temperature=observation.temperature if self.temperature is None else self.temperature,

@@ -11,8 +11,8 @@ import hashlib
 from dataclasses import dataclass, replace
 from typing import final
 
-from maxcode.core.roles import Foresight, Policy
-from maxcode.core.types import Action, Drawn, Observation, Usage
+from maxcode.core.roles import Policy, PriorValue
+from maxcode.core.types import Action, Observation, Sample, Usage
 from maxcode.errors import InputError
 
 
@@ -29,7 +29,7 @@ class Reranked:
     """
 
     policy: Policy
-    foresight: Foresight
+    foresight: PriorValue
     factor: int = 4
     unranked: float = 0.1
 
@@ -48,7 +48,7 @@ class Reranked:
         ranked = _hash(observation.draw, f"ranked/{original}") / 2**64 >= self.unranked
         chosen = _first_best(actions, foreseen) if ranked else 0
         drawn = tuple(
-            Drawn(action.program, value, at == chosen)
+            Sample(action.program, value, at == chosen)
             for at, (action, value) in enumerate(zip(actions, foreseen, strict=True))
         )
         usage = sum((action.usage for action in actions), Usage())

@@ -25,7 +25,7 @@ _WORD = re.compile(r"[A-Za-z0-9_.]*[A-Za-z0-9_][A-Za-z0-9_.]*")  # no path, and 
 LANGUAGES = {"": "cpp", "C++": "cpp", "C": "c", "Python": "python"}
 
 
-class Row(msgspec.Struct, frozen=True):
+class PieRow(msgspec.Struct, frozen=True):
     """What is read of a row; each spelling has fields of its own."""
 
     problem_id: str
@@ -91,7 +91,7 @@ class Row(msgspec.Struct, frozen=True):
 @dataclass(frozen=True, slots=True)
 class Entry:
     """A row without its programs: what it is called, where it is, and why it cannot be used (empty = it can).
-    ``at``: line number and the bytes where the line begins and ends; ``problem`` and ``timed`` as in ``Row``."""
+    ``at``: line number and the bytes where the line begins and ends; ``problem`` and ``timed`` as in ``PieRow``."""
 
     name: str
     file: Path
@@ -104,12 +104,12 @@ class Entry:
     def where(self) -> str:
         return f"{self.file}, line {self.at[0]}"
 
-    def row(self) -> Row:
+    def row(self) -> PieRow:
         """The row, read again; InputError where the file has changed or gone meanwhile."""
         try:
             with self.file.open("rb") as file:
                 file.seek(self.at[1])
-                return msgspec.json.decode(file.read(self.at[2] - self.at[1]), type=Row)
+                return msgspec.json.decode(file.read(self.at[2] - self.at[1]), type=PieRow)
         except (OSError, msgspec.MsgspecError, UnicodeDecodeError) as error:
             raise InputError(
                 f"{self.where}: {error}; the file changed while it was read, repeat the command"
@@ -141,7 +141,7 @@ def _read(file: Path) -> Iterator[tuple[Entry, str]]:
             if not line.strip():
                 continue
             try:
-                row = msgspec.json.decode(line, type=Row)
+                row = msgspec.json.decode(line, type=PieRow)
             except (msgspec.MsgspecError, UnicodeDecodeError) as error:
                 yield Entry(f"line {number}", file, at, f"it cannot be read: {error}"), ""
                 continue

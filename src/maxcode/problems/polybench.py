@@ -49,7 +49,7 @@ _HOW = (
 
 @final
 @dataclass(frozen=True, slots=True)
-class Known:
+class KernelEntry:
     """What we know of a kernel; the keys of ``polybench.toml``."""
 
     flop: str = "0"
@@ -132,14 +132,14 @@ def _given(files: Mapping[str, Path], name: str, size: str) -> Given:
     return Given(origin, table, Program({f"{name}.c": kernel.source}), texts=texts, notes=notes)
 
 
-def _known(name: str) -> Known:
+def _known(name: str) -> KernelEntry:
     table = read_table(OURS)
     if name not in table:
         raise InputError(
             f"{name} is no kernel of PolyBench/C 4.2.1, and nothing is known of its work and its inputs; write a "
             'problem.toml of kind = "function" for it (docs/measuring.md)'
         )
-    return msgspec.convert(table[name], Known)
+    return msgspec.convert(table[name], KernelEntry)
 
 
 def _text(path: Path) -> str:
@@ -152,7 +152,7 @@ def _text(path: Path) -> str:
 # ------------------------------------------------------------------------------------------------------------- table
 
 
-def _function(name: str, size: str, header: Header, kernel: Kernel, known: Known) -> dict[str, Any]:
+def _function(name: str, size: str, header: Header, kernel: Kernel, known: KernelEntry) -> dict[str, Any]:
     """The table ``[function]``."""
     if size not in header.sizes:
         raise unknown(f"size set of {name}:", size, header.sizes)
@@ -179,7 +179,7 @@ def _function(name: str, size: str, header: Header, kernel: Kernel, known: Known
     }
 
 
-def _sizes(name: str, header: Header, kernel: Kernel, given: Mapping[str, int], known: Known) -> dict[str, int]:
+def _sizes(name: str, header: Header, kernel: Kernel, given: Mapping[str, int], known: KernelEntry) -> dict[str, int]:
     """A value for each number among the kernel's parameters."""
     by_variable = {variable: given[macro] for macro, variable in header.variables.items() if macro in given}
     scalars = [one.name for one in kernel.parameters if one.ctype == "int" and not one.extents]
@@ -191,7 +191,7 @@ def _sizes(name: str, header: Header, kernel: Kernel, given: Mapping[str, int], 
     return {one: by_variable[one] for one in scalars}
 
 
-def _checked(least: Mapping[str, int], known: Known) -> list[dict[str, int]]:
+def _checked(least: Mapping[str, int], known: KernelEntry) -> list[dict[str, int]]:
     """Four sizes around those of the least set, no two of one size alike in what divides them; where two sizes are kept
     in order, they keep it at every size that can be drawn between these."""
     if known.swap:
@@ -215,7 +215,7 @@ def _calls(steps: int, held: int) -> tuple[int, int]:
     return max(1, min(_ROUNDS, wanted // slots)), slots
 
 
-def _limit(given: Mapping[str, Any], known: Known) -> float:
+def _limit(given: Mapping[str, Any], known: KernelEntry) -> float:
     """CPU seconds of a pass: ten, or as many as a slow kernel needs."""
     steps = value_of(known.ops or known.flop, given["timed"][0]) * given["calls"] * given["slots"]
     return float(max(10, math.ceil(steps / _STEPS_A_SECOND)))
@@ -225,7 +225,7 @@ def _width(ctype: str) -> int:
     return 8 if ctype == "double" else 4
 
 
-def _inputs(kernel: Kernel, known: Known) -> str:
+def _inputs(kernel: Kernel, known: KernelEntry) -> str:
     """What makes of uniform values those that the kernel needs; InputError where it has not the names of 4.2.1."""
     names = {one.given or one.name for one in kernel.parameters} | {"i", "j", "for", "int", "f"}
     if others := [word for word in re.findall(r"\b[A-Za-z_]\w*", known.inputs) if word not in names]:

@@ -28,7 +28,7 @@ OURS = Path(__file__).parent / "shapes.toml"
 
 @final
 @dataclass(frozen=True, slots=True)
-class Shape:
+class SmallShape:
     """The constants of one problem; ``file`` is for people, the text counts."""
 
     file: str
@@ -41,9 +41,9 @@ class Shapes:
     """A table: SHA-256 of a problem's text -> shape."""
 
     limit_mb: float
-    problems: dict[str, Shape] = field(default_factory=dict)
+    problems: dict[str, SmallShape] = field(default_factory=dict)
 
-    def of(self, text: str) -> Shape | None:
+    def of(self, text: str) -> SmallShape | None:
         return self.problems.get(sha256(text))
 
 
@@ -71,7 +71,7 @@ def as_toml(shapes: Shapes) -> str:
     return tomli_w.dumps(msgspec.to_builtins(shapes))
 
 
-def with_constants(overrides: Mapping[str, Any], shape: Shape) -> dict[str, Any]:
+def with_constants(overrides: Mapping[str, Any], shape: SmallShape) -> dict[str, Any]:
     """``overrides`` (see ``loading.load``) with the constants of a shape below those that they hold."""
     module = dict(overrides.get("module", {}))
     constants = {**shape.constants, **module.get("constants", {})}

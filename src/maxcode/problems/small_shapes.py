@@ -17,7 +17,7 @@ from maxcode.core.types import Problem
 from maxcode.errors import InputError
 from maxcode.evaluate.module.shrink import LIMIT_MB, Shrunk, shrink
 from maxcode.problems import expanded, load
-from maxcode.problems.shape_tables import OURS, Shape, Shapes, read_shapes, with_constants, write_shapes
+from maxcode.problems.shape_tables import OURS, Shapes, SmallShape, read_shapes, with_constants, write_shapes
 from maxcode.problems.suite import sha256
 from maxcode.sandbox.selftest import open_safe
 from maxcode.sandbox.toolchain import cache_root
@@ -40,7 +40,7 @@ def shaped(source: Path, tests: Path | None, overrides: Mapping[str, Any], chose
     return with_constants(overrides, _small(problem) if chosen == SMALL else _listed(problem, Path(chosen), source))
 
 
-def _listed(problem: Problem, table: Path, source: Path) -> Shape:
+def _listed(problem: Problem, table: Path, source: Path) -> SmallShape:
     if not table.is_file():
         raise InputError(
             f"there is no table of shapes {table}; give --shapes small, or make one with `maxcode problems shrink "
@@ -55,13 +55,13 @@ def _listed(problem: Problem, table: Path, source: Path) -> Shape:
     return found
 
 
-def _small(problem: Problem) -> Shape:
+def _small(problem: Problem) -> SmallShape:
     """Small shapes, found once and kept in the cache."""
     tool = f"{_VERSION}-{LIMIT_MB:g}-{sha256(OURS.read_text())[:8]}"
     kept = cache_root() / "shapes" / tool / f"{sha256(problem.program.text)}.toml"
     if kept.is_file() and (found := read_shapes(kept).of(problem.program.text)) is not None:
         return found
-    shape = Shape(problem.program.name, anyio.run(_shrunk, problem, LIMIT_MB).constants)
+    shape = SmallShape(problem.program.name, anyio.run(_shrunk, problem, LIMIT_MB).constants)
     write_shapes(kept, Shapes(LIMIT_MB, {sha256(problem.program.text): shape}))
     return shape
 
@@ -74,11 +74,11 @@ async def _shrunk(problem: Problem, limit_mb: float) -> Shrunk:
 
 @final
 @dataclass(frozen=True, slots=True)
-class Row:
+class ShapeRow:
     """What came of one problem: its shape, and what was found where it was looked for now; or why there is none."""
 
     source: str
-    shape: Shape | None = None
+    shape: SmallShape | None = None
     found: Shrunk | None = None
     refused: str = ""
 
@@ -87,8 +87,8 @@ def shrink_sources(
     sources: Iterable[Path],
     out: Path | None = None,
     limit_mb: float = LIMIT_MB,
-    say: Callable[[Row], None] = lambda row: None,
-) -> tuple[Shapes, list[Row]]:
+    say: Callable[[ShapeRow], None] = lambda row: None,
+) -> tuple[Shapes, list[ShapeRow]]:
     """Shapes for problems, added to the table ``out`` after each; those it holds already are not looked for again.
 
     ``kernelbench:LEVEL`` stands for all problems of a level.  A problem that cannot be made small is a row that says
@@ -118,11 +118,11 @@ def _module(source: Path) -> Problem:
     return problem
 
 
-def _row(problem: Problem, source: Path, shapes: Shapes) -> Row:
+def _row(problem: Problem, source: Path, shapes: Shapes) -> ShapeRow:
     if (known := shapes.of(problem.program.text)) is not None:
-        return Row(str(source), known)
+        return ShapeRow(str(source), known)
     try:
         found = anyio.run(_shrunk, problem, shapes.limit_mb)
     except InputError as error:
-        return Row(str(source), refused=str(error))
-    return Row(str(source), Shape(problem.program.name, found.constants), found)
+        return ShapeRow(str(source), refused=str(error))
+    return ShapeRow(str(source), SmallShape(problem.program.name, found.constants), found)

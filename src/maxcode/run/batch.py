@@ -14,7 +14,7 @@ from typing import final
 
 import anyio
 
-from maxcode.core.budget import Caps, Purse
+from maxcode.core.budget import BudgetTracker, Caps
 from maxcode.core.history import Reached, lower_end
 from maxcode.core.method import Method
 from maxcode.core.roles import Evaluator, Referee
@@ -69,10 +69,10 @@ class Job:
     referee: Referee | None
     stopping: bool = False
     ended: str = ""
-    purse: Purse = field(init=False)
+    purse: BudgetTracker = field(init=False)
 
     def __post_init__(self) -> None:
-        self.purse = Purse(self.run.caps, self.spent, lambda: self.run.record.seconds_now)
+        self.purse = BudgetTracker(self.run.caps, self.spent, lambda: self.run.record.seconds_now)
 
     def spent(self) -> Usage:
         """What models were paid so far."""

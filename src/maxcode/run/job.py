@@ -26,12 +26,12 @@ from maxcode.core.method import Method
 from maxcode.core.roles import Compiler
 from maxcode.core.types import Action, Evaluation, Machine, Problem, Program, ProgramSpec, State, Step
 from maxcode.errors import InputError
-from maxcode.evaluate.cluster import Asked
+from maxcode.evaluate.cluster import ClusterRequest
 from maxcode.evaluate.harness import compiled_without_gpu
 from maxcode.evaluate.ladder.build import Builder
 from maxcode.evaluate.ladder.prepare import Admitted
 from maxcode.evaluate.machine.machine import BUSY, BUSY_NOTE, describe, pressure
-from maxcode.evaluate.target import Where, where
+from maxcode.evaluate.target import Target, where
 from maxcode.llm import prompts
 from maxcode.llm.clients import Model
 from maxcode.llm.clients.connect import price_of, recorded
@@ -57,7 +57,7 @@ from maxcode.run.request import (
     refuse_unpaid,
     refuse_unpriced,
 )
-from maxcode.run.result_json import Verdict, nothing_won, paid, tests_of, verdict_of
+from maxcode.run.result_json import RunResult, nothing_won, paid, tests_of, verdict_of
 from maxcode.sandbox.sandbox import Sandbox
 from maxcode.search import methods
 
@@ -70,8 +70,8 @@ def optimize_source(
     watch: Callable[[Line], None] = lambda line: None,
     admitted: Callable[[Admitted], None] = lambda found: None,
     say: Callable[[str], None] = lambda words: None,
-    on: Where | None = None,
-) -> Verdict:
+    on: Target | None = None,
+) -> RunResult:
     """Search for a faster version of ``request.source`` and write what was found to the run folder.
 
     ``watch`` sees every recorded part, ``admitted`` the admission; ``say`` hears what is done before and after the
@@ -96,10 +96,10 @@ _UNCERTIFIED = "no certificate: it is made where the run was measured; run `maxc
 def _searched(
     loaded: Loaded,
     request: Request,
-    bench: Where,
+    bench: Target,
     watch: Callable[[Line], None],
     admitted: Callable[[Admitted], None],
-) -> Verdict:
+) -> RunResult:
     """The search in its run folder, and what it found, written down."""
     out = _folder(request, loaded.problem)
     evaluator, found, machine = anyio.run(bench.prepare, loaded.problem)
@@ -135,7 +135,9 @@ def _searched(
     return verdict if used is None else _saved(dataclasses.replace(verdict, cluster=used.as_table()), out)
 
 
-def _certified(verdict: Verdict, loaded: Loaded, request: Request, out: Path, say: Callable[[str], None]) -> Verdict:
+def _certified(
+    verdict: RunResult, loaded: Loaded, request: Request, out: Path, say: Callable[[str], None]
+) -> RunResult:
     """The verdict with its certificate, which is in the report then, too."""
     claim, options = _claim(loaded, request)
     certificate = certified(out, claim, options, request.seed, say)
@@ -240,7 +242,7 @@ def _told_of(result: Result, journal: Journal, request: Request) -> list[str]:
     return told
 
 
-def evaluate_source(candidate: Path | None, request: Request) -> Verdict:
+def evaluate_source(candidate: Path | None, request: Request) -> RunResult:
     """Measure one candidate file against ``request.source``: the whole ladder, and a confirmation when it wins.
 
     Without a candidate it is the suite's own faster version; InputError where it has none.
@@ -250,10 +252,10 @@ def evaluate_source(candidate: Path | None, request: Request) -> Verdict:
     return evaluate_program(program, loaded, request.measured_on)
 
 
-def evaluate_program(program: Program, loaded: Loaded, asked: Asked | None = None) -> Verdict:
+def evaluate_program(program: Program, loaded: Loaded, asked: ClusterRequest | None = None) -> RunResult:
     """Measure one program against that of a problem, likewise; on the cluster ``asked`` for, or here."""
 
-    async def measure(bench: Where) -> tuple[Machine, Admitted, Evaluation]:
+    async def measure(bench: Target) -> tuple[Machine, Admitted, Evaluation]:
         action = Action(program)
         if asked is None and (compiled := await compiled_without_gpu(loaded.problem, action)) is not None:
             return describe(compiled[0]), *compiled[1:]
@@ -349,7 +351,7 @@ def _of_suite(loaded: Loaded) -> dict[str, Any]:
     return found if loaded.origin is None else {**found, "suite": loaded.origin.as_table()}
 
 
-def _write(request: Request, out: Path, result: Result, found: Admitted, notes: list[str]) -> Verdict:
+def _write(request: Request, out: Path, result: Result, found: Admitted, notes: list[str]) -> RunResult:
     best, machine = result.best, result.machine or NOWHERE
     states = [state for state in result.reached if state.step is not None]
     if best is not None and best.step is not None:
@@ -374,7 +376,7 @@ def _write(request: Request, out: Path, result: Result, found: Admitted, notes: 
     return _saved(verdict, out)
 
 
-def _saved(verdict: Verdict, out: Path) -> Verdict:
+def _saved(verdict: RunResult, out: Path) -> RunResult:
     scratch = out / "result.json.new"
     scratch.write_text(verdict.as_json() + "\n")
     scratch.replace(out / "result.json")

@@ -9,7 +9,7 @@ from typing import Any, final
 
 from maxcode.core.budget import MANY, Caps
 from maxcode.errors import InputError
-from maxcode.evaluate.cluster import Asked
+from maxcode.evaluate.cluster import ClusterRequest
 from maxcode.llm.clients.connect import ModelSettings, is_priced
 from maxcode.llm.completion import Answer
 from maxcode.problems import Source
@@ -59,9 +59,9 @@ class Request:
     cluster: str = ""
 
     @property
-    def measured_on(self) -> Asked | None:
+    def measured_on(self) -> ClusterRequest | None:
         """The cluster that candidates are measured on; None for this machine."""
-        return Asked(self.cluster, bool(self.overrides.get("shared_cores"))) if self.cluster else None
+        return ClusterRequest(self.cluster, bool(self.overrides.get("shared_cores"))) if self.cluster else None
 
 
 def of_source(request: Request, source: Source) -> Request:

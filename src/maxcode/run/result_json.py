@@ -9,7 +9,7 @@ from typing import Any, final
 
 import msgspec
 
-from maxcode.core.types import Clock, Evaluation, Harsher, Interval, Machine, Node, Spent, Timing
+from maxcode.core.types import Clock, Evaluation, Interval, Machine, Node, Recheck, Spent, Timing
 from maxcode.evaluate.ladder.prepare import Admitted
 
 
@@ -56,7 +56,7 @@ class Paid:
 
 @final
 @dataclass(frozen=True, slots=True)
-class Verdict:
+class RunResult:
     """One job's answer.  ``gflops`` is there for functions, ``gbytes`` where they give the bytes of a call, ``single``
     (the speed-up on one core, by CPU time) where the wall clock is the goal, ``seconds`` (the confirmation by CPU time)
     where instructions are, ``instructions`` where they were counted to break a tie, ``over_compiled`` (against
@@ -110,7 +110,7 @@ class Verdict:
 _NULLABLE = frozenset({"speedup", "why"})
 
 
-def verdict_of(evaluation: Evaluation, found: Admitted, machine: Machine, notes: Sequence[str]) -> Verdict:
+def verdict_of(evaluation: Evaluation, found: Admitted, machine: Machine, notes: Sequence[str]) -> RunResult:
     """The verdict on one program."""
     timing = evaluation.timing
     speedup = why = None
@@ -120,7 +120,7 @@ def verdict_of(evaluation: Evaluation, found: Admitted, machine: Machine, notes:
         why = None if timing.significant else ended
     else:
         why = "; ".join(evaluation.warnings or found.notes[-1:]) or f"not timed: {evaluation.outcome.value}"
-    return Verdict(
+    return RunResult(
         gflops=_rate(timing.gflops, timing.roofline) if timing is not None else None,
         gbytes=_rate(timing.gbytes, timing.memory_roof) if timing is not None else None,
         single=_fields(timing.single if timing is not None else None),
@@ -157,11 +157,11 @@ def _fields(interval: Interval | None) -> dict[str, float] | None:
     return dataclasses.asdict(interval) if interval is not None else None
 
 
-def _harsher(found: Harsher | None) -> dict[str, Any] | None:
+def _harsher(found: Recheck | None) -> dict[str, Any] | None:
     return {**dataclasses.asdict(found), "result": found.result} if found is not None else None
 
 
-def nothing_won(found: Admitted, machine: Machine, notes: Sequence[str]) -> Verdict:
+def nothing_won(found: Admitted, machine: Machine, notes: Sequence[str]) -> RunResult:
     """The verdict of a run in which nothing was confirmed to be faster."""
     why = "no candidate was confirmed to be faster than the original"
     same = Speedup(1.0, 1.0, 1.0, 1.0, False, found.problem.goal, 0)

@@ -30,7 +30,7 @@ from maxcode.sandbox.landlock import Unconfined, dedicated_uid, find_landlock, s
 from maxcode.sandbox.layout import TMP_MB
 from maxcode.sandbox.namespaces import find_bubblewrap
 from maxcode.sandbox.runtime import find_runtime
-from maxcode.sandbox.tiers import SANDBOX_UID, TIERS, UNSAFE, VARIABLE, Binds, Place, Tier, wanted
+from maxcode.sandbox.tiers import SANDBOX_UID, TIERS, UNSAFE, VARIABLE, Binds, SessionView, Tier, wanted
 from maxcode.sandbox.toolchain import SHIM, cache_root, own_program
 
 __all__ = ["SANDBOX_UID", "Blob", "Calls", "Ending", "Job", "Ran", "Sample", "Sandbox", "Session"]
@@ -128,7 +128,7 @@ class Sandbox:
             yield Session(line, group, place, frozenset(blob.fd for blob in blobs), kind)
 
     @asynccontextmanager
-    async def _line(self, launched: Sequence[str], place: Place) -> AsyncIterator[_Line]:
+    async def _line(self, launched: Sequence[str], place: SessionView) -> AsyncIterator[_Line]:
         """A shim started with these words; gone, with all that ran below it, when the block is left."""
         ours, theirs = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
         ours.setblocking(False)
@@ -150,7 +150,7 @@ class Sandbox:
 class Session:
     """One place: jobs over the same blobs, one at a time, none of which can leave anything to the next."""
 
-    def __init__(self, line: _Line, group: Group | None, place: Place, blobs: frozenset[int], kind: Kind) -> None:
+    def __init__(self, line: _Line, group: Group | None, place: SessionView, blobs: frozenset[int], kind: Kind) -> None:
         self._line = line
         self._group = group
         self._place = place

@@ -27,7 +27,7 @@ NO_SANDBOX = "none: UNSAFE"  # how the description of such a result begins
 Binds = Sequence[tuple[Path, str]]
 
 
-class Place(Protocol):
+class SessionView(Protocol):
     """What one session sees, as long as the session lasts."""
 
     @property
@@ -63,7 +63,7 @@ class Tier(Protocol):
 
     def placed(
         self, sources: Mapping[str, str | bytes] | None, binds: Binds, runtime: Mapping[str, Path] | None
-    ) -> AbstractContextManager[Place]:
+    ) -> AbstractContextManager[SessionView]:
         """The place of a session; see ``Sandbox.session``.  With ``runtime`` (path -> file) these files are all of the
         host that may be read."""
 

@@ -13,7 +13,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import final
 
-from maxcode.core.roles import Foresight, Policy, Value
+from maxcode.core.roles import Policy, PriorValue, Value
 from maxcode.errors import InputError
 from maxcode.policy.reranked import Reranked
 
@@ -28,7 +28,7 @@ class Guide:
     ``unranked`` of which are not chosen by it."""
 
     value: Value
-    foresight: Foresight
+    foresight: PriorValue
     draw: int = 4
     unranked: float = 0.1
 

@@ -26,7 +26,7 @@ from maxcode.core.types import (
     Timing,
     Usage,
 )
-from maxcode.llm.clients import Completion, Request
+from maxcode.llm.clients import Completion, ModelRequest
 
 
 def toy_problem(text: str = "0", problem_id: str = "toy") -> Problem:
@@ -117,11 +117,11 @@ class ScriptedModel:
     request; a text counts as one call, four characters to a token.  ``asked`` collects the requests, in order."""
 
     script: Sequence[str | Completion] = ()
-    write: Callable[[Request], str | Completion] | None = None
+    write: Callable[[ModelRequest], str | Completion] | None = None
     delay_s: float = 0.0
-    asked: list[Request] = field(default_factory=list)
+    asked: list[ModelRequest] = field(default_factory=list)
 
-    async def complete(self, request: Request) -> Completion:
+    async def complete(self, request: ModelRequest) -> Completion:
         self.asked.append(request)
         await anyio.sleep(self.delay_s)
         answer = self.write(request) if self.write is not None else self.script[request.draw % len(self.script)]

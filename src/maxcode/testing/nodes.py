@@ -13,21 +13,21 @@ from typing import final
 import anyio
 
 from maxcode.core.types import Action, Evaluation, Interval, Machine, Node, Outcome, Problem, Program, StateId
-from maxcode.evaluate.cluster.engine import NodeLost, Place
+from maxcode.evaluate.cluster.engine import NodeLost, WorkerAddress
 from maxcode.evaluate.cluster.wire import (
     Admit,
+    AdmitResult,
     AnyAnswer,
     AnyOrder,
     Build,
     Evaluate,
-    Failed,
-    Found,
-    Refused,
+    EvaluateResult,
     Settle,
-    Stands,
-    Taken,
+    SettleResult,
+    TaskFailed,
+    TaskRefused,
     Test,
-    Unknown,
+    UnknownProblem,
     encode,
     read_order,
 )
@@ -72,10 +72,10 @@ class TableNodes:
         """The node is gone for good."""
         self.nodes.pop(name).gone.set()
 
-    async def places(self) -> Sequence[Place]:
-        return [Place(name, f"{name}#{self._starts[name]}") for name in self.nodes]
+    async def places(self) -> Sequence[WorkerAddress]:
+        return [WorkerAddress(name, f"{name}#{self._starts[name]}") for name in self.nodes]
 
-    async def carry(self, order: bytes, place: Place, builds: bool) -> bytes:
+    async def carry(self, order: bytes, place: WorkerAddress, builds: bool) -> bytes:
         node = self.nodes.get(place.name)
         if node is None or place.address != f"{place.name}#{self._starts[place.name]}":
             raise NodeLost(place.name)
@@ -99,31 +99,31 @@ class TableNodes:
     async def _answer(self, node: TableNode, name: str, order: AnyOrder) -> AnyAnswer:
         await anyio.sleep(node.delay_s)
         if node.refuses:
-            return Refused(why=node.refuses)
+            return TaskRefused(why=node.refuses)
         if node.fails:
-            return Failed(kind="machine", message=node.fails)
+            return TaskFailed(kind="machine", message=node.fails)
         match order:
             case Admit():
                 node.problems[order.parcel.key] = order.parcel.problem
                 return _taken(node, order.parcel.problem)
             case Build():
-                return Failed(kind="machine", message="a table builds nothing")
+                return TaskFailed(kind="machine", message="a table builds nothing")
             case _ if order.key not in node.problems:
-                return Unknown()
+                return UnknownProblem()
             case Evaluate():
                 return await self._evaluated(node, name, order)
             case Settle():
                 return await self._settled(node, name, order)
 
-    async def _evaluated(self, node: TableNode, name: str, order: Evaluate) -> Found:
+    async def _evaluated(self, node: TableNode, name: str, order: Evaluate) -> EvaluateResult:
         node.served.append(("evaluate", order.program.text))
         if order.program.text in self.killers:
             self.kill(name)
             await anyio.sleep_forever()
         found = await node.table.evaluate(node.problems[order.key], Action(order.program))
-        return Found(evaluation=replace(found, node=_stamp(name)), time_s=node.delay_s)
+        return EvaluateResult(evaluation=replace(found, node=_stamp(name)), time_s=node.delay_s)
 
-    async def _settled(self, node: TableNode, name: str, order: Settle) -> Stands:
+    async def _settled(self, node: TableNode, name: str, order: Settle) -> SettleResult:
         node.served += [("settle", one.program.text) for one in order.contenders]
         everyone = [*order.contenders, *([order.champion] if order.champion is not None else [])]
         if self.killers & {one.program.text for one in everyone}:
@@ -132,17 +132,17 @@ class TableNodes:
         worth: dict[StateId, float] = {one.at: await self._worth(node, order.key, one.program) for one in everyone}
         best = max(worth, key=lambda at: worth[at])
         if order.champion is not None and best == order.champion.at:
-            return Stands(evaluations=())
+            return SettleResult(evaluations=())
         confirmed = Evaluation(Outcome.CORRECT, timing=exact_timing(worth[best]), node=_stamp(name))
-        return Stands(evaluations=((best, confirmed),))
+        return SettleResult(evaluations=((best, confirmed),))
 
     async def _worth(self, node: TableNode, key: str, program: Program) -> float:
         found = await node.table.evaluate(node.problems[key], Action(program))
         return found.timing.speedup.value if found.timing is not None else 0.0
 
 
-def _taken(node: TableNode, problem: Problem) -> Taken:
-    return Taken(
+def _taken(node: TableNode, problem: Problem) -> AdmitResult:
+    return AdmitResult(
         machine=node.machine,
         tests=(Test("table", "held_out", 1.0, True),),
         removed=(),

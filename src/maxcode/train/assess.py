@@ -27,7 +27,7 @@ from maxcode.train.advantages import best_of
 from maxcode.train.config import TrainConfig
 from maxcode.train.grpo import Learner
 from maxcode.train.lines import Lines
-from maxcode.train.measuring import Asked, Measuring
+from maxcode.train.measuring import MeasureRequest, Measuring
 from maxcode.train.prompts import Prompts
 from maxcode.train.rewards import rate
 
@@ -53,7 +53,7 @@ class AnswerLine(msgspec.Struct, frozen=True, kw_only=True):
 
 @final
 @dataclass(frozen=True, slots=True)
-class Figures:
+class StageFigures:
     """A policy at one stage (or over several): rates in GFLOPS (or speed-ups) with 95 % intervals.  ``valid`` is the
     share that is correct and keeps the rule, ``unique`` the share of different programs."""
 
@@ -73,7 +73,7 @@ class Assessment:
 
     answers: tuple[AnswerLine, ...]
 
-    def at(self, problem: str, stage: int) -> Figures:
+    def at(self, problem: str, stage: int) -> StageFigures:
         """The figures of one stage."""
         return figures([one for one in self.answers if (one.problem, one.stage) == (problem, stage)])
 
@@ -83,7 +83,7 @@ class Assessment:
         return list(dict.fromkeys((one.problem, one.stage) for one in self.answers))
 
     @property
-    def whole(self) -> Figures:
+    def whole(self) -> StageFigures:
         """The figures over all stages; the best of k is the mean of the stages', as each is asked for itself."""
         every = figures(list(self.answers))
         parts = [self.at(*place) for place in self.places]
@@ -106,12 +106,12 @@ def _mean_interval(parts: Sequence[Interval]) -> Interval:
     return Interval(value, value - below, value + above)
 
 
-def figures(answers: Sequence[AnswerLine]) -> Figures:
+def figures(answers: Sequence[AnswerLine]) -> StageFigures:
     """The figures of answers; those that the machine failed are left out."""
     scored = [one for one in answers if one.outcome is not None]
     rates = [one.rate.value if one.rate is not None else 0.0 for one in scored] or [0.0]
     valid = [float(one.rate is not None) for one in scored] or [0.0]
-    return Figures(
+    return StageFigures(
         answers=len(scored),
         mean=bootstrap(rates, lambda some: sum(some) / len(some)),
         median=bootstrap(rates, median),
@@ -155,7 +155,7 @@ def assess(
 
 
 def _measured(problem: Problem, stage: int, actions: Sequence[Action], measuring: Measuring) -> list[AnswerLine]:
-    asked = [Asked(problem, action) for action in actions]
+    asked = [MeasureRequest(problem, action) for action in actions]
     batch = anyio.run(measuring.measure, stage, asked, [0] * len(asked))
     return [_line(problem, stage, *one) for one in zip(actions, batch.evaluations, strict=True)]
 

@@ -30,7 +30,7 @@ from maxcode.train.diversity import Diversity
 
 @final
 @dataclass(frozen=True, slots=True)
-class Scratch:
+class ScratchModel:
     """The shape of a small model of the Qwen2 architecture: about 0.7 million parameters as it stands."""
 
     hidden: int = 128
@@ -58,7 +58,7 @@ class ModelTable:
     one."""
 
     path: str = ""
-    scratch: Scratch = field(default_factory=Scratch)
+    scratch: ScratchModel = field(default_factory=ScratchModel)
     lora: Lora | None = None
     prompts: Literal["compact", "chat"] = "compact"
     dtype: Literal["float32", "bfloat16"] = "float32"

@@ -25,7 +25,7 @@ from maxcode.code.techniques import cell, used
 from maxcode.core.roles import Evaluator
 from maxcode.core.types import Action, Evaluation, Outcome, Problem, Program
 from maxcode.errors import MachineError
-from maxcode.policy.rules.kernels import Allowed, chain
+from maxcode.policy.rules.kernels import Permitted, chain
 from maxcode.search.archive import Archive, Cell, Kept
 from maxcode.train.config import CorpusTable
 from maxcode.train.prompts import ON_ONE_CORE, Compact, plain_layout
@@ -55,7 +55,7 @@ def examples(problems: Sequence[Problem], table: CorpusTable, seed: int) -> Iter
 
 def _of(problem: Problem, table: CorpusTable, generator: random.Random) -> Iterator[Example]:
     original = problem.program.text
-    allowed = Allowed(ON_ONE_CORE if problem.permitted is None else problem.permitted, templates=table.templates)
+    allowed = Permitted(ON_ONE_CORE if problem.permitted is None else problem.permitted, templates=table.templates)
     while True:
         kernels = [original, *chain(original, problem.language, generator, table.steps, allowed)]
         for at in range(1, len(kernels)):

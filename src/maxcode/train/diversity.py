@@ -50,7 +50,7 @@ class Diversity:
 
 @final
 @dataclass(frozen=True, slots=True)
-class Row:
+class PromptRow:
     """What one prompt asks: the problem under its stage, and the kernel it shows, if any."""
 
     step: int
@@ -61,7 +61,7 @@ class Row:
 
 @final
 @dataclass(frozen=True, slots=True)
-class Answer:
+class ScoredAnswer:
     """What came of one answer: its program where it was correct, and its quality (GFLOPS or a speed-up).  ``scored`` is
     False where the machine failed, of which nothing follows."""
 
@@ -88,7 +88,7 @@ class _Place:
 
 
 @final
-class Progress:
+class ArchiveProgress:
     """The archives and the standings of all problems of a run."""
 
     def __init__(self, problems: Sequence[Problem], rows: int, rules: Diversity, seed: int = 0) -> None:
@@ -115,14 +115,14 @@ class Progress:
         """The problem with what a stage permits; without stages, what it permits itself."""
         return self._stages[stage].of(problem) if self._rules.stages is not None else problem
 
-    def row(self, number: int) -> Row:
+    def row(self, number: int) -> PromptRow:
         """What the row asks."""
         step, slot = divmod(number, self._rows)
         problem = list(self.problems.values())[slot % len(self.problems)]
         known = step - LAG
         stage = self._stage(self._places[problem.id].standing(known).stage, step, slot)
         staged = self.staged(problem, stage)
-        return Row(step, staged, stage, self._shown(staged, known, step, slot))
+        return PromptRow(step, staged, stage, self._shown(staged, known, step, slot))
 
     def _stage(self, frontier: int, step: int, slot: int) -> int:
         if not self._rules.promotion:
@@ -142,7 +142,7 @@ class Progress:
 
     # ----------------------------------------------------------------------------------------------- after a step
 
-    def bonus(self, answers: Sequence[Answer], among: Sequence[Answer] = ()) -> list[float]:
+    def bonus(self, answers: Sequence[ScoredAnswer], among: Sequence[ScoredAnswer] = ()) -> list[float]:
         """What is added to each score for being of a cell that is rarely seen; 0 for answers that are not correct.
         ``among``: all answers of the step, where other processes have the rest of them."""
         if not self._rules.archive or not self._rules.novelty:
@@ -155,7 +155,7 @@ class Progress:
             found.append(self._rules.novelty / seen**0.5 if where is not None else 0.0)
         return found
 
-    def after(self, step: int, answers: Sequence[Answer]) -> None:
+    def after(self, step: int, answers: Sequence[ScoredAnswer]) -> None:
         """Take in what came of a step, all problems of it."""
         for place in self._places.values():
             place.seen = Counter({where: seen * self._rules.decay for where, seen in place.seen.items()})
@@ -167,8 +167,8 @@ class Progress:
                 place.archive.offer(Kept(where, one.program, one.quality, step))
         self._promote(step, answers)
 
-    def _promote(self, step: int, answers: Sequence[Answer]) -> None:
-        groups: dict[int, list[Answer]] = {}
+    def _promote(self, step: int, answers: Sequence[ScoredAnswer]) -> None:
+        groups: dict[int, list[ScoredAnswer]] = {}
         for one in answers:
             if one.scored:
                 groups.setdefault(one.group, []).append(one)
@@ -178,7 +178,7 @@ class Progress:
             visit = Visit(group[0].stage, valid, len(group))
             place.standings.append((step, self._stages.after(place.standing(), visit)))
 
-    def _cell(self, one: Answer) -> Cell | None:
+    def _cell(self, one: ScoredAnswer) -> Cell | None:
         if one.program is None or one.quality is None:
             return None
         language = self.problems[one.problem].language
@@ -214,12 +214,12 @@ class _Saved:
     seen: tuple[tuple[Cell, float], ...]
 
 
-def coverage(progress: Progress) -> Mapping[str, int]:
+def coverage(progress: ArchiveProgress) -> Mapping[str, int]:
     """How many cells of each problem's archive are filled."""
     return {name: len(progress.archive(name).elites()) for name in progress.problems}
 
 
-def archive_as_json(progress: Progress) -> str:
+def archive_as_json(progress: ArchiveProgress) -> str:
     """The archives as a result of a run: every cell's best, the fastest first, with its code."""
     told = {}
     for name in progress.problems:

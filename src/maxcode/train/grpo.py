@@ -28,7 +28,7 @@ from typing import TYPE_CHECKING, Any, final
 from maxcode.core.types import Problem
 from maxcode.errors import InputError
 from maxcode.train.config import GrpoTable, TrainConfig
-from maxcode.train.diversity import FILE, Progress, archive_as_json
+from maxcode.train.diversity import FILE, ArchiveProgress, archive_as_json
 from maxcode.train.judge import Judge, Judged, Rules, StepLine
 from maxcode.train.measuring import Measuring
 from maxcode.train.prompts import Chat, Compact, Prompts
@@ -60,7 +60,7 @@ def prompts_of(config: TrainConfig) -> Prompts:
 
 def new_judge(config: TrainConfig, problems: Sequence[Problem], measuring: Measuring, folder: Path) -> Judge:
     """The judge of a run, with empty archives; of several processes only the first writes."""
-    progress = Progress(problems, config.grpo.prompts, config.rules, config.seed)
+    progress = ArchiveProgress(problems, config.grpo.prompts, config.rules, config.seed)
     rules = Rules(prompts_of(config), REWARDS[config.reward.kind](), config.advantage)
     return Judge(progress, measuring, rules, folder, writes=rank() == 0)
 
@@ -221,11 +221,11 @@ def rows_of(config: TrainConfig, judge: Judge) -> Any:
     from datasets import Dataset
 
     count = config.grpo.steps * config.grpo.prompts
-    return Dataset.from_dict({"row": list(range(count))}).with_transform(Asking(judge))
+    return Dataset.from_dict({"row": list(range(count))}).with_transform(PromptMaker(judge))
 
 
 @final
-class Asking:
+class PromptMaker:
     """Makes prompts of rows.  It has no state to tell of: its fingerprint, which the data set asks for, is its name."""
 
     def __init__(self, judge: Judge) -> None:

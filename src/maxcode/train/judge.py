@@ -20,9 +20,9 @@ import msgspec
 from maxcode.code.source import fingerprint
 from maxcode.core.types import Action, Evaluation, Interval, Outcome, Program
 from maxcode.train.advantages import Advantage, Advantages, best_of, grouped, half_width, shrunk
-from maxcode.train.diversity import Answer, Progress, Row, coverage
+from maxcode.train.diversity import ArchiveProgress, PromptRow, ScoredAnswer, coverage
 from maxcode.train.lines import Lines
-from maxcode.train.measuring import Asked, Batch, Measuring
+from maxcode.train.measuring import MeasuredBatch, MeasureRequest, Measuring
 from maxcode.train.prompts import Prompts
 from maxcode.train.rewards import TrainingReward, is_scored, rate
 
@@ -97,7 +97,7 @@ class Judge:
     """Judges the steps of one run.  Where several processes train, ``share`` joins their lists, so that all keep the
     same archive, and one ``writes``."""
 
-    progress: Progress
+    progress: ArchiveProgress
     measuring: Measuring
     rules: Rules
     folder: Path | None = None
@@ -139,14 +139,14 @@ class Judge:
         rows = [self.progress.row(number) for number in numbers]
         read = self.rules.prompts.read
         actions = [read(row.problem, completion) for row, completion in zip(rows, completions, strict=True)]
-        asked = [Asked(row.problem, action) for row, action in zip(rows, actions, strict=True)]
+        asked = [MeasureRequest(row.problem, action) for row, action in zip(rows, actions, strict=True)]
         batch = anyio.run(self.measuring.measure, rows[0].step, asked, numbers)
         found = self._compared(numbers, rows, actions, batch)
         self._ended = self.clock()
         return self._told(found, batch, asked_at)
 
     def _compared(
-        self, numbers: Sequence[int], rows: Sequence[Row], actions: Sequence[Action], batch: Batch
+        self, numbers: Sequence[int], rows: Sequence[PromptRow], actions: Sequence[Action], batch: MeasuredBatch
     ) -> list[_Found]:
         reward = self.rules.reward
         scores = [reward(one) for one in batch.evaluations]
@@ -170,7 +170,7 @@ class Judge:
         paid = [None if one is None else one + extra for one, extra in zip(scores, bonus, strict=True)]
         return grouped(paid, groups, rule)
 
-    def _told(self, found: Sequence[_Found], batch: Batch, asked_at: float) -> Judged:
+    def _told(self, found: Sequence[_Found], batch: MeasuredBatch, asked_at: float) -> Judged:
         everyone: list[_Found] = self.share(list(found))
         step = found[0].row.step
         self.progress.after(step, [one.answer for one in everyone])
@@ -182,7 +182,7 @@ class Judge:
                 self._samples.append(one.line)
         return Judged([one.advantage for one in found], [one.score for one in found], line)
 
-    def _line(self, step: int, found: Sequence[_Found], batch: Batch, asked_at: float) -> StepLine:
+    def _line(self, step: int, found: Sequence[_Found], batch: MeasuredBatch, asked_at: float) -> StepLine:
         rates = [one.answer.quality or 0.0 for one in found if one.evaluation is not None]
         scores = [one.score for one in found if one.score is not None]
         valid = sum(one.answer.quality is not None for one in found) / max(1, len(rates))
@@ -228,12 +228,12 @@ class Judge:
 @final
 @dataclass(frozen=True, slots=True)
 class _Found:
-    row: Row
+    row: PromptRow
     action: Action
     evaluation: Evaluation | None
     score: float | None
     advantage: float | None
-    answer: Answer
+    answer: ScoredAnswer
 
     @property
     def mark(self) -> str:
@@ -260,8 +260,8 @@ def _mark(program: Program, language: str) -> str:
     return fingerprint(program.files, language)[:16]
 
 
-def _answer(number: int, row: Row, action: Action, evaluation: Evaluation | None) -> Answer:
+def _answer(number: int, row: PromptRow, action: Action, evaluation: Evaluation | None) -> ScoredAnswer:
     found = rate(evaluation)
     program = action.program if found is not None else None
     quality = found.value if found is not None else None
-    return Answer(row.problem.id, row.stage, number, program, quality, is_scored(evaluation))
+    return ScoredAnswer(row.problem.id, row.stage, number, program, quality, is_scored(evaluation))

@@ -41,7 +41,7 @@ log = logging.getLogger(__name__)
 
 @final
 @dataclass(frozen=True, slots=True)
-class Asked:
+class MeasureRequest:
     """An answer to be measured, and the problem (with what its stage permits) that it answers."""
 
     problem: Problem
@@ -77,7 +77,7 @@ class _Known:
 
 @final
 @dataclass(frozen=True, slots=True)
-class Batch:
+class MeasuredBatch:
     """The evaluations in the order asked (None where the machine failed), and what they cost: ``fresh`` measurements
     that were made, and seconds in the lanes (``evaluate/lanes.py``)."""
 
@@ -112,7 +112,7 @@ class Measuring:
             known.recorded.append(line.evaluation)
             known.taken += line.step < step
 
-    async def measure(self, step: int, asked: Sequence[Asked], groups: Sequence[int]) -> Batch:
+    async def measure(self, step: int, asked: Sequence[MeasureRequest], groups: Sequence[int]) -> MeasuredBatch:
         """All answers of a step; ``groups`` says which belong together.  The fastest of a group that was timed once
         only is timed again, and both timings count as one."""
         with accounted() as ledger:
@@ -121,16 +121,16 @@ class Measuring:
             fresh = await self._all(step, dict(zip(keys, asked, strict=True)), 1, homes)
             leaders = self._leaders(keys, groups) if self._afresh is not None else []
             fresh += await self._all(step, {key: asked[keys.index(key)] for key in leaders}, 2, homes)
-        return Batch(tuple(self._seen(key) for key in keys), fresh, ledger)
+        return MeasuredBatch(tuple(self._seen(key) for key in keys), fresh, ledger)
 
-    async def _all(self, step: int, asked: dict[str, Asked], times: int, homes: Mapping[str, str]) -> int:
+    async def _all(self, step: int, asked: dict[str, MeasureRequest], times: int, homes: Mapping[str, str]) -> int:
         """See to it that each kernel has been measured ``times``; how many measurements were made for it.
 
         ``homes``: the group each is compared in, which is measured on one node."""
         made: list[str] = []
         failed: list[Exception] = []
 
-        async def one(key: str, what: Asked) -> None:
+        async def one(key: str, what: MeasureRequest) -> None:
             known = self._known[key]
             if known.taken >= times:
                 return
@@ -144,7 +144,7 @@ class Measuring:
                 made.append(key)
             known.taken += 1
 
-        async def kept(key: str, what: Asked) -> None:
+        async def kept(key: str, what: MeasureRequest) -> None:
             try:
                 await one(key, what)
             except Exception as error:  # carried past the group, which would wrap it
@@ -157,7 +157,7 @@ class Measuring:
             raise failed[0]
         return len(made)
 
-    async def _measured(self, what: Asked, times: int) -> Evaluation | None:
+    async def _measured(self, what: MeasureRequest, times: int) -> Evaluation | None:
         evaluator = self._evaluator if times == 1 or self._afresh is None else self._afresh
         try:
             found = await evaluator.evaluate(what.problem, what.action)
@@ -178,14 +178,14 @@ class Measuring:
         known = self._known.get(key)
         return known.evaluation if known is not None and known.taken else None
 
-    def _write(self, step: int, key: str, what: Asked, found: Evaluation, first: bool) -> None:
+    def _write(self, step: int, key: str, what: MeasureRequest, found: Evaluation, first: bool) -> None:
         text = what.action.program.text if first and what.action.program is not None else ""
         self._lines.append(
             Measurement(step=step, key=key, problem=what.problem.id, evaluation=_brief(found), text=text)
         )
 
 
-def _key(asked: Asked) -> str:
+def _key(asked: MeasureRequest) -> str:
     """Equal for kernels that differ in layout alone and were asked for under rules that refuse or allow both."""
     problem, program = asked.problem, asked.action.program
     if program is None:
@@ -193,7 +193,7 @@ def _key(asked: Asked) -> str:
     return f"{problem.id} {fingerprint(program.files, problem.language)} {is_allowed(asked)}"
 
 
-def is_allowed(asked: Asked) -> bool:
+def is_allowed(asked: MeasureRequest) -> bool:
     """Whether a program uses nothing but what its problem permits, or the original uses."""
     problem, program = asked.problem, asked.action.program
     if problem.permitted is None or program is None:

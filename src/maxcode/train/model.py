@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any
 
 from maxcode.errors import InputError
-from maxcode.train.config import ModelTable, Scratch
+from maxcode.train.config import ModelTable, ScratchModel
 from maxcode.train.prompts import BOS
 
 PAD, EOS = "<pad>", "<eos>"
@@ -39,7 +39,7 @@ def train_tokenizer(texts: Iterable[str], vocabulary: int) -> Any:
     )
 
 
-def new_model(shape: Scratch, tokenizer: Any, seed: int, length: int = 2048) -> Any:
+def new_model(shape: ScratchModel, tokenizer: Any, seed: int, length: int = 2048) -> Any:
     """A model of the Qwen2 architecture with random weights."""
     import torch
     from transformers import Qwen2Config, Qwen2ForCausalLM

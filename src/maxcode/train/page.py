@@ -11,10 +11,10 @@ from maxcode.core.types import Interval
 from maxcode.errors import InputError
 from maxcode.run.report.charts import Rates, rates
 from maxcode.run.report.elites import bar, in_words
-from maxcode.run.report.html import Html, Row, element, join, scrolled, table
+from maxcode.run.report.html import Html, TableRow, element, join, scrolled, table
 from maxcode.run.report.page import NAME, Part, laid_out
 from maxcode.search.archive import Kept
-from maxcode.train.assess import SHOWN, Assessment, Figures
+from maxcode.train.assess import SHOWN, Assessment, StageFigures
 from maxcode.train.config import TrainConfig
 from maxcode.train.corpus import Beyond
 from maxcode.train.judge import Judge, StepLine
@@ -22,7 +22,7 @@ from maxcode.train.judge import Judge, StepLine
 
 @final
 @dataclass(frozen=True, slots=True)
-class Beside:
+class Comparison:
     """What is told beside a run: the fastest kernel of its corpus that was evaluated (0 = none was), what the archive
     holds that the corpus does not, and the seconds of the phases."""
 
@@ -37,7 +37,7 @@ class View:
     """What the page shows; ``measured`` is the best kernel's rate, measured anew."""
 
     config: TrainConfig
-    beside: Beside
+    beside: Comparison
     before: Assessment
     after: Assessment
     judge: Judge
@@ -130,11 +130,11 @@ def _policies(view: View) -> Html:
     )
 
 
-def _pair(name: str, before: Figures, after: Figures) -> list[Row]:
-    return [Row((name, policy, *_figures(found))) for policy, found in (("before", before), ("after", after))]
+def _pair(name: str, before: StageFigures, after: StageFigures) -> list[TableRow]:
+    return [TableRow((name, policy, *_figures(found))) for policy, found in (("before", before), ("after", after))]
 
 
-def _figures(found: Figures) -> tuple[str, ...]:
+def _figures(found: StageFigures) -> tuple[str, ...]:
     best_of = (_told(found.best_of[k]) for k in SHOWN)
     share = f"{found.valid.value:.0%} [{found.valid.low:.0%}, {found.valid.high:.0%}]"
     return _told(found.mean), _told(found.median), f"{found.best:.1f}", *best_of, share, f"{found.unique:.0%}"
@@ -170,7 +170,7 @@ def _parts(steps: Sequence[StepLine]) -> Html:
         cells = [_mean(line.mean for line in some), _mean(line.best_of for line in some)]
         shares = [_mean(line.valid for line in some), _mean(line.unique for line in some)]
         rows.append(
-            Row(
+            TableRow(
                 (
                     f"{some[0].step + 1} to {some[-1].step + 1}",
                     *(f"{value:.1f}" for value in cells),
@@ -204,13 +204,15 @@ def _time(view: View, steps: Sequence[StepLine]) -> Html:
     }
     fresh = sum(line.fresh for line in steps)
     per_minute = 60 * fresh / wall["evaluate"] if wall["evaluate"] else 0.0
-    rows = [Row((name, f"{value:.0f}", f"{value / count:.2f}")) for name, value in wall.items()]
-    rows += [Row((f"in evaluate: {name}", f"{value:.0f}", f"{value / count:.2f}")) for name, value in inside.items()]
+    rows = [TableRow((name, f"{value:.0f}", f"{value / count:.2f}")) for name, value in wall.items()]
+    rows += [
+        TableRow((f"in evaluate: {name}", f"{value:.0f}", f"{value / count:.2f}")) for name, value in inside.items()
+    ]
     told = (
         f"{fresh} measurements, {per_minute:.0f} a minute of evaluating; one waited "
         f"{_mean(line.queue_s for line in steps):.1f} s for the lanes on average, which overlap."
     )
-    phases = [Row((name, f"{value:.0f}", "")) for name, value in view.beside.seconds.items()]
+    phases = [TableRow((name, f"{value:.0f}", "")) for name, value in view.beside.seconds.items()]
     return join(
         [
             table("Seconds of the steps", ("Part", "In all", "A step"), rows),
@@ -229,7 +231,9 @@ def _archive(view: View) -> Html:
         archive = view.judge.progress.archive(name)
         elites = sorted(archive.elites().items(), key=lambda entry: -entry[1].quality)
         rows = [
-            Row((*in_words(cell), str(one.made + 1), f"{one.quality:.1f}", bar(one.quality / elites[0][1].quality)))
+            TableRow(
+                (*in_words(cell), str(one.made + 1), f"{one.quality:.1f}", bar(one.quality / elites[0][1].quality))
+            )
             for cell, one in elites
         ]
         told = f"{name}: {len(archive)} correct kernels in {len(elites)} cells.{_beyond(view, name)}"

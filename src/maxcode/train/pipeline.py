@@ -28,7 +28,7 @@ from maxcode.core.roles import Evaluator
 from maxcode.core.stats import RaceRule
 from maxcode.core.types import Action, Interval, Machine, Problem
 from maxcode.errors import InputError, RecordError
-from maxcode.evaluate.cluster import Asked, Cluster, Manner, opened
+from maxcode.evaluate.cluster import Cluster, ClusterRequest, MeasureOptions, opened
 from maxcode.evaluate.ladder.prepare import Admitted
 from maxcode.evaluate.machine.machine import describe
 from maxcode.evaluate.program.evaluator import ProgramEvaluator
@@ -53,7 +53,7 @@ from maxcode.train.grpo import (
 from maxcode.train.judge import Judge, StepLine
 from maxcode.train.measuring import TRAINING_RULE, Measuring, open_training
 from maxcode.train.model import load_model, load_tokenizer, size
-from maxcode.train.page import Beside, View, write_page
+from maxcode.train.page import Comparison, View, write_page
 from maxcode.train.pretrain import pretrained
 from maxcode.train.rewards import rate
 
@@ -75,7 +75,7 @@ class Note:
 Say = Callable[[Note], None]
 
 
-class Bench(Protocol):
+class TrainTarget(Protocol):
     """The machine that a run measures on: its evaluators are one evaluator, with different patience."""
 
     @property
@@ -104,7 +104,7 @@ class Bench(Protocol):
 
 
 @final
-class Local:
+class LocalTarget:
     """This machine."""
 
     def __init__(self) -> None:
@@ -119,14 +119,14 @@ class Local:
 
 
 @final
-class Remote:
+class ClusterTarget:
     """A cluster that is open."""
 
     def __init__(self, cluster: Cluster) -> None:
         self._cluster = cluster
-        self.training = cluster.evaluator(Manner(TRAINING_RULE.most, profiles=False))
-        self.afresh = cluster.evaluator(Manner(TRAINING_RULE.most, remembers=False, profiles=False))
-        self.assessing = cluster.evaluator(Manner(ASSESS_RULE.most, remembers=False, profiles=False))
+        self.training = cluster.evaluator(MeasureOptions(TRAINING_RULE.most, profiles=False))
+        self.afresh = cluster.evaluator(MeasureOptions(TRAINING_RULE.most, remembers=False, profiles=False))
+        self.assessing = cluster.evaluator(MeasureOptions(ASSESS_RULE.most, remembers=False, profiles=False))
 
     @property
     def machine(self) -> Machine:
@@ -149,11 +149,11 @@ def _admitted(admit: Callable[[Problem], Awaitable[Admitted]], config: TrainConf
 
 
 @contextmanager
-def bench_of(config: TrainConfig, out: Path) -> Iterator[Bench]:
+def bench_of(config: TrainConfig, out: Path) -> Iterator[TrainTarget]:
     """Where a configuration says that answers are measured, open for as long as the block."""
-    asked = Asked(config.bench.cluster, config.bench.shared_cores)
+    asked = ClusterRequest(config.bench.cluster, config.bench.shared_cores)
     if not asked.spec:
-        yield Local()
+        yield LocalTarget()
         return
     if asked.is_here and processes() > 1:
         raise InputError(
@@ -161,10 +161,10 @@ def bench_of(config: TrainConfig, out: Path) -> Iterator[Bench]:
             "name it (tcp://HOST:PORT)"
         )
     with opened(asked, out if not rank() else None) as cluster:
-        yield Remote(cluster)
+        yield ClusterTarget(cluster)
 
 
-class Result(msgspec.Struct, frozen=True, kw_only=True):
+class TrainResult(msgspec.Struct, frozen=True, kw_only=True):
     """What came of a run.  ``corpus_best`` is the fastest of the kernels of the corpus that were evaluated,
     ``best`` the fastest of all, measured anew; ``beyond`` says by problem what the archive holds that the corpus does
     not."""
@@ -181,7 +181,7 @@ class Result(msgspec.Struct, frozen=True, kw_only=True):
     report: str
 
 
-def run(config: TrainConfig, out: Path, bench: Bench, say: Say = lambda note: None) -> Result:
+def run(config: TrainConfig, out: Path, bench: TrainTarget, say: Say = lambda note: None) -> TrainResult:
     """Everything, resumed where it was broken off; the same command on a finished run only reports it again."""
     require_train()
     if processes() > 1 and (not config.model.path or config.assess.samples):
@@ -199,12 +199,14 @@ def run(config: TrainConfig, out: Path, bench: Bench, say: Say = lambda note: No
 
 @final
 class _Run:
-    def __init__(self, config: TrainConfig, out: Path, bench: Bench, problems: Sequence[Problem], say: Say) -> None:
+    def __init__(
+        self, config: TrainConfig, out: Path, bench: TrainTarget, problems: Sequence[Problem], say: Say
+    ) -> None:
         self._config, self._out, self._bench, self._say = config, out, bench, say
         self._problems = problems
         self._clock = _Clock(out / (f"seconds-{rank()}.json" if rank() else "seconds.json"))
 
-    def go(self) -> Result:
+    def go(self) -> TrainResult:
         corpus: list[kernels.Example] = []
         corpus_best = 0.0
         if not self._config.model.path:
@@ -224,7 +226,7 @@ class _Run:
             after = self._assessed("after", self._final()) if assesses else Assessment(())
         with self._clock.phase("best"):
             best, measured = self._best(judge)
-        result = Result(
+        result = TrainResult(
             seconds=self._clock.seconds,
             parameters=parameters,
             kernels=len(judge.measuring),
@@ -324,9 +326,9 @@ class _Run:
         return {one.id: beyond(corpus, judge.progress.archive(one.id), one) for one in self._problems}
 
     def _written(
-        self, result: Result, before: Assessment, after: Assessment, judge: Judge, best: Kept | None
-    ) -> Result:
-        beside = Beside(result.corpus_best, result.beyond, result.seconds)
+        self, result: TrainResult, before: Assessment, after: Assessment, judge: Judge, best: Kept | None
+    ) -> TrainResult:
+        beside = Comparison(result.corpus_best, result.beyond, result.seconds)
         view = View(self._config, beside, before, after, judge, best, result.best)
         write_page(self._out, view)
         scratch = self._out / f"{RESULT}.new"

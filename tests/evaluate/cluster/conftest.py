@@ -8,11 +8,11 @@ from pathlib import Path
 import pytest
 
 from maxcode.core.types import Problem
-from maxcode.evaluate.cluster import Asked, Cluster, opened
+from maxcode.evaluate.cluster import Cluster, ClusterRequest, opened
 from maxcode.problems import load
 from tests.support.counting import SLOW
 
-TWO = Asked("local:2", shared=True)  # other tests use the same cores
+TWO = ClusterRequest("local:2", shared=True)  # other tests use the same cores
 
 
 @pytest.fixture(scope="session")

@@ -22,19 +22,19 @@ from maxcode.errors import InputError, MachineError
 from maxcode.evaluate.cluster.cores import parsed, physical, shown, split
 from maxcode.evaluate.cluster.discipline import Calibration, Cores, drifted
 from maxcode.evaluate.cluster.node import BenchNode
-from maxcode.evaluate.cluster.station import Station, Unwanted
+from maxcode.evaluate.cluster.station import Cancelled, NodeThread
 from maxcode.evaluate.cluster.wire import (
     Admit,
+    AdmitResult,
     AnyAnswer,
     Build,
+    BuildResult,
     Evaluate,
-    Failed,
-    Found,
-    Order,
-    Refused,
-    Sent,
-    Taken,
-    Unknown,
+    EvaluateResult,
+    Task,
+    TaskFailed,
+    TaskRefused,
+    UnknownProblem,
     encode,
     pack,
     read_answer,
@@ -51,7 +51,7 @@ STEADY = Interval(0.025, 0.0249, 0.0251)
 @contextmanager
 def station_of(
     calibration: list[Interval] | None = None, busy: float = 0.0, every: int = 20, stays_s: float = math.inf
-) -> Iterator[Station]:
+) -> Iterator[NodeThread]:
     """A node whose calibrations are given and whose cores others use so much, 0..1, for so long from its first look."""
     times = iter(calibration or [])
     looked: list[float] = []
@@ -67,14 +67,14 @@ def station_of(
     def node() -> BenchNode:
         return BenchNode(Cores(frozenset({0}), ticks), Calibration(every=every), measure)
 
-    station = Station(frozenset({0}), node)
+    station = NodeThread(frozenset({0}), node)
     try:
         yield station
     finally:
         station.close()
 
 
-def asked(station: Station, order: Order) -> AnyAnswer:
+def asked(station: NodeThread, order: Task) -> AnyAnswer:
     return read_answer(station.work(encode(order)))
 
 
@@ -85,10 +85,10 @@ def test_a_node_admits_evaluates_and_stamps_its_answers(problem: Problem) -> Non
         early = asked(station, Evaluate(key=parcel.key, permitted=None, program=faster))
         taken = asked(station, Admit(parcel=parcel))
         found = asked(station, Evaluate(key=parcel.key, permitted=None, program=faster))
-    assert isinstance(early, Unknown)
-    assert isinstance(taken, Taken)
+    assert isinstance(early, UnknownProblem)
+    assert isinstance(taken, AdmitResult)
     assert taken.tests[-1].timed
-    assert isinstance(found, Found)
+    assert isinstance(found, EvaluateResult)
     evaluation = found.evaluation
     assert evaluation.outcome is Outcome.CORRECT and evaluation.timing is not None and evaluation.timing.significant
     node = evaluation.node
@@ -101,9 +101,9 @@ def test_a_node_whose_cores_others_use_refuses_and_shares_only_where_it_is_told_
     with station_of(busy=0.5) as station:
         refused = asked(station, Admit(parcel=parcel))
         shared = asked(station, Admit(parcel=parcel, shared=True))
-    assert isinstance(refused, Refused) and not refused.retires
+    assert isinstance(refused, TaskRefused) and not refused.retires
     assert "others use 50 %" in refused.why and "--shared-cores" in refused.why
-    assert isinstance(shared, Taken) and shared.baseline.node is not None and shared.baseline.node.shared
+    assert isinstance(shared, AdmitResult) and shared.baseline.node is not None and shared.baseline.node.shared
 
 
 def test_what_a_node_measured_while_others_used_its_cores_is_forgotten(problem: Problem) -> None:
@@ -119,8 +119,8 @@ def test_what_a_node_measured_while_others_used_its_cores_is_forgotten(problem: 
 
     start = time.monotonic()
     node = BenchNode(Cores(frozenset({0}), ticks), Calibration(), measure)
-    with closing(Station(frozenset({0}), lambda: node)) as station:
-        assert isinstance(asked(station, Admit(parcel=parcel)), Taken)
+    with closing(NodeThread(frozenset({0}), lambda: node)) as station:
+        assert isinstance(asked(station, Admit(parcel=parcel)), AdmitResult)
         desk = node._workshop.desks[parcel.key]
         known = desk.remembered()
         evaluate = desk.harness.evaluate
@@ -132,14 +132,14 @@ def test_what_a_node_measured_while_others_used_its_cores_is_forgotten(problem: 
 
         with unittest.mock.patch.object(type(desk.harness), "evaluate", lambda _, *words: disturbed(*words)):
             refused = asked(station, order)
-        assert isinstance(refused, Refused) and "while it measured" in refused.why
+        assert isinstance(refused, TaskRefused) and "while it measured" in refused.why
         assert desk.remembered() == known
 
 
 def test_a_node_whose_cores_somebody_has_just_left_looks_again_and_measures(problem: Problem) -> None:
     with station_of(busy=1.0, stays_s=0.12) as station:
         taken = asked(station, Admit(parcel=pack(problem, 1)))
-    assert isinstance(taken, Taken)
+    assert isinstance(taken, AdmitResult)
     assert taken.baseline.node is not None and not taken.baseline.node.shared and taken.baseline.node.busy[0] <= 10
 
 
@@ -165,14 +165,14 @@ def test_a_node_that_drifts_twice_in_a_row_retires_with_the_figures(problem: Pro
     parcel = pack(problem, 1)
     slow = Interval(0.035, 0.034, 0.036)
     with station_of([STEADY, slow, STEADY, slow, slow], every=1) as station:
-        assert isinstance(asked(station, Admit(parcel=parcel)), Taken)
+        assert isinstance(asked(station, Admit(parcel=parcel)), AdmitResult)
         order = Evaluate(key=parcel.key, permitted=None, program=problem.program.with_text("no C"))
         once = asked(station, order)
         twice = asked(station, order)
         later = asked(station, order)
-    assert isinstance(once, Found) and once.evaluation.outcome is Outcome.UNBUILT
-    assert isinstance(twice, Refused) and twice.retires and "35.0 ms" in twice.why and "+40%" in twice.why
-    assert isinstance(later, Refused) and later.retires
+    assert isinstance(once, EvaluateResult) and once.evaluation.outcome is Outcome.UNBUILT
+    assert isinstance(twice, TaskRefused) and twice.retires and "35.0 ms" in twice.why and "+40%" in twice.why
+    assert isinstance(later, TaskRefused) and later.retires
 
 
 @pytest.mark.parametrize(
@@ -192,13 +192,13 @@ def test_a_build_from_elsewhere_is_taken_only_whole_and_from_the_same_toolchain(
     with station_of() as station:
         sent = asked(station, Build(problem=problem, program=problem.program))
         broken = asked(station, Build(problem=problem, program=problem.program.with_text("no C")))
-    assert isinstance(sent, Sent) and sent.artefact is not None
+    assert isinstance(sent, BuildResult) and sent.artefact is not None
     artefact = sent.artefact
     taken = checked(artefact, artefact.toolchain)
     assert taken is not None and taken.artefact is not None and taken.artefact.read() == artefact.data
     assert checked(replace(artefact, data=artefact.data[:-1] + b"x"), artefact.toolchain) is None
     assert checked(artefact, "another compiler") is None
-    assert isinstance(broken, Sent) and broken.unbuilt is not None and broken.unbuilt.outcome is Outcome.UNBUILT
+    assert isinstance(broken, BuildResult) and broken.unbuilt is not None and broken.unbuilt.outcome is Outcome.UNBUILT
 
 
 def test_a_final_build_never_uses_what_came_from_elsewhere(problem: Problem, builder: Builder) -> None:
@@ -219,17 +219,17 @@ def test_a_final_build_never_uses_what_came_from_elsewhere(problem: Problem, bui
 def test_an_order_that_nobody_wants_is_cancelled_and_the_node_goes_on(problem: Problem) -> None:
     parcel = pack(problem, 1)
     with station_of() as station:
-        with pytest.raises(Unwanted):
+        with pytest.raises(Cancelled):
             station.work(encode(Admit(parcel=parcel)), lambda: False)
-        assert isinstance(asked(station, Admit(parcel=parcel)), Taken)
+        assert isinstance(asked(station, Admit(parcel=parcel)), AdmitResult)
 
 
 def test_bad_input_is_an_answer_with_its_words(problem: Problem) -> None:
     with station_of() as station:
         found = asked(station, Admit(parcel=pack(replace(problem, program=problem.program.with_text("no C")), 1)))
         other = read_answer(station.work(b'{"order": "dance"}'))
-    assert isinstance(found, Failed) and found.kind == "input" and "does not build" in found.message
-    assert isinstance(other, Failed) and "same version" in other.message
+    assert isinstance(found, TaskFailed) and found.kind == "input" and "does not build" in found.message
+    assert isinstance(other, TaskFailed) and "same version" in other.message
     assert isinstance(found.error("n"), InputError) and isinstance(other.error("n"), MachineError)
 
 

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from maxcode.errors import InputError
-from maxcode.evaluate.cluster import Asked, opened
+from maxcode.evaluate.cluster import ClusterRequest, opened
 from maxcode.evaluate.cluster import keys as keys_of
 from maxcode.evaluate.cluster.on_queue import Site, job_script, read_site
 from maxcode.evaluate.cluster.site import script, secured
@@ -52,7 +52,7 @@ def test_site_files_are_refused_with_what_is_wrong(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("words", ["here", "local:0", "local:", "tcp://host", "slurm:nowhere.toml", "local:99999"])
 def test_words_that_name_no_cluster_are_refused(words: str) -> None:
-    with pytest.raises(InputError), opened(Asked(words), None):
+    with pytest.raises(InputError), opened(ClusterRequest(words), None):
         pass
 
 

@@ -14,7 +14,7 @@ import pytest
 
 from maxcode import Evaluation, Outcome
 from maxcode.core.types import Action, Problem
-from maxcode.evaluate.cluster import Asked, Cluster, opened
+from maxcode.evaluate.cluster import Cluster, ClusterRequest, opened
 from tests.support.netns_help import HOST, Network, network, run
 from tests.support.processes import until
 from tests.support.slurm_help import free_ports
@@ -38,7 +38,7 @@ def nodes(tmp_path_factory: pytest.TempPathFactory) -> Iterator[tuple[Network, C
         for place, core in (("a", "0"), ("b", "1")):
             node = links.command(place, *maxcode, "node", address, "--cores", core, "--name", place, "--until-eof")
             stack.enter_context(running(node, folder / place))
-        cluster = stack.enter_context(opened(Asked(address, shared=True), None))
+        cluster = stack.enter_context(opened(ClusterRequest(address, shared=True), None))
         until(lambda: len(cluster.report().slots) == 2, 120, lambda: told(folder))
         yield links, cluster
 

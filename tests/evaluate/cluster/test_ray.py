@@ -17,7 +17,7 @@ import pytest
 from maxcode import Outcome
 from maxcode.core.types import Problem
 from maxcode.errors import InputError, MachineError
-from maxcode.evaluate.cluster import Asked, Cluster, opened
+from maxcode.evaluate.cluster import Cluster, ClusterRequest, opened
 from maxcode.run.record import Evaluated, Proposed, read_events
 from maxcode.testing import Exam, violations
 from tests.support.counting import SLOW
@@ -32,7 +32,7 @@ SLOWER = SLOW.replace("sum += i;", 'sum += i; __asm__ volatile("" : "+r"(i)); su
 
 @pytest.fixture(scope="module")
 def ray_nodes() -> Iterator[Cluster]:
-    with opened(Asked("ray:local:2", shared=True), None) as cluster:
+    with opened(ClusterRequest("ray:local:2", shared=True), None) as cluster:
         yield cluster
 
 
@@ -98,11 +98,11 @@ def _evaluated(out: Path) -> int:
 
 def test_words_that_name_no_ray_cluster_are_refused() -> None:
     for spec in ("ray:", "ray:local", "ray:host", "ray:local:0"):
-        with pytest.raises(InputError), opened(Asked(spec), None):
+        with pytest.raises(InputError), opened(ClusterRequest(spec), None):
             pass
 
 
 def test_where_no_head_listens_it_says_so_at_once() -> None:
     told = pytest.raises(MachineError, match=r"no Ray cluster answers at 127.0.0.1:1.*ray start --head")
-    with told, opened(Asked("ray:127.0.0.1:1"), None):
+    with told, opened(ClusterRequest("ray:127.0.0.1:1"), None):
         pass

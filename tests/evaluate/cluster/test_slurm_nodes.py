@@ -11,7 +11,7 @@ import pytest
 
 from maxcode import Evaluation, Outcome
 from maxcode.core.types import Action, Problem
-from maxcode.evaluate.cluster import Asked, Cluster, opened
+from maxcode.evaluate.cluster import Cluster, ClusterRequest, opened
 from maxcode.evaluate.cluster.site import script
 from tests.support.processes import until
 from tests.support.slurm_help import PARTITION, Slurm, slurm
@@ -46,7 +46,7 @@ def test_ten_candidates_are_measured_although_one_of_two_jobs_is_cancelled(
     site: tuple[Slurm, Path], problem: Problem
 ) -> None:
     here, file = site
-    with opened(Asked(f"slurm:{file}", shared=True), None) as cluster:
+    with opened(ClusterRequest(f"slurm:{file}", shared=True), None) as cluster:
         found = anyio.run(measured, cluster, problem, here)
         events = cluster.report().events
         first, _, *later = here.jobs_so_far()

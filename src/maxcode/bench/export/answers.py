@@ -24,7 +24,7 @@ MS = 1e3
 
 @final
 @dataclass(frozen=True, slots=True)
-class Answer:
+class ExportedAnswer:
     """A run's answer.  ``text`` is empty where nothing was proposed; ``about`` is the sample's metadata."""
 
     run: Path
@@ -106,7 +106,7 @@ def _ratio(timing: Timing) -> float:
     return statistics.fmean(one for one, _ in timing.samples) / statistics.fmean(one for _, one in timing.samples)
 
 
-def read_answer(run: Path) -> Answer:
+def read_answer(run: Path) -> ExportedAnswer:
     """The answer of a run folder; InputError where it is no run of a problem of KernelBench."""
     header = read_header(run)
     if not header or not (run / EVENTS).is_file():
@@ -119,7 +119,7 @@ def read_answer(run: Path) -> Answer:
         )
     machine = header.get("machine", {})
     text, evaluation, words = _chosen(run)
-    return Answer(
+    return ExportedAnswer(
         run,
         suite["level"],
         suite["id"],

@@ -20,7 +20,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, final
 
-from maxcode.bench.export.answers import Answer, read_answer
+from maxcode.bench.export.answers import ExportedAnswer, read_answer
 from maxcode.bench.export.score import Score, fast_p, geometric_mean
 from maxcode.core.types import Outcome
 from maxcode.errors import InputError
@@ -78,16 +78,16 @@ def export_kernelbench(runs: Sequence[Path], out: Path, name: str = "maxcode") -
     ]
 
 
-def _by_problem(answers: Sequence[Answer]) -> dict[int, list[Answer]]:
-    found: dict[int, list[Answer]] = {}
+def _by_problem(answers: Sequence[ExportedAnswer]) -> dict[int, list[ExportedAnswer]]:
+    found: dict[int, list[ExportedAnswer]] = {}
     for one in answers:
         found.setdefault(one.id, []).append(one)
     return dict(sorted(found.items()))
 
 
-def _comparable(answers: Sequence[Answer]) -> None:
+def _comparable(answers: Sequence[ExportedAnswer]) -> None:
     """Runs of one problem must be of the same text, shapes and machine: they share one baseline."""
-    first: dict[tuple[int, int], Answer] = {}
+    first: dict[tuple[int, int], ExportedAnswer] = {}
     for one in answers:
         other = first.setdefault((one.level, one.id), one)
         for key in ("problem_sha256", "constants"):
@@ -98,7 +98,7 @@ def _comparable(answers: Sequence[Answer]) -> None:
                              "them apart, with another --out")  # fmt: skip
 
 
-def _baseline(answers: dict[int, list[Answer]], known: dict[int, str], kind: str) -> dict[str, Any]:
+def _baseline(answers: dict[int, list[ExportedAnswer]], known: dict[int, str], kind: str) -> dict[str, Any]:
     found: dict[str, Any] = {}
     for number, file in known.items():
         mine = answers.get(number, [])
@@ -111,7 +111,7 @@ def _baseline(answers: dict[int, list[Answer]], known: dict[int, str], kind: str
 
 def _level(
     level: int,
-    answers: dict[int, list[Answer]],
+    answers: dict[int, list[ExportedAnswer]],
     known: dict[int, str],
     eager: dict[str, Any],
     where: tuple[Path, str, str],

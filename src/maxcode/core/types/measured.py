@@ -200,7 +200,7 @@ class MachineCode:
 
 @final
 @dataclass(frozen=True, slots=True)
-class Harsher:
+class Recheck:
     """The second, harsher verification of a winner that was too good or looked suspicious: ``triggers`` say what asked
     for it, ``inputs`` is on how many others it was run; where there are none, ``why`` not."""
 
@@ -260,7 +260,7 @@ class Evaluation:
     profile: tuple[Hotspot, ...] = ()
     measures: dict[str, float] = field(default_factory=dict)
     warnings: tuple[str, ...] = ()
-    harsher: Harsher | None = None
+    harsher: Recheck | None = None
     node: Node | None = None
     machine_code: MachineCode | None = None
 

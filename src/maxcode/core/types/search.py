@@ -53,7 +53,7 @@ class Usage:
 
 @final
 @dataclass(frozen=True, slots=True)
-class Drawn:
+class Sample:
     """A candidate that a reranker drew: what was foreseen of it before it was run, and whether it was ``kept``, which
     is the action itself.  ``program`` is None where it could not be read."""
 
@@ -76,7 +76,7 @@ class Action:
     completion: str = ""
     usage: Usage = Usage()
     unread: str = ""
-    drawn: tuple[Drawn, ...] = ()
+    drawn: tuple[Sample, ...] = ()
     ranked: bool = True
 
 

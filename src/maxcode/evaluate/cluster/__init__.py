@@ -9,24 +9,24 @@ Search and training do not know of any of it: they are given another evaluator.
 from __future__ import annotations
 
 from maxcode.evaluate.cluster.cluster import Cluster, ClusterEvaluator, Terms, together
-from maxcode.evaluate.cluster.engine import Engine, NodeLost, Place
+from maxcode.evaluate.cluster.engine import Engine, NodeLost, WorkerAddress
 from maxcode.evaluate.cluster.node import BenchNode
-from maxcode.evaluate.cluster.site import Asked, opened
+from maxcode.evaluate.cluster.site import ClusterRequest, opened
 from maxcode.evaluate.cluster.utilisation import Report, SlotUse
-from maxcode.evaluate.cluster.wire import Manner
+from maxcode.evaluate.cluster.wire import MeasureOptions
 
 __all__ = [
-    "Asked",
     "BenchNode",
     "Cluster",
     "ClusterEvaluator",
+    "ClusterRequest",
     "Engine",
-    "Manner",
+    "MeasureOptions",
     "NodeLost",
-    "Place",
     "Report",
     "SlotUse",
     "Terms",
+    "WorkerAddress",
     "opened",
     "together",
 ]

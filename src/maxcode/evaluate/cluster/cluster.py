@@ -17,11 +17,11 @@ from maxcode.core.types import Action, Evaluation, Machine, Problem, State, Stat
 from maxcode.errors import MachineError
 from maxcode.evaluate.cluster.dispatch import Dispatcher
 from maxcode.evaluate.cluster.engine import Engine
-from maxcode.evaluate.cluster.evaluator import Crew
+from maxcode.evaluate.cluster.evaluator import ClusterClient
 from maxcode.evaluate.cluster.quarantine import Quarantine
 from maxcode.evaluate.cluster.station import portal
 from maxcode.evaluate.cluster.utilisation import Report, Utilisation
-from maxcode.evaluate.cluster.wire import Manner
+from maxcode.evaluate.cluster.wire import MeasureOptions
 from maxcode.evaluate.ladder.prepare import Admitted
 from maxcode.sandbox.lanes import charge
 
@@ -71,7 +71,7 @@ class Cluster:
         self._use = Utilisation()
         self._quarantine = Quarantine(terms.folder)
         self._engine: Engine | None = None
-        self._crew: Crew | None = None
+        self._crew: ClusterClient | None = None
 
     def __enter__(self) -> Self:
         try:
@@ -79,7 +79,7 @@ class Cluster:
             dispatcher = Dispatcher(self._engine, self._use, self._terms.patience_s, self._say)
             self._watching = self._portal.start_task_soon(dispatcher.watch)
             terms = self._terms
-            self._crew = Crew(dispatcher, self._quarantine, terms.name, terms.shared, terms.patience_s)
+            self._crew = ClusterClient(dispatcher, self._quarantine, terms.name, terms.shared, terms.patience_s)
         except BaseException:
             self.__exit__(None, None, None)
             raise
@@ -93,7 +93,7 @@ class Cluster:
             self._portal.call(self._engine.close)
         self._portal.call(self._portal.stop, True)
 
-    def evaluator(self, manner: Manner = Manner()) -> ClusterEvaluator:  # noqa: B008
+    def evaluator(self, manner: MeasureOptions = MeasureOptions()) -> ClusterEvaluator:  # noqa: B008
         """An evaluator that measures in this manner."""
         assert self._crew is not None
         return ClusterEvaluator(self, self._crew, manner)
@@ -130,7 +130,7 @@ class Cluster:
 class ClusterEvaluator:
     """An evaluator and referee whose machine is a cluster; used from any event loop."""
 
-    def __init__(self, cluster: Cluster, crew: Crew, manner: Manner) -> None:
+    def __init__(self, cluster: Cluster, crew: ClusterClient, manner: MeasureOptions) -> None:
         self._cluster = cluster
         self._crew = crew
         self._manner = manner

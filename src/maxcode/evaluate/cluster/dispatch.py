@@ -16,7 +16,7 @@ from typing import final
 import anyio
 
 from maxcode.errors import MachineError
-from maxcode.evaluate.cluster.engine import Engine, NodeLost, Place
+from maxcode.evaluate.cluster.engine import Engine, NodeLost, WorkerAddress
 from maxcode.evaluate.cluster.utilisation import Doing, Utilisation
 
 POLL_S = 0.25
@@ -30,7 +30,7 @@ STRIKES = 3  # broken orders in a row that a node is allowed
 class Slot:
     """A slot as the driver sees it.  ``admitted``: keys of problems; ``strikes``: orders in a row that broke there."""
 
-    place: Place
+    place: WorkerAddress
     admitted: set[str] = field(default_factory=set)
     busy: bool = False
     strikes: int = 0
@@ -43,7 +43,7 @@ class Slot:
 
 @final
 @dataclass(frozen=True, slots=True)
-class Wish:
+class TaskPlacement:
     """Where an order would like to go: to the slot of its ``group`` (empty: any), else one that has admitted ``key``;
     never to one of ``avoided`` while there are others."""
 
@@ -68,7 +68,7 @@ class Dispatcher:
         self._patience_s = patience_s
         self._say = say
         self._slots: dict[str, Slot] = {}
-        self._builders: dict[str, tuple[Place, anyio.CapacityLimiter]] = {}
+        self._builders: dict[str, tuple[WorkerAddress, anyio.CapacityLimiter]] = {}
         self._retired: dict[str, str] = {}
         self._groups: dict[str, str] = {}
         self._changed = anyio.Event()
@@ -88,7 +88,7 @@ class Dispatcher:
                 return
             await anyio.sleep(POLL_S)
 
-    def _see(self, places: Collection[Place]) -> None:
+    def _see(self, places: Collection[WorkerAddress]) -> None:
         there = {place.name: place for place in places}
         for name in [name for name, slot in self._slots.items() if there.get(name) != slot.place]:
             if not self._slots[name].busy:  # whoever uses it finds out for itself
@@ -158,7 +158,7 @@ class Dispatcher:
     # ------------------------------------------------------------------------------------------------------- slots
 
     @asynccontextmanager
-    async def slot(self, wish: Wish) -> AsyncIterator[Slot]:
+    async def slot(self, wish: TaskPlacement) -> AsyncIterator[Slot]:
         """A slot to oneself; waits for one.  MachineError where there has been none for too long."""
         while (slot := self._free(wish)) is None:
             self._require_some()
@@ -173,7 +173,7 @@ class Dispatcher:
                 self._use.set(slot.name, "resting" if slot.rests_until > time.monotonic() else "waiting")
             self._wake()
 
-    def _free(self, wish: Wish) -> Slot | None:
+    def _free(self, wish: TaskPlacement) -> Slot | None:
         if wish.group and (name := self._groups.get(wish.group)) is not None:
             if name not in wish.avoided or wish.avoided >= self._slots.keys():
                 return self._slots[name] if self._may(self._slots[name]) else None

@@ -13,7 +13,7 @@ from typing import Protocol, final
 
 @final
 @dataclass(frozen=True, slots=True)
-class Place:
+class WorkerAddress:
     """A worker process that is there now.  ``name`` stays when the worker is started anew, ``address`` does not.
     ``slots`` is 1 where it may time, ``builds`` how many builds it may make at once on cores set apart for them."""
 
@@ -30,11 +30,11 @@ class NodeLost(Exception):
 class Engine(Protocol):
     """Used from one event loop."""
 
-    async def places(self) -> Sequence[Place]:
+    async def places(self) -> Sequence[WorkerAddress]:
         """The workers that are there now; MachineError where the engine itself is gone."""
         ...
 
-    async def carry(self, order: bytes, place: Place, builds: bool) -> bytes:
+    async def carry(self, order: bytes, place: WorkerAddress, builds: bool) -> bytes:
         """The answer of the worker at ``place``, from its bench or its builder.  One order is on a bench at a time.
 
         NodeLost when that worker goes; MachineError when the engine does.  Cancelled, it sees to it that the worker

@@ -16,26 +16,26 @@ from typing import final
 
 from maxcode.core.types import Action, Evaluation, Machine, Problem, Program, State, StateId
 from maxcode.errors import InputError, MachineError
-from maxcode.evaluate.cluster.dispatch import Dispatcher, Slot, Wish
+from maxcode.evaluate.cluster.dispatch import Dispatcher, Slot, TaskPlacement
 from maxcode.evaluate.cluster.engine import NodeLost
 from maxcode.evaluate.cluster.quarantine import Quarantine
 from maxcode.evaluate.cluster.utilisation import Doing
 from maxcode.evaluate.cluster.wire import (
     Admit,
+    AdmitResult,
     AnyAnswer,
-    Artefact,
     Build,
+    BuildResult,
+    BuiltProgram,
     Evaluate,
-    Failed,
-    Found,
-    Manner,
-    Parcel,
-    Refused,
-    Sent,
+    EvaluateResult,
+    MeasureOptions,
+    ProblemBundle,
     Settle,
-    Stands,
-    Taken,
-    Unknown,
+    SettleResult,
+    TaskFailed,
+    TaskRefused,
+    UnknownProblem,
     contender,
     encode,
     pack,
@@ -54,13 +54,13 @@ _SEED_BITS = 62
 
 @final
 @dataclass(slots=True)
-class Known:
+class AdmittedProblem:
     """A problem, its parcel, and what the first node that admitted it said; the others must say the same."""
 
     problem: Problem
-    parcel: Parcel
+    parcel: ProblemBundle
     key: str
-    taken: Taken | None = None
+    taken: AdmitResult | None = None
     admitted: Admitted | None = None
 
     def order(self, shared: bool) -> bytes:
@@ -71,16 +71,16 @@ class Known:
 
 @final
 @dataclass(slots=True)
-class Trying:
+class Attempt:
     """An order under way: how often nodes failed it, and since when they have refused it."""
 
-    wish: Wish
+    wish: TaskPlacement
     failures: int = 0
     refused_since: float | None = None
 
 
 @final
-class Crew:
+class ClusterClient:
     """All that an evaluator of a cluster does, in the event loop of the cluster.  ``shared``: measure although others
     use the cores.  ``name`` stands for the machine in results."""
 
@@ -92,7 +92,7 @@ class Crew:
         self._name = name
         self._shared = shared
         self._patience_s = patience_s
-        self._known: dict[str, Known] = {}
+        self._known: dict[str, AdmittedProblem] = {}
         self._seed = secrets.randbits(_SEED_BITS)
         self.machine: Machine | None = None
 
@@ -101,20 +101,20 @@ class Crew:
     async def admit(self, problem: Problem) -> Admitted:
         """Take a problem up on one node; the others do as they get candidates of it.  InputError as on one machine."""
         known = self._of(problem)
-        trying = Trying(Wish(known.key))
+        trying = Attempt(TaskPlacement(known.key))
         while known.admitted is None:
             async with self._dispatcher.slot(trying.wish) as slot:
                 await self._ready(slot, known, trying)
         return known.admitted
 
-    def _of(self, problem: Problem) -> Known:
+    def _of(self, problem: Problem) -> AdmittedProblem:
         mark = identity(problem)
         if mark not in self._known:
             parcel = pack(problem, self._seed)
-            self._known[mark] = Known(problem, parcel, parcel.key)
+            self._known[mark] = AdmittedProblem(problem, parcel, parcel.key)
         return self._known[mark]
 
-    async def _ready(self, slot: Slot, known: Known, trying: Trying) -> bool:
+    async def _ready(self, slot: Slot, known: AdmittedProblem, trying: Attempt) -> bool:
         """Whether the slot has the problem; it takes it up if need be."""
         if known.key in slot.admitted:
             return True
@@ -127,10 +127,10 @@ class Crew:
                     f"two nodes were lost while they admitted {known.problem.id}; see their logs"
                 ) from None
             return False
-        if isinstance(answer, Taken):
+        if isinstance(answer, AdmitResult):
             self._dispatcher.waited(slot, answer.wait_s)
             return self._agrees(slot, known, answer)
-        if isinstance(answer, Failed) and answer.kind == "input":
+        if isinstance(answer, TaskFailed) and answer.kind == "input":
             if known.taken is None:
                 raise InputError(answer.message)
             self._dispatcher.retire(slot, f"it does not admit what another node admits: {answer.message}")
@@ -138,7 +138,7 @@ class Crew:
         self._unanswered(slot, answer, trying)
         return False
 
-    def _agrees(self, slot: Slot, known: Known, taken: Taken) -> bool:
+    def _agrees(self, slot: Slot, known: AdmittedProblem, taken: AdmitResult) -> bool:
         """Whether what a node says of the problem is what the first one said; else it retires."""
         if self.machine is not None and (why := _differs(self.machine, taken.machine)):
             self._dispatcher.retire(slot, f"another kind of node than the first: {why}")
@@ -159,7 +159,7 @@ class Crew:
     # ------------------------------------------------------------------------------------------------- evaluator
 
     async def evaluate(
-        self, problem: Problem, action: Action, rival: Action | None, manner: Manner, group: str
+        self, problem: Problem, action: Action, rival: Action | None, manner: MeasureOptions, group: str
     ) -> tuple[Evaluation, Ledger]:
         """What a candidate is worth finding out, and what finding it out took in the lanes of the nodes."""
         if (refused := reject(problem, action)) is not None:
@@ -180,24 +180,24 @@ class Crew:
             manner=manner,
             artefact=artefact,
         )
-        wish = Wish(known.key, group)
+        wish = TaskPlacement(known.key, group)
         while (verdict := self._quarantine.verdict(program)) is None:
             answer = await self._carried(known, wish, encode(order), "evaluating", [program])
-            if isinstance(answer, Found):
+            if isinstance(answer, EvaluateResult):
                 self._quarantine.absolve(program)
                 return answer.evaluation, Ledger(answer.build_s, answer.time_s, answer.wait_s)
         return verdict, Ledger()
 
     async def _built(
-        self, known: Known, problem: Problem, program: Program
-    ) -> tuple[Artefact | None, Evaluation | None]:
+        self, known: AdmittedProblem, problem: Problem, program: Program
+    ) -> tuple[BuiltProgram | None, Evaluation | None]:
         """A build by a worker that has cores for it, or why there is none; neither where the slot is to build."""
         if problem.kind == "module":
             return None, None
         plain = replace(known.parcel.problem, permitted=None)
         raw = await self._dispatcher.build(encode(Build(problem=plain, program=program)))
         answer = read_answer(raw) if raw is not None else None
-        if not isinstance(answer, Sent):
+        if not isinstance(answer, BuildResult):
             return None, None  # the slot will find out, and say
         if answer.artefact is None:
             return None, answer.unbuilt
@@ -233,8 +233,8 @@ class Crew:
         )
 
     async def _settled(
-        self, known: Known, problem: Problem, contenders: Sequence[State], champion: State | None
-    ) -> Stands | None:
+        self, known: AdmittedProblem, problem: Problem, contenders: Sequence[State], champion: State | None
+    ) -> SettleResult | None:
         """A node's word on who leads; None where it was lost, for which a single contender is blamed."""
         order = Settle(
             shared=self._shared,
@@ -245,14 +245,14 @@ class Crew:
         )
         programs = [one.program for one in contenders]
         blamed = programs if len(programs) == 1 else []
-        answer = await self._carried(known, Wish(known.key), encode(order), "settling", blamed)
-        if not isinstance(answer, Stands):
+        answer = await self._carried(known, TaskPlacement(known.key), encode(order), "settling", blamed)
+        if not isinstance(answer, SettleResult):
             return None
         for program in programs:
             self._quarantine.absolve(program)
         return answer
 
-    async def _comes_through(self, known: Known, problem: Problem, one: State) -> None:
+    async def _comes_through(self, known: AdmittedProblem, problem: Problem, one: State) -> None:
         """Confirm a contender alone, until it comes through or is quarantined."""
         while self._quarantine.verdict(one.program) is None:
             if await self._settled(known, problem, [one], None) is not None:
@@ -261,10 +261,10 @@ class Crew:
     # ---------------------------------------------------------------------------------------------------- orders
 
     async def _carried(
-        self, known: Known, wish: Wish, order: bytes, doing: Doing, programs: Sequence[Program]
-    ) -> Found | Stands | None:
+        self, known: AdmittedProblem, wish: TaskPlacement, order: bytes, doing: Doing, programs: Sequence[Program]
+    ) -> EvaluateResult | SettleResult | None:
         """A node's answer to an order; None where a node was lost with it, for which ``programs`` are blamed."""
-        trying = Trying(wish)
+        trying = Attempt(wish)
         while True:
             async with self._dispatcher.slot(trying.wish) as slot:
                 if not await self._ready(slot, known, trying):
@@ -275,38 +275,38 @@ class Crew:
                     for program in programs:
                         self._quarantine.blame(program, slot.name)
                     return None
-                if isinstance(answer, Found | Stands):
+                if isinstance(answer, EvaluateResult | SettleResult):
                     slot.strikes = 0
                     self._dispatcher.waited(slot, answer.wait_s)
                     return answer
                 self._unanswered(slot, answer, trying)
 
-    def _unanswered(self, slot: Slot, answer: AnyAnswer, trying: Trying) -> None:
+    def _unanswered(self, slot: Slot, answer: AnyAnswer, trying: Attempt) -> None:
         """What follows from an answer that is none; raises where no other node would do better."""
         match answer:
-            case Unknown():
+            case UnknownProblem():
                 slot.admitted.clear()
-            case Refused(retires=True):
+            case TaskRefused(retires=True):
                 self._dispatcher.retire(slot, answer.why)
-            case Refused():
+            case TaskRefused():
                 self._dispatcher.rest(slot, answer.why)
                 trying.refused_since = trying.refused_since or time.monotonic()
                 if time.monotonic() - trying.refused_since > self._patience_s / 2:
                     trying.wish = replace(trying.wish, avoided=trying.wish.avoided | {slot.name})
                 if time.monotonic() - trying.refused_since > self._patience_s:
                     raise MachineError(f"no node would measure for {self._patience_s:.0f} s; {slot.name}: {answer.why}")
-            case Failed(kind="input"):
+            case TaskFailed(kind="input"):
                 raise answer.error(slot.name)
-            case Failed(kind="unsafe"):
+            case TaskFailed(kind="unsafe"):
                 self._dispatcher.retire(slot, answer.message)
                 if self._dispatcher.is_deserted:
                     raise answer.error(slot.name)
-            case Failed():
+            case TaskFailed():
                 self._failed(slot, answer, trying)
             case _:
                 raise MachineError(f"node {slot.name} answered something else than it was asked")
 
-    def _failed(self, slot: Slot, answer: Failed, trying: Trying) -> None:
+    def _failed(self, slot: Slot, answer: TaskFailed, trying: Attempt) -> None:
         self._dispatcher.strike(slot, answer.message)
         trying.failures += 1
         trying.wish = replace(trying.wish, avoided=trying.wish.avoided | {slot.name})
@@ -328,7 +328,7 @@ def _differs(first: Machine, other: Machine) -> str:
     return ""
 
 
-def _admitted(problem: Problem, taken: Taken) -> Admitted:
+def _admitted(problem: Problem, taken: AdmitResult) -> Admitted:
     """An admission as the driver has it: without the inputs themselves, which stay on the nodes."""
     nothing = Blob.of(b"")
     inputs = tuple(Input(one.name, nothing, None, one.origin, one.seconds) for one in taken.tests)

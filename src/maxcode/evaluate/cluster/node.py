@@ -28,22 +28,22 @@ from maxcode.evaluate.cluster.cores import shown, usable
 from maxcode.evaluate.cluster.discipline import LOOK_AGAIN_S, Calibration, Cores, Look
 from maxcode.evaluate.cluster.wire import (
     Admit,
+    AdmitResult,
     AnyAnswer,
     AnyOrder,
     Build,
     Evaluate,
-    Failed,
-    Found,
-    Measured,
-    Refused,
+    EvaluateResult,
+    MeasuredResult,
     Settle,
-    Stands,
-    Taken,
-    Unknown,
+    SettleResult,
+    TaskFailed,
+    TaskRefused,
+    UnknownProblem,
     encode,
     read_order,
 )
-from maxcode.evaluate.cluster.workshop import Desk, Workshop
+from maxcode.evaluate.cluster.workshop import NodeEvaluators, ProblemSession
 from maxcode.sandbox.lanes import accounted, on_cores
 
 Measure = Callable[[], Awaitable[Interval]]
@@ -59,7 +59,7 @@ class BenchNode:
     ) -> None:
         self._cores = cores or Cores(usable())
         self._calibration = calibration or Calibration()
-        self._workshop = Workshop()
+        self._workshop = NodeEvaluators()
         self._measure = measure or self._workshop.calibrated
         self._one = anyio.Lock()
         self._retired = ""
@@ -79,26 +79,26 @@ class BenchNode:
             async with self._one:
                 return encode(await self._answer(read_order(raw)))
         except InputError as error:
-            return encode(Failed(kind="input", message=str(error)))
+            return encode(TaskFailed(kind="input", message=str(error)))
         except UnsafeError as error:
-            return encode(Failed(kind="unsafe", message=str(error)))
+            return encode(TaskFailed(kind="unsafe", message=str(error)))
         except (MaxcodeError, OSError) as error:
-            return encode(Failed(kind="machine", message=str(error)))
+            return encode(TaskFailed(kind="machine", message=str(error)))
 
     async def _answer(self, order: AnyOrder) -> AnyAnswer:
         if isinstance(order, Build):
             return await self._workshop.build(order)
         if self._retired:
-            return Refused(why=self._retired, retires=True)
+            return TaskRefused(why=self._retired, retires=True)
         desk = None if isinstance(order, Admit) else self._workshop.desks.get(order.key)
         if desk is None and not isinstance(order, Admit):
-            return Unknown()
+            return UnknownProblem()
         problem = order.parcel.problem if isinstance(order, Admit) else desk.problem if desk is not None else None
         assert problem is not None
         shared = order.shared or problem.spec.shared_cores
         with on_cores(self._lane(problem, shared)), accounted() as ledger:
             found = await self._measured(order, desk, shared)
-        if not isinstance(found, Measured):
+        if not isinstance(found, MeasuredResult):
             return found
         return msgspec.structs.replace(found, build_s=ledger.build_s, time_s=ledger.time_s, wait_s=ledger.wait_s)
 
@@ -108,7 +108,7 @@ class BenchNode:
             return None
         return self._cores.cores if shared else self._cores.physical
 
-    async def _measured(self, order: Admit | Evaluate | Settle, desk: Desk | None, shared: bool) -> AnyAnswer:
+    async def _measured(self, order: Admit | Evaluate | Settle, desk: ProblemSession | None, shared: bool) -> AnyAnswer:
         """The order's answer between two looks at the cores; refused where either shows others on them.
 
         Who was on them since the last order may have gone, as the driver has that shares them with ``local:N``: so the
@@ -116,12 +116,12 @@ class BenchNode:
         """
         machine = (await self._workshop.open())[2]
         if self._calibration.due and (why := await self._calibrate(shared)):
-            return Refused(why=why, retires=True)
+            return TaskRefused(why=why, retires=True)
         before = await self._cores.look()
         if not shared and self._cores.why_not(before):
             before = await self._cores.look(LOOK_AGAIN_S)
         if not shared and (why := self._cores.why_not(before)):
-            return Refused(why=why)
+            return TaskRefused(why=why)
         known = desk.remembered() if desk is not None else {}
         try:
             found = await self._done(order, desk)
@@ -133,18 +133,20 @@ class BenchNode:
                 desk.forget_since(known)
             elif isinstance(order, Admit):
                 self._workshop.desks.pop(order.parcel.key, None)
-            return Refused(why=f"while it measured, {why}")
+            return TaskRefused(why=f"while it measured, {why}")
         self._calibration.job()
         return _stamped(found, self._stamp(machine, before, after))
 
-    async def _done(self, order: Admit | Evaluate | Settle, desk: Desk | None) -> Taken | Found | Stands:
+    async def _done(
+        self, order: Admit | Evaluate | Settle, desk: ProblemSession | None
+    ) -> AdmitResult | EvaluateResult | SettleResult:
         if isinstance(order, Admit):
             return await self._workshop.admit(order)
         assert desk is not None
         if isinstance(order, Evaluate):
             toolchain = await self._workshop.toolchain(desk.problem)
-            return Found(evaluation=await desk.evaluate(order, toolchain))
-        return Stands(evaluations=tuple((await desk.settle(order)).items()))
+            return EvaluateResult(evaluation=await desk.evaluate(order, toolchain))
+        return SettleResult(evaluations=tuple((await desk.settle(order)).items()))
 
     async def _calibrate(self, shared: bool) -> str:
         """Run the kernel, twice where it has drifted; why the node retires, empty where it goes on.
@@ -171,14 +173,14 @@ class BenchNode:
         )
 
 
-def _stamped(found: Taken | Found | Stands, stamp: Node) -> AnyAnswer:
+def _stamped(found: AdmitResult | EvaluateResult | SettleResult, stamp: Node) -> AnyAnswer:
     """The answer with where it was made."""
     match found:
-        case Taken():
+        case AdmitResult():
             return msgspec.structs.replace(found, baseline=replace(found.baseline, node=stamp))
-        case Found():
+        case EvaluateResult():
             return msgspec.structs.replace(found, evaluation=_on(stamp, found.evaluation))
-        case Stands():
+        case SettleResult():
             told = tuple((at, _on(stamp, evaluation)) for at, evaluation in found.evaluations)
             return msgspec.structs.replace(found, evaluations=told)
 

@@ -16,14 +16,14 @@ from typing import Any, Protocol, final
 
 from maxcode.errors import InputError, MachineError
 from maxcode.evaluate.cluster import station
-from maxcode.evaluate.cluster.engine import NodeLost, Place
+from maxcode.evaluate.cluster.engine import NodeLost, WorkerAddress
 
 BENCH, BUILD = "bench", "build"
 PRESENT_S = 0.25
 CONNECT_S = 20.0
 
 
-class Started(Protocol):
+class StartedDask(Protocol):
     """What this process started of a cluster, to be ended with it."""
 
     async def close(self) -> None: ...
@@ -43,12 +43,12 @@ def require_dask() -> None:
 class DaskEngine:
     """An engine on a scheduler that runs; ``started`` are closed with it, the last first."""
 
-    def __init__(self, client: Any, started: Sequence[Started] = ()) -> None:
+    def __init__(self, client: Any, started: Sequence[StartedDask] = ()) -> None:
         self._client = client
         self._started = started
 
     @classmethod
-    async def connect(cls, address: str, security: Any = None, started: Sequence[Started] = ()) -> DaskEngine:
+    async def connect(cls, address: str, security: Any = None, started: Sequence[StartedDask] = ()) -> DaskEngine:
         """The engine of the scheduler at ``address``; MachineError where none answers."""
         from distributed import Client
 
@@ -66,7 +66,7 @@ class DaskEngine:
             ) from error
         return cls(client, started)
 
-    async def places(self) -> Sequence[Place]:
+    async def places(self) -> Sequence[WorkerAddress]:
         """The workers that have a bench or build."""
         workers = (await self._identity())["workers"]
         found = []
@@ -74,10 +74,10 @@ class DaskEngine:
             resources = worker["resources"]
             if worker["status"] == "running" and (resources.get(BENCH) or resources.get(BUILD)):
                 slots, builds = int(bool(resources.get(BENCH))), int(resources.get(BUILD, 0))
-                found.append(Place(str(worker["name"]), address, slots, builds))
+                found.append(WorkerAddress(str(worker["name"]), address, slots, builds))
         return found
 
-    async def carry(self, order: bytes, place: Place, builds: bool) -> bytes:
+    async def carry(self, order: bytes, place: WorkerAddress, builds: bool) -> bytes:
         """The answer of the worker; see ``engine.Engine``."""
         from distributed import CancelledError, KilledWorker
 

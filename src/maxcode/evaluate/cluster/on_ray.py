@@ -18,13 +18,13 @@ from typing import Any, Protocol, final
 
 from maxcode.errors import InputError, MachineError
 from maxcode.evaluate.cluster import station
-from maxcode.evaluate.cluster.engine import NodeLost, Place
+from maxcode.evaluate.cluster.engine import NodeLost, WorkerAddress
 
 BENCH, BUILD = "bench", "build"
 ANSWER_S = 20.0
 
 
-class Started(Protocol):
+class StartedRay(Protocol):
     """What this process started of a cluster, to be ended with it."""
 
     async def close(self) -> None: ...
@@ -36,7 +36,7 @@ def require_ray() -> None:
         raise InputError("--cluster ray:... needs Ray: pip install 'maxcode[ray]'")
 
 
-class Bench:
+class RayWorker:
     """What runs on a node: the stations of its process.  Ray makes an actor of it."""
 
     def here(self) -> bool:
@@ -61,7 +61,7 @@ class _Hired:
     """An actor: its place, and two calls of which one tells that it is there, the other that it is gone."""
 
     actor: Any
-    place: Place
+    place: WorkerAddress
     here: asyncio.Future[Any]
     stay: asyncio.Future[Any]
 
@@ -78,13 +78,13 @@ class _Hired:
 class RayEngine:
     """An engine on a Ray cluster that this process is connected to; ``started`` are closed with it, the last first."""
 
-    def __init__(self, started: Sequence[Started] = ()) -> None:
+    def __init__(self, started: Sequence[StartedRay] = ()) -> None:
         self._started = started
         self._names: dict[str, str] = {}
         self._hired: dict[str, _Hired] = {}
 
     @classmethod
-    async def connect(cls, address: str, started: Sequence[Started] = ()) -> RayEngine:
+    async def connect(cls, address: str, started: Sequence[StartedRay] = ()) -> RayEngine:
         """The engine of the Ray cluster at ``address`` (``auto``: the one of this machine); MachineError where there is
         none."""
         import ray
@@ -100,7 +100,7 @@ class RayEngine:
             ) from error
         return cls(started)
 
-    async def places(self) -> Sequence[Place]:
+    async def places(self) -> Sequence[WorkerAddress]:
         """The benches whose actors are there.  Hires an actor for each node that has none."""
         nodes = {node["NodeID"]: node for node in await self._nodes() if _offers(node)}
         for node in [node for node, one in self._hired.items() if node not in nodes or one.is_gone]:
@@ -110,7 +110,7 @@ class RayEngine:
                 self._hired[node] = self._hire(node, about)
         return [one.place for one in self._hired.values() if one.is_here]
 
-    async def carry(self, order: bytes, place: Place, builds: bool) -> bytes:
+    async def carry(self, order: bytes, place: WorkerAddress, builds: bool) -> bytes:
         """The answer of the actor; see ``engine.Engine``."""
         import ray
         from ray.exceptions import RayActorError, RayError, RayTaskError
@@ -164,7 +164,7 @@ class RayEngine:
         builds = int(about["Resources"].get(BUILD, 0))
         slots = int(bool(about["Resources"].get(BENCH)))
         actor = (
-            ray.remote(Bench)
+            ray.remote(RayWorker)
             .options(
                 num_cpus=0,
                 resources={BENCH: 1} if slots else {BUILD: builds},
@@ -175,7 +175,7 @@ class RayEngine:
             )
             .remote()
         )
-        place = Place(self._name(node, about), actor._actor_id.hex(), slots, builds)
+        place = WorkerAddress(self._name(node, about), actor._actor_id.hex(), slots, builds)
         return _Hired(actor, place, _told(actor.here.remote()), _told(actor.stay.remote()))
 
     def _name(self, node: str, about: Mapping[str, Any]) -> str:

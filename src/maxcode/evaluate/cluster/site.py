@@ -29,7 +29,7 @@ FORMS = (
 
 @final
 @dataclass(frozen=True, slots=True)
-class Asked:
+class ClusterRequest:
     """``--cluster`` with what belongs to it."""
 
     spec: str
@@ -41,7 +41,7 @@ class Asked:
         return _LOCAL.fullmatch(self.spec) is not None
 
 
-def opened(asked: Asked, folder: Path | None, say: Callable[[str], None] = lambda words: None) -> Cluster:
+def opened(asked: ClusterRequest, folder: Path | None, say: Callable[[str], None] = lambda words: None) -> Cluster:
     """The cluster, to be entered; ``folder`` is the run's.  InputError for words that name none."""
     engine, patience = _engine(asked.spec)
     _require(asked.spec)

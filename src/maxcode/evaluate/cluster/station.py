@@ -28,12 +28,12 @@ FIRST = "first:"
 POLL_S = 0.25  # how soon it is noticed that nobody wants an answer any more
 
 
-class Unwanted(Exception):
+class Cancelled(Exception):
     """Nobody wants the answer any more; the order was cancelled."""
 
 
 @final
-class Station:
+class NodeThread:
     """A node in a thread of its own.  Closed, or with its process, everything it runs goes."""
 
     def __init__(self, cores: frozenset[int], node: Callable[[], BenchNode] | None = None) -> None:
@@ -42,13 +42,13 @@ class Station:
         self._node = self._portal.call(node or (lambda: BenchNode(Cores(cores))))
 
     def work(self, order: bytes, wanted: Callable[[], bool] = lambda: True) -> bytes:
-        """The answer to an order; blocks.  ``Unwanted`` soon after ``wanted`` says so, and then nothing of it runs."""
+        """The answer to an order; blocks.  ``Cancelled`` soon after ``wanted`` says so, and then nothing of it runs."""
         found = self._portal.start_task_soon(self._node.answer, order)
         while not found.done():
             wait([found], POLL_S)
             if not found.done() and not wanted():
                 found.cancel()
-                raise Unwanted
+                raise Cancelled
         return found.result()
 
     def close(self) -> None:
@@ -77,8 +77,8 @@ class Worker:
 
     def __init__(self) -> None:
         cores, building = usable(), build_cores()
-        self.bench = Station(cores - building)
-        self.builder = Station(building) if building else self.bench
+        self.bench = NodeThread(cores - building)
+        self.builder = NodeThread(building) if building else self.bench
 
 
 def build_cores() -> frozenset[int]:

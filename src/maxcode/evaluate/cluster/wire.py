@@ -22,7 +22,7 @@ from maxcode.errors import InputError, MachineError, MaxcodeError, UnsafeError
 FOLDER = "folder"  # of a parcel's files: those that commands of the problem name
 
 
-class Parcel(msgspec.Struct, frozen=True, kw_only=True):
+class ProblemBundle(msgspec.Struct, frozen=True, kw_only=True):
     """A problem that needs no file of the driver's machine: the paths in it name ``files``.  ``seed`` is that of the
     inputs which nobody is shown, one for all nodes of a run."""
 
@@ -38,7 +38,7 @@ class Parcel(msgspec.Struct, frozen=True, kw_only=True):
 
 @final
 @dataclass(frozen=True, slots=True)
-class Manner:
+class MeasureOptions:
     """How an evaluator is to measure: ``pairs``, the most that a race may take (0 = the usual number); ``remembers``,
     whether what it has timed is not timed again; ``profiles``, whether fast candidates are profiled."""
 
@@ -49,7 +49,7 @@ class Manner:
 
 @final
 @dataclass(frozen=True, slots=True)
-class Artefact:
+class BuiltProgram:
     """A build on its way to the node that times it.
 
     ``sha256`` is over ``data``, and ``toolchain`` names compiler, flags and instruction sets of the builder: a node
@@ -79,39 +79,39 @@ class Contender:
 # ------------------------------------------------------------------------------------------------------------- orders
 
 
-class Order(msgspec.Struct, frozen=True, kw_only=True, tag_field="order", tag=str.lower):
+class Task(msgspec.Struct, frozen=True, kw_only=True, tag_field="order", tag=str.lower):
     """What a node is asked to do.  ``shared``: also where others use its cores."""
 
     shared: bool = False
 
 
-class Admit(Order, frozen=True):
+class Admit(Task, frozen=True):
     """Take up a problem: build, verify and profile its original.  ``timed`` names the inputs that are timed, as the
     first node chose them; empty: choose."""
 
-    parcel: Parcel
+    parcel: ProblemBundle
     timed: tuple[str, ...] = ()
 
 
-class Build(Order, frozen=True):
+class Build(Task, frozen=True):
     """Build a program and send it back; needs no admission, and no slot."""
 
     problem: Problem
     program: Program
 
 
-class Evaluate(Order, frozen=True):
+class Evaluate(Task, frozen=True):
     """Evaluate a program of the problem ``key``."""
 
     key: str
     permitted: frozenset[str] | None
     program: Program
     rival: Program | None = None
-    manner: Manner = Manner()
-    artefact: Artefact | None = None
+    manner: MeasureOptions = MeasureOptions()
+    artefact: BuiltProgram | None = None
 
 
-class Settle(Order, frozen=True):
+class Settle(Task, frozen=True):
     """Decide who leads among programs of the problem ``key``."""
 
     key: str
@@ -123,11 +123,11 @@ class Settle(Order, frozen=True):
 # ------------------------------------------------------------------------------------------------------------ answers
 
 
-class Answer(msgspec.Struct, frozen=True, kw_only=True, tag_field="answer", tag=str.lower):
+class TaskResult(msgspec.Struct, frozen=True, kw_only=True, tag_field="answer", tag=str.lower):
     """What came of an order."""
 
 
-class Measured(Answer, frozen=True):
+class MeasuredResult(TaskResult, frozen=True):
     """An answer that took the bench: the seconds it took to build and verify, to time, and to wait for the lanes of
     the node."""
 
@@ -147,7 +147,7 @@ class Test:
     timed: bool
 
 
-class Taken(Measured, frozen=True, kw_only=True):
+class AdmitResult(MeasuredResult, frozen=True, kw_only=True):
     """A problem was admitted.  ``machine`` is the node's."""
 
     machine: Machine
@@ -160,38 +160,38 @@ class Taken(Measured, frozen=True, kw_only=True):
     peak_gflops: float = 0.0
 
 
-class Sent(Answer, frozen=True):
+class BuildResult(TaskResult, frozen=True):
     """A program was built, or not (``unbuilt``); ``seconds`` it took."""
 
     seconds: float
-    artefact: Artefact | None = None
+    artefact: BuiltProgram | None = None
     unbuilt: Evaluation | None = None
 
 
-class Found(Measured, frozen=True, kw_only=True):
+class EvaluateResult(MeasuredResult, frozen=True, kw_only=True):
     """An evaluation."""
 
     evaluation: Evaluation
 
 
-class Stands(Measured, frozen=True, kw_only=True):
+class SettleResult(MeasuredResult, frozen=True, kw_only=True):
     """The evaluations that a referee made anew."""
 
     evaluations: tuple[tuple[StateId, Evaluation], ...]
 
 
-class Unknown(Answer, frozen=True):
+class UnknownProblem(TaskResult, frozen=True):
     """The node has not admitted this problem (it was started anew)."""
 
 
-class Refused(Answer, frozen=True):
+class TaskRefused(TaskResult, frozen=True):
     """The node does not measure now; with ``retires`` it will not do so again."""
 
     why: str
     retires: bool = False
 
 
-class Failed(Answer, frozen=True):
+class TaskFailed(TaskResult, frozen=True):
     """The order failed with an error of maxcode: bad input, an unsafe machine, or a broken one."""
 
     kind: Literal["input", "unsafe", "machine"]
@@ -206,7 +206,7 @@ class Failed(Answer, frozen=True):
 
 
 AnyOrder = Admit | Build | Evaluate | Settle
-AnyAnswer = Taken | Sent | Found | Stands | Unknown | Refused | Failed
+AnyAnswer = AdmitResult | BuildResult | EvaluateResult | SettleResult | UnknownProblem | TaskRefused | TaskFailed
 
 _encode = msgspec.json.Encoder().encode
 _order = msgspec.json.Decoder(AnyOrder)
@@ -242,7 +242,7 @@ _SAME = "the driver and its nodes must have the same version of maxcode"
 # ------------------------------------------------------------------------------------------------------------ parcels
 
 
-def pack(problem: Problem, seed: int) -> Parcel:
+def pack(problem: Problem, seed: int) -> ProblemBundle:
     """A problem with the files it names; InputError where one cannot be read."""
     files: dict[str, bytes] = {}
 
@@ -262,10 +262,10 @@ def pack(problem: Problem, seed: int) -> Parcel:
         if spec.folder and (path := Path(spec.folder, word)).is_file() and not Path(word).is_absolute():
             files[f"{FOLDER}/{word}"] = _read(path)
     spec = replace(spec, seen=seen, held_out=held_out, folder=FOLDER if spec.folder else "")
-    return Parcel(problem=replace(problem, spec=spec, permitted=None), files=files, seed=seed)
+    return ProblemBundle(problem=replace(problem, spec=spec, permitted=None), files=files, seed=seed)
 
 
-def unpack(parcel: Parcel, folder: Path) -> Problem:
+def unpack(parcel: ProblemBundle, folder: Path) -> Problem:
     """The problem, its files written below ``folder``, which is private to the node.  InputError for a path that
     leaves it."""
     for name, data in parcel.files.items():

@@ -15,14 +15,14 @@ from maxcode.evaluate.cluster.discipline import calibrated
 from maxcode.evaluate.cluster.scratch import Scratch
 from maxcode.evaluate.cluster.wire import (
     Admit,
-    Artefact,
+    AdmitResult,
     Build,
+    BuildResult,
+    BuiltProgram,
     Contender,
     Evaluate,
-    Manner,
-    Sent,
+    MeasureOptions,
     Settle,
-    Taken,
     Test,
     unpack,
 )
@@ -31,7 +31,7 @@ from maxcode.evaluate.ladder.build import Builder, Built
 from maxcode.evaluate.ladder.judge import unbuilt
 from maxcode.evaluate.ladder.prepare import Admitted
 from maxcode.evaluate.machine.machine import describe
-from maxcode.evaluate.program.evaluator import Memory, ProgramEvaluator
+from maxcode.evaluate.program.evaluator import ProgramEvaluator, TimingCache
 from maxcode.sandbox.jobs import Blob
 from maxcode.sandbox.sandbox import Sandbox
 from maxcode.sandbox.selftest import open_safe
@@ -39,12 +39,12 @@ from maxcode.sandbox.selftest import open_safe
 
 @final
 @dataclass(slots=True)
-class Desk:
+class ProblemSession:
     """A problem that was admitted here, and the evaluators of it by their manner."""
 
     problem: Problem
     harness: Harness
-    others: dict[Manner, ProgramEvaluator] = field(default_factory=dict)
+    others: dict[MeasureOptions, ProgramEvaluator] = field(default_factory=dict)
 
     async def evaluate(self, order: Evaluate, toolchain: str) -> Evaluation:
         """Evaluate the order's program; its artefact is taken where it fits."""
@@ -64,24 +64,24 @@ class Desk:
         champion = _state(problem, order.champion) if order.champion is not None else None
         return await self.harness.settle(problem, contenders, champion)
 
-    def remembered(self) -> dict[Manner, Memory]:
+    def remembered(self) -> dict[MeasureOptions, TimingCache]:
         """What its evaluators know of earlier measurements."""
-        usual = {Manner(): self.harness} if isinstance(self.harness, ProgramEvaluator) else {}
+        usual = {MeasureOptions(): self.harness} if isinstance(self.harness, ProgramEvaluator) else {}
         return {manner: one.remembered() for manner, one in {**self.others, **usual}.items()}
 
-    def forget_since(self, then: Mapping[Manner, Memory]) -> None:
+    def forget_since(self, then: Mapping[MeasureOptions, TimingCache]) -> None:
         """Know no more than then: what was measured since is not to be believed."""
         if isinstance(self.harness, ProgramEvaluator):
-            self.harness.forget_since(then[Manner()])
+            self.harness.forget_since(then[MeasureOptions()])
         for manner in [*self.others]:
             if manner in then:
                 self.others[manner].forget_since(then[manner])
             else:
                 del self.others[manner]
 
-    def _in(self, manner: Manner) -> Harness:
+    def _in(self, manner: MeasureOptions) -> Harness:
         """The evaluator that measures in this manner; modules know one only."""
-        if manner == Manner() or not isinstance(self.harness, ProgramEvaluator):
+        if manner == MeasureOptions() or not isinstance(self.harness, ProgramEvaluator):
             return self.harness
         if manner not in self.others:
             rule = RaceRule(most=manner.pairs) if manner.pairs else RaceRule()
@@ -93,7 +93,7 @@ def _state(problem: Problem, one: Contender) -> State:
     return State(problem, State(problem), Step(Action(one.program), one.evaluation, 0.0), one.at)
 
 
-def checked(artefact: Artefact, toolchain: str) -> Built | None:
+def checked(artefact: BuiltProgram, toolchain: str) -> Built | None:
     """A build that another worker made; None where it came damaged, or from another toolchain."""
     if artefact.toolchain != toolchain or hashlib.sha256(artefact.data).hexdigest() != artefact.sha256:
         return None
@@ -101,11 +101,11 @@ def checked(artefact: Artefact, toolchain: str) -> Built | None:
 
 
 @final
-class Workshop:
+class NodeEvaluators:
     """Opened on first use; ``folder`` holds the files of problems and goes with it."""
 
     def __init__(self) -> None:
-        self.desks: dict[str, Desk] = {}
+        self.desks: dict[str, ProblemSession] = {}
         self._scratch = Scratch()
         self._opened: tuple[Sandbox, Builder, Machine] | None = None
 
@@ -130,7 +130,7 @@ class Workshop:
         """The calibration kernel's time now."""
         return await calibrated((await self.open())[0])
 
-    async def admit(self, order: Admit) -> Taken:
+    async def admit(self, order: Admit) -> AdmitResult:
         """Take up a problem; InputError where its original fails here."""
         sandbox, builder, machine = await self.open()
         parcel = order.parcel
@@ -146,25 +146,25 @@ class Workshop:
         found = await harness.admit(problem)
         if order.timed and isinstance(harness, ProgramEvaluator):
             found = harness.time_these(found, order.timed)
-        self.desks[key] = Desk(found.problem, harness)
+        self.desks[key] = ProblemSession(found.problem, harness)
         return _taken(found, problem, machine)
 
-    async def build(self, order: Build) -> Sent:
+    async def build(self, order: Build) -> BuildResult:
         """Build a program for whoever times it."""
         _, builder, _ = await self.open()
         began = time.monotonic()
         built = await builder.build(order.problem, order.program)
         seconds = time.monotonic() - began
         if built.artefact is None:
-            return Sent(artefact=None, unbuilt=unbuilt(built), seconds=seconds)
-        artefact = Artefact(
+            return BuildResult(artefact=None, unbuilt=unbuilt(built), seconds=seconds)
+        artefact = BuiltProgram(
             built.artefact.read(),
             built.artefact.sha256,
             await self.toolchain(order.problem),
             built.diagnostics,
             built.remarks,
         )
-        return Sent(artefact=artefact, seconds=seconds)
+        return BuildResult(artefact=artefact, seconds=seconds)
 
     async def toolchain(self, problem: Problem) -> str:
         """What a build depends on beside its sources: compiler, flags, and the instruction sets of -march=native."""
@@ -173,11 +173,11 @@ class Workshop:
         return hashlib.sha256("\0".join(words).encode()).hexdigest()
 
 
-def _taken(found: Admitted, whole: Problem, machine: Machine) -> Taken:
+def _taken(found: Admitted, whole: Problem, machine: Machine) -> AdmitResult:
     timed = {one.name for one in found.timed}
     kept = {case.name for case in (*found.problem.spec.seen, *found.problem.spec.held_out)}
     cases = [case.name for case in (*whole.spec.seen, *whole.spec.held_out)]
-    return Taken(
+    return AdmitResult(
         machine=machine,
         tests=tuple(Test(one.name, one.origin, one.seconds, one.name in timed) for one in found.inputs),
         removed=tuple(name for name in cases if name not in kept),

@@ -8,9 +8,9 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from maxcode.evaluate.inputs.grammar import Block, lines_of, read, written
+from maxcode.evaluate.inputs.grammar import Repetition, lines_of, read, written
 from maxcode.evaluate.inputs.invariants import Fact, Key, Span, broken, facts_of
-from maxcode.evaluate.inputs.mutate import Field, Known, Understood, is_free, resize, users
+from maxcode.evaluate.inputs.mutate import Field, FormatModel, Understood, is_free, resize, users
 
 
 def larger(given: Understood, base: str, factor: int) -> str | None:
@@ -29,13 +29,13 @@ def larger(given: Understood, base: str, factor: int) -> str | None:
     return None
 
 
-def _scalable(known: Known) -> Iterator[frozenset[Field]]:
+def _scalable(known: FormatModel) -> Iterator[frozenset[Field]]:
     """Counts to scale together: that of independent cases, then all outermost ones, then each of these."""
     outer = [field for field in sorted(known.counts) if len(field[0]) == 2 and is_free(known, field)]
     for field in outer:
         paths = users(known.shape, field)
         nodes = [known.shape[path[0]] for path in paths]
-        if all(isinstance(node, Block) and not node.is_table and len(node.body) > 1 for node in nodes):
+        if all(isinstance(node, Repetition) and not node.is_table and len(node.body) > 1 for node in nodes):
             yield frozenset({field})
     yield frozenset(outer)
     yield from (frozenset({field}) for field in outer)
@@ -45,7 +45,7 @@ _SIZES = frozenset({"size", "lines", "sum", "sum against"})
 _BOUNDS = frozenset({"against", "position", "next position"})
 
 
-def _is_only_larger(known: Known, text: str, scaled: frozenset[Field]) -> bool:
+def _is_only_larger(known: FormatModel, text: str, scaled: frozenset[Field]) -> bool:
     lines = lines_of(text)
     tree = read(known.shape, lines) if lines is not None else None
     if tree is None:
@@ -54,7 +54,7 @@ def _is_only_larger(known: Known, text: str, scaled: frozenset[Field]) -> bool:
     return all(_comes_with_size(known, key, made[key], scaled) for key in broken(known.facts, made))
 
 
-def _comes_with_size(known: Known, key: Key, fact: Fact, scaled: frozenset[Field]) -> bool:
+def _comes_with_size(known: FormatModel, key: Key, fact: Fact, scaled: frozenset[Field]) -> bool:
     """Whether a fact that no given text shows says no more than that there is more: a count is larger than ever, and
     what was above a count or a position by chance is below it now."""
     if key[0] in _SIZES:

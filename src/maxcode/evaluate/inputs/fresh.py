@@ -23,7 +23,7 @@ from maxcode.evaluate.inputs.mutate import Draft, Understood, draft, understand
 from maxcode.evaluate.ladder.build import Builder
 from maxcode.evaluate.ladder.judge import identity
 from maxcode.evaluate.ladder.prepare import Admitted, Input, generate
-from maxcode.evaluate.ladder.sanitize import Bench, bench_for
+from maxcode.evaluate.ladder.sanitize import Sanitizers, bench_for
 from maxcode.evaluate.ladder.verify import is_accepted, job_for, verify
 from maxcode.sandbox.lanes import build_lane
 from maxcode.sandbox.sandbox import Blob, Ran, Sandbox
@@ -42,7 +42,7 @@ _SEED_BITS = 62
 
 @final
 @dataclass(frozen=True, slots=True)
-class Made:
+class GeneratedInputs:
     """Inputs that the original has proven, with its answers; ``how``: one line on each way they were made, with a
     number; ``notes``: what could not be made or looked at, and why."""
 
@@ -69,17 +69,17 @@ class Prover:
     builder: Builder
     before: frozenset[str] = frozenset()  # SHA-256 of those proven before: a busier hour does not leave them out
 
-    async def proven(self, admitted: Admitted, made: Sequence[Candidate], seconds: float | None) -> Made:
+    async def proven(self, admitted: Admitted, made: Sequence[Candidate], seconds: float | None) -> GeneratedInputs:
         """Those of ``made`` that the original proves, as many as it runs within ``seconds``; None for inputs that are
         meant to be larger, which it may take any time and memory for."""
         if not made:
-            return Made()
+            return GeneratedInputs()
         async with build_lane():
             most = await self._most(admitted) if seconds is not None else None
             kept = await self._answered(admitted, made, most, seconds)
             bench = bench_for(self.sandbox, self.builder, admitted.problem, [given for given, _ in kept])
             notes = [f"{len(made) - len(kept)} more were left out"] if len(kept) < len(made) else []
-            if isinstance(bench, Bench) and kept:
+            if isinstance(bench, Sanitizers) and kept:
                 clean, not_run = await bench.clean()
                 notes += _unclean(len(kept), len(clean), not_run)
                 kept = [(given, how) for given, how in kept if given.name in clean]
@@ -87,7 +87,7 @@ class Prover:
                 notes.append(f"not looked at by sanitizers: programs in {admitted.problem.language} are not compiled")
         ways = [how for _, how in kept]
         how = tuple(f"{ways.count(way)}: {way}" for way in dict.fromkeys(ways))
-        return Made(tuple(given for given, _ in kept), how, tuple(notes))
+        return GeneratedInputs(tuple(given for given, _ in kept), how, tuple(notes))
 
     async def _most(self, admitted: Admitted) -> Ran:
         """What the original uses at most on the given inputs, read off the slowest and the largest."""
@@ -134,7 +134,7 @@ class Prover:
 
 
 @final
-class Unseen:
+class FreshInputs:
     """Makes them, per problem once; ``seed`` is drawn by the system unless a certificate names it, and with it those
     that were proven ``before``."""
 
@@ -144,10 +144,10 @@ class Unseen:
         self._sandbox = sandbox
         self._prover = Prover(sandbox, builder, before)
         self.seed = random.SystemRandom().getrandbits(_SEED_BITS) if seed is None else seed
-        self._made: dict[tuple[str, bool], Made] = {}
+        self._made: dict[tuple[str, bool], GeneratedInputs] = {}
         self._making = anyio.Lock()
 
-    async def made(self, admitted: Admitted, harsh: bool = False) -> Made:
+    async def made(self, admitted: Admitted, harsh: bool = False) -> GeneratedInputs:
         """The inputs for a problem; ``harsh``: others, several times as many."""
         key = (identity(admitted.problem), harsh)
         async with self._making:
@@ -166,13 +166,13 @@ class Unseen:
             return None
         return Evaluation(Outcome.WRONG, Feedback((FAILED,)))
 
-    async def _make(self, admitted: Admitted, harsh: bool) -> Made:
+    async def _make(self, admitted: Admitted, harsh: bool) -> GeneratedInputs:
         problem = admitted.problem
         wanted = problem.spec.made * (HARSHER if harsh else 1)
         if admitted.source is not None:
-            return await self._calls(admitted, admitted.source) if harsh else Made(notes=(_ANEW,))
+            return await self._calls(admitted, admitted.source) if harsh else GeneratedInputs(notes=(_ANEW,))
         if not wanted:
-            return Made(notes=("tests.made is 0",))
+            return GeneratedInputs(notes=("tests.made is 0",))
         given = await understood(admitted)
         seed = f"{self.seed} {'harsh' if harsh else 'made'}"
         shared = wanted // 2 if given.shapes else wanted
@@ -184,19 +184,21 @@ class Unseen:
         found = await self._prover.proven(admitted, made, _HARSH_SECONDS if harsh else _SECONDS)
         return replace(found, notes=(*notes, *found.notes))
 
-    async def _calls(self, admitted: Admitted, source: Inputs) -> Made:
+    async def _calls(self, admitted: Admitted, source: Inputs) -> GeneratedInputs:
         """Calls of a function at sizes and addresses that nobody was told of, with the original's outputs."""
         artefact = admitted.original.artefact
         assert artefact is not None
         shapes = drawn_shapes(admitted.problem, HARSHER * DRAWN)
         asked = [Input(shape.name, await source.fresh(shape), None, "made", shape=shape) for shape in shapes]
         if not asked:
-            return Made(notes=(f"{_ANEW}, and other sizes are drawn between `checked` ones, of which there are none",))
+            return GeneratedInputs(
+                notes=(f"{_ANEW}, and other sizes are drawn between `checked` ones, of which there are none",)
+            )
         async with build_lane():
             found = await verify(self._sandbox, admitted.problem, artefact, asked, every=True)
         kept = [replace(one, expected=found.outputs[one.name]) for one in asked if one.name in found.outputs]
         known = tuple(one for one in kept if _agrees_with_itself(one))
-        return Made(known, (f"{len(known)}: sizes drawn between those of `checked`",))
+        return GeneratedInputs(known, (f"{len(known)}: sizes drawn between those of `checked`",))
 
     async def _generated(self, problem: Problem, seed: str, count: int) -> tuple[list[Candidate], list[str]]:
         drawn = random.Random(seed)

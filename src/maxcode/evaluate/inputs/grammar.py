@@ -39,7 +39,7 @@ class Count:
 
 @final
 @dataclass(frozen=True, slots=True)
-class Row:
+class TokenRow:
     """A line of ``width`` tokens, each a scalar of its own."""
 
     width: int
@@ -56,7 +56,7 @@ class Tail:
 
 @final
 @dataclass(frozen=True, slots=True)
-class Block:
+class Repetition:
     """``count`` repetitions of ``body`` (None: up to the end of the text)."""
 
     count: Count | None
@@ -65,10 +65,10 @@ class Block:
     @property
     def is_table(self) -> bool:
         """Whether every repetition is one line of the same width."""
-        return len(self.body) == 1 and isinstance(self.body[0], Row)
+        return len(self.body) == 1 and isinstance(self.body[0], TokenRow)
 
 
-Node = Row | Tail | Block
+Node = TokenRow | Tail | Repetition
 Shape = tuple[Node, ...]
 Tree = list[Any]  # of a Row its tokens, of a Tail [scalars, items], of a Block the trees of its bodies (tables: tokens)
 
@@ -106,14 +106,14 @@ def read(shape: Shape, lines: Sequence[Tokens]) -> Tree | None:
 def _take(node: Node, lines: Sequence[Tokens], at: int, scope: list[int | None]) -> tuple[Tree, int] | None:
     """What a node reads from line ``at`` on, and the line after it; adds its scalars to ``scope``."""
     match node:
-        case Row(width):
+        case TokenRow(width):
             if at >= len(lines) or len(lines[at]) != width:
                 return None
             scope += map(integer, lines[at])
             return list(lines[at]), at + 1
         case Tail():
             return _take_tail(node, lines, at, scope)
-        case Block():
+        case Repetition():
             return _take_block(node, lines, at, scope)
 
 
@@ -128,12 +128,12 @@ def _take_tail(node: Tail, lines: Sequence[Tokens], at: int, scope: list[int | N
     return [line[: node.width], line[node.width :]], min(at + 1, len(lines))
 
 
-def _take_block(node: Block, lines: Sequence[Tokens], at: int, scope: list[int | None]) -> tuple[Tree, int] | None:
+def _take_block(node: Repetition, lines: Sequence[Tokens], at: int, scope: list[int | None]) -> tuple[Tree, int] | None:
     left = len(lines) - at
     wanted = None if node.count is None else _value(node.count, scope)
     if node.count is not None and (wanted is None or not 0 <= wanted <= left):
         return None
-    if node.is_table and isinstance(node.body[0], Row):
+    if node.is_table and isinstance(node.body[0], TokenRow):
         rows = lines[at : at + (left if wanted is None else wanted)]
         return ([list(row) for row in rows], at + len(rows)) if {len(r) for r in rows} <= {node.body[0].width} else None
     bodies: Tree = []
@@ -161,13 +161,13 @@ def written(shape: Shape, tree: Tree) -> str:
 def _lines(shape: Shape, tree: Tree) -> Iterator[Tokens]:
     for node, part in zip(shape, tree, strict=True):
         match node:
-            case Row():
+            case TokenRow():
                 yield part
             case Tail():
                 yield part[0] + part[1]
-            case Block() if node.is_table:
+            case Repetition() if node.is_table:
                 yield from part
-            case Block():
+            case Repetition():
                 for body in part:
                     yield from _lines(node.body, body)
 
@@ -177,7 +177,7 @@ def _lines(shape: Shape, tree: Tree) -> Iterator[Tokens]:
 
 @final
 @dataclass(frozen=True, slots=True)
-class Cell:
+class ScalarAt:
     """A scalar where it stands: ``tokens[at]``; ``path`` and ``at`` name its field, the same in every text."""
 
     path: Path
@@ -195,19 +195,19 @@ class Cell:
 
 @final
 @dataclass(frozen=True, slots=True)
-class Place:
+class NodeAt:
     """A node met on a walk over a tree: ``part`` may be changed in place; ``cells`` are the scalars read before it,
     with those of its own line where it is a Tail."""
 
     path: Path
     node: Node
     part: Tree
-    cells: tuple[Cell, ...]
+    cells: tuple[ScalarAt, ...]
 
     @property
-    def counted(self) -> Cell | None:
+    def counted(self) -> ScalarAt | None:
         """The scalar that says how long this list or block is."""
-        if isinstance(self.node, Row) or self.node.count is None:
+        if isinstance(self.node, TokenRow) or self.node.count is None:
             return None
         return self.cells[self.node.count.index]
 
@@ -217,15 +217,15 @@ class Place:
         return self.part[1] if isinstance(self.node, Tail) else self.part
 
 
-def walk(shape: Shape, tree: Tree, path: Path = (), cells: tuple[Cell, ...] = ()) -> Iterator[Place]:
+def walk(shape: Shape, tree: Tree, path: Path = (), cells: tuple[ScalarAt, ...] = ()) -> Iterator[NodeAt]:
     """Every node in the order of reading, a block before what is in it; lines of tables are not nodes."""
     for number, (node, part) in enumerate(zip(shape, tree, strict=True)):
         here = (*path, number)
-        head = part[0] if isinstance(node, Tail) else part if isinstance(node, Row) else []
-        own = tuple(Cell((*here, 0), head, at) for at in range(len(head)))
-        yield Place(here, node, part, cells + own if isinstance(node, Tail) else cells)
+        head = part[0] if isinstance(node, Tail) else part if isinstance(node, TokenRow) else []
+        own = tuple(ScalarAt((*here, 0), head, at) for at in range(len(head)))
+        yield NodeAt(here, node, part, cells + own if isinstance(node, Tail) else cells)
         cells += own
-        if isinstance(node, Block) and not node.is_table:
+        if isinstance(node, Repetition) and not node.is_table:
             for body in part:
                 yield from walk(node.body, body, here, cells)
 
@@ -293,7 +293,7 @@ class _Inference:
         if len(before) == _NODES_AT_MOST:
             return
         for node, after in self._next(cursors, 0):
-            if isinstance(node, Row) and [node] * _ALIKE_AT_MOST == list(before[-_ALIKE_AT_MOST:]):
+            if isinstance(node, TokenRow) and [node] * _ALIKE_AT_MOST == list(before[-_ALIKE_AT_MOST:]):
                 continue
             if _is_free(node) and any(map(_is_free, before)):
                 continue  # one part of any length explains much, several explain everything
@@ -324,14 +324,14 @@ class _Inference:
         if depth < _DEPTH_AT_MOST:
             for count in counts:
                 for body in self._bodies(count, cursors, depth):
-                    yield Block(count, body)
+                    yield Repetition(count, body)
         standing = [one for one in cursors if not one.ended]
         widths = {len(one.lines[one.at]) for one in standing}
         yield from self._tails(cursors, standing)
         if len(standing) == len(cursors) and len(widths) == 1 and (width := widths.pop()) > 0:
-            yield Row(width)
+            yield TokenRow(width)
             if self._free and depth == 0:
-                yield Block(None, (Row(width),))
+                yield Repetition(None, (TokenRow(width),))
 
     def _tails(self, cursors: list[_Cursor], standing: list[_Cursor]) -> Iterator[Node]:
         if len({len(one.lines[one.at]) for one in standing}) == 1 and len(standing) == len(cursors) > 1:
@@ -363,7 +363,7 @@ class _Inference:
 
 
 def _is_free(node: Node) -> bool:
-    return not isinstance(node, Row) and node.count is None
+    return not isinstance(node, TokenRow) and node.count is None
 
 
 def _counts(cursors: Sequence[_Cursor], offsets: Sequence[int]) -> list[Count]:

@@ -16,7 +16,7 @@ from functools import reduce
 from itertools import pairwise
 from typing import Any, final
 
-from maxcode.evaluate.inputs.grammar import Block, Path, Place, Row, Shape, Tail, Tree, walk
+from maxcode.evaluate.inputs.grammar import NodeAt, Path, Repetition, Shape, Tail, TokenRow, Tree, walk
 
 _INTEGERS = re.compile(r"(?:-?(?:0|[1-9][0-9]{0,19}) )*+")
 _NUMBER = re.compile(r"-?[0-9]{1,15}(?:\.[0-9]{1,15})?")
@@ -89,21 +89,21 @@ def tables(shape: Shape, tree: Tree) -> Iterator[Table]:
         yield from tables_at(place)
 
 
-def tables_at(place: Place) -> Iterator[Table]:
+def tables_at(place: NodeAt) -> Iterator[Table]:
     """The tables that a node holds itself; their scopes are the first of the place's cells."""
     scope = tuple(cell.value for cell in place.cells)
     match place.node:
-        case Row():
+        case TokenRow():
             yield Table((*place.path, 0), tuple([token] for token in place.part), scope, False)
         case Tail(width=width):
             outside = scope[: len(scope) - width]
             if width:
                 yield Table((*place.path, 0), tuple([token] for token in place.part[0]), outside, False)
             yield Table((*place.path, 1), (place.part[1],), scope, True)
-        case Block() if place.node.is_table and isinstance(row := place.node.body[0], Row):
+        case Repetition() if place.node.is_table and isinstance(row := place.node.body[0], TokenRow):
             columns = tuple(zip(*place.part, strict=True)) or ((),) * row.width
             yield Table((*place.path, 1), columns, scope, True)
-        case Block():
+        case Repetition():
             pass
 
 

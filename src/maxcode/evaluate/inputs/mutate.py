@@ -16,12 +16,12 @@ from dataclasses import dataclass
 from typing import final
 
 from maxcode.evaluate.inputs.grammar import (
-    Block,
+    NodeAt,
     Path,
-    Place,
-    Row,
+    Repetition,
     Shape,
     Tail,
+    TokenRow,
     Tokens,
     Tree,
     explanations,
@@ -56,7 +56,7 @@ Step = tuple[str, Callable[[random.Random, Tree], None]]
 
 @final
 @dataclass(frozen=True, slots=True)
-class Known:
+class FormatModel:
     """A shape that explains all given texts, and what holds in them: ``tokens`` by field, ``scopes``: the scalars that
     a table stands below, by its path."""
 
@@ -109,7 +109,7 @@ class Understood:
     """The given texts with every shape that explains them; ``why`` says why there is none."""
 
     texts: tuple[str, ...]
-    shapes: tuple[Known, ...] = ()
+    shapes: tuple[FormatModel, ...] = ()
     why: str = ""
 
 
@@ -138,7 +138,7 @@ def understand(texts: Sequence[str]) -> Understood:
     return Understood(texts, tuple(_known(shape, split) for shape in shapes))
 
 
-def _known(shape: Shape, texts: Sequence[Sequence[Tokens]]) -> Known:
+def _known(shape: Shape, texts: Sequence[Sequence[Tokens]]) -> FormatModel:
     trees = [tree for lines in texts if (tree := read(shape, lines)) is not None]
     tokens: dict[Field, set[str]] = {}
     scopes: dict[Path, tuple[Field, ...]] = {}
@@ -151,7 +151,7 @@ def _known(shape: Shape, texts: Sequence[Sequence[Tokens]]) -> Known:
             for at, column in enumerate(table.columns):
                 tokens.setdefault((table.path, at), set()).update(column)
     frozen = {field: frozenset(some) for field, some in tokens.items()}
-    return Known(shape, together(facts_of(shape, tree) for tree in trees), frozen, scopes, frozenset(counts))
+    return FormatModel(shape, together(facts_of(shape, tree) for tree in trees), frozen, scopes, frozenset(counts))
 
 
 # -------------------------------------------------------------------------------------------------------------- drafts
@@ -172,7 +172,7 @@ def draft(given: Understood, seed: str) -> Draft | None:
     return None
 
 
-def _changed(known: Known, base: str, rng: random.Random) -> Draft | None:
+def _changed(known: FormatModel, base: str, rng: random.Random) -> Draft | None:
     """One to three steps taken on a given text."""
     tree = read(known.shape, lines_of(base) or [])
     steps = list(_steps(known, tree)) if tree is not None else []
@@ -190,14 +190,14 @@ def _is_explained(given: Understood, text: str) -> bool:
     return not any(True for known in given.shapes for _ in _strange(known, text))
 
 
-def _strange(known: Known, text: str) -> Iterator[Key]:
+def _strange(known: FormatModel, text: str) -> Iterator[Key]:
     """What the text shows that no given one does; ("shape",) where the shape does not explain it."""
     lines = lines_of(text)
     tree = read(known.shape, lines) if lines is not None else None
     return iter([("shape",)]) if tree is None else broken(known.facts, facts_of(known.shape, tree))
 
 
-def _steps(known: Known, tree: Tree) -> Iterator[Step]:
+def _steps(known: FormatModel, tree: Tree) -> Iterator[Step]:
     """What may be done to this tree: sizes first, order last."""
     places = list(walk(known.shape, tree))
     for field in sorted(known.counts):
@@ -212,7 +212,7 @@ def _steps(known: Known, tree: Tree) -> Iterator[Step]:
 # ------------------------------------------------------------------------------------------------------- what is free
 
 
-def is_free(known: Known, field: Field) -> bool:
+def is_free(known: FormatModel, field: Field) -> bool:
     """Whether there may be more or fewer of what a field counts: no words are among it, which could name one another,
     and nothing that it bounds but does not count."""
     counted = users(known.shape, field)
@@ -231,17 +231,17 @@ def users(shape: Shape, field: Field) -> frozenset[Path]:
     def search(shape: Shape, path: Path, cells: tuple[Field, ...]) -> Iterator[Path]:
         for number, node in enumerate(shape):
             here = (*path, number)
-            if not isinstance(node, Block):
+            if not isinstance(node, Repetition):
                 cells = (*cells, *(((*here, 0), at) for at in range(node.width)))
-            if not isinstance(node, Row) and node.count is not None and cells[node.count.index] == field:
+            if not isinstance(node, TokenRow) and node.count is not None and cells[node.count.index] == field:
                 yield here
-            if isinstance(node, Block) and not node.is_table:
+            if isinstance(node, Repetition) and not node.is_table:
                 yield from search(node.body, here, cells)
 
     return frozenset(search(shape, (), ()))
 
 
-def _drawable(known: Known, places: Sequence[Place]) -> set[Field]:
+def _drawable(known: FormatModel, places: Sequence[NodeAt]) -> set[Field]:
     """The fields whose numbers may be drawn anew."""
     found = set()
     bounds = known.bounds
@@ -272,22 +272,24 @@ def _may_be_prime(value: int) -> bool:
     )
 
 
-def _is_permutable(known: Known, place: Place) -> bool:
+def _is_permutable(known: FormatModel, place: NodeAt) -> bool:
     """Whether order was seen to be free: up and down in every column, and no column that could name commands."""
     node, path = place.node, (*place.path, 1)
-    if isinstance(node, Block) and not node.is_table:
-        return len(node.body) > 1 and isinstance(node.body[0], Row) and place.counted is not None  # cases of their own
-    if isinstance(node, Row) or not _are_many(known, path) or (len(path) > 2 and known.is_structure(path)):
+    if isinstance(node, Repetition) and not node.is_table:
+        return (
+            len(node.body) > 1 and isinstance(node.body[0], TokenRow) and place.counted is not None
+        )  # cases of their own
+    if isinstance(node, TokenRow) or not _are_many(known, path) or (len(path) > 2 and known.is_structure(path)):
         return False
     return all(_is_unordered(known, field, isinstance(node, Tail)) for field in known.columns(path))
 
 
-def _are_many(known: Known, path: Path) -> bool:
+def _are_many(known: FormatModel, path: Path) -> bool:
     found = known.facts.get(("lines", path))
     return isinstance(found, Span) and found.high >= _LINES_LEAST
 
 
-def _is_unordered(known: Known, field: Field, is_list: bool) -> bool:
+def _is_unordered(known: FormatModel, field: Field, is_list: bool) -> bool:
     if len(known.tokens[field]) <= _FEW:
         return False
     if "word" in known.words("kind", *field):
@@ -298,7 +300,7 @@ def _is_unordered(known: Known, field: Field, is_list: bool) -> bool:
 # --------------------------------------------------------------------------------------------------------------- steps
 
 
-def _permuting(known: Known, path: Path) -> Callable[[random.Random, Tree], None]:
+def _permuting(known: FormatModel, path: Path) -> Callable[[random.Random, Tree], None]:
     def step(rng: random.Random, tree: Tree) -> None:
         for place in walk(known.shape, tree):
             if place.path == path:
@@ -307,7 +309,7 @@ def _permuting(known: Known, path: Path) -> Callable[[random.Random, Tree], None
     return step
 
 
-def _drawing(known: Known, field: Field) -> Callable[[random.Random, Tree], None]:
+def _drawing(known: FormatModel, field: Field) -> Callable[[random.Random, Tree], None]:
     path, at = field
     values, step_of = known.values(field), _step(known, field)
 
@@ -315,7 +317,7 @@ def _drawing(known: Known, field: Field) -> Callable[[random.Random, Tree], None
         low = rng.randrange(len(values) - 1)  # sizes come in orders of magnitude: between two that were seen
         tokens[at] = str(_between(rng, values[low], values[low + 1], step_of))
 
-    def many(rng: random.Random, place: Place) -> None:
+    def many(rng: random.Random, place: NodeAt) -> None:
         is_list, items = isinstance(place.node, Tail), place.items
         slots = [(items, i) for i in range(len(items))] if is_list else [(row, at) for row in items]
         own = [int(row[i]) for row, i in slots]
@@ -333,7 +335,7 @@ def _drawing(known: Known, field: Field) -> Callable[[random.Random, Tree], None
     return step
 
 
-def _step(known: Known, field: Field) -> int:
+def _step(known: FormatModel, field: Field) -> int:
     found = known.facts.get(("remainder", *field))
     return max(1, found.step) if isinstance(found, Remainder) else 1
 
@@ -342,7 +344,7 @@ def _between(rng: random.Random, low: int, high: int, step: int) -> int:
     return low + step * rng.randint(0, (high - low) // step)
 
 
-def _resizing(known: Known, field: Field) -> Callable[[random.Random, Tree], None]:
+def _resizing(known: FormatModel, field: Field) -> Callable[[random.Random, Tree], None]:
     values, step_of = known.values(field), _step(known, field)
     counted = users(known.shape, field)
     fixed = any(known.is_structure(path) for path, _ in known.tokens if _within(path, counted))
@@ -372,7 +374,7 @@ def resize(shape: Shape, tree: Tree, field: Field, picks: Callable[[int], list[i
     chosen: dict[int, list[int]] = {}
     for place in walk(shape, tree):
         cell, node = place.counted, place.node
-        if cell is None or cell.field != field or isinstance(node, Row) or node.count is None:
+        if cell is None or cell.field != field or isinstance(node, TokenRow) or node.count is None:
             continue
         if id(cell.tokens) not in chosen:
             chosen[id(cell.tokens)] = picks(cell.value or 0)

@@ -19,7 +19,7 @@ from maxcode.core.types import Interval, RaceVerdict, Timing
 from maxcode.evaluate.ladder import race as racing
 from maxcode.evaluate.ladder.instructions import BLIND, Uncounted, counted
 from maxcode.evaluate.ladder.prepare import Input
-from maxcode.evaluate.ladder.race import WAITING, Entry, Field, Side, WrongOutput
+from maxcode.evaluate.ladder.race import WAITING, RaceInputs, RaceSide, Side, WrongOutput
 from maxcode.evaluate.ladder.verify import is_accepted
 from maxcode.evaluate.machine.pressure import stamps
 from maxcode.sandbox.lanes import build_lane
@@ -32,7 +32,7 @@ UNSTEADY = 0.01  # a spread of counts that is worth a word
 _Count = dict[Side, dict[str, int]]  # by side and input
 
 
-async def race(field: Field, entries: Mapping[Side, Entry], timed: Sequence[Input], rule: RaceRule) -> Timing:
+async def race(field: RaceInputs, entries: Mapping[Side, RaceSide], timed: Sequence[Input], rule: RaceRule) -> Timing:
     """The candidate against the original; a rival only ends a race by the clock early.  WrongOutput as in
     ``racing.race``."""
     if field.problem.goal == "instructions":
@@ -41,7 +41,7 @@ async def race(field: Field, entries: Mapping[Side, Entry], timed: Sequence[Inpu
     return await _tie_broken(field, _pair(entries), timed, timing)
 
 
-async def playoff(field: Field, entries: Mapping[Side, Entry], timed: Sequence[Input], rule: RaceRule) -> bool:
+async def playoff(field: RaceInputs, entries: Mapping[Side, RaceSide], timed: Sequence[Input], rule: RaceRule) -> bool:
     """Whether the candidate takes the lead from the rival."""
     if field.problem.goal != "instructions":
         verdict = await racing.playoff(field, entries, timed, rule)
@@ -54,7 +54,9 @@ async def playoff(field: Field, entries: Mapping[Side, Entry], timed: Sequence[I
     return _total(found, "rival") > (1 + MARGIN) * _total(found, "candidate")
 
 
-async def confirm(field: Field, entries: Mapping[Side, Entry], timed: Sequence[Input], rule: RaceRule) -> Timing:
+async def confirm(
+    field: RaceInputs, entries: Mapping[Side, RaceSide], timed: Sequence[Input], rule: RaceRule
+) -> Timing:
     """The candidate against the original once more, on all inputs that are timed."""
     if field.problem.goal != "instructions":
         timing = await racing.confirm(field, entries, timed, rule)
@@ -105,7 +107,9 @@ def _believed(found: Timing, seconds: Timing) -> RaceVerdict:
     return "unseen" if found.verdict == "fewer" and (contradicted or unseen) else found.verdict
 
 
-async def _tie_broken(field: Field, entries: Mapping[Side, Entry], timed: Sequence[Input], timing: Timing) -> Timing:
+async def _tie_broken(
+    field: RaceInputs, entries: Mapping[Side, RaceSide], timed: Sequence[Input], timing: Timing
+) -> Timing:
     if timing.verdict != "tie" or not field.problem.spec.tie_break:
         return timing
     try:
@@ -116,7 +120,7 @@ async def _tie_broken(field: Field, entries: Mapping[Side, Entry], timed: Sequen
     return replace(timing, instructions=Interval(ratio, ratio, ratio, 1.0))
 
 
-async def _count(field: Field, entries: Mapping[Side, Entry], timed: Sequence[Input]) -> _Count:
+async def _count(field: RaceInputs, entries: Mapping[Side, RaceSide], timed: Sequence[Input]) -> _Count:
     """One run of each side on each input.  A run without a count, or with a wrong output, is a WrongOutput where the
     count is the goal, and Uncounted where it only breaks a tie."""
     found: _Count = {}
@@ -126,7 +130,7 @@ async def _count(field: Field, entries: Mapping[Side, Entry], timed: Sequence[In
     return found
 
 
-async def _one(field: Field, side: Side, entry: Entry, given: Input) -> int:
+async def _one(field: RaceInputs, side: Side, entry: RaceSide, given: Input) -> int:
     try:
         run = await counted(field.sandbox, field.problem, entry.artefact, given)
         known = run.output == entry.outputs.get(given.name)
@@ -168,5 +172,5 @@ def _total(count: _Count, side: Side) -> int:
     return sum(count[side].values())
 
 
-def _pair(entries: Mapping[Side, Entry]) -> dict[Side, Entry]:
+def _pair(entries: Mapping[Side, RaceSide]) -> dict[Side, RaceSide]:
     return {side: entry for side, entry in entries.items() if side != "rival"}

@@ -17,7 +17,7 @@ from maxcode.core.types import Case, Evaluation, Problem
 from maxcode.errors import InputError
 from maxcode.evaluate.function.function import Inputs, Shape, checked_shapes, drawn_shapes, timed_shapes
 from maxcode.evaluate.ladder.build import Builder, Built
-from maxcode.evaluate.machine.roofline import Memory
+from maxcode.evaluate.machine.roofline import Bandwidth
 from maxcode.sandbox.sandbox import Blob, Job, Sandbox
 
 TIMED_AT_MOST = 5
@@ -68,7 +68,7 @@ class Admitted:
     notes: tuple[str, ...] = ()
     source: Inputs | None = None  # of fresh inputs, where the problem is a function
     peak_gflops: float = 0.0  # of one core, likewise
-    memory: Memory | None = None  # where the problem says how many bytes a call moves
+    memory: Bandwidth | None = None  # where the problem says how many bytes a call moves
 
     @property
     def raced(self) -> tuple[Input, ...]:

@@ -42,7 +42,7 @@ Side = Literal["original", "rival", "candidate"]
 
 @final
 @dataclass(frozen=True, slots=True)
-class Entry:
+class RaceSide:
     """A side of a race: its artefact, and the outputs already accepted, by test name."""
 
     artefact: Blob
@@ -91,7 +91,7 @@ class Pairing(Protocol):
 
 @final
 @dataclass(frozen=True, slots=True)
-class Field:
+class RaceInputs:
     """Where races are held: ``inputs`` makes new ones for every pass where the problem is a function; then the
     original must take part, because its outputs are what the others are compared with.  ``one_core``: every run has one
     core and is timed by CPU time, whatever the goal."""
@@ -115,7 +115,7 @@ class Track:
     a note in what the namespace counts (process numbers, what process 1 has seen used) and not work a second time.
     """
 
-    def __init__(self, field: Field, entries: Mapping[Side, Entry], timed: Sequence[Input]) -> None:
+    def __init__(self, field: RaceInputs, entries: Mapping[Side, RaceSide], timed: Sequence[Input]) -> None:
         self._field = field
         self._sandbox, self._problem = field.sandbox, field.problem
         self._entries = entries
@@ -198,7 +198,7 @@ class Track:
         return await is_accepted(self._sandbox, self._problem, given, given.expected or b"")
 
 
-async def race(field: Field, entries: Mapping[Side, Entry], timed: Sequence[Input], rule: RaceRule) -> Timing:
+async def race(field: RaceInputs, entries: Mapping[Side, RaceSide], timed: Sequence[Input], rule: RaceRule) -> Timing:
     """The anytime-valid race of the candidate against the original; a rival only ends it early ("beaten").
 
     The candidate must still be able to be confirmed as faster than the original where it only ties with the rival, so
@@ -220,7 +220,9 @@ def end_of_race(rule: RaceRule, has_rival: bool) -> End:
     return end
 
 
-async def playoff(field: Field, entries: Mapping[Side, Entry], timed: Sequence[Input], rule: RaceRule) -> RaceVerdict:
+async def playoff(
+    field: RaceInputs, entries: Mapping[Side, RaceSide], timed: Sequence[Input], rule: RaceRule
+) -> RaceVerdict:
     """Whether the candidate is faster than the rival on fresh pairs."""
     return (await run_until(end_of_playoff(rule), Track(field, entries, timed))).verdict
 
@@ -230,7 +232,9 @@ def end_of_playoff(rule: RaceRule) -> End:
     return lambda pairs: decide(_ratios(pairs, "rival"), rule)
 
 
-async def confirm(field: Field, entries: Mapping[Side, Entry], timed: Sequence[Input], rule: RaceRule) -> Timing:
+async def confirm(
+    field: RaceInputs, entries: Mapping[Side, RaceSide], timed: Sequence[Input], rule: RaceRule
+) -> Timing:
     """Fresh pairs against the original until the interval is within +-2 %, at most 60 of them.
 
     Significant only if the fresh pairs alone win the race again and the interval lies above 1.  Where the wall clock
@@ -255,7 +259,7 @@ def end_of_confirmation(rule: RaceRule) -> End:
     return end
 
 
-async def on_one_core(field: Field, entries: Mapping[Side, Entry], timed: Sequence[Input]) -> Interval | None:
+async def on_one_core(field: RaceInputs, entries: Mapping[Side, RaceSide], timed: Sequence[Input]) -> Interval | None:
     """The speed-up with one core, by CPU time; None where it does not end in time there, as threads that wait for one
     another without sleeping."""
 
@@ -273,7 +277,7 @@ async def on_one_core(field: Field, entries: Mapping[Side, Entry], timed: Sequen
 
 @final
 @dataclass(frozen=True, slots=True)
-class Held:
+class RaceResult:
     """A race that was held: its pairs, why it stopped, and the pressure on the machine meanwhile; ``sittings``: how
     many of the pairs were made in each, where there were several."""
 
@@ -283,7 +287,7 @@ class Held:
     sittings: tuple[int, ...] = ()
 
 
-async def run_until(end: End, track: Pairing) -> Held:
+async def run_until(end: End, track: Pairing) -> RaceResult:
     """Pairs, in the timing lane, until ``end`` has a verdict on them."""
     pairs: list[Pair] = []
     async with timing_lane(), AsyncExitStack() as stack:
@@ -293,10 +297,10 @@ async def run_until(end: End, track: Pairing) -> Held:
         while True:
             pairs.append(await track.pair())
             if (verdict := end(pairs)) is not None:
-                return Held(pairs, verdict, pressure())
+                return RaceResult(pairs, verdict, pressure())
 
 
-def together(held: Sequence[Held], rule: RaceRule) -> Held | None:
+def together(held: Sequence[RaceResult], rule: RaceRule) -> RaceResult | None:
     """Several sittings, each with new processes, as one confirmation; None where more of them are needed."""
     pairs = [pair for one in held for pair in one.pairs]
     sizes = tuple(len(one.pairs) for one in held)
@@ -304,7 +308,7 @@ def together(held: Sequence[Held], rule: RaceRule) -> Held | None:
     if verdict is None:
         return None
     known = [one.pressure for one in held if one.pressure is not None]
-    return Held(pairs, verdict, max(known, default=None), sizes)
+    return RaceResult(pairs, verdict, max(known, default=None), sizes)
 
 
 def least_s(seconds: Iterable[float]) -> float:
@@ -316,7 +320,7 @@ def _ratios(pairs: Sequence[Pair], over: Side) -> list[float]:
     return [pair.ratio(over, "candidate") for pair in pairs]
 
 
-def timing_of(problem: Problem, held: Held, timed: Sequence[Input]) -> Timing:
+def timing_of(problem: Problem, held: RaceResult, timed: Sequence[Input]) -> Timing:
     """What a race says of the candidate."""
     pairs, verdict = held.pairs, held.verdict
     elapsed = interval_of([pair.elapsed["original"] / pair.elapsed["candidate"] for pair in pairs], held.sittings)

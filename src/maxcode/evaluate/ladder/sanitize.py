@@ -75,7 +75,7 @@ async def sanitized(
     return bench if isinstance(bench, Sanitized) else await compared(bench, program, await bench.look(problem.program))
 
 
-def bench_for(sandbox: Sandbox, builder: Builder, problem: Problem, inputs: Sequence[Input]) -> Bench | Sanitized:
+def bench_for(sandbox: Sandbox, builder: Builder, problem: Problem, inputs: Sequence[Input]) -> Sanitizers | Sanitized:
     """Where ``inputs`` can be run with sanitizers; what was not run, and why, where they cannot."""
     tongue = language(problem.language)
     if "{out}" not in tongue.build:
@@ -83,10 +83,10 @@ def bench_for(sandbox: Sandbox, builder: Builder, problem: Problem, inputs: Sequ
     if not inputs:
         return Sanitized(not_run=("sanitizers: no test may be seen and none is generated",))
     checks = ("undefined",) if sandbox.hierarchy is None else ("address", "undefined")
-    return Bench(sandbox, builder, problem, checks, tuple(inputs))
+    return Sanitizers(sandbox, builder, problem, checks, tuple(inputs))
 
 
-async def compared(bench: Bench, program: Program, original: Sanitized) -> Sanitized:
+async def compared(bench: Sanitizers, program: Program, original: Sanitized) -> Sanitized:
     """What is found in ``program`` beside what was found in the original on the same bench."""
     missing = () if "address" in bench.checks else (_NO_SHADOW,)
     if not original.inputs:
@@ -104,7 +104,7 @@ _NO_SHADOW = "address: its shadow memory needs a sandbox with a control group"
 
 @final
 @dataclass(frozen=True, slots=True)
-class Bench:
+class Sanitizers:
     """Where programs are built and run with sanitizers."""
 
     sandbox: Sandbox

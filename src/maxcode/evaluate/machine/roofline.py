@@ -27,7 +27,7 @@ _FAR_AT_MOST = 1 << 30  # bytes: where caches are larger than a quarter of it, t
 
 @final
 @dataclass(frozen=True, slots=True)
-class Memory:
+class Bandwidth:
     """Bytes a second of one core: ``near``, of the nearest cache; ``far``, of memory, 0 where it is not known.
     ``cache``: the size of the largest cache in bytes."""
 
@@ -58,14 +58,14 @@ async def peak_gflops(sandbox: Sandbox, spec: FunctionSpec) -> float:
     return float(words[0]) * (2 if any(one.ctype == "float" for one in spec.arrays) else 1)
 
 
-async def memory_of(sandbox: Sandbox, shapes: Sequence[Shape]) -> Memory | None:
+async def memory_of(sandbox: Sandbox, shapes: Sequence[Shape]) -> Bandwidth | None:
     """How fast one core can move bytes, measured; None where no shape says how many a call moves."""
     if not any(shape.moved for shape in shapes):
         return None
     cache = cache_bytes()
     far = _TIMES_THE_CACHE * cache if any(shape.held > cache for shape in shapes) else 0
     words = await _measured(sandbox, "bandwidth.c", far if far <= _FAR_AT_MOST else 0)
-    return Memory(1e9 * float(words[0]), 1e9 * float(words[1]), cache)
+    return Bandwidth(1e9 * float(words[0]), 1e9 * float(words[1]), cache)
 
 
 async def _measured(sandbox: Sandbox, name: str, size: int = 0) -> list[str]:

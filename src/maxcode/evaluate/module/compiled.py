@@ -19,12 +19,12 @@ from maxcode.evaluate.ladder.build import Built
 from maxcode.evaluate.ladder.judge import reject
 from maxcode.evaluate.ladder.prepare import Admitted
 from maxcode.evaluate.module.constants import replaced
-from maxcode.evaluate.module.contract import UNKNOWN, Given
+from maxcode.evaluate.module.contract import UNKNOWN, ModuleArgument
 from maxcode.evaluate.module.gpu import CURE, NO_GPU, arch_of, find_toolkit
 from maxcode.evaluate.module.natives import OUT
 from maxcode.evaluate.module.resources import resources
 from maxcode.evaluate.module.runtime import find_runtime
-from maxcode.evaluate.module.sides import CANDIDATE, REFERENCE, Side, Stage, last_words
+from maxcode.evaluate.module.sides import CANDIDATE, REFERENCE, Side, SideStarter, last_words
 from maxcode.sandbox.lanes import build_lane
 from maxcode.sandbox.sandbox import Ran, Sandbox
 
@@ -64,8 +64,8 @@ class _Said(msgspec.Struct, frozen=True):
 
 @final
 class _Shapes(msgspec.Struct, frozen=True):
-    init: list[Given]
-    inputs: list[Given]
+    init: list[ModuleArgument]
+    inputs: list[ModuleArgument]
 
 
 async def compiled_only(sandbox: Sandbox, problem: Problem, action: Action, why: str) -> tuple[Admitted, Evaluation]:
@@ -84,14 +84,14 @@ async def compiled_only(sandbox: Sandbox, problem: Problem, action: Action, why:
     runtime = find_runtime()
     runtime = replace(runtime, binds=(*runtime.binds, *toolkit.binds))
     arch = arch_of(None)
-    stage = Stage(sandbox, runtime, problem, 1, 0, environment=toolkit.environment(arch))
+    stage = SideStarter(sandbox, runtime, problem, 1, 0, environment=toolkit.environment(arch))
     async with build_lane():
         stage = await _with_shapes(stage)
         ran = await _compile(stage, Side(action.program.text, CANDIDATE))
     return admitted, judged(ran, action.program.text, arch)
 
 
-async def _with_shapes(stage: Stage) -> Stage:
+async def _with_shapes(stage: SideStarter) -> SideStarter:
     """The stage with what the reference takes, found without storage: its shapes may need more memory than is here."""
     constants = dict(stage.problem.spec.module_spec.constants)
     ran = await stage.once("shapes", Side(replaced(stage.problem.program.text, constants), REFERENCE))
@@ -103,7 +103,7 @@ async def _with_shapes(stage: Stage) -> Stage:
     return replace(stage, contract=known)
 
 
-async def _compile(stage: Stage, side: Side) -> Ran:
+async def _compile(stage: SideStarter, side: Side) -> Ran:
     job = stage.job("compile", collect=(OUT,), compiler=True)
     async with stage.sandbox.session([], stage.sources(side), stage.runtime.binds) as session:
         return await session.run(job)

@@ -35,7 +35,7 @@ class Array(msgspec.Struct, frozen=True):
         return math.prod(self.shape)
 
 
-class Given(msgspec.Struct, frozen=True, omit_defaults=True):
+class ModuleArgument(msgspec.Struct, frozen=True, omit_defaults=True):
     """An argument: a tensor, as ``Array``, or where ``dtype`` is empty a number, a text, a list of them."""
 
     dtype: str = ""
@@ -44,7 +44,7 @@ class Given(msgspec.Struct, frozen=True, omit_defaults=True):
     value: Any = None
 
 
-class Figures(msgspec.Struct, frozen=True):
+class OutputSummary(msgspec.Struct, frozen=True):
     """What an output looks like."""
 
     least: float
@@ -65,17 +65,17 @@ class Apart(msgspec.Struct, frozen=True):
 class Contract(msgspec.Struct, frozen=True):
     """A reference as ``inside/driver.py describe`` saw it; ``seconds``: CPU time of its first call."""
 
-    init: list[Given]
-    inputs: list[Given]
+    init: list[ModuleArgument]
+    inputs: list[ModuleArgument]
     outputs: list[Array]
     weights: list[Array]
     seconds: float
     changes_inputs: bool
-    figures: list[Figures]
+    figures: list[OutputSummary]
     apart: Apart
 
     @property
-    def tensors(self) -> list[Given]:
+    def tensors(self) -> list[ModuleArgument]:
         """The inputs that are tensors, in order."""
         return [one for one in self.inputs if one.dtype]
 

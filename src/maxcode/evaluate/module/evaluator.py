@@ -45,8 +45,8 @@ from maxcode.evaluate.ladder.prepare import Admitted, Input
 from maxcode.evaluate.ladder.race import (
     SHORT_PASS_S,
     End,
-    Held,
     Pair,
+    RaceResult,
     end_of_playoff,
     end_of_race,
     run_until,
@@ -63,8 +63,8 @@ from maxcode.evaluate.module.metrics import metrics
 from maxcode.evaluate.module.natives import Natives
 from maxcode.evaluate.module.operators import operators
 from maxcode.evaluate.module.runtime import find_runtime
-from maxcode.evaluate.module.sides import BUILD_FAILED, CANDIDATE, REFERENCE, WRONG_OUTPUT, Side, Stage
-from maxcode.evaluate.module.track import CALL, Failed, ModuleTrack, open_track
+from maxcode.evaluate.module.sides import BUILD_FAILED, CANDIDATE, REFERENCE, WRONG_OUTPUT, Side, SideStarter
+from maxcode.evaluate.module.track import CALL, ModuleTrack, RoundFailed, open_track
 from maxcode.sandbox.lanes import build_lane
 from maxcode.sandbox.sandbox import Blob, Sandbox
 
@@ -81,7 +81,7 @@ class Staged:
     """An admitted module problem: where its sides are started, its plans and reference; ``caveats`` go with every
     result."""
 
-    stage: Stage
+    stage: SideStarter
     plans: Plans
     reference: Side
     admitted: Admitted
@@ -129,7 +129,7 @@ class ModuleEvaluator:
         spec = problem.spec.module_spec
         reference = Side(replaced(problem.program.text, dict(spec.constants)), REFERENCE)
         threads = 1 if problem.goal == "cpu" else len(os.sched_getaffinity(0))
-        stage = Stage(self._sandbox, find_runtime(), problem, threads, secrets.randbits(31))
+        stage = SideStarter(self._sandbox, find_runtime(), problem, threads, secrets.randbits(31))
         gpu = await require_gpu(self._sandbox, problem) if spec.device == "cuda" else None
         stage = on_gpu(stage, gpu) if gpu is not None else stage
         stage = replace(stage, contract=await stage.describe(reference))
@@ -146,7 +146,7 @@ class ModuleEvaluator:
         told = replace(problem, statement="\n".join((problem.statement, gpu.told())).strip()) if gpu else problem
         return Staged(stage, plan, reference, _admitted(told, stage.contract, (seconds, spots), caveats), caveats)
 
-    async def _seconds(self, stage: Stage, reference: Side) -> float:
+    async def _seconds(self, stage: SideStarter, reference: Side) -> float:
         """What a call of the reference takes when it is warm."""
         plan = plans(stage.contract, 2, REPORT_BYTES * stage.on_device)
         async with open_track(stage, plan, reference, {"original": reference}) as track:
@@ -195,7 +195,7 @@ class ModuleEvaluator:
     async def _raced(self, staged: Staged, sides: Mapping[Name, Side], end: End) -> Evaluation:
         try:
             held, warnings = await self._run(staged, sides, end, VERIFY_ROUNDS)
-        except Failed as failed:
+        except RoundFailed as failed:
             if failed.side != "rival":
                 return _failed(failed)
             kept: dict[Name, Side] = {name: side for name, side in sides.items() if name != "rival"}
@@ -205,7 +205,7 @@ class ModuleEvaluator:
 
     async def _run(
         self, staged: Staged, sides: Mapping[Name, Side], end: End, verify: int
-    ) -> tuple[Held, tuple[str, ...]]:
+    ) -> tuple[RaceResult, tuple[str, ...]]:
         """Start the sides, check ``verify`` rounds that are not timed, then race until ``end``."""
         async with AsyncExitStack() as stack:
             async with build_lane():
@@ -233,7 +233,7 @@ class ModuleEvaluator:
             return "; ".join(side.feedback.reasons)
         try:
             await self._run(staged, {"original": staged.reference, "candidate": side}, _after(1), rounds - 1)
-        except Failed as failed:
+        except RoundFailed as failed:
             return "; ".join(_failed(failed).feedback.reasons)
         return ""
 
@@ -243,7 +243,7 @@ class ModuleEvaluator:
         sides: dict[Name, Side] = {"original": staged.reference, "candidate": staged.reference}
         try:
             held = [(await self._run(staged, sides, _after(pairs), VERIFY_ROUNDS))[0] for pairs in sittings]
-        except Failed as failed:
+        except RoundFailed as failed:
             raise InputError(f"the reference failed while being called: {failed}") from failed
         return [pair for one in held for pair in one.pairs]
 
@@ -280,7 +280,7 @@ class ModuleEvaluator:
         sides: dict[Name, Side] = {"original": staged.reference, "rival": leader[1], "candidate": candidate[1]}
         try:
             held, _ = await self._run(staged, sides, end_of_playoff(self._short), VERIFY_ROUNDS)
-        except Failed as failed:
+        except RoundFailed as failed:
             found[(candidate if failed.side == "candidate" else leader)[0].id] = _failed(failed)
             return failed.side == "rival"
         return held.verdict == "faster"
@@ -288,12 +288,12 @@ class ModuleEvaluator:
     async def _confirmed(self, staged: Staged, side: Side) -> Evaluation:
         sides: dict[Name, Side] = {"original": staged.reference, "candidate": side}
         try:
-            sittings: list[Held] = []
+            sittings: list[RaceResult] = []
             while (held := together(sittings, self._rule)) is None:
                 sitting, warnings = await self._run(staged, sides, _after(SITTING_PAIRS), VERIFY_ROUNDS)
                 sittings.append(sitting)
             compiled, why = await self._over_compiled(staged, side) if self._beside_compiled else (None, ())
-        except Failed as failed:
+        except RoundFailed as failed:
             return _failed(failed)
         timing = timing_of(staged.stage.problem, held, staged.inputs)
         found = _found(staged, replace(timing, confirmed=True, over_compiled=compiled), (*warnings, *why))
@@ -302,14 +302,14 @@ class ModuleEvaluator:
     async def _over_compiled(self, staged: Staged, side: Side) -> tuple[Interval | None, tuple[str, ...]]:
         """The candidate's speed-up over torch.compile of the reference; None, with the reason, where that fails.
 
-        ``Failed`` where the candidate does: its outputs are checked here too.
+        ``RoundFailed`` where the candidate does: its outputs are checked here too.
         """
         compiled = replace(staged.reference, compile=True)
         sides: dict[Name, Side] = {"original": staged.reference, "rival": compiled, "candidate": side}
 
         try:
             held, _ = await self._run(staged, sides, _after(COMPILED_PAIRS), VERIFY_ROUNDS)
-        except Failed as failed:
+        except RoundFailed as failed:
             if failed.side != "rival":
                 raise
             return None, (f"not compared with torch.compile: {failed}",)
@@ -341,7 +341,7 @@ def _rejected(problem: Problem, action: Action) -> Evaluation | None:
     return None
 
 
-def _failed(failed: Failed) -> Evaluation:
+def _failed(failed: RoundFailed) -> Evaluation:
     """What a candidate that failed comes to; the reference must not, but for memory of a GPU, which nothing limits."""
     if failed.side == "original" and failed.ran is not None and OUT_OF_MEMORY in failed.ran.stderr:
         return Evaluation(Outcome.CRASHED, Feedback(("it left too little memory of the GPU to the reference",)))

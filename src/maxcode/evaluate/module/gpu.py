@@ -18,7 +18,7 @@ import msgspec
 from maxcode.core.types import Problem
 from maxcode.errors import InputError, UnsafeError
 from maxcode.evaluate.module.runtime import find_runtime
-from maxcode.evaluate.module.sides import REFERENCE, Side, Stage, last_words
+from maxcode.evaluate.module.sides import REFERENCE, Side, SideStarter, last_words
 from maxcode.sandbox.sandbox import Sandbox
 
 NO_GPU = "no GPU"
@@ -107,7 +107,7 @@ async def find_gpu(sandbox: Sandbox, problem: Problem) -> Gpu | str:
     if not devices:
         return f"{NO_GPU}: there is no /dev/nvidia0 on this machine"
     runtime = find_runtime()
-    stage = Stage(sandbox, replace(runtime, binds=(*runtime.binds, *shown())), problem, 1, 0, on_device=True)
+    stage = SideStarter(sandbox, replace(runtime, binds=(*runtime.binds, *shown())), problem, 1, 0, on_device=True)
     ran = await stage.once("probe", Side("", REFERENCE))
     try:
         return msgspec.json.decode(ran.stdout.rstrip().rpartition(b"\n")[2], type=Gpu)
@@ -129,7 +129,7 @@ async def require_gpu(sandbox: Sandbox, problem: Problem) -> Gpu:
     return found
 
 
-def on_gpu(stage: Stage, gpu: Gpu) -> Stage:
+def on_gpu(stage: SideStarter, gpu: Gpu) -> SideStarter:
     """The stage with the GPU: its files, and a compiler for it where there is one (Triton brings its own)."""
     toolkit = find_toolkit()
     arch = arch_of(gpu)

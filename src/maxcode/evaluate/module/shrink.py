@@ -22,7 +22,7 @@ from maxcode.errors import InputError
 from maxcode.evaluate.module.constants import constants_of, parsed, replaced
 from maxcode.evaluate.module.contract import Contract, degenerate
 from maxcode.evaluate.module.runtime import find_runtime
-from maxcode.evaluate.module.sides import LEAST_MEMORY_MB, REFERENCE, SIZES, START_S, Side, Stage, last_words
+from maxcode.evaluate.module.sides import LEAST_MEMORY_MB, REFERENCE, SIZES, START_S, Side, SideStarter, last_words
 from maxcode.sandbox.sandbox import Job, Sandbox
 
 LIMIT_MB = 4.0
@@ -72,7 +72,7 @@ async def shrink(
     ``first``: constants to try before those that are found by halving.  InputError when nothing fits and runs.
     """
     text = problem.program.text
-    stage = Stage(sandbox, find_runtime(), problem, threads=1, seed=1)
+    stage = SideStarter(sandbox, find_runtime(), problem, threads=1, seed=1)
     plans = [list(first), *halvings(text)]
     sizes = await _sizes(stage, [replaced(text, one) for plan in plans for one in plan])
     left = iter(sizes)
@@ -104,7 +104,7 @@ def _in_turn(plans: Iterable[Sequence[Constants]]) -> list[Constants]:
     return found[:TRIES]
 
 
-async def _first_running(stage: Stage, choices: Sequence[Constants]) -> Shrunk:
+async def _first_running(stage: SideStarter, choices: Sequence[Constants]) -> Shrunk:
     """The first choice with nothing against it, else the first that runs."""
     tried: list[str] = []
     second: Shrunk | None = None
@@ -134,7 +134,7 @@ def _told(constants: Constants) -> str:
     return ", ".join(f"{name} = {value}" for name, value in constants.items()) or "as it is"
 
 
-async def _sizes(stage: Stage, texts: Sequence[str]) -> list[Size]:
+async def _sizes(stage: SideStarter, texts: Sequence[str]) -> list[Size]:
     files = {f"{number}.py": text for number, text in enumerate(texts)}
     meta = json.dumps({"paths": stage.runtime.paths, "files": list(files)})
     sources: dict[str, str | bytes] = {"sizes.py": SIZES, "meta.json": meta, **files}

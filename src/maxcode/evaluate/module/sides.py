@@ -59,7 +59,7 @@ class Side:
 
 @final
 @dataclass(frozen=True, slots=True)
-class Stage:
+class SideStarter:
     """Where sides of one problem are started: the sandbox, torch, what the reference said, and its weights;
     ``environment``: variables that the device needs; ``on_device``: whether there is a GPU, which the runtime's binds
     then show."""
@@ -140,7 +140,7 @@ class Stage:
         ran = await self._once("describe", reference)
         return read_contract(ran.stdout)
 
-    async def with_weights(self, reference: Side) -> Stage:
+    async def with_weights(self, reference: Side) -> SideStarter:
         """This stage with fresh weights, made by the reference from the stage's seed."""
         if not self.contract.weights:
             return self

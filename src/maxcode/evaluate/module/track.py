@@ -27,14 +27,14 @@ from maxcode.evaluate.ladder.race import Pair
 from maxcode.evaluate.ladder.race import Side as Name
 from maxcode.evaluate.module.clocks import disagreement, early, reported, without_copy
 from maxcode.evaluate.module.contract import COMPARED, Plans
-from maxcode.evaluate.module.sides import BY_SEED, Side, Stage, last_words
+from maxcode.evaluate.module.sides import BY_SEED, Side, SideStarter, last_words
 from maxcode.sandbox.sandbox import Blob, Calls, Ran
 
 OWN_ERRORS = 3.0  # how many times further from the exact output than the reference itself
 CALL = "calls"  # the one input that module problems have
 
 
-class Failed(Exception):
+class RoundFailed(Exception):
     """A side did not answer a round, or answered wrongly; ``ran`` says how it ended where it did, ``cheats`` whether
     its clocks say that it hides work."""
 
@@ -47,7 +47,7 @@ class Failed(Exception):
 
 @final
 @dataclass(frozen=True, slots=True)
-class Made:
+class Round:
     """A round's inputs, one blob, and for each slot the exact outputs, doubles."""
 
     inputs: Blob
@@ -59,7 +59,7 @@ class ModuleTrack:
     """Processes that are ready to be called.  Hold the timing lane while using it."""
 
     def __init__(
-        self, stage: Stage, plans: Plans, maker: Calls, sides: Mapping[Name, Calls], seeded: frozenset[Name]
+        self, stage: SideStarter, plans: Plans, maker: Calls, sides: Mapping[Name, Calls], seeded: frozenset[Name]
     ) -> None:
         self.seeded = seeded  # sides whose weights are by the same seed, not copied
         self._contract = stage.contract
@@ -74,12 +74,12 @@ class ModuleTrack:
         self.clock: Clock = stage.problem.goal
 
     async def pair(self) -> Pair:
-        """One round by every side, two where they are short, the faster of which counts for each; ``Failed`` as in
+        """One round by every side, two where they are short, the faster of which counts for each; ``RoundFailed`` as in
         ``round``."""
         return fastest([await self.round() for _ in range(2 if self._plans.twice else 1)])
 
     async def round(self) -> Pair:
-        """One round by every side, in random order; ``Failed`` names the side whose output is not right."""
+        """One round by every side, in random order; ``RoundFailed`` names the side whose output is not right."""
         made = await self._make()
         names = list(self._sides)
         self._order.shuffle(names)
@@ -92,7 +92,7 @@ class ModuleTrack:
             {name: {CALL: seconds[name]} for name in self._sides}, {name: found[name].wall_s for name in self._sides}
         )
 
-    async def _make(self) -> Made:
+    async def _make(self) -> Round:
         seeds = b"".join(struct.pack("<q", secrets.randbits(62)) for _ in range(self._plans.slots))
         with Blob.of(seeds) as blob:
             ran = await self._maker.round(blob, *self._limits["original"])
@@ -101,14 +101,14 @@ class ModuleTrack:
         taken = self._contract.input_bytes
         each = taken + sum(8 * one.elements for one in self._contract.outputs)
         slots = [ran.stdout[at : at + each] for at in range(0, len(ran.stdout), each)]
-        return Made(Blob.of(b"".join(slot[:taken] for slot in slots)), tuple(slot[taken:] for slot in slots))
+        return Round(Blob.of(b"".join(slot[:taken] for slot in slots)), tuple(slot[taken:] for slot in slots))
 
-    async def _round(self, name: Name, made: Made) -> Ran:
+    async def _round(self, name: Name, made: Round) -> Ran:
         ran = await self._sides[name].round(made.inputs, *self._limits[name])
         if ran.ending != "answered":
-            raise Failed(name, last_words(ran), ran)
+            raise RoundFailed(name, last_words(ran), ran)
         if min(ran.cpu_s, ran.wall_s) <= 0:
-            raise Failed(name, "its calls used no time")
+            raise RoundFailed(name, "its calls used no time")
         return ran
 
     def _by_clocks(self, found: Mapping[Name, Ran]) -> dict[Name, Ran]:
@@ -119,13 +119,13 @@ class ModuleTrack:
         for name, ran in found.items():
             trouble = disagreement(ran.wall_s, apart[name].events_s) or early(ran.prepared_s, original.prepared_s)
             if trouble and name != "original":
-                raise Failed(name, trouble, ran, cheats=True)
+                raise RoundFailed(name, trouble, ran, cheats=True)
         return {
             name: replace(ran, stdout=apart[name].outputs, wall_s=without_copy(ran.wall_s, self._copy_s))
             for name, ran in found.items()
         }
 
-    async def _check(self, made: Made, found: Mapping[Name, Ran]) -> None:
+    async def _check(self, made: Round, found: Mapping[Name, Ran]) -> None:
         own = await anyio.to_thread.run_sync(self._errors, made, found["original"].stdout)
         if not all(math.isfinite(error) for error in own):
             raise InputError("the reference gives NaN or infinity on some of its inputs; nothing compares with that")
@@ -135,7 +135,7 @@ class ModuleTrack:
             errors = await anyio.to_thread.run_sync(self._errors, made, ran.stdout)
             for number, (error, reference) in enumerate(zip(errors, own, strict=True)):
                 if not error <= max(self._tolerance, OWN_ERRORS * reference):
-                    raise Failed(name, self._told(number, error, reference))
+                    raise RoundFailed(name, self._told(number, error, reference))
 
     def _told(self, number: int, error: float, reference: float) -> str:
         each = len(self._contract.outputs)
@@ -145,7 +145,7 @@ class ModuleTrack:
             f"(the reference itself: {reference:.1e})"
         )
 
-    def _errors(self, made: Made, output: bytes) -> list[float]:
+    def _errors(self, made: Round, output: bytes) -> list[float]:
         """The worst error of every output of every slot, in that order."""
         found, at = [], 0
         for exact in made.exact:
@@ -170,11 +170,11 @@ def fastest(rounds: Sequence[Pair]) -> Pair:
 
 @asynccontextmanager
 async def open_track(
-    stage: Stage, plans: Plans, reference: Side, sides: Mapping[Name, Side]
+    stage: SideStarter, plans: Plans, reference: Side, sides: Mapping[Name, Side]
 ) -> AsyncIterator[ModuleTrack]:
     """The maker and all sides, each in a sandbox of its own, started side by side and ready.
 
-    ``Failed`` where a side does not get ready, InputError where the maker does not.
+    ``RoundFailed`` where a side does not get ready, InputError where the maker does not.
     """
     async with AsyncExitStack() as stack:
         maker = await stack.enter_async_context(stage.maker(reference, plans))
@@ -186,7 +186,7 @@ async def open_track(
         for name, one in calls.items():
             ran = await one.ready()
             if ran.ending != "answered":
-                raise Failed(name, last_words(ran), ran)
+                raise RoundFailed(name, last_words(ran), ran)
             if BY_SEED in ran.stderr.decode(errors="replace"):
                 seeded.add(name)
         yield ModuleTrack(stage, plans, maker, calls, frozenset(seeded))

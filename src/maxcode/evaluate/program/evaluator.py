@@ -19,7 +19,7 @@ import anyio
 
 from maxcode.core.stats import RaceRule
 from maxcode.core.types import Action, Evaluation, MachineCode, Outcome, Problem, Program, State, StateId, Timing
-from maxcode.evaluate.inputs.fresh import Made, Unseen
+from maxcode.evaluate.inputs.fresh import FreshInputs, GeneratedInputs
 from maxcode.evaluate.ladder.build import Builder, Built
 from maxcode.evaluate.ladder.contest import confirm, playoff, race
 from maxcode.evaluate.ladder.judge import (
@@ -34,7 +34,7 @@ from maxcode.evaluate.ladder.judge import (
 from maxcode.evaluate.ladder.playoff import last_standing
 from maxcode.evaluate.ladder.prepare import Admitted
 from maxcode.evaluate.ladder.profile import hotspots
-from maxcode.evaluate.ladder.race import Entry, Field, Side, WrongOutput
+from maxcode.evaluate.ladder.race import RaceInputs, RaceSide, Side, WrongOutput
 from maxcode.evaluate.ladder.verify import Verified, verify
 from maxcode.evaluate.program.admission import Admissions
 from maxcode.evaluate.program.plausibility import Examiner
@@ -48,7 +48,7 @@ REMEMBERED = 1 << 14  # timings: a training run asks for millions of candidates
 
 @final
 @dataclass(frozen=True, slots=True)
-class Memory:
+class TimingCache:
     """Timings by problem and artefact: races, which a twin takes over, and confirmations, which happen once."""
 
     timings: dict[str, Timing]
@@ -75,7 +75,7 @@ class ProgramEvaluator:
         """``seed``: of the inputs that nobody is shown; drawn by the system unless a certificate names it, and with it
         the SHA-256 of those that were proven ``before``.  ``profiles``: whether fast candidates are profiled, which
         training has no use for."""
-        self._unseen = Unseen(sandbox, builder, seed, before)
+        self._unseen = FreshInputs(sandbox, builder, seed, before)
         self._examiner = Examiner(sandbox, builder, self._unseen)
         self._sandbox = sandbox
         self._builder = builder
@@ -103,7 +103,7 @@ class ProgramEvaluator:
         """What the inputs that nobody is shown are made from."""
         return self._unseen.seed
 
-    async def made(self, problem: Problem, harsh: bool = False) -> Made:
+    async def made(self, problem: Problem, harsh: bool = False) -> GeneratedInputs:
         """The inputs that nobody is shown; ``harsh``: those of the second, harsher verification."""
         return await self._unseen.made(await self._admissions.of(problem), harsh)
 
@@ -118,11 +118,11 @@ class ProgramEvaluator:
         other._remembers = remembers
         return other
 
-    def remembered(self) -> Memory:
+    def remembered(self) -> TimingCache:
         """What it knows of earlier races and confirmations."""
-        return Memory(dict(self._timings), dict(self._confirmations))
+        return TimingCache(dict(self._timings), dict(self._confirmations))
 
-    def forget_since(self, then: Memory) -> None:
+    def forget_since(self, then: TimingCache) -> None:
         """Know no more than then: what was measured since is not to be believed."""
         self._timings, self._confirmations = dict(then.timings), dict(then.confirmations)
 
@@ -187,9 +187,9 @@ class ProgramEvaluator:
         async with self._alone(key):  # a twin waits for this race in place of its own
             timing = self._timings.get(key)
             if timing is None:
-                entries = self._sides(admitted, Entry(built.artefact, verified.outputs))
+                entries = self._sides(admitted, RaceSide(built.artefact, verified.outputs))
                 rival_entry = await self._rival(problem, program, rival)
-                beside: dict[Side, Entry] = {"rival": rival_entry} if rival_entry is not None else {}
+                beside: dict[Side, RaceSide] = {"rival": rival_entry} if rival_entry is not None else {}
                 try:
                     timing = await self._race(admitted, entries, beside)
                 except WrongOutput as wrong:
@@ -212,7 +212,7 @@ class ProgramEvaluator:
                 if not lock.statistics().tasks_waiting:
                     self._racing.pop(key, None)
 
-    async def _race(self, admitted: Admitted, entries: dict[Side, Entry], beside: dict[Side, Entry]) -> Timing:
+    async def _race(self, admitted: Admitted, entries: dict[Side, RaceSide], beside: dict[Side, RaceSide]) -> Timing:
         """The race; a rival that gives a wrong output is left out of it, and costs the candidate nothing."""
         run = partial(race, self._field(admitted), timed=admitted.raced, rule=self._rule)
         try:
@@ -222,19 +222,19 @@ class ProgramEvaluator:
                 raise
             return await run(entries=entries)
 
-    def _field(self, admitted: Admitted) -> Field:
-        return Field(self._sandbox, admitted.problem, admitted.source)
+    def _field(self, admitted: Admitted) -> RaceInputs:
+        return RaceInputs(self._sandbox, admitted.problem, admitted.source)
 
-    def _sides(self, admitted: Admitted, candidate: Entry) -> dict[Side, Entry]:
+    def _sides(self, admitted: Admitted, candidate: RaceSide) -> dict[Side, RaceSide]:
         assert admitted.original.artefact is not None
         outputs = {given.name: given.expected or b"" for given in admitted.inputs}
-        return {"original": Entry(admitted.original.artefact, outputs), "candidate": candidate}
+        return {"original": RaceSide(admitted.original.artefact, outputs), "candidate": candidate}
 
-    async def _rival(self, problem: Problem, program: Program, rival: Action | None) -> Entry | None:
+    async def _rival(self, problem: Problem, program: Program, rival: Action | None) -> RaceSide | None:
         if rival is None or rival.program is None or rival.program.digest == program.digest:
             return None
         built = await self._builder.build(problem, rival.program)
-        return Entry(built.artefact, {}) if built.artefact is not None else None
+        return RaceSide(built.artefact, {}) if built.artefact is not None else None
 
     # -------------------------------------------------------------------------------------------------- referee
 
@@ -253,7 +253,7 @@ class ProgramEvaluator:
             found[leader[0].id] = await self._confirmed(problem, admitted, *leader)
         return found
 
-    async def _fresh(self, problem: Problem, admitted: Admitted, state: State) -> Entry | Evaluation:
+    async def _fresh(self, problem: Problem, admitted: Admitted, state: State) -> RaceSide | Evaluation:
         """A final build, verified on every test and on inputs nobody saw; the evaluation where it does not hold."""
         async with build_lane():
             built = await self._builder.build(problem, state.program, final=True)
@@ -264,18 +264,18 @@ class ProgramEvaluator:
         if found.outcome is not Outcome.CORRECT:
             return found
         failure = await self._unseen.failure(admitted, built.artefact)
-        return Entry(built.artefact, verified.outputs) if failure is None else failure
+        return RaceSide(built.artefact, verified.outputs) if failure is None else failure
 
     async def _wins(
         self,
         admitted: Admitted,
-        candidate: tuple[State, Entry],
-        leader: tuple[State, Entry],
+        candidate: tuple[State, RaceSide],
+        leader: tuple[State, RaceSide],
         found: dict[StateId, Evaluation],
     ) -> bool:
         """Whether the candidate takes the lead; who gives a wrong output meanwhile loses it, and is noted in
         ``found``."""
-        entries: dict[Side, Entry] = {"rival": leader[1], "candidate": candidate[1]}
+        entries: dict[Side, RaceSide] = {"rival": leader[1], "candidate": candidate[1]}
         if admitted.source is not None:  # fresh inputs: only the original knows the right outputs
             entries = {**self._sides(admitted, candidate[1]), **entries}
         try:
@@ -286,7 +286,7 @@ class ProgramEvaluator:
             found[state.id] = wrong_while_timed(state.step.evaluation, wrong)
             return wrong.side == "rival"
 
-    async def _confirmed(self, problem: Problem, admitted: Admitted, state: State, entry: Entry) -> Evaluation:
+    async def _confirmed(self, problem: Problem, admitted: Admitted, state: State, entry: RaceSide) -> Evaluation:
         assert state.step is not None
         found = state.step.evaluation
         key = f"{identity(problem)} {entry.artefact.sha256}"

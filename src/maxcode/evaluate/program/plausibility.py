@@ -10,8 +10,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from typing import final
 
-from maxcode.core.types import Evaluation, Harsher, Outcome, Program
-from maxcode.evaluate.inputs.fresh import Unseen
+from maxcode.core.types import Evaluation, Outcome, Program, Recheck
+from maxcode.evaluate.inputs.fresh import FreshInputs
 from maxcode.evaluate.ladder.build import Builder
 from maxcode.evaluate.ladder.judge import identity
 from maxcode.evaluate.ladder.prepare import Admitted, Input
@@ -32,7 +32,7 @@ class Examiner:
 
     sandbox: Sandbox
     builder: Builder
-    unseen: Unseen
+    unseen: FreshInputs
     originals: dict[str, Sanitized] = field(default_factory=dict)
     empty_s: dict[str, float] = field(default_factory=dict)
 
@@ -69,7 +69,7 @@ class Examiner:
         failure = await self.unseen.failure(admitted, artefact, harsh=True)
         made = await self.unseen.made(admitted, harsh=True)
         why = "" if made.inputs else "; ".join(made.notes) or "none that the original can answer"
-        harsher = Harsher(reasons, len(made.inputs), failure is None and bool(made.inputs), why)
+        harsher = Recheck(reasons, len(made.inputs), failure is None and bool(made.inputs), why)
         found = replace(found, harsher=harsher)
         if failure is not None:
             return _fallen(found, failure.outcome, *failure.feedback.reasons)

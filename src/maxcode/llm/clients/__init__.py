@@ -1,6 +1,6 @@
 """Language models as maxcode sees them: one request in, one completion out.
 
-Policies and critics make a ``Request``; a ``Model`` answers it.  What lies between is wrappers that are models
+Policies and critics make a ``ModelRequest``; a ``Model`` answers it.  What lies between is wrappers that are models
 themselves, from the outside in:
 
     Journal (answers what was answered before) -> Retrying (back-off, time limit, cap) -> OpenAIModel | AnthropicModel
@@ -30,7 +30,7 @@ class Message:
 
 @final
 @dataclass(frozen=True, slots=True)
-class Request:
+class ModelRequest:
     """What a model is asked.  ``draw`` tells samples of one prompt apart, and is sent as the seed where an endpoint
     takes one; ``max_tokens`` bounds the answer, ``thinking_tokens`` the thinking before it (0 = none)."""
 
@@ -54,4 +54,4 @@ class Completion:
 class Model(Protocol):
     """A language model.  Concurrent calls are welcome; raises ``ProviderError`` when the provider failed for good."""
 
-    async def complete(self, request: Request) -> Completion: ...
+    async def complete(self, request: ModelRequest) -> Completion: ...

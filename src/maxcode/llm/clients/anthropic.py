@@ -15,7 +15,7 @@ import msgspec
 
 from maxcode.core.types import Usage
 from maxcode.errors import InputError
-from maxcode.llm.clients import Completion, Request
+from maxcode.llm.clients import Completion, ModelRequest
 from maxcode.llm.clients.faults import (
     Endpoint,
     Refusal,
@@ -45,7 +45,7 @@ Thinking = Literal["auto", "budget", "adaptive"]
 
 @final
 @dataclass(frozen=True, slots=True)
-class Manner:
+class ClaudeSettings:
     """What a Claude model takes.  ``thinking``: a "budget" of tokens (models up to 4.5), or "adaptive", where the model
     sets its own (4.6 and later); "auto" goes by the model's name.  ``temperature``: "auto" sends it to models up to
     4.6, as later ones refuse it."""
@@ -63,11 +63,13 @@ class AnthropicModel:
     Raises TransientFault for what may pass, ProviderError for what cannot.
     """
 
-    def __init__(self, endpoint: Endpoint, key: str, manner: Manner | None = None, price: Price | None = None) -> None:
+    def __init__(
+        self, endpoint: Endpoint, key: str, manner: ClaudeSettings | None = None, price: Price | None = None
+    ) -> None:
         require_sdk()
         self._endpoint = endpoint
         self._key = key
-        self._manner = manner or Manner()
+        self._manner = manner or ClaudeSettings()
         self._price = price
         self._clients = PerLoop(self._connect, _close)
 
@@ -82,7 +84,7 @@ class AnthropicModel:
             http_client=transport(self._endpoint.base_url),
         )
 
-    async def complete(self, request: Request) -> Completion:
+    async def complete(self, request: ModelRequest) -> Completion:
         import anthropic
         import httpx2
 
@@ -99,7 +101,7 @@ class AnthropicModel:
     def _refusal(self, error: Any) -> Refusal:
         return Refusal(error.status_code, without_key(str(error.message), self._key), "", error.response.headers)
 
-    def _body(self, request: Request) -> dict[str, Any]:
+    def _body(self, request: ModelRequest) -> dict[str, Any]:
         system = "\n\n".join(message.text for message in request.messages if message.role == "system")
         turns = [{"role": said.role, "content": said.text} for said in request.messages if said.role != "system"]
         body: dict[str, Any] = {"model": self._endpoint.model, "messages": turns, "stream": True}

@@ -110,7 +110,7 @@ def _is_anthropic(name: str, settings: ModelSettings, variables: Mapping[str, st
 def _anthropic(name: str, settings: ModelSettings, variables: Mapping[str, str]) -> tuple[Model, Endpoint]:
     endpoint = _claude_at(name, settings, variables)
     key = _key(endpoint, variables, needed=endpoint.base_url == claude.OFFICIAL or settings.key_env is not None)
-    manner = claude.Manner(settings.thinking, settings.temperature)
+    manner = claude.ClaudeSettings(settings.thinking, settings.temperature)
     return claude.AnthropicModel(endpoint, key, manner, _price(endpoint, settings, variables)), endpoint
 
 

@@ -16,7 +16,7 @@ import msgspec
 
 from maxcode.core.types import Usage
 from maxcode.errors import InputError
-from maxcode.llm.clients import Completion, Request
+from maxcode.llm.clients import Completion, ModelRequest
 from maxcode.llm.clients.faults import (
     Endpoint,
     Refusal,
@@ -92,7 +92,7 @@ class OpenAIModel:
             http_client=transport(self._endpoint.base_url),
         )
 
-    async def complete(self, request: Request) -> Completion:
+    async def complete(self, request: ModelRequest) -> Completion:
         import httpx2
         import openai
 
@@ -111,7 +111,7 @@ class OpenAIModel:
             error.status_code, without_key(str(error.message), self._key), error.code or "", error.response.headers
         )
 
-    def _body(self, request: Request) -> dict[str, Any]:
+    def _body(self, request: ModelRequest) -> dict[str, Any]:
         body: dict[str, Any] = {
             "model": self._endpoint.model,
             "messages": [{"role": message.role, "content": message.text} for message in request.messages],

@@ -14,7 +14,7 @@ from typing import final
 import anyio
 
 from maxcode.errors import ProviderError
-from maxcode.llm.clients import Completion, Model, Request
+from maxcode.llm.clients import Completion, Model, ModelRequest
 from maxcode.llm.clients.faults import Endpoint, TransientFault
 
 FIRST_WAIT_S = 0.5
@@ -60,7 +60,7 @@ class Retrying:
         self._pace = pace or Pace()
         self._cap = anyio.CapacityLimiter(self._patience.concurrency)
 
-    async def complete(self, request: Request) -> Completion:
+    async def complete(self, request: ModelRequest) -> Completion:
         async with self._cap:
             attempt = 1
             while True:
@@ -72,7 +72,7 @@ class Retrying:
                 await self._pace.sleep(self._wait(attempt, answer))
                 attempt += 1
 
-    async def _attempt(self, request: Request) -> Completion | TransientFault:
+    async def _attempt(self, request: ModelRequest) -> Completion | TransientFault:
         limit = self._patience.timeout_s
         try:
             with anyio.fail_after(limit):

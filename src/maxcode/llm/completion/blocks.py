@@ -26,7 +26,7 @@ def line_end(text: str) -> str:
     return "\r\n" if 0 < text.count("\n") == text.count("\r\n") else "\n"
 
 
-class Block(NamedTuple):
+class FencedBlock(NamedTuple):
     """A fenced block: its info string, what is inside, the last line of text before it, whether it is closed, and
     the marks of its fence."""
 
@@ -43,23 +43,23 @@ class Block(NamedTuple):
         return re.sub(r"(?<![\d.])[\d.]+$", "", words[0].removeprefix(".").removeprefix("language-"))
 
 
-def blocks(text: str) -> list[Block]:
+def blocks(text: str) -> list[FencedBlock]:
     """The fenced blocks of a text, in order; those inside a block that may be only a wrapper come behind it."""
     return _unwrapped(text, _MOST_WRAPS)
 
 
-def _unwrapped(text: str, wraps: int) -> list[Block]:
+def _unwrapped(text: str, wraps: int) -> list[FencedBlock]:
     found = _blocks(text)
     if not (found and _settled(found)) and (parted := _GLUED.sub(r"\n\1\2", text)) != text:
         found = _blocks(parted)
-    flat: list[Block] = []
+    flat: list[FencedBlock] = []
     for block in found:
         inside = _unwrapped(block.body, wraps - 1) if wraps and block.tag in _WRAPPERS else []
         flat += [block, *(inside if block.closed and _settled(inside) else [])]
     return flat
 
 
-def _blocks(text: str) -> list[Block]:
+def _blocks(text: str) -> list[FencedBlock]:
     """The reading that closes every block: as Markdown has it; else with blocks inside blocks; else each opening
     fence ends the block before it, whose own end was forgotten."""
     plain = _scan(text, "plain")
@@ -69,11 +69,11 @@ def _blocks(text: str) -> list[Block]:
     return nested if _settled(nested) else _scan(text, "restart")
 
 
-def _settled(found: list[Block]) -> bool:
+def _settled(found: list[FencedBlock]) -> bool:
     return all(block.closed for block in found)
 
 
-def _holds_opening(block: Block) -> bool:
+def _holds_opening(block: FencedBlock) -> bool:
     fences = (match for line in block.body.split("\n") if (match := _FENCE.fullmatch(line)))
     return any(fence["info"].strip() and fence["ticks"].startswith(block.ticks) for fence in fences)
 
@@ -97,9 +97,9 @@ class _Open:
     def opens(self, fence: re.Match[str]) -> bool:
         return fence["ticks"].startswith(self.ticks) and bool(fence["info"].strip())
 
-    def block(self, closed: bool) -> Block:
+    def block(self, closed: bool) -> FencedBlock:
         body = "".join(f"{_dedented(line, self.indent)}\n" for line in self.lines)
-        return Block(self.info, body, self.before, closed, self.ticks)
+        return FencedBlock(self.info, body, self.before, closed, self.ticks)
 
 
 def _dedented(line: str, indent: int) -> str:
@@ -107,8 +107,8 @@ def _dedented(line: str, indent: int) -> str:
     return line[min(indent, len(line) - len(line.lstrip(" \t"))) :]
 
 
-def _scan(text: str, mode: Literal["plain", "nested", "restart"]) -> list[Block]:
-    found: list[Block] = []
+def _scan(text: str, mode: Literal["plain", "nested", "restart"]) -> list[FencedBlock]:
+    found: list[FencedBlock] = []
     now: _Open | None = None
     before = ""
     for line in text.split("\n"):

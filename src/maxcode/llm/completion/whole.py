@@ -11,7 +11,7 @@ from typing import Literal
 from maxcode.code.languages import language as language_row
 from maxcode.code.source import Token, line_of, parse, tokens, walk
 from maxcode.core.types import Program
-from maxcode.llm.completion.blocks import Block, Unread, blocks, line_end
+from maxcode.llm.completion.blocks import FencedBlock, Unread, blocks, line_end
 
 Answer = Literal["whole", "edits"]
 
@@ -44,7 +44,7 @@ def whole(answer: str, program: Program, language: str, entry: str) -> Program |
     found = blocks(answer)
     if found and not found[-1].closed and reader.suits(found[-1]):
         return Unread("the last code block is never closed: the answer was cut", cut=True)
-    found = found or [Block("", answer, "", False)]
+    found = found or [FencedBlock("", answer, "", False)]
     files: dict[str, str] = {}
     reasons: list[str] = []
     for block in found:
@@ -72,12 +72,12 @@ class _Reader:
         self._main = defining[0] if defining else program.name
         self._defined = bool(defining)  # not where a macro writes it
 
-    def suits(self, block: Block) -> bool:
+    def suits(self, block: FencedBlock) -> bool:
         """Whether the block's tag may stand for the language."""
         known = _TAGS.get(self._language, {self._language}) | _NEUTRAL
         return block.tag in known or block.tag.rsplit(".")[-1] in known or self._named(block.info) is not None
 
-    def path(self, block: Block) -> str:
+    def path(self, block: FencedBlock) -> str:
         """The file that the block is."""
         if len(self._program.files) == 1:
             return self._main
@@ -92,7 +92,7 @@ class _Reader:
         names = {path for path in self._program.files if path in words or PurePosixPath(path).name in words}
         return names.pop() if len(names) == 1 else None
 
-    def objection(self, block: Block, path: str, body: str) -> str | None:
+    def objection(self, block: FencedBlock, path: str, body: str) -> str | None:
         """Why the block cannot be the file; empty where it is something else altogether, None where it is the file."""
         if not self.suits(block) or not body.strip():
             return "" if block.tag not in ("diff", "patch") else _NO_DIFF

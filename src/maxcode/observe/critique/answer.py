@@ -43,7 +43,7 @@ _TRIES_AT_MOST = 500
 
 @final
 @dataclass(frozen=True, slots=True)
-class Answer:
+class CritiqueAnswer:
     """A critique as a model writes it.  ``line``: 1-based, of the new program's first file; ``steps``: one to six."""
 
     diagnosis: _Diagnosis
@@ -67,7 +67,7 @@ class Unreadable:
     reason: str
 
 
-def read(text: str, lines: int) -> Answer | Unreadable:
+def read(text: str, lines: int) -> CritiqueAnswer | Unreadable:
     """The last valid answer in a text, with or without fences, prose and reasoning around it.
 
     ``lines``: how many the program has.  Of several faults, that of the last object is told.
@@ -76,7 +76,7 @@ def read(text: str, lines: int) -> Answer | Unreadable:
     for view in _views(text[-_READ_AT_MOST:]):
         for found in reversed(list(_objects(view))):
             answer = found if isinstance(found, Unreadable) else _checked(found, lines)
-            if isinstance(answer, Answer):
+            if isinstance(answer, CritiqueAnswer):
                 return answer
             faults.append(answer.reason)
     return Unreadable(faults[0] if faults else "the answer holds no JSON object")
@@ -107,9 +107,9 @@ def _objects(text: str) -> Iterator[Any]:
             yield Unreadable("no valid JSON: a number too long, or nested too deep")
 
 
-def _checked(found: Any, lines: int) -> Answer | Unreadable:
+def _checked(found: Any, lines: int) -> CritiqueAnswer | Unreadable:
     try:
-        answer = msgspec.convert(found, Answer, strict=False)  # a line number in quotes is one
+        answer = msgspec.convert(found, CritiqueAnswer, strict=False)  # a line number in quotes is one
     except msgspec.ValidationError as error:
         return Unreadable(_one_line(str(error))[:200])
     if not answer.diagnosis.strip() or not all(step.strip() for step in answer.steps):

@@ -9,7 +9,7 @@ import json
 import re
 from collections.abc import Iterator
 
-from maxcode.observe.critique.answer import DIAGNOSIS_AT_MOST, STEP_AT_MOST, STEPS_AT_MOST, Answer, Bottleneck
+from maxcode.observe.critique.answer import DIAGNOSIS_AT_MOST, STEP_AT_MOST, STEPS_AT_MOST, Bottleneck, CritiqueAnswer
 from maxcode.observe.critique.prompt import HEADING
 from maxcode.observe.critique.rules import ERROR, topic_of
 
@@ -64,7 +64,7 @@ def sections(prompt: str) -> dict[str, str]:
     return {name: "\n".join(lines).strip() for name, lines in found.items()}
 
 
-def _answer(found: dict[str, str]) -> Answer:
+def _answer(found: dict[str, str]) -> CritiqueAnswer:
     feedback = found.get("Feedback", "")
     result = _RESULT.search(feedback)
     outcome, reason = (result[1], result[2] or "") if result is not None else ("", "")
@@ -75,22 +75,24 @@ def _answer(found: dict[str, str]) -> Answer:
             return _unbuilt(feedback, reason)
         case "":
             step = "Evaluate the program, and ask again with what was measured."
-            return Answer("The prompt tells no result.", "none", None, (step,))
+            return CritiqueAnswer("The prompt tells no result.", "none", None, (step,))
         case _:
             return _failed(outcome, feedback, reason)
 
 
-def _unbuilt(feedback: str, reason: str) -> Answer:
+def _unbuilt(feedback: str, reason: str) -> CritiqueAnswer:
     errors = [(line, words) for _, line, words in ERROR.findall(feedback)]
     if not errors:
         told = f"It does not build: {reason or 'no reason is given'}."
-        return Answer(told, "build", None, ("Undo the last change, or mend what the compiler names.",))
+        return CritiqueAnswer(told, "build", None, ("Undo the last change, or mend what the compiler names.",))
     line, words = errors[0]
     steps = tuple(f"line {number}: {message}" for number, message in errors[:3])
-    return Answer(f"It does not build: line {line}: {words}", "build", int(line), (*steps, "Mend the types there."))
+    return CritiqueAnswer(
+        f"It does not build: line {line}: {words}", "build", int(line), (*steps, "Mend the types there.")
+    )
 
 
-def _failed(outcome: str, feedback: str, reason: str) -> Answer:
+def _failed(outcome: str, feedback: str, reason: str) -> CritiqueAnswer:
     """Where no line is known to be guilty, none is named."""
     failed = [line.strip() for line in _FAILED.findall(feedback)]
     told = f"The outcome is {outcome}: {reason or '; '.join(failed[:2]) or 'no reason is given'}."
@@ -98,10 +100,10 @@ def _failed(outcome: str, feedback: str, reason: str) -> Answer:
     if outcome == "timeout":
         steps.append("Look for a loop that does not end, or a far worse algorithm.")
     steps.append("Compare with the previous program: what was changed since is to blame, if that one passed.")
-    return Answer(told, "correctness", None, tuple(steps))
+    return CritiqueAnswer(told, "correctness", None, tuple(steps))
 
 
-def _slow(found: dict[str, str]) -> Answer:
+def _slow(found: dict[str, str]) -> CritiqueAnswer:
     """The class of the hottest line that a rule speaks for, and what usually helps at each hot line."""
     spots = [
         (int(share), int(line or 0), function, text)
@@ -109,14 +111,16 @@ def _slow(found: dict[str, str]) -> Answer:
     ]
     if not spots:
         step = "Measure with larger inputs, so that the run is long enough to be sampled."
-        return Answer("It is correct, and there is no profile: nothing can be blamed.", "none", None, (step,))
+        return CritiqueAnswer("It is correct, and there is no profile: nothing can be blamed.", "none", None, (step,))
     topics = [(line, topic) for _, line, function, text in spots if (topic := topic_of(function, text)) is not None]
     share, line, function, text = spots[0]
     told = f"{share}% of the time is spent at {f'line {line}' if line else 'an unknown line'} ({function}): {text}"
     kind: Bottleneck = topics[0][1].bottleneck if topics else "none"
     steps = [f"line {at}: {topic.advice}" if at else topic.advice for at, topic in topics[:4]]
     steps += list(_told_near(found.get("Remarks", ""), {at for _, at, _, _ in spots}))[:2]
-    return Answer(told, kind, line or None, tuple(steps) or ("Look at this line: no rule knows what helps there.",))
+    return CritiqueAnswer(
+        told, kind, line or None, tuple(steps) or ("Look at this line: no rule knows what helps there.",)
+    )
 
 
 def _told_near(remarks: str, hot: set[int]) -> Iterator[str]:

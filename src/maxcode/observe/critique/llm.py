@@ -12,9 +12,9 @@ from typing import final
 
 from maxcode.core.roles import Critic
 from maxcode.core.types import Problem, Step
-from maxcode.llm.clients import Completion, Message, Model, Request
+from maxcode.llm.clients import Completion, Message, Model, ModelRequest
 from maxcode.llm.prompts import template
-from maxcode.observe.critique.answer import Answer, Unreadable, read
+from maxcode.observe.critique.answer import CritiqueAnswer, Unreadable, read
 from maxcode.observe.critique.prompt import judged, lines_of, messages
 
 _QUOTED = 4_000  # characters of an unreadable answer that the model is shown again
@@ -39,25 +39,25 @@ class LlmCritic:
         if step.action.program is None:
             return await self.fallback.critique(problem, step, previous)
         answer = await self._ask(problem, step, previous)
-        if isinstance(answer, Answer):
+        if isinstance(answer, CritiqueAnswer):
             return answer.words()
         told = f"The model's critique could not be read ({answer.reason}); by fixed rules:"
         return f"{told}\n{await self.fallback.critique(problem, step, previous)}"
 
-    async def _ask(self, problem: Problem, step: Step, previous: Step | None) -> Answer | Unreadable:
+    async def _ask(self, problem: Problem, step: Step, previous: Step | None) -> CritiqueAnswer | Unreadable:
         asked, draw = messages(problem, step, previous), _draw_of(step, previous)
         lines = len(lines_of(judged(problem, step)))
         completion = await self.model.complete(self._request(asked, draw))
         answer = _read(completion, lines)
-        if isinstance(answer, Answer):
+        if isinstance(answer, CritiqueAnswer):
             return answer
         again = Message("user", template("critic_retry").substitute(reason=answer.reason).strip())
         quoted = completion.text.strip()[:_QUOTED]
         said = (Message("assistant", quoted), again) if quoted else (again,)
         return _read(await self.model.complete(self._request((*asked, *said), draw + 1)), lines)
 
-    def _request(self, asked: tuple[Message, ...], draw: int) -> Request:
-        return Request(
+    def _request(self, asked: tuple[Message, ...], draw: int) -> ModelRequest:
+        return ModelRequest(
             asked,
             draw,
             temperature=self.temperature,
@@ -73,7 +73,7 @@ def _draw_of(step: Step, previous: Step | None) -> int:
     return int.from_bytes(hashlib.sha256(text.encode()).digest()[:7])
 
 
-def _read(completion: Completion, lines: int) -> Answer | Unreadable:
+def _read(completion: Completion, lines: int) -> CritiqueAnswer | Unreadable:
     answer = read(completion.text, lines)
     if isinstance(answer, Unreadable) and completion.ended == "length":
         return Unreadable(f"{answer.reason}; it was cut off at the limit of tokens")

@@ -8,8 +8,8 @@ samples that were never measured.  What it is worth is that anyone can repeat it
 from maxcode.run.certificate.claim import (
     FILE,
     Certificate,
+    CertifiedInputs,
     Control,
-    MadeInputs,
     Subject,
     Tested,
     Verification,
@@ -18,17 +18,17 @@ from maxcode.run.certificate.claim import (
 )
 from maxcode.run.certificate.making import certified, certify
 from maxcode.run.certificate.repeating import Repeated, printable, repeat
-from maxcode.run.certificate.unseen import Unseen, fields_of
+from maxcode.run.certificate.unseen import FreshInputTiming, fields_of
 
 __all__ = [
     "FILE",
     "Certificate",
+    "CertifiedInputs",
     "Control",
-    "MadeInputs",
+    "FreshInputTiming",
     "Repeated",
     "Subject",
     "Tested",
-    "Unseen",
     "Verification",
     "certified",
     "certify",

@@ -18,11 +18,11 @@ from typing import Any, final
 import msgspec
 
 from maxcode.core.stats import RaceRule, interval_of, is_faster, median_interval
-from maxcode.core.types import Checker, Clock, Harsher, Interval, Limits, Machine, Problem, Program, Timing
+from maxcode.core.types import Checker, Clock, Interval, Limits, Machine, Problem, Program, Recheck, Timing
 from maxcode.errors import InputError
 from maxcode.evaluate.ladder.race import CONFIRM_LEAST
 from maxcode.evaluate.ladder.sanitize import Sanitized
-from maxcode.run.certificate.unseen import Unseen, doubted, told
+from maxcode.run.certificate.unseen import FreshInputTiming, doubted, told
 from maxcode.sandbox.tiers import NO_SANDBOX
 
 FILE = "certificate.json"
@@ -72,7 +72,7 @@ class Tested:
 
 @final
 @dataclass(frozen=True, slots=True)
-class MadeInputs:
+class CertifiedInputs:
     """The inputs that nobody was shown, in every verification run too: ``how`` many of them were made in which way, and
     what could not be (``notes``).  They can be made again from the seed "made"."""
 
@@ -141,9 +141,9 @@ class Certificate:
     trusted: bool = False
     doubts: tuple[str, ...] = ()
     version: str = ""
-    made_inputs: MadeInputs = MadeInputs()
-    harsher: Harsher | None = None
-    unseen: Unseen | None = None
+    made_inputs: CertifiedInputs = CertifiedInputs()
+    harsher: Recheck | None = None
+    unseen: FreshInputTiming | None = None
     warnings: tuple[str, ...] = ()
     format: int = FORMAT
 

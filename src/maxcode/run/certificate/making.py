@@ -20,7 +20,7 @@ from maxcode.evaluate.harness import open_modules
 from maxcode.evaluate.ladder.build import Builder
 from maxcode.evaluate.ladder.judge import not_permitted, reject
 from maxcode.evaluate.ladder.prepare import TIMED_FLOOR_S, Admitted, Input, choose_compared
-from maxcode.evaluate.ladder.race import Entry, Field, Side, Track, WrongOutput, run_until
+from maxcode.evaluate.ladder.race import RaceInputs, RaceSide, Side, Track, WrongOutput, run_until
 from maxcode.evaluate.ladder.sanitize import Sanitized, sanitized
 from maxcode.evaluate.ladder.verify import Verified, verify
 from maxcode.evaluate.machine.machine import describe
@@ -29,8 +29,8 @@ from maxcode.run.certificate.claim import (
     FILE,
     RUNS_LEAST,
     Certificate,
+    CertifiedInputs,
     Control,
-    MadeInputs,
     Tested,
     Verification,
     concluded,
@@ -43,7 +43,7 @@ from maxcode.run.certificate.claim import (
 )
 from maxcode.run.certificate.modules import module_work
 from maxcode.run.certificate.parts import Confirmed, confirmation, control_of
-from maxcode.run.certificate.unseen import PAIRS, Unseen
+from maxcode.run.certificate.unseen import PAIRS, FreshInputTiming
 from maxcode.sandbox.lanes import build_lane, timing_lane
 from maxcode.sandbox.sandbox import Blob, Sandbox
 
@@ -90,7 +90,7 @@ async def certify(
     return await measured(work, work.certificate(options, seed), say)
 
 
-class Working(Protocol):
+class WinnerCheck(Protocol):
     """An admitted problem and its winner, with what measures them; the parts of a certificate, in the order in which
     they are made."""
 
@@ -101,20 +101,20 @@ class Working(Protocol):
 
     async def refusal(self) -> str: ...
 
-    async def made_inputs(self) -> MadeInputs: ...
+    async def made_inputs(self) -> CertifiedInputs: ...
 
     async def verified(self) -> Verification: ...
 
     async def timed(self) -> Confirmed: ...
 
-    async def unseen(self) -> Unseen | str: ...
+    async def unseen(self) -> FreshInputTiming | str: ...
 
     async def control(self, timing: Timing) -> tuple[Control | None, str]: ...
 
     async def sanitized(self) -> Sanitized: ...
 
 
-async def opened(problem: Problem, winner: Program, say: Say, claimed: Certificate | None = None) -> Working:
+async def opened(problem: Problem, winner: Program, say: Say, claimed: Certificate | None = None) -> WinnerCheck:
     """A new evaluator that has admitted ``problem``; nothing of the winner has been run.  ``claimed``: the certificate
     whose inputs that nobody was shown are made again, from their seed, and others that have time here."""
     say("certificate: building and verifying again, in a new session")
@@ -122,7 +122,7 @@ async def opened(problem: Problem, winner: Program, say: Say, claimed: Certifica
     if problem.kind == "module":
         return await module_work(await open_modules(beside_compiled=False), problem, winner)
     evaluator = await open_evaluator() if claimed is None else await open_evaluator(*_made_from(claimed))
-    return Work(*evaluator.bench, evaluator, problem, await evaluator.admit(problem), winner, started)
+    return ProgramCheck(*evaluator.bench, evaluator, problem, await evaluator.admit(problem), winner, started)
 
 
 def _made_from(claimed: Certificate) -> tuple[int | None, frozenset[str]]:
@@ -131,7 +131,7 @@ def _made_from(claimed: Certificate) -> tuple[int | None, frozenset[str]]:
     return seed, frozenset(one.input for one in claimed.made_inputs.inputs)
 
 
-async def measured(work: Working, found: Certificate, say: Say) -> Certificate:
+async def measured(work: WinnerCheck, found: Certificate, say: Say) -> Certificate:
     """The certificate with everything measured, and the conclusions."""
     refused = await work.refusal()
     if not refused:
@@ -145,7 +145,9 @@ async def measured(work: Working, found: Certificate, say: Say) -> Certificate:
     if found.timing is not None:
         say("certificate: timing the winner on inputs that nobody was shown")
         unseen = await work.unseen()
-        found, refused = (replace(found, unseen=unseen), "") if isinstance(unseen, Unseen) else (found, unseen)
+        found, refused = (
+            (replace(found, unseen=unseen), "") if isinstance(unseen, FreshInputTiming) else (found, unseen)
+        )
     if found.timing is not None and not refused:
         say(f"certificate: timing the original against itself, {found.timing.pairs} pairs")
         control, refused = await work.control(found.timing)
@@ -156,7 +158,7 @@ async def measured(work: Working, found: Certificate, say: Say) -> Certificate:
 
 @final
 @dataclass(frozen=True, slots=True)
-class Work:
+class ProgramCheck:
     """A program or a function."""
 
     sandbox: Sandbox
@@ -211,10 +213,10 @@ class Work:
         assert built.artefact is not None, built.reason  # it has been built before
         return built.artefact
 
-    async def made_inputs(self) -> MadeInputs:
+    async def made_inputs(self) -> CertifiedInputs:
         """What nobody was shown."""
         made = await self.evaluator.made(self.problem)
-        return MadeInputs(tuple(_tested(one, False) for one in made.inputs), made.how, made.notes)
+        return CertifiedInputs(tuple(_tested(one, False) for one in made.inputs), made.how, made.notes)
 
     async def verified(self) -> Verification:
         """All tests again and again, with inputs nobody saw: an answer that changes from run to run is luck."""
@@ -234,38 +236,38 @@ class Work:
     async def timed(self) -> Confirmed:
         return await confirmation(self.evaluator, self.problem, self.winner)
 
-    async def unseen(self) -> Unseen | str:
+    async def unseen(self) -> FreshInputTiming | str:
         """The winner against the original where nobody was shown the inputs; the reason where it fails there."""
         made = await self.evaluator.made(self.problem)
         chosen = choose_compared(made.inputs, self.admitted.timed)
         if not chosen:
             why = "; ".join(made.notes) or "none could be made"
             short = f"none of {len(made.inputs)} takes the original {TIMED_FLOOR_S * 1e3:.0f} ms"
-            return Unseen(why=short if made.inputs else why)
+            return FreshInputTiming(why=short if made.inputs else why)
         try:
             held = await run_until(lambda pairs: "tie" if len(pairs) >= PAIRS else None, await self._track(chosen))
         except WrongOutput as wrong:
             return f"{wrong.side}, on inputs nobody was shown: {wrong}"
         samples = tuple((pair.total("original"), pair.total("candidate")) for pair in held.pairs)
         ratios = median_interval([a / b for a, b in samples])
-        return Unseen(ratios, samples, tuple(given.name for given in chosen))
+        return FreshInputTiming(ratios, samples, tuple(given.name for given in chosen))
 
     async def _track(self, chosen: Sequence[Input]) -> Track:
         """The original and the winner on these inputs."""
         assert self.admitted.original.artefact is not None
         outputs = {given.name: given.expected or b"" for given in chosen}
-        sides: dict[Side, Entry] = {
-            "original": Entry(self.admitted.original.artefact, outputs),
-            "candidate": Entry(await self.artefact(), {}),
+        sides: dict[Side, RaceSide] = {
+            "original": RaceSide(self.admitted.original.artefact, outputs),
+            "candidate": RaceSide(await self.artefact(), {}),
         }
-        return Track(Field(self.sandbox, self.problem, self.admitted.source), sides, chosen)
+        return Track(RaceInputs(self.sandbox, self.problem, self.admitted.source), sides, chosen)
 
     async def control(self, timing: Timing) -> tuple[Control | None, str]:
         """The original on both sides, as often as the winner was timed; (None, why) where it did not come to an end."""
         assert self.admitted.original.artefact is not None
         outputs = {given.name: given.expected or b"" for given in self.admitted.inputs}
-        same = Entry(self.admitted.original.artefact, outputs)
-        field = Field(self.sandbox, self.problem, self.admitted.source)
+        same = RaceSide(self.admitted.original.artefact, outputs)
+        field = RaceInputs(self.sandbox, self.problem, self.admitted.source)
         track = Track(field, {"original": same, "candidate": same}, self.admitted.timed)
         try:
             async with timing_lane():

@@ -15,16 +15,16 @@ from maxcode.evaluate.ladder.sanitize import Sanitized
 from maxcode.evaluate.machine.machine import describe
 from maxcode.evaluate.module.evaluator import ModuleEvaluator
 from maxcode.evaluate.module.runtime import find_runtime
-from maxcode.run.certificate.claim import RUNS_LEAST, Certificate, Control, MadeInputs, Verification, subject_of
+from maxcode.run.certificate.claim import RUNS_LEAST, Certificate, CertifiedInputs, Control, Verification, subject_of
 from maxcode.run.certificate.parts import Confirmed, confirmation, control_of
-from maxcode.run.certificate.unseen import Unseen
+from maxcode.run.certificate.unseen import FreshInputTiming
 
 _PROCESSES = 2  # that the verification is spread over, each with weights of its own
 
 
 @final
 @dataclass(frozen=True, slots=True)
-class ModuleWork:
+class ModuleCheck:
     """An admitted module problem and its winner.  There are no tests: every call of every round has fresh inputs."""
 
     evaluator: ModuleEvaluator
@@ -54,8 +54,8 @@ class ModuleWork:
         """What keeps the winner from being run; empty where nothing does."""
         return await self.evaluator.refusal(self.problem, Action(self.winner))
 
-    async def made_inputs(self) -> MadeInputs:
-        return MadeInputs(how=("every call of every round: fresh ones, from secret seeds",))
+    async def made_inputs(self) -> CertifiedInputs:
+        return CertifiedInputs(how=("every call of every round: fresh ones, from secret seeds",))
 
     async def verified(self) -> Verification:
         """Rounds of calls that are not timed, in processes of their own."""
@@ -69,8 +69,8 @@ class ModuleWork:
     async def timed(self) -> Confirmed:
         return await confirmation(self.evaluator, self.problem, self.winner)
 
-    async def unseen(self) -> Unseen | str:
-        return Unseen(why="every timed call had inputs that nobody was shown")
+    async def unseen(self) -> FreshInputTiming | str:
+        return FreshInputTiming(why="every timed call had inputs that nobody was shown")
 
     async def control(self, timing: Timing) -> tuple[Control | None, str]:
         """The reference on both sides, in sittings like the winner's; (None, why) where that failed."""
@@ -83,8 +83,8 @@ class ModuleWork:
         return Sanitized(not_run=("sanitizers: a Python process with torch is not built with them",))
 
 
-async def module_work(evaluator: ModuleEvaluator, problem: Problem, winner: Program) -> ModuleWork:
+async def module_work(evaluator: ModuleEvaluator, problem: Problem, winner: Program) -> ModuleCheck:
     """An admitted problem; nothing of the winner has been run."""
     started = time.monotonic()
     await evaluator.admit(problem)
-    return ModuleWork(evaluator, problem, winner, started)
+    return ModuleCheck(evaluator, problem, winner, started)

@@ -8,7 +8,7 @@ from typing import final
 
 from maxcode.core.roles import Referee
 from maxcode.core.stats import interval_of
-from maxcode.core.types import Action, Evaluation, Harsher, Outcome, Problem, Program, State, Step, Timing
+from maxcode.core.types import Action, Evaluation, Outcome, Problem, Program, Recheck, State, Step, Timing
 from maxcode.errors import InputError
 from maxcode.evaluate.ladder.race import Pair
 from maxcode.run.certificate.claim import CONTROL_CONFIDENCE, Control
@@ -24,7 +24,7 @@ class Confirmed:
 
     timing: Timing | None
     why: str = ""
-    harsher: Harsher | None = None
+    harsher: Recheck | None = None
 
 
 async def confirmation(referee: Referee, problem: Problem, winner: Program) -> Confirmed:

@@ -21,7 +21,7 @@ ALIKE = 0.5  # of the original's time on a timed input: what takes so long must 
 
 @final
 @dataclass(frozen=True, slots=True)
-class Unseen:
+class FreshInputTiming:
     """The winner on ``inputs`` that nobody was shown: paired seconds of the original and of it, and the interval of
     their ratio; no interval, and ``why``, where none takes the original long enough to be timed."""
 
@@ -36,7 +36,7 @@ class Unseen:
         return f"{self.interval} on {many}" if self.interval is not None else f"not compared: {self.why}"
 
 
-def fast_where_given(timing: Timing | None, unseen: Unseen | None) -> str:
+def fast_where_given(timing: Timing | None, unseen: FreshInputTiming | None) -> str:
     """What must be said where the two intervals are apart by more than ``APART``; empty where they are not."""
     if timing is None or unseen is None or unseen.interval is None:
         return ""
@@ -49,26 +49,26 @@ def fast_where_given(timing: Timing | None, unseen: Unseen | None) -> str:
     )
 
 
-def is_alike(timing: Timing, unseen: Unseen) -> bool:
+def is_alike(timing: Timing, unseen: FreshInputTiming) -> bool:
     """Whether the original takes about as long on both, so that another size explains no difference."""
     return _each_ms(unseen.samples, unseen.inputs) >= ALIKE * _each_ms(timing.samples, timing.inputs)
 
 
-def told(timing: Timing | None, unseen: Unseen | None) -> Iterator[str]:
+def told(timing: Timing | None, unseen: FreshInputTiming | None) -> Iterator[str]:
     """What is said beside a claim, but is no doubt: a difference that another size of the inputs may explain."""
     words = fast_where_given(timing, unseen)
     if words and timing is not None and unseen is not None and not is_alike(timing, unseen):
         yield words
 
 
-def doubted(timing: Timing | None, unseen: Unseen | None) -> Iterator[str]:
+def doubted(timing: Timing | None, unseen: FreshInputTiming | None) -> Iterator[str]:
     """What speaks against a claim: a difference that nothing else explains."""
     words = fast_where_given(timing, unseen)
     if words and timing is not None and unseen is not None and is_alike(timing, unseen):
         yield words
 
 
-def fields_of(found: Unseen | None) -> dict[str, Any] | None:
+def fields_of(found: FreshInputTiming | None) -> dict[str, Any] | None:
     """What scripts read of it; None where the certificate was refused before."""
     if found is None:
         return None

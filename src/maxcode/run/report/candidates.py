@@ -15,9 +15,9 @@ from typing import Final
 
 from maxcode.core.types import Outcome, StateId
 from maxcode.errors import InputError
-from maxcode.run.report.html import Html, Row, details, element, join, table
+from maxcode.run.report.html import Html, TableRow, details, element, join, table
 from maxcode.run.report.node import ALONE, PARTS, Nodes, original, own_program, panel, programs_of
-from maxcode.run.report.prompts import Told, prompts_of
+from maxcode.run.report.prompts import PromptWriter, prompts_of
 from maxcode.run.report.run import RunView, Slot
 from maxcode.run.report.tree import Marks, marks_of, roots_of, tree
 from maxcode.run.report.verdict import name
@@ -39,7 +39,7 @@ def candidates_section(run: RunView, room: int) -> Html:
     marks = marks_of(run)
     order = by_importance(run, marks)
     shown = visible(run, order)
-    nodes = Nodes(run, marks, programs_of(run), prompts_of(run, {slot.at for slot in order[:WHOLE]}), Told())
+    nodes = Nodes(run, marks, programs_of(run), prompts_of(run, {slot.at for slot in order[:WHOLE]}), PromptWriter())
     words = min(MOST_WORDS, WORDS_BYTES // max(1, len(shown.slots)))
     before = join(
         [
@@ -65,7 +65,7 @@ def one_candidate(run: RunView, at: StateId) -> Html:
     if slot is None:
         ids = f"{name(run.slots[0].at)} to {name(run.slots[-1].at)}" if run.slots else "none yet"
         raise InputError(f"{run.folder} has no candidate {name(at)}; its candidates are {ids}")
-    nodes = Nodes(run, marks_of(run), programs_of(run), prompts_of(run, {at}), Told(), ALONE)
+    nodes = Nodes(run, marks_of(run), programs_of(run), prompts_of(run, {at}), PromptWriter(), ALONE)
     drawn = {title: made for title, part in PARTS.items() if (made := part(nodes, slot))}
     return join([panel(nodes, slot, 2 * ALONE.words, drawn, ()), own_program(nodes, slot)])
 
@@ -153,7 +153,9 @@ def outcome_counts(run: RunView) -> Html:
     """How far the candidates climbed: the ladder from the top, and what is still open."""
     counts = Counter(slot.outcome.value if slot.outcome else "open" for slot in run.slots)
     order = [outcome.value for outcome in reversed(Outcome)] + ["open"]
-    rows = [Row((label, str(counts[label]), _share(counts[label], len(run.slots)))) for label in order if counts[label]]
+    rows = [
+        TableRow((label, str(counts[label]), _share(counts[label], len(run.slots)))) for label in order if counts[label]
+    ]
     return table("Candidates by outcome", ("Outcome", "Candidates", "Share"), rows)
 
 

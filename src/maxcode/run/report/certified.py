@@ -7,7 +7,7 @@ from pathlib import Path
 
 import msgspec
 
-from maxcode.core.types import Harsher, Interval, Program, Timing
+from maxcode.core.types import Interval, Program, Recheck, Timing
 from maxcode.run.report.html import Html, element, join, paragraphs
 
 FILE = "certificate.json"
@@ -44,7 +44,7 @@ class Claimed(msgspec.Struct, frozen=True):
     made: str = ""
     verification: _Verified | None = None
     timing: Timing | None = None
-    harsher: Harsher | None = None
+    harsher: Recheck | None = None
     unseen: _Measured | None = None
     control: _Measured | None = None
     made_inputs: _Made = _Made()

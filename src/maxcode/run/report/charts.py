@@ -35,7 +35,7 @@ class Dot(NamedTuple):
     label: str
 
 
-class Step(NamedTuple):
+class BestStep(NamedTuple):
     """From ``x`` on, the best is ``ratio``."""
 
     x: int
@@ -81,14 +81,16 @@ class Axes:
     unit: str = "x"
 
 
-def curve(steps: Sequence[Step], dots: Sequence[Dot], leaders: Sequence[Dot], failed: Sequence[int], last: int) -> Html:
+def curve(
+    steps: Sequence[BestStep], dots: Sequence[Dot], leaders: Sequence[Dot], failed: Sequence[int], last: int
+) -> Html:
     """The best so far with its interval, every timed candidate, the leaders, and where candidates failed.
 
     The x axis counts candidates 1..``last`` in (batch, slot) order.  Each drawing says nothing to a screen reader:
     the caption and the table beside it do.
     """
     floor, ceiling = _range([EQUAL, *(dot.ratio for dot in (*dots, *leaders))])
-    steps = [Step(0, EQUAL), *steps]
+    steps = [BestStep(0, EQUAL), *steps]
     shown = [
         Series("band", _band(steps, last), line=True, fill=True),
         Series("original", [(0, 0.0), (last, 0.0)], line=True),
@@ -109,7 +111,7 @@ def samples(ratios: Sequence[float], interval: Interval, sizes: Sequence[Size] =
     """
     last = len(ratios)
     dots = [Dot(x, Interval(ratio, ratio, ratio), f"pair {x}: {ratio:.3f}x") for x, ratio in enumerate(ratios, start=1)]
-    steps = [Step(1, interval)]
+    steps = [BestStep(1, interval)]
     ends = _range([interval, *(dot.ratio for dot in dots)])
     shown = [
         Series("band", _band(steps, last), line=True, fill=True),
@@ -181,11 +183,11 @@ def _range(ratios: Iterable[Interval]) -> tuple[float, float]:
     return low - room, high + room
 
 
-def _stairs(steps: Sequence[Step], last: int) -> list[tuple[float, float]]:
+def _stairs(steps: Sequence[BestStep], last: int) -> list[tuple[float, float]]:
     return _walk([(step.x, step.ratio.value) for step in steps], last)
 
 
-def _band(steps: Sequence[Step], last: int) -> list[tuple[float, float]]:
+def _band(steps: Sequence[BestStep], last: int) -> list[tuple[float, float]]:
     """Along the upper ends of the intervals and back along the lower ones."""
     upper = _walk([(step.x, step.ratio.high) for step in steps], last)
     lower = _walk([(step.x, step.ratio.low) for step in steps], last)

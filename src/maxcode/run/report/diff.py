@@ -37,7 +37,7 @@ class Piece:
 
 @final
 @dataclass(frozen=True, slots=True)
-class Manner:
+class DiffStyle:
     """How a difference is drawn: in the colours of ``language`` (none for one that is not known), with all unchanged
     lines behind folds (``whole``) or none of them, and at most ``most`` bytes of each file."""
 
@@ -46,7 +46,7 @@ class Manner:
     most: int = MOST_BYTES
 
 
-def program_diff(before: Program, after: Program, manner: Manner = Manner()) -> Html:
+def program_diff(before: Program, after: Program, manner: DiffStyle = DiffStyle()) -> Html:
     """The differences of all files, in the order of their paths."""
     paths = sorted(before.files.keys() | after.files.keys())
     return join(_file(path, before.files.get(path, ""), after.files.get(path, ""), manner) for path in paths)
@@ -71,7 +71,7 @@ def _lines(text: str) -> list[str]:
     return text.removesuffix("\n").split("\n") if text else []
 
 
-def _file(path: str, before: str, after: str, manner: Manner) -> Html:
+def _file(path: str, before: str, after: str, manner: DiffStyle) -> Html:
     changes = pieces(before, after)
     removed = sum(len(piece.lines) for piece in changes if piece.kind == "removed")
     added = sum(len(piece.lines) for piece in changes if piece.kind == "added")
@@ -93,7 +93,7 @@ class _Drawing:
 
     old: list[list[Run]]
     new: list[list[Run]]
-    manner: Manner
+    manner: DiffStyle
 
     def lines(self, changes: Sequence[Piece]) -> Html:
         return element("div", *self._capped(changes), class_="lines")

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 
 from maxcode.code.techniques import TECHNIQUES
 from maxcode.core.types import Outcome, Program, Timing
-from maxcode.run.report.html import Html, Row, element, join, scrolled, table
+from maxcode.run.report.html import Html, TableRow, element, join, scrolled, table
 from maxcode.run.report.run import RunView, Slot
 from maxcode.run.report.verdict import anchor, name
 from maxcode.search.archive import best_of_cells
@@ -17,7 +17,7 @@ def elites_section(run: RunView) -> Html:
     """The cells as a table, the fastest first; a bar shows each one's speed beside the fastest's."""
     found = elites(run)
     best = max(timing.speedup.value for _, _, timing in found)
-    rows = [Row(_cells(key, slot, timing, best)) for key, slot, timing in found]
+    rows = [TableRow(_cells(key, slot, timing, best)) for key, slot, timing in found]
     told = (
         f"{len(found)} cells were reached. Each holds its fastest correct candidate, confirmed or not; "
         "a bar is its speed as a share of the fastest."

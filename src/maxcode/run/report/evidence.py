@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from maxcode.core.types import Outcome, Timing
-from maxcode.run.report.charts import Dot, Step, curve, samples
-from maxcode.run.report.html import Html, Row, details, element, join, paragraphs, table
+from maxcode.run.report.charts import BestStep, Dot, curve, samples
+from maxcode.run.report.html import Html, TableRow, details, element, join, paragraphs, table
 from maxcode.run.report.run import RunView, Slot
 from maxcode.run.report.verdict import CLOCKS, anchor, best_timing, count, name, percent, standing
 
@@ -16,7 +16,7 @@ def curve_section(run: RunView) -> Html:
     dots = {slot.at: _dot(n, slot, slot.timing) for n, slot in numbered if slot.timing is not None}
     lead_dots = [dots.pop(at) for at in leaders]
     failed = [n for n, slot in numbered if slot.evaluation and slot.evaluation.outcome is not Outcome.CORRECT]
-    steps = [Step(lead.since, lead.interval) for lead in run.leads]
+    steps = [BestStep(lead.since, lead.interval) for lead in run.leads]
     drawing = curve(steps, list(dots.values()), lead_dots, failed, len(run.slots))
     return join([_figure(drawing, _CURVE_LEGEND, _curve_caption(run)), _lead_table(run)])
 
@@ -66,7 +66,9 @@ def _lead_table(run: RunView) -> Html:
     if not run.leads:
         return join([])
     rows = [
-        Row((element("a", name(lead.state.id), href=f"#{anchor(lead.state.id)}"), str(lead.since), str(lead.interval)))
+        TableRow(
+            (element("a", name(lead.state.id), href=f"#{anchor(lead.state.id)}"), str(lead.since), str(lead.interval))
+        )
         for lead in run.leads
     ]
     headings = ("Candidate", "After how many candidates", "Speed-up")
@@ -111,7 +113,9 @@ def _facts(timing: Timing) -> str:
 
 def _sample_table(timing: Timing) -> Html:
     rows = [
-        Row((str(at), f"{original:.4f}", f"{candidate:.4f}", f"{original / candidate:.3f}x" if candidate > 0 else "-"))
+        TableRow(
+            (str(at), f"{original:.4f}", f"{candidate:.4f}", f"{original / candidate:.3f}x" if candidate > 0 else "-")
+        )
         for at, (original, candidate) in enumerate(timing.samples, start=1)
     ]
     unit, what = ("instructions", "Instructions") if timing.clock == "instructions" else ("s", "Seconds")
@@ -122,5 +126,5 @@ def _sample_table(timing: Timing) -> Html:
 def _input_table(timing: Timing) -> Html:
     if not timing.per_input:
         return join([])
-    rows = [Row((given, f"{ratio:.2f}x")) for given, ratio in timing.per_input.items()]
+    rows = [TableRow((given, f"{ratio:.2f}x")) for given, ratio in timing.per_input.items()]
     return details("Speed-up by input", table("Median ratio on each timed input", ("Input", "Speed-up"), rows))

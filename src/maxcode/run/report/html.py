@@ -89,7 +89,7 @@ def _size(text: str) -> int:
 
 @final
 @dataclass(frozen=True, slots=True)
-class Row:
+class TableRow:
     """A row of a table: the first cell names it; ``id`` makes it a place to link to."""
 
     cells: Sequence[str]
@@ -97,7 +97,7 @@ class Row:
     class_: str = ""
 
 
-def table(caption: str, headings: Sequence[str], rows: Iterable[Row], class_: str = "plain") -> Html:
+def table(caption: str, headings: Sequence[str], rows: Iterable[TableRow], class_: str = "plain") -> Html:
     """A table with a caption and scoped headings; roles keep its meaning where a narrow page lays it out anew."""
     head = element("tr", *(element("th", text, scope="col", role="columnheader") for text in headings), role="row")
     return element(
@@ -110,7 +110,7 @@ def table(caption: str, headings: Sequence[str], rows: Iterable[Row], class_: st
     )
 
 
-def _row(row: Row, headings: Sequence[str]) -> Html:
+def _row(row: TableRow, headings: Sequence[str]) -> Html:
     first, *rest = row.cells
     cells = [element("th", first, scope="row", role="rowheader")]
     cells += [element("td", cell, role="cell", class_=f"c{at}") for at, cell in enumerate(rest, start=1)]

@@ -15,9 +15,9 @@ from maxcode.code.source import prose
 from maxcode.core.types import Action, Evaluation, Outcome, Program, StateId, Timing
 from maxcode.observe.feedback import machine_lines
 from maxcode.run.report.charts import SMALL, samples
-from maxcode.run.report.diff import Manner, program_diff
+from maxcode.run.report.diff import DiffStyle, program_diff
 from maxcode.run.report.html import Html, beginning, clip, details, element, join, paragraphs, scrolled
-from maxcode.run.report.prompts import Prompt, Told
+from maxcode.run.report.prompts import Prompt, PromptWriter
 from maxcode.run.report.run import RunView, Slot
 from maxcode.run.report.syntax import code
 from maxcode.run.report.tree import Marks, mark
@@ -29,7 +29,7 @@ LISTED = 12  # remarks, places of a profile
 
 @final
 @dataclass(frozen=True, slots=True)
-class Caps:
+class PanelCaps:
     """The most bytes of a candidate's parts: each file's ``difference``, each kind of ``words``, each ``section`` of a
     prompt."""
 
@@ -38,7 +38,7 @@ class Caps:
     section: int = 40_000
 
 
-ALONE = Caps(1_000_000, 400_000, 400_000)
+ALONE = PanelCaps(1_000_000, 400_000, 400_000)
 
 
 @final
@@ -51,8 +51,8 @@ class Nodes:
     marks: Marks
     programs: Mapping[StateId, Program]
     prompts: Mapping[StateId, Prompt]
-    told: Told
-    caps: Caps = Caps()
+    told: PromptWriter
+    caps: PanelCaps = PanelCaps()
 
 
 Part = Callable[[Nodes, Slot], Html]
@@ -81,7 +81,7 @@ def original(run: RunView, at: StateId) -> Html:
     """The program that all began with; a stage of a search may begin with it anew, as another root."""
     if at != run.reached.root.id:
         return _article(at, "The original, once more", paragraphs("The search began with it anew, on other terms."))
-    texts = [whole(path, text, run.language, Caps().difference) for path, text in run.original.files.items()]
+    texts = [whole(path, text, run.language, PanelCaps().difference) for path, text in run.original.files.items()]
     told = paragraphs("" if texts else "The run folder has no copy of the original.")
     return _article(at, "The original", join([told, *texts]))
 
@@ -192,7 +192,7 @@ def _difference(nodes: Nodes, slot: Slot) -> Html:
     before = nodes.programs.get(slot.parent, nodes.run.original)
     if not before.files:
         return join([])
-    drawn = program_diff(before, slot.action.program, Manner(nodes.run.language, False, nodes.caps.difference))
+    drawn = program_diff(before, slot.action.program, DiffStyle(nodes.run.language, False, nodes.caps.difference))
     return _titled(f"Difference to {name(slot.parent)}", drawn)
 
 

@@ -18,7 +18,7 @@ from maxcode.core.types import StateId
 from maxcode.errors import InputError
 from maxcode.run.report.candidates import candidates_section, one_candidate
 from maxcode.run.report.certified import certificate_section
-from maxcode.run.report.diff import MOST_BYTES, Manner, program_diff
+from maxcode.run.report.diff import MOST_BYTES, DiffStyle, program_diff
 from maxcode.run.report.elites import elites_section
 from maxcode.run.report.evidence import curve_section, samples_section
 from maxcode.run.report.facts import run_facts, spent
@@ -173,7 +173,7 @@ def _change(run: RunView) -> Html:
     if not run.original.files:
         told = paragraphs("The run folder has no copy of the original, so the difference cannot be shown.")
     else:
-        told = program_diff(run.original, best.program, Manner(run.language, most=MOST_BYTES // files))
+        told = program_diff(run.original, best.program, DiffStyle(run.language, most=MOST_BYTES // files))
     return join([told, *(_whole(run, path, text, PROGRAM_BYTES // files) for path, text in best.program.files.items())])
 
 

@@ -68,7 +68,7 @@ _FENCE = re.compile(r" {0,3}(`{3,}|~{3,})")
 
 
 @final
-class Told:
+class PromptWriter:
     """Draws prompts; a long section that an earlier one of the page has too is told by a link to it."""
 
     def __init__(self) -> None:

@@ -23,7 +23,7 @@ NARROW = 6  # columns, from which on they are drawn closer together
 
 @final
 @dataclass(frozen=True, slots=True)
-class Place:
+class TreeRow:
     """A row of the tree.  ``level`` counts from 1 at the roots; ``lines``: for every column before it, whether a line
     goes on there; ``joint``: how it hangs on its parent."""
 
@@ -70,12 +70,12 @@ def tree(run: RunView, marks: Marks) -> Html:
     return element("ul", *rows, class_=f"tree{deep}", aria_label="Search tree")
 
 
-def places(run: RunView) -> Iterator[Place]:
+def places(run: RunView) -> Iterator[TreeRow]:
     """The rows from the top; walks without recursion, since a search may be a chain of any length."""
     children: dict[StateId, list[StateId]] = {}
     for slot in run.slots:
         children.setdefault(slot.parent, []).append(slot.at)
-    waiting = [Place(at, 1, (), bears=at in children) for at in reversed(roots_of(run))]
+    waiting = [TreeRow(at, 1, (), bears=at in children) for at in reversed(roots_of(run))]
     while waiting:
         place = waiting.pop()
         yield place
@@ -88,16 +88,16 @@ def roots_of(run: RunView) -> list[StateId]:
     return sorted({run.reached.root.id} | {slot.parent for slot in run.slots if slot.parent not in known})
 
 
-def _below(place: Place, children: Mapping[StateId, Sequence[StateId]]) -> Iterator[Place]:
+def _below(place: TreeRow, children: Mapping[StateId, Sequence[StateId]]) -> Iterator[TreeRow]:
     born = children.get(place.at, ())
     column = len(place.lines) + (place.joint in ("t", "e"))
     before = (*place.lines, place.joint == "t") if place.joint in ("t", "e") else place.lines
     for at in born:
         joint = "u" if len(born) == 1 else "" if column >= COLUMNS else "e" if at == born[-1] else "t"
-        yield Place(at, place.level + 1, before, joint, at in children)
+        yield TreeRow(at, place.level + 1, before, joint, at in children)
 
 
-def _row(place: Place, slot: Slot | None, marks: Marks) -> Html:
+def _row(place: TreeRow, slot: Slot | None, marks: Marks) -> Html:
     outcome = "original" if slot is None else slot.outcome.value if slot.outcome is not None else "open"
     told = [element("b", name(place.at))]
     if slot is not None:
@@ -109,7 +109,7 @@ def _row(place: Place, slot: Slot | None, marks: Marks) -> Html:
     return element("li", _lines(place, outcome), link, data_level=str(place.level))
 
 
-def _lines(place: Place, outcome: str) -> Html:
+def _lines(place: TreeRow, outcome: str) -> Html:
     """The lines before a row, and its dot."""
     before = [element("i", class_="v" if goes_on else "o") for goes_on in place.lines]
     joint = [element("i", class_=place.joint)] if place.joint in ("t", "e") else []

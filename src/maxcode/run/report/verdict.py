@@ -17,7 +17,7 @@ CLOCKS = {"cpu": "CPU time", "wall": "wall-clock time", "instructions": "instruc
 
 @final
 @dataclass(frozen=True, slots=True)
-class Verdict:
+class Headline:
     """``kind`` picks the colour; ``headline`` is short; ``sentence`` says it whole."""
 
     kind: Literal["won", "none", "unmeasured", "empty"]
@@ -25,17 +25,17 @@ class Verdict:
     sentence: str
 
 
-def verdict(run: RunView) -> Verdict:
+def verdict(run: RunView) -> Headline:
     """The verdict on all that is final."""
     timing = best_timing(run)
     if timing is not None and run.reached.best is not None:
         unit = " fewer instructions" if timing.clock == "instructions" else ""
-        return Verdict("won", f"{timing.speedup}{unit}", _won(run.reached.best.id, timing))
+        return Headline("won", f"{timing.speedup}{unit}", _won(run.reached.best.id, timing))
     if why := _unmeasured(run):
-        return Verdict("unmeasured", "Not measurable", why)
+        return Headline("unmeasured", "Not measurable", why)
     if not run.slots:
-        return Verdict("empty", "Nothing tried yet", "The record holds no candidate, so nothing is known yet.")
-    return Verdict("none", "No speed-up", f"Nothing was confirmed faster than the original. {_nearest(run)}")
+        return Headline("empty", "Nothing tried yet", "The record holds no candidate, so nothing is known yet.")
+    return Headline("none", "No speed-up", f"Nothing was confirmed faster than the original. {_nearest(run)}")
 
 
 def progress(run: RunView) -> str:

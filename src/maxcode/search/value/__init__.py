@@ -12,8 +12,8 @@ from maxcode.search.value.baselines import BusiestLoop, Constant, FastestSoFar, 
 from maxcode.search.value.blend import Blend
 from maxcode.search.value.classes import PRESETS, QUANTILE, RELATIVE, Edges, preset, quantile_edges
 from maxcode.search.value.folder import Model, Saved, described, read, save
-from maxcode.search.value.foresee import Foreseer, Predictor, digest, load, predictor
-from maxcode.search.value.settings import SMALL, Generative, Shape
+from maxcode.search.value.foresee import Predictor, ValueRoles, digest, load, predictor
+from maxcode.search.value.settings import SMALL, Generative, NetworkShape
 from maxcode.search.value.situation import Reading, Situation, drawn, had, situation
 from maxcode.search.value.trees import Tree, Trees
 
@@ -27,17 +27,17 @@ __all__ = [
     "Constant",
     "Edges",
     "FastestSoFar",
-    "Foreseer",
     "Generative",
     "Model",
+    "NetworkShape",
     "Predictor",
     "Random",
     "Reading",
     "Saved",
-    "Shape",
     "Situation",
     "Tree",
     "Trees",
+    "ValueRoles",
     "described",
     "digest",
     "drawn",

@@ -30,7 +30,7 @@ class Predictor(Protocol):
 
 @final
 @dataclass(frozen=True, slots=True)
-class Foreseer:
+class ValueRoles:
     """A predictor in its roles.  What it says is an expected class, not a speed-up; only its order matters to a
     search.  Models work in a thread, so that builds and timings go on meanwhile.
 
@@ -60,13 +60,13 @@ class Foreseer:
         return None if self.compiler is None else await self.compiler.machine_code(problem, action)
 
 
-def load(folder: Path) -> Foreseer:
+def load(folder: Path) -> ValueRoles:
     """The value model in a folder, or ``busiest-loop``, which needs none; InputError where it cannot be used, be it for
     a file beside ``value.json``: a search asks only when its first batch is measured, which is late to say so."""
     if _is_untrained(folder):
-        return Foreseer(BusiestLoop())
+        return ValueRoles(BusiestLoop())
     saved = read(folder)
-    return Foreseer(predictor(folder, saved), saved.gamma)
+    return ValueRoles(predictor(folder, saved), saved.gamma)
 
 
 def predictor(folder: Path, saved: Saved) -> Predictor:

@@ -12,7 +12,7 @@ SMALL = "small"  # a Qwen2-architecture model from scratch, whose tensors are in
 TOKENIZER, BASE, ADAPTER = "tokenizer.json", "base.safetensors", "adapter.safetensors"
 
 
-class Shape(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+class NetworkShape(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     """The size of a Qwen2-architecture model that is made from scratch."""
 
     hidden: int = 128
@@ -32,7 +32,7 @@ class Generative(msgspec.Struct, frozen=True, forbid_unknown_fields=True, tag="g
 
     reads: str
     base: str = SMALL
-    shape: Shape | None = None
+    shape: NetworkShape | None = None
     classes: int = 5
     context: int = 2048
     rank: int = 8

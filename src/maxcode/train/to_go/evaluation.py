@@ -17,7 +17,7 @@ from typing import Any, final
 
 from maxcode.search.value import Predictor
 from maxcode.train.to_go.dataset import Dataset, assembled, families
-from maxcode.train.to_go.figures import Curve, Figures, Told, figures, needed
+from maxcode.train.to_go.figures import Curve, ModelFigures, ScoredPair, figures, needed
 from maxcode.train.to_go.fit import Fit
 from maxcode.train.to_go.fitting import fit
 from maxcode.train.to_go.pairs import Pair
@@ -39,11 +39,11 @@ class Plan:
     how: Fit = field(default_factory=lambda: Fit(Path()))
 
 
-def evaluate(pairs: Sequence[Pair], plan: Plan) -> dict[str, dict[int, Figures]]:
+def evaluate(pairs: Sequence[Pair], plan: Plan) -> dict[str, dict[int, ModelFigures]]:
     """Figures by model and seed.  InputError where a fold cannot be trained on."""
-    found: dict[str, dict[int, Figures]] = {name: {} for name in plan.models}
+    found: dict[str, dict[int, ModelFigures]] = {name: {} for name in plan.models}
     for seed in plan.seeds:
-        told: dict[str, list[Told]] = {name: [] for name in plan.models}
+        told: dict[str, list[ScoredPair]] = {name: [] for name in plan.models}
         for held_out in folded(pairs, plan.folds, seed):
             data = assembled(pairs, held_out, plan.edges)
             for name in plan.models:
@@ -56,12 +56,12 @@ def evaluate(pairs: Sequence[Pair], plan: Plan) -> dict[str, dict[int, Figures]]
 
 def transferred(
     train: Callable[[Pair], bool], put: Callable[[Pair], bool], pairs: Sequence[Pair], plan: Plan
-) -> dict[str, dict[int, Figures]]:
+) -> dict[str, dict[int, ModelFigures]]:
     """As ``evaluate``, with a model trained on the pairs that ``train`` accepts and asked about those that ``put``
     does, of held-out problems: how far it carries from one kind of search to another."""
-    found: dict[str, dict[int, Figures]] = {name: {} for name in plan.models}
+    found: dict[str, dict[int, ModelFigures]] = {name: {} for name in plan.models}
     for seed in plan.seeds:
-        told: dict[str, list[Told]] = {name: [] for name in plan.models}
+        told: dict[str, list[ScoredPair]] = {name: [] for name in plan.models}
         for held_out in folded(pairs, plan.folds, seed):
             side = [pair for pair in pairs if pair.problem in held_out or train(pair)]
             data = assembled(side, held_out, plan.edges)
@@ -83,23 +83,25 @@ def folded(pairs: Sequence[Pair], folds: int, seed: int) -> list[frozenset[str]]
     return [frozenset(fold) for fold in found]
 
 
-def asked(name: str, data: Dataset, pairs: Sequence[Pair], how: Fit) -> list[Told]:
+def asked(name: str, data: Dataset, pairs: Sequence[Pair], how: Fit) -> list[ScoredPair]:
     """What a model says of pairs; ``random`` puts all equal, since equals are measured in an order by chance, and
     ``perfect`` knows what came of them, which is more than any model can."""
     if name == "random":
-        return [Told(pair, data.label(pair), 0.0, 0.0) for pair in pairs]
+        return [ScoredPair(pair, data.label(pair), 0.0, 0.0) for pair in pairs]
     if name == PERFECT:
-        return [Told(pair, data.label(pair), pair.target + LITTLE * pair.reward, pair.target) for pair in pairs]
+        return [ScoredPair(pair, data.label(pair), pair.target + LITTLE * pair.reward, pair.target) for pair in pairs]
     with tempfile.TemporaryDirectory() as folder:
         _, predictor = fit(name, data, replace(how, folder=Path(folder)))
         return told_of(predictor, data, pairs)
 
 
-def told_of(predictor: Predictor, data: Dataset, pairs: Sequence[Pair]) -> list[Told]:
+def told_of(predictor: Predictor, data: Dataset, pairs: Sequence[Pair]) -> list[ScoredPair]:
     """What a predictor says of pairs, in both readings."""
     after = predictor.expected([pair.situation for pair in pairs])
     before = predictor.expected([pair.situation.unseen() for pair in pairs])
-    return [Told(pair, data.label(pair), first, then) for pair, first, then in zip(pairs, before, after, strict=True)]
+    return [
+        ScoredPair(pair, data.label(pair), first, then) for pair, first, then in zip(pairs, before, after, strict=True)
+    ]
 
 
 # -------------------------------------------------------------------------------------------------------------- table
@@ -107,13 +109,13 @@ def told_of(predictor: Predictor, data: Dataset, pairs: Sequence[Pair]) -> list[
 Spread = tuple[float, float, float]  # mean, least, largest over seeds
 
 
-def summary(found: Mapping[str, Mapping[int, Figures]]) -> dict[str, dict[str, Any]]:
+def summary(found: Mapping[str, Mapping[int, ModelFigures]]) -> dict[str, dict[str, Any]]:
     """By model, every figure with its spread over seeds; ``saved`` is held against ``random`` where that is there."""
     chance = found.get("random", {})
     return {name: _summed(by_seed, chance) for name, by_seed in found.items()}
 
 
-def _summed(by_seed: Mapping[int, Figures], chance: Mapping[int, Figures]) -> dict[str, Any]:
+def _summed(by_seed: Mapping[int, ModelFigures], chance: Mapping[int, ModelFigures]) -> dict[str, Any]:
     runs = list(by_seed.values())
     against = [(one, chance[seed]) for seed, one in by_seed.items() if seed in chance]
     return {

@@ -40,7 +40,7 @@ Curve = dict[float, tuple[float, float]]
 
 @final
 @dataclass(frozen=True, slots=True)
-class Told:
+class ScoredPair:
     """A held-out pair, its class, and what a model expected before and after its execution."""
 
     pair: Pair
@@ -51,7 +51,7 @@ class Told:
 
 @final
 @dataclass(frozen=True, slots=True)
-class Figures:
+class ModelFigures:
     """All figures of one model on one set of held-out pairs; None where there was too little to tell.
 
     ``regret``, ``siblings``: by the share asked for, (share of candidates that was measured, mean regret);
@@ -70,11 +70,11 @@ class Figures:
     bins: tuple[tuple[int, float, int], ...]
 
 
-def figures(told: Sequence[Told]) -> Figures:
+def figures(told: Sequence[ScoredPair]) -> ModelFigures:
     """The figures of a model."""
     bins = _bins(told)
     off = sum(count * abs(label - expected) for _, label, count, expected in bins) / max(1, len(told))
-    return Figures(
+    return ModelFigures(
         len(told),
         _spearman(told, lambda one: one.after),
         _spearman([one for one in told if one.pair.below], lambda one: one.after),
@@ -95,7 +95,7 @@ def spearman(one: Sequence[float], other: Sequence[float]) -> float | None:
     return statistics.correlation(a, b)
 
 
-def _spearman(told: Iterable[Told], of: Callable[[Told], float]) -> float | None:
+def _spearman(told: Iterable[ScoredPair], of: Callable[[ScoredPair], float]) -> float | None:
     """Within every problem; a model that says the same of all its states ranks nothing: 0."""
     found = []
     for states in _grouped(told, lambda one: one.pair.problem):
@@ -105,7 +105,7 @@ def _spearman(told: Iterable[Told], of: Callable[[Told], float]) -> float | None
     return statistics.fmean(found) if found else None
 
 
-def choice(told: Iterable[Told]) -> float | None:
+def choice(told: Iterable[ScoredPair]) -> float | None:
     """The mean share of the best target that is missed by going on from the state that is put first (of equals the
     mean)."""
     missed = []
@@ -120,14 +120,14 @@ def choice(told: Iterable[Told]) -> float | None:
     return statistics.fmean(missed) if missed else None
 
 
-def replayed(told: Iterable[Told], share: float) -> tuple[float, float]:
+def replayed(told: Iterable[ScoredPair], share: float) -> tuple[float, float]:
     """(share of the candidates that is measured, mean regret) over runs, when of every batch ``share`` is measured."""
     runs = _grouped(told, lambda one: one.pair.run)
     chosen_in = [states for states in runs if len({one.pair.at[0] for one in states}) < len(states)]
     return _regret(chosen_in, lambda states, repeat: _kept(states, share, repeat))
 
 
-def among_siblings(told: Iterable[Told], share: float) -> tuple[float, float]:
+def among_siblings(told: Iterable[ScoredPair], share: float) -> tuple[float, float]:
     """The same over the candidates drawn from one state, of which ``share`` is measured."""
     groups = _grouped(told, lambda one: (one.pair.run, one.pair.parent))
     large = [states for states in groups if len(states) >= SIBLINGS]
@@ -135,7 +135,7 @@ def among_siblings(told: Iterable[Told], share: float) -> tuple[float, float]:
 
 
 def _regret(
-    groups: Sequence[Sequence[Told]], keep: Callable[[Sequence[Told], int], Sequence[Told]]
+    groups: Sequence[Sequence[ScoredPair]], keep: Callable[[Sequence[ScoredPair], int], Sequence[ScoredPair]]
 ) -> tuple[float, float]:
     measured, regrets = [], []
     for states in groups:
@@ -150,8 +150,8 @@ def _regret(
     return (statistics.fmean(measured), statistics.fmean(regrets)) if measured else (math.nan, math.nan)
 
 
-def _kept(states: Sequence[Told], share: float, repeat: int) -> list[Told]:
-    kept: list[Told] = []
+def _kept(states: Sequence[ScoredPair], share: float, repeat: int) -> list[ScoredPair]:
+    kept: list[ScoredPair] = []
     there = {(0, 0)}
     for batch in _grouped(states, lambda one: one.pair.at[0]):
         chosen = _first([one for one in batch if one.pair.parent in there], share, repeat)
@@ -160,13 +160,13 @@ def _kept(states: Sequence[Told], share: float, repeat: int) -> list[Told]:
     return kept
 
 
-def _first(states: Sequence[Told], share: float, repeat: int) -> list[Told]:
+def _first(states: Sequence[ScoredPair], share: float, repeat: int) -> list[ScoredPair]:
     """The ``share`` of the states that is put first, rounded up; equals by chance."""
     count = math.ceil(share * len(states) - 1e-9)
     return sorted(states, key=lambda one: (-one.before, _lot(one, repeat)))[:count]
 
 
-def _lot(one: Told, repeat: int) -> bytes:
+def _lot(one: ScoredPair, repeat: int) -> bytes:
     """By the name of the run alone: where its folder lies must not change a figure."""
     return hashlib.sha256(f"{repeat}/{PurePath(one.pair.run).name}/{one.pair.at}".encode()).digest()
 
@@ -183,7 +183,7 @@ def needed(regret: Curve, equal: float = EQUAL) -> float:
     return at
 
 
-def _bins(told: Iterable[Told]) -> list[tuple[int, float, int, float]]:
+def _bins(told: Iterable[ScoredPair]) -> list[tuple[int, float, int, float]]:
     found = []
     for states in _grouped(sorted(told, key=lambda one: one.after), lambda one: round(one.after)):
         label, expected = (statistics.fmean(x) for x in zip(*((one.label, one.after) for one in states), strict=True))

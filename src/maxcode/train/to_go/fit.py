@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import final
 
-from maxcode.search.value import SMALL, Shape, Situation
+from maxcode.search.value import SMALL, NetworkShape, Situation
 from maxcode.train.to_go.dataset import Dataset
 from maxcode.train.to_go.pairs import Pair
 
@@ -24,7 +24,7 @@ class Fit:
     seed: int = 0
     base: str = SMALL
     say: Callable[[str], None] = lambda words: None
-    shape: Shape = field(default_factory=Shape)
+    shape: NetworkShape = field(default_factory=NetworkShape)
     context: int = SMALL_CONTEXT
 
 

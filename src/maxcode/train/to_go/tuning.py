@@ -24,7 +24,7 @@ from typing import Any, final
 import msgspec
 
 from maxcode.errors import InputError, MachineError
-from maxcode.search.value import SMALL, Generative, Model, Predictor, Shape, Situation
+from maxcode.search.value import SMALL, Generative, Model, NetworkShape, Predictor, Situation
 from maxcode.search.value.generative import needs_extra
 from maxcode.search.value.settings import ADAPTER, BASE, TOKENIZER
 from maxcode.search.value.text import VERSION, prompt
@@ -148,7 +148,7 @@ def _based(
     return reader, model
 
 
-def _tokenizer_made(path: Path, shape: Shape, texts: Sequence[str]) -> None:
+def _tokenizer_made(path: Path, shape: NetworkShape, texts: Sequence[str]) -> None:
     """``tokenizer.json``: byte-level BPE in which every digit is a token; checked against what is read back."""
     from tokenizers import Tokenizer, decoders, models, pre_tokenizers, trainers
 

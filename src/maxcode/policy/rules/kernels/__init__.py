@@ -4,6 +4,6 @@ text -> Kernel (nest.py) -> what may be reordered (algebra.py) -> edits (orders,
 """
 
 from maxcode.policy.rules.kernels.policy import Kernels, chain, sample
-from maxcode.policy.rules.kernels.steps import STEPS, Allowed
+from maxcode.policy.rules.kernels.steps import STEPS, Permitted
 
-__all__ = ["STEPS", "Allowed", "Kernels", "chain", "sample"]
+__all__ = ["STEPS", "Kernels", "Permitted", "chain", "sample"]

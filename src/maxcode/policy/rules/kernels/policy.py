@@ -17,13 +17,13 @@ from maxcode.code.cpp.unit import Unit
 from maxcode.code.techniques import used
 from maxcode.core.types import Action, Observation
 from maxcode.policy.rules.kernels.kernel import Step
-from maxcode.policy.rules.kernels.steps import ALL, Allowed, offered
+from maxcode.policy.rules.kernels.steps import ALL, Permitted, offered
 from maxcode.policy.rules.rewriter.proposal import (
-    Choice,
-    Made,
-    Manner,
+    AppliedEdit,
+    EditChoice,
     Offer,
-    Request,
+    PolicyTraits,
+    ProposalRequest,
     open_to,
     proposal,
     read,
@@ -66,7 +66,7 @@ def propose(observation: Observation, templates: bool = True) -> Action:
     steps = _Offers(request, _allowed(request, templates))
     return proposal(
         request,
-        Manner(
+        PolicyTraits(
             header=HEADER if templates else LOOPS_HEADER,
             nothing="No step applies, or all that do have failed",
             elsewhere="No step applies: they are for C and C++",
@@ -83,11 +83,11 @@ def propose(observation: Observation, templates: bool = True) -> Action:
 def sample(text: str, language: str, draw: int, permitted: frozenset[str] | None = None) -> str:
     """A random kernel made from an original by one to six steps; the same draw gives the same kernel."""
     generator = random.Random(draw)
-    made = [text, *chain(text, language, generator, generator.randint(1, 6), Allowed(permitted))]
+    made = [text, *chain(text, language, generator, generator.randint(1, 6), Permitted(permitted))]
     return made[-1]
 
 
-def chain(text: str, language: str, generator: random.Random, steps: int, allowed: Allowed) -> Iterator[str]:
+def chain(text: str, language: str, generator: random.Random, steps: int, allowed: Permitted) -> Iterator[str]:
     """The kernels on the way from an original by that many random steps, each from the one before it; a step that would
     use what is not permitted is not taken."""
     whole = text
@@ -100,7 +100,7 @@ def chain(text: str, language: str, generator: random.Random, steps: int, allowe
             yield text
 
 
-def _any_edit(unit: Unit, steps: list[Step], allowed: Allowed, generator: random.Random) -> Edit | None:
+def _any_edit(unit: Unit, steps: list[Step], allowed: Permitted, generator: random.Random) -> Edit | None:
     """An edit of a step drawn by its prior, of those that offer any."""
     while steps:
         step = generator.choices(steps, [step.rule.prior for step in steps])[0]
@@ -110,7 +110,7 @@ def _any_edit(unit: Unit, steps: list[Step], allowed: Allowed, generator: random
     return None
 
 
-def _allowed(request: Request, templates: bool) -> Allowed:
+def _allowed(request: ProposalRequest, templates: bool) -> Permitted:
     told, problem = request.told, request.observation.state.problem
     goal = re.search(r"^goal: least (\S+)", told, re.MULTILINE)
     named = re.search(r"^permitted techniques.*:\n((?:- .*\n?)*)", told, re.MULTILINE)
@@ -120,7 +120,7 @@ def _allowed(request: Request, templates: bool) -> Allowed:
     permitted = problem.permitted
     if named is not None or "no technique is permitted" in told:
         permitted = frozenset(re.findall(r"^- (\w+)", named[1], re.MULTILINE)) if named is not None else frozenset()
-    return Allowed(permitted, wall and "-fopenmp" in flags, bool(flags & {"-fopenmp", "-fopenmp-simd"}), templates)
+    return Permitted(permitted, wall and "-fopenmp" in flags, bool(flags & {"-fopenmp", "-fopenmp-simd"}), templates)
 
 
 @final
@@ -128,14 +128,14 @@ def _allowed(request: Request, templates: bool) -> Allowed:
 class _Offers:
     """What can be done now, in one proposal."""
 
-    request: Request
-    allowed: Allowed
+    request: ProposalRequest
+    allowed: Permitted
 
-    def __call__(self, unit: Unit, before: Sequence[Made]) -> Iterator[Offer]:
+    def __call__(self, unit: Unit, before: Sequence[AppliedEdit]) -> Iterator[Offer]:
         known = self.request.experience
         for step, edits in offered(unit, self.allowed):
             choices = [
-                Choice(edit, known.factor(edit), self.request.diagnosis.points_at(edit))
+                EditChoice(edit, known.factor(edit), self.request.diagnosis.points_at(edit))
                 for edit in open_to(edits, before, known)
             ]
             if any(one.weight for one in choices):

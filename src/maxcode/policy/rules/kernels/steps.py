@@ -49,7 +49,7 @@ STEPS: dict[str, str] = {step.rule.name: step.rule.summary for step in ALL}
 
 @final
 @dataclass(frozen=True, slots=True)
-class Allowed:
+class Permitted:
     """What may be proposed: the techniques permitted (None = all), threads, OpenMP's pragmas for vectors, templates.
 
     Threads only help where the wall clock is the goal; a pragma that the flags do not switch on does nothing.
@@ -75,7 +75,7 @@ class Allowed:
         return not packs and (self.simd_pragmas or params.get("as") not in ("omp", "reduction"))
 
 
-def offered(unit: Unit, allowed: Allowed) -> Iterator[tuple[Step, list[Edit]]]:
+def offered(unit: Unit, allowed: Permitted) -> Iterator[tuple[Step, list[Edit]]]:
     """The steps that may be taken on a program, with their edits."""
     for step in ALL:
         found = [edit for edit in step.rule.find(unit) if allowed.edit(edit)] if allowed.step(step) else []

@@ -10,7 +10,7 @@ from typing import Any, NamedTuple, final
 
 from maxcode.code.cpp.words import words
 from maxcode.policy.rules.modules import cpp
-from maxcode.policy.rules.modules.operations import ELEMENTWISE, FRESH, Known, is_number, known
+from maxcode.policy.rules.modules.operations import ELEMENTWISE, FRESH, Operation, is_number, known
 from maxcode.policy.rules.modules.shapes import Shape, Shapes
 from maxcode.policy.rules.modules.sheet import Sheet, value_named, values_in
 
@@ -40,7 +40,7 @@ class Group:
     first, then the numbers."""
 
     sheet: Sheet
-    members: dict[int, Known]
+    members: dict[int, Operation]
     leaves: tuple[Leaf, ...]
 
     @property
@@ -68,12 +68,12 @@ class Group:
 HEAVY = words("sigmoid tanh silu mish gelu elu softplus exp softsign")
 
 
-def supported(op: Known | None) -> bool:
+def supported(op: Operation | None) -> bool:
     """Whether an operation has a C++ form: an elementwise one whose parameters are known."""
     return op is not None and op.kind in ELEMENTWISE and expression(op, "x", "y") is not None
 
 
-def expression(op: Known, x: str, y: str) -> str | None:
+def expression(op: Operation, x: str, y: str) -> str | None:
     """The operation in C++; None where a parameter is not known or not supported."""
     values = op.values
     match op.kind:
@@ -125,12 +125,12 @@ def groups(sheet: Sheet) -> Iterator[Group]:
                 yield Group(sheet, ordered, leaves)
 
 
-def _known(sheet: Sheet, value: int) -> Known | None:
+def _known(sheet: Sheet, value: int) -> Operation | None:
     op = sheet.op(value)
     return known(sheet, op) if op is not None else None
 
 
-def operands(op: Known) -> list[ast.expr]:
+def operands(op: Operation) -> list[ast.expr]:
     """What an elementwise operation works on: one or two expressions."""
     return [op.operand, *([op.other] if "other" in op.given else [])]
 
@@ -166,7 +166,7 @@ def _users(sheet: Sheet, value: int) -> set[int]:
     return found | ({-1} if value in values_in(sheet.result) else set())
 
 
-def leaf_of(sheet: Sheet, shapes: Shapes, node: ast.expr, shape: Shape | None, op: Known) -> Leaf | None:
+def leaf_of(sheet: Sheet, shapes: Shapes, node: ast.expr, shape: Shape | None, op: Operation) -> Leaf | None:
     """How an operand is read by a group whose result has ``shape``; None where that cannot be told."""
     written = ast.unparse(node)
     if is_number(sheet, node):
@@ -198,7 +198,7 @@ def _placed(written: str, node: ast.expr, own: Shape, shape: Shape) -> Leaf | No
     return Leaf(written, node, "row", math.prod(shape[last:]), math.prod(padded))
 
 
-def _leaves(sheet: Sheet, shapes: Shapes, members: dict[int, Known]) -> tuple[Leaf, ...] | None:
+def _leaves(sheet: Sheet, shapes: Shapes, members: dict[int, Operation]) -> tuple[Leaf, ...] | None:
     """The operands from outside; None where no one layout of rows fits them all."""
     found: dict[str, Leaf] = {}
     for op in members.values():

@@ -8,7 +8,7 @@ from typing import Any, NamedTuple
 
 from maxcode.code.cpp.words import words
 from maxcode.policy.rules.modules.sheet import Op, Sheet, value_named
-from maxcode.policy.rules.modules.values import Unknown
+from maxcode.policy.rules.modules.values import UnknownValue
 
 # kind -> names of its parameters after the operand, with their defaults
 SIGNATURES: dict[str, tuple[tuple[str, Any], ...]] = {
@@ -59,7 +59,7 @@ _BINARY: dict[type[ast.operator], str] = {
 NATIVE = "native_"
 
 
-class Known(NamedTuple):
+class Operation(NamedTuple):
     """An operation: its kind, its first operand, and its other arguments by name, as they are written.  ``layer``:
     the attribute that is called, where one is; its numbers are in ``values``."""
 
@@ -80,26 +80,26 @@ class Known(NamedTuple):
         return self.given["other"]
 
 
-def known(sheet: Sheet, op: Op) -> Known | None:
+def known(sheet: Sheet, op: Op) -> Operation | None:
     """What an operation is; None where it is none that the rules know, or takes arguments that they do not."""
     match op.expr:
         case ast.BinOp(left=left, op=sign, right=right) if type(sign) in _BINARY:
-            return Known(_BINARY[type(sign)], left, {"other": right}, {})
+            return Operation(_BINARY[type(sign)], left, {"other": right}, {})
         case ast.BinOp(left=left, op=ast.Pow(), right=ast.Constant(value=power)):
-            return Known("pow", left, {}, {"exponent": power})
+            return Operation("pow", left, {}, {"exponent": power})
         case ast.UnaryOp(op=ast.USub(), operand=operand):
-            return Known("neg", operand, {}, {})
+            return Operation("neg", operand, {}, {})
         case ast.Subscript(value=ast.Name() as whole, slice=ast.Constant(value=0)):
             return _first_of(sheet, whole)
         case ast.Call(func=ast.Name(id=name)) if name.startswith(NATIVE):
             kind = next((kind for kind in ("map", "same") if name.startswith(f"{NATIVE}{kind}_")), "native")
-            return Known(kind, op.expr.args[0], {}, {})
+            return Operation(kind, op.expr.args[0], {}, {})
         case ast.Call(func=func, args=args, keywords=keywords):
             return _called(sheet, func, args, keywords)
     return None
 
 
-def _first_of(sheet: Sheet, whole: ast.expr) -> Known | None:
+def _first_of(sheet: Sheet, whole: ast.expr) -> Operation | None:
     """``torch.max(x, dim)[0]``: the largest values, without their places."""
     value = value_named(whole)
     op = sheet.op(value) if value is not None else None
@@ -109,7 +109,7 @@ def _first_of(sheet: Sheet, whole: ast.expr) -> Known | None:
     return found._replace(kind="amax" if found.kind == "max" else "amin")
 
 
-def _called(sheet: Sheet, func: ast.expr, args: list[ast.expr], keywords: list[ast.keyword]) -> Known | None:
+def _called(sheet: Sheet, func: ast.expr, args: list[ast.expr], keywords: list[ast.keyword]) -> Operation | None:
     named = {one.arg: one.value for one in keywords if one.arg is not None}
     if isinstance(func, ast.Attribute) and value_named(func.value) is not None:
         return _bound(sheet, func.attr, [func.value, *args], named)
@@ -123,7 +123,7 @@ def _called(sheet: Sheet, func: ast.expr, args: list[ast.expr], keywords: list[a
     return None
 
 
-def _bound(sheet: Sheet, name: str, args: list[ast.expr], named: Mapping[str, ast.expr]) -> Known | None:
+def _bound(sheet: Sheet, name: str, args: list[ast.expr], named: Mapping[str, ast.expr]) -> Operation | None:
     """A function's arguments by name, and their values where the text tells them."""
     kind = SAME.get(name, name)
     named = {"keepdim" if key == "keepdims" else "dim" if key == "axis" else key: one for key, one in named.items()}
@@ -138,15 +138,15 @@ def _bound(sheet: Sheet, name: str, args: list[ast.expr], named: Mapping[str, as
     for key, node in given.items():
         try:
             values[key] = sheet.value(node)
-        except Unknown:
+        except UnknownValue:
             continue
-    return Known(kind, args[0], given, values)
+    return Operation(kind, args[0], given, values)
 
 
-def _layer(sheet: Sheet, name: str, operand: ast.expr) -> Known | None:
+def _layer(sheet: Sheet, name: str, operand: ast.expr) -> Operation | None:
     layer = sheet.layers[name]
     if layer.kind in MODULES:
-        return Known(layer.kind, operand, {}, {}, name)
+        return Operation(layer.kind, operand, {}, {}, name)
     kind = LAYERS.get(layer.kind)
     if kind is None or not layer.whole:
         return None
@@ -155,12 +155,12 @@ def _layer(sheet: Sheet, name: str, operand: ast.expr) -> Known | None:
     given.pop("inplace", None)
     if not set(given) <= set(names):
         return None
-    return Known(kind, operand, {}, {**dict(SIGNATURES[kind]), **given}, name)
+    return Operation(kind, operand, {}, {**dict(SIGNATURES[kind]), **given}, name)
 
 
 def is_number(sheet: Sheet, node: ast.expr) -> bool:
     """Whether an expression is a plain number, the same in every call."""
     try:
         return type(sheet.value(node)) in (int, float)
-    except Unknown:
+    except UnknownValue:
         return False

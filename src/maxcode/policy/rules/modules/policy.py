@@ -20,11 +20,11 @@ from maxcode.core.types import Action, Observation
 from maxcode.policy.rules.modules.rules import RULES, WRITE_CPP
 from maxcode.policy.rules.modules.start import started
 from maxcode.policy.rules.rewriter.proposal import (
-    Choice,
-    Made,
-    Manner,
+    AppliedEdit,
+    EditChoice,
     Offer,
-    Request,
+    PolicyTraits,
+    ProposalRequest,
     open_to,
     proposal,
     read,
@@ -62,7 +62,7 @@ def propose(observation: Observation) -> Action:
     offers = _Offers(request)
     return proposal(
         request,
-        Manner(
+        PolicyTraits(
             header=HEADER,
             nothing="No rule applies, or all that do have failed",
             elsewhere="No rule applies: the rules are for PyTorch modules in Python",
@@ -81,15 +81,15 @@ def propose(observation: Observation) -> Action:
 class _Offers:
     """What can be done now, in one proposal."""
 
-    request: Request
+    request: ProposalRequest
 
-    def __call__(self, unit: Unit, before: Sequence[Made]) -> Iterator[Offer]:
+    def __call__(self, unit: Unit, before: Sequence[AppliedEdit]) -> Iterator[Offer]:
         known = self.request.experience
         spec = self.request.observation.state.problem.spec.module
         left_out = WRITE_CPP if spec is not None and spec.device == "cuda" else frozenset()
         for rule in (one for one in RULES if one.name not in left_out):
             edits = open_to(rule.find(unit), before, known)
-            choices = [Choice(edit, _whole(edit) * known.factor(edit), None) for edit in edits]
+            choices = [EditChoice(edit, _whole(edit) * known.factor(edit), None) for edit in edits]
             if any(one.weight for one in choices):
                 yield Offer(rule, weight_of(self.request, rule, choices, _ON_SUBJECT), choices)
 

@@ -6,9 +6,9 @@ import ast
 from collections.abc import Mapping
 from typing import Any
 
-from maxcode.policy.rules.modules.operations import ELEMENTWISE, REDUCTIONS, Known, known
+from maxcode.policy.rules.modules.operations import ELEMENTWISE, REDUCTIONS, Operation, known
 from maxcode.policy.rules.modules.sheet import Sheet, value_named
-from maxcode.policy.rules.modules.values import Unknown
+from maxcode.policy.rules.modules.values import UnknownValue
 
 Shape = tuple[int, ...]
 _KEEP = ELEMENTWISE | {
@@ -48,7 +48,7 @@ class Shapes:
             return self.of.get(value)
         return parameter_shape(self.sheet, node)
 
-    def _shape(self, op: Known) -> Shape | None:
+    def _shape(self, op: Operation) -> Shape | None:
         first = self.operand(op.operand)
         if op.kind in ("add", "sub", "mul", "div"):
             return broadcast(first, self.operand(op.other))
@@ -56,14 +56,14 @@ class Shapes:
             return None
         return self._kept(op, first or ())
 
-    def _kept(self, op: Known, first: Shape) -> Shape | None:
+    def _kept(self, op: Operation, first: Shape) -> Shape | None:
         if op.kind in _KEEP:
             return first
         if op.kind in REDUCTIONS and (op.kind not in ("max", "min")):
             return reduced(first, op.values)
         return self._product(op, first)
 
-    def _product(self, op: Known, first: Shape) -> Shape | None:
+    def _product(self, op: Operation, first: Shape) -> Shape | None:
         if op.kind == "Linear":
             width = _argument(self.sheet, op.layer, 1, "out_features")
             return (*first[:-1], width) if isinstance(width, int) else None
@@ -121,7 +121,7 @@ def parameter_shape(sheet: Sheet, node: Any) -> Shape | None:
         return inside[::-1] if inside is not None and len(inside) == 2 else None
     try:
         return () if type(sheet.value(node)) in (int, float) else None
-    except (Unknown, AttributeError):
+    except (UnknownValue, AttributeError):
         return None
 
 

@@ -13,7 +13,7 @@ from dataclasses import dataclass, field
 from functools import lru_cache
 from typing import Any, NamedTuple, final
 
-from maxcode.policy.rules.modules.values import Unknown, constants, constructor, returned, value_of
+from maxcode.policy.rules.modules.values import UnknownValue, constants, constructor, returned, value_of
 
 CLASS = "ModelNew"
 IN_PLACE = "# in place: results that are not needed any more are written over"
@@ -64,7 +64,7 @@ class Sheet:
     result: ast.expr = field(default_factory=lambda: ast.Constant(None))
 
     def value(self, node: ast.expr) -> Any:
-        """The plain value of an expression; ``Unknown``."""
+        """The plain value of an expression; ``UnknownValue``."""
         return value_of(node, self.known)
 
     def op(self, value: int) -> Op | None:
@@ -183,7 +183,7 @@ def _made(node: ast.expr, known: Mapping[str, Any]) -> tuple[int, ...] | None:
         return None
     try:
         given = value_of(ast.Tuple(node.args[_MAKERS[name] :], ast.Load()), known)
-    except Unknown:
+    except UnknownValue:
         return None
     shape = given[0] if len(given) == 1 and isinstance(given[0], (tuple, list)) else given
     return tuple(shape) if shape and all(isinstance(one, int) for one in shape) else None
@@ -192,14 +192,14 @@ def _made(node: ast.expr, known: Mapping[str, Any]) -> tuple[int, ...] | None:
 def _plain(node: ast.expr, known: Mapping[str, Any]) -> Any:
     try:
         return value_of(node, known)
-    except Unknown:
+    except UnknownValue:
         return None
 
 
 def _is_plain(node: ast.expr, known: Mapping[str, Any]) -> bool:
     try:
         value_of(node, known)
-    except Unknown:
+    except UnknownValue:
         return False
     return True
 

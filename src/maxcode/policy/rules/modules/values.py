@@ -19,12 +19,12 @@ _BINARY: dict[type[ast.operator], Callable[[Any, Any], Any]] = {
 Known = Mapping[str, Any]
 
 
-class Unknown(Exception):
+class UnknownValue(Exception):
     """An expression whose value the text alone does not tell."""
 
 
 def value_of(node: ast.expr, known: Known) -> Any:
-    """The number, text, None, tuple or list that an expression is, given the value of some names; ``Unknown``."""
+    """The number, text, None, tuple or list that an expression is, given the value of some names; ``UnknownValue``."""
     match node:
         case ast.Constant(value=value):
             return value
@@ -43,19 +43,19 @@ def value_of(node: ast.expr, known: Known) -> Any:
             return -value_of(operand, known)
         case ast.BinOp(left=left, op=op, right=right) if type(op) in _BINARY:
             return _applied(_BINARY[type(op)], value_of(left, known), value_of(right, known))
-    raise Unknown(ast.unparse(node))
+    raise UnknownValue(ast.unparse(node))
 
 
 def _applied(function: Callable[[Any, Any], Any], left: Any, right: Any) -> Any:
     try:
         return function(left, right)
     except (TypeError, ArithmeticError) as error:
-        raise Unknown(str(error)) from error
+        raise UnknownValue(str(error)) from error
 
 
 def _root(value: Any) -> float:
     if type(value) not in (int, float) or value < 0:
-        raise Unknown(f"the root of {value!r}")
+        raise UnknownValue(f"the root of {value!r}")
     return math.sqrt(value)
 
 
@@ -63,7 +63,7 @@ def _items(node: ast.expr, known: Known) -> Iterable[Any]:
     if isinstance(node, ast.Starred):
         found = value_of(node.value, known)
         if not isinstance(found, (tuple, list)):
-            raise Unknown(ast.unparse(node))
+            raise UnknownValue(ast.unparse(node))
         return found
     return [value_of(node, known)]
 
@@ -74,7 +74,7 @@ def constants(tree: ast.Module) -> dict[str, Any]:
     for name, node in (pair for one in tree.body if isinstance(one, ast.Assign) for pair in _pairs(one)):
         try:
             found[name] = value_of(node, found)
-        except Unknown:
+        except UnknownValue:
             found.pop(name, None)
     return found
 
@@ -117,6 +117,6 @@ def constructor(tree: ast.Module, init: ast.FunctionDef | None) -> dict[str, Any
     for name, node in pairs:
         try:
             known[name] = value_of(node, constants(tree))
-        except Unknown:
+        except UnknownValue:
             known.pop(name, None)
     return known

@@ -16,7 +16,7 @@ from typing import final
 from maxcode.code.cpp.edit import Change
 from maxcode.code.cpp.words import words
 from maxcode.code.source import Patch, encode
-from maxcode.policy.rules.modules.operations import FRESH, Known, is_number, known
+from maxcode.policy.rules.modules.operations import FRESH, Operation, is_number, known
 from maxcode.policy.rules.modules.shapes import Shapes, broadcast
 from maxcode.policy.rules.modules.sheet import IN_PLACE, Op, Sheet, value_named, values_in, walk_values
 
@@ -150,7 +150,7 @@ def _over(sheet: Sheet, op: Op, free: list[int], inplace: bool) -> ast.expr:
     return ast.Call(ast.Attribute(found.operand, found.kind + "_", ast.Load()), args, keywords)
 
 
-def same_shape(sheet: Sheet, found: Known) -> bool:
+def same_shape(sheet: Sheet, found: Operation) -> bool:
     """Whether the result surely has the shape of the first operand."""
     if "other" not in found.given or is_number(sheet, found.other):
         return True

@@ -15,11 +15,11 @@ from maxcode.code.cpp.edit import Edit, Rule
 from maxcode.code.cpp.unit import Unit
 from maxcode.core.types import Action, Observation
 from maxcode.policy.rules.rewriter.proposal import (
-    Choice,
-    Made,
-    Manner,
+    AppliedEdit,
+    EditChoice,
     Offer,
-    Request,
+    PolicyTraits,
+    ProposalRequest,
     open_to,
     proposal,
     read,
@@ -56,7 +56,7 @@ def propose(observation: Observation) -> Action:
     request = read(observation)
     return proposal(
         request,
-        Manner(
+        PolicyTraits(
             header=HEADER,
             nothing="No rule applies, or all that do have failed",
             elsewhere="No rule applies: the rules are for C++ and C",
@@ -78,10 +78,10 @@ class _Offers:
     it names.
     """
 
-    request: Request
+    request: ProposalRequest
     pointed: dict[str, int] = field(default_factory=dict)
 
-    def __call__(self, unit: Unit, before: Sequence[Made]) -> Iterator[Offer]:
+    def __call__(self, unit: Unit, before: Sequence[AppliedEdit]) -> Iterator[Offer]:
         inexact = re.search(r"^checker: *float", self.request.told, re.MULTILINE) is not None
         found = list(edits(unit, inexact))
         if not before:
@@ -97,9 +97,9 @@ class _Offers:
         lines = {edit.label: self.request.diagnosis.points_at(edit) for _, offered in found for edit in offered}
         return {label: line for label, line in lines.items() if line is not None}
 
-    def _choice(self, edit: Edit) -> Choice:
+    def _choice(self, edit: Edit) -> EditChoice:
         line = self.pointed.get(edit.label)
-        return Choice(edit, self.request.experience.factor(edit) * (1.0 if line is None else _AT_LINE), line)
+        return EditChoice(edit, self.request.experience.factor(edit) * (1.0 if line is None else _AT_LINE), line)
 
 
 def _friends(name: str) -> tuple[str, ...]:

@@ -1,7 +1,7 @@
 """The outline of the built-in policies: read the observation, make a few edits, tell what was done and why.
 
-A policy passes in what is its own (``Manner``): how edits are found and weighed, how many it makes, what its notes
-begin with.
+A policy passes in what is its own (``PolicyTraits``): how edits are found and weighed, how many it makes, what its
+notes begin with.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ _TEMPERATURE = 0.6  # at which weights are taken as they are
 
 @final
 @dataclass(frozen=True, slots=True)
-class Request:
+class ProposalRequest:
     """What one observation asks for.  ``told`` is the section "Problem"; what no section holds comes from the problem
     itself."""
 
@@ -45,7 +45,7 @@ class Request:
 
 @final
 @dataclass(frozen=True, slots=True)
-class Choice:
+class EditChoice:
     """An edit that may be made, its weight among those of its rule, and the line of it that the critique names."""
 
     edit: Edit
@@ -60,12 +60,12 @@ class Offer:
 
     rule: Rule
     weight: float
-    choices: Sequence[Choice]
+    choices: Sequence[EditChoice]
 
 
 @final
 @dataclass(frozen=True, slots=True)
-class Made:
+class AppliedEdit:
     """An edit that was made, and why."""
 
     edit: Edit
@@ -74,7 +74,7 @@ class Made:
 
 @final
 @dataclass(frozen=True, slots=True)
-class Manner:
+class PolicyTraits:
     """What one policy does its own way.
 
     ``offers``: what can be done on a program after some edits, asked anew for each.  ``applied``: the text after an
@@ -86,19 +86,19 @@ class Manner:
     nothing: str
     elsewhere: str
     languages: tuple[str, ...]
-    offers: Callable[[Unit, Sequence[Made]], Iterable[Offer]]
+    offers: Callable[[Unit, Sequence[AppliedEdit]], Iterable[Offer]]
     applied: Callable[[Unit, Edit], str | None]
     counts: tuple[tuple[int, ...], tuple[float, ...]]
     attempts: int
     afresh: float = 0.0
 
 
-def read(observation: Observation) -> Request:
+def read(observation: Observation) -> ProposalRequest:
     """What an observation asks for."""
     told, problem = observation.section("Problem") or "", observation.state.problem
     named = re.search(r"^language: *(\w+)", told, re.MULTILINE)
     blocks = fences(observation.section("Program") or "") or fences(told)
-    return Request(
+    return ProposalRequest(
         observation=observation,
         told=told,
         text=blocks[0].body if blocks else observation.state.program.files[problem.program.name],
@@ -109,7 +109,7 @@ def read(observation: Observation) -> Request:
     )
 
 
-def proposal(request: Request, manner: Manner) -> Action:
+def proposal(request: ProposalRequest, manner: PolicyTraits) -> Action:
     """The whole new program, and the notes on it; drawn with the observation's draw alone."""
     generator = random.Random(request.observation.draw)
     for _ in range(manner.attempts):
@@ -121,7 +121,7 @@ def proposal(request: Request, manner: Manner) -> Action:
     return Action(program, _completion(request, manner, text, made, afresh))
 
 
-def open_to(edits: Iterable[Edit], before: Sequence[Made], known: Experience) -> list[Edit]:
+def open_to(edits: Iterable[Edit], before: Sequence[AppliedEdit], known: Experience) -> list[Edit]:
     """The edits that can be made after others: none at the same place again, and what failed in company only comes
     first, and then stays alone."""
     done = {(one.edit.rule, one.edit.site) for one in before}
@@ -129,15 +129,17 @@ def open_to(edits: Iterable[Edit], before: Sequence[Made], known: Experience) ->
     return [edit for edit in found if edit.kind not in known.suspects] if before else found
 
 
-def weight_of(request: Request, rule: Rule, choices: Iterable[Choice], on_subject: float) -> float:
+def weight_of(request: ProposalRequest, rule: Rule, choices: Iterable[EditChoice], on_subject: float) -> float:
     """What a rule is worth: its prior, what is known of it, its best edit, and whether the critique speaks of it."""
     weight = rule.prior * request.experience.rule_factor(rule) * max(one.weight for one in choices)
     return weight * (on_subject if request.diagnosis.subject(rule) else 1.0)
 
 
-def _attempt(request: Request, manner: Manner, text: str, generator: random.Random) -> tuple[str, list[Made]]:
+def _attempt(
+    request: ProposalRequest, manner: PolicyTraits, text: str, generator: random.Random
+) -> tuple[str, list[AppliedEdit]]:
     """Some edits, one after the other, each found on the program that the one before it left."""
-    made: list[Made] = []
+    made: list[AppliedEdit] = []
     if request.language not in manner.languages:
         return text, made
     for _ in range(generator.choices(*manner.counts)[0]):
@@ -152,8 +154,8 @@ def _attempt(request: Request, manner: Manner, text: str, generator: random.Rand
 
 
 def _next(
-    request: Request, manner: Manner, text: str, before: list[Made], generator: random.Random
-) -> tuple[str, Made] | None:
+    request: ProposalRequest, manner: PolicyTraits, text: str, before: list[AppliedEdit], generator: random.Random
+) -> tuple[str, AppliedEdit] | None:
     """One more edit: the text after it, and the note; None when there is none to make."""
     unit = Unit(request.language, text)
     offers = list(manner.offers(unit, before))
@@ -162,11 +164,11 @@ def _next(
         choice = generator.choices(offer.choices, request.sharpened([one.weight for one in offer.choices]))[0]
         after = manner.applied(unit, choice.edit)
         if after is not None:
-            return after, Made(choice.edit, _why(request, offer.rule, choice))
+            return after, AppliedEdit(choice.edit, _why(request, offer.rule, choice))
     return None
 
 
-def _why(request: Request, rule: Rule, choice: Choice) -> str:
+def _why(request: ProposalRequest, rule: Rule, choice: EditChoice) -> str:
     reasons = []
     subject = request.diagnosis.subject(rule)
     if choice.line is not None:
@@ -180,7 +182,9 @@ def _why(request: Request, rule: Rule, choice: Choice) -> str:
     return ", ".join(reasons) or f"prior {rule.prior:g}"
 
 
-def _completion(request: Request, manner: Manner, text: str, made: list[Made], afresh: bool) -> str:
+def _completion(
+    request: ProposalRequest, manner: PolicyTraits, text: str, made: list[AppliedEdit], afresh: bool
+) -> str:
     lines = [manner.header]
     if request.language not in manner.languages:
         lines.append(f"{manner.elsewhere}, and this is {request.language}. The program is unchanged.")

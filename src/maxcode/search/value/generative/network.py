@@ -28,7 +28,7 @@ from transformers import (
 )
 
 from maxcode.errors import InputError
-from maxcode.search.value.settings import ADAPTER, BASE, SMALL, TOKENIZER, Generative, Shape
+from maxcode.search.value.settings import ADAPTER, BASE, SMALL, TOKENIZER, Generative, NetworkShape
 from maxcode.search.value.situation import Situation
 from maxcode.search.value.text import GAP, cut, sections, shared
 
@@ -74,7 +74,7 @@ def quick_tokenizer(path: Path) -> Any:
         raise InputError(f"{path} is no tokenizer ({error}); train the model again") from error
 
 
-def small(shape: Shape) -> Any:
+def small(shape: NetworkShape) -> Any:
     """A Qwen2-architecture model of this shape with random weights (torch's generator)."""
     return Qwen2ForCausalLM(
         Qwen2Config(

@@ -44,7 +44,7 @@ def pack(unit: Unit) -> Iterator[Edit]:
 
 @final
 @dataclass(frozen=True, slots=True)
-class Choice:
+class TemplateChoice:
     """A template with its constants: how labels and notes tell of it, and the block to put on top of the program."""
 
     params: tuple[tuple[str, Value], ...]
@@ -52,15 +52,15 @@ class Choice:
     blocks: tuple[str, ...]
 
 
-def choices(unit: Unit, every: int = 1) -> Iterator[Choice]:
+def choices(unit: Unit, every: int = 1) -> Iterator[TemplateChoice]:
     """The templates to choose from, one in ``every`` of them; a program that has one already keeps it."""
     if placed(unit):
-        yield Choice((), "by the template that is there", ())
+        yield TemplateChoice((), "by the template that is there", ())
         return
     for kind, how in (("packed", "by packed panels"), ("direct", "by blocks of registers")):
         for preset in PRESETS[::every]:
             shape = ", ".join(f"{name} = {value}" for name, value in preset)
-            yield Choice((("template", kind), *preset), f"{how}, {shape}", (_template(kind, preset),))
+            yield TemplateChoice((("template", kind), *preset), f"{how}, {shape}", (_template(kind, preset),))
 
 
 def placed(unit: Unit) -> bool:

@@ -12,7 +12,7 @@ from maxcode.code.cpp.edit import Edit
 from maxcode.code.cpp.unit import Unit
 from maxcode.policy.rules.modules import cpp
 from maxcode.policy.rules.modules.maps import Group, Leaf, groups, steps
-from maxcode.policy.rules.modules.operations import Known, known
+from maxcode.policy.rules.modules.operations import Operation, known
 from maxcode.policy.rules.modules.rules.fusing import fresh_names, lines_of, replaced_by
 from maxcode.policy.rules.modules.shapes import Shape, Shapes, dims_of, pair, pooled
 from maxcode.policy.rules.modules.sheet import Sheet, read, value_named
@@ -23,13 +23,13 @@ _TWICE = frozenset(("softmax", "log_softmax", "LayerNorm"))  # what reads a row 
 
 @final
 @dataclass(frozen=True)
-class Row:
+class RowReduction:
     """A reduction of rows of ``cols`` elements, ``kept`` of the operand's dimensions being in front of them, and the
     elementwise operations that come before it in the same pass."""
 
     sheet: Sheet
     value: int
-    kind: Known
+    kind: Operation
     cols: int
     kept: int
     before: Group | None
@@ -62,7 +62,7 @@ def reduce(unit: Unit) -> Iterable[Edit]:
         yield Edit("reduce", f"{row.label}#{number}", (), what, lines_of(sheet), changed(sheet, new))
 
 
-def rows(sheet: Sheet) -> Iterator[Row]:
+def rows(sheet: Sheet) -> Iterator[RowReduction]:
     """The reductions that can be done so, in the order of the text."""
     shapes = Shapes(sheet)
     before = {group.result: group for group in groups(sheet)}
@@ -78,10 +78,10 @@ def rows(sheet: Sheet) -> Iterator[Row]:
         assert kind.value is not None
         group = before.get(kind.value)
         fits = group is not None and sheet.uses(kind.value) == 1 and _fits(group, kind, cols)
-        yield Row(sheet, op.value, kind, cols, kept, group if fits else None)
+        yield RowReduction(sheet, op.value, kind, cols, kept, group if fits else None)
 
 
-def _kept(sheet: Sheet, kind: Known, shape: Shape) -> int | None:
+def _kept(sheet: Sheet, kind: Operation, shape: Shape) -> int | None:
     """How many dimensions stay in front; None where the reduction is not over the last ones."""
     if kind.kind == "LayerNorm":
         layer = sheet.layers[kind.layer]
@@ -99,13 +99,13 @@ def _kept(sheet: Sheet, kind: Known, shape: Shape) -> int | None:
     return None if single and (len(dims) != 1 or kind.values.get("dim") is None) else dims[0]
 
 
-def _fits(group: Group, kind: Known, cols: int) -> bool:
+def _fits(group: Group, kind: Operation, cols: int) -> bool:
     if group.heavy and kind.kind in _TWICE:
         return False
     return all(leaf.kind in ("full", "number") or (leaf.kind, leaf.cols) == ("col", cols) for leaf in group.leaves)
 
 
-def _more(row: Row) -> list[ast.expr]:
+def _more(row: RowReduction) -> list[ast.expr]:
     """Arguments beside the operands."""
     if row.kind.kind == "cross_entropy":
         return [row.kind.given["target"]]
@@ -115,7 +115,7 @@ def _more(row: Row) -> list[ast.expr]:
     return []
 
 
-def native(row: Row, name: str) -> str:
+def native(row: RowReduction, name: str) -> str:
     """The native function of a row."""
     tensors = [leaf for leaf in row.leaves if leaf.kind != "number"]
     numbers = [leaf for leaf in row.leaves if leaf.kind == "number"]
@@ -142,7 +142,7 @@ def native(row: Row, name: str) -> str:
     return cpp.call(name, source, [*given[0], *given[1], *more], [*body, f"y = {_output(row)}"], row.label, called)
 
 
-def _output(row: Row) -> str:
+def _output(row: RowReduction) -> str:
     if row.kind.kind == "cross_entropy":
         return "x0.new_empty(())"
     if row.kind.kind in _TWICE:
@@ -151,7 +151,7 @@ def _output(row: Row) -> str:
     return f"x0.new_empty((*x0.shape[:{row.kept}], {ones}))" if ones else f"x0.new_empty(x0.shape[:{row.kept}])"
 
 
-def _dims(row: Row) -> int:
+def _dims(row: RowReduction) -> int:
     return len(Shapes(row.sheet).operand(row.kind.operand) or ())
 
 
@@ -179,7 +179,7 @@ def pool(unit: Unit) -> Iterable[Edit]:
         yield Edit("pool", f"{kind.kind}#{number}", (), what, lines_of(sheet), changed(sheet, new))
 
 
-def _pool(kind: Known, name: str, shape: Shape, to: Shape) -> str:
+def _pool(kind: Operation, name: str, shape: Shape, to: Shape) -> str:
     most = kind.kind == "max_pool2d"
     sizes: dict[str, Any] = {key: pair(kind.values[key]) for key in ("kernel_size", "padding")}
     stride = kind.values["stride"] if kind.values["stride"] is not None else kind.values["kernel_size"]

@@ -10,7 +10,7 @@ from typing import NamedTuple, final
 
 from maxcode.code.cpp.edit import Edit
 from maxcode.code.cpp.unit import Unit
-from maxcode.policy.rules.modules.operations import Known, is_number, known
+from maxcode.policy.rules.modules.operations import Operation, is_number, known
 from maxcode.policy.rules.modules.rules.fusing import lines_of
 from maxcode.policy.rules.modules.shapes import Shapes, dims_of
 from maxcode.policy.rules.modules.sheet import Op, Sheet, read, value_named, values_in
@@ -31,15 +31,15 @@ class Rewrite(NamedTuple):
 
 @final
 @dataclass(frozen=True)
-class Place:
+class RewriteSite:
     """An operation that may be rewritten, and what is known around it."""
 
     sheet: Sheet
     shapes: Shapes
     op: Op
-    kind: Known
+    kind: Operation
 
-    def maker(self, node: ast.expr) -> Known | None:
+    def maker(self, node: ast.expr) -> Operation | None:
         """What makes an operand, where nothing else takes it."""
         value = value_named(node)
         op = self.sheet.op(value) if value is not None else None
@@ -85,7 +85,7 @@ def rewrites(sheet: Sheet) -> Iterator[Rewrite]:
     """What can be done now, in the order of what it saves."""
     shapes = Shapes(sheet)
     kinds = [(op, known(sheet, op)) for op in sheet.ops]
-    places = [Place(sheet, shapes, op, kind) for op, kind in kinds if kind is not None]
+    places = [RewriteSite(sheet, shapes, op, kind) for op, kind in kinds if kind is not None]
     for rule in _RULES:
         yield from (found for place in places if (found := rule(place)) is not None)
 
@@ -120,7 +120,7 @@ def _text(node: ast.expr) -> str:
     return ast.unparse(node)
 
 
-def _made(place: Place, value: int | None) -> bool:
+def _made(place: RewriteSite, value: int | None) -> bool:
     """Whether a value was made in forward and is not what it returns under another name."""
     return value is not None and value >= len(place.sheet.inputs)
 
@@ -128,14 +128,14 @@ def _made(place: Place, value: int | None) -> bool:
 # ------------------------------------------------------------------------------------------------------------ the rules
 
 
-def _copy(place: Place) -> Rewrite | None:
+def _copy(place: RewriteSite) -> Rewrite | None:
     returned = place.op.value in values_in(place.sheet.result)
     if place.kind.kind in ("clone", "detach", "identity") and place.kind.value is not None and not returned:
         return place.rewrite("a copy that nobody writes to", _text(place.kind.operand))
     return None
 
 
-def _reduction_of_one(place: Place) -> Rewrite | None:
+def _reduction_of_one(place: RewriteSite) -> Rewrite | None:
     kind = place.kind
     if kind.kind not in ("sum", "mean", "amax", "amin", "logsumexp") or not _made(place, kind.value):
         return None
@@ -146,7 +146,7 @@ def _reduction_of_one(place: Place) -> Rewrite | None:
     return _kept(place, kind, dims)
 
 
-def _kept(place: Place, kind: Known, dims: Sequence[int]) -> Rewrite | None:
+def _kept(place: RewriteSite, kind: Operation, dims: Sequence[int]) -> Rewrite | None:
     what = f"the {kind.kind} of one element"
     if kind.values.get("keepdim") is True:
         return place.rewrite(what, _text(kind.operand))
@@ -155,7 +155,7 @@ def _kept(place: Place, kind: Known, dims: Sequence[int]) -> Rewrite | None:
     return None
 
 
-def _neutral(place: Place) -> Rewrite | None:
+def _neutral(place: RewriteSite) -> Rewrite | None:
     kind = place.kind
     if kind.kind not in ("mul", "div", "add", "sub") or not _made(place, kind.value):
         return None
@@ -165,7 +165,7 @@ def _neutral(place: Place) -> Rewrite | None:
     return None
 
 
-def _scaled(place: Place, kind: Known | None) -> tuple[ast.expr, str] | None:
+def _scaled(place: RewriteSite, kind: Operation | None) -> tuple[ast.expr, str] | None:
     """A product with a number: what is scaled, and the factor."""
     if kind is None or kind.kind not in ("mul", "div"):
         return None
@@ -177,7 +177,7 @@ def _scaled(place: Place, kind: Known | None) -> tuple[ast.expr, str] | None:
     return None
 
 
-def _factor_out_of_sum(place: Place) -> Rewrite | None:
+def _factor_out_of_sum(place: RewriteSite) -> Rewrite | None:
     kind = place.kind
     scaled = _scaled(place, place.maker(kind.operand)) if kind.kind in ("sum", "mean") else None
     if scaled is None or kind.value is None or "dim" not in kind.values:
@@ -186,7 +186,7 @@ def _factor_out_of_sum(place: Place) -> Rewrite | None:
     return place.rewrite("a factor after the sum", f"ARG_0 * {scaled[1]}", _text(inner))
 
 
-def _factors(place: Place) -> Rewrite | None:
+def _factors(place: RewriteSite) -> Rewrite | None:
     outer = _scaled(place, place.kind)
     inner = _scaled(place, place.maker(outer[0])) if outer is not None else None
     if outer is None or inner is None or value_named(inner[0]) is None:
@@ -194,7 +194,7 @@ def _factors(place: Place) -> Rewrite | None:
     return place.rewrite("two factors in one", f"{_text(inner[0])} * ({inner[1]} * {outer[1]})")
 
 
-def _scale_and_add(place: Place) -> Rewrite | None:
+def _scale_and_add(place: RewriteSite) -> Rewrite | None:
     kind = place.kind
     if kind.kind != "add":
         return None
@@ -205,7 +205,7 @@ def _scale_and_add(place: Place) -> Rewrite | None:
     return None
 
 
-def _sum_of_product(place: Place) -> Rewrite | None:
+def _sum_of_product(place: RewriteSite) -> Rewrite | None:
     kind = place.kind
     if kind.kind not in ("sum", "mean") or kind.values.get("keepdim") not in (True, False):
         return None
@@ -221,7 +221,7 @@ def _sum_of_product(place: Place) -> Rewrite | None:
     return place.rewrite("weights summed in place of outputs", last, *before)
 
 
-def _diagonal(place: Place) -> Rewrite | None:
+def _diagonal(place: RewriteSite) -> Rewrite | None:
     kind = place.kind
     other = kind.given.get("other", kind.given.get("mat2"))
     inner = place.maker(kind.operand) if kind.kind in ("matmul", "mm") and other is not None else None
@@ -234,7 +234,7 @@ def _diagonal(place: Place) -> Rewrite | None:
     )
 
 
-def _product(place: Place, inner: Known, how: str) -> tuple[str, str] | None:
+def _product(place: RewriteSite, inner: Operation, how: str) -> tuple[str, str] | None:
     """The vector that gives the sum over a product's last dimension, and the bias's share."""
     if inner.kind == "Linear":
         bias = f"self.{inner.layer}.bias.{how}()" if has_bias(place.sheet, inner.layer) else ""
@@ -247,7 +247,7 @@ def _product(place: Place, inner: Known, how: str) -> tuple[str, str] | None:
     return None
 
 
-def _factor_into_product(place: Place) -> Rewrite | None:
+def _factor_into_product(place: RewriteSite) -> Rewrite | None:
     scaled = _scaled(place, place.kind)
     inner = place.maker(scaled[0]) if scaled is not None else None
     if scaled is None or inner is None or inner.kind != "Linear" or not has_bias(place.sheet, inner.layer):
@@ -265,7 +265,7 @@ def has_bias(sheet: Sheet, layer: str) -> bool:
     return bool(found.args[2] if len(found.args) > 2 else found.keywords.get("bias", True))
 
 
-_RULES: tuple[Callable[[Place], Rewrite | None], ...] = (
+_RULES: tuple[Callable[[RewriteSite], Rewrite | None], ...] = (
     _copy,
     _reduction_of_one,
     _neutral,
