@@ -31,7 +31,7 @@ from maxcode.core.types import Action, Case, Evaluation, Problem, Program, Progr
 from maxcode.evaluate.program.evaluator import ProgramEvaluator, open_evaluator
 from maxcode.llm.clients import Completion, Model, ModelRequest
 from maxcode.observe.critique import LlmCritic, RuleCritic, rule_answer
-from maxcode.observe.critique.rules import TOPICS
+from maxcode.observe.critique.rule_critic import TOPICS
 from maxcode.problems import load
 
 PLANTED = Path(__file__).parent / "planted"

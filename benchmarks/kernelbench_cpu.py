@@ -28,10 +28,10 @@ import anyio
 from maxcode.core.stats import median_interval
 from maxcode.core.types import Problem
 from maxcode.errors import Interrupted, MaxcodeError
-from maxcode.evaluate.module.constants import replaced
 from maxcode.evaluate.module.contract import plans
-from maxcode.evaluate.module.runtime import find_runtime
+from maxcode.evaluate.module.module_constants import replaced
 from maxcode.evaluate.module.sides import REFERENCE, Side, SideStarter
+from maxcode.evaluate.module.torch_runtime import find_runtime
 from maxcode.evaluate.module.track import RoundFailed, open_track
 from maxcode.problems import expanded, load
 from maxcode.problems.kernelbench import PREFIX

@@ -20,7 +20,7 @@ from collections import Counter
 from collections.abc import Sequence
 from pathlib import Path
 
-from maxcode.bench.cells import BenchRun, cells
+from maxcode.bench.bench_runs import BenchRun, cells
 from maxcode.core.stats import geometric_mean
 from maxcode.core.types import Evaluation, Interval, StateId, Timing
 from maxcode.run.record import Evaluated, Settled, Stopwatch, read_events

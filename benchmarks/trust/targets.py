@@ -22,7 +22,7 @@ from maxcode.evaluate.function import comparing
 from maxcode.evaluate.ladder import build, checker, profile, sanitize
 from maxcode.evaluate.ladder.prepare import Input
 from maxcode.llm.completion import read
-from maxcode.observe.critique.rules import ERROR
+from maxcode.observe.critique.rule_critic import ERROR
 from maxcode.problems import load
 from maxcode.sandbox import jobs
 from trust.mutate import mutated, number, overwrite

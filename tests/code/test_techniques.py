@@ -8,8 +8,8 @@ from pathlib import Path
 import pytest
 
 from maxcode.code.techniques import TECHNIQUES, cell, describe, find, forbidden, innermost, used
-from maxcode.code.techniques.constants import constant
-from maxcode.code.techniques.expand import expand
+from maxcode.code.techniques.integer_constants import constant
+from maxcode.code.techniques.preprocess import expand
 from maxcode.errors import InputError
 
 EXAMPLES = Path(__file__).parents[2] / "examples"

@@ -13,7 +13,7 @@ from maxcode.core.stats import RaceRule
 from maxcode.core.types import Action, Case, Evaluation, Outcome, Problem, Program, ProgramSpec, State, Step
 from maxcode.errors import InputError
 from maxcode.evaluate.ladder.build import Builder
-from maxcode.evaluate.ladder.instructions import Uncounted, counted, require_counter
+from maxcode.evaluate.ladder.instruction_count import Uncounted, counted, require_counter
 from maxcode.evaluate.ladder.prepare import Admitted, Input
 from maxcode.evaluate.ladder.race import Pair, least_s
 from maxcode.evaluate.program.evaluator import ProgramEvaluator

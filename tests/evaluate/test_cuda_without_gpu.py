@@ -24,7 +24,7 @@ from maxcode.evaluate.module.evaluator import ModuleEvaluator
 from maxcode.evaluate.module.gpu import device_files as gpu_files
 from maxcode.evaluate.module.gpu import find_toolkit
 from maxcode.evaluate.module.resources import resources
-from maxcode.observe.critique.rules import diagnose
+from maxcode.observe.critique.rule_critic import diagnose
 from maxcode.policy.llm import messages
 from maxcode.policy.rules.modules.policy import propose
 from maxcode.problems import load

@@ -10,8 +10,8 @@ from pathlib import Path
 import anyio
 
 from maxcode.evaluate.module.gpu import Gpu, Toolkit, arch_of, device_files, on_gpu
-from maxcode.evaluate.module.runtime import Runtime
 from maxcode.evaluate.module.sides import SideStarter
+from maxcode.evaluate.module.torch_runtime import Runtime
 from maxcode.problems import load
 from maxcode.sandbox.sandbox import Blob, Job, Ran, Sandbox
 

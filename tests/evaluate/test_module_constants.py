@@ -7,7 +7,7 @@ from itertools import pairwise
 import pytest
 
 from maxcode.errors import InputError
-from maxcode.evaluate.module.constants import constants_of, replaced
+from maxcode.evaluate.module.module_constants import constants_of, replaced
 from maxcode.evaluate.module.shrink import adjustable, halvings
 
 FILE = '''"""größer"""

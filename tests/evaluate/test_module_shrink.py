@@ -12,8 +12,8 @@ import anyio
 import pytest
 
 from maxcode.errors import InputError
-from maxcode.evaluate.module.runtime import find_runtime
 from maxcode.evaluate.module.shrink import Shrunk, shrink
+from maxcode.evaluate.module.torch_runtime import find_runtime
 from maxcode.problems import load
 from maxcode.problems.shape_tables import read_shapes
 from maxcode.sandbox.sandbox import Sandbox

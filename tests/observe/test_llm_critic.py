@@ -47,9 +47,9 @@ from maxcode.observe.critique import (
     read,
     rule_answer,
 )
-from maxcode.observe.critique.answer import STEPS_AT_MOST
 from maxcode.observe.critique.answering import HONEST, sections
-from maxcode.observe.critique.prompt import LONGEST, WHOLE, user_text
+from maxcode.observe.critique.critic_prompt import LONGEST, WHOLE, user_text
+from maxcode.observe.critique.critique_answer import STEPS_AT_MOST
 from maxcode.policy.rules.rewriter.notes import diagnosis, trials
 from maxcode.testing import exact_timing
 

@@ -19,8 +19,8 @@ from maxcode.run.record import HEADER as RUN_TOML
 from maxcode.run.report import write_candidate, write_report
 from maxcode.run.report.candidates import by_importance, visible
 from maxcode.run.report.html import clip, element, escape, join, raw
-from maxcode.run.report.run import read_run
-from maxcode.run.report.tree import marks_of
+from maxcode.run.report.run_view import read_run
+from maxcode.run.report.tree_section import marks_of
 from maxcode.search import BestOfN, CudaLlm
 from tests.support.fake_runs import HEADER, WON, Plan, make_run
 from tests.support.html_tree import Node, candidates, panels, read

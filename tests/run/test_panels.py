@@ -21,10 +21,10 @@ from maxcode.llm.clients import Completion, Message, ModelRequest
 from maxcode.llm.journal import CALLS, Journal, answers_in
 from maxcode.run.record import Record
 from maxcode.run.report import write_candidate, write_report
-from maxcode.run.report.prompts import sections
-from maxcode.run.report.run import read_run
+from maxcode.run.report.prompts_section import sections
+from maxcode.run.report.run_view import read_run
 from maxcode.run.report.syntax import code, colored, cut
-from maxcode.run.report.tree import TreeRow, places
+from maxcode.run.report.tree_section import TreeRow, places
 from maxcode.search import BestOfN, CudaLlm, Refine
 from maxcode.testing import ScriptedModel
 from tests.support.fake_runs import HEADER, WON, Plan, make_run

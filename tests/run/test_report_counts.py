@@ -21,8 +21,8 @@ from maxcode.core.types import (
     Timing,
     Usage,
 )
-from maxcode.run.report.run import RunView, Slot
-from maxcode.run.report.verdict import standing, verdict
+from maxcode.run.report.headline import standing, verdict
+from maxcode.run.report.run_view import RunView, Slot
 
 SECONDS = Timing("cpu", Interval(1.3, 1.2, 1.4, 0.95), True, "faster", 20, confirmed=True)
 COUNTED = Timing("instructions", Interval(2, 1.9999, 2.0001, 1), True, "fewer", 2, True, samples=((2e8, 1e8),) * 2)

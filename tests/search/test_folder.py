@@ -11,7 +11,7 @@ import pytest
 from maxcode.errors import InputError
 from maxcode.search.value import Generative, NetworkShape, Saved, digest, load, read, save
 from maxcode.search.value.baselines import Constant
-from maxcode.search.value.folder import Model, publish
+from maxcode.search.value.model_folder import Model, publish
 from maxcode.search.value.text import VERSION
 
 SMALL = Generative(VERSION, "small", NetworkShape())
@@ -19,7 +19,7 @@ FILES = ("tokenizer.json", "base.safetensors", "adapter.safetensors")
 KILLED = """
 import os, signal, sys
 from pathlib import Path
-from maxcode.search.value.folder import publish
+from maxcode.search.value.model_folder import publish
 left, real = int(sys.argv[3]), Path.replace
 def replace(self, to):
     global left

@@ -21,9 +21,9 @@ from maxcode.search.value.text import VERSION, prompt
 from maxcode.train.to_go import Training, train_to_go
 from maxcode.train.to_go.dataset import Dataset, assembled
 from maxcode.train.to_go.evaluation import told_of
-from maxcode.train.to_go.figures import figures
 from maxcode.train.to_go.fit import Fit
 from maxcode.train.to_go.fitting import fit
+from maxcode.train.to_go.model_figures import figures
 from maxcode.train.to_go.pairs import read_pairs, run_folders
 from tests.support.generative_driver import CONTEXT, SHAPE
 from tests.support.value_help import several

@@ -19,7 +19,7 @@ import pytest
 
 from maxcode.core.types import Action, Evaluation, LoopBody, MachineCode, Outcome, Problem, Program, State, Step
 from maxcode.errors import InputError
-from maxcode.run.report.run import read_run
+from maxcode.run.report.run_view import read_run
 from maxcode.search.value import Blend, BusiestLoop, Situation, Trees, ValueRoles, digest, load, read, situation
 from maxcode.search.value.features import NAMES, features
 from maxcode.testing import toy_problem
@@ -27,9 +27,9 @@ from maxcode.train.to_go import Training, train_to_go
 from maxcode.train.to_go.boosting import fit_trees
 from maxcode.train.to_go.dataset import Dataset, assembled
 from maxcode.train.to_go.evaluation import Plan, at, evaluate, summary, table, told_of
-from maxcode.train.to_go.figures import SHARES, ScoredPair, choice, figures
 from maxcode.train.to_go.fit import Fit, rows
 from maxcode.train.to_go.fitting import MODELS, fit
+from maxcode.train.to_go.model_figures import SHARES, ScoredPair, choice, figures
 from maxcode.train.to_go.pairs import read_pairs, run_folders
 from tests.support.value_help import run, several
 
@@ -89,7 +89,7 @@ def test_a_loaded_model_says_what_the_trained_one_said_without_scikit_learn(
     code = (
         "import sys; sys.modules.update(dict.fromkeys(['sklearn', 'numpy', 'torch']))\n"
         "from pathlib import Path; import anyio\n"
-        "from maxcode.run.report.run import read_run; from maxcode.search.value import load\n"
+        "from maxcode.run.report.run_view import read_run; from maxcode.search.value import load\n"
         "states = [one for one in read_run(Path(sys.argv[2])).reached if one.step]\n"
         "print(anyio.run(load(Path(sys.argv[1])).estimate, states))"
     )

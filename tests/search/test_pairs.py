@@ -19,7 +19,7 @@ from maxcode.errors import InputError, RecordError
 from maxcode.observe import compose
 from maxcode.run.optimize import Run, optimize
 from maxcode.run.record import EVENTS, HEADER, Record, check_header
-from maxcode.run.report.run import read_run
+from maxcode.run.report.run_view import read_run
 from maxcode.search import Refine
 from maxcode.testing import Scripted, Table, exact_timing, toy_problem
 from maxcode.train.to_go.pairs import Pair, pairs_of, read_pairs, run_folders

@@ -13,7 +13,7 @@ from pathlib import Path
 from unittest.mock import patch
 
 from maxcode.search.value import NetworkShape
-from maxcode.train.to_go import Training, train_to_go, training, tuning
+from maxcode.train.to_go import Training, network_tuning, train_to_go, training
 from maxcode.train.to_go.fit import Fit
 
 CONTEXT = 256
@@ -30,7 +30,7 @@ def main(runs: str, out: str, death: str) -> None:
         if left == 0 and int(death):
             os.kill(os.getpid(), signal.SIGKILL)
 
-    tuning.EVERY = 5
+    network_tuning.EVERY = 5
     wanted = Training((Path(runs),), Path(out), "generative", held_out=("b",))
     with patch.object(training, "Fit", partial(Fit, shape=SHAPE)), patch.object(training, "SMALL_CONTEXT", CONTEXT):
         train_to_go(wanted, say)

@@ -13,8 +13,8 @@ from maxcode.core.types import Problem, Program
 from maxcode.core.types.problem import ModuleSpec, ProgramSpec
 from maxcode.evaluate.module.contract import plans
 from maxcode.evaluate.module.natives import Natives
-from maxcode.evaluate.module.runtime import find_runtime
 from maxcode.evaluate.module.sides import CANDIDATE, REFERENCE, Side, SideStarter
+from maxcode.evaluate.module.torch_runtime import find_runtime
 from maxcode.evaluate.module.track import open_track
 from maxcode.policy.rules.modules.rules import RULES
 from maxcode.policy.rules.modules.start import started

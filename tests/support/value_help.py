@@ -14,7 +14,7 @@ from maxcode.core.roles import Search
 from maxcode.observe import compose
 from maxcode.run.optimize import Run, optimize
 from maxcode.run.record import Record, check_header
-from maxcode.run.report.run import read_run
+from maxcode.run.report.run_view import read_run
 from maxcode.search import BestOfN, CudaLlm, Refine
 from maxcode.testing import Scripted, Table, toy_problem
 from maxcode.train.to_go.pairs import Pair, pairs_of

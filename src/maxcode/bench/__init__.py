@@ -8,11 +8,11 @@ What runs a cell is a function that the caller gives, so this room knows no eval
 from __future__ import annotations
 
 from maxcode.bench.ablation import Grid, ablated, pairs_of, parted
-from maxcode.bench.cells import BenchRun, cells
+from maxcode.bench.bench_folder import Planned, claim, planned, read_bench
+from maxcode.bench.bench_runs import BenchRun, cells
 from maxcode.bench.curves import Curve, curves
 from maxcode.bench.eta import Pace
 from maxcode.bench.figures import SUITES, Column, figures
-from maxcode.bench.folder import Planned, claim, planned, read_bench
 from maxcode.bench.format import as_csv, as_json, as_text
 from maxcode.bench.page import BenchView, write_bench_report
 from maxcode.bench.pool import Pool

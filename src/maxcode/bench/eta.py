@@ -6,7 +6,7 @@ from collections import Counter, defaultdict
 from collections.abc import Iterable
 from typing import final
 
-from maxcode.bench.cells import BenchRun
+from maxcode.bench.bench_runs import BenchRun
 
 
 @final

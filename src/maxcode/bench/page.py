@@ -15,10 +15,10 @@ from statistics import fmean
 from typing import final
 from urllib.parse import quote
 
-from maxcode.bench.cells import BenchRun
+from maxcode.bench.bench_folder import Planned
+from maxcode.bench.bench_runs import BenchRun
 from maxcode.bench.curves import Curve
 from maxcode.bench.figures import SUITES
-from maxcode.bench.folder import Planned
 from maxcode.bench.format import as_lines
 from maxcode.bench.rows import BenchRow, Cost
 from maxcode.bench.runner import BenchState

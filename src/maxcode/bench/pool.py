@@ -18,7 +18,7 @@ from multiprocessing import get_context
 from multiprocessing.connection import Connection, wait
 from typing import Any, Protocol, Self, TypeAlias, final
 
-from maxcode.bench.cells import BenchRun
+from maxcode.bench.bench_runs import BenchRun
 from maxcode.bench.rows import BenchRow
 from maxcode.errors import Interrupted, MachineError, MaxcodeError, UnsafeError
 from maxcode.run.record import Evaluated, Line

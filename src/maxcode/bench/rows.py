@@ -15,7 +15,7 @@ from typing import Any, final
 import msgspec
 
 from maxcode.bench.ablation import parted
-from maxcode.bench.cells import BenchRun
+from maxcode.bench.bench_runs import BenchRun
 from maxcode.bench.trace import Trace, are_exchangeable, powers_of_two, trace_of, tried_in
 from maxcode.core.budget import MANY
 from maxcode.core.stats import expected_best

@@ -13,7 +13,7 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Protocol, Self, final
 
-from maxcode.bench.cells import BenchRun
+from maxcode.bench.bench_runs import BenchRun
 from maxcode.bench.eta import Pace
 from maxcode.bench.rows import BenchRow
 from maxcode.errors import Interrupted, MaxcodeError, UnsafeError

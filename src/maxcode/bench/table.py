@@ -26,11 +26,11 @@ from dataclasses import dataclass, replace
 from itertools import combinations, islice
 from typing import final
 
-from maxcode.bench.cells import BenchRun
+from maxcode.bench.bench_runs import BenchRun
 from maxcode.bench.figures import GEOMETRIC, Column, Figure, RankedRow, figures
-from maxcode.bench.notes import Noted, notes_on
 from maxcode.bench.resampling import Block, Point, complete, drawn_averages, interval_of
 from maxcode.bench.rows import BenchRow, Cost
+from maxcode.bench.table_notes import Noted, notes_on
 from maxcode.core.budget import Budget
 from maxcode.core.stats import holm, mean_interval, mean_ranks, sign_flip_p
 from maxcode.core.types import Interval

@@ -26,7 +26,7 @@ from maxcode.core.stats import RaceRule, interval_of
 from maxcode.core.types import Interval, Program, Timing
 from maxcode.errors import InputError
 from maxcode.evaluate.machine.machine import BUSY, BUSY_NOTE, BUSY_STAMP
-from maxcode.run.report.run import RunView, read_run
+from maxcode.run.report.run_view import RunView, read_run
 
 EACH = 0.975
 MARGIN = RaceRule().margin  # of counts of instructions, which no session changes

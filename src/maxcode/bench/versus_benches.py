@@ -12,8 +12,8 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import final
 
-from maxcode.bench.cells import BenchRun
-from maxcode.bench.folder import Planned, planned, read_bench
+from maxcode.bench.bench_folder import Planned, planned, read_bench
+from maxcode.bench.bench_runs import BenchRun
 from maxcode.bench.rows import BenchRow, header_of
 from maxcode.bench.table import MethodTable, TableRequest, adjusted_together, table
 from maxcode.bench.versus import Difference, beside_the_problem

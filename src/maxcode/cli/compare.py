@@ -12,8 +12,8 @@ import click
 import msgspec
 
 from maxcode.bench import as_text
+from maxcode.bench.bench_folder import HEADER as BENCH
 from maxcode.bench.compare import Ground, raced
-from maxcode.bench.folder import HEADER as BENCH
 from maxcode.bench.table import MethodTable
 from maxcode.bench.versus import ComparedRun, Difference, Word, differences, entrant, same_original, versus
 from maxcode.bench.versus_benches import versus_benches

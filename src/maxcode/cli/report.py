@@ -9,7 +9,7 @@ from pathlib import Path
 import click
 
 from maxcode import bench as room
-from maxcode.bench.folder import HEADER
+from maxcode.bench.bench_folder import HEADER
 from maxcode.cli.bench import BenchAnswer
 from maxcode.cli.common import as_json
 from maxcode.core.types import StateId

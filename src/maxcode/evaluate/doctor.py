@@ -9,7 +9,7 @@ from typing import final
 from maxcode.core.types import Interval, Machine
 from maxcode.errors import MaxcodeError
 from maxcode.evaluate.ladder.build import Builder
-from maxcode.evaluate.ladder.instructions import no_counter
+from maxcode.evaluate.ladder.instruction_count import no_counter
 from maxcode.evaluate.machine.machine import describe, pressure
 from maxcode.evaluate.noise import control
 from maxcode.sandbox.cgroup import Groups, survey

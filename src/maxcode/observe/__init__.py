@@ -12,7 +12,7 @@ from __future__ import annotations
 from maxcode.observe.about import machine, program, statement, task
 from maxcode.observe.earlier import best, critiques, failures, run_best
 from maxcode.observe.instructions import improve
-from maxcode.observe.measured import failing_test, feedback, profile, slowest_test
+from maxcode.observe.measurements import failing_test, feedback, profile, slowest_test
 from maxcode.observe.part import Part, compose, shown_evaluation, tokens
 from maxcode.observe.trajectory import trajectory
 

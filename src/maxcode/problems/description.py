@@ -30,7 +30,7 @@ import msgspec
 from maxcode.code.techniques import TECHNIQUES
 from maxcode.core.types import Checker, Clock, Limits
 from maxcode.errors import InputError, unknown
-from maxcode.problems.function import FunctionTable
+from maxcode.problems.function_table import FunctionTable
 
 DESCRIPTION = "problem.toml"
 GENERATED = 4  # inputs made when a generator is given without a number

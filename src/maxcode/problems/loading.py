@@ -20,7 +20,7 @@ from maxcode.errors import InputError
 from maxcode.problems.bounded import bounded
 from maxcode.problems.cases import Split, find_cases, split
 from maxcode.problems.description import DESCRIPTION, GENERATED, Description, describe, merged, read_table
-from maxcode.problems.function import function_spec
+from maxcode.problems.function_table import function_spec
 from maxcode.problems.kernelbench import is_contract
 from maxcode.problems.mixture import is_mixture
 from maxcode.problems.suite import Given, Origin

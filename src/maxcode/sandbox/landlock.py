@@ -37,7 +37,7 @@ import anyio
 
 from maxcode.errors import MachineError, UnsafeError
 from maxcode.sandbox.jobs import Job, Ran
-from maxcode.sandbox.layout import TMP_MB, place_of
+from maxcode.sandbox.session_layout import TMP_MB, place_of
 from maxcode.sandbox.tiers import NO_SANDBOX, SANDBOX_UID, UNSAFE, Binds
 
 _PREFIX = "maxcode-"

@@ -15,7 +15,7 @@ import anyio
 
 from maxcode.errors import UnsafeError
 from maxcode.sandbox.jobs import Job, Ran
-from maxcode.sandbox.layout import SHIM_PATH, Layout, laid_out
+from maxcode.sandbox.session_layout import SHIM_PATH, Layout, laid_out
 from maxcode.sandbox.tiers import SANDBOX_UID, Binds
 
 _OLDEST_BWRAP = (0, 8)  # --disable-userns, --size

@@ -27,9 +27,9 @@ from maxcode.sandbox.binds import reached
 from maxcode.sandbox.cgroup import Group, Hierarchy, find_hierarchy
 from maxcode.sandbox.jobs import Blob, Ending, Job, Kind, Ran, Sample, pack, turn, unpack
 from maxcode.sandbox.landlock import Unconfined, dedicated_uid, find_landlock, sweep
-from maxcode.sandbox.layout import TMP_MB
 from maxcode.sandbox.namespaces import find_bubblewrap
 from maxcode.sandbox.runtime import find_runtime
+from maxcode.sandbox.session_layout import TMP_MB
 from maxcode.sandbox.tiers import SANDBOX_UID, TIERS, UNSAFE, VARIABLE, Binds, SessionView, Tier, wanted
 from maxcode.sandbox.toolchain import SHIM, cache_root, own_program
 

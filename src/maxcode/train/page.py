@@ -10,7 +10,7 @@ from typing import final
 from maxcode.core.types import Interval
 from maxcode.errors import InputError
 from maxcode.run.report.charts import Rates, rates
-from maxcode.run.report.elites import bar, in_words
+from maxcode.run.report.elites_section import bar, in_words
 from maxcode.run.report.html import Html, TableRow, element, join, scrolled, table
 from maxcode.run.report.page import NAME, Part, laid_out
 from maxcode.search.archive import Kept

@@ -20,9 +20,10 @@ from maxcode import Outcome
 from maxcode.core.types import Evaluation, Interval, Problem
 from maxcode.errors import InputError, MachineError
 from maxcode.evaluate.cluster.cores import parsed, physical, shown, split
-from maxcode.evaluate.cluster.discipline import Calibration, Cores, drifted
 from maxcode.evaluate.cluster.node import BenchNode
-from maxcode.evaluate.cluster.station import Cancelled, NodeThread
+from maxcode.evaluate.cluster.node_evaluators import checked
+from maxcode.evaluate.cluster.node_thread import Cancelled, NodeThread
+from maxcode.evaluate.cluster.quiet_cores import Calibration, Cores, drifted
 from maxcode.evaluate.cluster.wire import (
     Admit,
     AdmitResult,
@@ -41,7 +42,6 @@ from maxcode.evaluate.cluster.wire import (
     read_order,
     unpack,
 )
-from maxcode.evaluate.cluster.workshop import checked
 from maxcode.evaluate.ladder.build import Builder
 from tests.support.counting import FAST
 

@@ -21,13 +21,13 @@ from functools import lru_cache
 from typing import final
 
 from maxcode.code.languages import language as language_row
-from maxcode.code.techniques.expand import Expanded, expand
 from maxcode.code.techniques.inner import Inner as Inner
 from maxcode.code.techniques.inner import inner
-from maxcode.code.techniques.nests import nested
+from maxcode.code.techniques.keywords import Found, named
+from maxcode.code.techniques.loop_nests import nested
 from maxcode.code.techniques.packing import packed
-from maxcode.code.techniques.unit import Unit
-from maxcode.code.techniques.words import Found, named
+from maxcode.code.techniques.preprocess import Expanded, expand
+from maxcode.code.techniques.syntax import Unit
 from maxcode.errors import unknown
 
 _PHRASES = {

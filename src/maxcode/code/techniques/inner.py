@@ -14,8 +14,8 @@ import re
 from collections.abc import Mapping
 from typing import Literal, NamedTuple, TypeAlias, final
 
-from maxcode.code.techniques.nests import REGISTERS, far_side, steps
-from maxcode.code.techniques.unit import Loop, Span, Unit, words
+from maxcode.code.techniques.loop_nests import REGISTERS, far_side, steps
+from maxcode.code.techniques.syntax import Loop, Span, Unit, words
 
 Way: TypeAlias = Literal["unit", "strided", "fixed"]
 

@@ -5,8 +5,8 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
-from maxcode.code.techniques.unit import Call, Unit, words
-from maxcode.code.techniques.words import Found
+from maxcode.code.techniques.keywords import Found
+from maxcode.code.techniques.syntax import Call, Unit, words
 
 SMALL = 32  # elements: a local array of no more is a set of registers
 _ALLOCATES = re.compile(

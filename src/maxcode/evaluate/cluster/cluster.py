@@ -18,8 +18,8 @@ from maxcode.errors import MachineError
 from maxcode.evaluate.cluster.dispatch import Dispatcher
 from maxcode.evaluate.cluster.engine import Engine
 from maxcode.evaluate.cluster.evaluator import ClusterClient
+from maxcode.evaluate.cluster.node_thread import portal
 from maxcode.evaluate.cluster.quarantine import Quarantine
-from maxcode.evaluate.cluster.station import portal
 from maxcode.evaluate.cluster.utilisation import Report, Utilisation
 from maxcode.evaluate.cluster.wire import MeasureOptions
 from maxcode.evaluate.ladder.prepare import Admitted

@@ -21,8 +21,8 @@ from dataclasses import dataclass
 from typing import Any, final
 
 from maxcode.evaluate.cluster.cores import shown, split, usable
+from maxcode.evaluate.cluster.node_thread import BUILD_CORES
 from maxcode.evaluate.cluster.on_dask import BENCH, BUILD, CONNECT_S, DaskEngine
-from maxcode.evaluate.cluster.station import BUILD_CORES
 
 LOOPBACK = "127.0.0.1"
 SETTINGS: Mapping[str, Any] = {

@@ -25,7 +25,8 @@ import msgspec
 from maxcode.core.types import Evaluation, Interval, Machine, Node, Problem
 from maxcode.errors import InputError, MaxcodeError, UnsafeError
 from maxcode.evaluate.cluster.cores import shown, usable
-from maxcode.evaluate.cluster.discipline import LOOK_AGAIN_S, Calibration, Cores, Look
+from maxcode.evaluate.cluster.node_evaluators import NodeEvaluators, ProblemSession
+from maxcode.evaluate.cluster.quiet_cores import LOOK_AGAIN_S, Calibration, Cores, Look
 from maxcode.evaluate.cluster.wire import (
     Admit,
     AdmitResult,
@@ -43,7 +44,6 @@ from maxcode.evaluate.cluster.wire import (
     encode,
     read_order,
 )
-from maxcode.evaluate.cluster.workshop import NodeEvaluators, ProblemSession
 from maxcode.sandbox.lanes import accounted, on_cores
 
 Measure = Callable[[], Awaitable[Interval]]

@@ -15,7 +15,7 @@ from collections.abc import Sequence
 from typing import Any, Protocol, final
 
 from maxcode.errors import InputError, MachineError
-from maxcode.evaluate.cluster import station
+from maxcode.evaluate.cluster import node_thread
 from maxcode.evaluate.cluster.engine import NodeLost, WorkerAddress
 
 BENCH, BUILD = "bench", "build"
@@ -139,4 +139,4 @@ def carried(order: bytes, builds: bool) -> bytes:
         task = worker.state.tasks.get(key)
         return task is not None and task.state in ("executing", "long-running")
 
-    return station.work(order, builds, wanted)
+    return node_thread.work(order, builds, wanted)

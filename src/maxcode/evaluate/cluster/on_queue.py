@@ -20,8 +20,8 @@ import msgspec
 from maxcode.errors import InputError, MachineError, unknown
 from maxcode.evaluate.cluster import keys
 from maxcode.evaluate.cluster.dask_nodes import LOOPBACK, SETTINGS
+from maxcode.evaluate.cluster.node_thread import BUILD_CORES, FIRST
 from maxcode.evaluate.cluster.on_dask import BENCH, BUILD, CONNECT_S, DaskEngine
-from maxcode.evaluate.cluster.station import BUILD_CORES, FIRST
 
 Queue = Literal["slurm", "pbs"]
 _GRACE_S, _LONG_S = 120, 900

@@ -17,7 +17,7 @@ from importlib.util import find_spec
 from typing import Any, Protocol, final
 
 from maxcode.errors import InputError, MachineError
-from maxcode.evaluate.cluster import station
+from maxcode.evaluate.cluster import node_thread
 from maxcode.evaluate.cluster.engine import NodeLost, WorkerAddress
 
 BENCH, BUILD = "bench", "build"
@@ -52,7 +52,7 @@ class RayWorker:
         import ray
 
         context = ray.get_runtime_context()
-        return station.work(order, builds, lambda: not context.is_canceled())
+        return node_thread.work(order, builds, lambda: not context.is_canceled())
 
 
 @final

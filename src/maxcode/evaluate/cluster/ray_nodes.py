@@ -23,8 +23,8 @@ from typing import Any, final
 
 from maxcode.errors import MachineError
 from maxcode.evaluate.cluster.cores import parsed, shown, split, usable
+from maxcode.evaluate.cluster.node_thread import BUILD_CORES
 from maxcode.evaluate.cluster.on_ray import BENCH, BUILD, RayEngine
-from maxcode.evaluate.cluster.station import BUILD_CORES
 
 START_S = 240.0
 _PATIENCE_S = 30.0

@@ -17,7 +17,7 @@ from dataclasses import replace
 from maxcode.core.stats import RaceRule
 from maxcode.core.types import Interval, RaceVerdict, Timing
 from maxcode.evaluate.ladder import race as racing
-from maxcode.evaluate.ladder.instructions import BLIND, Uncounted, counted
+from maxcode.evaluate.ladder.instruction_count import BLIND, Uncounted, counted
 from maxcode.evaluate.ladder.prepare import Input
 from maxcode.evaluate.ladder.race import WAITING, RaceInputs, RaceSide, Side, WrongOutput
 from maxcode.evaluate.ladder.verify import is_accepted

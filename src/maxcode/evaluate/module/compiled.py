@@ -18,13 +18,13 @@ from maxcode.errors import InputError, MachineError
 from maxcode.evaluate.ladder.build import Built
 from maxcode.evaluate.ladder.judge import reject
 from maxcode.evaluate.ladder.prepare import Admitted
-from maxcode.evaluate.module.constants import replaced
 from maxcode.evaluate.module.contract import UNKNOWN, ModuleArgument
 from maxcode.evaluate.module.gpu import CURE, NO_GPU, arch_of, find_toolkit
+from maxcode.evaluate.module.module_constants import replaced
 from maxcode.evaluate.module.natives import OUT
 from maxcode.evaluate.module.resources import resources
-from maxcode.evaluate.module.runtime import find_runtime
 from maxcode.evaluate.module.sides import CANDIDATE, REFERENCE, Side, SideStarter, last_words
+from maxcode.evaluate.module.torch_runtime import find_runtime
 from maxcode.sandbox.lanes import build_lane
 from maxcode.sandbox.sandbox import Ran, Sandbox
 

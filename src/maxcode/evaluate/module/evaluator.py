@@ -56,14 +56,14 @@ from maxcode.evaluate.ladder.race import (
 from maxcode.evaluate.ladder.race import Side as Name
 from maxcode.evaluate.module.clocks import REPORT_BYTES, slowed
 from maxcode.evaluate.module.compiled import compiled_only
-from maxcode.evaluate.module.constants import replaced
 from maxcode.evaluate.module.contract import Contract, Plans, degenerate, plans, shapes_told
 from maxcode.evaluate.module.gpu import find_gpu, on_gpu, require_gpu
 from maxcode.evaluate.module.metrics import metrics
+from maxcode.evaluate.module.module_constants import replaced
 from maxcode.evaluate.module.natives import Natives
 from maxcode.evaluate.module.operators import operators
-from maxcode.evaluate.module.runtime import find_runtime
 from maxcode.evaluate.module.sides import BUILD_FAILED, CANDIDATE, REFERENCE, WRONG_OUTPUT, Side, SideStarter
+from maxcode.evaluate.module.torch_runtime import find_runtime
 from maxcode.evaluate.module.track import CALL, ModuleTrack, RoundFailed, open_track
 from maxcode.sandbox.lanes import build_lane
 from maxcode.sandbox.sandbox import Blob, Sandbox

@@ -17,8 +17,8 @@ import msgspec
 
 from maxcode.core.types import Problem
 from maxcode.errors import InputError, UnsafeError
-from maxcode.evaluate.module.runtime import find_runtime
 from maxcode.evaluate.module.sides import REFERENCE, Side, SideStarter, last_words
+from maxcode.evaluate.module.torch_runtime import find_runtime
 from maxcode.sandbox.sandbox import Sandbox
 
 NO_GPU = "no GPU"

@@ -19,10 +19,10 @@ import msgspec
 
 from maxcode.core.types import Problem
 from maxcode.errors import InputError
-from maxcode.evaluate.module.constants import constants_of, parsed, replaced
 from maxcode.evaluate.module.contract import Contract, degenerate
-from maxcode.evaluate.module.runtime import find_runtime
+from maxcode.evaluate.module.module_constants import constants_of, parsed, replaced
 from maxcode.evaluate.module.sides import LEAST_MEMORY_MB, REFERENCE, SIZES, START_S, Side, SideStarter, last_words
+from maxcode.evaluate.module.torch_runtime import find_runtime
 from maxcode.sandbox.sandbox import Job, Sandbox
 
 LIMIT_MB = 4.0

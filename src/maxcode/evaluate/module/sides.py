@@ -19,7 +19,7 @@ import msgspec
 from maxcode.core.types import Problem
 from maxcode.errors import InputError
 from maxcode.evaluate.module.contract import UNKNOWN, Contract, Plans, read_contract
-from maxcode.evaluate.module.runtime import Runtime
+from maxcode.evaluate.module.torch_runtime import Runtime
 from maxcode.sandbox.jobs import TAMPERED
 from maxcode.sandbox.sandbox import Blob, Calls, Job, Ran, Sandbox
 

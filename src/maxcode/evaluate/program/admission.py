@@ -18,7 +18,7 @@ from maxcode.evaluate.function.function import Inputs, disagreement, spec_of, ti
 from maxcode.evaluate.inputs.amplify import amplify
 from maxcode.evaluate.inputs.fresh import Prover
 from maxcode.evaluate.ladder.build import Builder, Built
-from maxcode.evaluate.ladder.instructions import require_counter
+from maxcode.evaluate.ladder.instruction_count import require_counter
 from maxcode.evaluate.ladder.judge import identity
 from maxcode.evaluate.ladder.prepare import (
     Admitted,

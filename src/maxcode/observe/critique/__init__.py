@@ -1,9 +1,9 @@
 """From an evaluation to a diagnosis in words.  Critics run nothing: profiles are fields of the evaluation."""
 
-from maxcode.observe.critique.answer import Bottleneck, CritiqueAnswer, Unreadable, read
 from maxcode.observe.critique.answering import is_critic, rule_answer
-from maxcode.observe.critique.llm import LlmCritic
-from maxcode.observe.critique.rules import RuleCritic, diagnose
+from maxcode.observe.critique.critique_answer import Bottleneck, CritiqueAnswer, Unreadable, read
+from maxcode.observe.critique.llm_critic import LlmCritic
+from maxcode.observe.critique.rule_critic import RuleCritic, diagnose
 
 __all__ = [
     "Bottleneck",

@@ -9,9 +9,15 @@ import json
 import re
 from collections.abc import Iterator
 
-from maxcode.observe.critique.answer import DIAGNOSIS_AT_MOST, STEP_AT_MOST, STEPS_AT_MOST, Bottleneck, CritiqueAnswer
-from maxcode.observe.critique.prompt import HEADING
-from maxcode.observe.critique.rules import ERROR, topic_of
+from maxcode.observe.critique.critic_prompt import HEADING
+from maxcode.observe.critique.critique_answer import (
+    DIAGNOSIS_AT_MOST,
+    STEP_AT_MOST,
+    STEPS_AT_MOST,
+    Bottleneck,
+    CritiqueAnswer,
+)
+from maxcode.observe.critique.rule_critic import ERROR, topic_of
 
 HONEST = "Built-in rules (no language model):"
 

@@ -14,7 +14,7 @@ from maxcode.errors import InputError
 from maxcode.evaluate.ladder.sanitize import Sanitized
 from maxcode.evaluate.machine.machine import describe
 from maxcode.evaluate.module.evaluator import ModuleEvaluator
-from maxcode.evaluate.module.runtime import find_runtime
+from maxcode.evaluate.module.torch_runtime import find_runtime
 from maxcode.run.certificate.claim import RUNS_LEAST, Certificate, CertifiedInputs, Control, Verification, subject_of
 from maxcode.run.certificate.parts import Confirmed, confirmation, control_of
 from maxcode.run.certificate.unseen import FreshInputTiming

@@ -15,12 +15,12 @@ from typing import Final
 
 from maxcode.core.types import Outcome, StateId
 from maxcode.errors import InputError
+from maxcode.run.report.candidate_panel import ALONE, PARTS, Nodes, original, own_program, panel, programs_of
+from maxcode.run.report.headline import name
 from maxcode.run.report.html import Html, TableRow, details, element, join, table
-from maxcode.run.report.node import ALONE, PARTS, Nodes, original, own_program, panel, programs_of
-from maxcode.run.report.prompts import PromptWriter, prompts_of
-from maxcode.run.report.run import RunView, Slot
-from maxcode.run.report.tree import Marks, marks_of, roots_of, tree
-from maxcode.run.report.verdict import name
+from maxcode.run.report.prompts_section import PromptWriter, prompts_of
+from maxcode.run.report.run_view import RunView, Slot
+from maxcode.run.report.tree_section import Marks, marks_of, roots_of, tree
 
 WORDS_BYTES = 320_000  # for the stories of all candidates together
 MOST_WORDS = 24_000  # for one

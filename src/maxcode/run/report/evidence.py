@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from maxcode.core.types import Outcome, Timing
 from maxcode.run.report.charts import BestStep, Dot, curve, samples
+from maxcode.run.report.headline import CLOCKS, anchor, best_timing, count, name, percent, standing
 from maxcode.run.report.html import Html, TableRow, details, element, join, paragraphs, table
-from maxcode.run.report.run import RunView, Slot
-from maxcode.run.report.verdict import CLOCKS, anchor, best_timing, count, name, percent, standing
+from maxcode.run.report.run_view import RunView, Slot
 
 
 def curve_section(run: RunView) -> Html:

@@ -6,7 +6,7 @@ from collections.abc import Iterator, Mapping
 from datetime import UTC, datetime
 
 from maxcode.run.report.html import Html, element, join
-from maxcode.run.report.run import RunView
+from maxcode.run.report.run_view import RunView
 
 _KNOWN = {
     "problem": "Problem",

@@ -16,17 +16,17 @@ from pathlib import Path
 
 from maxcode.core.types import StateId
 from maxcode.errors import InputError
+from maxcode.run.report.candidate_panel import whole
 from maxcode.run.report.candidates import candidates_section, one_candidate
 from maxcode.run.report.certified import certificate_section
 from maxcode.run.report.diff import MOST_BYTES, DiffStyle, program_diff
-from maxcode.run.report.elites import elites_section
+from maxcode.run.report.elites_section import elites_section
 from maxcode.run.report.evidence import curve_section, samples_section
 from maxcode.run.report.facts import run_facts, spent
+from maxcode.run.report.headline import name, progress, verdict
 from maxcode.run.report.html import Html, details, element, join, paragraphs, raw
-from maxcode.run.report.node import whole
-from maxcode.run.report.run import RunView, read_run
+from maxcode.run.report.run_view import RunView, read_run
 from maxcode.run.report.trust import trust_section
-from maxcode.run.report.verdict import name, progress, verdict
 
 Part = tuple[str, str, Html]
 

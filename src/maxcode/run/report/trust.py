@@ -7,9 +7,9 @@ from collections.abc import Iterator, Mapping, Sequence
 from maxcode.core.types import Node
 from maxcode.run.report.certified import FILE, control
 from maxcode.run.report.facts import show
+from maxcode.run.report.headline import CLOCKS, best_timing, count
 from maxcode.run.report.html import Html, clip, element, join
-from maxcode.run.report.run import RunView
-from maxcode.run.report.verdict import CLOCKS, best_timing, count
+from maxcode.run.report.run_view import RunView
 
 _TESTS = {
     "seen": "seen by the policy",

@@ -11,8 +11,8 @@ from __future__ import annotations
 from maxcode.search.value.baselines import BusiestLoop, Constant, FastestSoFar, Random
 from maxcode.search.value.blend import Blend
 from maxcode.search.value.classes import PRESETS, QUANTILE, RELATIVE, Edges, preset, quantile_edges
-from maxcode.search.value.folder import Model, Saved, described, read, save
-from maxcode.search.value.foresee import Predictor, ValueRoles, digest, load, predictor
+from maxcode.search.value.model_folder import Model, Saved, described, read, save
+from maxcode.search.value.predict import Predictor, ValueRoles, digest, load, predictor
 from maxcode.search.value.settings import SMALL, Generative, NetworkShape
 from maxcode.search.value.situation import Reading, Situation, drawn, had, situation
 from maxcode.search.value.trees import Tree, Trees

@@ -17,9 +17,9 @@ from typing import Any, final
 
 from maxcode.search.value import Predictor
 from maxcode.train.to_go.dataset import Dataset, assembled, families
-from maxcode.train.to_go.figures import Curve, ModelFigures, ScoredPair, figures, needed
 from maxcode.train.to_go.fit import Fit
 from maxcode.train.to_go.fitting import fit
+from maxcode.train.to_go.model_figures import Curve, ModelFigures, ScoredPair, figures, needed
 from maxcode.train.to_go.pairs import Pair
 
 FOLDS = 5

@@ -41,7 +41,7 @@ def fit(name: str, data: Dataset, how: Fit) -> tuple[Model, Predictor]:
     """The model called ``name`` on the training side, and what predicts with it."""
     check_model(name)
     if name == "generative":
-        from maxcode.train.to_go.tuning import tune
+        from maxcode.train.to_go.network_tuning import tune
 
         return tune(data, how)
     model = _fitted(name, data, how.seed)

@@ -25,7 +25,7 @@ from maxcode.core.reward import speedup
 from maxcode.core.types import MachineCode, Program, State, StateId, Step
 from maxcode.errors import InputError, RecordError
 from maxcode.run.record import EVENTS, HEADER
-from maxcode.run.report.run import RunView, read_run
+from maxcode.run.report.run_view import RunView, read_run
 from maxcode.search.value import Situation, had, situation
 
 Target = Literal["max", "mean"]

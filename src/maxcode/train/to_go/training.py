@@ -24,13 +24,13 @@ from maxcode.search.value import (
     preset,
     save,
 )
-from maxcode.search.value.folder import CARD, FILE, FORMAT, files_of, publish
 from maxcode.search.value.generative import needs_extra
+from maxcode.search.value.model_folder import CARD, FILE, FORMAT, files_of, publish
 from maxcode.train.to_go.dataset import DATA, DATA_CARD, Dataset, about, assembled, split, write_data
 from maxcode.train.to_go.evaluation import FOLDS, Plan, asked, evaluate, folded, summary, table, told_of
-from maxcode.train.to_go.figures import figures
 from maxcode.train.to_go.fit import CONTEXT, SMALL_CONTEXT, Fit
 from maxcode.train.to_go.fitting import BASELINES, check_model, fit
+from maxcode.train.to_go.model_figures import figures
 from maxcode.train.to_go.pairs import Pair, Target, read_pairs, run_folders
 
 METRICS = "metrics.json"

@@ -8,7 +8,7 @@ from typing import final
 
 from maxcode.code.cpp.edit import Edit, Rule
 from maxcode.code.cpp.unit import Unit
-from maxcode.policy.rules.kernels import blocks, boundary, hints, orders, parameters, product, tables, templates
+from maxcode.policy.rules.kernels import blocking, boundary, hints, orders, parameters, product, tables, templates
 from maxcode.policy.rules.kernels.kernel import Step
 
 _LANGUAGES = ("c", "cpp")
@@ -24,8 +24,8 @@ def _step(find: Callable[[Unit], Iterable[Edit]], prior: float, topics: str, tec
 ALL: tuple[Step, ...] = (
     _step(parameters.retune, 40, "cache vector loop"),
     _step(product.product, 20, "cache vector stride loop", _TEMPLATE),
-    _step(blocks.half, 25, "cache vector stride loop", _TEMPLATE),
-    _step(blocks.block, 20, "cache vector stride loop", _TEMPLATE),
+    _step(blocking.half, 25, "cache vector stride loop", _TEMPLATE),
+    _step(blocking.block, 20, "cache vector stride loop", _TEMPLATE),
     _step(tables.tabulate, 25, "loop call arithmetic"),
     _step(tables.operands, 20, "loop arithmetic vector", ("packing",)),
     _step(boundary.split, 8, "vector loop"),

@@ -18,8 +18,8 @@ from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import final
 
-from maxcode.code.techniques.unit import Call, Function, Loop, Span, Unit, words
-from maxcode.code.techniques.words import Found
+from maxcode.code.techniques.keywords import Found
+from maxcode.code.techniques.syntax import Call, Function, Loop, Span, Unit, words
 
 REGISTERS = 16  # the longest run of neighbours that is meant to stay in registers
 CALLS_DEEP = 2

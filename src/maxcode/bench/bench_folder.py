@@ -13,7 +13,7 @@ from typing import Any, final
 
 import tomli_w
 
-from maxcode.bench.cells import BenchRun, cells
+from maxcode.bench.bench_runs import BenchRun, cells
 from maxcode.bench.rows import finished
 from maxcode.bench.runner import BenchState
 from maxcode.core.budget import Budget, budget_of

@@ -13,9 +13,9 @@ from typing import final
 from maxcode.core.types import StateId
 from maxcode.llm.clients import Message
 from maxcode.llm.journal import CALLS, answers_in
+from maxcode.run.report.headline import anchor, name
 from maxcode.run.report.html import Html, clip, details, element, paragraphs, scrolled
-from maxcode.run.report.run import RunView
-from maxcode.run.report.verdict import anchor, name
+from maxcode.run.report.run_view import RunView
 
 SHORT = 300  # characters; a shorter section is told again
 

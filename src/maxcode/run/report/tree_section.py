@@ -12,9 +12,9 @@ from dataclasses import dataclass
 from typing import final
 
 from maxcode.core.types import StateId
+from maxcode.run.report.headline import anchor, name, standing
 from maxcode.run.report.html import Html, element, join
-from maxcode.run.report.run import RunView, Slot
-from maxcode.run.report.verdict import anchor, name, standing
+from maxcode.run.report.run_view import RunView, Slot
 
 SHOWN = ("best", "confirmed", "refuted", "not settled")  # marks that a row has room for
 COLUMNS = 14  # to the right of which nothing is set off any more

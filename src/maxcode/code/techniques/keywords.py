@@ -10,8 +10,8 @@ from collections.abc import Iterator, Sequence
 from functools import lru_cache
 from typing import NamedTuple
 
-from maxcode.code.techniques.constants import constant
-from maxcode.code.techniques.expand import Expanded, Piece
+from maxcode.code.techniques.integer_constants import constant
+from maxcode.code.techniques.preprocess import Expanded, Piece
 
 
 class Found(NamedTuple):

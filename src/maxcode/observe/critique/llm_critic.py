@@ -14,8 +14,8 @@ from maxcode.core.roles import Critic
 from maxcode.core.types import Problem, Step
 from maxcode.llm.clients import Completion, Message, Model, ModelRequest
 from maxcode.llm.prompts import template
-from maxcode.observe.critique.answer import CritiqueAnswer, Unreadable, read
-from maxcode.observe.critique.prompt import judged, lines_of, messages
+from maxcode.observe.critique.critic_prompt import judged, lines_of, messages
+from maxcode.observe.critique.critique_answer import CritiqueAnswer, Unreadable, read
 
 _QUOTED = 4_000  # characters of an unreadable answer that the model is shown again
 

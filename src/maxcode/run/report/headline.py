@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from typing import Literal, final
 
 from maxcode.core.types import Interval, Outcome, Timing
-from maxcode.run.report.run import RunView, Slot
+from maxcode.run.report.run_view import RunView, Slot
 
 UNMEASURED = "not measurable"
 CLOCKS = {"cpu": "CPU time", "wall": "wall-clock time", "instructions": "instructions"}

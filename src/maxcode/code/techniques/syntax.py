@@ -16,7 +16,7 @@ from typing import NamedTuple, final
 from tree_sitter import Node
 
 from maxcode.code.source import decode, line_of, parse, text_of, walk
-from maxcode.code.techniques.constants import constant
+from maxcode.code.techniques.integer_constants import constant
 
 _WORD = re.compile(r"(?<![\w.\"])[A-Za-z_]\w*")
 

@@ -20,8 +20,8 @@ from anyio.from_thread import BlockingPortal
 
 from maxcode.errors import InputError
 from maxcode.evaluate.cluster.cores import parsed, shown, usable
-from maxcode.evaluate.cluster.discipline import Cores
 from maxcode.evaluate.cluster.node import BenchNode
+from maxcode.evaluate.cluster.quiet_cores import Cores
 
 BUILD_CORES = "MAXCODE_BUILD_CORES"  # cores of a worker that build and do not time: 0-1,4, or first:2 of its own
 FIRST = "first:"

@@ -7,9 +7,9 @@ from collections.abc import Iterator
 
 from maxcode.code.techniques import TECHNIQUES
 from maxcode.core.types import Outcome, Program, Timing
+from maxcode.run.report.headline import anchor, name
 from maxcode.run.report.html import Html, TableRow, element, join, scrolled, table
-from maxcode.run.report.run import RunView, Slot
-from maxcode.run.report.verdict import anchor, name
+from maxcode.run.report.run_view import RunView, Slot
 from maxcode.search.archive import best_of_cells
 
 

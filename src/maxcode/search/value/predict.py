@@ -15,7 +15,7 @@ from maxcode.core.roles import Compiler
 from maxcode.core.types import Action, MachineCode, Problem, State
 from maxcode.errors import InputError
 from maxcode.search.value.baselines import BusiestLoop
-from maxcode.search.value.folder import FILE, Saved, files_of, read
+from maxcode.search.value.model_folder import FILE, Saved, files_of, read
 from maxcode.search.value.settings import Generative
 from maxcode.search.value.situation import Situation, drawn, situation
 

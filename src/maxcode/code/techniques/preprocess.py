@@ -14,7 +14,7 @@ from dataclasses import dataclass, field
 from typing import NamedTuple, final
 
 from maxcode.code.source import Token, tokens
-from maxcode.code.techniques.constants import constant
+from maxcode.code.techniques.integer_constants import constant
 
 STEPS_AT_MOST = 200_000  # of expansion: a macro bomb ends in a report, not in a hang
 

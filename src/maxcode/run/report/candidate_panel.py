@@ -16,12 +16,12 @@ from maxcode.core.types import Action, Evaluation, Outcome, Program, StateId, Ti
 from maxcode.observe.feedback import machine_lines
 from maxcode.run.report.charts import SMALL, samples
 from maxcode.run.report.diff import DiffStyle, program_diff
+from maxcode.run.report.headline import CLOCKS, anchor, name, percent
 from maxcode.run.report.html import Html, beginning, clip, details, element, join, paragraphs, scrolled
-from maxcode.run.report.prompts import Prompt, PromptWriter
-from maxcode.run.report.run import RunView, Slot
+from maxcode.run.report.prompts_section import Prompt, PromptWriter
+from maxcode.run.report.run_view import RunView, Slot
 from maxcode.run.report.syntax import code
-from maxcode.run.report.tree import Marks, mark
-from maxcode.run.report.verdict import CLOCKS, anchor, name, percent
+from maxcode.run.report.tree_section import Marks, mark
 
 LONG_WORDS = 400  # characters; a longer essay is opened
 LISTED = 12  # remarks, places of a profile

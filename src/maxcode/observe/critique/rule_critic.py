@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from typing import final
 
 from maxcode.core.types import CaseResult, Evaluation, Hotspot, Outcome, Problem, Program, Remark, Step
-from maxcode.observe.critique.answer import Bottleneck
+from maxcode.observe.critique.critique_answer import Bottleneck
 
 ERROR = re.compile(r"^(?:/src/)?([^:\n]+):(\d{1,9}):\d+: (?:fatal )?error: (.*)$", re.MULTILINE)
 _SHOWN_SHARE = 0.05

@@ -11,7 +11,7 @@ from typing import final
 
 from maxcode.core.stats import RaceRule
 from maxcode.core.types import Action, Evaluation, Interval, Machine, Problem, State, StateId, Step
-from maxcode.evaluate.cluster.discipline import calibrated
+from maxcode.evaluate.cluster.quiet_cores import calibrated
 from maxcode.evaluate.cluster.scratch import Scratch
 from maxcode.evaluate.cluster.wire import (
     Admit,

@@ -13,8 +13,8 @@ from maxcode.code.techniques import describe
 from maxcode.core.types import GOALS, Evaluation, Hotspot, Outcome, Problem, Program, Remark, Step
 from maxcode.llm.clients import Message
 from maxcode.llm.prompts import template
-from maxcode.observe.critique.answer import DIAGNOSIS_AT_MOST, STEP_AT_MOST, STEPS_AT_MOST
-from maxcode.observe.critique.rules import ERROR, hot_lines
+from maxcode.observe.critique.critique_answer import DIAGNOSIS_AT_MOST, STEP_AT_MOST, STEPS_AT_MOST
+from maxcode.observe.critique.rule_critic import ERROR, hot_lines
 from maxcode.observe.feedback import feedback_lines, machine_lines, result_line
 
 HEADING = "# Critique this step"
