@@ -9,7 +9,7 @@ from maxcode.code.cpp.unit import Unit
 from maxcode.policy.rules.rewriter.rules import RULES, offered
 from maxcode.policy.rules.rewriter.runtime import applied
 
-PROGRAMS = Path(__file__).parent / "programs"
+PROGRAMS = Path(__file__).parents[1] / "policy" / "programs"
 
 # program -> the rules that must fire on it, in the order in which they are applied
 FIRE = {
