@@ -8,6 +8,7 @@ from dataclasses import asdict, dataclass
 from typing import Any, Literal, final
 
 Clock = Literal["cpu", "wall", "instructions"]
+Kind = Literal["program", "function", "module"]
 
 GOALS: dict[Clock, str] = {
     "cpu": "least CPU time",
@@ -182,6 +183,11 @@ class ProgramSpec:
     module: ModuleSpec | None = None
 
     @property
+    def on_gpu(self) -> bool:
+        """Whether it runs on a GPU."""
+        return self.module is not None and self.module.device == "cuda"
+
+    @property
     def module_spec(self) -> ModuleSpec:
         """What the harness ``module`` needs; ValueError for another kind of problem."""
         if self.module is None:
@@ -196,7 +202,7 @@ class Problem:
     allowed (None = all), so that a stage of SQD is ``replace(problem, permitted=...)``."""
 
     id: str
-    kind: Literal["program", "function", "module"]
+    kind: Kind
     language: str
     program: Program
     spec: ProgramSpec

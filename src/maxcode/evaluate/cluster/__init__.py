@@ -13,7 +13,7 @@ from maxcode.evaluate.cluster.engine import Engine, NodeLost, WorkerAddress
 from maxcode.evaluate.cluster.node import BenchNode
 from maxcode.evaluate.cluster.site import ClusterRequest, opened
 from maxcode.evaluate.cluster.utilisation import Report, SlotUse
-from maxcode.evaluate.cluster.wire import MeasureOptions
+from maxcode.evaluate.harness_protocol import MeasureOptions
 
 __all__ = [
     "BenchNode",

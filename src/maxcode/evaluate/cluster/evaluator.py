@@ -29,7 +29,6 @@ from maxcode.evaluate.cluster.wire import (
     BuiltProgram,
     Evaluate,
     EvaluateResult,
-    MeasureOptions,
     ProblemBundle,
     Settle,
     SettleResult,
@@ -41,6 +40,7 @@ from maxcode.evaluate.cluster.wire import (
     pack,
     read_answer,
 )
+from maxcode.evaluate.harness_protocol import MeasureOptions
 from maxcode.evaluate.ladder.build import Built
 from maxcode.evaluate.ladder.judge import identity, not_permitted, reject
 from maxcode.evaluate.ladder.prepare import Admitted, Input, without

@@ -104,7 +104,7 @@ class BenchNode:
 
     def _lane(self, problem: Problem, shared: bool) -> frozenset[int] | None:
         """The cores that nobody else may time on meanwhile; None = all, for a GPU is one."""
-        if problem.spec.module is not None and problem.spec.module.device == "cuda":
+        if problem.spec.on_gpu:
             return None
         return self._cores.cores if shared else self._cores.physical
 

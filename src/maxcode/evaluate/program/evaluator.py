@@ -11,7 +11,7 @@ from __future__ import annotations
 
 from collections.abc import AsyncIterator, Sequence
 from contextlib import asynccontextmanager
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from functools import partial
 from typing import final
 
@@ -19,6 +19,7 @@ import anyio
 
 from maxcode.core.stats import RaceRule
 from maxcode.core.types import Action, Evaluation, MachineCode, Outcome, Problem, Program, State, StateId, Timing
+from maxcode.evaluate.harness_protocol import MeasureOptions, Provenance, TimingCache
 from maxcode.evaluate.inputs.fresh import FreshInputs, GeneratedInputs
 from maxcode.evaluate.ladder.build import Builder, Built
 from maxcode.evaluate.ladder.contest import confirm, playoff, race
@@ -36,23 +37,16 @@ from maxcode.evaluate.ladder.prepare import Admitted
 from maxcode.evaluate.ladder.profile import hotspots
 from maxcode.evaluate.ladder.race import RaceInputs, RaceSide, Side, WrongOutput
 from maxcode.evaluate.ladder.verify import Verified, verify
+from maxcode.evaluate.machine.machine import describe
 from maxcode.evaluate.program.admission import Admissions
 from maxcode.evaluate.program.plausibility import Examiner
+from maxcode.evaluate.program.winner_check import ProgramCheck
 from maxcode.sandbox.lanes import build_lane
 from maxcode.sandbox.sandbox import Sandbox
 from maxcode.sandbox.selftest import open_safe
 
 PLAYOFF_PAIRS = 15  # between two that are both faster than the original, a near tie is not worth more
 REMEMBERED = 1 << 14  # timings: a training run asks for millions of candidates
-
-
-@final
-@dataclass(frozen=True, slots=True)
-class TimingCache:
-    """Timings by problem and artefact: races, which a twin takes over, and confirmations, which happen once."""
-
-    timings: dict[str, Timing]
-    confirmations: dict[str, Timing]
 
 
 @final
@@ -94,28 +88,16 @@ class ProgramEvaluator:
         return self._sandbox.describe()
 
     @property
-    def bench(self) -> tuple[Sandbox, Builder]:
-        """Where it runs and builds, for who measures more of the same."""
-        return self._sandbox, self._builder
-
-    @property
     def seed(self) -> int:
         """What the inputs that nobody is shown are made from."""
         return self._unseen.seed
 
-    async def made(self, problem: Problem, harsh: bool = False) -> GeneratedInputs:
-        """The inputs that nobody is shown; ``harsh``: those of the second, harsher verification."""
-        return await self._unseen.made(await self._admissions.of(problem), harsh)
-
-    def afresh(self, rule: RaceRule | None = None) -> ProgramEvaluator:
-        """The same evaluator without the memory of timings: what it is asked again it times again, on fresh pairs."""
-        return self.alike(rule or self._rule, self._profiles, remembers=False)
-
-    def alike(self, rule: RaceRule, profiles: bool, remembers: bool) -> ProgramEvaluator:
+    def measuring(self, options: MeasureOptions) -> ProgramEvaluator:
         """Another one on the same admissions, with another patience."""
-        other = ProgramEvaluator(self._sandbox, self._builder, rule, self.seed, profiles)
+        rule = replace(self._rule, most=options.pairs) if options.pairs else self._rule
+        other = ProgramEvaluator(self._sandbox, self._builder, rule, self.seed, options.profiles)
         other._admissions, other._unseen, other._examiner = self._admissions, self._unseen, self._examiner
-        other._remembers = remembers
+        other._remembers = options.remembers
         return other
 
     def remembered(self) -> TimingCache:
@@ -125,6 +107,26 @@ class ProgramEvaluator:
     def forget_since(self, then: TimingCache) -> None:
         """Know no more than then: what was measured since is not to be believed."""
         self._timings, self._confirmations = dict(then.timings), dict(then.confirmations)
+
+    def give(self, problem: Problem, program: Program, built: Built) -> None:
+        """Take over a build that another worker made."""
+        self._builder.give(problem, program, built)
+
+    # ---------------------------------------------------------------------------------------------- certificates
+
+    def provenance(self, admitted: Admitted) -> Provenance:
+        """The inputs, the compiler, and the seeds of generated inputs."""
+        problem = admitted.problem
+        seeds = {"generator": tuple(range(1, problem.spec.generated + 1)), "made": (self.seed,)}
+        return Provenance(admitted.inputs, describe(self.sandbox).compilers.get(problem.language, ""), seeds)
+
+    async def made(self, problem: Problem, harsh: bool = False) -> GeneratedInputs:
+        """The inputs that nobody is shown; ``harsh``: those of the second, harsher verification."""
+        return await self._unseen.made(await self._admissions.of(problem), harsh)
+
+    async def check(self, problem: Problem, winner: Program) -> ProgramCheck:
+        """What checks a winner again (``winner_check.py``)."""
+        return ProgramCheck(self._sandbox, self._builder, await self._admissions.of(problem), winner, self._unseen)
 
     # ------------------------------------------------------------------------------------------------- admission
 
