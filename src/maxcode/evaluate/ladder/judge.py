@@ -100,8 +100,8 @@ def with_timing(found: Evaluation, timing: Timing, admitted: Admitted) -> Evalua
     if timing.gflops is not None:
         timing = replace(timing, roofline=cores * admitted.peak_gflops)
     if timing.gbytes is not None and admitted.memory is not None:
-        shapes = [given.shape for given in admitted.inputs if given.shape and given.name in timing.inputs]
-        timing = replace(timing, memory_roof=cores * admitted.memory.roof(shapes))
+        timed = [given.workload for given in admitted.inputs if given.name in timing.inputs]
+        timing = replace(timing, memory_roof=cores * admitted.memory.roof(timed))
     if why := _above_a_roof(timing):
         return replace(found, outcome=Outcome.REJECTED, feedback=replace(found.feedback, reasons=(why,)), timing=None)
     return replace(found, timing=timing, warnings=warnings_of(timing))

@@ -278,7 +278,7 @@ class ProgramEvaluator:
         """Whether the candidate takes the lead; who gives a wrong output meanwhile loses it, and is noted in
         ``found``."""
         entries: dict[Side, RaceSide] = {"rival": leader[1], "candidate": candidate[1]}
-        if admitted.source is not None:  # fresh inputs: only the original knows the right outputs
+        if admitted.source.renews:  # only the original knows the right outputs
             entries = {**self._sides(admitted, candidate[1]), **entries}
         try:
             return await playoff(self._field(admitted), entries, admitted.raced, self._short)
