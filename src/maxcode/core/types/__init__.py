@@ -7,6 +7,7 @@ action, observation, reward, value, policy.  Where this file departs from the pa
 machine *saw*; what it is *worth* is decided apart, in ``reward.py``, so that old runs can be scored anew.
 """
 
+from maxcode.core.types.kinds import KINDS, Kind, KindTraits
 from maxcode.core.types.measured import (
     CaseResult,
     Evaluation,
@@ -29,7 +30,6 @@ from maxcode.core.types.problem import (
     Checker,
     Clock,
     FunctionSpec,
-    Kind,
     Limits,
     ModuleSpec,
     Problem,
@@ -51,6 +51,7 @@ from maxcode.core.types.search import (
 
 __all__ = [
     "GOALS",
+    "KINDS",
     "Action",
     "Argument",
     "Case",
@@ -63,6 +64,7 @@ __all__ = [
     "Hotspot",
     "Interval",
     "Kind",
+    "KindTraits",
     "Limits",
     "LoopBody",
     "Machine",

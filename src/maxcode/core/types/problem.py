@@ -7,8 +7,9 @@ import json
 from dataclasses import asdict, dataclass
 from typing import Any, Literal, final
 
+from maxcode.core.types.kinds import KINDS, Kind, KindTraits
+
 Clock = Literal["cpu", "wall", "instructions"]
-Kind = Literal["program", "function", "module"]
 
 GOALS: dict[Clock, str] = {
     "cpu": "least CPU time",
@@ -188,6 +189,13 @@ class ProgramSpec:
         return self.module is not None and self.module.device == "cuda"
 
     @property
+    def function_spec(self) -> FunctionSpec:
+        """What the harness ``function`` needs; ValueError for another kind of problem."""
+        if self.function is None:
+            raise ValueError("this problem is no function")
+        return self.function
+
+    @property
     def module_spec(self) -> ModuleSpec:
         """What the harness ``module`` needs; ValueError for another kind of problem."""
         if self.module is None:
@@ -209,3 +217,13 @@ class Problem:
     statement: str = ""
     goal: Clock = "cpu"
     permitted: frozenset[str] | None = None
+
+    @property
+    def traits(self) -> KindTraits:
+        """What follows from its kind."""
+        return KINDS[self.kind]
+
+    @property
+    def entry(self) -> str:
+        """The function, or the class, that a whole program must define."""
+        return self.spec.function.name if self.spec.function is not None else self.traits.entry

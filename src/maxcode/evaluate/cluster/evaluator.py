@@ -192,7 +192,7 @@ class ClusterClient:
         self, known: AdmittedProblem, problem: Problem, program: Program
     ) -> tuple[BuiltProgram | None, Evaluation | None]:
         """A build by a worker that has cores for it, or why there is none; neither where the slot is to build."""
-        if problem.kind == "module":
+        if not problem.traits.is_built_apart:
             return None, None
         plain = replace(known.parcel.problem, permitted=None)
         raw = await self._dispatcher.build(encode(Build(problem=plain, program=program)))

@@ -144,8 +144,7 @@ def timed_shapes(problem: Problem) -> tuple[Shape, ...]:
 
 def spec_of(problem: Problem) -> FunctionSpec:
     """What the problem says of its function."""
-    assert problem.spec.function is not None, f"{problem.id} is no function"
-    return problem.spec.function
+    return problem.spec.function_spec
 
 
 # ------------------------------------------------------------------------------------------------------- C around it
