@@ -68,7 +68,7 @@ class Checker:
     ``tokens``: equal after splitting on white space.  ``exact``: equal bytes.  ``float``: tokens, where numbers may
     differ by ``abs_tol + rel_tol * |expected|`` and NaN equals nothing.  ``command``: the user's own program, run
     in the sandbox as ``command INPUT EXPECTED OUTPUT``; exit status 0 accepts.  ``pie``: as PIE's own evaluation
-    compares, with its holes (``evaluate/checker.py``).
+    compares, with its holes (``evaluate/ladder/checker.py``).
     """
 
     kind: Literal["tokens", "exact", "float", "pie", "command"] = "tokens"

@@ -42,8 +42,8 @@ from maxcode.evaluate.cluster.wire import (
 )
 from maxcode.evaluate.harness_protocol import MeasureOptions
 from maxcode.evaluate.ladder.build import Built
-from maxcode.evaluate.ladder.judge import identity, not_permitted, reject
-from maxcode.evaluate.ladder.prepare import Admitted, Input, without
+from maxcode.evaluate.ladder.prepare import Admitted, Input, identity, without
+from maxcode.evaluate.ladder.reject import not_permitted, reject
 from maxcode.sandbox.jobs import Blob
 from maxcode.sandbox.lanes import Ledger
 

@@ -51,7 +51,7 @@ Measure = Callable[[], Awaitable[Interval]]
 
 @final
 class BenchNode:
-    """Carries out orders, one at a time.  Its event loop's thread must be bound to ``cores`` (``station.py`` sees to
+    """Carries out orders, one at a time.  Its event loop's thread must be bound to ``cores`` (``node_thread.py`` sees to
     that).  ``measure`` runs the calibration kernel."""
 
     def __init__(

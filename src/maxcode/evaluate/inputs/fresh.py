@@ -20,8 +20,7 @@ from maxcode.core.types import Evaluation, Feedback, Outcome, Problem
 from maxcode.errors import InputError
 from maxcode.evaluate.inputs.mutate import Draft, Understood, draft, understand
 from maxcode.evaluate.ladder.build import Builder
-from maxcode.evaluate.ladder.judge import identity
-from maxcode.evaluate.ladder.prepare import Admitted, Input, generate
+from maxcode.evaluate.ladder.prepare import Admitted, Input, generate, identity
 from maxcode.evaluate.ladder.sanitize import Sanitizers, bench_for
 from maxcode.evaluate.ladder.verify import is_accepted, job_for, verify
 from maxcode.sandbox.lanes import build_lane

@@ -1,11 +1,12 @@
-"""From a problem's files to what the ladder runs on: inputs as sealed memory, the original built, verified and timed.
+"""From a problem's files to what the ladder runs on: inputs as sealed memory, the original built, inputs to time.
 
-``admit`` runs the original first.  Tests that it fails itself are reported and dropped; too few left refuse the
-problem.  Generated inputs take the original as their oracle; they are made only where the problem has a generator.
+``program/admission.py`` runs the original on them first.  Generated inputs take the original as their oracle; they are
+made only where the problem has a generator.
 """
 
 from __future__ import annotations
 
+import hashlib
 import re
 from collections.abc import Mapping, Sequence
 from contextlib import ExitStack
@@ -110,6 +111,12 @@ class Admitted:
 
     def count(self, origin: str) -> int:
         return sum(1 for one in self.inputs if one.origin == origin)
+
+
+def identity(problem: Problem) -> str:
+    """What an admission depends on: everything but the techniques permitted."""
+    plain = replace(problem, permitted=None)
+    return hashlib.sha256(repr((plain.program.digest, plain.language, plain.spec, plain.goal)).encode()).hexdigest()
 
 
 def read_inputs(problem: Problem) -> list[Input]:

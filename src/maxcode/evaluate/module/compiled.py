@@ -16,8 +16,8 @@ import msgspec
 from maxcode.core.types import Action, Evaluation, Feedback, Outcome, Problem
 from maxcode.errors import InputError, MachineError
 from maxcode.evaluate.ladder.build import Built
-from maxcode.evaluate.ladder.judge import reject
 from maxcode.evaluate.ladder.prepare import Admitted
+from maxcode.evaluate.ladder.reject import reject
 from maxcode.evaluate.module.contract import UNKNOWN, ModuleArgument
 from maxcode.evaluate.module.gpu import CURE, NO_GPU, arch_of, find_toolkit
 from maxcode.evaluate.module.module_constants import replaced

@@ -1,6 +1,6 @@
 """The evaluator of the kind ``module``: reject, build, then turns against the reference, the first of them untimed.
 
-It plays the same two roles as ``program.py``'s and keeps to the same promises.  What departs: a side is one process
+It plays the same two roles as ``program/evaluator.py`` and keeps to the same promises.  What departs: a side is one process
 that lives through its race, because torch takes a second to start; so every call gets fresh inputs and every output of
 every call is checked, verified and timed alike, and nothing that a process keeps can help it.  A confirmation has new
 weights and new seeds, and new processes in each of its sittings: where the memory of a process happens to lie is in all
@@ -19,7 +19,7 @@ from maxcode.core.types import Action, Evaluation, Interval, Problem, Program, S
 from maxcode.evaluate.harness_protocol import MeasureOptions, Provenance, TimingCache
 from maxcode.evaluate.inputs.fresh import GeneratedInputs
 from maxcode.evaluate.ladder.build import Built
-from maxcode.evaluate.ladder.playoff import last_standing
+from maxcode.evaluate.ladder.leader import last_standing
 from maxcode.evaluate.ladder.prepare import Admitted
 from maxcode.evaluate.ladder.race import End, RaceResult, Side, end_of_playoff, end_of_race, timing_of, together
 from maxcode.evaluate.machine.machine import describe

@@ -13,8 +13,7 @@ import anyio
 
 from maxcode.core.types import Evaluation, Feedback, Hotspot, Outcome, Problem, Program
 from maxcode.evaluate.ladder.build import Built
-from maxcode.evaluate.ladder.judge import identity
-from maxcode.evaluate.ladder.prepare import Admitted, Input
+from maxcode.evaluate.ladder.prepare import Admitted, Input, identity
 from maxcode.evaluate.ladder.race import SHORT_PASS_S, End, RaceResult, Side, run_until
 from maxcode.evaluate.module.clocks import REPORT_BYTES
 from maxcode.evaluate.module.contract import Contract, Plans, degenerate, plans, shapes_told

@@ -8,8 +8,8 @@ from statistics import median
 
 from maxcode.core.types import Action, CaseResult, Evaluation, Feedback, Outcome, Problem, Timing
 from maxcode.errors import InputError
-from maxcode.evaluate.ladder.contest import warnings_of
-from maxcode.evaluate.ladder.judge import reject
+from maxcode.evaluate.ladder.reject import reject
+from maxcode.evaluate.ladder.timing import warnings_of
 from maxcode.evaluate.module.clocks import slowed
 from maxcode.evaluate.module.sides import BUILD_FAILED, WRONG_OUTPUT
 from maxcode.evaluate.module.staging import Staged

@@ -1,7 +1,8 @@
 """Admission: a problem is worked on once its original builds and passes tests, and what is timed is chosen.
 
 The original is run, profiled and timed here before anything is proposed; tests that it fails itself are dropped and
-reported, and inputs that are too short to time are made larger (``amplify.py``).  The steps are in ``prepare.py``.
+reported, and inputs that are too short to time are made larger (``inputs/amplify.py``).  The steps are in
+``ladder/prepare.py``.
 """
 
 from __future__ import annotations
@@ -16,12 +17,12 @@ from maxcode.core.types import Evaluation, Feedback, Outcome, Problem
 from maxcode.errors import InputError
 from maxcode.evaluate.ladder.build import Builder, Built
 from maxcode.evaluate.ladder.instruction_count import require_counter
-from maxcode.evaluate.ladder.judge import identity
 from maxcode.evaluate.ladder.prepare import (
     Admitted,
     Input,
     build_original,
     choose_timed,
+    identity,
     not_to_be_had,
     without,
 )

@@ -4,7 +4,8 @@
 
 It plays two roles on one machine.  ``Evaluator``: what a candidate is worth finding out, for search and training
 alike.  ``Referee``: at the end of a batch, who leads, on fresh pairs and fresh builds.  It owns its concurrency
-(``lanes.py``) and caches builds and samples, never verdicts.
+(``sandbox/lanes.py``) and caches builds and samples, never verdicts.  What differs between the two kinds is in
+``kinds.py``, in the workload of an input and in the source of inputs.
 """
 
 from __future__ import annotations
@@ -22,20 +23,13 @@ from maxcode.core.types import Action, Evaluation, MachineCode, Outcome, Problem
 from maxcode.evaluate.harness_protocol import MeasureOptions, Provenance, TimingCache
 from maxcode.evaluate.inputs.fresh import FreshInputs, GeneratedInputs
 from maxcode.evaluate.ladder.build import Builder, Built
-from maxcode.evaluate.ladder.contest import confirm, playoff, race
-from maxcode.evaluate.ladder.judge import (
-    identity,
-    ladder_of,
-    not_permitted,
-    reject,
-    unbuilt,
-    with_timing,
-    wrong_while_timed,
-)
-from maxcode.evaluate.ladder.playoff import last_standing
-from maxcode.evaluate.ladder.prepare import Admitted
+from maxcode.evaluate.ladder.judge import ladder_of, unbuilt, with_timing, wrong_while_timed
+from maxcode.evaluate.ladder.leader import last_standing
+from maxcode.evaluate.ladder.prepare import Admitted, identity
 from maxcode.evaluate.ladder.profile import hotspots
 from maxcode.evaluate.ladder.race import RaceInputs, RaceSide, Side, WrongOutput
+from maxcode.evaluate.ladder.reject import not_permitted, reject
+from maxcode.evaluate.ladder.timing import confirm, playoff, race
 from maxcode.evaluate.ladder.verify import Verified, verify
 from maxcode.evaluate.machine.machine import describe
 from maxcode.evaluate.program.admission import Admissions

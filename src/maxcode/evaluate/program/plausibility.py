@@ -13,8 +13,7 @@ from typing import final
 from maxcode.core.types import Evaluation, Outcome, Program, Recheck
 from maxcode.evaluate.inputs.fresh import FreshInputs
 from maxcode.evaluate.ladder.build import Builder
-from maxcode.evaluate.ladder.judge import identity
-from maxcode.evaluate.ladder.prepare import Admitted, Input
+from maxcode.evaluate.ladder.prepare import Admitted, Input, identity
 from maxcode.evaluate.ladder.sanitize import Sanitized, bench_for, compared
 from maxcode.evaluate.program.kinds import PROGRAM_KINDS
 from maxcode.evaluate.program.lower_bound import LowerBound

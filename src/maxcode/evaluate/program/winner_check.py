@@ -13,9 +13,9 @@ from maxcode.errors import InputError
 from maxcode.evaluate.harness_protocol import FreshRace, Verification
 from maxcode.evaluate.inputs.fresh import FreshInputs
 from maxcode.evaluate.ladder.build import Builder
-from maxcode.evaluate.ladder.judge import not_permitted, reject
 from maxcode.evaluate.ladder.prepare import TIMED_FLOOR_S, Admitted, Input, choose_compared
 from maxcode.evaluate.ladder.race import Pair, RaceInputs, RaceSide, Side, Track, WrongOutput, run_until
+from maxcode.evaluate.ladder.reject import not_permitted, reject
 from maxcode.evaluate.ladder.sanitize import Sanitized, sanitized
 from maxcode.evaluate.ladder.verify import Verified, verify
 from maxcode.sandbox.lanes import build_lane, timing_lane
