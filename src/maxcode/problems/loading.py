@@ -121,10 +121,9 @@ def _unused_description(source: Path) -> list[str]:
 def _assemble(found: Description, material: _Material, name: str) -> Loaded:
     base = material.base
     if not KINDS[found.kind].has_tests and (material.tests is not None or found.checker != Checker()):
-        table = "module" if found.kind == "module" else "function"
         raise InputError(
             f"a {found.kind} has no tests and no checker of its own (--tests, --checker, --tolerance): its original is "
-            f"the oracle; give [{table}] tolerance in {DESCRIPTION}"
+            f"the oracle; give [{found.kind}] tolerance in {DESCRIPTION}"
         )
     program = material.program or Program({path: _read_source(base, path) for path in found.paths})
     tongue = language(found.language) if found.language else language_of(program.name)

@@ -1,6 +1,6 @@
 """Benchmark nodes: evaluators whose machine is a cluster.                            [extras: dask, ray]
 
-    driver: search or training ─► ClusterEvaluator ─► Dispatcher ─► Engine ─ ─ ► station ─► BenchNode: the evaluator
+    driver: search or training ─► ClusterEvaluator ─► Dispatcher ─► Engine ─ ─ ► NodeThread ─► BenchNode: a harness
 
 ``wire.py`` is what travels, ``node.py`` the contract of a node, ``engine.py`` that of an engine; ``on_dask.py`` is one.
 Search and training do not know of any of it: they are given another evaluator.

@@ -51,8 +51,8 @@ Measure = Callable[[], Awaitable[Interval]]
 
 @final
 class BenchNode:
-    """Carries out orders, one at a time.  Its event loop's thread must be bound to ``cores`` (``node_thread.py`` sees to
-    that).  ``measure`` runs the calibration kernel."""
+    """Carries out orders, one at a time.  Its event loop's thread must be bound to ``cores`` (``node_thread.py``
+    sees to that).  ``measure`` runs the calibration kernel."""
 
     def __init__(
         self, cores: Cores | None = None, calibration: Calibration | None = None, measure: Measure | None = None

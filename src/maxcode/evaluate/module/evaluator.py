@@ -1,10 +1,10 @@
 """The evaluator of the kind ``module``: reject, build, then turns against the reference, the first of them untimed.
 
-It plays the same two roles as ``program/evaluator.py`` and keeps to the same promises.  What departs: a side is one process
-that lives through its race, because torch takes a second to start; so every call gets fresh inputs and every output of
-every call is checked, verified and timed alike, and nothing that a process keeps can help it.  A confirmation has new
-weights and new seeds, and new processes in each of its sittings: where the memory of a process happens to lie is in all
-of its pairs, and would pass for a gain of some per cent.
+It plays the same two roles as ``program/evaluator.py`` and keeps to the same promises.  What departs: a side is one
+process that lives through its race, because torch takes a second to start; so every call gets fresh inputs and every
+output of every call is checked, verified and timed alike, and nothing that a process keeps can help it.  A confirmation
+has new weights and new seeds, and new processes in each of its sittings: where the memory of a process happens to lie
+is in all of its pairs, and would pass for a gain of some per cent.
 """
 
 from __future__ import annotations
