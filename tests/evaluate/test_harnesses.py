@@ -16,9 +16,7 @@ HOME = {
     "core/types/problem.py": "the value itself",
     "evaluate/function/function.py": "the package of functions",
     "problems/": "reads and writes the table of a kind; shapes are those of modules",
-    "policy/rules/modules/": "rules for modules alone",
     "run/certificate/claim.py": "writes down what a problem says",
-    "run/job.py": "writes down what a problem says",
 }
 
 

@@ -12,7 +12,7 @@ from dataclasses import dataclass, field
 from typing import Protocol, final
 
 from maxcode.core.roles import Evaluator, Referee
-from maxcode.core.types import Problem, Program, Timing
+from maxcode.core.types import Machine, Problem, Program, Timing
 from maxcode.evaluate.inputs.fresh import GeneratedInputs
 from maxcode.evaluate.ladder.build import Built
 from maxcode.evaluate.ladder.prepare import Admitted, Input
@@ -122,8 +122,8 @@ class Harness(SearchHarness, Protocol):
 
     # ---------------------------------------------------------------------------------------------- certificates
 
-    def provenance(self, admitted: Admitted) -> Provenance:
-        """What a certificate says of where an admission came from."""
+    def provenance(self, admitted: Admitted, machine: Machine) -> Provenance:
+        """What a certificate says of where an admission on this machine came from."""
         ...
 
     async def made(self, problem: Problem) -> GeneratedInputs:

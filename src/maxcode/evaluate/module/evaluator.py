@@ -15,14 +15,13 @@ from functools import partial
 from typing import final
 
 from maxcode.core.stats import RaceRule, median_interval
-from maxcode.core.types import Action, Evaluation, Interval, Problem, Program, State, StateId
+from maxcode.core.types import Action, Evaluation, Interval, Machine, Problem, Program, State, StateId
 from maxcode.evaluate.harness_protocol import MeasureOptions, Provenance, TimingCache
 from maxcode.evaluate.inputs.fresh import GeneratedInputs
 from maxcode.evaluate.ladder.build import Built
 from maxcode.evaluate.ladder.leader import last_standing
 from maxcode.evaluate.ladder.prepare import Admitted
 from maxcode.evaluate.ladder.race import End, RaceResult, Side, end_of_playoff, end_of_race, timing_of, together
-from maxcode.evaluate.machine.machine import describe
 from maxcode.evaluate.module.compiled import compiled_only
 from maxcode.evaluate.module.gpu import find_gpu
 from maxcode.evaluate.module.metrics import metrics
@@ -109,10 +108,9 @@ class ModuleEvaluator:
 
     # ---------------------------------------------------------------------------------------------- certificates
 
-    def provenance(self, admitted: Admitted) -> Provenance:
+    def provenance(self, admitted: Admitted, machine: Machine) -> Provenance:
         """No input is the same every time, so there is none to name; torch is the compiler."""
-        compilers = describe(self.sandbox).compilers
-        return Provenance((), f"torch {find_runtime().torch}, {compilers.get('cpp', 'no g++')}", {})
+        return Provenance((), f"torch {find_runtime().torch}, {machine.compilers.get('cpp', 'no g++')}", {})
 
     async def made(self, problem: Problem) -> GeneratedInputs:
         """None apart from those of every call."""

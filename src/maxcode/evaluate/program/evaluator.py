@@ -19,7 +19,18 @@ from typing import final
 import anyio
 
 from maxcode.core.stats import RaceRule
-from maxcode.core.types import Action, Evaluation, MachineCode, Outcome, Problem, Program, State, StateId, Timing
+from maxcode.core.types import (
+    Action,
+    Evaluation,
+    Machine,
+    MachineCode,
+    Outcome,
+    Problem,
+    Program,
+    State,
+    StateId,
+    Timing,
+)
 from maxcode.evaluate.harness_protocol import MeasureOptions, Provenance, TimingCache
 from maxcode.evaluate.inputs.fresh import FreshInputs, GeneratedInputs
 from maxcode.evaluate.ladder.build import Builder, Built
@@ -31,7 +42,6 @@ from maxcode.evaluate.ladder.race import RaceInputs, RaceSide, Side, WrongOutput
 from maxcode.evaluate.ladder.reject import not_permitted, reject
 from maxcode.evaluate.ladder.timing import confirm, playoff, race
 from maxcode.evaluate.ladder.verify import Verified, verify
-from maxcode.evaluate.machine.machine import describe
 from maxcode.evaluate.program.admission import Admissions
 from maxcode.evaluate.program.plausibility import Examiner
 from maxcode.evaluate.program.winner_check import ProgramCheck
@@ -108,11 +118,11 @@ class ProgramEvaluator:
 
     # ---------------------------------------------------------------------------------------------- certificates
 
-    def provenance(self, admitted: Admitted) -> Provenance:
+    def provenance(self, admitted: Admitted, machine: Machine) -> Provenance:
         """The inputs, the compiler, and the seeds of generated inputs."""
         problem = admitted.problem
         seeds = {"generator": tuple(range(1, problem.spec.generated + 1)), "made": (self.seed,)}
-        return Provenance(admitted.inputs, describe(self.sandbox).compilers.get(problem.language, ""), seeds)
+        return Provenance(admitted.inputs, machine.compilers.get(problem.language, ""), seeds)
 
     async def made(self, problem: Problem, harsh: bool = False) -> GeneratedInputs:
         """The inputs that nobody is shown; ``harsh``: those of the second, harsher verification."""

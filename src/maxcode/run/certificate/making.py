@@ -12,13 +12,16 @@ from typing import Any, final
 
 import anyio
 
-from maxcode.core.types import Problem, Program, Timing
+from maxcode.core.roles import Referee
+from maxcode.core.stats import interval_of
+from maxcode.core.types import Action, Evaluation, Outcome, Problem, Program, Recheck, State, Step, Timing
 from maxcode.errors import InputError
 from maxcode.evaluate.harness import HarnessTerms, open_harness
 from maxcode.evaluate.harness_protocol import Harness, WinnerCheck
 from maxcode.evaluate.ladder.prepare import Admitted, Input
 from maxcode.evaluate.machine.machine import describe
 from maxcode.run.certificate.claim import (
+    CONTROL_CONFIDENCE,
     FILE,
     RUNS_LEAST,
     Certificate,
@@ -33,7 +36,6 @@ from maxcode.run.certificate.claim import (
     subject_of,
     write,
 )
-from maxcode.run.certificate.parts import confirmation, control_of
 from maxcode.run.certificate.unseen import PAIRS, timed_on
 
 Say = Callable[[str], None]
@@ -81,7 +83,7 @@ async def certify(
 
 @final
 @dataclass(frozen=True, slots=True)
-class Work:
+class AdmittedWinner:
     """An admitted problem and its winner, with what measures them."""
 
     harness: Harness
@@ -97,7 +99,7 @@ class Work:
     def certificate(self, options: Mapping[str, Any], seed: int | None) -> Certificate:
         """All that is known before anything of the winner was run."""
         admitted, machine = self.admitted, describe(self.harness.sandbox)
-        known = self.harness.provenance(admitted)
+        known = self.harness.provenance(admitted, machine)
         timed = {given.name for given in admitted.timed}
         tests = tuple(_tested(one, one.name in timed) for one in known.inputs)
         return Certificate(
@@ -116,14 +118,14 @@ class Work:
         )
 
 
-async def opened(problem: Problem, winner: Program, say: Say, claimed: Certificate | None = None) -> Work:
+async def opened(problem: Problem, winner: Program, say: Say, claimed: Certificate | None = None) -> AdmittedWinner:
     """A new harness that has admitted ``problem``; nothing of the winner has been run.  ``claimed``: the certificate
     whose inputs that nobody was shown are made again, from their seed, and others that have time here."""
     say("certificate: building and verifying again, in a new session")
     started = time.monotonic()
     seed, before = (None, frozenset[str]()) if claimed is None else _made_from(claimed)
     harness = await open_harness(problem, HarnessTerms(seed, before, beside_compiled=False))
-    return Work(harness, problem, await harness.admit(problem), winner, started)
+    return AdmittedWinner(harness, problem, await harness.admit(problem), winner, started)
 
 
 def _made_from(claimed: Certificate) -> tuple[int | None, frozenset[str]]:
@@ -132,7 +134,7 @@ def _made_from(claimed: Certificate) -> tuple[int | None, frozenset[str]]:
     return seed, frozenset(one.input for one in claimed.made_inputs.inputs)
 
 
-async def measured(work: Work, found: Certificate, say: Say) -> Certificate:
+async def measured(work: AdmittedWinner, found: Certificate, say: Say) -> Certificate:
     """The certificate with everything measured, and the conclusions."""
     check = await work.harness.check(work.problem, work.winner)
     refused = await check.refusal()
@@ -142,7 +144,7 @@ async def measured(work: Work, found: Certificate, say: Say) -> Certificate:
         found = replace(found, made_inputs=inputs, verification=await check.verify_again(RUNS_LEAST))
         if found.verification is not None and not found.verification.failed:
             say("certificate: timing the winner")
-            timed = await confirmation(work.harness, work.problem, work.winner)
+            timed = await _confirmed(work.harness, work.problem, work.winner)
             found, refused = replace(found, timing=timed.timing, harsher=timed.harsher), timed.why
     if found.timing is not None:
         say("certificate: timing the winner on inputs that nobody was shown")
@@ -156,12 +158,36 @@ async def measured(work: Work, found: Certificate, say: Say) -> Certificate:
     return concluded(replace(found, refused=refused, seconds=round(time.monotonic() - work.started, 1)))
 
 
+@final
+@dataclass(frozen=True, slots=True)
+class Confirmed:
+    """What a confirmation came to: ``why`` says what kept it from a timing; ``harsher`` is there where it asked for a
+    second verification."""
+
+    timing: Timing | None
+    why: str = ""
+    harsher: Recheck | None = None
+
+
+async def _confirmed(referee: Referee, problem: Problem, winner: Program) -> Confirmed:
+    """A confirmation like that of a winner in a run."""
+    state = State(problem, State(problem), Step(Action(winner), Evaluation(Outcome.CORRECT), 0.0), (1, 0))
+    try:
+        evaluation = (await referee.settle(problem, [state], None))[state.id]
+    except InputError as error:  # the original itself gave a wrong answer
+        return Confirmed(None, str(error))
+    why = "; ".join(evaluation.feedback.reasons) or evaluation.outcome.value if evaluation.timing is None else ""
+    return Confirmed(evaluation.timing, why, evaluation.harsher)
+
+
 async def _control(check: WinnerCheck, timing: Timing) -> tuple[Control | None, str]:
     """The original on both sides, in sittings like the winner's; (None, why) where that failed."""
     try:
-        return control_of(await check.control(timing.sittings or (timing.pairs,)), timing.sittings), ""
+        pairs = await check.control(timing.sittings or (timing.pairs,))
     except InputError as error:
         return None, str(error)
+    samples = tuple((pair.total("original"), pair.total("candidate")) for pair in pairs)
+    return Control(samples, interval_of([a / b for a, b in samples], timing.sittings, CONTROL_CONFIDENCE)), ""
 
 
 def _tested(one: Input, timed: bool) -> Tested:
