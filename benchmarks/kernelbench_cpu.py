@@ -30,7 +30,7 @@ from maxcode.core.types import Problem
 from maxcode.errors import Interrupted, MaxcodeError
 from maxcode.evaluate.module.contract import plans
 from maxcode.evaluate.module.module_constants import replaced
-from maxcode.evaluate.module.sides import REFERENCE, Side, SideStarter
+from maxcode.evaluate.module.sides import REFERENCE, ModuleSide, SideStarter
 from maxcode.evaluate.module.torch_runtime import find_runtime
 from maxcode.evaluate.module.track import RoundFailed, open_track
 from maxcode.problems import expanded, load
@@ -222,7 +222,7 @@ def told(verdict: RunResult) -> Cells:
 async def measured(problem: Problem) -> Cells:
     """CPU milliseconds of a call in eager mode, and how much faster torch.compile is, on one core."""
     sandbox = await Sandbox.open()
-    reference = Side(replaced(problem.program.text, dict(problem.spec.module_spec.constants)), REFERENCE)
+    reference = ModuleSide(replaced(problem.program.text, dict(problem.spec.module_spec.constants)), REFERENCE)
     stage = SideStarter(sandbox, find_runtime(), problem, threads=1, seed=1)
     stage = await replace(stage, contract=await stage.describe(reference)).with_weights(reference)
     plan = plans(stage.contract, stage.contract.slots(stage.contract.seconds))

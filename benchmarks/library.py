@@ -19,9 +19,9 @@ import anyio
 
 from maxcode.core.stats import median_interval
 from maxcode.core.types import Problem, Program
+from maxcode.evaluate.function.calls import Calls, calls_of
 from maxcode.evaluate.function.function import Inputs, spec_of
 from maxcode.evaluate.ladder.build import Builder
-from maxcode.evaluate.ladder.prepare import calls_of
 from maxcode.evaluate.ladder.race import RaceInputs, RaceSide, Side, Track
 from maxcode.evaluate.machine.roofline import peak_gflops
 from maxcode.problems import load
@@ -70,9 +70,9 @@ async def compared(text: str, n: int) -> dict[str, object]:
         entries[side] = RaceSide(built.artefact, {})  # type: ignore[index]
     inputs = Inputs(sandbox, problem)
     timed = await calls_of(problem, inputs)
-    track = Track(RaceInputs(sandbox, problem, inputs), entries, timed)
+    track = Track(RaceInputs(sandbox, problem, Calls(inputs)), entries, timed)
     pairs = [await track.pair() for _ in range(PAIRS)]
-    work = sum(given.shape.flop for given in timed if given.shape is not None)
+    work = sum(given.workload.flop for given in timed)
     share = median_interval([pair.ratio("candidate", "original") for pair in pairs])
     rates = {
         side: median_interval([work / pair.total(side) / 1e9 for pair in pairs]) for side in ("original", "candidate")

@@ -26,7 +26,8 @@ from typing import NamedTuple, final
 
 import anyio
 
-from maxcode.core.stats import RaceRule, median_interval
+from maxcode.core.stats import median_interval
+from maxcode.evaluate.harness_protocol import MeasureOptions
 from maxcode.evaluate.machine.machine import pressure
 from maxcode.evaluate.program.evaluator import open_evaluator
 from maxcode.sandbox.sandbox import Sandbox
@@ -125,7 +126,7 @@ async def measure(wanted: Sequence[Drawn], seed: int, width: int, rows: Rows) ->
     with secret_file() as (secret, words):
         evaluator = await open_evaluator()
         judge = Judge(evaluator, secret)
-        alone = judge.alike(evaluator.alike(RaceRule(), profiles=True, remembers=True))
+        alone = judge.alike(evaluator.measuring(MeasureOptions()))
         host = Host(sandbox)
         before = host.look()
         for (run, some), one in zip(left.items(), (judge, alone), strict=True):

@@ -57,7 +57,8 @@ async def measure(sittings: int, names: Sequence[str], rows: Rows) -> None:
     problems = {name: load(CASES[name]).problem for name in names}
     for number, name in left:
         began = anyio.current_time()
-        pairs = await evaluator.control(problems[name], (PAIRS,))
+        check = await evaluator.check(problems[name], problems[name].program)
+        pairs = await check.control((PAIRS,))
         ratios = [pair.ratio("original", "candidate") for pair in pairs]
         seconds = round(anyio.current_time() - began, 2)
         call_s = statistics.median(pair.total("original") for pair in pairs)

@@ -31,6 +31,7 @@ import anyio
 from maxcode.cli.train_grpo import TrainProgress
 from maxcode.code.source import fingerprint
 from maxcode.core.types import Action, Evaluation, Problem, Program
+from maxcode.evaluate.target import LocalMachine
 from maxcode.policy.rules.kernels import Kernels
 from maxcode.run.optimize import Run, optimize
 from maxcode.search import methods
@@ -38,10 +39,11 @@ from maxcode.train import corpus as kernels
 from maxcode.train import pipeline
 from maxcode.train.assess import generator, stages_to_ask
 from maxcode.train.config import TrainConfig, read_config
+from maxcode.train.evaluators import TargetEvaluators, TrainTarget
 from maxcode.train.grpo import Learner, prompts_of
 from maxcode.train.measuring import MeasureRequest, Measuring
 from maxcode.train.model import load_model, load_tokenizer
-from maxcode.train.pipeline import LocalTarget, Note, TrainTarget
+from maxcode.train.pipeline import Note
 from maxcode.train.rewards import rate
 
 DEMO = Path(pipeline.__file__).parent / "demo" / "demo.toml"
@@ -324,7 +326,7 @@ def main() -> None:
     parser.add_argument("--out", type=Path, default=Path("runs/rl"))
     options = parser.parse_args()
     with TrainProgress() as progress:
-        setting = Setting(options.config, options.out, LocalTarget(), progress.say)
+        setting = Setting(options.config, options.out, TargetEvaluators(LocalMachine()), progress.say)
         found = rows(setting, options.variants, options.seeds)
     print(table(found))
     (options.out / "table.json").write_text(json.dumps(found, indent=1) + "\n")

@@ -11,12 +11,12 @@ import anyio
 import pytest
 
 from maxcode.core.types import Action, Evaluation, Interval, Outcome, Recheck, Timing
-from maxcode.evaluate.function import function
 from maxcode.evaluate.function.function import Shape, spec_of
 from maxcode.evaluate.inputs.fresh import FreshInputs
 from maxcode.evaluate.ladder.build import Builder
 from maxcode.evaluate.ladder.judge import with_timing
 from maxcode.evaluate.ladder.prepare import Admitted
+from maxcode.evaluate.machine import roofline
 from maxcode.evaluate.machine.roofline import Bandwidth, memory_of
 from maxcode.evaluate.program.evaluator import ProgramEvaluator
 from maxcode.evaluate.program.lower_bound import empty_pass_s
@@ -32,7 +32,7 @@ def admitted(sandbox_evaluator: ProgramEvaluator) -> Admitted:
 
 def test_the_roofline_is_made_of_independent_chains() -> None:
     """A compiler that sees through them keeps one, and the roof comes out too high."""
-    source = Path(function.__file__).with_name("peak.c")
+    source = Path(roofline.__file__).with_name("peak.c")
     code = subprocess.run(
         ["gcc", "-O3", "-march=native", "-S", "-o", "-", source], capture_output=True, text=True, check=True
     ).stdout
@@ -51,9 +51,8 @@ def test_more_than_the_machine_can_do_is_rejected(admitted: Admitted) -> None:
 
 def test_more_bytes_than_the_machine_can_move_are_rejected(sandbox: Sandbox, admitted: Admitted) -> None:
     spec = replace(spec_of(admitted.problem), moved="8*(m*k+k*n+m*n)")
-    given = replace(admitted.timed[0], shape=Shape(spec, (120, 120, 120), 40))
-    assert given.shape is not None
-    memory = anyio.run(memory_of, sandbox, [given.shape])
+    given = replace(admitted.timed[0], workload=Shape(spec, (120, 120, 120), 40))
+    memory = anyio.run(memory_of, sandbox, [given.workload])
     assert memory is not None
     assert memory.far == 0  # all of it fits into a cache
     roof = memory.near / 1e9
@@ -105,7 +104,7 @@ def test_a_function_faster_than_calls_that_do_nothing_is_rejected(
     share: float, outcome: Outcome, sandbox: Sandbox, builder: Builder, admitted: Admitted
 ) -> None:
     examiner = Examiner(sandbox, builder, FreshInputs(sandbox, builder))
-    least = anyio.run(examiner.nothing_s, admitted)
+    least = anyio.run(examiner.lower_bound, admitted).least_s
     samples = tuple((9 * share * least, share * least) for _ in range(15))
     timing = Timing("cpu", Interval(9, 9, 9), True, "faster", 15, True, samples=samples)
     found = Evaluation(Outcome.CORRECT, timing=timing)
@@ -124,7 +123,8 @@ def test_a_winner_with_suspicious_code_is_verified_at_sizes_that_nobody_was_told
     unseen = FreshInputs(sandbox, builder)
     further = anyio.run(unseen.made, admitted, True).inputs
     assert len(further) > 6
-    sizes = further[0].shape.sizes if further[0].shape is not None else ()
+    assert isinstance(further[0].workload, Shape)
+    sizes = further[0].workload.sizes
     here = " && ".join(f"{name} == {size}" for name, size in zip("mnk", sizes, strict=True))
     honest = IKJ + 'static void unused(void) { __asm__ volatile(""); }\nvoid (*used)(void) = unused;\n'
     wrong = honest.replace("    memset", f"    if ({here}) {{ memset(C, 0, 8ul * m * n); return; }}\n    memset")

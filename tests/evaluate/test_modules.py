@@ -137,7 +137,8 @@ def test_a_module_does_not_pay_for_fresh_pages_in_every_call(evaluator: ModuleEv
     """Whether malloc gave memory back between calls was chance, and made one of two equal modules twice as fast."""
     (tmp_path / "problem.py").write_text(PAGES)
     problem = load(tmp_path / "problem.py").problem
-    assert len(anyio.run(evaluator.control, problem, (12,))) == 12
+    check = anyio.run(evaluator.check, problem, problem.program)
+    assert len(anyio.run(check.control, (12,))) == 12
 
 
 def test_less_work_is_faster_and_confirmed_with_new_weights(evaluator: ModuleEvaluator, admitted: Admitted) -> None:

@@ -8,9 +8,10 @@ from pathlib import Path
 import anyio
 
 from maxcode.core.types import Problem, Program, ProgramSpec
+from maxcode.evaluate.function.calls import calls_of
 from maxcode.evaluate.function.function import Inputs
 from maxcode.evaluate.ladder.build import Builder
-from maxcode.evaluate.ladder.prepare import Input, calls_of
+from maxcode.evaluate.ladder.prepare import Input
 from maxcode.evaluate.ladder.sanitize import Sanitized, sanitized
 from maxcode.problems import load
 from maxcode.sandbox.sandbox import Blob, Sandbox

@@ -8,10 +8,9 @@ import anyio
 import pytest
 
 from maxcode.core.types import Interval, Problem, Program, ProgramSpec, Timing
-from maxcode.evaluate.ladder.prepare import Input
 from maxcode.evaluate.program.lower_bound import Floor, process_floor
 from maxcode.evaluate.program.suspicion import far, impossible, unread, words_of
-from maxcode.sandbox.sandbox import Blob, Sandbox
+from maxcode.sandbox.sandbox import Sandbox
 
 PLAIN = "int main(void) { return 0; }\n"
 HARMLESS = r"""
@@ -92,12 +91,12 @@ def test_the_process_floor_of_this_machine_is_measured_once_and_lies_where_proce
 
 def test_only_what_no_process_can_do_is_impossible_and_too_fast_to_read_is_looked_at_again() -> None:
     floor = Floor(start_s=1e-3, byte_s=1e-9)
-    given = [Input(name, Blob.of(b"7" * 10_000_000), None, "held_out") for name in "ab"]
+    reading = floor.reading((10_000_000, 10_000_000))
     assert "its work was not seen" in impossible(timing(0.9e-3), 2 * floor.start_s, "processes")
     assert impossible(timing(1.1e-3), 2 * floor.start_s, "processes") == ""
     assert impossible(replace(timing(0.9e-3), clock="wall"), 2 * floor.start_s, "processes") == ""
-    assert unread(timing(9e-3), floor, given) == ("faster than its inputs can be read",)
-    assert unread(timing(12e-3), floor, given) == ()
+    assert unread(timing(9e-3), reading) == ("faster than its inputs can be read",)
+    assert unread(timing(12e-3), reading) == ()
 
 
 def test_more_than_ten_times_faster_asks_for_a_second_look() -> None:

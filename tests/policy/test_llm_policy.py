@@ -24,7 +24,7 @@ from maxcode.core.types import (
 from maxcode.errors import InputError
 from maxcode.llm.clients import Completion
 from maxcode.llm.completion import Answer
-from maxcode.policy.llm import Llm, entry_of, messages
+from maxcode.policy.llm import Llm, messages
 from maxcode.testing import ScriptedModel
 
 SLOW = '#include <cstdio>\nint main() {\n    puts("1");\n}\n'
@@ -122,7 +122,7 @@ def test_a_program_that_is_no_text_makes_a_prompt_that_can_be_sent() -> None:
 def test_a_function_is_read_by_its_name() -> None:
     text = "Unrolled.\n```c\nvoid gemm(int n) { n++; }\n```\nTry\n```c\nint main() { gemm(3); }\n```\n"
     action = proposed(Llm(ScriptedModel([text])), observed(FUNCTION))
-    assert (entry_of(FUNCTION), entry_of(PROGRAM)) == ("gemm", "main")
+    assert (FUNCTION.entry, PROGRAM.entry) == ("gemm", "main")
     assert action.program == Program({"gemm.c": "void gemm(int n) { n++; }\n"})
 
 

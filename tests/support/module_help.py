@@ -13,7 +13,7 @@ from maxcode.core.types import Problem, Program
 from maxcode.core.types.problem import ModuleSpec, ProgramSpec
 from maxcode.evaluate.module.contract import plans
 from maxcode.evaluate.module.natives import Natives
-from maxcode.evaluate.module.sides import CANDIDATE, REFERENCE, Side, SideStarter
+from maxcode.evaluate.module.sides import CANDIDATE, REFERENCE, ModuleSide, SideStarter
 from maxcode.evaluate.module.torch_runtime import find_runtime
 from maxcode.evaluate.module.track import open_track
 from maxcode.policy.rules.modules.rules import RULES
@@ -74,11 +74,11 @@ def check(sandbox: Sandbox, text: str, candidate: str) -> None:
 
 
 async def _checked(sandbox: Sandbox, text: str, candidate: str) -> None:
-    side = Side(text, REFERENCE)
+    side = ModuleSide(text, REFERENCE)
     stage = SideStarter(sandbox, find_runtime(), problem_of(text), 1, random.SystemRandom().getrandbits(31))
     stage = SideStarter(sandbox, stage.runtime, stage.problem, 1, stage.seed, await stage.describe(side))
     stage = await stage.with_weights(side)
-    built, failed = await Natives().of(stage, Side(candidate, CANDIDATE))
+    built, failed = await Natives().of(stage, ModuleSide(candidate, CANDIDATE))
     assert failed is None, f"{failed.reason}\n{failed.diagnostics}"
     async with open_track(stage, plans(stage.contract, 2), side, {"original": side, "candidate": built}) as track:
         await track.pair()

@@ -16,6 +16,7 @@ from maxcode.sandbox.sandbox import Sandbox
 from maxcode.train import pipeline
 from maxcode.train.advantages import Advantage
 from maxcode.train.diversity import ArchiveProgress, Diversity
+from maxcode.train.evaluators import AFRESH
 from maxcode.train.judge import Judge, Rules
 from maxcode.train.measuring import TRAINING_RULE, Measuring
 from maxcode.train.prompts import Compact
@@ -47,7 +48,7 @@ def problem(training: ProgramEvaluator) -> Problem:
 def test_a_step_is_judged_by_the_real_machine(training: ProgramEvaluator, problem: Problem) -> None:
     progress = ArchiveProgress([problem], 1, Diversity(promotion=False, shown=0.0))
     rules = Rules(Compact(), Shaped(), Advantage())
-    judge = Judge(progress, Measuring(training, training.afresh()), rules)
+    judge = Judge(progress, Measuring(training, training.measuring(AFRESH)), rules)
     judge.begin()
     wrong = FASTER.replace("+= A", "-= A")
     completions = [problem.program.text, FASTER, UNROLLED, wrong, "int x;", FASTER]
@@ -68,7 +69,7 @@ def test_what_is_asked_afresh_is_timed_again_and_what_is_not_is_remembered(
 ) -> None:
     ask = replace(problem, permitted=None), Action(problem.program.with_text(FASTER))
     one, same = (anyio.run(training.evaluate, *ask) for _ in range(2))
-    again = anyio.run(training.afresh().evaluate, *ask)
+    again = anyio.run(training.measuring(AFRESH).evaluate, *ask)
     assert one.timing is not None and same.timing is not None and again.timing is not None
     assert one.timing.samples == same.timing.samples
     assert one.timing.samples != again.timing.samples

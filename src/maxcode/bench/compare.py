@@ -52,7 +52,7 @@ def raced(
     source = ground.source or Path(str(first.header.get("source", "")))
     recorded = {key: first.header[key] for key in ("flags", "goal") if key in first.header}
     loaded = load(source, ground.tests, {**recorded, **(ground.overrides or {})})
-    if loaded.problem.kind == "module":
+    if not loaded.problem.traits.is_replaceable:
         raise InputError(
             f"{source} is a PyTorch module: a winner cannot stand in for the reference, so two of them are not raced "
             "side by side; compare what is recorded (leave out --measure)"

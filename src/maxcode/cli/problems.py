@@ -43,7 +43,7 @@ def _listed(one: Surveyed) -> str:
     if one.loaded is None:
         return f"{one.name}  CANNOT BE USED{f' ({one.where})' if one.where else ''}: {one.why}"
     problem = one.loaded.problem
-    tests = f", {len(problem.spec.seen)} + {len(problem.spec.held_out)} tests" if problem.kind == "program" else ""
+    tests = f", {len(problem.spec.seen)} + {len(problem.spec.held_out)} tests" if problem.traits.has_tests else ""
     tags = f", {' '.join(one.source.tags)}" if one.source.tags else ""
     return f"{one.name}  {problem.kind}, {problem.language}{tests}{tags}"
 

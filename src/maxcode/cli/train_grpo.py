@@ -17,8 +17,9 @@ from maxcode.cli.common import as_json, sandbox_options
 from maxcode.cli.display import Display
 from maxcode.core.types import Interval
 from maxcode.train.config import read_config
+from maxcode.train.evaluators import train_target
 from maxcode.train.grpo import require_train
-from maxcode.train.pipeline import Note, TrainResult, bench_of, run
+from maxcode.train.pipeline import Note, TrainResult, run
 
 PLAIN_EVERY_S = 20.0  # between lines where there is no terminal
 _BAR = 24
@@ -97,7 +98,7 @@ def _run(
     config = read_config(path, changes)
     require_train()
     folder = out or Path("runs") / f"train-{path.stem}-{config.seed}"
-    with TrainProgress() as progress, bench_of(config, folder) as bench:
+    with TrainProgress() as progress, train_target(config, folder) as bench:
         result = run(config, folder, bench, progress.say)
     click.echo(json.dumps(msgspec.to_builtins(result)) if json_ else "\n".join(_lines(result)))
 

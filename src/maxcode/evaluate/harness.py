@@ -1,52 +1,79 @@
-"""Which evaluator a problem's kind needs: the one entrance of this room for whoever runs a search."""
+"""Which harness a kind of problem has: one row of a table for each kind, and one way to open it.
+
+A new kind of problem is a package beside ``program/``, ``function/`` and ``module/`` that answers
+``harness_protocol.Harness``, and a row here.
+"""
 
 from __future__ import annotations
 
-from typing import Protocol
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from typing import final
 
-from maxcode.core.roles import Evaluator, Referee
-from maxcode.core.types import Action, Evaluation, Problem
+from maxcode.core.types import Action, Evaluation, Kind, Problem
 from maxcode.errors import UnsafeError
+from maxcode.evaluate.harness_protocol import Harness
+from maxcode.evaluate.ladder.build import Builder
 from maxcode.evaluate.ladder.prepare import Admitted
 from maxcode.evaluate.module.evaluator import ModuleEvaluator
-from maxcode.evaluate.program.evaluator import open_evaluator
+from maxcode.evaluate.program.evaluator import ProgramEvaluator
 from maxcode.sandbox.sandbox import Sandbox
-from maxcode.sandbox.selftest import require_safe
+from maxcode.sandbox.selftest import open_safe
 
 
-class Harness(Evaluator, Referee, Protocol):
-    """An evaluator that is its own referee.  ``sandbox``: its tier in words, part of every result."""
+@final
+@dataclass(frozen=True, slots=True)
+class HarnessTerms:
+    """``seed``: of the inputs that nobody is shown, drawn by the system where it is None, and the SHA-256 of those that
+    were proven ``before``.  ``beside_compiled``: whether a module is also compared with torch.compile."""
 
-    @property
-    def sandbox(self) -> str: ...
-
-    async def admit(self, problem: Problem) -> Admitted:
-        """Make the problem ready to be worked on; InputError when it cannot be."""
-        ...
-
-
-async def open_harness(problem: Problem) -> Harness:
-    """The evaluator for the problem's kind on this machine's sandbox; UnsafeError where none holds."""
-    return await open_modules() if problem.kind == "module" else await open_evaluator()
+    seed: int | None = None
+    before: frozenset[str] = frozenset()
+    beside_compiled: bool = True
 
 
-async def compiled_without_gpu(problem: Problem, action: Action) -> tuple[str, Admitted, Evaluation] | None:
-    """A candidate for a GPU as far as it can be judged where there is none (the sandbox in words, the problem, what was
-    found); None for any other problem, and where there is a GPU."""
-    if problem.spec.module is None or problem.spec.module.device != "cuda":
-        return None
-    evaluator = await open_modules()
-    found = await evaluator.compiled(problem, action)
-    return None if found is None else (evaluator.sandbox, *found)
+def _programs(sandbox: Sandbox, builder: Builder, terms: HarnessTerms) -> ProgramEvaluator:
+    return ProgramEvaluator(sandbox, builder, seed=terms.seed, before=terms.before)
 
 
-async def open_modules(beside_compiled: bool = True) -> ModuleEvaluator:
-    """The evaluator of modules; UnsafeError where the tier that they need does not hold."""
-    sandbox = await Sandbox.open()
+def _modules(sandbox: Sandbox, builder: Builder, terms: HarnessTerms) -> ModuleEvaluator:
     if sandbox.tier.name != "1":
         raise UnsafeError(
             f"PyTorch modules are run in tier 1 of the sandbox (bubblewrap) alone, and this is {sandbox.describe()}; "
             "see `maxcode doctor`"
         )
-    await require_safe(sandbox)
-    return ModuleEvaluator(sandbox, beside_compiled=beside_compiled)
+    return ModuleEvaluator(sandbox, beside_compiled=terms.beside_compiled)
+
+
+HARNESSES: Mapping[Kind, Callable[[Sandbox, Builder, HarnessTerms], Harness]] = {
+    "program": _programs,
+    "function": _programs,
+    "module": _modules,
+}
+
+
+def make_harness(problem: Problem, sandbox: Sandbox, builder: Builder, terms: HarnessTerms) -> Harness:
+    """The harness for the problem's kind on a sandbox that is open; UnsafeError where it is not enough for the kind."""
+    return HARNESSES[problem.kind](sandbox, builder, terms)
+
+
+async def open_harness(problem: Problem, terms: HarnessTerms = HarnessTerms()) -> Harness:
+    """The harness for the problem's kind on this machine's sandbox; UnsafeError where none holds."""
+    sandbox = await open_safe()
+    return make_harness(problem, sandbox, Builder(sandbox, sandbox.cache), terms)
+
+
+async def open_modules() -> ModuleEvaluator:
+    """The harness of modules; UnsafeError where the tier that they need does not hold."""
+    sandbox = await open_safe()
+    return _modules(sandbox, Builder(sandbox, sandbox.cache), HarnessTerms())
+
+
+async def compiled_without_gpu(problem: Problem, action: Action) -> tuple[str, Admitted, Evaluation] | None:
+    """A candidate for a GPU as far as it can be judged where there is none (the sandbox in words, the problem, what was
+    found); None for any other problem, and where there is a GPU."""
+    if not problem.spec.on_gpu:
+        return None
+    evaluator = await open_modules()
+    found = await evaluator.compiled(problem, action)
+    return None if found is None else (evaluator.sandbox, *found)

@@ -1,18 +1,20 @@
-"""Where candidates are measured: on this machine, or on a cluster.  The one place that knows the difference.
+"""Where candidates are measured: on this machine, or on a cluster.  The one place that decides it.
 
-Both give a harness and an admission; what searches and what trains never asks which it is.
+Runs, benches and trainings are given a target; none of them asks which it is.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Protocol, final
 
 from maxcode.core.types import Machine, Problem
+from maxcode.errors import InputError
 from maxcode.evaluate.cluster import Cluster, ClusterRequest, Report, opened
-from maxcode.evaluate.harness import Harness, open_harness
+from maxcode.evaluate.harness import HARNESSES, open_harness
+from maxcode.evaluate.harness_protocol import SearchHarness
 from maxcode.evaluate.ladder.prepare import Admitted
 from maxcode.evaluate.machine.machine import describe
 
@@ -20,8 +22,16 @@ from maxcode.evaluate.machine.machine import describe
 class Target(Protocol):
     """A machine, or what stands for one."""
 
-    async def prepare(self, problem: Problem) -> tuple[Harness, Admitted, Machine]:
-        """The evaluator for the problem, which it has admitted, and where the numbers will come from."""
+    async def open(self, problems: Sequence[Problem]) -> SearchHarness:
+        """One harness for all these problems, none of which it has admitted; InputError where they need several."""
+        ...
+
+    def machine(self, harness: SearchHarness) -> Machine:
+        """Where the numbers come from; asked for once a problem was admitted."""
+        ...
+
+    async def prepare(self, problem: Problem) -> tuple[SearchHarness, Admitted, Machine]:
+        """The harness for a problem, which it has admitted, and where the numbers come from."""
         ...
 
     def used(self) -> Report | None:
@@ -33,10 +43,17 @@ class Target(Protocol):
 class LocalMachine:
     """This machine."""
 
-    async def prepare(self, problem: Problem) -> tuple[Harness, Admitted, Machine]:
-        evaluator = await open_harness(problem)
-        found = await evaluator.admit(problem)
-        return evaluator, found, describe(evaluator.sandbox)
+    async def open(self, problems: Sequence[Problem]) -> SearchHarness:
+        if len({HARNESSES[problem.kind] for problem in problems}) > 1:
+            kinds = ", ".join(sorted({problem.kind for problem in problems}))
+            raise InputError(f"problems of the kinds {kinds} are not measured together; give problems of one kind")
+        return await open_harness(problems[0])
+
+    def machine(self, harness: SearchHarness) -> Machine:
+        return describe(harness.sandbox)
+
+    async def prepare(self, problem: Problem) -> tuple[SearchHarness, Admitted, Machine]:
+        return await _prepared(self, problem)
 
     def used(self) -> Report | None:
         return None
@@ -49,20 +66,30 @@ class ClusterMachine:
     def __init__(self, cluster: Cluster) -> None:
         self._cluster = cluster
 
-    async def prepare(self, problem: Problem) -> tuple[Harness, Admitted, Machine]:
-        evaluator = self._cluster.evaluator()
-        found = await evaluator.admit(problem)
-        return evaluator, found, self._cluster.machine
+    async def open(self, problems: Sequence[Problem]) -> SearchHarness:
+        return self._cluster.evaluator()
+
+    def machine(self, harness: SearchHarness) -> Machine:
+        return self._cluster.machine
+
+    async def prepare(self, problem: Problem) -> tuple[SearchHarness, Admitted, Machine]:
+        return await _prepared(self, problem)
 
     def used(self) -> Report | None:
         return self._cluster.report()
+
+
+async def _prepared(target: Target, problem: Problem) -> tuple[SearchHarness, Admitted, Machine]:
+    harness = await target.open([problem])
+    found = await harness.admit(problem)
+    return harness, found, target.machine(harness)
 
 
 @contextmanager
 def where(
     asked: ClusterRequest | None, folder: Path | None = None, say: Callable[[str], None] = lambda words: None
 ) -> Iterator[Target]:
-    """Here, or the cluster that was asked for, open for as long as the block; ``folder`` is the run's."""
+    """This machine, or the cluster that was asked for, open for as long as the block; ``folder`` is the run's."""
     if asked is None:
         yield LocalMachine()
         return

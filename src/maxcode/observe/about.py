@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 
 from maxcode.code.techniques import describe
 from maxcode.core.history import Reached
-from maxcode.core.types import GOALS, Checker, FunctionSpec, Machine, ModuleSpec, Problem, ProgramSpec, Section, State
+from maxcode.core.types import GOALS, Checker, Kind, Machine, Problem, Section, State
 from maxcode.observe.part import Part, listing
 
 _PROGRAM = "Make this program faster. It must give the same output for every input."
@@ -68,16 +68,12 @@ def task(instruct: Callable[[State, Reached], str]) -> Part:
 
 def _limits(problem: Problem) -> str:
     limits = problem.spec.limits
-    beside = " beside the arrays it is given" if problem.spec.function is not None else ""
+    beside = _MEMORY_BESIDE.get(problem.kind, "")
     return f"one run may use {limits.memory_mb} MB of memory{beside} and {limits.run_s:g} s of CPU time"
 
 
 def _statement_lines(problem: Problem) -> list[str]:
-    spec = problem.spec
-    told = _MODULE if spec.module is not None else _PROGRAM
-    lines = [problem.statement or told] if spec.module is None else [told, *problem.statement.splitlines()]
-    lines += [f"language: {problem.language}", f"flags: {' '.join(spec.flags)}"] if spec.module is None else []
-    lines += _checked(spec)
+    lines = _ABOUT[problem.kind](problem)
     lines.append(f"goal: {GOALS[problem.goal]}")
     if problem.permitted is not None:
         lines.append(
@@ -87,16 +83,21 @@ def _statement_lines(problem: Problem) -> list[str]:
     return lines
 
 
-def _checked(spec: ProgramSpec) -> list[str]:
-    """How a candidate is checked, and what it must be."""
-    if spec.module is not None:
-        return _module_lines(spec.module)
-    return [f"checker: {_checker(spec.checker)}"] if spec.function is None else _function_lines(spec.function)
+def _program_lines(problem: Problem) -> list[str]:
+    return [*_built_lines(problem), f"checker: {_checker(problem.spec.checker)}"]
 
 
-def _module_lines(spec: ModuleSpec) -> list[str]:
+def _built_lines(problem: Problem) -> list[str]:
+    flags = f"flags: {' '.join(problem.spec.flags)}"
+    return [problem.statement or _PROGRAM, f"language: {problem.language}", flags]
+
+
+def _module_lines(problem: Problem) -> list[str]:
+    spec = problem.spec.module_spec
     constants = ", ".join(f"{name} = {value}" for name, value in spec.constants)
     return [
+        _MODULE,
+        *problem.statement.splitlines(),
         "language: python",
         *([f"constants that are replaced in the file below: {constants}"] if constants else []),
         f"device: {spec.device}",
@@ -105,18 +106,28 @@ def _module_lines(spec: ModuleSpec) -> list[str]:
     ]
 
 
-def _function_lines(spec: FunctionSpec) -> list[str]:
+def _function_lines(problem: Problem) -> list[str]:
+    spec = problem.spec.function_spec
     names = [one.name for one in spec.scalars]
     sizes = "; ".join(
         ", ".join(f"{name} = {value}" for name, value in zip(names, size, strict=True)) for size in spec.timed
     )
     return [
+        *_built_lines(problem),
         f"implement the function {spec.name} of {spec.header_name}:",
         spec.header.strip(),
         f"timed at {sizes}; it must be right at every size",
         f"checker: relative Frobenius error of every written array at most {spec.tolerance:g}",
         "libraries such as a BLAS are forbidden",
     ]
+
+
+_ABOUT: Mapping[Kind, Callable[[Problem], list[str]]] = {
+    "program": _program_lines,
+    "function": _function_lines,
+    "module": _module_lines,
+}
+_MEMORY_BESIDE: Mapping[Kind, str] = {"function": " beside the arrays it is given"}
 
 
 def _checker(checker: Checker) -> str:

@@ -43,7 +43,7 @@ def profile(original: Evaluation | None = None, limit: int = 10) -> Part:
         seen = shown_evaluation(state, original)
         if seen is None or seen.outcome is not Outcome.CORRECT:
             return None
-        if state.problem.kind == "module":
+        if state.problem.traits.shows_operators:
             return _operators(seen, limit)
         source = state.program.files[state.program.name].split("\n")
         spots = [_spot(line, share, names, source) for line, share, names in _by_line(seen.profile)[:limit]]

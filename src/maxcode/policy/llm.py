@@ -55,7 +55,7 @@ class Llm:
         """The model's program, or why none could be read from its completion."""
         completion = await self.model.complete(self.request(observation))
         problem, program = observation.state.problem, observation.state.program
-        found = read(completion.text, program, problem.language, self.answer, entry_of(problem))
+        found = read(completion.text, program, problem.language, self.answer, problem.entry)
         if isinstance(found, Unread):
             return Action(None, completion.text, completion.usage, self._why(found, completion))
         return Action(found, completion.text, completion.usage)
@@ -88,18 +88,10 @@ def messages(observation: Observation, answer: Answer = "whole") -> tuple[Messag
     return Message("system", _system(problem)), Message("user", _sendable("\n\n".join(told)))
 
 
-def entry_of(problem: Problem) -> str:
-    """The function, or the class of a module, that a whole program of the problem must define."""
-    if problem.kind == "module":
-        return "ModelNew"
-    return problem.spec.function.name if problem.spec.function is not None else "main"
-
-
 def _system(problem: Problem) -> str:
     known = problem.language in _LANGUAGES
     language = _filled(f"language_{problem.language}") if known else f"They are written in {problem.language}."
-    on_gpu = problem.spec.module is not None and problem.spec.module.device == "cuda"
-    kind = f"{problem.kind}_cuda" if on_gpu else problem.kind
+    kind = f"{problem.kind}_cuda" if problem.spec.on_gpu else problem.kind
     return _filled(f"system_{kind}", language=language, clock=_CLOCKS[problem.goal])
 
 

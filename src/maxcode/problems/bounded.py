@@ -10,6 +10,7 @@ import platform
 import re
 
 from maxcode.code.languages import Language
+from maxcode.core.types import KINDS
 from maxcode.errors import InputError
 from maxcode.problems.description import Description
 
@@ -33,11 +34,8 @@ def bounded(found: Description, tongue: Language, flags: tuple[str, ...]) -> tup
             f"{what}: a program in {tongue.name} is not compiled, so what would be counted are the instructions of "
             "its interpreter; use the goal cpu, without a tie-break"
         )
-    if found.kind == "function":
-        raise InputError(
-            f"{what}: a function cannot be counted apart from the driver that calls it; use the goal cpu or wall, "
-            "without a tie-break"
-        )
+    if why := KINDS[found.kind].uncountable:
+        raise InputError(f"{what}: {why}; use the goal cpu or wall, without a tie-break")
     if found.goal != "instructions" or platform.machine() != "x86_64":
         return flags, ()  # a tie-break must not slow down what is timed
     kept = tuple(_bounded(flag) for flag in flags if not _UNKNOWN.fullmatch(flag))

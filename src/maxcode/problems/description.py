@@ -28,7 +28,7 @@ from typing import Any, Literal, final, get_args, get_type_hints
 import msgspec
 
 from maxcode.code.techniques import TECHNIQUES
-from maxcode.core.types import Checker, Clock, Limits
+from maxcode.core.types import Checker, Clock, Kind, Limits
 from maxcode.errors import InputError, unknown
 from maxcode.problems.function_table import FunctionTable
 
@@ -80,7 +80,7 @@ class Description:
     checker_beside: Literal["", "pie"] = ""
     limits: Limits = field(default_factory=Limits)
     tests: Tests = field(default_factory=Tests)
-    kind: Literal["program", "function", "module"] = "program"
+    kind: Kind = "program"
     permitted: tuple[str, ...] | None = None
     function: FunctionTable = field(default_factory=FunctionTable)
     module: ModuleTable = field(default_factory=ModuleTable)

@@ -15,7 +15,7 @@ from pathlib import Path, PurePosixPath
 from typing import Any, final
 
 from maxcode.code.languages import Language, language, language_of
-from maxcode.core.types import Case, Checker, Clock, ModuleSpec, Problem, Program, ProgramSpec
+from maxcode.core.types import KINDS, Case, Checker, Clock, ModuleSpec, Problem, Program, ProgramSpec
 from maxcode.errors import InputError
 from maxcode.problems.bounded import bounded
 from maxcode.problems.cases import Split, find_cases, split
@@ -120,11 +120,10 @@ def _unused_description(source: Path) -> list[str]:
 
 def _assemble(found: Description, material: _Material, name: str) -> Loaded:
     base = material.base
-    if found.kind != "program" and (material.tests is not None or found.checker != Checker()):
-        table = "module" if found.kind == "module" else "function"
+    if not KINDS[found.kind].has_tests and (material.tests is not None or found.checker != Checker()):
         raise InputError(
             f"a {found.kind} has no tests and no checker of its own (--tests, --checker, --tolerance): its original is "
-            f"the oracle; give [{table}] tolerance in {DESCRIPTION}"
+            f"the oracle; give [{found.kind}] tolerance in {DESCRIPTION}"
         )
     program = material.program or Program({path: _read_source(base, path) for path in found.paths})
     tongue = language(found.language) if found.language else language_of(program.name)
@@ -137,7 +136,7 @@ def _assemble(found: Description, material: _Material, name: str) -> Loaded:
     if function is not None and tongue.grammar not in ("c", "cpp"):
         raise InputError(f"functions can be in C or C++, not in {tongue.name}; give a source in one of these")
     module = _module_spec(found, program, tongue) if found.kind == "module" else None
-    parts = _tests(found, material) if found.kind == "program" else Split((), (), ())
+    parts = _tests(found, material) if KINDS[found.kind].has_tests else Split((), (), ())
     amount = GENERATED if found.tests.generated is None else found.tests.generated
     spec = ProgramSpec(
         flags=flags,

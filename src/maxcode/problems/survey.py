@@ -36,7 +36,7 @@ class Surveyed:
             "kind": problem.kind,
             "language": problem.language,
             "flags": list(problem.spec.flags),
-            "checker": problem.spec.checker.kind if problem.kind == "program" else None,
+            "checker": problem.spec.checker.kind if problem.traits.has_tests else None,
             "seen": len(problem.spec.seen),
             "held_out": len(problem.spec.held_out),
             "reference": self.loaded.reference is not None,

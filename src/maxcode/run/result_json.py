@@ -139,7 +139,7 @@ def verdict_of(evaluation: Evaluation, found: Admitted, machine: Machine, notes:
         inputs_timed=len(timing.inputs) if timing is not None else 0,
         sandbox=machine.sandbox,
         machine=machine,
-        remarks=_remarks(evaluation) if found.problem.kind == "module" else None,
+        remarks=_remarks(evaluation) if found.problem.traits.shows_operators else None,
         notes=[*notes, *(evaluation.warnings if timing is not None and timing.significant else ())],
     )
 

@@ -2,7 +2,7 @@
 
     answers -> distinct kernels -> build and verify side by side, time one after the other -> leaders once more
 
-The evaluator keeps its lanes (``evaluate/lanes.py``): builds overlap, timing is exclusive.  Every measurement is
+The evaluator keeps its lanes (``sandbox/lanes.py``): builds overlap, timing is exclusive.  Every measurement is
 written down the moment it is there, one line each, and taken from there when a run is taken up again: a step that is
 repeated after a kill sees what it saw.  A failure of the machine is None, and is not written.
 """
@@ -26,11 +26,7 @@ from maxcode.core.stats import RaceRule, median_interval
 from maxcode.core.types import Action, Evaluation, Feedback, Problem, Program
 from maxcode.errors import BoundaryError
 from maxcode.evaluate.cluster import together
-from maxcode.evaluate.ladder.build import Builder
-from maxcode.evaluate.program.evaluator import ProgramEvaluator
 from maxcode.sandbox.lanes import Ledger, accounted
-from maxcode.sandbox.sandbox import Sandbox
-from maxcode.sandbox.selftest import require_safe
 from maxcode.train.lines import Lines
 from maxcode.train.rewards import is_scored, rate
 
@@ -79,7 +75,7 @@ class _Known:
 @dataclass(frozen=True, slots=True)
 class MeasuredBatch:
     """The evaluations in the order asked (None where the machine failed), and what they cost: ``fresh`` measurements
-    that were made, and seconds in the lanes (``evaluate/lanes.py``)."""
+    that were made, and seconds in the lanes (``sandbox/lanes.py``)."""
 
     evaluations: tuple[Evaluation | None, ...]
     fresh: int
@@ -225,10 +221,3 @@ def pooled(one: Evaluation, other: Evaluation) -> Evaluation:
     speedup = median_interval([original / candidate for original, candidate in pairs])
     timing = replace(second, samples=pairs, pairs=len(pairs), speedup=speedup, gflops=gflops)
     return replace(other, timing=timing)
-
-
-async def open_training(rule: RaceRule = TRAINING_RULE) -> ProgramEvaluator:
-    """The evaluator that training asks: the search's own, with short races and without profiles."""
-    sandbox = await Sandbox.open()
-    await require_safe(sandbox)
-    return ProgramEvaluator(sandbox, Builder(sandbox, sandbox.cache), rule, profiles=False)

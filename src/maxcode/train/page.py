@@ -48,7 +48,7 @@ class View:
     def unit(self) -> str:
         """What rates are counted in."""
         problems = self.judge.progress.problems.values()
-        return "GFLOPS" if all(one.spec.function is not None for one in problems) else "x"
+        return "GFLOPS" if all(one.traits.counts_work for one in problems) else "x"
 
 
 def write_page(folder: Path, view: View) -> Path:

@@ -13,32 +13,27 @@ import dataclasses
 import fcntl
 import json
 import time
-from collections.abc import Awaitable, Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import partial
 from importlib.metadata import version
 from pathlib import Path
-from typing import Any, Protocol, final
+from typing import Any, final
 
 import anyio
 import msgspec
 
-from maxcode.core.roles import Evaluator
-from maxcode.core.stats import RaceRule
 from maxcode.core.types import Action, Interval, Machine, Problem
 from maxcode.errors import InputError, RecordError
-from maxcode.evaluate.cluster import Cluster, ClusterRequest, MeasureOptions, opened
-from maxcode.evaluate.ladder.prepare import Admitted
-from maxcode.evaluate.machine.machine import describe
-from maxcode.evaluate.program.evaluator import ProgramEvaluator
-from maxcode.problems import digest, load
+from maxcode.problems import digest
 from maxcode.run.record import check_header
 from maxcode.search.archive import Kept
 from maxcode.train import corpus as kernels
 from maxcode.train.assess import Assessment, Exam, as_json, assess, generator, stages_to_ask
 from maxcode.train.config import TrainConfig
 from maxcode.train.corpus import Beyond, beyond
+from maxcode.train.evaluators import TrainTarget
 from maxcode.train.grpo import (
     Learner,
     last_whole,
@@ -51,13 +46,12 @@ from maxcode.train.grpo import (
     train,
 )
 from maxcode.train.judge import Judge, StepLine
-from maxcode.train.measuring import TRAINING_RULE, Measuring, open_training
+from maxcode.train.measuring import Measuring
 from maxcode.train.model import load_model, load_tokenizer, size
 from maxcode.train.page import Comparison, View, write_page
 from maxcode.train.pretrain import pretrained
 from maxcode.train.rewards import rate
 
-ASSESS_RULE = RaceRule(most=6)  # six pairs have a 95 % interval
 RESULT = "result.json"
 
 
@@ -73,95 +67,6 @@ class Note:
 
 
 Say = Callable[[Note], None]
-
-
-class TrainTarget(Protocol):
-    """The machine that a run measures on: its evaluators are one evaluator, with different patience."""
-
-    @property
-    def machine(self) -> Machine:
-        """Where the numbers come from; asked for once the problems were admitted."""
-        ...
-
-    def problems(self, config: TrainConfig) -> list[Problem]:
-        """The problems of a configuration, admitted."""
-        ...
-
-    @property
-    def training(self) -> Evaluator:
-        """For answers while a policy learns; remembers what it has timed."""
-        ...
-
-    @property
-    def afresh(self) -> Evaluator:
-        """Times again what it is asked again."""
-        ...
-
-    @property
-    def assessing(self) -> Evaluator:
-        """For figures: more pairs, and no memory."""
-        ...
-
-
-@final
-class LocalTarget:
-    """This machine."""
-
-    def __init__(self) -> None:
-        self.training: ProgramEvaluator = anyio.run(open_training)
-        self.afresh = self.training.afresh()
-        self.assessing = self.training.afresh(ASSESS_RULE)
-        self.machine = describe(self.training.sandbox)
-
-    def problems(self, config: TrainConfig) -> list[Problem]:
-        """The problems of a configuration, admitted; InputError for one that cannot be timed."""
-        return _admitted(self.training.admit, config)
-
-
-@final
-class ClusterTarget:
-    """A cluster that is open."""
-
-    def __init__(self, cluster: Cluster) -> None:
-        self._cluster = cluster
-        self.training = cluster.evaluator(MeasureOptions(TRAINING_RULE.most, profiles=False))
-        self.afresh = cluster.evaluator(MeasureOptions(TRAINING_RULE.most, remembers=False, profiles=False))
-        self.assessing = cluster.evaluator(MeasureOptions(ASSESS_RULE.most, remembers=False, profiles=False))
-
-    @property
-    def machine(self) -> Machine:
-        """What its nodes are like, once a problem was admitted."""
-        return self._cluster.machine
-
-    def problems(self, config: TrainConfig) -> list[Problem]:
-        """The problems of a configuration, admitted on a node; InputError for one that cannot be timed."""
-        return _admitted(self.training.admit, config)
-
-
-def _admitted(admit: Callable[[Problem], Awaitable[Admitted]], config: TrainConfig) -> list[Problem]:
-    found = []
-    for path in config.paths:
-        admitted = anyio.run(admit, load(path).problem)
-        if not admitted.timed:
-            raise InputError(f"{path} cannot be trained on: {admitted.notes[-1] if admitted.notes else 'untimed'}")
-        found.append(admitted.problem)
-    return found
-
-
-@contextmanager
-def bench_of(config: TrainConfig, out: Path) -> Iterator[TrainTarget]:
-    """Where a configuration says that answers are measured, open for as long as the block."""
-    asked = ClusterRequest(config.bench.cluster, config.bench.shared_cores)
-    if not asked.spec:
-        yield LocalTarget()
-        return
-    if asked.is_here and processes() > 1:
-        raise InputError(
-            f"{processes()} processes would each hold the cores of {asked.spec}; start a scheduler with nodes, and "
-            "name it (tcp://HOST:PORT)"
-        )
-    with opened(asked, out if not rank() else None) as cluster:
-        yield ClusterTarget(cluster)
 
 
 class TrainResult(msgspec.Struct, frozen=True, kw_only=True):

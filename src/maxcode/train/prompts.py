@@ -21,7 +21,7 @@ from maxcode.core.history import Reached
 from maxcode.core.types import Action, Observation, Problem, Section, State
 from maxcode.llm.completion import Unread, read
 from maxcode.observe import compose, program, statement
-from maxcode.policy.llm import entry_of, messages
+from maxcode.policy.llm import messages
 from maxcode.search.archive import Kept
 
 BOS = "<bos>"
@@ -78,12 +78,12 @@ class Chat:
 
     def read(self, problem: Problem, completion: Any) -> Action:
         text = completion if isinstance(completion, str) else "".join(part["content"] for part in completion)
-        found = read(text, problem.program, problem.language, "whole", entry_of(problem))
+        found = read(text, problem.program, problem.language, "whole", problem.entry)
         return Action(None, text, unread=found.reason) if isinstance(found, Unread) else Action(found, text)
 
 
 def _unit(problem: Problem) -> str:
-    return "GFLOPS" if problem.spec.function is not None else "times as fast as the original"
+    return "GFLOPS" if problem.traits.counts_work else "times as fast as the original"
 
 
 def plain_layout(text: str) -> str:

@@ -7,6 +7,7 @@ action, observation, reward, value, policy.  Where this file departs from the pa
 machine *saw*; what it is *worth* is decided apart, in ``reward.py``, so that old runs can be scored anew.
 """
 
+from maxcode.core.types.kinds import KINDS, Kind, KindTraits
 from maxcode.core.types.measured import (
     CaseResult,
     Evaluation,
@@ -50,6 +51,7 @@ from maxcode.core.types.search import (
 
 __all__ = [
     "GOALS",
+    "KINDS",
     "Action",
     "Argument",
     "Case",
@@ -61,6 +63,8 @@ __all__ = [
     "FunctionSpec",
     "Hotspot",
     "Interval",
+    "Kind",
+    "KindTraits",
     "Limits",
     "LoopBody",
     "Machine",

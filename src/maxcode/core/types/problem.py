@@ -7,6 +7,8 @@ import json
 from dataclasses import asdict, dataclass
 from typing import Any, Literal, final
 
+from maxcode.core.types.kinds import KINDS, Kind, KindTraits
+
 Clock = Literal["cpu", "wall", "instructions"]
 
 GOALS: dict[Clock, str] = {
@@ -66,7 +68,7 @@ class Checker:
     ``tokens``: equal after splitting on white space.  ``exact``: equal bytes.  ``float``: tokens, where numbers may
     differ by ``abs_tol + rel_tol * |expected|`` and NaN equals nothing.  ``command``: the user's own program, run
     in the sandbox as ``command INPUT EXPECTED OUTPUT``; exit status 0 accepts.  ``pie``: as PIE's own evaluation
-    compares, with its holes (``evaluate/checker.py``).
+    compares, with its holes (``evaluate/ladder/checker.py``).
     """
 
     kind: Literal["tokens", "exact", "float", "pie", "command"] = "tokens"
@@ -182,6 +184,18 @@ class ProgramSpec:
     module: ModuleSpec | None = None
 
     @property
+    def on_gpu(self) -> bool:
+        """Whether it runs on a GPU."""
+        return self.module is not None and self.module.device == "cuda"
+
+    @property
+    def function_spec(self) -> FunctionSpec:
+        """What the harness ``function`` needs; ValueError for another kind of problem."""
+        if self.function is None:
+            raise ValueError("this problem is no function")
+        return self.function
+
+    @property
     def module_spec(self) -> ModuleSpec:
         """What the harness ``module`` needs; ValueError for another kind of problem."""
         if self.module is None:
@@ -196,10 +210,20 @@ class Problem:
     allowed (None = all), so that a stage of SQD is ``replace(problem, permitted=...)``."""
 
     id: str
-    kind: Literal["program", "function", "module"]
+    kind: Kind
     language: str
     program: Program
     spec: ProgramSpec
     statement: str = ""
     goal: Clock = "cpu"
     permitted: frozenset[str] | None = None
+
+    @property
+    def traits(self) -> KindTraits:
+        """What follows from its kind."""
+        return KINDS[self.kind]
+
+    @property
+    def entry(self) -> str:
+        """The function, or the class, that a whole program must define."""
+        return self.spec.function.name if self.spec.function is not None else self.traits.entry

@@ -21,7 +21,7 @@ from maxcode.evaluate.cluster.evaluator import ClusterClient
 from maxcode.evaluate.cluster.node_thread import portal
 from maxcode.evaluate.cluster.quarantine import Quarantine
 from maxcode.evaluate.cluster.utilisation import Report, Utilisation
-from maxcode.evaluate.cluster.wire import MeasureOptions
+from maxcode.evaluate.harness_protocol import MeasureOptions
 from maxcode.evaluate.ladder.prepare import Admitted
 from maxcode.sandbox.lanes import charge
 
@@ -134,6 +134,10 @@ class ClusterEvaluator:
         self._cluster = cluster
         self._crew = crew
         self._manner = manner
+
+    def measuring(self, options: MeasureOptions) -> ClusterEvaluator:
+        """Another one on the same cluster that measures in this manner."""
+        return self._cluster.evaluator(options)
 
     @property
     def sandbox(self) -> str:

@@ -29,7 +29,6 @@ from maxcode.evaluate.cluster.wire import (
     BuiltProgram,
     Evaluate,
     EvaluateResult,
-    MeasureOptions,
     ProblemBundle,
     Settle,
     SettleResult,
@@ -41,9 +40,10 @@ from maxcode.evaluate.cluster.wire import (
     pack,
     read_answer,
 )
+from maxcode.evaluate.harness_protocol import MeasureOptions
 from maxcode.evaluate.ladder.build import Built
-from maxcode.evaluate.ladder.judge import identity, not_permitted, reject
-from maxcode.evaluate.ladder.prepare import Admitted, Input, without
+from maxcode.evaluate.ladder.prepare import Admitted, Input, identity, without
+from maxcode.evaluate.ladder.reject import not_permitted, reject
 from maxcode.sandbox.jobs import Blob
 from maxcode.sandbox.lanes import Ledger
 
@@ -192,7 +192,7 @@ class ClusterClient:
         self, known: AdmittedProblem, problem: Problem, program: Program
     ) -> tuple[BuiltProgram | None, Evaluation | None]:
         """A build by a worker that has cores for it, or why there is none; neither where the slot is to build."""
-        if problem.kind == "module":
+        if not problem.traits.is_built_apart:
             return None, None
         plain = replace(known.parcel.problem, permitted=None)
         raw = await self._dispatcher.build(encode(Build(problem=plain, program=program)))

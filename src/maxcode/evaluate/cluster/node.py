@@ -51,8 +51,8 @@ Measure = Callable[[], Awaitable[Interval]]
 
 @final
 class BenchNode:
-    """Carries out orders, one at a time.  Its event loop's thread must be bound to ``cores`` (``station.py`` sees to
-    that).  ``measure`` runs the calibration kernel."""
+    """Carries out orders, one at a time.  Its event loop's thread must be bound to ``cores`` (``node_thread.py``
+    sees to that).  ``measure`` runs the calibration kernel."""
 
     def __init__(
         self, cores: Cores | None = None, calibration: Calibration | None = None, measure: Measure | None = None
@@ -104,7 +104,7 @@ class BenchNode:
 
     def _lane(self, problem: Problem, shared: bool) -> frozenset[int] | None:
         """The cores that nobody else may time on meanwhile; None = all, for a GPU is one."""
-        if problem.spec.module is not None and problem.spec.module.device == "cuda":
+        if problem.spec.on_gpu:
             return None
         return self._cores.cores if shared else self._cores.physical
 

@@ -6,10 +6,9 @@ import hashlib
 import shutil
 import time
 from collections.abc import Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from typing import final
 
-from maxcode.core.stats import RaceRule
 from maxcode.core.types import Action, Evaluation, Interval, Machine, Problem, State, StateId, Step
 from maxcode.evaluate.cluster.quiet_cores import calibrated
 from maxcode.evaluate.cluster.scratch import Scratch
@@ -21,41 +20,45 @@ from maxcode.evaluate.cluster.wire import (
     BuiltProgram,
     Contender,
     Evaluate,
-    MeasureOptions,
     Settle,
     Test,
     unpack,
 )
-from maxcode.evaluate.harness import Harness, open_modules
+from maxcode.evaluate.harness import HarnessTerms, make_harness
+from maxcode.evaluate.harness_protocol import Harness, MeasureOptions, TimingCache
 from maxcode.evaluate.ladder.build import Builder, Built
 from maxcode.evaluate.ladder.judge import unbuilt
 from maxcode.evaluate.ladder.prepare import Admitted
 from maxcode.evaluate.machine.machine import describe
-from maxcode.evaluate.program.evaluator import ProgramEvaluator, TimingCache
 from maxcode.sandbox.jobs import Blob
 from maxcode.sandbox.sandbox import Sandbox
 from maxcode.sandbox.selftest import open_safe
+
+_USUAL = MeasureOptions()
 
 
 @final
 @dataclass(slots=True)
 class ProblemSession:
-    """A problem that was admitted here, and the evaluators of it by their manner."""
+    """A problem that was admitted here, and the harnesses of it by how they measure; the usual one is always there."""
 
     problem: Problem
-    harness: Harness
-    others: dict[MeasureOptions, ProgramEvaluator] = field(default_factory=dict)
+    harnesses: dict[MeasureOptions, Harness]
+
+    @property
+    def harness(self) -> Harness:
+        """The usual one."""
+        return self.harnesses[_USUAL]
 
     async def evaluate(self, order: Evaluate, toolchain: str) -> Evaluation:
         """Evaluate the order's program; its artefact is taken where it fits."""
         problem = replace(self.problem, permitted=order.permitted)
-        evaluator = self._in(order.manner)
-        if order.artefact is not None and isinstance(evaluator, ProgramEvaluator):
-            built = checked(order.artefact, toolchain)
-            if built is not None:
-                evaluator.bench[1].give(problem, order.program, built)
+        harness = self._measuring(order.manner)
+        built = checked(order.artefact, toolchain) if order.artefact is not None else None
+        if built is not None:
+            harness.give(problem, order.program, built)
         rival = Action(order.rival) if order.rival is not None else None
-        return await evaluator.evaluate(problem, Action(order.program), rival)
+        return await harness.evaluate(problem, Action(order.program), rival)
 
     async def settle(self, order: Settle) -> dict[StateId, Evaluation]:
         """Decide who leads among the order's programs."""
@@ -65,28 +68,20 @@ class ProblemSession:
         return await self.harness.settle(problem, contenders, champion)
 
     def remembered(self) -> dict[MeasureOptions, TimingCache]:
-        """What its evaluators know of earlier measurements."""
-        usual = {MeasureOptions(): self.harness} if isinstance(self.harness, ProgramEvaluator) else {}
-        return {manner: one.remembered() for manner, one in {**self.others, **usual}.items()}
+        """What its harnesses know of earlier measurements."""
+        return {options: one.remembered() for options, one in self.harnesses.items()}
 
     def forget_since(self, then: Mapping[MeasureOptions, TimingCache]) -> None:
         """Know no more than then: what was measured since is not to be believed."""
-        if isinstance(self.harness, ProgramEvaluator):
-            self.harness.forget_since(then[MeasureOptions()])
-        for manner in [*self.others]:
-            if manner in then:
-                self.others[manner].forget_since(then[manner])
-            else:
-                del self.others[manner]
+        self.harnesses = {options: one for options, one in self.harnesses.items() if options in then}
+        for options, one in self.harnesses.items():
+            one.forget_since(then[options])
 
-    def _in(self, manner: MeasureOptions) -> Harness:
-        """The evaluator that measures in this manner; modules know one only."""
-        if manner == MeasureOptions() or not isinstance(self.harness, ProgramEvaluator):
-            return self.harness
-        if manner not in self.others:
-            rule = RaceRule(most=manner.pairs) if manner.pairs else RaceRule()
-            self.others[manner] = self.harness.alike(rule, manner.profiles, manner.remembers)
-        return self.others[manner]
+    def _measuring(self, options: MeasureOptions) -> Harness:
+        """The harness that measures in this manner."""
+        if options not in self.harnesses:
+            self.harnesses[options] = self.harness.measuring(options)
+        return self.harnesses[options]
 
 
 def _state(problem: Problem, one: Contender) -> State:
@@ -138,15 +133,11 @@ class NodeEvaluators:
         folder = self._scratch.path / key[:16]
         shutil.rmtree(folder, ignore_errors=True)
         problem = unpack(parcel, folder)
-        harness: Harness
-        if problem.kind == "module":
-            harness = await open_modules()
-        else:
-            harness = ProgramEvaluator(sandbox, builder, seed=parcel.seed)
+        harness = make_harness(problem, sandbox, builder, HarnessTerms(seed=parcel.seed))
         found = await harness.admit(problem)
-        if order.timed and isinstance(harness, ProgramEvaluator):
+        if order.timed:
             found = harness.time_these(found, order.timed)
-        self.desks[key] = ProblemSession(found.problem, harness)
+        self.desks[key] = ProblemSession(found.problem, {_USUAL: harness})
         return _taken(found, problem, machine)
 
     async def build(self, order: Build) -> BuildResult:

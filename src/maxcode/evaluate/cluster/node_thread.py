@@ -72,7 +72,7 @@ def portal() -> BlockingPortal:
 
 @final
 class Worker:
-    """The stations of this process: ``bench`` times, ``builder`` builds; they are the same where no cores were set
+    """The threads of this process: ``bench`` times, ``builder`` builds; they are the same where no cores were set
     apart."""
 
     def __init__(self) -> None:
@@ -96,11 +96,11 @@ def build_cores() -> frozenset[int]:
 
 @cache
 def worker() -> Worker:
-    """The stations of this process, started on first use; they live as long as it does."""
+    """The threads of this process, started on first use; they live as long as it does."""
     return Worker()
 
 
 def work(order: bytes, builds: bool, wanted: Callable[[], bool] = lambda: True) -> bytes:
     """What an engine calls in a worker process: carry out an order of the bench, or of the builder."""
-    stations = worker()
-    return (stations.builder if builds else stations.bench).work(order, wanted)
+    threads = worker()
+    return (threads.builder if builds else threads.bench).work(order, wanted)

@@ -129,7 +129,7 @@ async def _forget(future: Any) -> None:
 
 
 def carried(order: bytes, builds: bool) -> bytes:
-    """What a Dask worker runs: a station does the work, until the scheduler no longer wants the answer."""
+    """What a Dask worker runs: a thread of the node does the work, until the scheduler no longer wants the answer."""
     from distributed import get_worker
 
     worker = get_worker()

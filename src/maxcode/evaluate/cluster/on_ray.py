@@ -37,7 +37,7 @@ def require_ray() -> None:
 
 
 class RayWorker:
-    """What runs on a node: the stations of its process.  Ray makes an actor of it."""
+    """What runs on a node: the threads of its process.  Ray makes an actor of it."""
 
     def here(self) -> bool:
         """Answers once the actor is there."""

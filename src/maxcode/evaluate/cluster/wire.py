@@ -18,6 +18,7 @@ import msgspec
 
 from maxcode.core.types import Case, Evaluation, Machine, Problem, Program, Remark, State, StateId
 from maxcode.errors import InputError, MachineError, MaxcodeError, UnsafeError
+from maxcode.evaluate.harness_protocol import MeasureOptions
 
 FOLDER = "folder"  # of a parcel's files: those that commands of the problem name
 
@@ -34,17 +35,6 @@ class ProblemBundle(msgspec.Struct, frozen=True, kw_only=True):
     def key(self) -> str:
         """What it is known by: SHA-256 over all of it, hexadecimal."""
         return hashlib.sha256(encode(self)).hexdigest()
-
-
-@final
-@dataclass(frozen=True, slots=True)
-class MeasureOptions:
-    """How an evaluator is to measure: ``pairs``, the most that a race may take (0 = the usual number); ``remembers``,
-    whether what it has timed is not timed again; ``profiles``, whether fast candidates are profiled."""
-
-    pairs: int = 0
-    remembers: bool = True
-    profiles: bool = True
 
 
 @final

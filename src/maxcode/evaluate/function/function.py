@@ -17,9 +17,11 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import final
 
+import anyio.to_thread
+
 from maxcode.code.expressions import value_of
 from maxcode.code.languages import language
-from maxcode.core.types import Argument, FunctionSpec, Problem, Program
+from maxcode.core.types import Argument, Checker, FunctionSpec, Limits, Problem, Program
 from maxcode.errors import InputError
 from maxcode.evaluate.function.comparing import distance
 from maxcode.sandbox.jobs import Blob, Job
@@ -29,6 +31,7 @@ _WIDTHS = {"double": 8, "float": 4, "int": 4, "long": 8}
 _CODES = {"double": "d", "float": "f", "int": "i", "long": "l"}
 _KINDS = {"in": 0, "out": 1, "inout": 2, "scratch": 2}
 _HERE = Path(__file__).parent
+CALLS_FLOOR_S = 0.002
 DRAWN = 3  # sizes that nobody was told of
 _GENERATOR_FLAGS = ("-std=gnu17", "-O2")
 _AHEAD_BYTES = 32 << 20  # of plans that wait
@@ -51,7 +54,7 @@ class Shape:
         return " ".join(f"{one.name}={size}" for one, size in zip(self.spec.scalars, self.sizes, strict=True))
 
     @property
-    def bytes(self) -> tuple[int, ...]:
+    def array_bytes(self) -> tuple[int, ...]:
         """The sizes of the arrays, in order."""
         return tuple(_WIDTHS[one.ctype] * self._value(one.extent) for one in self.spec.arrays)
 
@@ -68,12 +71,44 @@ class Shape:
     @property
     def held(self) -> int:
         """The bytes of the arrays of a round."""
-        return sum(self.bytes) * self.spec.slots
+        return sum(self.array_bytes) * self.spec.slots
 
     @property
     def words(self) -> tuple[str, ...]:
         """The driver's arguments."""
-        return (str(self.spec.slots), str(self.offset), *map(str, self.sizes), *map(str, self.bytes))
+        return (str(self.spec.slots), str(self.offset), *map(str, self.sizes), *map(str, self.array_bytes))
+
+    @property
+    def memory_mb(self) -> int:
+        """Room for the arrays of a round."""
+        return (self.held >> 20) + 1
+
+    def output_mb(self, limits: Limits) -> int:
+        """Room for the arrays of all rounds."""
+        return 1 + self.memory_mb * self.rounds
+
+    @property
+    def called(self) -> bool:
+        """Process 1 calls it and holds the clock."""
+        return True
+
+    @property
+    def floor_s(self) -> float:
+        """Of all calls in a pass, whose clock leaves out the start."""
+        return CALLS_FLOOR_S
+
+    @property
+    def longer(self) -> str:
+        """What makes it take longer."""
+        return "larger sizes, or more calls"
+
+    async def difference(self, checker: Checker, expected: bytes, output: bytes) -> str | None:
+        """Its own ``disagreement``; functions have no checker."""
+        return await anyio.to_thread.run_sync(disagreement, self, expected, output)
+
+    def incomparable(self, expected: bytes) -> str | None:
+        """NaN and infinity equal nothing, themselves included."""
+        return disagreement(self, expected, expected)
 
     def _value(self, expression: str) -> int:
         names = [one.name for one in self.spec.scalars]
@@ -109,8 +144,7 @@ def timed_shapes(problem: Problem) -> tuple[Shape, ...]:
 
 def spec_of(problem: Problem) -> FunctionSpec:
     """What the problem says of its function."""
-    assert problem.spec.function is not None, f"{problem.id} is no function"
-    return problem.spec.function
+    return problem.spec.function_spec
 
 
 # ------------------------------------------------------------------------------------------------------- C around it
@@ -252,14 +286,14 @@ def disagreement(shape: Shape, expected: bytes, got: bytes) -> str | None:
 
 
 def _read_bytes(shape: Shape) -> Iterator[int]:
-    return (size for one, size in zip(shape.spec.arrays, shape.bytes, strict=True) if one.access != "out")
+    return (size for one, size in zip(shape.spec.arrays, shape.array_bytes, strict=True) if one.access != "out")
 
 
 def _written(shape: Shape) -> Iterator[tuple[int, str, slice, str]]:
     """(number of the call, array, where its bytes are, element type) of all results of the calls, in order."""
     at = 0
     for call in range(shape.rounds * shape.spec.slots):
-        for one, size in zip(shape.spec.arrays, shape.bytes, strict=True):
+        for one, size in zip(shape.spec.arrays, shape.array_bytes, strict=True):
             if one.access in ("out", "inout"):
                 yield call + 1, one.name, slice(at, at + size), one.ctype
             at += size if one.access != "in" else 0

@@ -18,11 +18,9 @@ import anyio.to_thread
 from maxcode.code.languages import language
 from maxcode.core.types import Evaluation, Feedback, Outcome, Problem
 from maxcode.errors import InputError
-from maxcode.evaluate.function.function import DRAWN, Inputs, disagreement, drawn_shapes
 from maxcode.evaluate.inputs.mutate import Draft, Understood, draft, understand
 from maxcode.evaluate.ladder.build import Builder
-from maxcode.evaluate.ladder.judge import identity
-from maxcode.evaluate.ladder.prepare import Admitted, Input, generate
+from maxcode.evaluate.ladder.prepare import Admitted, Input, generate, identity
 from maxcode.evaluate.ladder.sanitize import Sanitizers, bench_for
 from maxcode.evaluate.ladder.verify import is_accepted, job_for, verify
 from maxcode.sandbox.lanes import build_lane
@@ -169,8 +167,8 @@ class FreshInputs:
     async def _make(self, admitted: Admitted, harsh: bool) -> GeneratedInputs:
         problem = admitted.problem
         wanted = problem.spec.made * (HARSHER if harsh else 1)
-        if admitted.source is not None:
-            return await self._calls(admitted, admitted.source) if harsh else GeneratedInputs(notes=(_ANEW,))
+        if admitted.source.renews:
+            return await self._further(admitted) if harsh else GeneratedInputs(notes=(_ANEW,))
         if not wanted:
             return GeneratedInputs(notes=("tests.made is 0",))
         given = await understood(admitted)
@@ -184,12 +182,11 @@ class FreshInputs:
         found = await self._prover.proven(admitted, made, _HARSH_SECONDS if harsh else _SECONDS)
         return replace(found, notes=(*notes, *found.notes))
 
-    async def _calls(self, admitted: Admitted, source: Inputs) -> GeneratedInputs:
-        """Calls of a function at sizes and addresses that nobody was told of, with the original's outputs."""
+    async def _further(self, admitted: Admitted) -> GeneratedInputs:
+        """Inputs of a source that renews them which nobody was told of, with the original's outputs."""
         artefact = admitted.original.artefact
         assert artefact is not None
-        shapes = drawn_shapes(admitted.problem, HARSHER * DRAWN)
-        asked = [Input(shape.name, await source.fresh(shape), None, "made", shape=shape) for shape in shapes]
+        asked = await admitted.source.further(admitted.problem, HARSHER)
         if not asked:
             return GeneratedInputs(
                 notes=(f"{_ANEW}, and other sizes are drawn between `checked` ones, of which there are none",)
@@ -197,7 +194,7 @@ class FreshInputs:
         async with build_lane():
             found = await verify(self._sandbox, admitted.problem, artefact, asked, every=True)
         kept = [replace(one, expected=found.outputs[one.name]) for one in asked if one.name in found.outputs]
-        known = tuple(one for one in kept if _agrees_with_itself(one))
+        known = tuple(one for one in kept if one.workload.incomparable(one.expected or b"") is None)
         return GeneratedInputs(known, (f"{len(known)}: sizes drawn between those of `checked`",))
 
     async def _generated(self, problem: Problem, seed: str, count: int) -> tuple[list[Candidate], list[str]]:
@@ -208,13 +205,6 @@ class FreshInputs:
         except InputError as error:
             return [], [f"the generator fails with other seeds: {error}"]
         return [Candidate(blob, "generator, secret seed") for _, blob in found], []
-
-
-def _agrees_with_itself(given: Input) -> bool:
-    """Whether an output of the original is free of NaN and infinity, which equal nothing."""
-    assert given.shape is not None
-    assert given.expected is not None
-    return disagreement(given.shape, given.expected, given.expected) is None
 
 
 def text_of(blob: Blob) -> str | None:

@@ -1,9 +1,9 @@
 """New inputs from given ones: the same numbers permuted, drawn anew, more or fewer of them.  Pure.
 
-Only where the shape of the given inputs is understood (``shape.py``) and only within what they show (``facts.py``);
-else nothing is made, and it is said why.  Words stay as they are.  No inference from examples can be sure of what a
-task allows, so every step is taken only where the given inputs show that it is free: order where there is none, values
-where many occur, sizes between the least and the largest.
+Only where the shape of the given inputs is understood (``grammar.py``) and only within what they show
+(``invariants.py``); else nothing is made, and it is said why.  Words stay as they are.  No inference from examples can
+be sure of what a task allows, so every step is taken only where the given inputs show that it is free: order where
+there is none, values where many occur, sizes between the least and the largest.
 """
 
 from __future__ import annotations

@@ -1,28 +1,29 @@
-"""From a problem's files to what the ladder runs on: inputs as sealed memory, the original built, verified and timed.
+"""From a problem's files to what the ladder runs on: inputs as sealed memory, the original built, inputs to time.
 
-``admit`` runs the original first.  Tests that it fails itself are reported and dropped; too few left refuse the
-problem.  Generated inputs take the original as their oracle; they are made only where the problem has a generator.
+``program/admission.py`` runs the original on them first.  Generated inputs take the original as their oracle; they are
+made only where the problem has a generator.
 """
 
 from __future__ import annotations
 
+import hashlib
 import re
 from collections.abc import Mapping, Sequence
+from contextlib import ExitStack
 from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import final
+from typing import Protocol, final
 
 from maxcode.code.languages import language
 from maxcode.core.types import Case, Evaluation, Problem
 from maxcode.errors import InputError
-from maxcode.evaluate.function.function import Inputs, Shape, checked_shapes, drawn_shapes, timed_shapes
 from maxcode.evaluate.ladder.build import Builder, Built
+from maxcode.evaluate.ladder.workload import WHOLE_RUN, Workload
 from maxcode.evaluate.machine.roofline import Bandwidth
 from maxcode.sandbox.sandbox import Blob, Job, Sandbox
 
 TIMED_AT_MOST = 5
-TIMED_FLOOR_S = 0.020  # below this a process's start is a visible share of its time
-CALLS_FLOOR_S = 0.002  # of all calls of a function in a pass, whose clock leaves out the start
+TIMED_FLOOR_S = WHOLE_RUN.floor_s
 PASS_AT_MOST_S = 0.5  # more inputs only as long as a pass stays this short
 RACE_PASS_AT_MOST_S = 0.1  # the same for the races of the search, which decide who is worth confirming
 _UNAVAILABLE = re.compile(
@@ -43,11 +44,44 @@ class Input:
     expected: bytes | None = field(repr=False)
     origin: str  # "seen", "held_out", "generated" or "made"
     seconds: float = 0.0
-    shape: Shape | None = None  # of the calls, where the problem is a function
+    workload: Workload = WHOLE_RUN
 
     @property
     def seen(self) -> bool:
         return self.origin == "seen"
+
+
+class InputSource(Protocol):
+    """Where the inputs of a timed pass come from.  ``renews``: whether every pass has inputs of its own; then the
+    original must run in it too, because it alone knows the answers."""
+
+    @property
+    def renews(self) -> bool: ...
+
+    async def for_pass(self, given: Input, own: ExitStack) -> Input:
+        """The input of one pass alone; ``own`` ends with the pass.  ``expected`` is None where the input is new."""
+        ...
+
+    async def further(self, problem: Problem, times: int) -> list[Input]:
+        """So many times as many inputs as are drawn otherwise, none of which anybody was told of."""
+        ...
+
+
+@final
+@dataclass(frozen=True, slots=True)
+class Copies:
+    """The same inputs in every pass, each a copy that nobody else has open."""
+
+    renews: bool = False
+
+    async def for_pass(self, given: Input, own: ExitStack) -> Input:
+        return replace(given, stdin=own.enter_context(given.stdin.copy()))
+
+    async def further(self, problem: Problem, times: int) -> list[Input]:
+        return []
+
+
+COPIES = Copies()
 
 
 @final
@@ -66,8 +100,8 @@ class Admitted:
     baseline: Evaluation
     dropped: tuple[str, ...] = ()
     notes: tuple[str, ...] = ()
-    source: Inputs | None = None  # of fresh inputs, where the problem is a function
-    peak_gflops: float = 0.0  # of one core, likewise
+    source: InputSource = COPIES
+    peak_gflops: float = 0.0  # of one core, where the problem says how much work a call is
     memory: Bandwidth | None = None  # where the problem says how many bytes a call moves
 
     @property
@@ -79,17 +113,10 @@ class Admitted:
         return sum(1 for one in self.inputs if one.origin == origin)
 
 
-async def calls_of(problem: Problem, source: Inputs) -> list[Input]:
-    """The inputs of a function: the sizes to check, which the policy may know of, some that nobody knows, and those to
-    time.  InputError where the inputs of the latter are always the same."""
-    for shape in timed_shapes(problem):
-        await source.require_fresh(shape)
-    kinds = (("seen", checked_shapes), ("generated", drawn_shapes), ("generated", timed_shapes))
-    return [
-        Input(shape.name, await source.fresh(shape), None, origin, shape=shape)
-        for origin, shapes in kinds
-        for shape in shapes(problem)
-    ]
+def identity(problem: Problem) -> str:
+    """What an admission depends on: everything but the techniques permitted."""
+    plain = replace(problem, permitted=None)
+    return hashlib.sha256(repr((plain.program.digest, plain.language, plain.spec, plain.goal)).encode()).hexdigest()
 
 
 def read_inputs(problem: Problem) -> list[Input]:
@@ -150,15 +177,12 @@ def choose_timed(inputs: tuple[Input, ...]) -> tuple[tuple[Input, ...], str]:
 
     Returns them with a warning (empty = none).  None at all means "not measurable", and the warning says why.
     """
-    long_enough = sorted((one for one in inputs if one.seconds >= _floor(one)), key=lambda one: -one.seconds)
+    long_enough = sorted((one for one in inputs if one.seconds >= one.workload.floor_s), key=lambda one: -one.seconds)
     if not long_enough:
         slowest = max(inputs, key=lambda one: one.seconds)
-        cure = (
-            "larger inputs, or a generator that makes them" if slowest.shape is None else "larger sizes, or more calls"
-        )
         return (), (
             f"not measurable: the original's slowest test runs {slowest.seconds * 1e3:.2f} ms of CPU, less than "
-            f"{_floor(slowest) * 1e3:.0f} ms; give {cure}"
+            f"{slowest.workload.floor_s * 1e3:.0f} ms; give {slowest.workload.longer}"
         )
     unseen = [one for one in long_enough if not one.seen]
     pool, warning = (unseen, "") if unseen else (long_enough, _SEEN_ONLY)
@@ -168,14 +192,10 @@ def choose_timed(inputs: tuple[Input, ...]) -> tuple[tuple[Input, ...], str]:
 def choose_compared(made: Sequence[Input], timed: Sequence[Input]) -> tuple[Input, ...]:
     """Of inputs that were made, those that tell whether a speed-up on ``timed`` ones holds elsewhere: long enough to
     time, slowest first, while a pass is short; such that take about as long, where there are any."""
-    long_enough = sorted((one for one in made if one.seconds >= _floor(one)), key=lambda one: -one.seconds)
+    long_enough = sorted((one for one in made if one.seconds >= one.workload.floor_s), key=lambda one: -one.seconds)
     least = min((one.seconds for one in timed), default=0.0)
     alike = [one for one in long_enough if one.seconds >= least / 2]
     return _within(tuple((alike or long_enough)[:TIMED_AT_MOST]), RACE_PASS_AT_MOST_S)
-
-
-def _floor(given: Input) -> float:
-    return TIMED_FLOOR_S if given.shape is None else CALLS_FLOOR_S
 
 
 def _within(inputs: tuple[Input, ...], seconds: float) -> tuple[Input, ...]:

@@ -32,7 +32,7 @@ async def hotspots(sandbox: Sandbox, problem: Problem, built: Built, inputs: Seq
     """
     if built.artefact is None or "{out}" not in language(problem.language).build or not inputs:
         return ()
-    if problem.spec.function is not None:  # it would show the driver, and calls this short are hardly sampled
+    if inputs[0].workload.called:  # it would show the driver, and calls this short are hardly sampled
         return ()
     seen = [given for given in inputs if given.seen and given.seconds >= 0.005]
     given = max(seen or inputs, key=lambda one: one.seconds)

@@ -21,8 +21,7 @@ from maxcode.code.languages import language
 from maxcode.core.stats import RaceRule, decide, decide_sittings, interval_of, is_faster, is_settled, median_interval
 from maxcode.core.types import Clock, Interval, Problem, RaceVerdict, Timing
 from maxcode.errors import InputError, MachineError
-from maxcode.evaluate.function.function import Inputs
-from maxcode.evaluate.ladder.prepare import Input
+from maxcode.evaluate.ladder.prepare import COPIES, Input, InputSource
 from maxcode.evaluate.ladder.verify import is_accepted, job_for
 from maxcode.evaluate.machine.pressure import is_too_busy, watched
 from maxcode.sandbox.lanes import no_builds, timing_lane
@@ -33,8 +32,6 @@ WAITING = 0.95  # a speed-up by the wall clock below this is a loss, whatever th
 CONFIRM_LEAST, CONFIRM_MOST, CONFIRM_TARGET = 15, 60, 0.02
 SINGLE_PAIRS = 15
 DRAWS = 3  # of inputs for which the original gives no number, in a row
-AHEAD = 8  # passes whose inputs are made in one session: to start one takes longer than to make them
-
 TICK_S = 1e-6  # of the clock of a process that has ended
 
 Side = Literal["original", "rival", "candidate"]
@@ -92,13 +89,13 @@ class Pairing(Protocol):
 @final
 @dataclass(frozen=True, slots=True)
 class RaceInputs:
-    """Where races are held: ``inputs`` makes new ones for every pass where the problem is a function; then the
-    original must take part, because its outputs are what the others are compared with.  ``one_core``: every run has one
-    core and is timed by CPU time, whatever the goal."""
+    """Where races are held.  Where ``source`` renews the inputs the original must take part, because its outputs are
+    what the others are compared with.  ``one_core``: every run has one core and is timed by CPU time, whatever the
+    goal."""
 
     sandbox: Sandbox
     problem: Problem
-    inputs: Inputs | None = None
+    source: InputSource = COPIES
     one_core: bool = False
 
     @property
@@ -153,7 +150,7 @@ class Track:
 
     async def _pass(self) -> dict[tuple[Side, str], Ran]:
         with ExitStack() as own:
-            timed = [await self._renewed(given, own) for given in self._timed]
+            timed = [await self._field.source.for_pass(given, own) for given in self._timed]
             runs = [(side, given) for side in self._entries for given in timed]
             self._order.shuffle(runs)
             fresh = {side: own.enter_context(entry.artefact.copy()) for side, entry in self._entries.items()}
@@ -164,32 +161,27 @@ class Track:
                 await self._check(given, {side: found[side, given.name].stdout for side in self._entries})
         return found
 
-    async def _renewed(self, given: Input, own: ExitStack) -> Input:
-        """The input of this pass alone: fresh where it can be made, else a copy that nobody else has open."""
-        if self._field.inputs is None or given.shape is None:
-            return replace(given, stdin=own.enter_context(given.stdin.copy()))
-        return replace(given, stdin=await self._field.inputs.fresh(given.shape, ahead=AHEAD), expected=None)
-
     async def _run(self, session: Session, side: Side, artefact: Blob, given: Input) -> Ran:
         job = job_for(self._problem, artefact, given)
         ran = await session.run(replace(job, one_core=self._field.one_core))
         if not ran.ok:
             raise WrongOutput(side, given, f"ended by {ran.ending} {ran.code}", ran.ending == "timeout")
-        if min(ran.cpu_s, ran.wall_s) <= 0 and given.shape is not None:
+        if min(ran.cpu_s, ran.wall_s) <= 0 and given.workload.called:
             raise WrongOutput(side, given, "its calls used no time")
         if min(ran.cpu_s, ran.wall_s) <= 0:
             raise MachineError(f"the clocks read {ran.cpu_s} and {ran.wall_s} s; this machine cannot time programs")
         return ran
 
     async def _check(self, given: Input, outputs: Mapping[Side, bytes]) -> None:
-        if given.expected is None:
+        is_new = given.expected is None
+        if is_new:
             given = replace(given, expected=outputs["original"])
             outputs = {side: output for side, output in outputs.items() if side != "original"}
         for side, output in outputs.items():
-            known = given.shape is None and output == self._entries[side].outputs.get(given.name)
+            known = not is_new and output == self._entries[side].outputs.get(given.name)
             if known or await is_accepted(self._sandbox, self._problem, given, output):
                 continue
-            if given.shape is not None and not await self._is_defined(given):
+            if is_new and not await self._is_defined(given):
                 raise _Undefined
             raise WrongOutput(side, given, "gave a wrong output")
 
@@ -339,8 +331,8 @@ def timing_of(problem: Problem, held: RaceResult, timed: Sequence[Input]) -> Tim
         per_input={given.name: _median_on(pairs, given.name) for given in timed},
         over_rival=median_interval(_ratios(pairs, "rival")) if "rival" in pairs[0].seconds else None,
         elapsed=elapsed,
-        gflops=_rate(pairs, [given.shape.flop for given in timed if given.shape is not None]),
-        gbytes=_rate(pairs, [given.shape.moved for given in timed if given.shape is not None]),
+        gflops=_rate(pairs, [given.workload.flop for given in timed]),
+        gbytes=_rate(pairs, [given.workload.moved for given in timed]),
         pressure=held.pressure,
         sittings=held.sittings,
     )

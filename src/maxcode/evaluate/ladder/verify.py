@@ -8,12 +8,9 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import final
 
-import anyio.to_thread
-
 from maxcode.code.languages import language
 from maxcode.core.types import CaseResult, Outcome, Problem
-from maxcode.evaluate.function.function import disagreement
-from maxcode.evaluate.ladder.checker import difference, pie_accepts
+from maxcode.evaluate.ladder.checker import pie_accepts
 from maxcode.evaluate.ladder.indistinguishable import Sessions, in_parts
 from maxcode.evaluate.ladder.prepare import Input, command_files
 from maxcode.sandbox.jobs import TAMPERED
@@ -40,25 +37,20 @@ class Verified:
 
 def job_for(problem: Problem, artefact: Blob, given: Input, profile: bool = False) -> Job:
     """One run of an artefact on one input, within the problem's limits and a multiple of the original's time."""
-    limits, shape = problem.spec.limits, given.shape
-    arrays_mb = 0 if shape is None else _mb(sum(shape.bytes) * shape.spec.slots)
+    limits, work = problem.spec.limits, given.workload
     cpu_s = min(limits.run_s, SLOWER_AT_MOST * given.seconds + 1.0) if given.seconds else limits.run_s
     return Job(
-        argv=(*language(problem.language).run, *(shape.words if shape is not None else ())),
+        argv=(*language(problem.language).run, *work.words),
         artefact=artefact,
         stdin=given.stdin,
         cpu_s=cpu_s,
         wall_s=3 * cpu_s + 2,
-        memory_mb=limits.memory_mb + arrays_mb,
-        output_mb=limits.output_mb if shape is None else 1 + arrays_mb * shape.rounds,
+        memory_mb=limits.memory_mb + work.memory_mb,
+        output_mb=work.output_mb(limits),
         processes=limits.processes,
         profile=profile,
-        called=shape is not None,
+        called=work.called,
     )
-
-
-def _mb(size: int) -> int:
-    return (size >> 20) + 1
 
 
 async def verify(
@@ -116,7 +108,7 @@ async def _judge(problem: Problem, given: Input, ran: Ran, job: Job) -> tuple[Ou
         return Outcome.CRASHED, f"exit status {ran.code}{_last_words(ran)}"
     if problem.spec.checker.kind == "command" or given.expected is None:
         return Outcome.CORRECT, ""
-    wrong = await _difference(problem, given, given.expected, ran.stdout)
+    wrong = await given.workload.difference(problem.spec.checker, given.expected, ran.stdout)
     return (Outcome.CORRECT, "") if wrong is None else (Outcome.WRONG, wrong)
 
 
@@ -124,13 +116,9 @@ async def is_accepted(sandbox: Sandbox, problem: Problem, given: Input, output: 
     """Whether an output of a *timed* run is right."""
     if problem.spec.checker.kind == "command":
         return (await _ask_command(sandbox, problem, given, output))[0] is Outcome.CORRECT
-    return given.expected is not None and await _difference(problem, given, given.expected, output) is None
-
-
-async def _difference(problem: Problem, given: Input, expected: bytes, output: bytes) -> str | None:
-    if given.shape is not None:
-        return await anyio.to_thread.run_sync(disagreement, given.shape, expected, output)
-    return difference(problem.spec.checker, expected, output)
+    if given.expected is None:
+        return False
+    return await given.workload.difference(problem.spec.checker, given.expected, output) is None
 
 
 async def _ask_command(sandbox: Sandbox, problem: Problem, given: Input, output: bytes) -> tuple[Outcome, str]:

@@ -14,7 +14,7 @@ from typing import final
 
 from maxcode.core.types import FunctionSpec
 from maxcode.errors import InputError
-from maxcode.evaluate.function.function import Shape
+from maxcode.evaluate.ladder.workload import Workload
 from maxcode.evaluate.machine.machine import cache_bytes
 from maxcode.sandbox.jobs import Blob, Job
 from maxcode.sandbox.lanes import timing_lane
@@ -35,7 +35,7 @@ class Bandwidth:
     far: float
     cache: int
 
-    def least_s(self, shape: Shape) -> float:
+    def least_s(self, shape: Workload) -> float:
         """The least seconds of one core in which the bytes of a pass can be moved.
 
         What a round of calls has in its arrays comes out of memory, but for what a cache can hold of it; the inputs are
@@ -44,7 +44,7 @@ class Bandwidth:
         beyond = min(shape.moved, shape.rounds * max(0, shape.held - self.cache))
         return max(shape.moved / self.near, beyond / self.far if self.far else 0.0)
 
-    def roof(self, shapes: Iterable[Shape]) -> float:
+    def roof(self, shapes: Iterable[Workload]) -> float:
         """1e9 bytes a second of one core that are possible at most over passes of all shapes; 0 where none is given."""
         known = list(shapes)
         least = sum(self.least_s(shape) for shape in known)
@@ -58,7 +58,7 @@ async def peak_gflops(sandbox: Sandbox, spec: FunctionSpec) -> float:
     return float(words[0]) * (2 if any(one.ctype == "float" for one in spec.arrays) else 1)
 
 
-async def memory_of(sandbox: Sandbox, shapes: Sequence[Shape]) -> Bandwidth | None:
+async def memory_of(sandbox: Sandbox, shapes: Sequence[Workload]) -> Bandwidth | None:
     """How fast one core can move bytes, measured; None where no shape says how many a call moves."""
     if not any(shape.moved for shape in shapes):
         return None

@@ -16,14 +16,14 @@ import msgspec
 from maxcode.core.types import Action, Evaluation, Feedback, Outcome, Problem
 from maxcode.errors import InputError, MachineError
 from maxcode.evaluate.ladder.build import Built
-from maxcode.evaluate.ladder.judge import reject
 from maxcode.evaluate.ladder.prepare import Admitted
+from maxcode.evaluate.ladder.reject import reject
 from maxcode.evaluate.module.contract import UNKNOWN, ModuleArgument
 from maxcode.evaluate.module.gpu import CURE, NO_GPU, arch_of, find_toolkit
 from maxcode.evaluate.module.module_constants import replaced
 from maxcode.evaluate.module.natives import OUT
 from maxcode.evaluate.module.resources import resources
-from maxcode.evaluate.module.sides import CANDIDATE, REFERENCE, Side, SideStarter, last_words
+from maxcode.evaluate.module.sides import CANDIDATE, REFERENCE, ModuleSide, SideStarter, last_words
 from maxcode.evaluate.module.torch_runtime import find_runtime
 from maxcode.sandbox.lanes import build_lane
 from maxcode.sandbox.sandbox import Ran, Sandbox
@@ -87,14 +87,14 @@ async def compiled_only(sandbox: Sandbox, problem: Problem, action: Action, why:
     stage = SideStarter(sandbox, runtime, problem, 1, 0, environment=toolkit.environment(arch))
     async with build_lane():
         stage = await _with_shapes(stage)
-        ran = await _compile(stage, Side(action.program.text, CANDIDATE))
+        ran = await _compile(stage, ModuleSide(action.program.text, CANDIDATE))
     return admitted, judged(ran, action.program.text, arch)
 
 
 async def _with_shapes(stage: SideStarter) -> SideStarter:
     """The stage with what the reference takes, found without storage: its shapes may need more memory than is here."""
     constants = dict(stage.problem.spec.module_spec.constants)
-    ran = await stage.once("shapes", Side(replaced(stage.problem.program.text, constants), REFERENCE))
+    ran = await stage.once("shapes", ModuleSide(replaced(stage.problem.program.text, constants), REFERENCE))
     try:
         found = msgspec.json.decode(ran.stdout.rstrip().rpartition(b"\n")[2], type=_Shapes)
     except msgspec.MsgspecError as error:
@@ -103,7 +103,7 @@ async def _with_shapes(stage: SideStarter) -> SideStarter:
     return replace(stage, contract=known)
 
 
-async def _compile(stage: SideStarter, side: Side) -> Ran:
+async def _compile(stage: SideStarter, side: ModuleSide) -> Ran:
     job = stage.job("compile", collect=(OUT,), compiler=True)
     async with stage.sandbox.session([], stage.sources(side), stage.runtime.binds) as session:
         return await session.run(job)

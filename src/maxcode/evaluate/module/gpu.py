@@ -17,7 +17,7 @@ import msgspec
 
 from maxcode.core.types import Problem
 from maxcode.errors import InputError, UnsafeError
-from maxcode.evaluate.module.sides import REFERENCE, Side, SideStarter, last_words
+from maxcode.evaluate.module.sides import REFERENCE, ModuleSide, SideStarter, last_words
 from maxcode.evaluate.module.torch_runtime import find_runtime
 from maxcode.sandbox.sandbox import Sandbox
 
@@ -108,7 +108,7 @@ async def find_gpu(sandbox: Sandbox, problem: Problem) -> Gpu | str:
         return f"{NO_GPU}: there is no /dev/nvidia0 on this machine"
     runtime = find_runtime()
     stage = SideStarter(sandbox, replace(runtime, binds=(*runtime.binds, *shown())), problem, 1, 0, on_device=True)
-    ran = await stage.once("probe", Side("", REFERENCE))
+    ran = await stage.once("probe", ModuleSide("", REFERENCE))
     try:
         return msgspec.json.decode(ran.stdout.rstrip().rpartition(b"\n")[2], type=Gpu)
     except msgspec.MsgspecError:

@@ -15,7 +15,7 @@ from pathlib import Path
 
 from maxcode.core.types import Remark
 from maxcode.evaluate.module.resources import kernel_lines, plain
-from maxcode.evaluate.module.sides import Side, SideStarter
+from maxcode.evaluate.module.sides import ModuleSide, SideStarter
 
 METRICS = {
     "gpu__time_duration.sum": "time",
@@ -34,7 +34,7 @@ def find_ncu() -> Path | None:
     return Path(found).resolve() if found else None
 
 
-async def metrics(stage: SideStarter, side: Side) -> tuple[Remark, ...]:
+async def metrics(stage: SideStarter, side: ModuleSide) -> tuple[Remark, ...]:
     """How far each kernel of one call uses the GPU, the longest first; empty where ncu is not, or says nothing."""
     ncu = find_ncu()
     if ncu is None or not stage.on_device:

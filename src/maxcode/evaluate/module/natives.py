@@ -17,7 +17,7 @@ from typing import final
 from maxcode.core.types import Remark
 from maxcode.evaluate.ladder.build import Built
 from maxcode.evaluate.module.resources import resources
-from maxcode.evaluate.module.sides import BUILD_FAILED, Side, SideStarter, last_words
+from maxcode.evaluate.module.sides import BUILD_FAILED, ModuleSide, SideStarter, last_words
 from maxcode.sandbox.sandbox import Ran
 
 OUT = "/tmp/out"
@@ -34,12 +34,12 @@ class Natives:
     def __init__(self) -> None:
         self._known: dict[str, dict[str, bytes] | Built] = {}
 
-    def remarks(self, side: Side) -> tuple[Remark, ...]:
+    def remarks(self, side: ModuleSide) -> tuple[Remark, ...]:
         """What its kernels take of a GPU, where the build said so."""
         words = b"\n".join(content for name, content in sorted(side.natives.items()) if name.endswith(".log"))
         return resources(words.decode(errors="replace"), side.text)
 
-    async def of(self, stage: SideStarter, side: Side) -> tuple[Side, Built | None]:
+    async def of(self, stage: SideStarter, side: ModuleSide) -> tuple[ModuleSide, Built | None]:
         """The side with its shared objects, or the failed build that says why there are none."""
         if not _COMPILES.search(side.text):
             return side, None
@@ -52,7 +52,7 @@ class Natives:
         return (side, found) if isinstance(found, Built) else (replace(side, natives=found), None)
 
 
-async def _build(stage: SideStarter, side: Side) -> dict[str, bytes] | Built:
+async def _build(stage: SideStarter, side: ModuleSide) -> dict[str, bytes] | Built:
     job = stage.job("build", collect=(OUT,), compiler=True)
     async with stage.sandbox.session([], stage.sources(side), stage.runtime.binds) as session:
         ran = await session.run(job)

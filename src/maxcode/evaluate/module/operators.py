@@ -10,7 +10,7 @@ import math
 import msgspec
 
 from maxcode.core.types import Hotspot
-from maxcode.evaluate.module.sides import Side, SideStarter
+from maxcode.evaluate.module.sides import ModuleSide, SideStarter
 
 OUTSIDE = "outside of torch's operators (native code, Python)"
 SPOTS_KEPT = 12
@@ -25,7 +25,7 @@ class _Said(msgspec.Struct, frozen=True):
     calls: int
 
 
-async def operators(stage: SideStarter, side: Side) -> tuple[Hotspot, ...]:
+async def operators(stage: SideStarter, side: ModuleSide) -> tuple[Hotspot, ...]:
     """The operators where a side spends its time, largest share first; empty where it cannot be profiled."""
     ran = await stage.once("profile", side)
     return shares(ran.stdout) if ran.ok else ()

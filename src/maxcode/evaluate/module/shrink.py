@@ -21,7 +21,15 @@ from maxcode.core.types import Problem
 from maxcode.errors import InputError
 from maxcode.evaluate.module.contract import Contract, degenerate
 from maxcode.evaluate.module.module_constants import constants_of, parsed, replaced
-from maxcode.evaluate.module.sides import LEAST_MEMORY_MB, REFERENCE, SIZES, START_S, Side, SideStarter, last_words
+from maxcode.evaluate.module.sides import (
+    LEAST_MEMORY_MB,
+    REFERENCE,
+    SIZES,
+    START_S,
+    ModuleSide,
+    SideStarter,
+    last_words,
+)
 from maxcode.evaluate.module.torch_runtime import find_runtime
 from maxcode.sandbox.sandbox import Job, Sandbox
 
@@ -111,7 +119,7 @@ async def _first_running(stage: SideStarter, choices: Sequence[Constants]) -> Sh
     degenerates = 0
     for constants in choices:
         try:
-            contract = await stage.describe(Side(replaced(stage.problem.program.text, constants), REFERENCE))
+            contract = await stage.describe(ModuleSide(replaced(stage.problem.program.text, constants), REFERENCE))
         except InputError as error:
             tried.append(f"{_told(constants)}: {error}")
             continue

@@ -47,7 +47,7 @@ Role = Literal["calls", "make", "describe", "weights", "build", "profile", "comp
 
 @final
 @dataclass(frozen=True, slots=True)
-class Side:
+class ModuleSide:
     """A program to be called.  ``natives``: file name -> shared object built from it; ``compile``: torch.compile around
     it, which only a reference, being trusted with a compiler, may have."""
 
@@ -102,7 +102,7 @@ class SideStarter:
             return limits.run_s + START_S, 3 * limits.run_s + START_S
         return limits.run_s, 3 * limits.run_s + 2
 
-    def sources(self, side: Side, slots: int = 1, exact: bool = False) -> dict[str, str | bytes]:
+    def sources(self, side: ModuleSide, slots: int = 1, exact: bool = False) -> dict[str, str | bytes]:
         """What a side sees in /src."""
         found: dict[str, str | bytes] = {
             "driver.py": DRIVER,
@@ -115,7 +115,7 @@ class SideStarter:
         }
         return {**found, **{f"natives/{name}": content for name, content in side.natives.items()}}
 
-    def _meta(self, side: Side, slots: int, exact: bool) -> str:
+    def _meta(self, side: ModuleSide, slots: int, exact: bool) -> str:
         known = msgspec.to_builtins(self.contract)
         wanted = {key: known[key] for key in ("init", "inputs", "outputs", "weights")}
         return json.dumps(
@@ -135,12 +135,12 @@ class SideStarter:
             }
         )
 
-    async def describe(self, reference: Side) -> Contract:
+    async def describe(self, reference: ModuleSide) -> Contract:
         """What the reference takes and gives; InputError in its own words when it does not run."""
         ran = await self._once("describe", reference)
         return read_contract(ran.stdout)
 
-    async def with_weights(self, reference: Side) -> SideStarter:
+    async def with_weights(self, reference: ModuleSide) -> SideStarter:
         """This stage with fresh weights, made by the reference from the stage's seed."""
         if not self.contract.weights:
             return self
@@ -150,32 +150,32 @@ class SideStarter:
             raise InputError(f"the reference made {len(ran.stdout)} bytes of weights in place of {wanted}")
         return replace(self, weights=ran.stdout)
 
-    async def once(self, role: Role, side: Side) -> Ran:
+    async def once(self, role: Role, side: ModuleSide) -> Ran:
         """What one run of a role came to, in a sandbox of its own; torch.profiler wants to make a folder there."""
         measured = role != "profile"
         async with self.sandbox.session([], self.sources(side), self.runtime.binds, measured=measured) as session:
             return await session.run(self.job(role))
 
-    async def _once(self, role: Role, reference: Side) -> Ran:
+    async def _once(self, role: Role, reference: ModuleSide) -> Ran:
         ran = await self.once(role, reference)
         if not ran.ok:
             raise InputError(f"the reference {self.problem.program.name} does not run: {last_words(ran)}")
         return ran
 
     @asynccontextmanager
-    async def started(self, side: Side, plans: Plans) -> AsyncIterator[Calls]:
+    async def started(self, side: ModuleSide, plans: Plans) -> AsyncIterator[Calls]:
         """A side's process, on its way to its first round."""
         async with self._calls("calls", side, plans.calls, plans.slots) as calls:
             yield calls
 
     @asynccontextmanager
-    async def maker(self, reference: Side, plans: Plans) -> AsyncIterator[Calls]:
+    async def maker(self, reference: ModuleSide, plans: Plans) -> AsyncIterator[Calls]:
         """The process that makes inputs, and outputs in double precision."""
         async with self._calls("make", reference, plans.made, plans.slots) as calls:
             yield calls
 
     @asynccontextmanager
-    async def _calls(self, role: Role, side: Side, plan: Blob, slots: int) -> AsyncIterator[Calls]:
+    async def _calls(self, role: Role, side: ModuleSide, plan: Blob, slots: int) -> AsyncIterator[Calls]:
         sources = self.sources(side, slots, exact=role == "make")
         prepared = self.on_device and role == "calls"
         job = self.job(role, stdin=plan, called=True, stepped=True, prepared=prepared)

@@ -23,11 +23,10 @@ import anyio.to_thread
 from maxcode.core.types import Clock
 from maxcode.errors import InputError
 from maxcode.evaluate.function.comparing import distance, worst
-from maxcode.evaluate.ladder.race import Pair
-from maxcode.evaluate.ladder.race import Side as Name
+from maxcode.evaluate.ladder.race import Pair, Side
 from maxcode.evaluate.module.clocks import disagreement, early, reported, without_copy
 from maxcode.evaluate.module.contract import COMPARED, Plans
-from maxcode.evaluate.module.sides import BY_SEED, Side, SideStarter, last_words
+from maxcode.evaluate.module.sides import BY_SEED, ModuleSide, SideStarter, last_words
 from maxcode.sandbox.sandbox import Blob, Calls, Ran
 
 OWN_ERRORS = 3.0  # how many times further from the exact output than the reference itself
@@ -38,7 +37,7 @@ class RoundFailed(Exception):
     """A side did not answer a round, or answered wrongly; ``ran`` says how it ended where it did, ``cheats`` whether
     its clocks say that it hides work."""
 
-    def __init__(self, side: Name, why: str, ran: Ran | None = None, cheats: bool = False) -> None:
+    def __init__(self, side: Side, why: str, ran: Ran | None = None, cheats: bool = False) -> None:
         super().__init__(why)
         self.side = side
         self.ran = ran
@@ -59,7 +58,7 @@ class ModuleTrack:
     """Processes that are ready to be called.  Hold the timing lane while using it."""
 
     def __init__(
-        self, stage: SideStarter, plans: Plans, maker: Calls, sides: Mapping[Name, Calls], seeded: frozenset[Name]
+        self, stage: SideStarter, plans: Plans, maker: Calls, sides: Mapping[Side, Calls], seeded: frozenset[Side]
     ) -> None:
         self.seeded = seeded  # sides whose weights are by the same seed, not copied
         self._contract = stage.contract
@@ -103,7 +102,7 @@ class ModuleTrack:
         slots = [ran.stdout[at : at + each] for at in range(0, len(ran.stdout), each)]
         return Round(Blob.of(b"".join(slot[:taken] for slot in slots)), tuple(slot[taken:] for slot in slots))
 
-    async def _round(self, name: Name, made: Round) -> Ran:
+    async def _round(self, name: Side, made: Round) -> Ran:
         ran = await self._sides[name].round(made.inputs, *self._limits[name])
         if ran.ending != "answered":
             raise RoundFailed(name, last_words(ran), ran)
@@ -111,7 +110,7 @@ class ModuleTrack:
             raise RoundFailed(name, "its calls used no time")
         return ran
 
-    def _by_clocks(self, found: Mapping[Name, Ran]) -> dict[Name, Ran]:
+    def _by_clocks(self, found: Mapping[Side, Ran]) -> dict[Side, Ran]:
         """The rounds of a GPU with their outputs alone, and their seconds without the copy (``clocks.py``)."""
         apart = {name: reported(ran.stdout, self._plans.slots) for name, ran in found.items()}
         original = found["original"]
@@ -125,7 +124,7 @@ class ModuleTrack:
             for name, ran in found.items()
         }
 
-    async def _check(self, made: Round, found: Mapping[Name, Ran]) -> None:
+    async def _check(self, made: Round, found: Mapping[Side, Ran]) -> None:
         own = await anyio.to_thread.run_sync(self._errors, made, found["original"].stdout)
         if not all(math.isfinite(error) for error in own):
             raise InputError("the reference gives NaN or infinity on some of its inputs; nothing compares with that")
@@ -170,7 +169,7 @@ def fastest(rounds: Sequence[Pair]) -> Pair:
 
 @asynccontextmanager
 async def open_track(
-    stage: SideStarter, plans: Plans, reference: Side, sides: Mapping[Name, Side]
+    stage: SideStarter, plans: Plans, reference: ModuleSide, sides: Mapping[Side, ModuleSide]
 ) -> AsyncIterator[ModuleTrack]:
     """The maker and all sides, each in a sandbox of its own, started side by side and ready.
 

@@ -1,7 +1,8 @@
 """Admission: a problem is worked on once its original builds and passes tests, and what is timed is chosen.
 
 The original is run, profiled and timed here before anything is proposed; tests that it fails itself are dropped and
-reported, and inputs that are too short to time are made larger (``amplify.py``).  The steps are in ``prepare.py``.
+reported, and inputs that are too short to time are made larger (``inputs/amplify.py``).  The steps are in
+``ladder/prepare.py``.
 """
 
 from __future__ import annotations
@@ -14,26 +15,20 @@ import anyio
 
 from maxcode.core.types import Evaluation, Feedback, Outcome, Problem
 from maxcode.errors import InputError
-from maxcode.evaluate.function.function import Inputs, disagreement, spec_of, timed_shapes
-from maxcode.evaluate.inputs.amplify import amplify
-from maxcode.evaluate.inputs.fresh import Prover
 from maxcode.evaluate.ladder.build import Builder, Built
 from maxcode.evaluate.ladder.instruction_count import require_counter
-from maxcode.evaluate.ladder.judge import identity
 from maxcode.evaluate.ladder.prepare import (
     Admitted,
     Input,
     build_original,
-    calls_of,
     choose_timed,
-    generate,
+    identity,
     not_to_be_had,
-    read_inputs,
     without,
 )
 from maxcode.evaluate.ladder.profile import hotspots
 from maxcode.evaluate.ladder.verify import Verified, verify
-from maxcode.evaluate.machine.roofline import memory_of, peak_gflops
+from maxcode.evaluate.program.kinds import PROGRAM_KINDS
 from maxcode.sandbox.sandbox import Sandbox
 
 LEAST_TESTS = 1
@@ -68,8 +63,8 @@ class Admissions:
             require_counter()
         original = await build_original(self._builder, problem)
         assert original.artefact is not None
-        source = Inputs(self._sandbox, problem) if problem.spec.function is not None else None
-        inputs = await self._inputs(problem, source)
+        kind = PROGRAM_KINDS[problem.kind]
+        source, inputs = await kind.inputs(self._sandbox, problem)
         verified = await verify(self._sandbox, problem, original.artefact, inputs, every=True)
         kept = self._kept(problem, inputs, verified)
         names = {given.name for given in kept}
@@ -82,11 +77,10 @@ class Admissions:
             [f"dropped {len(dropped)} test(s) the original fails itself: {', '.join(dropped)}{why}"] if dropped else []
         )
         notes += [warning] if warning else []
-        peak = await peak_gflops(self._sandbox, spec_of(problem)) if source is not None else 0.0
-        memory = await memory_of(self._sandbox, timed_shapes(problem)) if source is not None else None
-        admitted = Admitted(slimmer, kept, timed, original, baseline, dropped, tuple(notes), source, peak, memory)
-        if not timed and source is None:
-            admitted = await amplify(self._sandbox, Prover(self._sandbox, self._builder), admitted, self._seed)
+        roofs = await kind.roofs(self._sandbox, problem)
+        admitted = Admitted(slimmer, kept, timed, original, baseline, dropped, tuple(notes), source, *roofs)
+        if not timed:
+            admitted = await kind.longer(self._sandbox, self._builder, admitted, self._seed)
         for one in (problem, slimmer):
             self._admitted[identity(one)] = admitted
         return admitted
@@ -101,18 +95,12 @@ class Admissions:
         self._admitted = {key: chosen if known is admitted else known for key, known in self._admitted.items()}
         return chosen
 
-    async def _inputs(self, problem: Problem, source: Inputs | None) -> list[Input]:
-        if source is not None:
-            return await calls_of(problem, source)
-        generated = await generate(self._sandbox, problem, range(1, problem.spec.generated + 1))
-        return read_inputs(problem) + [Input(name, blob, None, "generated") for name, blob in generated]
-
     def _kept(self, problem: Problem, inputs: Sequence[Input], verified: Verified) -> tuple[Input, ...]:
         kept = []
         for given, result in zip(inputs, verified.results, strict=True):
             if result.outcome is Outcome.CORRECT:
                 expected = verified.outputs[given.name] if given.expected is None else given.expected
-                if given.shape is not None and (trouble := disagreement(given.shape, expected, expected)) is not None:
+                if (trouble := given.workload.incomparable(expected)) is not None:
                     raise InputError(
                         f"the original does not agree with itself ({trouble}): it gives NaN or infinity on these "
                         "inputs; write an inputs.c that avoids that"

@@ -4,55 +4,53 @@
 
 It plays two roles on one machine.  ``Evaluator``: what a candidate is worth finding out, for search and training
 alike.  ``Referee``: at the end of a batch, who leads, on fresh pairs and fresh builds.  It owns its concurrency
-(``lanes.py``) and caches builds and samples, never verdicts.
+(``sandbox/lanes.py``) and caches builds and samples, never verdicts.  What differs between the two kinds is in
+``kinds.py``, in the workload of an input and in the source of inputs.
 """
 
 from __future__ import annotations
 
 from collections.abc import AsyncIterator, Sequence
 from contextlib import asynccontextmanager
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from functools import partial
 from typing import final
 
 import anyio
 
 from maxcode.core.stats import RaceRule
-from maxcode.core.types import Action, Evaluation, MachineCode, Outcome, Problem, Program, State, StateId, Timing
+from maxcode.core.types import (
+    Action,
+    Evaluation,
+    Machine,
+    MachineCode,
+    Outcome,
+    Problem,
+    Program,
+    State,
+    StateId,
+    Timing,
+)
+from maxcode.evaluate.harness_protocol import MeasureOptions, Provenance, TimingCache
 from maxcode.evaluate.inputs.fresh import FreshInputs, GeneratedInputs
 from maxcode.evaluate.ladder.build import Builder, Built
-from maxcode.evaluate.ladder.contest import confirm, playoff, race
-from maxcode.evaluate.ladder.judge import (
-    identity,
-    ladder_of,
-    not_permitted,
-    reject,
-    unbuilt,
-    with_timing,
-    wrong_while_timed,
-)
-from maxcode.evaluate.ladder.playoff import last_standing
-from maxcode.evaluate.ladder.prepare import Admitted
+from maxcode.evaluate.ladder.judge import ladder_of, unbuilt, with_timing, wrong_while_timed
+from maxcode.evaluate.ladder.leader import last_standing
+from maxcode.evaluate.ladder.prepare import Admitted, identity
 from maxcode.evaluate.ladder.profile import hotspots
 from maxcode.evaluate.ladder.race import RaceInputs, RaceSide, Side, WrongOutput
+from maxcode.evaluate.ladder.reject import not_permitted, reject
+from maxcode.evaluate.ladder.timing import confirm, playoff, race
 from maxcode.evaluate.ladder.verify import Verified, verify
 from maxcode.evaluate.program.admission import Admissions
 from maxcode.evaluate.program.plausibility import Examiner
+from maxcode.evaluate.program.winner_check import ProgramCheck
 from maxcode.sandbox.lanes import build_lane
 from maxcode.sandbox.sandbox import Sandbox
 from maxcode.sandbox.selftest import open_safe
 
 PLAYOFF_PAIRS = 15  # between two that are both faster than the original, a near tie is not worth more
 REMEMBERED = 1 << 14  # timings: a training run asks for millions of candidates
-
-
-@final
-@dataclass(frozen=True, slots=True)
-class TimingCache:
-    """Timings by problem and artefact: races, which a twin takes over, and confirmations, which happen once."""
-
-    timings: dict[str, Timing]
-    confirmations: dict[str, Timing]
 
 
 @final
@@ -94,28 +92,16 @@ class ProgramEvaluator:
         return self._sandbox.describe()
 
     @property
-    def bench(self) -> tuple[Sandbox, Builder]:
-        """Where it runs and builds, for who measures more of the same."""
-        return self._sandbox, self._builder
-
-    @property
     def seed(self) -> int:
         """What the inputs that nobody is shown are made from."""
         return self._unseen.seed
 
-    async def made(self, problem: Problem, harsh: bool = False) -> GeneratedInputs:
-        """The inputs that nobody is shown; ``harsh``: those of the second, harsher verification."""
-        return await self._unseen.made(await self._admissions.of(problem), harsh)
-
-    def afresh(self, rule: RaceRule | None = None) -> ProgramEvaluator:
-        """The same evaluator without the memory of timings: what it is asked again it times again, on fresh pairs."""
-        return self.alike(rule or self._rule, self._profiles, remembers=False)
-
-    def alike(self, rule: RaceRule, profiles: bool, remembers: bool) -> ProgramEvaluator:
+    def measuring(self, options: MeasureOptions) -> ProgramEvaluator:
         """Another one on the same admissions, with another patience."""
-        other = ProgramEvaluator(self._sandbox, self._builder, rule, self.seed, profiles)
+        rule = replace(self._rule, most=options.pairs) if options.pairs else self._rule
+        other = ProgramEvaluator(self._sandbox, self._builder, rule, self.seed, options.profiles)
         other._admissions, other._unseen, other._examiner = self._admissions, self._unseen, self._examiner
-        other._remembers = remembers
+        other._remembers = options.remembers
         return other
 
     def remembered(self) -> TimingCache:
@@ -125,6 +111,26 @@ class ProgramEvaluator:
     def forget_since(self, then: TimingCache) -> None:
         """Know no more than then: what was measured since is not to be believed."""
         self._timings, self._confirmations = dict(then.timings), dict(then.confirmations)
+
+    def give(self, problem: Problem, program: Program, built: Built) -> None:
+        """Take over a build that another worker made."""
+        self._builder.give(problem, program, built)
+
+    # ---------------------------------------------------------------------------------------------- certificates
+
+    def provenance(self, admitted: Admitted, machine: Machine) -> Provenance:
+        """The inputs, the compiler, and the seeds of generated inputs."""
+        problem = admitted.problem
+        seeds = {"generator": tuple(range(1, problem.spec.generated + 1)), "made": (self.seed,)}
+        return Provenance(admitted.inputs, machine.compilers.get(problem.language, ""), seeds)
+
+    async def made(self, problem: Problem, harsh: bool = False) -> GeneratedInputs:
+        """The inputs that nobody is shown; ``harsh``: those of the second, harsher verification."""
+        return await self._unseen.made(await self._admissions.of(problem), harsh)
+
+    async def check(self, problem: Problem, winner: Program) -> ProgramCheck:
+        """What checks a winner again (``winner_check.py``)."""
+        return ProgramCheck(self._sandbox, self._builder, await self._admissions.of(problem), winner, self._unseen)
 
     # ------------------------------------------------------------------------------------------------- admission
 
@@ -276,7 +282,7 @@ class ProgramEvaluator:
         """Whether the candidate takes the lead; who gives a wrong output meanwhile loses it, and is noted in
         ``found``."""
         entries: dict[Side, RaceSide] = {"rival": leader[1], "candidate": candidate[1]}
-        if admitted.source is not None:  # fresh inputs: only the original knows the right outputs
+        if admitted.source.renews:  # only the original knows the right outputs
             entries = {**self._sides(admitted, candidate[1]), **entries}
         try:
             return await playoff(self._field(admitted), entries, admitted.raced, self._short)

@@ -42,6 +42,17 @@ class Floor:
         return len(sizes) * self.start_s + sum(sizes) * self.byte_s
 
 
+@final
+@dataclass(frozen=True, slots=True)
+class LowerBound:
+    """CPU seconds that a pass over the timed inputs takes at least: as many ``of`` what is meant in words.
+    ``reading_s``: what it takes to read its inputs too, 0 where nothing is known of that."""
+
+    least_s: float
+    of: str
+    reading_s: float = 0.0
+
+
 async def process_floor(sandbox: Sandbox) -> Floor:
     """This machine's floor in the sandbox's tier, from the cache where it was measured since the last boot."""
     path = sandbox.cache / f"floor-{_boot()}-{sandbox.tier.name}.json"

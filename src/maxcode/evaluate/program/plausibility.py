@@ -1,7 +1,7 @@
 """The last look at a winner, once it is timed: can it be, is it right on other inputs, does it only seem right.
 
 below what nothing costs here -> rejected; more than 10x, or suspicious code -> a harsher verification; sanitizers ->
-told.  What is above the roofline was rejected before (``judging.with_timing``).
+told.  What is above the roofline was rejected before (``ladder/judge.with_timing``).
 """
 
 from __future__ import annotations
@@ -13,10 +13,10 @@ from typing import final
 from maxcode.core.types import Evaluation, Outcome, Program, Recheck
 from maxcode.evaluate.inputs.fresh import FreshInputs
 from maxcode.evaluate.ladder.build import Builder
-from maxcode.evaluate.ladder.judge import identity
-from maxcode.evaluate.ladder.prepare import Admitted, Input
+from maxcode.evaluate.ladder.prepare import Admitted, Input, identity
 from maxcode.evaluate.ladder.sanitize import Sanitized, bench_for, compared
-from maxcode.evaluate.program.lower_bound import empty_pass_s, process_floor
+from maxcode.evaluate.program.kinds import PROGRAM_KINDS
+from maxcode.evaluate.program.lower_bound import LowerBound
 from maxcode.evaluate.program.suspicion import far, impossible, unread, words_of
 from maxcode.sandbox.lanes import build_lane
 from maxcode.sandbox.sandbox import Blob, Sandbox
@@ -28,39 +28,34 @@ _TOLD_AT_MOST = 3
 @final
 @dataclass(frozen=True, slots=True)
 class Examiner:
-    """Looks at winners; keeps what the sanitizers say of the original, and what calls of nothing cost."""
+    """Looks at winners; keeps what the sanitizers say of the original, and what a pass takes at least."""
 
     sandbox: Sandbox
     builder: Builder
     unseen: FreshInputs
     originals: dict[str, Sanitized] = field(default_factory=dict)
-    empty_s: dict[str, float] = field(default_factory=dict)
+    bounds: dict[str, LowerBound] = field(default_factory=dict)
 
     async def examined(self, admitted: Admitted, program: Program, artefact: Blob, found: Evaluation) -> Evaluation:
         """The evaluation of a confirmed winner after the look: rejected, wrong, or with what must be said beside it."""
         if found.timing is None or not found.timing.significant:
             return found
         reasons = (*far(found.timing), *words_of(admitted.problem, program))
-        if admitted.source is not None:
-            why = impossible(found.timing, await self.nothing_s(admitted), "calls of a function that does nothing")
-        else:
-            floor = await process_floor(self.sandbox)
-            why = impossible(found.timing, len(admitted.timed) * floor.start_s, "processes that do nothing")
-            reasons = (*reasons, *unread(found.timing, floor, admitted.timed))
-        if why:
+        bound = await self.lower_bound(admitted)
+        reasons = (*reasons, *unread(found.timing, bound.reading_s))
+        if why := impossible(found.timing, bound.least_s, bound.of):
             return _fallen(found, Outcome.REJECTED, why)
         if reasons:
             found = await self._looked_at_again(admitted, reasons, artefact, found)
         defects = await self.defects(admitted, program) if found.outcome is Outcome.CORRECT else ()
         return replace(found, warnings=(*found.warnings, *defects))
 
-    async def nothing_s(self, admitted: Admitted) -> float:
-        """Seconds of a pass, by the goal's clock, of a function that does nothing."""
+    async def lower_bound(self, admitted: Admitted) -> LowerBound:
+        """What a pass over the timed inputs takes at least; measured once a problem."""
         key = identity(admitted.problem)
-        if key not in self.empty_s:
-            async with build_lane():
-                self.empty_s[key] = await empty_pass_s(self.sandbox, admitted)
-        return self.empty_s[key]
+        if key not in self.bounds:
+            self.bounds[key] = await PROGRAM_KINDS[admitted.problem.kind].lower_bound(self.sandbox, admitted)
+        return self.bounds[key]
 
     async def _looked_at_again(
         self, admitted: Admitted, reasons: tuple[str, ...], artefact: Blob, found: Evaluation

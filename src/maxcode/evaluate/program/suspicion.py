@@ -10,13 +10,12 @@ import ast
 import io
 import re
 import tokenize
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from statistics import median
 
 from maxcode.code.languages import language
 from maxcode.core.types import Problem, Program, Timing
-from maxcode.evaluate.ladder.prepare import Input
-from maxcode.evaluate.program.lower_bound import MARGIN, Floor
+from maxcode.evaluate.program.lower_bound import MARGIN
 
 FAR = 10.0  # times faster than the original: looked at again
 
@@ -55,10 +54,9 @@ def impossible(timing: Timing, least_s: float, of: str) -> str:
     )
 
 
-def unread(timing: Timing, floor: Floor, timed: Sequence[Input]) -> tuple[str, ...]:
+def unread(timing: Timing, reading_s: float) -> tuple[str, ...]:
     """Whether it was too fast to have read its inputs, which an honest program may be where not all of them matters."""
-    least = floor.reading(tuple(given.stdin.size for given in timed))
-    is_below = timing.clock == "cpu" and _of_a_pass(timing) < MARGIN * least
+    is_below = timing.clock == "cpu" and _of_a_pass(timing) < MARGIN * reading_s
     return ("faster than its inputs can be read",) if is_below else ()
 
 

@@ -6,11 +6,11 @@ cannot pass for a heading.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 
 from maxcode.code.source import fenced, prose, unified_diff
 from maxcode.code.techniques import describe
-from maxcode.core.types import GOALS, Evaluation, Hotspot, Outcome, Problem, Program, Remark, Step
+from maxcode.core.types import GOALS, Evaluation, Hotspot, Kind, Outcome, Problem, Program, Remark, Step
 from maxcode.llm.clients import Message
 from maxcode.llm.prompts import template
 from maxcode.observe.critique.critique_answer import DIAGNOSIS_AT_MOST, STEP_AT_MOST, STEPS_AT_MOST
@@ -133,13 +133,17 @@ def _places(evaluation: Evaluation) -> Iterator[int]:
 # -------------------------------------------------------------------------------------------------- what was measured
 
 
+_BEFORE_THE_LANGUAGE: Mapping[Kind, tuple[str, ...]] = {
+    "module": ("the class to write is {}, which does what Model does, with the same parameters",)
+}
+_AFTER_THE_LANGUAGE: Mapping[Kind, tuple[str, ...]] = {"function": ("the function to implement is {}",)}
+
+
 def _problem(problem: Problem) -> str:
     lines = [fenced(_cut(problem.statement, _STATEMENT) or "Make this program faster; it must give the same output.")]
-    if problem.kind == "module":
-        lines.append("the class to write is ModelNew, which does what Model does, with the same parameters")
+    lines += [line.format(problem.entry) for line in _BEFORE_THE_LANGUAGE.get(problem.kind, ())]
     lines.append(f"language: {problem.language}; flags: {' '.join(problem.spec.flags) or 'none'}")
-    if problem.spec.function is not None:
-        lines.append(f"the function to implement is {problem.spec.function.name}")
+    lines += [line.format(problem.entry) for line in _AFTER_THE_LANGUAGE.get(problem.kind, ())]
     lines.append(f"goal: {GOALS[problem.goal]}")
     if problem.permitted is not None:
         lines.append("only these techniques are permitted:" if problem.permitted else "no technique is permitted")

@@ -5,6 +5,7 @@ its samples; ``repeat`` does it all again somewhere else.  It is not signed: who
 samples that were never measured.  What it is worth is that anyone can repeat it.
 """
 
+from maxcode.evaluate.harness_protocol import Verification
 from maxcode.run.certificate.claim import (
     FILE,
     Certificate,
@@ -12,7 +13,6 @@ from maxcode.run.certificate.claim import (
     Control,
     Subject,
     Tested,
-    Verification,
     read,
     write,
 )

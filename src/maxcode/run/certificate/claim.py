@@ -20,6 +20,7 @@ import msgspec
 from maxcode.core.stats import RaceRule, interval_of, is_faster, median_interval
 from maxcode.core.types import Checker, Clock, Interval, Limits, Machine, Problem, Program, Recheck, Timing
 from maxcode.errors import InputError
+from maxcode.evaluate.harness_protocol import Verification
 from maxcode.evaluate.ladder.race import CONFIRM_LEAST
 from maxcode.evaluate.ladder.sanitize import Sanitized
 from maxcode.run.certificate.unseen import FreshInputTiming, doubted, told
@@ -79,19 +80,6 @@ class CertifiedInputs:
     inputs: tuple[Tested, ...] = ()
     how: tuple[str, ...] = ()
     notes: tuple[str, ...] = ()
-
-
-@final
-@dataclass(frozen=True, slots=True)
-class Verification:
-    """``runs`` of the winner over all tests and made inputs, ``failed`` of which were not right; ``failures``: the
-    first failure of each of these.  ``varying`` names tests whose answers were all accepted, but not the same bytes
-    every time."""
-
-    runs: int
-    failed: int = 0
-    failures: tuple[str, ...] = ()
-    varying: tuple[str, ...] = ()
 
 
 @final

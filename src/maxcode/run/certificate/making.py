@@ -3,36 +3,31 @@
 from __future__ import annotations
 
 import time
-from collections import defaultdict
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from importlib.metadata import version
 from pathlib import Path
-from typing import Any, Protocol, final
+from typing import Any, final
 
 import anyio
 
-from maxcode.core.stats import median_interval
-from maxcode.core.types import Action, Outcome, Problem, Program, Timing
+from maxcode.core.roles import Referee
+from maxcode.core.stats import interval_of
+from maxcode.core.types import Action, Evaluation, Outcome, Problem, Program, Recheck, State, Step, Timing
 from maxcode.errors import InputError
-from maxcode.evaluate.harness import open_modules
-from maxcode.evaluate.ladder.build import Builder
-from maxcode.evaluate.ladder.judge import not_permitted, reject
-from maxcode.evaluate.ladder.prepare import TIMED_FLOOR_S, Admitted, Input, choose_compared
-from maxcode.evaluate.ladder.race import RaceInputs, RaceSide, Side, Track, WrongOutput, run_until
-from maxcode.evaluate.ladder.sanitize import Sanitized, sanitized
-from maxcode.evaluate.ladder.verify import Verified, verify
+from maxcode.evaluate.harness import HarnessTerms, open_harness
+from maxcode.evaluate.harness_protocol import Harness, WinnerCheck
+from maxcode.evaluate.ladder.prepare import Admitted, Input
 from maxcode.evaluate.machine.machine import describe
-from maxcode.evaluate.program.evaluator import ProgramEvaluator, open_evaluator
 from maxcode.run.certificate.claim import (
+    CONTROL_CONFIDENCE,
     FILE,
     RUNS_LEAST,
     Certificate,
     CertifiedInputs,
     Control,
     Tested,
-    Verification,
     concluded,
     origins,
     read,
@@ -41,11 +36,7 @@ from maxcode.run.certificate.claim import (
     subject_of,
     write,
 )
-from maxcode.run.certificate.modules import module_work
-from maxcode.run.certificate.parts import Confirmed, confirmation, control_of
-from maxcode.run.certificate.unseen import PAIRS, FreshInputTiming
-from maxcode.sandbox.lanes import build_lane, timing_lane
-from maxcode.sandbox.sandbox import Blob, Sandbox
+from maxcode.run.certificate.unseen import PAIRS, timed_on
 
 Say = Callable[[str], None]
 
@@ -90,80 +81,12 @@ async def certify(
     return await measured(work, work.certificate(options, seed), say)
 
 
-class WinnerCheck(Protocol):
-    """An admitted problem and its winner, with what measures them; the parts of a certificate, in the order in which
-    they are made."""
-
-    @property
-    def started(self) -> float: ...
-
-    def certificate(self, options: Mapping[str, Any], seed: int | None) -> Certificate: ...
-
-    async def refusal(self) -> str: ...
-
-    async def made_inputs(self) -> CertifiedInputs: ...
-
-    async def verified(self) -> Verification: ...
-
-    async def timed(self) -> Confirmed: ...
-
-    async def unseen(self) -> FreshInputTiming | str: ...
-
-    async def control(self, timing: Timing) -> tuple[Control | None, str]: ...
-
-    async def sanitized(self) -> Sanitized: ...
-
-
-async def opened(problem: Problem, winner: Program, say: Say, claimed: Certificate | None = None) -> WinnerCheck:
-    """A new evaluator that has admitted ``problem``; nothing of the winner has been run.  ``claimed``: the certificate
-    whose inputs that nobody was shown are made again, from their seed, and others that have time here."""
-    say("certificate: building and verifying again, in a new session")
-    started = time.monotonic()
-    if problem.kind == "module":
-        return await module_work(await open_modules(beside_compiled=False), problem, winner)
-    evaluator = await open_evaluator() if claimed is None else await open_evaluator(*_made_from(claimed))
-    return ProgramCheck(*evaluator.bench, evaluator, problem, await evaluator.admit(problem), winner, started)
-
-
-def _made_from(claimed: Certificate) -> tuple[int | None, frozenset[str]]:
-    """The seed of the inputs that nobody was shown, and which they were."""
-    seed = next(iter(claimed.seeds.get("made", ())), None)
-    return seed, frozenset(one.input for one in claimed.made_inputs.inputs)
-
-
-async def measured(work: WinnerCheck, found: Certificate, say: Say) -> Certificate:
-    """The certificate with everything measured, and the conclusions."""
-    refused = await work.refusal()
-    if not refused:
-        found = replace(found, made_inputs=await work.made_inputs())
-        checked = await work.verified()
-        found = replace(found, verification=checked)
-        if not checked.failed:
-            say("certificate: timing the winner")
-            timed = await work.timed()
-            found, refused = replace(found, timing=timed.timing, harsher=timed.harsher), timed.why
-    if found.timing is not None:
-        say("certificate: timing the winner on inputs that nobody was shown")
-        unseen = await work.unseen()
-        found, refused = (
-            (replace(found, unseen=unseen), "") if isinstance(unseen, FreshInputTiming) else (found, unseen)
-        )
-    if found.timing is not None and not refused:
-        say(f"certificate: timing the original against itself, {found.timing.pairs} pairs")
-        control, refused = await work.control(found.timing)
-        say("certificate: sanitizers")
-        found = replace(found, control=control, sanitized=await work.sanitized())
-    return concluded(replace(found, refused=refused, seconds=round(time.monotonic() - work.started, 1)))
-
-
 @final
 @dataclass(frozen=True, slots=True)
-class ProgramCheck:
-    """A program or a function."""
+class AdmittedWinner:
+    """An admitted problem and its winner, with what measures them."""
 
-    sandbox: Sandbox
-    builder: Builder
-    evaluator: ProgramEvaluator
+    harness: Harness
     loaded: Problem
     admitted: Admitted
     winner: Program
@@ -175,121 +98,97 @@ class ProgramCheck:
 
     def certificate(self, options: Mapping[str, Any], seed: int | None) -> Certificate:
         """All that is known before anything of the winner was run."""
-        admitted, machine = self.admitted, describe(self.sandbox.describe())
+        admitted, machine = self.admitted, describe(self.harness.sandbox)
+        known = self.harness.provenance(admitted, machine)
         timed = {given.name for given in admitted.timed}
-        tests = tuple(_tested(one, one.name in timed) for one in admitted.inputs)
+        tests = tuple(_tested(one, one.name in timed) for one in known.inputs)
         return Certificate(
             subject=subject_of(self.loaded, self.winner),
             options=dict(options),
             tests=tests,
             origins=origins(tests),
             dropped=tuple(name.rpartition(" (")[0] for name in admitted.dropped),
-            compiler=machine.compilers.get(self.problem.language, ""),
+            compiler=known.compiler,
             machine=machine,
             sandbox=machine.sandbox,
-            seeds={
-                "run": () if seed is None else (seed,),
-                "generator": tuple(range(1, self.problem.spec.generated + 1)),
-                "made": (self.evaluator.seed,),
-            },
+            seeds={"run": () if seed is None else (seed,), **known.seeds},
             made=datetime.now(UTC).isoformat(timespec="seconds"),
             seconds=0.0,
             version=version("maxcode"),
         )
 
-    async def refusal(self) -> str:
-        """What keeps the winner from being run; empty where nothing does."""
-        action = Action(self.winner)
-        refused = reject(self.problem, action) or not_permitted(self.problem, self.winner)
-        if refused is not None:
-            return "; ".join(refused.feedback.reasons)
-        built = await self.builder.build(self.problem, self.winner, final=True)
-        if built.artefact is None:
-            return f"it does not build: {built.reason}"
-        return "" if self.admitted.timed else self.admitted.notes[-1]
 
-    async def artefact(self) -> Blob:
-        built = await self.builder.build(self.problem, self.winner, final=True)
-        assert built.artefact is not None, built.reason  # it has been built before
-        return built.artefact
+async def opened(problem: Problem, winner: Program, say: Say, claimed: Certificate | None = None) -> AdmittedWinner:
+    """A new harness that has admitted ``problem``; nothing of the winner has been run.  ``claimed``: the certificate
+    whose inputs that nobody was shown are made again, from their seed, and others that have time here."""
+    say("certificate: building and verifying again, in a new session")
+    started = time.monotonic()
+    seed, before = (None, frozenset[str]()) if claimed is None else _made_from(claimed)
+    harness = await open_harness(problem, HarnessTerms(seed, before, beside_compiled=False))
+    return AdmittedWinner(harness, problem, await harness.admit(problem), winner, started)
 
-    async def made_inputs(self) -> CertifiedInputs:
-        """What nobody was shown."""
-        made = await self.evaluator.made(self.problem)
-        return CertifiedInputs(tuple(_tested(one, False) for one in made.inputs), made.how, made.notes)
 
-    async def verified(self) -> Verification:
-        """All tests again and again, with inputs nobody saw: an answer that changes from run to run is luck."""
-        artefact = await self.artefact()
-        inputs = (*self.admitted.inputs, *(await self.evaluator.made(self.problem)).inputs)
-        answers: dict[str, set[str]] = defaultdict(set)
-        failures = []
-        for run in range(1, RUNS_LEAST + 1):
-            async with build_lane():
-                found = await verify(self.sandbox, self.problem, artefact, inputs)
-            failures += [f"run {run}, {words}" for words in _failures(found)[:1]]
-            for name, output in found.outputs.items():
-                answers[name].add(sha256(output))
-        varying = tuple(sorted(name for name, seen in answers.items() if len(seen) > 1))
-        return Verification(RUNS_LEAST, len(failures), tuple(failures), varying)
+def _made_from(claimed: Certificate) -> tuple[int | None, frozenset[str]]:
+    """The seed of the inputs that nobody was shown, and which they were."""
+    seed = next(iter(claimed.seeds.get("made", ())), None)
+    return seed, frozenset(one.input for one in claimed.made_inputs.inputs)
 
-    async def timed(self) -> Confirmed:
-        return await confirmation(self.evaluator, self.problem, self.winner)
 
-    async def unseen(self) -> FreshInputTiming | str:
-        """The winner against the original where nobody was shown the inputs; the reason where it fails there."""
-        made = await self.evaluator.made(self.problem)
-        chosen = choose_compared(made.inputs, self.admitted.timed)
-        if not chosen:
-            why = "; ".join(made.notes) or "none could be made"
-            short = f"none of {len(made.inputs)} takes the original {TIMED_FLOOR_S * 1e3:.0f} ms"
-            return FreshInputTiming(why=short if made.inputs else why)
-        try:
-            held = await run_until(lambda pairs: "tie" if len(pairs) >= PAIRS else None, await self._track(chosen))
-        except WrongOutput as wrong:
-            return f"{wrong.side}, on inputs nobody was shown: {wrong}"
-        samples = tuple((pair.total("original"), pair.total("candidate")) for pair in held.pairs)
-        ratios = median_interval([a / b for a, b in samples])
-        return FreshInputTiming(ratios, samples, tuple(given.name for given in chosen))
+async def measured(work: AdmittedWinner, found: Certificate, say: Say) -> Certificate:
+    """The certificate with everything measured, and the conclusions."""
+    check = await work.harness.check(work.problem, work.winner)
+    refused = await check.refusal()
+    if not refused:
+        made = await work.harness.made(work.problem)
+        inputs = CertifiedInputs(tuple(_tested(one, False) for one in made.inputs), made.how, made.notes)
+        found = replace(found, made_inputs=inputs, verification=await check.verify_again(RUNS_LEAST))
+        if found.verification is not None and not found.verification.failed:
+            say("certificate: timing the winner")
+            timed = await _confirmed(work.harness, work.problem, work.winner)
+            found, refused = replace(found, timing=timed.timing, harsher=timed.harsher), timed.why
+    if found.timing is not None:
+        say("certificate: timing the winner on inputs that nobody was shown")
+        fresh = await check.race_fresh(PAIRS)
+        found, refused = (found, fresh.failed) if fresh.failed else (replace(found, unseen=timed_on(fresh)), "")
+    if found.timing is not None and not refused:
+        say(f"certificate: timing the original against itself, {found.timing.pairs} pairs")
+        control, refused = await _control(check, found.timing)
+        say("certificate: sanitizers")
+        found = replace(found, control=control, sanitized=await check.sanitized())
+    return concluded(replace(found, refused=refused, seconds=round(time.monotonic() - work.started, 1)))
 
-    async def _track(self, chosen: Sequence[Input]) -> Track:
-        """The original and the winner on these inputs."""
-        assert self.admitted.original.artefact is not None
-        outputs = {given.name: given.expected or b"" for given in chosen}
-        sides: dict[Side, RaceSide] = {
-            "original": RaceSide(self.admitted.original.artefact, outputs),
-            "candidate": RaceSide(await self.artefact(), {}),
-        }
-        return Track(RaceInputs(self.sandbox, self.problem, self.admitted.source), sides, chosen)
 
-    async def control(self, timing: Timing) -> tuple[Control | None, str]:
-        """The original on both sides, as often as the winner was timed; (None, why) where it did not come to an end."""
-        assert self.admitted.original.artefact is not None
-        outputs = {given.name: given.expected or b"" for given in self.admitted.inputs}
-        same = RaceSide(self.admitted.original.artefact, outputs)
-        field = RaceInputs(self.sandbox, self.problem, self.admitted.source)
-        track = Track(field, {"original": same, "candidate": same}, self.admitted.timed)
-        try:
-            async with timing_lane():
-                found = [await track.pair() for _ in range(timing.pairs)]
-        except WrongOutput as wrong:
-            return None, f"the original does not give an accepted answer every time: {wrong}"
-        return control_of(found), ""
+@final
+@dataclass(frozen=True, slots=True)
+class Confirmed:
+    """What a confirmation came to: ``why`` says what kept it from a timing; ``harsher`` is there where it asked for a
+    second verification."""
 
-    async def sanitized(self) -> Sanitized:
-        """The sanitizers, on inputs that are no secret."""
-        chosen = [given for given in self.admitted.inputs if given.origin != "held_out"]
-        async with build_lane():
-            return await sanitized(self.sandbox, self.builder, self.problem, self.winner, chosen)
+    timing: Timing | None
+    why: str = ""
+    harsher: Recheck | None = None
+
+
+async def _confirmed(referee: Referee, problem: Problem, winner: Program) -> Confirmed:
+    """A confirmation like that of a winner in a run."""
+    state = State(problem, State(problem), Step(Action(winner), Evaluation(Outcome.CORRECT), 0.0), (1, 0))
+    try:
+        evaluation = (await referee.settle(problem, [state], None))[state.id]
+    except InputError as error:  # the original itself gave a wrong answer
+        return Confirmed(None, str(error))
+    why = "; ".join(evaluation.feedback.reasons) or evaluation.outcome.value if evaluation.timing is None else ""
+    return Confirmed(evaluation.timing, why, evaluation.harsher)
+
+
+async def _control(check: WinnerCheck, timing: Timing) -> tuple[Control | None, str]:
+    """The original on both sides, in sittings like the winner's; (None, why) where that failed."""
+    try:
+        pairs = await check.control(timing.sittings or (timing.pairs,))
+    except InputError as error:
+        return None, str(error)
+    samples = tuple((pair.total("original"), pair.total("candidate")) for pair in pairs)
+    return Control(samples, interval_of([a / b for a, b in samples], timing.sittings, CONTROL_CONFIDENCE)), ""
 
 
 def _tested(one: Input, timed: bool) -> Tested:
     return Tested(one.name, one.origin, one.stdin.sha256, sha256(one.expected or b""), timed)
-
-
-def _failures(found: Verified) -> list[str]:
-    return [
-        f"test {one.name}: {one.outcome.value}{f' ({one.detail})' if one.detail else ''}"
-        for one in found.results
-        if one.outcome is not Outcome.CORRECT
-    ]

@@ -12,7 +12,9 @@ from dataclasses import asdict, dataclass
 from statistics import median
 from typing import Any, final
 
+from maxcode.core.stats import median_interval
 from maxcode.core.types import Interval, Timing
+from maxcode.evaluate.harness_protocol import FreshRace
 
 PAIRS = 9  # the least number of which the median has a 95 % interval without the extremes
 APART = 2.0  # times between the intervals, from which on a winner may be fast only on what was given
@@ -34,6 +36,14 @@ class FreshInputTiming:
         count = len(self.inputs)
         many = f"{count} input{'' if count == 1 else 's'} that nobody was shown"
         return f"{self.interval} on {many}" if self.interval is not None else f"not compared: {self.why}"
+
+
+def timed_on(fresh: FreshRace) -> FreshInputTiming:
+    """What a race on inputs that nobody was shown says."""
+    if not fresh.samples:
+        return FreshInputTiming(why=fresh.why)
+    ratios = median_interval([original / winner for original, winner in fresh.samples])
+    return FreshInputTiming(ratios, fresh.samples, fresh.inputs)
 
 
 def fast_where_given(timing: Timing | None, unseen: FreshInputTiming | None) -> str:

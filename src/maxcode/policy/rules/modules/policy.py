@@ -85,8 +85,7 @@ class _Offers:
 
     def __call__(self, unit: Unit, before: Sequence[AppliedEdit]) -> Iterator[Offer]:
         known = self.request.experience
-        spec = self.request.observation.state.problem.spec.module
-        left_out = WRITE_CPP if spec is not None and spec.device == "cuda" else frozenset()
+        left_out = WRITE_CPP if self.request.observation.state.problem.spec.on_gpu else frozenset()
         for rule in (one for one in RULES if one.name not in left_out):
             edits = open_to(rule.find(unit), before, known)
             choices = [EditChoice(edit, _whole(edit) * known.factor(edit), None) for edit in edits]

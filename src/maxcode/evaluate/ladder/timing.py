@@ -34,7 +34,7 @@ _Count = dict[Side, dict[str, int]]  # by side and input
 
 async def race(field: RaceInputs, entries: Mapping[Side, RaceSide], timed: Sequence[Input], rule: RaceRule) -> Timing:
     """The candidate against the original; a rival only ends a race by the clock early.  WrongOutput as in
-    ``racing.race``."""
+    ``race.race``."""
     if field.problem.goal == "instructions":
         return _timing([await _count(field, _pair(entries), timed) for _ in range(COUNTS)], timed)
     timing = await racing.race(field, entries, timed, rule)

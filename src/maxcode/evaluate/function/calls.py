@@ -1,0 +1,45 @@
+"""The inputs of a function: sizes to check, sizes that nobody knows, sizes to time; fresh ones for every pass."""
+
+from __future__ import annotations
+
+from contextlib import ExitStack
+from dataclasses import dataclass, replace
+from typing import final
+
+from maxcode.core.types import Problem
+from maxcode.evaluate.function.function import DRAWN, Inputs, Shape, checked_shapes, drawn_shapes, timed_shapes
+from maxcode.evaluate.ladder.prepare import Input
+
+AHEAD = 8  # passes whose inputs are made in one session: to start one takes longer than to make them
+
+
+@final
+@dataclass(frozen=True, slots=True)
+class Calls:
+    """Calls on fresh inputs: the source of a function's inputs (``prepare.InputSource``)."""
+
+    inputs: Inputs
+    renews: bool = True
+
+    async def for_pass(self, given: Input, own: ExitStack) -> Input:
+        """The same calls on inputs that nobody has seen."""
+        assert isinstance(given.workload, Shape)
+        return replace(given, stdin=await self.inputs.fresh(given.workload, ahead=AHEAD), expected=None)
+
+    async def further(self, problem: Problem, times: int) -> list[Input]:
+        """Calls at sizes and addresses that nobody was told of."""
+        shapes = drawn_shapes(problem, times * DRAWN)
+        return [Input(shape.name, await self.inputs.fresh(shape), None, "made", workload=shape) for shape in shapes]
+
+
+async def calls_of(problem: Problem, inputs: Inputs) -> list[Input]:
+    """The inputs of a function: the sizes to check, which the policy may know of, some that nobody knows, and those to
+    time.  InputError where the inputs of the latter are always the same."""
+    for shape in timed_shapes(problem):
+        await inputs.require_fresh(shape)
+    kinds = (("seen", checked_shapes), ("generated", drawn_shapes), ("generated", timed_shapes))
+    return [
+        Input(shape.name, await inputs.fresh(shape), None, origin, workload=shape)
+        for origin, shapes in kinds
+        for shape in shapes(problem)
+    ]

@@ -1,0 +1,45 @@
+"""The rung *reject*: what is refused before anything is run, and techniques that are not permitted.  Pure."""
+
+from __future__ import annotations
+
+from maxcode.code import techniques
+from maxcode.core.types import Action, Evaluation, Feedback, Outcome, Problem, Program
+from maxcode.evaluate.function.function import forbidden
+
+SOURCE_AT_MOST = 1_000_000  # bytes
+
+
+def reject(problem: Problem, action: Action) -> Evaluation | None:
+    """The first rung: what is refused before anything is run."""
+    program = action.program
+    if program is None:
+        return Evaluation(
+            Outcome.UNPARSED, Feedback((action.unread or "no program could be read from the completion",))
+        )
+    if program.files.keys() != problem.program.files.keys():
+        wanted, got = sorted(problem.program.files), sorted(program.files)
+        return Evaluation(Outcome.REJECTED, Feedback((f"the program must consist of {wanted}, not {got}",)))
+    try:
+        size = sum(len(text.encode()) for text in program.files.values())
+    except UnicodeEncodeError as error:
+        return Evaluation(Outcome.REJECTED, Feedback((f"not text: it holds {error.object[error.start]!r}",)))
+    if size > SOURCE_AT_MOST:
+        return Evaluation(Outcome.REJECTED, Feedback((f"{size} bytes of source; at most {SOURCE_AT_MOST}",)))
+    library = forbidden(program) if problem.traits.bars_libraries else None
+    return Evaluation(Outcome.REJECTED, Feedback((library,))) if library is not None else None
+
+
+def not_permitted(problem: Problem, program: Program) -> Evaluation | None:
+    """The refusal of techniques that the problem does not permit; what the original uses is always permitted.
+
+    Asked of programs that build: a text that does not could be taken for one that hides something.
+    """
+    if problem.permitted is None:
+        return None
+    own = {name for text in problem.program.files.values() for name in techniques.used(problem.language, text)}
+    reasons = tuple(
+        f"{path}, line {use.line}: `{use.what}` is {use.technique}, which is not permitted here"
+        for path, text in program.files.items()
+        for use in techniques.forbidden(problem.language, text, problem.permitted | own)
+    )
+    return Evaluation(Outcome.REJECTED, Feedback(reasons)) if reasons else None

@@ -1,0 +1,84 @@
+"""What the evaluator of programs does differently for whole programs and for functions: one class each, and a table."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Protocol, final
+
+from maxcode.core.types import Kind, Problem
+from maxcode.evaluate.function.calls import Calls, calls_of
+from maxcode.evaluate.function.function import Inputs, spec_of, timed_shapes
+from maxcode.evaluate.inputs.amplify import amplify
+from maxcode.evaluate.inputs.fresh import Prover
+from maxcode.evaluate.ladder.build import Builder
+from maxcode.evaluate.ladder.prepare import COPIES, Admitted, Input, InputSource, generate, read_inputs
+from maxcode.evaluate.machine.roofline import Bandwidth, memory_of, peak_gflops
+from maxcode.evaluate.program.lower_bound import LowerBound, empty_pass_s, process_floor
+from maxcode.sandbox.lanes import build_lane
+from maxcode.sandbox.sandbox import Sandbox
+
+
+class ProgramKind(Protocol):
+    """A kind of problem whose programs are built once and run in sessions."""
+
+    async def inputs(self, sandbox: Sandbox, problem: Problem) -> tuple[InputSource, list[Input]]:
+        """The inputs to verify on, and where those of a timed pass come from."""
+        ...
+
+    async def roofs(self, sandbox: Sandbox, problem: Problem) -> tuple[float, Bandwidth | None]:
+        """GFLOPS of one core and the bandwidth of memory, measured where the problem says how much work it is."""
+        ...
+
+    async def longer(self, sandbox: Sandbox, builder: Builder, admitted: Admitted, seed: int) -> Admitted:
+        """An admission none of whose inputs takes long enough, with longer ones where they can be made."""
+        ...
+
+    async def lower_bound(self, sandbox: Sandbox, admitted: Admitted) -> LowerBound:
+        """What a pass over the timed inputs takes at least."""
+        ...
+
+
+@final
+@dataclass(frozen=True, slots=True)
+class WholePrograms:
+    """Processes that read an input and write an answer."""
+
+    async def inputs(self, sandbox: Sandbox, problem: Problem) -> tuple[InputSource, list[Input]]:
+        generated = await generate(sandbox, problem, range(1, problem.spec.generated + 1))
+        return COPIES, read_inputs(problem) + [Input(name, blob, None, "generated") for name, blob in generated]
+
+    async def roofs(self, sandbox: Sandbox, problem: Problem) -> tuple[float, Bandwidth | None]:
+        return 0.0, None
+
+    async def longer(self, sandbox: Sandbox, builder: Builder, admitted: Admitted, seed: int) -> Admitted:
+        return await amplify(sandbox, Prover(sandbox, builder), admitted, seed)
+
+    async def lower_bound(self, sandbox: Sandbox, admitted: Admitted) -> LowerBound:
+        floor = await process_floor(sandbox)
+        reading = floor.reading(tuple(given.stdin.size for given in admitted.timed))
+        return LowerBound(len(admitted.timed) * floor.start_s, "processes that do nothing", reading)
+
+
+@final
+@dataclass(frozen=True, slots=True)
+class Functions:
+    """Functions that our driver calls, on fresh inputs in every pass."""
+
+    async def inputs(self, sandbox: Sandbox, problem: Problem) -> tuple[InputSource, list[Input]]:
+        inputs = Inputs(sandbox, problem)
+        return Calls(inputs), await calls_of(problem, inputs)
+
+    async def roofs(self, sandbox: Sandbox, problem: Problem) -> tuple[float, Bandwidth | None]:
+        return await peak_gflops(sandbox, spec_of(problem)), await memory_of(sandbox, timed_shapes(problem))
+
+    async def longer(self, sandbox: Sandbox, builder: Builder, admitted: Admitted, seed: int) -> Admitted:
+        return admitted
+
+    async def lower_bound(self, sandbox: Sandbox, admitted: Admitted) -> LowerBound:
+        async with build_lane():
+            least_s = await empty_pass_s(sandbox, admitted)
+        return LowerBound(least_s, "calls of a function that does nothing")
+
+
+PROGRAM_KINDS: Mapping[Kind, ProgramKind] = {"program": WholePrograms(), "function": Functions()}

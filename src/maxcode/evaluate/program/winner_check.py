@@ -1,0 +1,117 @@
+"""Checking a winner of a program or a function again, for a certificate: everything is built and run anew."""
+
+from __future__ import annotations
+
+import hashlib
+from collections import defaultdict
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import final
+
+from maxcode.core.types import Action, Outcome, Problem, Program
+from maxcode.errors import InputError
+from maxcode.evaluate.harness_protocol import FreshRace, Verification
+from maxcode.evaluate.inputs.fresh import FreshInputs
+from maxcode.evaluate.ladder.build import Builder
+from maxcode.evaluate.ladder.prepare import TIMED_FLOOR_S, Admitted, Input, choose_compared
+from maxcode.evaluate.ladder.race import Pair, RaceInputs, RaceSide, Side, Track, WrongOutput, run_until
+from maxcode.evaluate.ladder.reject import not_permitted, reject
+from maxcode.evaluate.ladder.sanitize import Sanitized, sanitized
+from maxcode.evaluate.ladder.verify import Verified, verify
+from maxcode.sandbox.lanes import build_lane, timing_lane
+from maxcode.sandbox.sandbox import Blob, Sandbox
+
+
+@final
+@dataclass(frozen=True, slots=True)
+class ProgramCheck:
+    """A winner; ``fresh`` keeps the inputs that nobody is shown, and makes them when they are asked for."""
+
+    sandbox: Sandbox
+    builder: Builder
+    admitted: Admitted
+    winner: Program
+    fresh: FreshInputs
+
+    @property
+    def problem(self) -> Problem:
+        return self.admitted.problem
+
+    async def refusal(self) -> str:
+        """What keeps the winner from being run; empty where nothing does."""
+        action = Action(self.winner)
+        refused = reject(self.problem, action) or not_permitted(self.problem, self.winner)
+        if refused is not None:
+            return "; ".join(refused.feedback.reasons)
+        built = await self.builder.build(self.problem, self.winner, final=True)
+        if built.artefact is None:
+            return f"it does not build: {built.reason}"
+        return "" if self.admitted.timed else self.admitted.notes[-1]
+
+    async def _artefact(self) -> Blob:
+        built = await self.builder.build(self.problem, self.winner, final=True)
+        assert built.artefact is not None, built.reason  # it has been built before
+        return built.artefact
+
+    async def verify_again(self, runs: int) -> Verification:
+        """All tests again and again, with inputs nobody saw: an answer that changes from run to run is luck."""
+        artefact = await self._artefact()
+        inputs = (*self.admitted.inputs, *(await self.fresh.made(self.admitted)).inputs)
+        answers: dict[str, set[str]] = defaultdict(set)
+        failures = []
+        for run in range(1, runs + 1):
+            async with build_lane():
+                found = await verify(self.sandbox, self.problem, artefact, inputs)
+            failures += [f"run {run}, {words}" for words in _failures(found)[:1]]
+            for name, output in found.outputs.items():
+                answers[name].add(hashlib.sha256(output).hexdigest())
+        varying = tuple(sorted(name for name, seen in answers.items() if len(seen) > 1))
+        return Verification(runs, len(failures), tuple(failures), varying)
+
+    async def race_fresh(self, pairs: int) -> FreshRace:
+        """The winner against the original where nobody was shown the inputs."""
+        made = await self.fresh.made(self.admitted)
+        chosen = choose_compared(made.inputs, self.admitted.timed)
+        if not chosen:
+            why = "; ".join(made.notes) or "none could be made"
+            short = f"none of {len(made.inputs)} takes the original {TIMED_FLOOR_S * 1e3:.0f} ms"
+            return FreshRace(why=short if made.inputs else why)
+        track = self._track(self._original(chosen), RaceSide(await self._artefact(), {}), chosen)
+        try:
+            held = await run_until(lambda seen: "tie" if len(seen) >= pairs else None, track)
+        except WrongOutput as wrong:
+            return FreshRace(failed=f"{wrong.side}, on inputs nobody was shown: {wrong}")
+        samples = tuple((pair.total("original"), pair.total("candidate")) for pair in held.pairs)
+        return FreshRace(samples, tuple(given.name for given in chosen))
+
+    async def control(self, sittings: Sequence[int]) -> list[Pair]:
+        """The original on both sides, as often as the winner was timed; InputError where it does not come to an end."""
+        original = self._original(self.admitted.inputs)
+        track = self._track(original, original, self.admitted.timed)
+        try:
+            async with timing_lane():
+                return [await track.pair() for _ in range(sum(sittings))]
+        except WrongOutput as wrong:
+            raise InputError(f"the original does not give an accepted answer every time: {wrong}") from wrong
+
+    async def sanitized(self) -> Sanitized:
+        """The sanitizers, on inputs that are no secret."""
+        chosen = [given for given in self.admitted.inputs if given.origin != "held_out"]
+        async with build_lane():
+            return await sanitized(self.sandbox, self.builder, self.problem, self.winner, chosen)
+
+    def _original(self, inputs: Sequence[Input]) -> RaceSide:
+        assert self.admitted.original.artefact is not None
+        return RaceSide(self.admitted.original.artefact, {given.name: given.expected or b"" for given in inputs})
+
+    def _track(self, original: RaceSide, candidate: RaceSide, timed: Sequence[Input]) -> Track:
+        sides: dict[Side, RaceSide] = {"original": original, "candidate": candidate}
+        return Track(RaceInputs(self.sandbox, self.problem, self.admitted.source), sides, timed)
+
+
+def _failures(found: Verified) -> list[str]:
+    return [
+        f"test {one.name}: {one.outcome.value}{f' ({one.detail})' if one.detail else ''}"
+        for one in found.results
+        if one.outcome is not Outcome.CORRECT
+    ]

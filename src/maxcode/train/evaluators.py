@@ -1,0 +1,124 @@
+"""What a training measures with: three evaluators that are one evaluator with different patience.
+
+Any object that answers ``TrainTarget`` can take the place of ``TargetEvaluators`` (docs/hpc.md).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Protocol, final
+
+import anyio
+
+from maxcode.core.roles import Evaluator
+from maxcode.core.stats import RaceRule
+from maxcode.core.types import Machine, Problem
+from maxcode.errors import InputError
+from maxcode.evaluate.cluster import ClusterRequest
+from maxcode.evaluate.harness_protocol import MeasureOptions, SearchHarness
+from maxcode.evaluate.target import Target, where
+from maxcode.problems import load
+from maxcode.train.config import TrainConfig
+from maxcode.train.grpo import processes, rank
+from maxcode.train.measuring import TRAINING_RULE
+
+ASSESS_RULE = RaceRule(most=6)  # six pairs have a 95 % interval
+TRAINING = MeasureOptions(TRAINING_RULE.most, profiles=False)
+AFRESH = MeasureOptions(TRAINING_RULE.most, remembers=False, profiles=False)
+ASSESSING = MeasureOptions(ASSESS_RULE.most, remembers=False, profiles=False)
+
+
+class TrainTarget(Protocol):
+    """What ``pipeline.run`` measures on.  ``problems`` is asked first."""
+
+    @property
+    def machine(self) -> Machine:
+        """Where the numbers come from."""
+        ...
+
+    def problems(self, config: TrainConfig) -> list[Problem]:
+        """The problems of a configuration, admitted; InputError for one that cannot be timed."""
+        ...
+
+    @property
+    def training(self) -> Evaluator:
+        """For answers while a policy learns; remembers what it has timed."""
+        ...
+
+    @property
+    def afresh(self) -> Evaluator:
+        """Times again what it is asked again."""
+        ...
+
+    @property
+    def assessing(self) -> Evaluator:
+        """For figures: more pairs, and no memory."""
+        ...
+
+
+@final
+class TargetEvaluators:
+    """The three evaluators on this machine or on a cluster; opened with the first problems."""
+
+    def __init__(self, target: Target) -> None:
+        self._target = target
+        self._harness: SearchHarness | None = None
+        self._measuring: dict[MeasureOptions, SearchHarness] = {}
+
+    @property
+    def machine(self) -> Machine:
+        """Where the numbers come from, once problems were admitted."""
+        return self._target.machine(self._opened)
+
+    @property
+    def training(self) -> Evaluator:
+        """For answers while a policy learns."""
+        return self._in(TRAINING)
+
+    @property
+    def afresh(self) -> Evaluator:
+        """Times again what it is asked again."""
+        return self._in(AFRESH)
+
+    @property
+    def assessing(self) -> Evaluator:
+        """For figures."""
+        return self._in(ASSESSING)
+
+    def problems(self, config: TrainConfig) -> list[Problem]:
+        """The problems of a configuration, admitted; InputError for one that cannot be timed."""
+        loaded = [(path, load(path).problem) for path in config.paths]
+        if self._harness is None:
+            self._harness = anyio.run(self._target.open, [problem for _, problem in loaded])
+        found = []
+        for path, problem in loaded:
+            admitted = anyio.run(self._in(TRAINING).admit, problem)
+            if not admitted.timed:
+                raise InputError(f"{path} cannot be trained on: {admitted.notes[-1] if admitted.notes else 'untimed'}")
+            found.append(admitted.problem)
+        return found
+
+    @property
+    def _opened(self) -> SearchHarness:
+        assert self._harness is not None, "ask for the problems first"
+        return self._harness
+
+    def _in(self, options: MeasureOptions) -> SearchHarness:
+        if options not in self._measuring:
+            self._measuring[options] = self._opened.measuring(options)
+        return self._measuring[options]
+
+
+@contextmanager
+def train_target(config: TrainConfig, out: Path) -> Iterator[TrainTarget]:
+    """Where a configuration says that answers are measured, open for as long as the block."""
+    asked = ClusterRequest(config.bench.cluster, config.bench.shared_cores) if config.bench.cluster else None
+    if asked is not None and asked.is_here and processes() > 1:
+        raise InputError(
+            f"{processes()} processes would each hold the cores of {asked.spec}; start a scheduler with nodes, and "
+            "name it (tcp://HOST:PORT)"
+        )
+    with where(asked, out if not rank() else None) as target:
+        yield TargetEvaluators(target)
