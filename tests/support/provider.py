@@ -3,7 +3,8 @@
 ``Provider.script`` names what comes of the first requests, one word each; later ones get "ok".  The words: ok, nousage,
 plain (no stream), cut (at its bound), limit (429 with Retry-After), quota, down (500), hang, half, unstopped (without
 Anthropic's last event), garbage, error (inside the stream, with the key), slow, drop (the connection), parts (the
-content comes in parts), uncounted (of the prompt's tokens alone), and any HTTP status of 4xx.
+content comes in parts), uncounted (of the prompt's tokens alone), halves (of a letter), disordered (Anthropic's text
+before its block begins), and any HTTP status of 4xx.
 """
 
 from __future__ import annotations
@@ -145,19 +146,23 @@ def text_for(body: dict[str, Any]) -> str:
     return f"```c\nint main(void) {{ return {body.get('seed', 0)}; }}\n```\n\u2028naïve \N{GRINNING FACE}\n"
 
 
-def pieces(text: str) -> list[str]:
+def pieces(text: str, word: str) -> list[str]:
+    """The text as it is streamed; for "halves" its emoji in two halves, and one half more."""
+    if word == "halves":
+        before, after = text.split("\N{GRINNING FACE}")
+        return [before, "\ud83d", "\ude00", "\ud83d", after]
     return [text[start : start + 7] for start in range(0, len(text), 7)]
 
 
 def openai_events(word: str, body: dict[str, Any], key: str) -> Iterator[bytes]:
     def event(delta: dict[str, object], ended: str | None = None) -> bytes:
         choice = {"index": 0, "delta": delta, "finish_reason": ended}
-        return b"data: " + json.dumps({"choices": [choice]}, ensure_ascii=False).encode() + b"\n\n"
+        return b"data: " + json.dumps({"choices": [choice]}, ensure_ascii=word == "halves").encode() + b"\n\n"
 
     yield b": keep alive\n\n"
     yield b"data:      \n\n"  # a sign of life
     yield event({"role": "assistant", "content": "", "reasoning_content": "let me think"})
-    for number, piece in enumerate(pieces(text_for(body))):
+    for number, piece in enumerate(pieces(text_for(body), word)):
         if number == 2 and word == "half":
             return
         if number == 2 and word == "garbage":
@@ -177,19 +182,28 @@ def anthropic_events(word: str, body: dict[str, Any], key: str) -> Iterator[byte
     def event(kind: str, **fields: object) -> bytes:
         return f"event: {kind}\ndata: {json.dumps({'type': kind, **fields})}\n\n".encode()
 
-    yield event("message_start", message={"usage": {"input_tokens": 100, "output_tokens": 1}})
+    def block(index: int, kind: str, content: list[str]) -> Iterator[bytes]:
+        yield event("content_block_start", index=index, content_block={"type": kind, kind: ""})
+        for piece in content:
+            yield event("content_block_delta", index=index, delta={"type": f"{kind}_delta", kind: piece})
+        yield event("content_block_stop", index=index)
+
+    counts = {"input_tokens": 100, "output_tokens": 1}
+    message = {"id": "msg_1", "type": "message", "role": "assistant", "model": body["model"], "content": []}
+    yield event("message_start", message=message | {"stop_reason": None, "stop_sequence": None, "usage": counts})
     yield event("ping")
-    if "thinking" in body:
-        yield event("content_block_start", index=0, content_block={"type": "thinking", "thinking": ""})
-        yield event("content_block_delta", index=0, delta={"type": "thinking_delta", "thinking": "hm"})
-    for number, piece in enumerate(pieces(text_for(body))):
+    thoughts = ["hm"] if "thinking" in body else []
+    for thought in thoughts:
+        yield from block(0, "thinking", [thought])
+    told = list(block(len(thoughts), "text", pieces(text_for(body), word)))
+    for number, piece in enumerate(told if word != "disordered" else told[1:]):
         if number == 2 and word == "half":
             return
         if number == 2 and word == "garbage":
             yield f"event: content_block_delta\ndata: <html>Bad gateway for {key}</html>\n\n".encode()
         if number == 2 and word == "error":
             yield event("error", error={"type": "overloaded_error", "message": f"overloaded, key was {key}"})
-        yield event("content_block_delta", index=1, delta={"type": "text_delta", "text": piece})
+        yield piece
     reason = "max_tokens" if word == "cut" else "end_turn"
     yield event("message_delta", delta={"stop_reason": reason}, usage={"output_tokens": 20})
     if word != "unstopped":

@@ -1,7 +1,7 @@
 """From a model's name to a model that is asked with patience: which provider, which key, which endpoint.
 
 Keys and base URLs come from the environment variables that the SDKs use (OPENAI_API_KEY, OPENAI_BASE_URL,
-ANTHROPIC_API_KEY, ANTHROPIC_BASE_URL), or from the settings.  Nothing has to be closed: see ``lifetime``.
+ANTHROPIC_API_KEY, ANTHROPIC_BASE_URL), or from the settings.  Nothing has to be closed: see ``sdk``.
 """
 
 from __future__ import annotations
