@@ -246,7 +246,7 @@ def test_a_full_disk_stops_the_run_and_leaves_whole_lines(tmp_path: Path) -> Non
         "    async def complete(self, request): return Completion('x' * 1000, Usage(1))\n"
         "async def ask(journal):\n"
         "    for draw in range(9):\n"
-        "        await Journalled(Long(), 'm', journal).complete(Request((), draw))\n"
+        "        await Journalled(Long(), 'm', journal).complete(ModelRequest((), draw))\n"
         "try:\n"
         "    anyio.run(ask, Journal(Path(sys.argv[1])))\n"
         "except MachineError as error:\n"

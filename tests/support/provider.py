@@ -10,11 +10,12 @@ before its block begins), and any HTTP status of 4xx.
 from __future__ import annotations
 
 import json
+import socket
 import threading
 import time
 from collections import Counter
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from typing import Any
 
@@ -28,7 +29,8 @@ class Provider:
         self.script: list[str] = []
         self.bodies: list[dict[str, Any]] = []
         self.headers: list[dict[str, str]] = []
-        self.answered: Counter[int] = Counter()  # by seed: answers that went out whole
+        self.paid: Counter[str] = Counter()  # by content: answers that went out whole
+        self.fixed = ""  # what every answer is where it is set; {draw} in it becomes the seed
         self.connections = 0
         self.under_way = 0
         self.most_under_way = 0
@@ -49,10 +51,20 @@ class Provider:
     def end(self, body: dict[str, Any], whole: bool) -> None:
         with self._lock:
             self.under_way -= 1
-            self.answered[body.get("seed", -1)] += whole
+            self.paid[json.dumps(body, sort_keys=True)] += whole
+
+    @property
+    def paid_again(self) -> int:
+        """How many answers went out to a content that had been answered before."""
+        return self.paid.total() - sum(count > 0 for count in self.paid.values())
+
+    def text(self, body: dict[str, Any]) -> str:
+        """The answer to a request."""
+        return self.fixed.replace("{draw}", str(body.get("seed", 0))) if self.fixed else text_for(body)
 
 
 class Handler(BaseHTTPRequestHandler):
+    disable_nagle_algorithm = True
     protocol_version = "HTTP/1.1"
     provider: Provider
 
@@ -115,7 +127,7 @@ class Handler(BaseHTTPRequestHandler):
         self.wfile.write(body)
 
     def send_plain(self, body: dict[str, Any]) -> bool:
-        message = {"role": "assistant", "content": text_for(body)}
+        message = {"role": "assistant", "content": self.provider.text(body)}
         answer = {"choices": [{"index": 0, "message": message, "finish_reason": "stop"}], "usage": COUNTS}
         self.send(200, json.dumps(answer).encode(), {})
         return True
@@ -126,7 +138,7 @@ class Handler(BaseHTTPRequestHandler):
         self.send_header("transfer-encoding", "chunked")
         self.end_headers()
         shape = anthropic_events if "messages" in self.path else openai_events
-        for event in shape(word, body, self.key):
+        for event in shape(word, body, self.provider.text(body), self.key):
             self.chunk(event[:9])  # no event arrives in one piece
             self.chunk(event[9:])
             if word == "slow":
@@ -154,7 +166,7 @@ def pieces(text: str, word: str) -> list[str]:
     return [text[start : start + 7] for start in range(0, len(text), 7)]
 
 
-def openai_events(word: str, body: dict[str, Any], key: str) -> Iterator[bytes]:
+def openai_events(word: str, body: dict[str, Any], text: str, key: str) -> Iterator[bytes]:
     def event(delta: dict[str, object], ended: str | None = None) -> bytes:
         choice = {"index": 0, "delta": delta, "finish_reason": ended}
         return b"data: " + json.dumps({"choices": [choice]}, ensure_ascii=word == "halves").encode() + b"\n\n"
@@ -162,15 +174,15 @@ def openai_events(word: str, body: dict[str, Any], key: str) -> Iterator[bytes]:
     yield b": keep alive\n\n"
     yield b"data:      \n\n"  # a sign of life
     yield event({"role": "assistant", "content": "", "reasoning_content": "let me think"})
-    for number, piece in enumerate(pieces(text_for(body), word)):
+    for number, piece in enumerate(pieces(text, word)):
         if number == 2 and word == "half":
             return
         if number == 2 and word == "garbage":
             yield f"data: <html>Bad gateway for {key}</html>\n\n".encode()
         if number == 2 and word == "error":
             yield f'data: {{"error": {{"message": "overloaded, key was {key}"}}}}\n\n'.encode()
-        text = {"type": "text", "text": piece}
-        yield event({"content": [{"type": "thinking", "thinking": []}, text] if word == "parts" else piece})
+        parts = [{"type": "thinking", "thinking": []}, {"type": "text", "text": piece}]
+        yield event({"content": parts if word == "parts" else piece})
     yield event({}, "length" if word == "cut" else "stop")
     if body.get("stream_options", {}).get("include_usage") and word != "nousage":
         counts = {"prompt_tokens": 100} if word == "uncounted" else COUNTS
@@ -178,7 +190,7 @@ def openai_events(word: str, body: dict[str, Any], key: str) -> Iterator[bytes]:
     yield b"data: [DONE]\n\n"
 
 
-def anthropic_events(word: str, body: dict[str, Any], key: str) -> Iterator[bytes]:
+def anthropic_events(word: str, body: dict[str, Any], text: str, key: str) -> Iterator[bytes]:
     def event(kind: str, **fields: object) -> bytes:
         return f"event: {kind}\ndata: {json.dumps({'type': kind, **fields})}\n\n".encode()
 
@@ -195,7 +207,7 @@ def anthropic_events(word: str, body: dict[str, Any], key: str) -> Iterator[byte
     thoughts = ["hm"] if "thinking" in body else []
     for thought in thoughts:
         yield from block(0, "thinking", [thought])
-    told = list(block(len(thoughts), "text", pieces(text_for(body), word)))
+    told = list(block(len(thoughts), "text", pieces(text, word)))
     for number, piece in enumerate(told if word != "disordered" else told[1:]):
         if number == 2 and word == "half":
             return
@@ -211,18 +223,39 @@ def anthropic_events(word: str, body: dict[str, Any], key: str) -> Iterator[byte
 
 
 class Server(ThreadingHTTPServer):
+    """Ends with all its connections, as a server does that dies."""
+
     daemon_threads = True
     request_queue_size = 128
+
+    def __init__(self, *told: Any) -> None:
+        super().__init__(*told)
+        self.open: set[socket.socket] = set()
+
+    def process_request(self, request: Any, client_address: Any) -> None:
+        self.open.add(request)
+        super().process_request(request, client_address)
+
+    def shutdown_request(self, request: Any) -> None:
+        self.open.discard(request)
+        super().shutdown_request(request)
+
+    def server_close(self) -> None:
+        super().server_close()
+        for one in list(self.open):
+            with suppress(OSError):
+                one.shutdown(socket.SHUT_RDWR)
 
     def handle_error(self, *_: object) -> None:
         """A client that was killed is no news."""
 
 
 @contextmanager
-def serving() -> Iterator[Provider]:
-    """A provider that listens until the block is left."""
+def serving(fixed: str = "", port: int = 0) -> Iterator[Provider]:
+    """A provider that listens until the block is left, on a free port unless one is given."""
     provider = Provider()
-    server = Server(("127.0.0.1", 0), type("Bound", (Handler,), {"provider": provider}))
+    provider.fixed = fixed
+    server = Server(("127.0.0.1", port), type("Bound", (Handler,), {"provider": provider}))
     provider.url = f"http://127.0.0.1:{server.server_address[1]}"
     thread = threading.Thread(target=server.serve_forever, kwargs={"poll_interval": 0.02})
     thread.start()
