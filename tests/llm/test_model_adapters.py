@@ -84,8 +84,9 @@ def test_halves_of_a_letter_in_two_events_are_joined_and_one_alone_is_replaced(p
     assert found == text_for(provider.bodies[0]).replace("\N{GRINNING FACE}", "\N{GRINNING FACE}\ufffd")
 
 
-def test_events_out_of_order_are_a_transient_fault(provider: Provider) -> None:
-    provider.script = ["disordered"]
+@pytest.mark.parametrize("word", ["disordered", "bare", "textless"])
+def test_events_that_are_not_anthropics_are_a_transient_fault(provider: Provider, word: str) -> None:
+    provider.script = [word]
     with pytest.raises(TransientFault, match="is not an answer"):
         ask(model(provider, "anthropic"))
 

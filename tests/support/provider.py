@@ -4,7 +4,7 @@
 plain (no stream), cut (at its bound), limit (429 with Retry-After), quota, down (500), hang, half, unstopped (without
 Anthropic's last event), garbage, error (inside the stream, with the key), slow, drop (the connection), parts (the
 content comes in parts), uncounted (of the prompt's tokens alone), halves (of a letter), disordered (Anthropic's text
-before its block begins), and any HTTP status of 4xx.
+before its block begins), bare (its message without a content), textless (its text null), and any HTTP status of 4xx.
 """
 
 from __future__ import annotations
@@ -197,12 +197,14 @@ def anthropic_events(word: str, body: dict[str, Any], text: str, key: str) -> It
     def block(index: int, kind: str, content: list[str]) -> Iterator[bytes]:
         yield event("content_block_start", index=index, content_block={"type": kind, kind: ""})
         for piece in content:
-            yield event("content_block_delta", index=index, delta={"type": f"{kind}_delta", kind: piece})
+            delta = {"type": f"{kind}_delta", kind: piece if word != "textless" else None}
+            yield event("content_block_delta", index=index, delta=delta)
         yield event("content_block_stop", index=index)
 
     counts = {"input_tokens": 100, "output_tokens": 1}
     message = {"id": "msg_1", "type": "message", "role": "assistant", "model": body["model"], "content": []}
-    yield event("message_start", message=message | {"stop_reason": None, "stop_sequence": None, "usage": counts})
+    message |= {"stop_reason": None, "stop_sequence": None, "usage": counts}
+    yield event("message_start", message=message if word != "bare" else {"usage": counts})
     yield event("ping")
     thoughts = ["hm"] if "thinking" in body else []
     for thought in thoughts:

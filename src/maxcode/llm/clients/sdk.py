@@ -72,7 +72,7 @@ class Connection(Generic[T]):
         except Broken as error:
             raise self._transient("the answer stopped half-way", str(error)) from error
         except (ValueError, LookupError, AttributeError, TypeError) as error:  # SDKs do not check what they receive
-            told = repr(error.doc) if isinstance(error, JSONDecodeError) else repr(error)
+            told = error.doc if isinstance(error, JSONDecodeError) else repr(error)
             raise self._transient("the endpoint sent what is not an answer", told) from error
 
     def _transient(self, what: str, words: str) -> TransientFault:
