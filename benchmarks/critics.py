@@ -30,7 +30,7 @@ from maxcode.core.roles import Critic
 from maxcode.core.types import Action, Case, Evaluation, Problem, Program, ProgramSpec, Step, Usage
 from maxcode.evaluate.program.evaluator import ProgramEvaluator, open_evaluator
 from maxcode.llm.clients import Completion, Model, ModelRequest
-from maxcode.observe.critique import LlmCritic, RuleCritic, rule_answer
+from maxcode.observe.critique import LlmCritic, RuleCritic
 from maxcode.observe.critique.rule_critic import TOPICS
 from maxcode.problems import load
 
@@ -134,7 +134,6 @@ def critics(plant: Plant, model: Model | None, name: str) -> dict[str, Critic]:
     wrong = next(kind for kind in ("parallelism", "build") if kind not in plant.classes)
     found: dict[str, Critic] = {
         "rules": RuleCritic(),
-        "rules through the prompt": LlmCritic(Scripted(rule_answer), RuleCritic()),
         "scripted: right": LlmCritic(Scripted(lambda _: answer(plant.line, plant.classes[0])), RuleCritic()),
         "scripted: wrong": LlmCritic(Scripted(lambda _: answer(far, wrong)), RuleCritic()),
         "scripted: malformed": LlmCritic(Scripted(lambda _: '{"diagnosis": "cut o'), RuleCritic()),

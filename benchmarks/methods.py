@@ -1,14 +1,15 @@
-"""Methods and other tools side by side: one endpoint, one budget, every winner measured again by one evaluator.
+"""Methods and other tools side by side: the same proposals and budget, every winner measured again by one evaluator.
 
     python benchmarks/methods.py [--problems readings ... gemm ...] [--methods best-of-n ... openevolve ...]
                                  [--seeds 0 1 2] [--budget 24] [--peer TOOL=PYTHON ...] [--out runs/methods]
     python benchmarks/methods.py --ablate [--problems gemm stencil trsm] [--base cuda-llm]
 
-All proposals come from one `maxcode serve` in a process of its own: `maxcode-rewriter` for programs, `maxcode-kernels`
-for functions.  TOOL is openevolve, gepa or shinka, PYTHON the interpreter of an environment where it is installed
-(`pip install openevolve`, `gepa`, `shinka-evolve`).  TOOL searches with maxcode's evaluator as its score, TOOL-naive
-(programs only) with one that a user would write (peers/scorer.py), with its own defaults but for what its driver in
-peers/ names; shinka has no C, so it is left out there.  Programs written by any of them run in the sandbox alone.
+All proposals are those of the built-in rules: `rewriter` for programs, `kernels` for functions.  maxcode's methods ask
+them in this process, the tools through an endpoint on loopback (peers/endpoint.py).  TOOL is openevolve, gepa or
+shinka, PYTHON the interpreter of an environment where it is installed (`pip install openevolve`, `gepa`,
+`shinka-evolve`).  TOOL searches with maxcode's evaluator as its score, TOOL-naive (programs only) with one that a user
+would write (peers/scorer.py), with its own defaults but for what its driver in peers/ names; shinka has no C, so it is
+left out there.  Programs written by any of them run in the sandbox alone.
 
 Every winner is measured again in a fresh session; that figure counts, and a winner that is not confirmed there counts
 as 1.  What a method claimed and this measurement refutes is listed: wrong, not faster, or overstated (the claim lies
@@ -36,7 +37,6 @@ from maxcode.bench import BenchRow, BenchRun, Cost
 from maxcode.cli.progress import SearchProgress
 from maxcode.core.types import Interval, Problem
 from maxcode.errors import Interrupted
-from maxcode.llm.clients.connect import ModelSettings
 from maxcode.problems import load
 from maxcode.run.job import evaluate_source, optimize_source
 from maxcode.run.request import Request
@@ -48,7 +48,7 @@ PROGRAMS, KERNELS = ("readings", "orbits", "delivery"), ("gemm", "stencil", "trs
 METHODS = ("best-of-n", "cuda-llm", "cuda-llm+maxcode")
 NAIVE = "-naive"
 PEERS = tuple(tool + naive for tool in DRIVERS for naive in ("", NAIVE))
-MODELS = {"program": "maxcode-rewriter", "function": "maxcode-kernels"}
+RULES = {"program": "rewriter", "function": "kernels"}
 SWITCHED = {"best": ("best", "run_best"), "trajectory": ("trajectory",), "critiques": ("critiques",)}
 OVERSTATED = 1.1
 
@@ -86,14 +86,13 @@ def by_maxcode(cell: BenchRun, setting: Setting) -> Claim:
     name, _, parts = cell.method.partition("{")
     request = Request(
         EXAMPLES / cell.problem,
-        policy=f"llm:{MODELS[kind_of(cell.problem)]}",
+        policy=RULES[kind_of(cell.problem)],
         method=name,
         without=without(parts.rstrip("}")) if parts else (),
         budget=setting.budget,
         seed=cell.seed,
         certificate=False,
         out=setting.out / "runs" / cell.name,
-        models=ModelSettings(base_url=setting.url),
     )
     with SearchProgress(setting.budget) as progress:
         verdict = optimize_source(request, progress.watch, progress.admitted)
@@ -121,7 +120,7 @@ def by_peer(cell: BenchRun, setting: Setting) -> Claim:
             tool=tool,
             python=setting.peers[tool],
             url=setting.url,
-            model=MODELS[kind_of(cell.problem)],
+            model=RULES[kind_of(cell.problem)],
             source=source,
             out=out,
             budget=setting.budget,

@@ -6,10 +6,11 @@
 searches: scripted policy, trivial evaluator, a record on disk; every search; 100 to 10,000 candidates.  "process" puts
 a real process boundary (a pipe to another process) into the evaluator.  CPU seconds are this process's own.
 
-model: best-of-n through `maxcode serve --delay 50` with an evaluator that waits 1 ms, beside the bare OpenAI client's
-calls per second on the same endpoint, and beside OpenEvolve where --peer-python names the interpreter of an environment
-with `pip install openevolve`.  Medians over rounds, with their extremes; at p = 8 also for 100 to 10,000 candidates.
-"of_client" is the rate over the client's in the same round; "peak MB" is PSS of the whole process tree.
+model: best-of-n through an endpoint with a pause of 50 ms, with an evaluator that waits 1 ms, beside the bare OpenAI
+client's calls per second on the same endpoint, and beside OpenEvolve where --peer-python names the interpreter of an
+environment with `pip install openevolve`.  Medians over rounds, with their extremes; at p = 8 also for 100 to 10,000
+candidates.  "of_client" is the rate over the client's in the same round; "peak MB" is PSS of the whole process
+tree.
 """
 
 from __future__ import annotations

@@ -13,12 +13,21 @@ from pathlib import Path
 from types import ModuleType
 from typing import Any
 
+import openai
 import pytest
+
+from maxcode.code.source import fences
 
 BENCHMARKS = Path(__file__).parent.parent / "benchmarks"
 PEERS = BENCHMARKS / "peers"
 DRIVERS = [PEERS / f"{tool}_run.py" for tool in ("openevolve", "gepa", "shinka")]
-SCRIPTS = [*sorted(BENCHMARKS.glob("*.py")), PEERS / "scorer.py", PEERS / "throughput.py", *DRIVERS]
+SCRIPTS = [
+    *sorted(BENCHMARKS.glob("*.py")),
+    PEERS / "endpoint.py",
+    PEERS / "scorer.py",
+    PEERS / "throughput.py",
+    *DRIVERS,
+]
 
 SUM = """#include <stdio.h>
 int main(void) {
@@ -213,6 +222,57 @@ def test_the_endpoint_is_on_loopback_and_both_workers_finish_what_they_were_aske
             assert len(told["stamps"]) == 12
             assert sorted(told["stamps"]) == told["stamps"]
             assert module("peers.rates").read(ran.stdout).rate > 0
+
+
+PRODUCT = """void product(int n, const double *a, const double *b, double *c) {
+    for (int i = 0; i < n; i++)
+        for (int j = 0; j < n; j++) {
+            c[i * n + j] = 0.0;
+            for (int k = 0; k < n; k++)
+                c[i * n + j] += a[i * n + k] * b[k * n + j];
+        }
+}
+"""
+READS = (BENCHMARKS.parent / "examples" / "readings" / "slow.cpp").read_text()
+LONGER = f"# Top programs\n\n### Program 1 (Score: 0.9)\n```cpp\n{READS}{READS}```\n"
+PROMPTS = {
+    "openevolve": f"# Current Program Information\n- Fitness: 0.8\n\n{LONGER}\n# Current Program\n```cpp\n{READS}```\n"
+    "\n# Task\nRewrite it.\n\n```cpp\n// Your rewritten program here\n```\n",
+    "shinka": f"{LONGER}\n# Current program\n\nHere is the current program we are trying to improve (rewrite it):\n\n"
+    f"```cpp\n// EVOLVE-BLOCK-START\n{READS}// EVOLVE-BLOCK-END\n```\n\nScore: 1.0\n",
+    "gepa": f"The current parameter value is:\n\n```\n{READS}```\n\nSide information:\n\n```\n{'slow ' * 4000}\n```\n",
+    "plain": f"Faster, please:\n```cpp\n{READS}```\n",
+}
+
+
+@pytest.mark.parametrize("tool", PROMPTS)
+def test_the_endpoint_reads_the_prompt_of_every_tool_and_answers_as_the_rewriter(module: Any, tool: str) -> None:
+    served = module("peers.endpoint")
+    text, language, _ = served.program_in(PROMPTS[tool])
+    assert served.MARKER.sub("", text) == READS and language == "cpp"
+    answers = [served.proposal("rewriter", PROMPTS[tool], draw, 1.0) for draw in range(6)]
+    bodies = [fences(answer)[-1].body for answer in answers]
+    assert [served.MARKER.sub("", body).strip() for body in bodies] == [
+        fences(served.proposal("rewriter", PROMPTS["plain"], draw, 1.0))[-1].body.strip() for draw in range(6)
+    ]
+    assert any(served.MARKER.sub("", body).strip() != READS.strip() for body in bodies)
+    assert all(len(served.MARKER.findall(body)) == (2 if tool == "shinka" else 0) for body in bodies)
+
+
+def test_the_endpoint_proposes_over_http_and_refuses_what_it_cannot_answer(module: Any) -> None:
+    prompt = f"```c\n{PRODUCT}```"
+    with module("peers.endpoint").endpoint() as url, openai.OpenAI(base_url=url, api_key="none", max_retries=0) as chat:
+        asked: Any = {"model": "kernels", "messages": [{"role": "user", "content": prompt}]}
+        told = [chat.chat.completions.create(**asked, seed=seed).choices[0].message.content for seed in range(6)]
+        assert any(fences(one or "")[-1].body != PRODUCT for one in told)
+        assert chat.chat.completions.create(**asked, seed=3).choices[0].message.content == told[3]
+        chunks = chat.chat.completions.create(**asked, seed=3, stream=True)
+        assert "".join(one.choices[0].delta.content or "" for one in chunks if one.choices) == told[3]
+        assert len({chat.chat.completions.create(**asked).choices[0].message.content for _ in range(6)}) > 1
+        empty = chat.chat.completions.create(model="rewriter", messages=[{"role": "user", "content": "Hello."}])
+        assert "No program was found" in (empty.choices[0].message.content or "")
+        with pytest.raises(openai.BadRequestError, match="cannot answer"):
+            chat.chat.completions.create(model="unheard-of", messages=asked["messages"])
 
 
 def test_rates_are_of_the_steady_part_and_tell_a_decline(module: Any) -> None:

@@ -49,7 +49,7 @@ def write_found(folder, best, programs):
 def search_options(verb):
     """The options of a search, the same for every driver."""
     verb.add_argument("--url", required=True)
-    verb.add_argument("--model", default="maxcode-fixed")
+    verb.add_argument("--model", default="fixed")
     verb.add_argument("--parallel", type=int, default=2)
     verb.add_argument("--seed", type=int, default=0)
     verb.add_argument("--socket", type=Path, required=True)

@@ -118,7 +118,7 @@ def main():
     searches.set_defaults(run=search)
     rates.set_defaults(run=throughput)
     rates.add_argument("--url", required=True)
-    rates.add_argument("--model", default="maxcode-fixed")
+    rates.add_argument("--model", default="fixed")
     rates.add_argument("--parallel", type=int, default=2)
     rates.add_argument("--count", type=int, default=100)
     options = parser.parse_args()

@@ -2,10 +2,10 @@
 
     PYTHON benchmarks/peers/shinka_run.py search --url URL --model M --socket S --iterations 24 --seed 0 --out DIR
 
-ShinkaEvolve's own defaults, but for these: one local model, no embeddings and no notes on the whole run (there is no
-model for them), text feedback on.  It wants markers around what may change: they stand around the whole program, and
-are taken off again.  It knows C++ and Python, but not C; a patch that cannot be applied is a generation of its budget,
-as it is there; it takes no seed.
+ShinkaEvolve's own defaults, but for these: one local model, whole-file rewrites, no embeddings and no notes on the
+whole run (there is no model for them), text feedback on.  It wants markers around what may change: they stand around
+the whole program, and are taken off again.  It knows C++ and Python, but not C; an answer that cannot be used is a
+generation of its budget, as it is there; it takes no seed.
 
 This file is ShinkaEvolve's evaluation script too: it runs it with --program_path and --results_dir.
 """
@@ -51,6 +51,8 @@ def search(options):
     problem = asked({"kind": "problem"})
     evolution = EvolutionConfig(
         task_sys_msg=task(problem),
+        patch_types=["full"],
+        patch_type_probs=[1.0],
         num_generations=options.iterations + 1,  # the original is its generation 0
         language=problem["language"],
         llm_models=[f"local/{options.model}@{options.url}"],

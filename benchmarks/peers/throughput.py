@@ -17,7 +17,7 @@ import tempfile
 import time
 from pathlib import Path
 
-MODEL = "maxcode-fixed"
+MODEL = "fixed"
 EVALUATION_S = 0.001
 PROMPT = "Make this program faster:\n\n```python\nprint(0)\n```\n"
 
@@ -90,7 +90,7 @@ def _speed(text: str) -> float:
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("what", choices=("client", "maxcode"))
-    parser.add_argument("--url", required=True, help="base URL of `maxcode serve --fixed`")
+    parser.add_argument("--url", required=True, help="base URL of peers/endpoint.py --fixed")
     parser.add_argument("--parallel", type=int, required=True)
     parser.add_argument("--count", type=int, required=True)
     parser.add_argument("--width", type=int, default=0, help="batch size of best-of-n (default: the method's own)")

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import gc
-import json
 
 import anyio
 import pytest
@@ -14,7 +13,6 @@ from maxcode.llm.clients.anthropic import AnthropicModel, ClaudeSettings, versio
 from maxcode.llm.clients.faults import Endpoint, TransientFault
 from maxcode.llm.clients.openai import Dialect, OpenAIModel
 from maxcode.llm.clients.prices import Price
-from maxcode.llm.clients.stream import Events
 from tests.support.provider import Provider, text_for
 
 ASKED = ModelRequest(
@@ -79,10 +77,18 @@ def test_a_content_in_parts_is_the_text_of_those_that_have_any(provider: Provide
     assert ask(model(provider, "openai")).text == text_for(provider.bodies[0])
 
 
-def test_halves_of_letters_in_a_stream_are_no_fault() -> None:
-    told = [rb'"a\ud83d\ude00 \\ud83d"', rb'"\uD83D"', rb'"\ude00\u00e9"', b'"plain"']
-    found = Events().feed(b"".join(b"data: " + data + b"\n\n" for data in told))
-    assert [json.loads(data) for data in found] == ["a\N{GRINNING FACE} \\ud83d", "\ufffd", "\ufffd\u00e9", "plain"]
+@BOTH
+def test_halves_of_a_letter_in_two_events_are_joined_and_one_alone_is_replaced(provider: Provider, api: str) -> None:
+    provider.script = ["halves"]
+    found = ask(model(provider, api)).text
+    assert found == text_for(provider.bodies[0]).replace("\N{GRINNING FACE}", "\N{GRINNING FACE}\ufffd")
+
+
+@pytest.mark.parametrize("word", ["disordered", "bare", "textless"])
+def test_events_that_are_not_anthropics_are_a_transient_fault(provider: Provider, word: str) -> None:
+    provider.script = [word]
+    with pytest.raises(TransientFault, match="is not an answer"):
+        ask(model(provider, "anthropic"))
 
 
 def test_an_answer_without_its_last_event_is_half_an_answer(provider: Provider) -> None:

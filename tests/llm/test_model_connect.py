@@ -35,7 +35,7 @@ def test_a_name_finds_its_provider() -> None:
 
 @pytest.mark.parametrize(("name", "variable"), [("gpt-4.1", "OPENAI_API_KEY"), ("claude-opus-5", "ANTHROPIC_API_KEY")])
 def test_without_a_key_or_an_endpoint_the_cure_is_named(name: str, variable: str) -> None:
-    with pytest.raises(InputError, match=f"set {variable}.*OPENAI_BASE_URL.*maxcode serve"):
+    with pytest.raises(InputError, match=f"set {variable}.*OPENAI_BASE_URL.*--policy rewriter"):
         connect(name, environment={"OPENAI_API_KEY" if name.startswith("claude") else "ANTHROPIC_API_KEY": "k"})
 
 

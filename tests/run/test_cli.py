@@ -269,7 +269,6 @@ def test_help_needs_nothing(tmp_path: Path) -> None:
         ["verify"],
         ["bench"],
         ["compare"],
-        ["serve"],
         ["doctor"],
         ["report"],
         ["list"],

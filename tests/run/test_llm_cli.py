@@ -1,4 +1,4 @@
-"""The command line with a language model at its other end: `maxcode serve` stands in for the provider."""
+"""The command line with a language model at its other end: a provider on loopback stands in for one."""
 
 from __future__ import annotations
 
@@ -12,13 +12,13 @@ import pytest
 
 from maxcode.code.source import fenced
 from maxcode.llm.journal import CALLS
-from maxcode.serve import Serving, serving
 from tests.support.cli import answer, maxcode
 from tests.support.counting import FAST, SLOW
+from tests.support.provider import Provider, serving
 
 
 @pytest.fixture(scope="module")
-def running() -> Iterator[Serving]:
+def running() -> Iterator[Provider]:
     """A provider whose one model always answers the fast program, a comment with the draw apart."""
     with serving(fixed=fenced(FAST + "static const long drawn = {draw};\n", "c")) as here:
         yield here
@@ -39,17 +39,17 @@ def words(url: str, *more: str) -> list[str]:
             "--method", "cuda-llm", "--no-certificate", "--json", *more]  # fmt: skip
 
 
-def test_a_run_with_a_model_says_what_it_has_cost_and_can_be_replayed(running: Serving, place: Path) -> None:
-    found = answer(maxcode(*words(running.base_url, "--budget", "2", "--out", "run"), cwd=place))
+def test_a_run_with_a_model_says_what_it_has_cost_and_can_be_replayed(running: Provider, place: Path) -> None:
+    found = answer(maxcode(*words(running.url, "--budget", "2", "--out", "run"), cwd=place))
     assert found["speedup"]["significant"] and found["confirmed"]
-    assert found["spent"]["calls"] == 2 and found["spent"]["prompt_tokens"] > 200
+    assert found["spent"]["calls"] == 2 and found["spent"]["prompt_tokens"] == 200
     assert found["spent"]["dollars"] is None
     assert (place / "run" / CALLS).read_bytes().count(b"\n") == 2
-    asked = running.tally.requests
+    asked = len(running.bodies)
     replay = [*words("http://127.0.0.1:9/v1", "--budget", "2", "--out", "again"), "--replay", "run"]
     again = answer(maxcode(*replay, cwd=place))
     assert again["speedup"]["significant"] and again["spent"]["calls"] == 0
-    assert running.tally.requests == asked
+    assert len(running.bodies) == asked
     more = [*words("http://127.0.0.1:9/v1", "--budget", "3", "--out", "again"), "--replay", "run"]
     refused = maxcode(*more, cwd=place)
     assert refused.returncode == 1
@@ -57,32 +57,32 @@ def test_a_run_with_a_model_says_what_it_has_cost_and_can_be_replayed(running: S
 
 
 @pytest.mark.slow
-def test_a_budget_of_calls_ends_a_run_and_a_larger_one_goes_on(running: Serving, place: Path) -> None:
-    first = answer(maxcode(*words(running.base_url, "--budget", "2-calls", "--out", "run"), cwd=place))
+def test_a_budget_of_calls_ends_a_run_and_a_larger_one_goes_on(running: Provider, place: Path) -> None:
+    first = answer(maxcode(*words(running.url, "--budget", "2-calls", "--out", "run"), cwd=place))
     assert first["candidates"] == first["spent"]["calls"] == 2
     assert first["ended"] == "2 of 2 model calls are spent"
     assert "its budget is used: 2 of 2 model calls are spent" in first["notes"]
     header = tomllib.loads((place / "run" / "run.toml").read_text())
     assert (header.get("budget"), header["caps"], header["shape"]) == (None, {"calls": 2}, 24)
-    more = answer(maxcode(*words(running.base_url, "--budget", "3-calls", "--out", "run"), cwd=place))
+    more = answer(maxcode(*words(running.url, "--budget", "3-calls", "--out", "run"), cwd=place))
     assert more["candidates"] == more["spent"]["calls"] == 3
 
 
-def test_a_cap_ends_a_run_and_a_larger_one_goes_on(running: Serving, place: Path) -> None:
-    first = answer(maxcode(*words(running.base_url, "--budget", "4", "--out", "run", "--max-calls", "1"), cwd=place))
+def test_a_cap_ends_a_run_and_a_larger_one_goes_on(running: Provider, place: Path) -> None:
+    first = answer(maxcode(*words(running.url, "--budget", "4", "--out", "run", "--max-calls", "1"), cwd=place))
     assert first["candidates"] == first["spent"]["calls"] == 1
     assert any("1 of 1 model calls are spent" in note for note in first["notes"])
-    more = answer(maxcode(*words(running.base_url, "--budget", "4", "--out", "run", "--max-calls", "3"), cwd=place))
+    more = answer(maxcode(*words(running.url, "--budget", "4", "--out", "run", "--max-calls", "3"), cwd=place))
     assert more["candidates"] == more["spent"]["calls"] == 3
 
 
-def test_a_dry_run_shows_the_first_prompt_and_asks_nothing(running: Serving, place: Path) -> None:
-    asked = running.tally.requests
-    found = answer(maxcode(*words(running.base_url, "--dry-run", "--out", "run"), cwd=place))
+def test_a_dry_run_shows_the_first_prompt_and_asks_nothing(running: Provider, place: Path) -> None:
+    asked = len(running.bodies)
+    found = answer(maxcode(*words(running.url, "--dry-run", "--out", "run"), cwd=place))
     assert [message["role"] for message in found["messages"]] == ["system", "user"]
     assert "# Program" in found["messages"][1]["text"] and "sum += i" in found["messages"][1]["text"]
     assert found["calls"] == 24 and found["tokens"] > 24 * found["prompt_tokens"] > 0
-    assert running.tally.requests == asked and not (place / "run").exists()
+    assert len(running.bodies) == asked and not (place / "run").exists()
 
 
 @pytest.mark.parametrize(
@@ -107,17 +107,17 @@ def test_bad_input_is_one_sentence_with_its_cure(more: list[str], cure: str, pla
     assert not (place / "runs").exists()
 
 
-def test_another_price_table_makes_money_countable(running: Serving, place: Path) -> None:
-    (place / "prices.toml").write_text('"maxcode-fixed" = { input = 1000, output = 1000 }\n')
+def test_another_price_table_makes_money_countable(running: Provider, place: Path) -> None:
+    (place / "prices.toml").write_text('"maxcode-fixed" = { input = 4000, output = 4000 }\n')
     more = ["--budget", "3", "--prices", "prices.toml", "--max-dollars", "0.9", "--out", "run"]
-    found = answer(maxcode(*words(running.base_url, *more), cwd=place))
+    found = answer(maxcode(*words(running.url, *more), cwd=place))
     spent = found["spent"]
-    assert spent["dollars"] == pytest.approx((spent["prompt_tokens"] + spent["completion_tokens"]) / 1000)
+    assert spent["dollars"] == pytest.approx((spent["prompt_tokens"] + spent["completion_tokens"]) * 0.004)
     assert found["candidates"] == spent["calls"] < 3
 
 
-def test_the_calls_hold_no_key(running: Serving, place: Path) -> None:
-    answer(maxcode(*words(running.base_url, "--budget", "1", "--out", "run"), cwd=place, OPENAI_API_KEY="sk-secret"))
+def test_the_calls_hold_no_key(running: Provider, place: Path) -> None:
+    answer(maxcode(*words(running.url, "--budget", "1", "--out", "run"), cwd=place, OPENAI_API_KEY="sk-secret"))
     for path in (place / "run").rglob("*"):
         assert path.is_dir() or b"sk-secret" not in path.read_bytes(), path
     calls = [json.loads(line) for line in (place / "run" / CALLS).read_bytes().splitlines()]

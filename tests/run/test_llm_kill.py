@@ -9,25 +9,26 @@ import subprocess
 import sys
 import time
 from collections import Counter
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
 
 from maxcode.llm.journal import CALLS
 from maxcode.run.record import Evaluated, Proposed, Record, read_events
-from maxcode.serve import Faults, Serving, serving
 from tests.support.llm_driver import ANSWER
+from tests.support.provider import Provider, serving
 
 DRIVER = Path(__file__).parents[1] / "support" / "llm_driver.py"
 
 
-def started(folder: Path, running: Serving, budget: int) -> subprocess.Popen[str]:
+def started(folder: Path, running: Provider, budget: int) -> subprocess.Popen[str]:
     folder.mkdir(exist_ok=True)
-    command = [sys.executable, str(DRIVER), str(folder), running.base_url, str(budget)]
+    command = [sys.executable, str(DRIVER), str(folder), running.url, str(budget)]
     return subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
 
 
-def killed(folder: Path, running: Serving, budget: int, after_s: float) -> bool:
+def killed(folder: Path, running: Provider, budget: int, after_s: float) -> bool:
     """Whether the run was killed ``after_s`` seconds into its asking, and not at its end already."""
     with started(folder, running, budget) as run:
         assert run.stdout is not None
@@ -37,7 +38,7 @@ def killed(folder: Path, running: Serving, budget: int, after_s: float) -> bool:
     return run.returncode == -signal.SIGKILL
 
 
-def finished(folder: Path, running: Serving, budget: int) -> None:
+def finished(folder: Path, running: Provider, budget: int) -> None:
     with started(folder, running, budget) as run:
         out, err = run.communicate(timeout=120)
     assert run.returncode == 0, err
@@ -76,23 +77,39 @@ def told(folder: Path) -> list[tuple[object, str, float]]:
         ]
 
 
+def until(happened: Callable[[], bool]) -> None:
+    """Wait for what happens within a minute."""
+    last = time.monotonic() + 60
+    while not happened():
+        assert time.monotonic() < last, "it did not happen"
+        time.sleep(0.01)
+
+
+def settled(running: Provider) -> int:
+    """How many answers were paid for, once the provider has noticed who left."""
+    time.sleep(0.05)
+    until(lambda: not running.under_way)
+    return running.paid.total()
+
+
 def broken_run(tmp_path: Path, kills: int, budget: int) -> None:
     chance = random.Random(7)
-    with serving(delay_s=0.02, fixed=ANSWER) as running:
+    with serving(ANSWER) as running:
+        running.delay_s = 0.02
         finished(tmp_path / "whole", running, budget)
-        whole = running.tally.paid.total()
-        assert running.tally.paid_again == 0
-    with serving(delay_s=0.02, fixed=ANSWER) as running:
+        whole = running.paid.total()
+        assert running.paid_again == 0
+    with serving(ANSWER) as running:
+        running.delay_s = 0.02
         folder, lost = tmp_path / "broken", 0
         for _ in range(kills):
             before = len(evaluated(folder)), recorded(folder) if folder.exists() else set[str]()
             assert killed(folder, running, budget, chance.uniform(0.0, 0.35)), "the run is too short for so many kills"
             assert not before[1] & set(evaluated(folder)[before[0] :])
-            time.sleep(0.05)  # the server notices who left
-            lost = running.tally.paid.total() - answered(folder)
+            lost = settled(running) - answered(folder)
         finished(folder, running, budget)
-        assert running.tally.paid_again <= lost <= 6 * kills
-        assert running.tally.paid.total() == answered(folder) + lost == whole + lost
+        assert running.paid_again <= lost <= 6 * kills
+        assert running.paid.total() == answered(folder) + lost == whole + lost
     assert told(folder) == told(tmp_path / "whole")
     assert max(Counter(evaluated(tmp_path / "whole")).values()) == 1
 
@@ -107,42 +124,43 @@ def test_killed_fifty_times_nothing_answered_is_paid_again(tmp_path: Path) -> No
 
 
 def test_ctrl_c_in_the_middle_of_a_call_waits_for_the_answer_and_keeps_it(tmp_path: Path) -> None:
-    with serving(delay_s=1.0, fixed=ANSWER) as running:
+    with serving(ANSWER) as running:
+        running.delay_s = 1.0
         with started(tmp_path, running, 6) as run:
             assert run.stdout is not None
             assert run.stdout.readline() == "ready\n"
-            time.sleep(0.5)
+            until(lambda: running.under_way == 6)
             os.kill(run.pid, signal.SIGINT)
             _, err = run.communicate(timeout=60)
         assert run.returncode != 0
         assert "all finished parts are recorded" in err
-        paid = running.tally.paid.total()
-        assert paid == answered(tmp_path) == 6
+        assert running.paid.total() == answered(tmp_path) == 6
         finished(tmp_path, running, 6)
-        assert running.tally.paid_again == 0
+        assert running.paid_again == 0
 
 
-def test_a_server_that_dies_and_comes_back_costs_nothing_twice(tmp_path: Path) -> None:
-    with serving(delay_s=0.02, fixed=ANSWER) as running:
-        with started(tmp_path, running, 60) as run:
-            assert run.stdout is not None
-            assert run.stdout.readline() == "ready\n"
-            time.sleep(0.3)
-        paid, port = running.tally.paid.total(), running.port
-    assert paid > 0
-    with started(tmp_path, Serving(port, ()), 60) as run:
-        pass
-    with serving(delay_s=0.02, fixed=ANSWER, port=port) as again:
-        finished(tmp_path, again, 60)
-        assert again.tally.paid_again == 0
+def test_a_provider_that_dies_and_comes_back_costs_nothing_twice(tmp_path: Path) -> None:
+    with serving(ANSWER) as first:
+        first.delay_s = 0.02
+        run = started(tmp_path, first, 60)
+        until(lambda: first.paid.total() >= 12)
+    port = int(first.url.rsplit(":", 1)[1])
+    with run, serving(ANSWER, port) as again:
+        out, err = run.communicate(timeout=120)
+        assert (run.returncode, out) == (0, "ready\n60\n"), err
+    paid = first.paid + again.paid
+    assert again.paid and paid.total() - answered(tmp_path) <= 6, "at most what was under way when it died"
+    assert len(paid) == answered(tmp_path)
 
 
 def test_a_provider_that_fails_in_every_way_changes_nothing_but_the_time(tmp_path: Path) -> None:
-    with serving(fixed=ANSWER) as running:
+    with serving(ANSWER) as running:
         finished(tmp_path / "whole", running, 24)
-    rates = {"429": 0.1, "500": 0.05, "garbage": 0.05, "half": 0.1, "hang": 0.02, "slow": 0.02}
-    with serving(Faults(rates, seed=3, slow_s=0.2), fixed=ANSWER) as running:
+    rates = {"ok": 66, "limit": 10, "down": 5, "garbage": 5, "half": 10, "hang": 2, "slow": 2}
+    with serving(ANSWER) as running:
+        running.script = random.Random(3).choices(list(rates), list(rates.values()), k=1000)
+        running.retry_after = "0.05"
         finished(tmp_path / "troubled", running, 24)
-        assert running.tally.paid_again == 0
-        assert running.tally.outcomes.total() > running.tally.paid.total() + 10
+        assert running.paid_again == 0
+        assert len(running.bodies) > running.paid.total() + 10
     assert told(tmp_path / "troubled") == told(tmp_path / "whole")

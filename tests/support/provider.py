@@ -3,17 +3,19 @@
 ``Provider.script`` names what comes of the first requests, one word each; later ones get "ok".  The words: ok, nousage,
 plain (no stream), cut (at its bound), limit (429 with Retry-After), quota, down (500), hang, half, unstopped (without
 Anthropic's last event), garbage, error (inside the stream, with the key), slow, drop (the connection), parts (the
-content comes in parts), uncounted (of the prompt's tokens alone), and any HTTP status of 4xx.
+content comes in parts), uncounted (of the prompt's tokens alone), halves (of a letter), disordered (Anthropic's text
+before its block begins), bare (its message without a content), textless (its text null), and any HTTP status of 4xx.
 """
 
 from __future__ import annotations
 
 import json
+import socket
 import threading
 import time
 from collections import Counter
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from typing import Any
 
@@ -27,7 +29,8 @@ class Provider:
         self.script: list[str] = []
         self.bodies: list[dict[str, Any]] = []
         self.headers: list[dict[str, str]] = []
-        self.answered: Counter[int] = Counter()  # by seed: answers that went out whole
+        self.paid: Counter[str] = Counter()  # by content: answers that went out whole
+        self.fixed = ""  # what every answer is where it is set; {draw} in it becomes the seed
         self.connections = 0
         self.under_way = 0
         self.most_under_way = 0
@@ -48,10 +51,20 @@ class Provider:
     def end(self, body: dict[str, Any], whole: bool) -> None:
         with self._lock:
             self.under_way -= 1
-            self.answered[body.get("seed", -1)] += whole
+            self.paid[json.dumps(body, sort_keys=True)] += whole
+
+    @property
+    def paid_again(self) -> int:
+        """How many answers went out to a content that had been answered before."""
+        return self.paid.total() - sum(count > 0 for count in self.paid.values())
+
+    def text(self, body: dict[str, Any]) -> str:
+        """The answer to a request."""
+        return self.fixed.replace("{draw}", str(body.get("seed", 0))) if self.fixed else text_for(body)
 
 
 class Handler(BaseHTTPRequestHandler):
+    disable_nagle_algorithm = True
     protocol_version = "HTTP/1.1"
     provider: Provider
 
@@ -114,7 +127,7 @@ class Handler(BaseHTTPRequestHandler):
         self.wfile.write(body)
 
     def send_plain(self, body: dict[str, Any]) -> bool:
-        message = {"role": "assistant", "content": text_for(body)}
+        message = {"role": "assistant", "content": self.provider.text(body)}
         answer = {"choices": [{"index": 0, "message": message, "finish_reason": "stop"}], "usage": COUNTS}
         self.send(200, json.dumps(answer).encode(), {})
         return True
@@ -125,7 +138,7 @@ class Handler(BaseHTTPRequestHandler):
         self.send_header("transfer-encoding", "chunked")
         self.end_headers()
         shape = anthropic_events if "messages" in self.path else openai_events
-        for event in shape(word, body, self.key):
+        for event in shape(word, body, self.provider.text(body), self.key):
             self.chunk(event[:9])  # no event arrives in one piece
             self.chunk(event[9:])
             if word == "slow":
@@ -145,27 +158,31 @@ def text_for(body: dict[str, Any]) -> str:
     return f"```c\nint main(void) {{ return {body.get('seed', 0)}; }}\n```\n\u2028naïve \N{GRINNING FACE}\n"
 
 
-def pieces(text: str) -> list[str]:
+def pieces(text: str, word: str) -> list[str]:
+    """The text as it is streamed; for "halves" its emoji in two halves, and one half more."""
+    if word == "halves":
+        before, after = text.split("\N{GRINNING FACE}")
+        return [before, "\ud83d", "\ude00", "\ud83d", after]
     return [text[start : start + 7] for start in range(0, len(text), 7)]
 
 
-def openai_events(word: str, body: dict[str, Any], key: str) -> Iterator[bytes]:
+def openai_events(word: str, body: dict[str, Any], text: str, key: str) -> Iterator[bytes]:
     def event(delta: dict[str, object], ended: str | None = None) -> bytes:
         choice = {"index": 0, "delta": delta, "finish_reason": ended}
-        return b"data: " + json.dumps({"choices": [choice]}, ensure_ascii=False).encode() + b"\n\n"
+        return b"data: " + json.dumps({"choices": [choice]}, ensure_ascii=word == "halves").encode() + b"\n\n"
 
     yield b": keep alive\n\n"
     yield b"data:      \n\n"  # a sign of life
     yield event({"role": "assistant", "content": "", "reasoning_content": "let me think"})
-    for number, piece in enumerate(pieces(text_for(body))):
+    for number, piece in enumerate(pieces(text, word)):
         if number == 2 and word == "half":
             return
         if number == 2 and word == "garbage":
             yield f"data: <html>Bad gateway for {key}</html>\n\n".encode()
         if number == 2 and word == "error":
             yield f'data: {{"error": {{"message": "overloaded, key was {key}"}}}}\n\n'.encode()
-        text = {"type": "text", "text": piece}
-        yield event({"content": [{"type": "thinking", "thinking": []}, text] if word == "parts" else piece})
+        parts = [{"type": "thinking", "thinking": []}, {"type": "text", "text": piece}]
+        yield event({"content": parts if word == "parts" else piece})
     yield event({}, "length" if word == "cut" else "stop")
     if body.get("stream_options", {}).get("include_usage") and word != "nousage":
         counts = {"prompt_tokens": 100} if word == "uncounted" else COUNTS
@@ -173,23 +190,34 @@ def openai_events(word: str, body: dict[str, Any], key: str) -> Iterator[bytes]:
     yield b"data: [DONE]\n\n"
 
 
-def anthropic_events(word: str, body: dict[str, Any], key: str) -> Iterator[bytes]:
+def anthropic_events(word: str, body: dict[str, Any], text: str, key: str) -> Iterator[bytes]:
     def event(kind: str, **fields: object) -> bytes:
         return f"event: {kind}\ndata: {json.dumps({'type': kind, **fields})}\n\n".encode()
 
-    yield event("message_start", message={"usage": {"input_tokens": 100, "output_tokens": 1}})
+    def block(index: int, kind: str, content: list[str]) -> Iterator[bytes]:
+        yield event("content_block_start", index=index, content_block={"type": kind, kind: ""})
+        for piece in content:
+            delta = {"type": f"{kind}_delta", kind: piece if word != "textless" else None}
+            yield event("content_block_delta", index=index, delta=delta)
+        yield event("content_block_stop", index=index)
+
+    counts = {"input_tokens": 100, "output_tokens": 1}
+    message = {"id": "msg_1", "type": "message", "role": "assistant", "model": body["model"], "content": []}
+    message |= {"stop_reason": None, "stop_sequence": None, "usage": counts}
+    yield event("message_start", message=message if word != "bare" else {"usage": counts})
     yield event("ping")
-    if "thinking" in body:
-        yield event("content_block_start", index=0, content_block={"type": "thinking", "thinking": ""})
-        yield event("content_block_delta", index=0, delta={"type": "thinking_delta", "thinking": "hm"})
-    for number, piece in enumerate(pieces(text_for(body))):
+    thoughts = ["hm"] if "thinking" in body else []
+    for thought in thoughts:
+        yield from block(0, "thinking", [thought])
+    told = list(block(len(thoughts), "text", pieces(text, word)))
+    for number, piece in enumerate(told if word != "disordered" else told[1:]):
         if number == 2 and word == "half":
             return
         if number == 2 and word == "garbage":
             yield f"event: content_block_delta\ndata: <html>Bad gateway for {key}</html>\n\n".encode()
         if number == 2 and word == "error":
             yield event("error", error={"type": "overloaded_error", "message": f"overloaded, key was {key}"})
-        yield event("content_block_delta", index=1, delta={"type": "text_delta", "text": piece})
+        yield piece
     reason = "max_tokens" if word == "cut" else "end_turn"
     yield event("message_delta", delta={"stop_reason": reason}, usage={"output_tokens": 20})
     if word != "unstopped":
@@ -197,18 +225,39 @@ def anthropic_events(word: str, body: dict[str, Any], key: str) -> Iterator[byte
 
 
 class Server(ThreadingHTTPServer):
+    """Ends with all its connections, as a server does that dies."""
+
     daemon_threads = True
     request_queue_size = 128
+
+    def __init__(self, *told: Any) -> None:
+        super().__init__(*told)
+        self.open: set[socket.socket] = set()
+
+    def process_request(self, request: Any, client_address: Any) -> None:
+        self.open.add(request)
+        super().process_request(request, client_address)
+
+    def shutdown_request(self, request: Any) -> None:
+        self.open.discard(request)
+        super().shutdown_request(request)
+
+    def server_close(self) -> None:
+        super().server_close()
+        for one in list(self.open):
+            with suppress(OSError):
+                one.shutdown(socket.SHUT_RDWR)
 
     def handle_error(self, *_: object) -> None:
         """A client that was killed is no news."""
 
 
 @contextmanager
-def serving() -> Iterator[Provider]:
-    """A provider that listens until the block is left."""
+def serving(fixed: str = "", port: int = 0) -> Iterator[Provider]:
+    """A provider that listens until the block is left, on a free port unless one is given."""
     provider = Provider()
-    server = Server(("127.0.0.1", 0), type("Bound", (Handler,), {"provider": provider}))
+    provider.fixed = fixed
+    server = Server(("127.0.0.1", port), type("Bound", (Handler,), {"provider": provider}))
     provider.url = f"http://127.0.0.1:{server.server_address[1]}"
     thread = threading.Thread(target=server.serve_forever, kwargs={"poll_interval": 0.02})
     thread.start()

@@ -20,7 +20,6 @@ from maxcode.cli.list import list_
 from maxcode.cli.optimize import optimize
 from maxcode.cli.problems import problems
 from maxcode.cli.report import report
-from maxcode.cli.serve import serve
 from maxcode.cli.train import train
 from maxcode.cli.verify import verify
 from maxcode.errors import MaxcodeError
@@ -33,7 +32,7 @@ def cli() -> None:
 
 
 for verb in (
-    optimize, evaluate, verify, bench, compare, train, cluster, problems, export, serve, doctor, report, list_,
+    optimize, evaluate, verify, bench, compare, train, cluster, problems, export, doctor, report, list_,
 ):  # fmt: skip
     cli.add_command(verb)
 

@@ -1,7 +1,7 @@
 """From a model's name to a model that is asked with patience: which provider, which key, which endpoint.
 
 Keys and base URLs come from the environment variables that the SDKs use (OPENAI_API_KEY, OPENAI_BASE_URL,
-ANTHROPIC_API_KEY, ANTHROPIC_BASE_URL), or from the settings.  Nothing has to be closed: see ``lifetime``.
+ANTHROPIC_API_KEY, ANTHROPIC_BASE_URL), or from the settings.  Nothing has to be closed: see ``sdk``.
 """
 
 from __future__ import annotations
@@ -163,7 +163,7 @@ def _key(endpoint: Endpoint, variables: Mapping[str, str], needed: bool) -> str:
         raise InputError(
             f"no key for the model '{endpoint.model}': set {endpoint.key_variable}; for a server of your own (vLLM, "
             "SGLang, Ollama, llama.cpp) set OPENAI_BASE_URL, e.g. http://127.0.0.1:8000/v1; to try maxcode without "
-            "any model run `maxcode serve` and use the base URL that it prints"
+            "any model, use --policy rewriter"
         )
     return "none"
 

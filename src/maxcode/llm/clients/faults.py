@@ -11,12 +11,13 @@ import ipaddress
 import time
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import final
+from typing import Any, final
 from urllib.parse import urlsplit
 
 from maxcode.errors import ProviderError
 
 DETAIL_LENGTH = 400
+RUN_DRY = ("insufficient_quota", "billing_hard_limit_reached")
 SHORTEST_KEY = 8  # anything shorter is a placeholder, and may be a word of the message
 
 
@@ -42,38 +43,10 @@ class TransientFault(Exception):
         self.retry_after = retry_after
 
 
-@final
-@dataclass(frozen=True, slots=True)
-class Refusal:
-    """An HTTP error as an endpoint gave it: status, its own words, its code for the error, the headers."""
-
-    status: int
-    detail: str
-    code: str
-    headers: Mapping[str, str]
-
-
 def without_key(text: str, key: str) -> str:
     """An endpoint's words without the key, which some repeat, on one line, with a blank for what cannot be printed."""
     words = text.replace(key, "(key)") if len(key) >= SHORTEST_KEY else text
     return " ".join("".join(letter if letter.isprintable() else " " for letter in words).split())
-
-
-def broken_off(words: bytes, key: str) -> str:
-    """What to say of an error that came inside a stream."""
-    return f"the endpoint broke the answer off: {without_key(words.decode(errors='replace'), key)[:200]}"
-
-
-def no_answer(error: Exception, data: bytes, key: str) -> str:
-    """What to say of an event that cannot be read."""
-    return (
-        f"the endpoint sent what is not an answer ({error}): {without_key(data.decode(errors='replace'), key)[:80]!r}"
-    )
-
-
-def unconnected(error: Exception, key: str) -> TransientFault:
-    """The fault of a call that got no answer: the SDK's error, or what lies beneath it."""
-    return TransientFault(f"connection failed: {without_key(repr(error.__cause__ or error), key)}")
 
 
 def shown(url: str) -> str:
@@ -94,13 +67,15 @@ def is_loopback(url: str) -> bool:
         return False
 
 
-def fault(endpoint: Endpoint, refusal: Refusal) -> TransientFault | ProviderError:
-    """The exception for an HTTP error: transient for 408, 409, 429 and 5xx, unless an account has run dry."""
-    words = f"HTTP {refusal.status}: {refusal.detail[:DETAIL_LENGTH] or 'no explanation'}"
-    dry = refusal.status == 402 or refusal.code in ("insufficient_quota", "billing_hard_limit_reached")
-    if not dry and (refusal.status in (408, 409, 429) or refusal.status >= 500):
-        return TransientFault(words, retry_after(refusal.headers))
-    return ProviderError(f"{endpoint} refused the request ({words}); {_cure(endpoint, 402 if dry else refusal.status)}")
+def fault(endpoint: Endpoint, error: Any, key: str) -> TransientFault | ProviderError:
+    """The exception for an ``APIStatusError`` of an SDK: transient for 408, 409, 429, 5xx and an error inside a stream
+    (status 200), unless an account has run dry."""
+    status, detail = error.status_code, without_key(str(error.message), key)[:DETAIL_LENGTH] or "no explanation"
+    words = f"HTTP {status}: {detail}" if status != 200 else f"the endpoint broke the answer off: {detail}"
+    dry = status == 402 or (isinstance(error.body, dict) and error.body.get("code") in RUN_DRY)
+    if not dry and (status in (200, 408, 409, 429) or status >= 500):
+        return TransientFault(words, retry_after(error.response.headers))
+    return ProviderError(f"{endpoint} refused the request ({words}); {_cure(endpoint, 402 if dry else status)}")
 
 
 def _cure(endpoint: Endpoint, status: int) -> str:

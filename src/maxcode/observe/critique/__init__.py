@@ -1,6 +1,5 @@
 """From an evaluation to a diagnosis in words.  Critics run nothing: profiles are fields of the evaluation."""
 
-from maxcode.observe.critique.answering import is_critic, rule_answer
 from maxcode.observe.critique.critique_answer import Bottleneck, CritiqueAnswer, Unreadable, read
 from maxcode.observe.critique.llm_critic import LlmCritic
 from maxcode.observe.critique.rule_critic import RuleCritic, diagnose
@@ -12,7 +11,5 @@ __all__ = [
     "RuleCritic",
     "Unreadable",
     "diagnose",
-    "is_critic",
     "read",
-    "rule_answer",
 ]
