@@ -24,6 +24,7 @@ from typing import Any, Protocol, final
 import anyio
 import msgspec
 
+from maxcode.core.files import write_whole
 from maxcode.core.roles import Evaluator
 from maxcode.core.stats import RaceRule
 from maxcode.core.types import Action, Interval, Machine, Problem
@@ -331,9 +332,7 @@ class _Run:
         beside = Comparison(result.corpus_best, result.beyond, result.seconds)
         view = View(self._config, beside, before, after, judge, best, result.best)
         write_page(self._out, view)
-        scratch = self._out / f"{RESULT}.new"
-        scratch.write_bytes(msgspec.json.format(msgspec.json.encode(result)) + b"\n")
-        scratch.replace(self._out / RESULT)
+        write_whole(self._out / RESULT, msgspec.json.format(msgspec.json.encode(result)) + b"\n")
         return result
 
 
