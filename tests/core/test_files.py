@@ -43,12 +43,17 @@ def test_a_reader_sees_a_whole_file_while_two_processes_write_it_and_are_killed(
         assert len(content) == 3_000_000 and len(set(content)) == 1
 
 
+def write_half(path: Path) -> None:
+    with replacing(path) as scratch:
+        scratch.write_bytes(b"ne")
+        raise ValueError("half")
+
+
 def test_an_error_inside_leaves_the_old_file_and_nothing_else(tmp_path: Path) -> None:
     path = tmp_path / "below" / "file"
     write_whole(path, b"old")
-    with pytest.raises(ValueError, match="half"), replacing(path) as scratch:
-        scratch.write_bytes(b"ne")
-        raise ValueError("half")
+    with pytest.raises(ValueError, match="half"):
+        write_half(path)
     assert path.read_bytes() == b"old" and os.listdir(path.parent) == ["file"]
 
 
