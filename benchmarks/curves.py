@@ -14,40 +14,29 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from pygal import XY
-from pygal.style import CleanStyle
-
-from sizing.figure import static
+from figure import COLORS, standalone
+from maxcode.run.report.charts import amount_ticks
+from maxcode.run.report.plot import Axis, Series, Size
 
 _TICKS = (1, 2, 5, 10, 20, 50, 100)
-_COLORS = ("#4477aa", "#ee6677", "#228833", "#aa3377", "#cc8800", "#33aacc", "#555555", "#882255")
+_Y_TITLE = "geometric mean of the speed-up"
 
 
-def drawn(curves: Sequence[Mapping[str, Any]], axis: str) -> bytes:
+def drawn(curves: Sequence[Mapping[str, Any]], axis: str) -> str:
     """Curves of one axis, the speed-up on a logarithmic scale; METHOD+PLUGIN is METHOD in dashes."""
     kinds = list(dict.fromkeys(_kind(curve) for curve in curves))
-    colors = tuple(_COLORS[kinds.index(_kind(curve)) % len(_COLORS)] for curve in curves)
-    chart = XY(
-        style=CleanStyle(colors=colors),
-        width=820,
-        height=520,
-        js=[],
-        no_prefix=True,
-        x_title=axis,
-        y_title="geometric mean of the speed-up",
-        legend_at_bottom=True,
-        legend_at_bottom_columns=4,
-        show_dots=False,
-    )
-    most = 1.0
-    for curve in curves:
-        stroke = {"width": 2, **({"dasharray": "7, 4"} if _kind(curve) != curve["method"] else {})}
-        points = [(x, math.log10(ratio["value"])) for x, ratio in curve["points"]]
-        chart.add(curve["method"], points, stroke_style=stroke)
-        most = max(most, *(ratio["value"] for _, ratio in curve["points"]))
-    last = next((tick for tick in _TICKS if tick >= most), _TICKS[-1])
-    chart.y_labels = [{"value": math.log10(tick), "label": f"{tick}x"} for tick in _TICKS if tick <= last]
-    return static(chart)
+    most = max((ratio["value"] for curve in curves for _, ratio in curve["points"]), default=1.0)
+    last = max(x for curve in curves for x, _ in curve["points"])
+    ticks = [tick for tick in _TICKS if tick <= most]
+    y = Axis((0.0, math.log10(most)), [(math.log10(tick), f"{tick}x") for tick in ticks], _Y_TITLE)
+    x = Axis((0.0, last), [(at, f"{at:g}") for at in amount_ticks(last, 14)], axis)
+    return standalone(Size("", 820, 460, 14), x, y, [(curve["method"], _series(curve, kinds)) for curve in curves])
+
+
+def _series(curve: Mapping[str, Any], kinds: Sequence[str]) -> Series:
+    dashed = " dashed" if _kind(curve) != curve["method"] else ""
+    points = [(x, math.log10(ratio["value"])) for x, ratio in curve["points"]]
+    return Series(f"c{kinds.index(_kind(curve)) % len(COLORS)}{dashed}", [points])
 
 
 def _kind(curve: Mapping[str, Any]) -> str:
@@ -65,7 +54,7 @@ def main() -> None:
     wanted = chosen.methods or [one["method"] for one in curves]
     if not curves or not {one["method"] for one in curves}.issuperset(wanted):
         parser.error(f"{chosen.bench} has no curves of these methods against {chosen.axis}")
-    chosen.figure.write_bytes(drawn([one for one in curves if one["method"] in wanted], chosen.axis))
+    chosen.figure.write_text(drawn([one for one in curves if one["method"] in wanted], chosen.axis))
 
 
 if __name__ == "__main__":

@@ -13,10 +13,10 @@ from typing import Any
 
 import pytest
 
+from maxcode.core.files import read_toml
 from maxcode.core.types import Argument, FunctionSpec
 from maxcode.errors import InputError
 from maxcode.problems import digest, expanded, load
-from maxcode.problems.description import read_table
 from maxcode.problems.polybench import OURS, VARIABLE
 from tests.support.polybench_help import GEMM, header, library, write_kernel
 
@@ -196,7 +196,7 @@ def test_a_name_that_is_not_one_kernel_gets_a_sentence_with_a_cure(name: str, cu
 
 
 def test_every_kernel_of_the_suite_is_known_with_its_work() -> None:
-    known = read_table(OURS)
+    known = read_toml(OURS)
     assert len(known) == 30
     assert all(("flop" in one) != ("ops" in one) for one in known.values())
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import time
 from dataclasses import replace
 from itertools import pairwise
 from pathlib import Path
@@ -153,6 +154,16 @@ def test_each_sort_of_word_has_its_colour() -> None:
     python = parse(code("python", "def f():\n    return 'x'  # so\n"))
     assert [node.text for node in python.all("i")] == ["def", "f", "return", "'x'", "# so"]
     assert parse(code("cobol", text)).all("i") == []
+
+
+@pytest.mark.parametrize("language", ["c", "cpp", "python"])
+@pytest.mark.parametrize(
+    "unit", ["//\\\n", "#/*\n", 'R"(', "int\r", "\n", "a &", "*/", "'enum//", "#if 0\n", "int f(", "{"]
+)
+def test_no_text_keeps_the_colours_busy_for_long(language: str, unit: str) -> None:
+    started = time.process_time()
+    colored(language, "int f " + unit * (60_000 // len(unit)))
+    assert time.process_time() - started < 10
 
 
 # ------------------------------------------------------------------------------------------------------------ the tree

@@ -11,6 +11,7 @@ import anyio
 import anyio.lowlevel
 import pytest
 
+from maxcode.core.jsonl import Lines
 from maxcode.core.types import Action, Evaluation, Interval, Outcome, Problem, Program, ProgramSpec
 from maxcode.errors import MachineError, RecordError
 from maxcode.search.stages import Promotion, Stage, Stages
@@ -18,7 +19,6 @@ from maxcode.testing import FakeClock, exact_timing
 from maxcode.train.advantages import Advantage
 from maxcode.train.diversity import FILE, ArchiveProgress, Diversity, PromptRow, ScoredAnswer, archive_as_json
 from maxcode.train.judge import Judge, Rules
-from maxcode.train.lines import Lines
 from maxcode.train.measuring import Measurement, MeasureRequest, Measuring, pooled
 from maxcode.train.prompts import Chat, Compact
 from maxcode.train.rewards import Shaped

@@ -4,12 +4,10 @@ and which cells there are, so that what is finished can be read without running 
 from __future__ import annotations
 
 import fcntl
-import os
-import tomllib
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any, final
+from typing import final
 
 import tomli_w
 
@@ -17,7 +15,9 @@ from maxcode.bench.bench_runs import BenchRun, cells
 from maxcode.bench.rows import finished
 from maxcode.bench.runner import BenchState
 from maxcode.core.budget import Budget, budget_of
+from maxcode.core.files import write_whole
 from maxcode.errors import InputError, RecordError
+from maxcode.run.record import header_in
 
 HEADER = "bench.toml"
 _LOCK = "bench.lock"  # a file of its own: the header is replaced, and a lock on it would go with the old one
@@ -53,7 +53,8 @@ def claim(
         out.mkdir(parents=True, exist_ok=True)
         with open(out / _LOCK, "a") as lock:
             fcntl.flock(lock, fcntl.LOCK_EX)  # until it is closed: nobody's entries come between reading and writing
-            _write(out / HEADER, {**terms, **_joined(out, terms, problems, plan or {})})
+            header = {**terms, **_joined(out, terms, problems, plan or {})}
+            write_whole(out / HEADER, tomli_w.dumps(header).encode())
     except OSError as error:
         raise InputError(f"cannot write to the output folder {out}: {error.strerror}; choose another --out") from error
 
@@ -65,17 +66,11 @@ def _joined(
     known: dict[str, str] = {}
     before: dict[str, list[object]] = {}
     if (out / HEADER).exists():
-        old = _read(out / HEADER)
+        old = header_in(out / HEADER)
         known, before = old.pop("problems", {}), old.pop("plan", {})
         _compare(out, old, terms, {name: (known[name], new) for name, new in problems.items() if name in known})
     joined = {key: list(dict.fromkeys([*before.get(key, ()), *more])) for key, more in plan.items()}
     return {"problems": {**known, **problems}, "plan": {**before, **joined}}
-
-
-def _write(path: Path, header: Mapping[str, object]) -> None:
-    scratch = path.with_suffix(f".{os.getpid()}.new")
-    scratch.write_text(tomli_w.dumps(header))
-    scratch.replace(path)
 
 
 def planned(out: Path) -> Planned:
@@ -83,7 +78,7 @@ def planned(out: Path) -> Planned:
     path = out / HEADER
     if not path.exists():
         raise InputError(f"{out} holds no bench: there is no {path}; give the folder that `maxcode bench --out` wrote")
-    found = _read(path)
+    found = header_in(path)
     plan, digests = found.pop("plan", {}), found.pop("problems", {})
     if not plan.keys() >= {"methods", "seeds"}:
         raise InputError(f"{path} does not say which methods and seeds there are; repeat the command that made it")
@@ -104,13 +99,6 @@ def read_bench(out: Path, plan: Planned) -> BenchState:
         tuple(row for row in rows.values() if row is not None),
         left=tuple(cell for cell, row in rows.items() if row is None),
     )
-
-
-def _read(path: Path) -> dict[str, Any]:
-    try:
-        return tomllib.loads(path.read_text())
-    except (OSError, UnicodeDecodeError, tomllib.TOMLDecodeError) as error:
-        raise RecordError(f"cannot read {path} ({error}); mend it, or choose another --out") from error
 
 
 def _compare(

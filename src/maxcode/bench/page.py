@@ -153,7 +153,7 @@ def _figure(view: BenchView, curves: Sequence[Curve]) -> Html:
     methods, _ = _named(view)
     ordered = sorted(curves, key=lambda one: methods.index(one.method))
     colors = [methods.index(one.method) % COLORS for one in ordered]
-    drawing = courses({at: one.points for at, one in zip(colors, ordered, strict=True)}, _AXES[curves[0].axis])
+    drawing = courses([(at, one.points) for at, one in zip(colors, ordered, strict=True)], _AXES[curves[0].axis])
     keys = (
         element("li", element("span", class_=f"key course m{at}"), one.method)
         for at, one in zip(colors, ordered, strict=True)

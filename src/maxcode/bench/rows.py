@@ -6,7 +6,6 @@ of all measured values, which is too high by the luck of the draw.  No confirmed
 
 from __future__ import annotations
 
-import tomllib
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -21,7 +20,7 @@ from maxcode.core.budget import MANY
 from maxcode.core.stats import expected_best
 from maxcode.core.types import Interval
 from maxcode.errors import InputError, RecordError
-from maxcode.run.record import HEADER
+from maxcode.run.record import HEADER, header_in
 
 RESULT = "result.json"
 
@@ -99,7 +98,7 @@ def finished(cell: BenchRun, folder: Path, budget: int) -> BenchRow | None:
     result = _read_result(folder)
     if result is None:
         return None
-    header = header_of(folder)
+    header = header_in(folder / HEADER)
     method, off = parted(cell.method)
     wanted = {"method": method, "seed": cell.seed, "budget": budget if budget < MANY else None}
     differing = [f"{key} is {header.get(key)!r}, not {value!r}" for key, value in wanted.items()
@@ -126,21 +125,13 @@ def _read_result(folder: Path) -> _Result | None:
         return None
 
 
-def header_of(folder: Path) -> dict[str, Any]:
-    """What a run says of itself; RecordError where that cannot be read."""
-    try:
-        return tomllib.loads((folder / HEADER).read_text())
-    except (OSError, UnicodeDecodeError, tomllib.TOMLDecodeError) as error:
-        raise RecordError(f"cannot read {folder / HEADER} ({error}); move {folder} away to run it again") from error
-
-
 def _listed(found: object) -> list[object]:
     return found if isinstance(found, list) else []
 
 
 def _row(cell: BenchRun, folder: Path, result: _Result) -> BenchRow:
     tried, machine, spent = tried_in(folder), result.machine, result.spent
-    exchangeable = are_exchangeable(tried)
+    exchangeable, header = are_exchangeable(tried), header_in(folder / HEADER)
     return BenchRow(
         cell=cell,
         best=_best(result),
@@ -149,7 +140,7 @@ def _row(cell: BenchRun, folder: Path, result: _Result) -> BenchRow:
         faster=sum(one.faster for one in tried),
         cost=spent,
         measured=result.speedup is not None,
-        where=f"maxcode {header_of(folder).get('version')} on {machine.get('cpu')}, {machine.get('cores')} cores, "
+        where=f"maxcode {header.get('version')} on {machine.get('cpu')}, {machine.get('cores')} cores, "
         f"{machine.get('sandbox')}",
         trace=trace_of(tried, spent.prompt_tokens + spent.completion_tokens, spent.dollars, spent.seconds),
         fastest=max((one.value for one in tried), default=0.0),

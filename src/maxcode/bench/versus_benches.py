@@ -14,10 +14,11 @@ from typing import final
 
 from maxcode.bench.bench_folder import Planned, planned, read_bench
 from maxcode.bench.bench_runs import BenchRun
-from maxcode.bench.rows import BenchRow, header_of
+from maxcode.bench.rows import BenchRow
 from maxcode.bench.table import MethodTable, TableRequest, adjusted_together, table
 from maxcode.bench.versus import Difference, beside_the_problem
 from maxcode.errors import InputError
+from maxcode.run.record import HEADER, header_in
 
 FIRST, SECOND = "first ", "second "
 _CURE = "run both benches with the same options and version, on one machine"
@@ -81,7 +82,7 @@ def _elsewhere(first: Path, second: Path, shared: Sequence[BenchRun]) -> list[Di
     """What the runs of shared cells differ in, each once, with the first cell that shows it and how many more do."""
     cells: dict[tuple[str, str, str], list[str]] = {}
     for cell in shared:
-        for it in beside_the_problem(header_of(first / cell.name), header_of(second / cell.name)):
+        for it in beside_the_problem(header_in(first / cell.name / HEADER), header_in(second / cell.name / HEADER)):
             cells.setdefault((it.what, it.first, it.second), []).append(cell.name)
     return [Difference(f"{what} ({_named(names)})", a, b, _CURE) for (what, a, b), names in cells.items()]
 

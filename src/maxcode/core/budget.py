@@ -34,11 +34,6 @@ class Caps:
             if bound is not None and not bound >= 0:  # not a number is no bound either
                 raise InputError(f"the cap on {name} is {bound}; give a number from 0 up, or leave it out")
 
-    @property
-    def on_models(self) -> bool:
-        """Whether anything that models cost is bounded."""
-        return (self.calls, self.tokens, self.dollars) != (None, None, None)
-
 
 Unit = Literal["candidates", "calls", "tokens", "dollars", "seconds"]
 

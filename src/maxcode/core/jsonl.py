@@ -1,6 +1,6 @@
-"""A file of lines that one process appends to: the record of a run, and the journal of its model calls.
+"""Files of JSON lines that one process appends to: a run's record, the journal of its model calls, measurements.
 
-It is locked while it is open.  A line is there whole or not at all: what a process that died left of one is dropped
+A file is locked while it is open.  A line is there whole or not at all: what a process that died left of one is dropped
 when the file is opened again.  A line survives the death of this process, not that of the machine: it is handed to the
 operating system, and not waited for.
 """
@@ -9,9 +9,13 @@ from __future__ import annotations
 
 import fcntl
 import os
+from collections.abc import Callable, Iterator
 from pathlib import Path
-from typing import BinaryIO
+from typing import BinaryIO, Generic, TypeVar
 
+import msgspec
+
+from maxcode.core.files import write_whole
 from maxcode.errors import InputError, MachineError, RecordError
 
 _BLOCK = 1 << 16
@@ -65,3 +69,44 @@ def _end_of_lines(file: BinaryIO) -> int:
             return start + found + 1
         at = start
     return 0
+
+
+L = TypeVar("L", bound=msgspec.Struct)
+
+
+class Lines(Generic[L]):
+    """The lines of one kind in a file; without a file (``path`` None) they are kept in memory."""
+
+    def __init__(self, path: Path | None, kind: type[L]) -> None:
+        self._path = path
+        self._kept: list[L] = []
+        self._decode = msgspec.json.Decoder(kind).decode
+
+    def append(self, line: L) -> None:
+        """Write one line and hand it to the operating system before returning."""
+        if self._path is None:
+            self._kept.append(line)
+            return
+        with open_lines(self._path) as file:
+            append_line(file, msgspec.json.encode(line), self._path.name)
+
+    def read(self) -> Iterator[L]:
+        """The lines in order; RecordError, with its number, for one that is damaged."""
+        if self._path is None:
+            yield from self._kept
+            return
+        if not self._path.exists():
+            return
+        for number, line in enumerate(self._path.read_bytes().split(b"\n")[:-1], start=1):
+            try:
+                yield self._decode(line)
+            except msgspec.MsgspecError as error:
+                raise RecordError(f"{self._path}, line {number} is damaged ({error}); choose another --out") from error
+
+    def keep(self, wanted: Callable[[L], bool]) -> None:
+        """Leave only the wanted lines, as when a run goes back to an earlier step."""
+        left = [line for line in self.read() if wanted(line)]
+        if self._path is None:
+            self._kept = left
+            return
+        write_whole(self._path, b"".join(msgspec.json.encode(line) + b"\n" for line in left))

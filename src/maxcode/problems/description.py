@@ -19,10 +19,8 @@ An unknown key is refused with the nearest spelling, a wrong type with what was 
 from __future__ import annotations
 
 import math
-import tomllib
 from collections.abc import Mapping
 from dataclasses import dataclass, field, fields
-from pathlib import Path
 from typing import Any, Literal, final, get_args, get_type_hints
 
 import msgspec
@@ -100,18 +98,6 @@ _TABLES: dict[str, type] = {
 }
 _GOALS = get_args(Clock)
 _KINDS = get_args(get_type_hints(Checker)["kind"])
-
-
-def read_table(path: Path) -> dict[str, Any]:
-    """The keys of a TOML file, unchecked; InputError with the line where it cannot be read."""
-    try:
-        return tomllib.loads(path.read_bytes().decode())
-    except OSError as error:
-        raise InputError(f"cannot read {path}: {error.strerror}") from error
-    except UnicodeDecodeError as error:
-        raise InputError(f"{path} is not UTF-8 (byte {error.start}); save it as UTF-8") from error
-    except ValueError as error:  # TOMLDecodeError, or a number of thousands of digits
-        raise InputError(f"{path} is not valid TOML: {error}; correct it there") from error
 
 
 def merged(table: Mapping[str, Any], overrides: Mapping[str, Any]) -> dict[str, Any]:

@@ -13,9 +13,10 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import final
 
+from maxcode.core.files import read_toml
 from maxcode.errors import InputError
 from maxcode.problems.cases import natural
-from maxcode.problems.description import DESCRIPTION, read_table
+from maxcode.problems.description import DESCRIPTION
 from maxcode.problems.kernelbench import is_contract
 from maxcode.problems.suite import Given, LeftOut, Listing, Source
 
@@ -64,7 +65,7 @@ def _read(path: Path) -> tuple[Path, str, str] | LeftOut:
     if path.suffix == ".py" and path.is_file():
         return path, "", path.stem
     try:
-        said = read_table(path / DESCRIPTION).get("id", "")
+        said = read_toml(path / DESCRIPTION).get("id", "")
     except InputError as error:
         return LeftOut(str(path), "", str(error))
     return path, said if isinstance(said, str) else "", path.resolve().name

@@ -15,11 +15,12 @@ from pathlib import Path, PurePosixPath
 from typing import Any, final
 
 from maxcode.code.languages import Language, language, language_of
+from maxcode.core.files import read_toml
 from maxcode.core.types import KINDS, Case, Checker, Clock, ModuleSpec, Problem, Program, ProgramSpec
 from maxcode.errors import InputError
 from maxcode.problems.bounded import bounded
 from maxcode.problems.cases import Split, find_cases, split
-from maxcode.problems.description import DESCRIPTION, GENERATED, Description, describe, merged, read_table
+from maxcode.problems.description import DESCRIPTION, GENERATED, Description, describe, merged
 from maxcode.problems.function_table import function_spec
 from maxcode.problems.kernelbench import is_contract
 from maxcode.problems.mixture import is_mixture
@@ -73,7 +74,7 @@ def load(source: Path, tests: Path | None = None, overrides: Mapping[str, Any] |
         path = source / DESCRIPTION if source.is_dir() else source
         if not path.exists():
             raise InputError(f"the folder {source} has no {DESCRIPTION}; write one, or give a source file with --tests")
-        found = describe(merged(read_table(path), overrides), str(path))
+        found = describe(merged(read_toml(path), overrides), str(path))
         return _assemble(found, _Material(path.parent, tests), found.id or path.parent.resolve().name)
     if tests is None and _is_module(source):
         found = describe(merged({"source": source.name, "kind": "module"}, overrides), "the options")

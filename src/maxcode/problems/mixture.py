@@ -25,8 +25,9 @@ from typing import Any, final
 
 import msgspec
 
+from maxcode.core.files import read_toml
 from maxcode.errors import InputError, unknown
-from maxcode.problems.description import describe, in_words, read_table
+from maxcode.problems.description import describe, in_words
 from maxcode.problems.suite import Listing, Source
 
 KEY = "problems"
@@ -52,14 +53,14 @@ def is_mixture(source: Path) -> bool:
     """Whether ``source`` is a suite.toml: a TOML file, by whatever name, with entries ``[[problems]]``."""
     if source.suffix != ".toml" or not source.is_file():
         return False
-    found = read_table(source).get(KEY)
+    found = read_toml(source).get(KEY)
     return isinstance(found, list) and all(isinstance(one, dict) for one in found)
 
 
 def mixture(path: Path, listing: Callable[[Path], Listing]) -> Listing:
     """What the entries stand for, one after the other; ``listing`` knows what a path or a name does.  InputError, which
     names the entry, for what cannot be used."""
-    table = read_table(path)
+    table = read_toml(path)
     for key in table:
         if key != KEY:
             raise unknown(f"key in {path}:", key, [KEY])

@@ -23,10 +23,10 @@ from typing import Any, final
 import msgspec
 
 from maxcode.code.expressions import value_of
+from maxcode.core.files import read_toml
 from maxcode.core.types import Program
 from maxcode.errors import InputError, unknown
 from maxcode.problems.cases import natural
-from maxcode.problems.description import read_table
 from maxcode.problems.polybench_text import Header, Kernel, read_header, read_kernel
 from maxcode.problems.suite import Given, LeftOut, Listing, Origin, Source, folder_of, sha256
 
@@ -133,7 +133,7 @@ def _given(files: Mapping[str, Path], name: str, size: str) -> Given:
 
 
 def _known(name: str) -> KernelEntry:
-    table = read_table(OURS)
+    table = read_toml(OURS)
     if name not in table:
         raise InputError(
             f"{name} is no kernel of PolyBench/C 4.2.1, and nothing is known of its work and its inputs; write a "

@@ -19,8 +19,8 @@ from typing import Any, final
 import msgspec
 import tomli_w
 
+from maxcode.core.files import read_toml, write_whole
 from maxcode.errors import InputError
-from maxcode.problems.description import read_table
 from maxcode.problems.suite import sha256
 
 OURS = Path(__file__).parent / "shapes.toml"
@@ -50,20 +50,14 @@ class Shapes:
 def read_shapes(path: Path) -> Shapes:
     """The table in a file; InputError where it is none."""
     try:
-        return msgspec.convert(read_table(path), Shapes)
+        return msgspec.convert(read_toml(path), Shapes)
     except msgspec.ValidationError as error:
         raise InputError(f"{path} is no table of shapes: {error}; make one with `maxcode problems shrink`") from error
 
 
 def write_shapes(path: Path, shapes: Shapes) -> None:
     """The table as a file, whole or not at all; InputError where it cannot be written."""
-    scratch = path.with_name(path.name + ".new")
-    try:
-        path.parent.mkdir(parents=True, exist_ok=True)
-        scratch.write_text(as_toml(shapes))
-        scratch.replace(path)
-    except OSError as error:
-        raise InputError(f"cannot write {path}: {error.strerror}; choose another --out") from error
+    write_whole(path, as_toml(shapes).encode())
 
 
 def as_toml(shapes: Shapes) -> str:

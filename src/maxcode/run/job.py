@@ -21,6 +21,7 @@ import msgspec
 from maxcode.code.languages import language_of
 from maxcode.code.source import unified_diff
 from maxcode.core.budget import MANY
+from maxcode.core.files import write_whole
 from maxcode.core.history import Result
 from maxcode.core.method import Method
 from maxcode.core.roles import Compiler
@@ -377,9 +378,7 @@ def _write(request: Request, out: Path, result: Result, found: Admitted, notes: 
 
 
 def _saved(verdict: RunResult, out: Path) -> RunResult:
-    scratch = out / "result.json.new"
-    scratch.write_text(verdict.as_json() + "\n")
-    scratch.replace(out / "result.json")
+    write_whole(out / "result.json", f"{verdict.as_json()}\n".encode())
     return verdict
 
 

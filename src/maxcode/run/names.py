@@ -7,7 +7,6 @@ process, so it must be yours.
 from __future__ import annotations
 
 import runpy
-import tomllib
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, fields, replace
 from functools import partial
@@ -16,6 +15,7 @@ from typing import Any, cast, final
 
 import msgspec
 
+from maxcode.core.files import read_toml
 from maxcode.core.roles import Compiler, Critic, Policy
 from maxcode.errors import InputError, unknown
 from maxcode.llm.clients import Model
@@ -119,10 +119,7 @@ def model_settings(path: Path | None, given: Mapping[str, Any]) -> ModelSettings
 
 
 def _model_table(path: Path) -> ModelSettings:
-    try:
-        found = tomllib.loads(path.read_text())
-    except (OSError, UnicodeDecodeError, tomllib.TOMLDecodeError) as error:
-        raise InputError(f"cannot read the settings {path}: {error}") from error
+    found = read_toml(path, "the settings")
     table = found.get("model", {})
     if not isinstance(table, dict):
         raise InputError(f"{path}: model = {table!r} is no table; write its keys under a line [model]")

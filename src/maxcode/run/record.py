@@ -16,9 +16,10 @@ from typing import Any, BinaryIO, final
 import msgspec
 import tomli_w
 
+from maxcode.core.files import write_whole
 from maxcode.core.jsonl import append_line, open_lines
 from maxcode.core.types import Action, Evaluation, StateId, Usage
-from maxcode.errors import InputError, RecordError
+from maxcode.errors import RecordError
 
 EVENTS = "events.jsonl"
 HEADER = "run.toml"
@@ -214,12 +215,19 @@ class Stopwatch:
 def read_header(folder: Path) -> dict[str, Any]:
     """What ``run.toml`` says; empty where there is no run yet.  RecordError where it cannot be read."""
     path = folder / HEADER
-    if not path.exists():
-        return {}
+    return header_in(path) if path.exists() else {}
+
+
+def header_in(path: Path) -> dict[str, Any]:
+    """What the TOML file of a run, or of a bench, says; RecordError where it cannot be read."""
     try:
         return tomllib.loads(path.read_text())
-    except (OSError, UnicodeDecodeError, tomllib.TOMLDecodeError) as error:
-        raise RecordError(f"cannot read {path}: {error}; choose another --out") from error
+    except OSError as error:
+        raise RecordError(f"cannot read {path}: {error.strerror}; give a folder that this user may read") from error
+    except ValueError as error:  # TOMLDecodeError, UnicodeDecodeError, or a number of thousands of digits
+        raise RecordError(
+            f"cannot read {path}: {path.name} is damaged ({error}); mend that line, or choose another --out"
+        ) from error
 
 
 def check_header(folder: Path, header: Mapping[str, object], may_change: frozenset[str]) -> None:
@@ -230,15 +238,7 @@ def check_header(folder: Path, header: Mapping[str, object], may_change: frozens
     path = folder / HEADER
     if path.exists():
         _compare(folder, read_header(folder), tomllib.loads(tomli_w.dumps(dict(header))), may_change)
-    try:
-        folder.mkdir(parents=True, exist_ok=True)
-        scratch = path.with_suffix(".new")
-        scratch.write_bytes(tomli_w.dumps(dict(header)).encode())
-        scratch.replace(path)
-    except OSError as error:
-        raise InputError(
-            f"cannot write to the output folder {folder}: {error.strerror}; choose another --out"
-        ) from error
+    write_whole(path, tomli_w.dumps(dict(header)).encode())
 
 
 def _compare(folder: Path, old: Mapping[str, object], new: Mapping[str, object], may_change: frozenset[str]) -> None:

@@ -9,7 +9,6 @@ again.
 
 from __future__ import annotations
 
-import tomllib
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, fields, replace
 from pathlib import Path
@@ -18,6 +17,7 @@ from typing import Any, final
 import msgspec
 
 from maxcode.code.techniques import TECHNIQUES
+from maxcode.core.files import read_toml
 from maxcode.core.types import Problem
 from maxcode.errors import InputError, unknown
 
@@ -186,7 +186,4 @@ def stages_of(table: Mapping[str, Any], where: str) -> Stages:
 
 def read_stages(path: Path) -> Stages:
     """Stages from a TOML file; InputError where it cannot be read or used."""
-    try:
-        return stages_of(tomllib.loads(path.read_text()), str(path))
-    except (OSError, UnicodeDecodeError, tomllib.TOMLDecodeError) as error:
-        raise InputError(f"cannot read the stages {path}: {error}") from error
+    return stages_of(read_toml(path, "the stages"), str(path))

@@ -19,6 +19,7 @@ import anyio
 import msgspec
 
 from maxcode.code.source import fingerprint
+from maxcode.core.jsonl import Lines
 from maxcode.core.roles import Evaluator
 from maxcode.core.stats import bootstrap
 from maxcode.core.types import Action, Evaluation, Interval, Outcome, Problem
@@ -26,7 +27,6 @@ from maxcode.search.stages import Stages
 from maxcode.train.advantages import best_of
 from maxcode.train.config import TrainConfig
 from maxcode.train.grpo import Learner
-from maxcode.train.lines import Lines
 from maxcode.train.measuring import MeasureRequest, Measuring
 from maxcode.train.prompts import Prompts
 from maxcode.train.rewards import rate

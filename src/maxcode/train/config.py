@@ -14,7 +14,6 @@ An unknown key is refused with the nearest spelling.
 
 from __future__ import annotations
 
-import tomllib
 from collections.abc import Mapping
 from dataclasses import dataclass, field, fields, is_dataclass
 from pathlib import Path
@@ -22,6 +21,7 @@ from typing import Any, Literal, final, get_type_hints
 
 import msgspec
 
+from maxcode.core.files import read_toml
 from maxcode.errors import InputError, unknown
 from maxcode.search.stages import USUAL, Stages, read_stages
 from maxcode.train.advantages import Advantage
@@ -206,10 +206,7 @@ class TrainConfig:
 def read_config(path: Path, changes: Mapping[str, Any] | None = None) -> TrainConfig:
     """The configuration in a TOML file, with ``changes`` (``table.key`` -> value) on top; InputError for any key or
     value that cannot be used."""
-    try:
-        table = tomllib.loads(path.read_text())
-    except (OSError, UnicodeDecodeError, tomllib.TOMLDecodeError) as error:
-        raise InputError(f"cannot read {path}: {error}") from error
+    table = read_toml(path)
     for dotted, value in (changes or {}).items():
         *above, key = dotted.split(".")
         inner = table

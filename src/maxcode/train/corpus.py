@@ -22,6 +22,7 @@ import msgspec
 
 from maxcode.code.source import fingerprint
 from maxcode.code.techniques import cell, used
+from maxcode.core.files import write_whole
 from maxcode.core.roles import Evaluator
 from maxcode.core.types import Action, Evaluation, Outcome, Problem, Program
 from maxcode.errors import MachineError
@@ -109,9 +110,7 @@ async def verify(
 
 def write(path: Path, found: Sequence[Example]) -> None:
     """One JSON object a line, whole or not at all."""
-    scratch = path.with_suffix(".new")
-    scratch.write_text("".join(json.dumps(asdict(one)) + "\n" for one in found))
-    scratch.replace(path)
+    write_whole(path, "".join(json.dumps(asdict(one)) + "\n" for one in found).encode())
 
 
 def load(path: Path) -> list[Example]:

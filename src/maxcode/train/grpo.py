@@ -25,6 +25,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, final
 
+from maxcode.core.files import replacing, write_whole
 from maxcode.core.types import Problem
 from maxcode.errors import InputError
 from maxcode.train.config import GrpoTable, TrainConfig
@@ -85,9 +86,7 @@ def train(config: TrainConfig, learner: Learner, judge: Judge, folder: Path, wat
     trainer.save_model(str(final_folder))
     if trainer.accelerator.is_main_process:
         learner.tokenizer.save_pretrained(final_folder)
-        scratch = folder / f"{ARCHIVE}.new"
-        scratch.write_text(archive_as_json(judge.progress))
-        scratch.replace(folder / ARCHIVE)
+        write_whole(folder / ARCHIVE, archive_as_json(judge.progress).encode())
     return final_folder
 
 
@@ -293,9 +292,8 @@ def callback(steps: Steps) -> Any:
         def on_save(self, args: Any, state: Any, control: Any, **more: Any) -> None:
             if steps.judge.writes:
                 folder = Path(args.output_dir) / f"checkpoint-{state.global_step}"
-                scratch = folder / f"{FILE}.new"
-                steps.judge.progress.save(scratch)
-                scratch.replace(folder / FILE)
+                with replacing(folder / FILE) as scratch:
+                    steps.judge.progress.save(scratch)
 
     return Marks()
 

@@ -18,10 +18,10 @@ import anyio
 import msgspec
 
 from maxcode.code.source import fingerprint
+from maxcode.core.jsonl import Lines
 from maxcode.core.types import Action, Evaluation, Interval, Outcome, Program
 from maxcode.train.advantages import Advantage, Advantages, best_of, grouped, half_width, shrunk
 from maxcode.train.diversity import ArchiveProgress, PromptRow, ScoredAnswer, coverage
-from maxcode.train.lines import Lines
 from maxcode.train.measuring import MeasuredBatch, MeasureRequest, Measuring
 from maxcode.train.prompts import Prompts
 from maxcode.train.rewards import TrainingReward, is_scored, rate

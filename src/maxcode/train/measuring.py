@@ -21,13 +21,13 @@ import msgspec
 
 from maxcode.code.source import fingerprint
 from maxcode.code.techniques import used
+from maxcode.core.jsonl import Lines
 from maxcode.core.roles import Evaluator
 from maxcode.core.stats import RaceRule, median_interval
 from maxcode.core.types import Action, Evaluation, Feedback, Problem, Program
 from maxcode.errors import BoundaryError
 from maxcode.evaluate.cluster import together
 from maxcode.sandbox.lanes import Ledger, accounted
-from maxcode.train.lines import Lines
 from maxcode.train.rewards import is_scored, rate
 
 TRAINING_RULE = RaceRule(most=3)  # a policy learns from many rough rates, not from a few fine ones

@@ -8,11 +8,10 @@ from pathlib import Path
 from typing import final
 
 from maxcode.core.types import Interval
-from maxcode.errors import InputError
 from maxcode.run.report.charts import Rates, rates
 from maxcode.run.report.elites_section import bar, in_words
 from maxcode.run.report.html import Html, TableRow, element, join, scrolled, table
-from maxcode.run.report.page import NAME, Part, laid_out
+from maxcode.run.report.page import NAME, Part, laid_out, save
 from maxcode.search.archive import Kept
 from maxcode.train.assess import SHOWN, Assessment, StageFigures
 from maxcode.train.config import TrainConfig
@@ -53,14 +52,7 @@ class View:
 
 def write_page(folder: Path, view: View) -> Path:
     """Write ``report.html`` into the run folder; InputError where it cannot be written."""
-    path = folder / NAME
-    scratch = path.with_suffix(".new")
-    try:
-        scratch.write_text(page(view), encoding="utf-8")
-        scratch.replace(path)
-    except OSError as error:
-        raise InputError(f"cannot write {path}: {error.strerror}; make room there") from error
-    return path
+    return save(folder / NAME, page(view))
 
 
 def page(view: View) -> str:

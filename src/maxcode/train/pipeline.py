@@ -24,6 +24,7 @@ from typing import Any, final
 import anyio
 import msgspec
 
+from maxcode.core.files import write_whole
 from maxcode.core.types import Action, Interval, Machine, Problem
 from maxcode.errors import InputError, RecordError
 from maxcode.problems import digest
@@ -236,9 +237,7 @@ class _Run:
         beside = Comparison(result.corpus_best, result.beyond, result.seconds)
         view = View(self._config, beside, before, after, judge, best, result.best)
         write_page(self._out, view)
-        scratch = self._out / f"{RESULT}.new"
-        scratch.write_bytes(msgspec.json.format(msgspec.json.encode(result)) + b"\n")
-        scratch.replace(self._out / RESULT)
+        write_whole(self._out / RESULT, msgspec.json.format(msgspec.json.encode(result)) + b"\n")
         return result
 
 

@@ -26,7 +26,6 @@ from maxcode.evaluate.ladder.prepare import Admitted
 from maxcode.sandbox.lanes import charge
 
 FILE = "cluster.json"
-CLOSE_S = 20.0
 T = TypeVar("T")
 
 _group: ContextVar[str] = ContextVar("maxcode group", default="")

@@ -8,13 +8,13 @@ once per boot of a machine and kept in the cache folder.
 from __future__ import annotations
 
 import contextlib
-import secrets
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import final
 
 import msgspec
 
+from maxcode.core.files import write_whole
 from maxcode.errors import MachineError
 from maxcode.evaluate.function.function import empty_driver, spec_of
 from maxcode.evaluate.ladder.prepare import Admitted
@@ -59,9 +59,7 @@ async def process_floor(sandbox: Sandbox) -> Floor:
     with contextlib.suppress(OSError, msgspec.MsgspecError):
         return msgspec.json.decode(path.read_bytes(), type=Floor)
     found = await _measured(sandbox)
-    scratch = path.with_suffix(f".{secrets.token_hex(4)}")
-    scratch.write_bytes(msgspec.json.encode(asdict(found)))
-    scratch.replace(path)
+    write_whole(path, msgspec.json.encode(asdict(found)))
     return found
 
 

@@ -144,11 +144,11 @@ _NO_DIFF = "the answer is a diff, which is not read"
 def defines(text: str, name: str) -> bool:
     """Whether a C or C++ text defines the function ``name``; comments, strings and calls are no definitions."""
     found = [token for token in tokens(text) if not token.directive]
-    return any(_defined_at(found, at, closing) for at, closing in _parameters(found, name))
+    return any(_defined_at(found, closing) for closing in _closings(found, name))
 
 
-def _parameters(found: Sequence[Token], name: str) -> Iterator[tuple[int, int]]:
-    """Where ``name ( ... )`` stands: the positions of the name and of the closing parenthesis."""
+def _closings(found: Sequence[Token], name: str) -> Iterator[int]:
+    """Where the closing parentheses of ``name ( ... )`` stand."""
     opened: list[int] = []
     for at, token in enumerate(found):
         if token.text == "(":
@@ -156,10 +156,10 @@ def _parameters(found: Sequence[Token], name: str) -> Iterator[tuple[int, int]]:
         elif token.text == ")" and opened:
             start = opened.pop()
             if start and found[start - 1].text == name:
-                yield start - 1, at
+                yield at
 
 
-def _defined_at(found: Sequence[Token], at: int, closing: int) -> bool:
+def _defined_at(found: Sequence[Token], closing: int) -> bool:
     after = found[closing + 1] if closing + 1 < len(found) else None
     return after is not None and (after.is_word or after.text in _AFTER_PARAMETERS)
 

@@ -17,6 +17,7 @@ from maxcode.observe.critique.critique_answer import Bottleneck
 ERROR = re.compile(r"^(?:/src/)?([^:\n]+):(\d{1,9}):\d+: (?:fatal )?error: (.*)$", re.MULTILINE)
 _SHOWN_SHARE = 0.05
 _SHOWN_SPOTS = 4
+_NEAR_LINES = 2  # a remark this close to a hot line is about it
 
 
 @final
@@ -185,9 +186,9 @@ def topic_of(function: str, text: str) -> Topic | None:
     return None
 
 
-def _remarks_at(remarks: Sequence[Remark], line: int, around: int = 2) -> list[str]:
+def _remarks_at(remarks: Sequence[Remark], line: int) -> list[str]:
     """The compiler's words about the loop at ``line``: missed ones first, two at most."""
-    near = [remark for remark in remarks if abs(remark.line - line) <= around]
+    near = [remark for remark in remarks if abs(remark.line - line) <= _NEAR_LINES]
     near.sort(key=lambda remark: (remark.kind != "missed", abs(remark.line - line)))
     return [f"  compiler, line {remark.line}: {remark.kind}: {remark.text[:120]}" for remark in near[:2]]
 

@@ -17,6 +17,7 @@ from typing import Any, final
 
 import msgspec
 
+from maxcode.core.files import write_whole
 from maxcode.core.stats import RaceRule, interval_of, is_faster, median_interval
 from maxcode.core.types import Checker, Clock, Interval, Limits, Machine, Problem, Program, Recheck, Timing
 from maxcode.errors import InputError
@@ -322,9 +323,7 @@ def read_bytes(path: Path) -> bytes:
 def write(found: Certificate, folder: Path) -> Path:
     """Put the certificate into a run folder, whole or not at all."""
     path = folder / FILE
-    scratch = path.with_suffix(".new")
-    scratch.write_bytes(msgspec.json.format(msgspec.json.encode(found), indent=1) + b"\n")
-    scratch.replace(path)
+    write_whole(path, msgspec.json.format(msgspec.json.encode(found), indent=1) + b"\n")
     return path
 
 

@@ -1,34 +1,26 @@
-"""The charts, drawn by pygal as static SVG: once for wide pages, once for narrow ones.
+"""The charts of the pages: the best so far, the samples of a timing, the steps of a training, methods side by side.
 
-Nothing but numbers and fixed words goes in, so nothing untrusted can come out.  Ratios are drawn on a logarithmic
-axis: twice as fast is as far from 1 as twice as slow.  Scripts, styles, comments and tooltips for scripts are taken
-out of what pygal makes; the page's own style sheet colours it, light or dark.
+Ratios are drawn on a logarithmic axis: twice as fast is as far from 1 as twice as slow.  A chart is drawn once for wide
+pages and once for narrow ones.  It says nothing to a screen reader: the caption and the table beside it do.
 """
 
 from __future__ import annotations
 
 import math
-import re
-import sys
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
-from typing import Any, NamedTuple, final
-
-from pygal import XY
-from pygal.style import Style
+from typing import NamedTuple, TypeAlias, final
 
 from maxcode.core.types import Interval
-from maxcode.run.report.html import Html, element, raw
-
-# pygal leaves behind an import hook of the old protocol (for its maps): Python 3.11 warns at every import it fails
-sys.meta_path[:] = [finder for finder in sys.meta_path if type(finder).__module__ != "pygal"]
+from maxcode.run.report.html import Html, element
+from maxcode.run.report.plot import Axis, Mark, Point, Series, Size, plot
 
 EQUAL = Interval(1.0, 1.0, 1.0)
 SMALLEST = 1 / 1024  # a ratio below is drawn there
 
 
 class Dot(NamedTuple):
-    """A measured ratio at a place on the x axis; ``label`` is shown when it is pointed at (fixed words only)."""
+    """A measured ratio at a place on the x axis; a browser shows ``label`` where the pointer is over it."""
 
     x: int
     ratio: Interval
@@ -42,32 +34,8 @@ class BestStep(NamedTuple):
     ratio: Interval
 
 
-@final
-@dataclass(frozen=True, slots=True)
-class Size:
-    """A drawing's size in its own units, and about how many labels its axes take."""
-
-    name: str
-    width: int
-    height: int
-    x_labels: int
-    y_labels: int = 7
-
-
 SIZES = (Size("wide", 960, 380, 12), Size("narrow", 380, 300, 6))
 SMALL = (Size("small", 380, 170, 6, 4),)  # one for all pages, where there may be hundreds
-
-
-@final
-@dataclass(frozen=True, slots=True)
-class Series:
-    """Points to draw under a class name of the style sheet; None breaks a line."""
-
-    name: str
-    points: Sequence[tuple[float, float] | dict[str, object] | None]
-    line: bool = False
-    fill: bool = False
-    dots: float = 0.0
 
 
 @final
@@ -75,8 +43,8 @@ class Series:
 class Axes:
     """``ys``: the ends of the y axis in powers of two; ``xs``: those of the x axis; ``unit`` follows the ratios."""
 
-    ys: tuple[float, float]
-    xs: tuple[float, float]
+    ys: Point
+    xs: Point
     x_title: str
     unit: str = "x"
 
@@ -86,20 +54,19 @@ def curve(
 ) -> Html:
     """The best so far with its interval, every timed candidate, the leaders, and where candidates failed.
 
-    The x axis counts candidates 1..``last`` in (batch, slot) order.  Each drawing says nothing to a screen reader:
-    the caption and the table beside it do.
+    The x axis counts candidates 1..``last`` in (batch, slot) order.
     """
     floor, ceiling = _range([EQUAL, *(dot.ratio for dot in (*dots, *leaders))])
     steps = [BestStep(0, EQUAL), *steps]
     shown = [
-        Series("band", _band(steps, last), line=True, fill=True),
-        Series("original", [(0, 0.0), (last, 0.0)], line=True),
-        Series("bars", _bars(dots), line=True),
-        Series("best", _stairs(steps, last), line=True),
-        Series("leadbars", _bars(leaders), line=True),
-        Series("failed", [(x, floor) for x in failed], dots=2.5),
-        Series("timed", _dots(dots), dots=3),
-        Series("leader", _dots(leaders), dots=5),
+        Series("band", [_band(steps, last)]),
+        Series("original", [[(0, 0.0), (last, 0.0)]]),
+        Series("bars", _bars(dots)),
+        Series("best", [_stairs(steps, last)]),
+        Series("leadbars", _bars(leaders)),
+        Series("failed", dots=[Mark(x, floor) for x in failed], radius=2.5),
+        Series("timed", dots=_marks(dots)),
+        Series("leader", dots=_marks(leaders), radius=5),
     ]
     return _drawings(shown, Axes((floor, ceiling), (0, last), "candidates, in order"))
 
@@ -114,10 +81,10 @@ def samples(ratios: Sequence[float], interval: Interval, sizes: Sequence[Size] =
     steps = [BestStep(1, interval)]
     ends = _range([interval, *(dot.ratio for dot in dots)])
     shown = [
-        Series("band", _band(steps, last), line=True, fill=True),
-        Series("original", [(1, 0.0), (last, 0.0)] if ends[0] <= 0 <= ends[1] else [], line=True),
-        Series("best", _stairs(steps, last), line=True),
-        Series("leader", _dots(dots), dots=4),
+        Series("band", [_band(steps, last)]),
+        Series("original", [[(1, 0.0), (last, 0.0)]] if ends[0] <= 0 <= ends[1] else ()),
+        Series("best", [_stairs(steps, last)]),
+        Series("leader", dots=_marks(dots), radius=4),
     ]
     return _drawings(shown, Axes(ends, (1, last), "pairs of runs, in order"), sizes)
 
@@ -131,35 +98,36 @@ class Rates(NamedTuple):
 
 
 def rates(steps: Sequence[Rates], unit: str) -> Html:
-    """Steps of training on a logarithmic axis: dots for means, filled dots for the best of some, a line for the best
-    so far.  ``unit`` is a fixed word."""
+    """Steps of training: dots for means, filled dots for the best of some, a line for the best so far."""
     shown = [Rates(*(max(value, _SLOWEST) for value in one)) for one in steps]
     values = [value for one in shown for value in one]
     ends = _range([Interval(value, value, value) for value in values])
+    numbered = list(enumerate(shown, start=1))
     lines = [
-        Series("best", [(x, _log(one.best)) for x, one in enumerate(shown, start=1)], line=True),
-        Series("timed", _dots([_dot(x, one.mean, unit) for x, one in enumerate(shown, start=1)]), dots=3),
-        Series("leader", _dots([_dot(x, one.best_of, unit) for x, one in enumerate(shown, start=1)]), dots=3),
+        Series("best", [[(x, _log(one.best)) for x, one in numbered]]),
+        Series("timed", dots=[_mark(x, one.mean, unit) for x, one in numbered]),
+        Series("leader", dots=[_mark(x, one.best_of, unit) for x, one in numbered]),
     ]
     return _drawings(lines, Axes(ends, (1, len(shown)), "steps", unit))
 
 
-def courses(found: Mapping[int, Sequence[tuple[float, Interval]]], x_title: str) -> Html:
-    """How several things came along beside one another: for each a line through its points with the band of their
-    intervals, under its colour's number: ``m0`` and ``b0`` of the style sheet, and so on.  x begins at 0; ``x_title``
-    is fixed words."""
-    ends = _range([EQUAL, *(ratio for points in found.values() for _, ratio in points)])
-    last = max(points[-1][0] for points in found.values())
-    bands = [Series(f"course b{at}", _area(points), line=True, fill=True) for at, points in found.items()]
-    lines = [
-        Series(f"course m{at}", [(x, _log(ratio.value)) for x, ratio in points], line=True)
-        for at, points in found.items()
-    ]
-    equal = Series("original", [(0, 0.0), (last, 0.0)], line=True)
+Course: TypeAlias = tuple[int, Sequence[tuple[float, Interval]]]
+
+
+def courses(found: Sequence[Course], x_title: str) -> Html:
+    """Several methods, each a line through its points with the band of their intervals.
+
+    Each course has the number of its colour: ``m0`` and ``b0`` of the style sheet, and so on.  x begins at 0.
+    """
+    ends = _range([EQUAL, *(ratio for _, points in found for _, ratio in points)])
+    last = max(points[-1][0] for _, points in found)
+    bands = [Series(f"course b{at}", [_area(points)]) for at, points in found]
+    lines = [Series(f"course m{at}", [[(x, _log(ratio.value)) for x, ratio in points]]) for at, points in found]
+    equal = Series("original", [[(0, 0.0), (last, 0.0)]])
     return _drawings([*bands, equal, *lines], Axes(ends, (0, last), x_title))
 
 
-def _area(points: Sequence[tuple[float, Interval]]) -> list[tuple[float, float]]:
+def _area(points: Sequence[tuple[float, Interval]]) -> list[Point]:
     upper = [(x, _log(ratio.high)) for x, ratio in points]
     return upper + [(x, _log(ratio.low)) for x, ratio in reversed(points)]
 
@@ -167,15 +135,15 @@ def _area(points: Sequence[tuple[float, Interval]]) -> list[tuple[float, float]]
 _SLOWEST = 0.05  # a rate below is drawn there
 
 
-def _dot(x: int, value: float, unit: str) -> Dot:
-    return Dot(x, Interval(value, value, value), f"step {x}: {value:.3g}{unit}")
+def _mark(x: int, value: float, unit: str) -> Mark:
+    return Mark(x, _log(value), f"step {x}: {value:.3g}{unit}")
 
 
 def _log(ratio: float) -> float:
     return math.log2(max(ratio, SMALLEST))
 
 
-def _range(ratios: Iterable[Interval]) -> tuple[float, float]:
+def _range(ratios: Iterable[Interval]) -> Point:
     """The ends of the y axis in powers of two: all intervals and some room; never less than a tenth up and down."""
     ends = [(_log(ratio.low), _log(ratio.high)) for ratio in ratios]
     low, high = min(low for low, _ in ends), max(high for _, high in ends)
@@ -183,94 +151,43 @@ def _range(ratios: Iterable[Interval]) -> tuple[float, float]:
     return low - room, high + room
 
 
-def _stairs(steps: Sequence[BestStep], last: int) -> list[tuple[float, float]]:
+def _stairs(steps: Sequence[BestStep], last: int) -> list[Point]:
     return _walk([(step.x, step.ratio.value) for step in steps], last)
 
 
-def _band(steps: Sequence[BestStep], last: int) -> list[tuple[float, float]]:
+def _band(steps: Sequence[BestStep], last: int) -> list[Point]:
     """Along the upper ends of the intervals and back along the lower ones."""
     upper = _walk([(step.x, step.ratio.high) for step in steps], last)
     lower = _walk([(step.x, step.ratio.low) for step in steps], last)
     return upper + lower[::-1]
 
 
-def _walk(corners: Sequence[tuple[int, float]], last: int) -> list[tuple[float, float]]:
-    found: list[tuple[float, float]] = []
+def _walk(corners: Sequence[tuple[int, float]], last: int) -> list[Point]:
+    found: list[Point] = []
     for x, ratio in corners:
         found += [(x, found[-1][1])] if found else []
         found.append((x, _log(ratio)))
     return [*found, (last, found[-1][1])] if found else []
 
 
-def _bars(dots: Iterable[Dot]) -> list[tuple[float, float] | dict[str, object] | None]:
-    found: list[tuple[float, float] | dict[str, object] | None] = []
-    for dot in dots:
-        found += [(dot.x, _log(dot.ratio.low)), (dot.x, _log(dot.ratio.high)), None]
-    return found
+def _bars(dots: Iterable[Dot]) -> list[list[Point]]:
+    return [[(dot.x, _log(dot.ratio.low)), (dot.x, _log(dot.ratio.high))] for dot in dots]
 
 
-def _dots(dots: Iterable[Dot]) -> list[tuple[float, float] | dict[str, object] | None]:
-    return [{"value": (dot.x, _log(dot.ratio.value)), "tooltip": dot.label} for dot in dots]
+def _marks(dots: Iterable[Dot]) -> list[Mark]:
+    return [Mark(dot.x, _log(dot.ratio.value), dot.label) for dot in dots]
 
 
 def _drawings(shown: Sequence[Series], axes: Axes, sizes: Sequence[Size] = SIZES) -> Html:
-    drawn = (element("div", raw(_draw(size, shown, axes)), class_=f"chart {size.name}") for size in sizes)
+    drawn = (element("div", _draw(size, shown, axes), class_=f"chart {size.name}") for size in sizes)
     return element("div", *drawn, aria_hidden="true")
 
 
-def _draw(size: Size, shown: Sequence[Series], axes: Axes) -> str:
-    ys, unit = axes.ys, axes.unit
-    ticks = ratio_ticks(2 ** ys[0], 2 ** ys[1], size.y_labels)
-    chart = XY(
-        style=Style(label_font_size=12, major_label_font_size=12, title_font_size=12),
-        width=size.width, height=size.height, margin=8, spacing=6, show_legend=False, x_title=axes.x_title,
-        js=[], css=[], classes=["plotted"], no_prefix=True, disable_xml_declaration=True,
-        range=ys, xrange=axes.xs, allow_interruptions=True, truncate_label=-1,
-        y_labels=[{"value": _log(tick), "label": f"{tick:g}{unit}"} for tick in ticks],
-        x_labels=_x_ticks(axes.xs, size.x_labels), x_value_formatter=lambda x: f"{x:g}",
-        value_formatter=lambda y: f"{2**y:.3g}{unit}",
-    )  # fmt: skip
-    for part in shown:
-        chart.add(
-            part.name, part.points, stroke=part.line, fill=part.fill, show_dots=part.dots > 0, dots_size=part.dots
-        )
-    names = [part.name for part in shown]
-    chart.add_xml_filter(lambda root: _clean(root, names))
-    return str(chart.render())
-
-
-_UNWANTED = {"script", "style", "desc", "defs"}
-_SERIES = re.compile(r"^series serie-(\d+) .*")
-_LONG_NUMBER = re.compile(r"(\d+\.\d)\d+")
-
-
-def _clean(root: Any, names: Sequence[str]) -> Any:
-    """Only what is drawn: no script, no style, no comment, no address; series under their own names."""
-    for node in list(root.iter()):
-        for child in list(node):
-            if not isinstance(child.tag, str) or child.tag in _UNWANTED or _is_for_scripts(child) or _is_empty(child):
-                node.remove(child)
-            elif child.tag == "title" and node.get("class") == "guides":
-                node.remove(child)  # it repeats the label beside it
-    for node in root.iter():
-        for key, value in list(node.attrib.items()):
-            node.set(key, _LONG_NUMBER.sub(r"\1", value))
-            if not value:
-                del node.attrib[key]
-        if match := _SERIES.match(node.get("class", "")):
-            node.set("class", f"series {names[int(match[1])]}")
-    root.remove(root.find("title"))
-    root.attrib.pop("id", None)
-    root.set("focusable", "false")
-    return root
-
-
-def _is_for_scripts(node: Any) -> bool:
-    return "tooltip-overlay" in node.get("class", "")
-
-
-def _is_empty(node: Any) -> bool:
-    return node.tag == "g" and len(node) == 0
+def _draw(size: Size, shown: Sequence[Series], axes: Axes) -> Html:
+    low, high = axes.ys
+    ratios = [(_log(tick), f"{tick:g}{axes.unit}") for tick in ratio_ticks(2**low, 2**high, size.y_labels)]
+    counts = [(tick, f"{tick:g}") for tick in _x_ticks(axes.xs, size.x_labels)]
+    return plot(size, Axis(axes.xs, counts, axes.x_title), Axis(axes.ys, ratios), shown)
 
 
 def ratio_ticks(low: float, high: float, most: int = 7) -> list[float]:
@@ -294,7 +211,7 @@ def _powers(low: float, high: float, most: int) -> list[float]:
     return found
 
 
-def _x_ticks(xs: tuple[float, float], most: int) -> Sequence[float]:
+def _x_ticks(xs: Point, most: int) -> Sequence[float]:
     first, last = xs
     whole = first == int(first) and last == int(last) and last - first >= 1
     return count_ticks(int(first), int(last), most) if whole else amount_ticks(last, most)

@@ -49,7 +49,7 @@ def join(parts: Iterable[str], separator: str = "") -> Html:
 
 
 def raw(markup: str) -> Html:
-    """Markup of the chart library (which is given nothing but numbers and fixed words), and our own style sheet."""
+    """Our own style sheet and script, as they are."""
     return Html(markup)
 
 

@@ -14,8 +14,8 @@ from collections.abc import Sequence
 from importlib import resources
 from pathlib import Path
 
+from maxcode.core.files import write_whole
 from maxcode.core.types import StateId
-from maxcode.errors import InputError
 from maxcode.run.report.candidate_panel import whole
 from maxcode.run.report.candidates import candidates_section, one_candidate
 from maxcode.run.report.certified import certificate_section
@@ -58,13 +58,7 @@ def write_candidate(folder: Path, at: StateId) -> Path:
 
 def save(path: Path, text: str) -> Path:
     """Write a page whole or not at all; InputError where it cannot be written."""
-    scratch = path.with_suffix(".new")
-    try:
-        scratch.write_text(text, encoding="utf-8")
-        scratch.replace(path)
-    except OSError as error:
-        scratch.unlink(missing_ok=True)
-        raise InputError(f"cannot write {path}: {error.strerror}; make room there, or copy the run folder") from error
+    write_whole(path, text.encode())
     return path
 
 

@@ -124,7 +124,7 @@
   // a dot of the curve is named by its candidate: "2:3: 1.60x ..."
   document.addEventListener("click", (event) => {
     const dot = event.target.closest("#curve circle");
-    const named = dot && /^(\d+):(\d+):/.exec(dot.parentElement.textContent);
+    const named = dot && /^(\d+):(\d+):/.exec(dot.textContent);
     const at = named ? places.get(`#c${named[1]}-${named[2]}`) : undefined;
     if (at !== undefined) location.hash = rows[at].hash;
   });

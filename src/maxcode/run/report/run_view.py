@@ -6,7 +6,6 @@ batches count for the best.  Any part may be missing: a run that was interrupted
 
 from __future__ import annotations
 
-import tomllib
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -28,9 +27,20 @@ from maxcode.core.types import (
     Timing,
     Usage,
 )
-from maxcode.errors import InputError, RecordError
+from maxcode.errors import InputError
 from maxcode.llm.journal import CALLS, spent_in
-from maxcode.run.record import EVENTS, HEADER, Batch, Critiqued, Evaluated, Line, Proposed, Settled, read_events
+from maxcode.run.record import (
+    EVENTS,
+    HEADER,
+    Batch,
+    Critiqued,
+    Evaluated,
+    Line,
+    Proposed,
+    Settled,
+    read_events,
+    read_header,
+)
 from maxcode.run.record import seconds_spent as _seconds_spent
 from maxcode.run.report.certified import Claimed, read_claim
 
@@ -164,14 +174,7 @@ def _header(folder: Path) -> dict[str, object]:
             f"{folder} is not a run folder: it holds neither {HEADER} nor {EVENTS}; "
             "give the folder that `maxcode optimize --out` wrote"
         )
-    if not (folder / HEADER).is_file():
-        return {}
-    try:
-        return tomllib.loads((folder / HEADER).read_text())
-    except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
-        raise RecordError(f"{folder / HEADER} is damaged ({error}); mend that line, or remove the file") from error
-    except OSError as error:
-        raise _unreadable(folder / HEADER, error) from error
+    return read_header(folder)
 
 
 def _lines(folder: Path) -> list[Line]:

@@ -1,43 +1,50 @@
-"""Programs in colour: which words of a line are keywords, texts, numbers, types, functions and comments.
+"""Programs in colour: which words of a line are keywords, strings, numbers, types, functions and comments.
 
-Found by the queries that the grammars bring along for this purpose (``highlights.scm``); they are in the core already,
-read a text of any shape in time that grows with its length, and need no other library.  What has no colour has no
-markup, so that a page of thousands of lines stays small.
+Pygments finds them; the markup is ours, because a page also makes control and direction characters visible.  What has
+no colour has no markup, so that a page of thousands of lines stays small.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+import re
+from collections.abc import Iterator
 from functools import cache, lru_cache
-from typing import TypeAlias
+from itertools import groupby
+from operator import itemgetter
+from typing import Any, TypeAlias
 
-from tree_sitter import Node, Query, QueryCursor
+from pygments.lexers import get_lexer_by_name
+from pygments.token import Comment, Keyword, Name, Number, String
 
-from maxcode.code.languages import LANGUAGES
-from maxcode.code.source import grammar, read
 from maxcode.run.report.html import Html, element, join
 
 Run: TypeAlias = tuple[str, str]  # a class of the style sheet (empty: none) and text
-MOST_BYTES = 200_000  # a longer text has no colours
+MOST_CHARACTERS = 64_000  # a longer text has no colours
 
-_PAINTS = {  # the captures that have a colour, the weakest first
-    "constant": "d",
-    "number": "d",
-    "type": "t",
-    "constructor": "t",
-    "function": "f",
-    "keyword": "k",
-    "string": "s",
-    "comment": "c",
-}
-_STRENGTH = {name: at for at, name in enumerate(_PAINTS)}
+_COLORS = (  # the first that a token belongs to
+    (Comment.PreprocFile, "s"),
+    (Comment.Preproc, "k"),
+    (Comment, "c"),
+    (Keyword.Type, "t"),
+    (Keyword.Constant, "d"),
+    (Keyword, "k"),
+    (String, "s"),
+    (Number, "d"),
+    (Name.Class, "t"),
+    (Name.Function, "f"),
+)
+# C and C++ begin inside a function: outside of one, Pygments looks for definitions with a regular expression whose time
+# can grow exponentially with the text.  A name before a parenthesis is a function in any case.
+_START = {"c": ("function",), "cpp": ("function",), "python": ("root",)}
+_BLANKS = re.compile(r"[\s&*]{200}")
+_MOST_OPENINGS = 1_000
 
 
 def colored(language: str, text: str) -> list[list[Run]]:
     """The lines of ``text``, each as runs that make it when they are joined."""
-    if language not in LANGUAGES or len(text) > MOST_BYTES:
+    if language not in _START or _is_slow(text):
         return [[("", line)] for line in text.split("\n")]
-    return _colored(LANGUAGES[language].grammar, text)
+    return _colored(language, text)
 
 
 def code(language: str, text: str) -> Html:
@@ -60,61 +67,30 @@ def cut(runs: list[Run], start: int, end: int) -> list[Run]:
     return found
 
 
+def _is_slow(text: str) -> bool:
+    """Whether Pygments may read a text in time that grows with the square of its length, or more."""
+    openings = max(text.count("/*"), text.count('R"'))
+    return len(text) > MOST_CHARACTERS or openings > _MOST_OPENINGS or _BLANKS.search(text) is not None
+
+
 @lru_cache(maxsize=64)
-def _colored(name: str, text: str) -> list[list[Run]]:
-    data = text.encode("utf-8", "surrogatepass")
-    kinds = [""] * len(data)
-    for kind, node in _captured(name, data):
-        kinds[node.start_byte : node.end_byte] = [kind] * (node.end_byte - node.start_byte)
-    found, start = [], 0
-    for line in data.split(b"\n"):
-        found.append(list(_runs(line, kinds[start : start + len(line)])))
-        start += len(line) + 1
-    return found
+def _colored(language: str, text: str) -> list[list[Run]]:
+    lines: list[list[Run]] = [[]]
+    for kind, runs in groupby(_runs(language, text), key=itemgetter(0)):
+        first, *rest = "".join(part for _, part in runs).split("\n")
+        lines[-1] += [(kind, first)] if first else []
+        lines += [[(kind, line)] if line else [] for line in rest]
+    return lines[:-1]  # the line break that was added begins another
 
 
-def _runs(line: bytes, kinds: list[str]) -> Iterator[Run]:
-    start = 0
-    for at in range(1, len(line) + 1):
-        if at == len(line) or kinds[at] != kinds[start]:
-            yield kinds[start], line[start:at].decode("utf-8", "surrogatepass")
-            start = at
-
-
-def _captured(name: str, data: bytes) -> list[tuple[str, Node]]:
-    """Classes and what has them; what lies inside another, or is stronger on the same place, comes later."""
-    captures = QueryCursor(_query(name)).captures(read(name, data))
-    found = [(_base(capture), node) for capture, nodes in captures.items() for node in nodes]
-    kept = [(base, node) for base, node in found if base in _PAINTS]
-    kept.sort(key=lambda entry: (entry[1].start_byte - entry[1].end_byte, _STRENGTH[entry[0]]))
-    return [(_PAINTS[base], node) for base, node in kept]
-
-
-def _base(capture: str) -> str:
-    return capture.split(".")[0]
+def _runs(language: str, text: str) -> Iterator[Run]:
+    """The words of the text and of one line break more, without which a comment at its end is not seen as one."""
+    whole = text + "\n"
+    for at, token, part in get_lexer_by_name(language).get_tokens_unprocessed(whole, _START[language]):
+        is_called = token in Name and whole.startswith("(", at + len(part))
+        yield "f" if is_called else _color(token), part
 
 
 @cache
-def _query(name: str) -> Query:
-    return Query(grammar(name), _QUERIES[name]())
-
-
-def _c() -> str:
-    import tree_sitter_c
-
-    return tree_sitter_c.HIGHLIGHTS_QUERY
-
-
-def _cpp() -> str:
-    import tree_sitter_cpp
-
-    return _c() + tree_sitter_cpp.HIGHLIGHTS_QUERY
-
-
-def _python() -> str:
-    import tree_sitter_python
-
-    return tree_sitter_python.HIGHLIGHTS_QUERY
-
-
-_QUERIES: dict[str, Callable[[], str]] = {"c": _c, "cpp": _cpp, "python": _python}
+def _color(token: Any) -> str:
+    return next((color for kind, color in _COLORS if token in kind), "")

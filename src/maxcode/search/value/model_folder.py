@@ -12,6 +12,7 @@ from typing import Any, Literal
 
 import msgspec
 
+from maxcode.core.files import write_whole
 from maxcode.errors import InputError
 from maxcode.search.value.baselines import BusiestLoop, Constant, FastestSoFar, Random
 from maxcode.search.value.blend import Blend
@@ -43,11 +44,9 @@ def save(folder: Path, saved: Saved, card: str) -> None:
     try:
         folder.mkdir(parents=True, exist_ok=True)
         (folder / CARD).write_text(card)
-        scratch = folder / f"{FILE}.new"
-        scratch.write_bytes(msgspec.json.encode(saved) + b"\n")
-        scratch.replace(folder / FILE)
     except OSError as error:
         raise InputError(f"cannot write to {folder}: {error.strerror}; choose another --out") from error
+    write_whole(folder / FILE, msgspec.json.encode(saved) + b"\n")
 
 
 def files_of(model: Model) -> tuple[str, ...]:

@@ -23,6 +23,7 @@ from typing import Any, final
 
 import msgspec
 
+from maxcode.core.files import replacing
 from maxcode.errors import InputError, MachineError
 from maxcode.search.value import SMALL, Generative, Model, NetworkShape, Predictor, Situation
 from maxcode.search.value.generative import needs_extra
@@ -159,9 +160,8 @@ def _tokenizer_made(path: Path, shape: NetworkShape, texts: Sequence[str]) -> No
     alphabet = pre_tokenizers.ByteLevel.alphabet()
     trainer = trainers.BpeTrainer(vocab_size=shape.vocabulary, initial_alphabet=alphabet, show_progress=False)
     made.train_from_iterator(texts, trainer)
-    scratch = path.with_suffix(".new")
-    made.save(str(scratch))
-    scratch.replace(path)
+    with replacing(path) as scratch:
+        made.save(str(scratch))
     again = needs_extra().quick_tokenizer(path)
     for text in texts[:20]:
         if again.encode(text, add_special_tokens=False) != made.encode(text).ids:

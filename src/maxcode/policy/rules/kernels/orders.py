@@ -148,7 +148,7 @@ def tile(unit: Unit) -> Iterator[Edit]:
     """Cuts a loop into pieces and puts the loop over the pieces around the loops outside it, for the cache."""
     for kernel in kernels(unit):
         for spot in kernel.spots:
-            height = _height(kernel, spot)
+            height = _height(spot)
             if height == 0:
                 continue
             name = kernel.fresh(f"TILE_{spot.loop.var.upper()}")
@@ -160,7 +160,7 @@ def tile(unit: Unit) -> Iterator[Edit]:
                 yield kernel.edit("tile", spot.name, (("size", size),), what, change)
 
 
-def _height(kernel: Kernel, spot: Spot) -> int:
+def _height(spot: Spot) -> int:
     """How many of the loops around a loop the loop over its pieces may pass, from the inside out."""
     loop, count, inner = spot.loop, 0, spot.loop
     if loop.step != "1" or "?" in loop.high or loop.pragmas or not re.fullmatch(r"[\w ]+", loop.low + loop.high):
@@ -202,7 +202,7 @@ def jam(unit: Unit) -> Iterator[Edit]:
                 continue
             for factor in JAMS:
                 if size * factor <= _LARGEST:
-                    body = put(kernel.body, spot.path, _jammed(kernel, loop, factor))
+                    body = put(kernel.body, spot.path, _jammed(loop, factor))
                     what = f"takes {factor} iterations of the loop over {loop.var} at once"
                     yield kernel.edit("jam", spot.name, (("factor", factor),), what, kernel.change(body))
 
@@ -242,7 +242,7 @@ def _depends(loop: Loop) -> bool:
     )
 
 
-def _jammed(kernel: Kernel, loop: Loop, factor: int) -> list[Item]:
+def _jammed(loop: Loop, factor: int) -> list[Item]:
     whole = replace(loop, high=f"{loop.high} - {factor - 1}", step=str(factor), body=_copies(loop.body, loop, factor))
     rest = f"({loop.high} - {loop.low})" if loop.low != "0" else loop.high
     start = f"{rest} / {factor} * {factor}"

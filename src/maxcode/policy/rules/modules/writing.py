@@ -69,7 +69,6 @@ def _behind_marker(sheet: Sheet, start: int) -> int:
 
 def _natives(sheet: Sheet, body: str, more: dict[str, str], starts: list[int]) -> list[Patch]:
     """Native functions that are called stay or come; the others go; imports come with the first."""
-    data = encode(sheet.text)
     kept = {found[1]: found for found in _BLOCK.finditer(sheet.text)}
     patches = []
     for name, found in kept.items():
@@ -81,12 +80,12 @@ def _natives(sheet: Sheet, body: str, more: dict[str, str], starts: list[int]) -
     imports = [line for line in _IMPORTS if line not in sheet.text.splitlines()] if more else []
     imports += ["import torch"] if more and "import torch" not in sheet.text.splitlines() else []
     if imports:
-        at = _first_import(sheet, data, starts)
+        at = _first_import(sheet, starts)
         patches.append(Patch(at, at, "\n".join(imports) + "\n"))
     return [*patches, Patch(place, place, blocks)] if blocks else patches
 
 
-def _first_import(sheet: Sheet, data: bytes, starts: list[int]) -> int:
+def _first_import(sheet: Sheet, starts: list[int]) -> int:
     found = (node for node in sheet.tree.body if isinstance(node, (ast.Import, ast.ImportFrom)))
     node = next((one for one in found if getattr(one, "module", "") != "__future__"), None)
     return starts[node.lineno - 1] if node is not None else 0

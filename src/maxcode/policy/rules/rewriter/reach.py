@@ -12,7 +12,7 @@ from maxcode.policy.rules.rewriter.runtime import applied
 Reached = tuple[tuple[str, ...], str]
 
 
-def reachable(text: str, language: str, steps: int = 3, cap: int = 1000, inexact: bool = False) -> Iterator[Reached]:
+def reachable(text: str, language: str, steps: int = 3, cap: int = 1000) -> Iterator[Reached]:
     """The distinct programs that 1 to ``steps`` edits make of a program: (labels, text), fewest edits first.
 
     At most ``cap`` of them, in a fixed order; programs that differ only in layout count once.  They are reachable,
@@ -23,7 +23,7 @@ def reachable(text: str, language: str, steps: int = 3, cap: int = 1000, inexact
     for _ in range(steps):
         following: list[Reached] = []
         for labels, program in level:
-            for label, new in _neighbours(program, language, inexact):
+            for label, new in _neighbours(program, language):
                 key = normalise(language, new)
                 if key not in seen:
                     seen.add(key)
@@ -34,8 +34,8 @@ def reachable(text: str, language: str, steps: int = 3, cap: int = 1000, inexact
         level = following
 
 
-def _neighbours(text: str, language: str, inexact: bool) -> Iterator[tuple[str, str]]:
+def _neighbours(text: str, language: str) -> Iterator[tuple[str, str]]:
     unit = Unit(language, text)
-    for _, found in edits(unit, inexact):
+    for _, found in edits(unit):
         for edit in found:
             yield edit.label, applied(unit, edit)

@@ -27,6 +27,7 @@ from transformers import (
     Qwen2ForCausalLM,
 )
 
+from maxcode.core.files import replacing
 from maxcode.errors import InputError
 from maxcode.search.value.settings import ADAPTER, BASE, SMALL, TOKENIZER, Generative, NetworkShape
 from maxcode.search.value.situation import Situation
@@ -170,9 +171,8 @@ def reopened(folder: Path, settings: Generative) -> Opened:
 
 def keep(path: Path, tensors: dict[str, torch.Tensor], told: dict[str, str] | None = None) -> None:
     """Write tensors at once: the file is whole or not there."""
-    scratch = path.with_suffix(".new")
-    save_file({name: one.detach().cpu().contiguous().clone() for name, one in tensors.items()}, scratch, told)
-    scratch.replace(path)
+    with replacing(path) as scratch:
+        save_file({name: one.detach().cpu().contiguous().clone() for name, one in tensors.items()}, scratch, told)
 
 
 def adapter_of(model: Any) -> dict[str, torch.Tensor]:
