@@ -49,9 +49,9 @@ def test_a_certificate_is_summed_up_and_linked(folder: Path) -> None:
     found = section(folder)
     assert [node.attributes["href"] for node in found.all("a")] == ["certificate.json"]
     assert "the winner is 1.60x [1.50, 1.70] as fast, and nothing speaks against it." in found.text
-    assert "10 of 10 runs right, each with 1 inputs that nobody was shown" in found.text
+    assert "10 of 10 runs right, each with 1 newly generated inputs" in found.text
     assert "1.60x [1.50, 1.70] on 2 of them" in found.text
-    assert "passed on 32 further inputs (asked for by 12.0 times faster)" in found.text
+    assert "passed on 32 extra inputs (triggered by: 12.0 times faster)" in found.text
     assert "the original against itself: [0.9900, 1.0100], 99% interval" in found.text
 
 

@@ -28,10 +28,10 @@ from maxcode.cli.common import (
     shapes_option,
     value_options,
 )
-from maxcode.cli.display import Display
 from maxcode.core.budget import Budget
 from maxcode.errors import InputError, Interrupted
 from maxcode.evaluate.target import where
+from maxcode.run.display import Display
 from maxcode.run.record import Evaluated, Line
 from maxcode.sandbox.tiers import refuse_unsafe
 

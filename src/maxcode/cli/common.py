@@ -13,12 +13,12 @@ import click
 from maxcode.core.budget import Budget, Caps, budget_of
 from maxcode.core.types import Clock
 from maxcode.errors import InputError
-from maxcode.evaluate.cluster import SlotUse
 from maxcode.llm.clients.connect import Provider
 from maxcode.llm.completion import Answer
+from maxcode.run.candidate_result import CandidateResult
 from maxcode.run.names import model_settings
 from maxcode.run.request import Request
-from maxcode.run.result_json import Paid, RunResult, Speedup
+from maxcode.run.result import RunResult
 from maxcode.sandbox.tiers import TIERS, UNSAFE, VARIABLE
 
 Command = TypeVar("Command", bound=Callable[..., Any])
@@ -192,90 +192,6 @@ def _numbers(words: tuple[str, ...]) -> dict[str, int]:
     return found
 
 
-def show(verdict: RunResult, json_: bool) -> None:
-    """Print a verdict on stdout: the JSON contract, or lines for people."""
-    click.echo(verdict.as_json() if json_ else "\n".join(_lines(verdict)))
-
-
-def _lines(verdict: RunResult) -> list[str]:
-    tests = ", ".join(f"{count} {kind.replace('_', '-')}" for kind, count in verdict.tests.items() if count)
-    lines = [f"outcome    {verdict.outcome}"]
-    lines += [f"           {reason}" for reason in verdict.reasons]
-    unit = "counted" if verdict.speedup is not None and verdict.speedup.clock == "instructions" else "speed-up"
-    lines.append(f"{unit:<10} {_speedup(verdict)}")
-    if (rate := verdict.gflops) is not None:
-        lines.append(
-            f"rate       {rate.value:.1f} GFLOPS [{rate.low:.1f}, {rate.high:.1f}], {rate.share:.0%} of the roofline "
-            f"({rate.roofline:.0f})"
-        )
-    if (moved := verdict.gbytes) is not None:
-        lines.append(
-            f"memory     {moved.value:.1f} GB/s [{moved.low:.1f}, {moved.high:.1f}], {moved.share:.0%} of the roofline "
-            f"({moved.roofline:.0f})"
-        )
-    if (one := verdict.single) is not None:
-        lines.append(f"one core   {one['value']:.2f}x [{one['low']:.2f}, {one['high']:.2f}] by CPU time")
-    if (one := verdict.over_compiled) is not None:
-        lines.append(f"compiled   {one['value']:.2f}x [{one['low']:.2f}, {one['high']:.2f}] over torch.compile")
-    lines += [f"remark     line {one['line']}: {one['text']}" for one in verdict.remarks or ()]
-    lines.append(f"tests      {tests}; {verdict.inputs_timed} timed")
-    if verdict.pie_correct is not None:
-        lines.append(f"by PIE     {'correct' if verdict.pie_correct else 'not correct'} (its own checker, beside ours)")
-    if verdict.node is not None:
-        lines.append(f"node       {verdict.node}")
-    if (second := verdict.harsher) is not None:
-        lines.append(f"harsher    {second['result']} (asked for by {'; '.join(second['triggers'])})")
-    if (unseen := verdict.unseen) is not None:
-        lines.append(f"unseen     {unseen['told']}")
-    lines.append(f"sandbox    {verdict.sandbox}")
-    if verdict.outcomes is not None:
-        counts = ", ".join(f"{count} {name}" for name, count in sorted(verdict.outcomes.items()))
-        lines.append(f"candidates {verdict.candidates}: {counts}")
-        lines += [f"best       {verdict.best}", f"report     {verdict.report}"]
-    lines += [f"{'slots' if at == 0 else '':<10} {line}" for at, line in enumerate(_slots(verdict))]
-    if verdict.certificate is not None:
-        lines.append(f"certified  {verdict.certificate}")
-    if verdict.spent is not None and verdict.spent.calls:
-        lines.append(f"spent      {_spent(verdict.spent)}")
-    return lines + [f"note       {note}" for note in verdict.notes]
-
-
-def _slots(verdict: RunResult) -> list[str]:
-    """What the slots of a cluster did."""
-    table = verdict.cluster or {"slots": [], "events": []}
-    slots = [SlotUse(one["name"], one["orders"], one["seconds"]) for one in table["slots"]]
-    return [*map(str, slots), *table["events"]]
-
-
-def _spent(paid: Paid) -> str:
-    money = "price unknown" if paid.dollars is None else f"${paid.dollars:.4g}"
-    tokens = f"{paid.prompt_tokens} + {paid.completion_tokens} tokens"
-    return f"{paid.calls} model calls, {tokens}, {money}; {paid.seconds:.0f} s"
-
-
-def _speedup(verdict: RunResult) -> str:
-    found = verdict.speedup
-    if found is None:
-        return verdict.why or "not measured"
-    if found.pairs == 0:
-        return f"none: {verdict.why}"
-    if found.clock == "instructions":
-        return _counted(found, verdict)
-    sure = "confirmed on fresh pairs" if verdict.confirmed and found.significant else verdict.why or "not confirmed"
-    interval = f"{found.value:.2f}x [{found.low:.2f}, {found.high:.2f}]"
-    return f"{interval} {found.confidence:.0%} interval, {found.pairs} pairs, {found.clock} time; {sure}"
-
-
-def _counted(found: Speedup, verdict: RunResult) -> str:
-    ratio = f"{found.value:.3f}x [{found.low:.3f}, {found.high:.3f}] (least to largest of {found.pairs} counts a side)"
-    if not found.significant:
-        return f"{ratio}: {verdict.why}"
-    return f"{ratio}, fewer instructions; {_seconds(verdict)}"
-
-
-def _seconds(verdict: RunResult) -> str:
-    beside = verdict.seconds
-    if beside is None:
-        return "not confirmed"
-    sure = "confirmed" if beside.significant else "not proved faster"
-    return f"by CPU time {beside.value:.2f}x [{beside.low:.2f}, {beside.high:.2f}], {beside.pairs} pairs, {sure}"
+def show(result: CandidateResult | RunResult, json_: bool) -> None:
+    """Print a result on stdout: the JSON contract, or lines for people."""
+    click.echo(result.as_json() if json_ else str(result))

@@ -18,9 +18,9 @@ from maxcode.bench.table import MethodTable
 from maxcode.bench.versus import ComparedRun, Difference, Word, differences, entrant, same_original, versus
 from maxcode.bench.versus_benches import versus_benches
 from maxcode.cli.common import as_json, overrides, problem_options, sandbox_options
-from maxcode.cli.display import Display
 from maxcode.core.types import Interval
 from maxcode.errors import InputError
+from maxcode.run.display import Display
 
 Told = dict[str, Any]
 
@@ -104,7 +104,7 @@ def _raced(one: ComparedRun, other: ComparedRun, ground: Ground) -> Told:
         result = raced(one, other, ground, display.say)
     note = "raced side by side on this machine" + (f"; {result.why}" if result.why else "")
     told = {**_sides(one, other), "ratio": result.ratio, "verdict": result.word, "note": note}
-    return {**told, "sandbox": result.verdict.sandbox, "tests": result.verdict.tests}
+    return {**told, "sandbox": result.verdict.machine.sandbox, "tests": dict(result.verdict.tests)}
 
 
 def _sides(one: ComparedRun, other: ComparedRun) -> Told:

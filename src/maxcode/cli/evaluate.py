@@ -9,7 +9,7 @@ import click
 
 from maxcode.cli.common import as_json, cluster_options, overrides, problem_options, sandbox_options, show
 from maxcode.core.types import Outcome
-from maxcode.run.job import evaluate_source
+from maxcode.run.evaluation import evaluate_source
 from maxcode.run.request import Request
 
 UNVERIFIED_STATUS = 4  # it was compiled at most, and never ran: not the job that was asked for
@@ -37,4 +37,4 @@ def evaluate(candidate: Path | None, source: Path, tests: Path | None, json_: bo
     request = Request(source, tests, overrides=overrides(options), shapes=shapes, cluster=cluster)
     verdict = evaluate_source(candidate, request)
     show(verdict, json_)
-    return UNVERIFIED_STATUS if verdict.outcome == Outcome.UNVERIFIED.value else 0
+    return UNVERIFIED_STATUS if verdict.outcome is Outcome.UNVERIFIED else 0

@@ -15,8 +15,8 @@ from maxcode.observe import PARTS
 from maxcode.policy.rules.kernels import STEPS
 from maxcode.policy.rules.modules import MODULE_RULES
 from maxcode.policy.rules.rewriter import RULES
-from maxcode.run.job import counted
 from maxcode.run.names import CRITICS, POLICIES
+from maxcode.run.rule_reach import count_reachable
 from maxcode.search import methods
 from maxcode.search import value_guided as guided
 
@@ -35,7 +35,7 @@ def list_(kind: str, source: Path | None, sample: int, json_: bool) -> None:
     if source is not None:
         if kind != "rules":
             raise InputError(f"--count goes with `maxcode list rules`, not `{kind}`")
-        found = counted(source, cap=1000, sample=sample)
+        found = count_reachable(source, cap=1000, sample=sample)
     else:
         found = _named(kind)
     if json_:

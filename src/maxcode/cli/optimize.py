@@ -20,10 +20,11 @@ from maxcode.cli.common import (
     show,
     value_options,
 )
-from maxcode.cli.progress import SearchProgress
 from maxcode.errors import BoundaryError, Interrupted
 from maxcode.evaluate.cluster.site import script
-from maxcode.run.job import first_prompt, optimize_source
+from maxcode.run.dry_run import first_prompt
+from maxcode.run.job import optimize_source
+from maxcode.run.progress import SearchProgress
 
 
 @click.command()

@@ -14,8 +14,8 @@ import click
 import msgspec
 
 from maxcode.cli.common import as_json, sandbox_options
-from maxcode.cli.display import Display
 from maxcode.core.types import Interval
+from maxcode.run.display import Display
 from maxcode.train.config import read_config
 from maxcode.train.grpo import require_train
 from maxcode.train.pipeline import Note, TrainResult, bench_of, run

@@ -8,7 +8,7 @@ from typing import Any, get_args
 import click
 
 from maxcode.cli.common import as_json
-from maxcode.cli.display import Display
+from maxcode.run.display import Display
 from maxcode.search.value import PRESETS, QUANTILE, RELATIVE, SMALL
 from maxcode.train.to_go import Trained, Training, train_to_go
 from maxcode.train.to_go.evaluation import table

@@ -37,9 +37,9 @@ def _lines(found: Repeated) -> list[str]:
     here = found.here
     lines = [str(found)]
     if here.timing is not None and found.claimed.timing is not None and not found.agrees:
-        lines.append("note       the intervals have nothing in common: this machine gives another figure")
-    lines += [f"unseen     {here.unseen}"] if here.unseen is not None else []
-    lines += [f"harsher    {here.harsher}"] if here.harsher is not None else []
+        lines.append("note       the two intervals do not overlap: the speed-up differs on this machine")
+    lines += [f"fresh      {here.unseen}"] if here.unseen is not None else []
+    lines += [f"re-check   {here.harsher}"] if here.harsher is not None else []
     if here.control is not None:
         low, high = here.control.interval.low, here.control.interval.high
         lines.append(

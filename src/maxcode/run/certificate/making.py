@@ -11,8 +11,6 @@ from importlib.metadata import version
 from pathlib import Path
 from typing import Any, Protocol, final
 
-import anyio
-
 from maxcode.core.stats import median_interval
 from maxcode.core.types import Action, Outcome, Problem, Program, Timing
 from maxcode.errors import InputError
@@ -44,6 +42,7 @@ from maxcode.run.certificate.claim import (
 from maxcode.run.certificate.modules import module_work
 from maxcode.run.certificate.parts import Confirmed, confirmation, control_of
 from maxcode.run.certificate.unseen import PAIRS, FreshInputTiming
+from maxcode.run.interrupts import run_async
 from maxcode.sandbox.lanes import build_lane, timing_lane
 from maxcode.sandbox.sandbox import Blob, Sandbox
 
@@ -62,7 +61,7 @@ def certified(
             return found
     except InputError:  # none yet, or one that cannot be used: it is made again
         pass
-    made = anyio.run(certify, problem, winner, options, seed, say)
+    made = run_async(certify, problem, winner, options, seed, say)
     write(made, folder)
     return made
 
@@ -143,7 +142,7 @@ async def measured(work: WinnerCheck, found: Certificate, say: Say) -> Certifica
             timed = await work.timed()
             found, refused = replace(found, timing=timed.timing, harsher=timed.harsher), timed.why
     if found.timing is not None:
-        say("certificate: timing the winner on inputs that nobody was shown")
+        say("certificate: timing the winner on newly generated inputs")
         unseen = await work.unseen()
         found, refused = (
             (replace(found, unseen=unseen), "") if isinstance(unseen, FreshInputTiming) else (found, unseen)
@@ -247,7 +246,7 @@ class ProgramCheck:
         try:
             held = await run_until(lambda pairs: "tie" if len(pairs) >= PAIRS else None, await self._track(chosen))
         except WrongOutput as wrong:
-            return f"{wrong.side}, on inputs nobody was shown: {wrong}"
+            return f"{wrong.side}, on newly generated inputs: {wrong}"
         samples = tuple((pair.total("original"), pair.total("candidate")) for pair in held.pairs)
         ratios = median_interval([a / b for a, b in samples])
         return FreshInputTiming(ratios, samples, tuple(given.name for given in chosen))

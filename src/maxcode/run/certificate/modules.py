@@ -70,7 +70,7 @@ class ModuleCheck:
         return await confirmation(self.evaluator, self.problem, self.winner)
 
     async def unseen(self) -> FreshInputTiming | str:
-        return FreshInputTiming(why="every timed call had inputs that nobody was shown")
+        return FreshInputTiming(why="every timed call had newly generated inputs")
 
     async def control(self, timing: Timing) -> tuple[Control | None, str]:
         """The reference on both sides, in sittings like the winner's; (None, why) where that failed."""

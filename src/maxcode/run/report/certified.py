@@ -85,11 +85,11 @@ def _claim(found: Claimed) -> str:
 
 def _facts(found: Claimed) -> list[tuple[str, str]]:
     checked, made = found.verification, len(found.made_inputs.inputs)
-    beside = f", each with {made} inputs that nobody was shown" if made else ""
+    beside = f", each with {made} newly generated inputs" if made else ""
     return [
         ("Made", found.made),
         ("Verified", f"{checked.runs - checked.failed} of {checked.runs} runs right{beside}" if checked else ""),
-        ("On inputs that nobody was shown", _unseen(found.unseen)),
+        ("On newly generated inputs", _unseen(found.unseen)),
         ("Harsher verification", str(found.harsher or "nothing asked for it") if found.timing or found.harsher else ""),
         ("Control", control(found)),
     ]

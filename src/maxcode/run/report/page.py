@@ -11,6 +11,7 @@ from __future__ import annotations
 import base64
 import hashlib
 from collections.abc import Sequence
+from dataclasses import replace
 from importlib import resources
 from pathlib import Path
 
@@ -35,13 +36,15 @@ MOST = 1_950_000  # bytes of a page, its frame left out
 PROGRAM_BYTES = 150_000
 
 
-def write_report(folder: Path) -> Path:
-    """Write ``report.html`` into a run folder, finished or not, and return its path.
+def write_report(folder: Path, closing: Sequence[str] | None = None) -> Path:
+    """Write ``report.html`` into a run folder, finished or not, and return its path.  ``closing``: the notes of the run
+    at its end, else those of its ``result.json``.
 
     Raises InputError when the folder is not a run, or cannot be read or written; a report that was there before then
     stays as it was.
     """
-    return save(folder / NAME, page(read_run(folder)))
+    run = read_run(folder)
+    return save(folder / NAME, page(run if closing is None else replace(run, closing=tuple(closing))))
 
 
 def write_candidate(folder: Path, at: StateId) -> Path:
