@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Mapping
-from dataclasses import asdict, replace
 from pathlib import Path
 from typing import Any, TypeVar, get_args
 
@@ -17,7 +16,7 @@ from maxcode.llm.clients.connect import Provider
 from maxcode.llm.completion import Answer
 from maxcode.run.candidate_result import CandidateResult
 from maxcode.run.names import model_settings
-from maxcode.run.request import Request
+from maxcode.run.request import Request, capped
 from maxcode.run.result import RunResult
 from maxcode.sandbox.tiers import TIERS, UNSAFE, VARIABLE
 
@@ -136,15 +135,6 @@ budget_options = _together(  # how far a run may go
 )  # fmt: skip
 
 
-def _capped(caps: Caps, budget: Budget) -> Caps:
-    """The caps with the budget among them; InputError where it is capped twice."""
-    bounds = {name: bound for name, bound in asdict(budget.caps).items() if bound is not None}
-    for name in bounds:
-        if getattr(caps, name) is not None:
-            raise InputError(f"--budget is of {name}, and --max-{name} is given too; leave one of them out")
-    return replace(caps, **bounds)
-
-
 def chosen(source: Path, tests: Path | None, options: dict[str, Any]) -> Request:
     """The request that the options of ``problem_options``, ``model_options`` and a verb's own make up."""
     rest = dict(options)
@@ -152,7 +142,7 @@ def chosen(source: Path, tests: Path | None, options: dict[str, Any]) -> Request
     given = {key: rest.pop(key) for key in ("provider", "base_url", "prices")}
     models = model_settings(rest.pop("config"), given)
     budget: Budget = rest.pop("budget")
-    caps = _capped(Caps(**{key: rest.pop(key) for key in ("calls", "tokens", "dollars", "seconds")}), budget)
+    caps = capped(Caps(**{key: rest.pop(key) for key in ("calls", "tokens", "dollars", "seconds")}), budget)
     rest |= {"budget": budget.candidates, "caps": caps}
     return Request(source, tests, models=models, overrides=overrides(problem), **rest)
 

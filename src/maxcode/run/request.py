@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import asdict, dataclass, field, replace
 from pathlib import Path
 from typing import Any, final
 
-from maxcode.core.budget import MANY, Caps
+from maxcode.core.budget import MANY, Budget, Caps
 from maxcode.errors import InputError
 from maxcode.evaluate.cluster import ClusterRequest
 from maxcode.llm.clients.connect import ModelSettings, is_priced
@@ -68,6 +68,15 @@ def of_source(request: Request, source: Source) -> Request:
     """The request for one problem of several: what its entry in a suite.toml says, under what the user says of all."""
     overrides = merged(source.options, request.overrides)
     return replace(request, source=source.path, overrides=overrides, shapes=request.shapes or source.shapes)
+
+
+def capped(caps: Caps, budget: Budget) -> Caps:
+    """The caps with the budget among them; InputError where the same is capped twice."""
+    bounds = {name: bound for name, bound in asdict(budget.caps).items() if bound is not None}
+    for name in bounds:
+        if getattr(caps, name) is not None:
+            raise InputError(f"--budget is of {name}, and --max-{name} is given too; leave one of them out")
+    return replace(caps, **bounds)
 
 
 def asks_model(request: Request) -> bool:
