@@ -8,20 +8,21 @@ from typing import Any
 import click
 
 from maxcode.cli.common import as_json, cluster_options, overrides, problem_options, sandbox_options, show
+from maxcode.cli.option_groups import GroupedCommand
 from maxcode.core.types import Outcome
 from maxcode.run.evaluation import evaluate_source
 from maxcode.run.request import Request
 
-UNVERIFIED_STATUS = 4  # it was compiled at most, and never ran: not the job that was asked for
+UNVERIFIED_STATUS = 4  # it was compiled at most and never ran, which is not what was asked for
 
 
-@click.command()
+@click.command(cls=GroupedCommand)
 @click.argument("candidate", type=click.Path(path_type=Path), required=False)
 @click.option("--against", "source", type=click.Path(path_type=Path), required=True,
               help="The original: a source file with --tests, a folder with problem.toml, or "
               "the name of a suite's problem.")  # fmt: skip
-@click.option("--reference", is_flag=True, help="In the place of CANDIDATE: the suite's own faster version (PIE's "
-              "human target), measured like any other.")  # fmt: skip
+@click.option("--reference", is_flag=True, help="Measure the suite's own faster version (PIE's human target) "
+              "instead of a CANDIDATE.")  # fmt: skip
 @problem_options
 @cluster_options
 @sandbox_options
