@@ -118,7 +118,7 @@ def _refuse_what_only_runs() -> None:
     if given:
         names = ", ".join(one.opts[0] if isinstance(one, click.Option) else "PROBLEMS" for one in given)
         raise InputError(
-            f"--table-only runs nothing and shows all that is in --out, so it does not heed {names}; leave that out, "
+            f"--table-only runs nothing and shows all that is in --out, so it ignores {names}; leave that out, "
             "or leave out --table-only"
         )
 
@@ -201,10 +201,10 @@ def _status(found: BenchState) -> int:
         total = len(found.rows) + len(found.left)
         raise Interrupted(f"stopped; {len(found.rows)} of {total} runs are finished; to resume: {again}")
     for one in found.failed:
-        click.echo(f"maxcode: {one.cell.name} is left open: {_told(one)}", err=True)
+        click.echo(f"maxcode: {one.cell.name} is unfinished: {_told(one)}", err=True)
     if not found.failed:
         return 0
-    click.echo(f"maxcode: {len(found.failed)} run(s) are open; to try them again: {again}", err=True)
+    click.echo(f"maxcode: {len(found.failed)} run(s) are open; to run them again: {again}", err=True)
     return found.failed[0].error.exit_code
 
 
@@ -244,7 +244,7 @@ class BenchProgress:
                 self._display.note(f"    {row.cell.name}: {best}, {row.candidates} candidates, {event.seconds:.0f} s")
             case RunFailed():
                 self._done.pop(event.cell, None)
-                self._display.note(f"    {event.cell.name} is left open: {event.error}")
+                self._display.note(f"    {event.cell.name} is unfinished: {event.error}")
 
     def part(self, cell: BenchRun, line: Line) -> None:
         """One recorded part of a run under way."""

@@ -34,7 +34,7 @@ def evaluate(candidate: Path | None, source: Path, tests: Path | None, json_: bo
     """
     shapes, reference, cluster = options.pop("shapes"), options.pop("reference"), options.pop("cluster")
     if reference == (candidate is not None):
-        raise click.UsageError("give a CANDIDATE, or --reference where the suite has one, and not both")
+        raise click.UsageError("give either a CANDIDATE or --reference (where the suite has one), not both")
     request = Request(source, tests, overrides=overrides(options), shapes=shapes, cluster=cluster)
     verdict = evaluate_source(candidate, request)
     show(verdict, json_)

@@ -26,8 +26,8 @@ KINDS = ("methods", "parts", "policies", "critics", "rules", "steps", "modules",
 @click.command("list")
 @click.argument("kind", type=click.Choice(KINDS))
 @click.option("--count", "source", type=click.Path(path_type=Path, dir_okay=False),
-              help="With `rules`: how many distinct programs one to three steps reach from this source.")  # fmt: skip
-@click.option("--sample", default=20, show_default=True, help="With --count: how many of them to build, as a check.")
+              help="With `rules`: count the distinct programs that one to three steps reach from this source.")  # fmt: skip
+@click.option("--sample", default=20, show_default=True, help="With --count: number of them to build, as a check.")
 @as_json
 def list_(kind: str, source: Path | None, sample: int, json_: bool) -> None:
     """List the methods, parts of the observation, policies, critics, rewriter rules, steps of the kernels policy,

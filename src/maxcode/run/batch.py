@@ -289,7 +289,7 @@ def _named(batch: int, failed: dict[int, Exception]) -> MaxcodeError:
     """The first failure by slot, naming the boundary; everything else of the batch is already recorded."""
     slot, error = min(failed.items())
     if isinstance(error, MaxcodeError):
-        error.add_note(f"batch {batch}, slot {slot}; its siblings are recorded: repeat the command to resume")
+        error.add_note(f"batch {batch}, slot {slot}; the other slots are recorded; repeat the command to resume")
         return error
     broken = _broken(f"batch {batch}, slot {slot}", error)
     broken.__cause__ = error
@@ -298,5 +298,5 @@ def _named(batch: int, failed: dict[int, Exception]) -> MaxcodeError:
 
 def _broken(where: str, error: Exception) -> BoundaryError:
     return BoundaryError(
-        f"{where} broke: {type(error).__name__}: {error}; what was finished is recorded: repeat the command to resume"
+        f"{where} broke: {type(error).__name__}: {error}; what was finished is recorded; repeat the command to resume"
     )

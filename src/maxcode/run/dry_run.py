@@ -57,7 +57,7 @@ class Preview:
     def _whole_run(self) -> str:
         if not self.calls:
             return "the policy and the critic are no language models, so the run makes no calls"
-        money = "of a price that is not known" if self.dollars is None else f"${self.dollars:.2g}"
+        money = "price unknown" if self.dollars is None else f"${self.dollars:.2g}"
         return (
             f"{self.candidates} candidates about {self.calls} model calls, {self.tokens} tokens ({money}) or more, "
             "since prompts grow with the path"

@@ -148,11 +148,11 @@ def _closing_notes(found: Result, journal: Journal, request: Request) -> Iterato
         what = "ended before its budget of candidates" if request.budget < MANY else "its budget is used"
         yield f"{what}: {found.ended}"
     if journal.failures:
-        yield f"{journal.failures} model calls failed for good (calls.jsonl)"
+        yield f"{journal.failures} model calls failed after all retries (calls.jsonl)"
     if journal.replay is not None:
-        yield f"models were not asked: their answers are those of {journal.replay}"
+        yield f"no model was asked: the answers are those recorded in {journal.replay}"
     if journal.loosely:
-        yield f"{journal.loosely} replayed answers were given to prompts that were not the same to the letter"
+        yield f"{journal.loosely} replayed answers answered prompts that differed in some characters"
 
 
 def _measured(admission: Admission, found: Result, notes: Sequence[str]) -> CandidateResult:

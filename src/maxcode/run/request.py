@@ -136,4 +136,4 @@ def refuse_other_run(request: Request, header: Mapping[str, Any]) -> None:
     then = read_header(request.replay)
     differ = [f"{key} was {then.get(key)!r}, now {header[key]!r}" for key in _REPLAYED if then.get(key) != header[key]]
     if differ:
-        raise InputError(f"{request.replay} is no run to replay here ({'; '.join(differ)}); repeat its own options")
+        raise InputError(f"{request.replay} cannot be replayed here ({'; '.join(differ)}); use the options of that run")

@@ -45,7 +45,7 @@ def candidates_section(run: RunView, room: int) -> Html:
         [
             outcome_counts(run),
             _hidden(run, shown),
-            details("What the words mean", element("p", _LEGEND, class_="explained")),
+            details("Meaning of the words", element("p", _LEGEND, class_="explained")),
         ]
     )
     rows = element("div", tree(shown, marks), class_="shape", id="tree")

@@ -43,7 +43,7 @@ def progress(run: RunView) -> str:
     budget = run.budget
     if run.open_slots:
         launched = f"{len(run.slots) - run.open_slots} of {len(run.slots)} launched candidates are final"
-        return f"This run is unfinished: {launched}. It was interrupted, or it still runs. {_RESUME}"
+        return f"This run is unfinished: {launched}. It was interrupted, or it is still running. {_RESUME}"
     if budget is not None and len(run.slots) < budget:
         return (
             f"{len(run.slots)} of {budget} candidates were tried: the run was stopped, a cap ended it (then the notes "
@@ -52,7 +52,7 @@ def progress(run: RunView) -> str:
     return ""
 
 
-_RESUME = "The command that started it goes on from here."
+_RESUME = "The same command resumes it."
 
 
 def best_timing(run: RunView) -> Timing | None:
@@ -88,7 +88,7 @@ def standing(slot: Slot) -> str:
     )
 
 
-_WHY = {"tie": "not significant", "slower": "slower", "beaten": "beaten by the best", "more": "more instructions"}
+_WHY = {"tie": "not significant", "slower": "slower", "beaten": "slower than the best", "more": "more instructions"}
 _OWN_WORDS = ("waits", "busy", "unseen")  # not refuted, but not to be counted for a reason of its own
 
 
@@ -115,7 +115,7 @@ def _fewer(at: tuple[int, int], timing: Timing) -> str:
         return counts
     sure = "which is significant" if seconds.significant else "which is not proved faster"
     by_time = f"{seconds.speedup} ({percent(seconds.speedup)} interval, {count(seconds.pairs, 'pair')})"
-    return f"{counts} By CPU time, measured beside it, the candidate is {by_time} as fast, {sure}."
+    return f"{counts} By CPU time, measured in addition, the candidate is {by_time} as fast, {sure}."
 
 
 def _pressure(timing: Timing) -> str:
@@ -159,7 +159,7 @@ def _bandwidth(timing: Timing) -> str:
         return ""
     return (
         f" It moves {found.value:.1f} GB/s [{found.low:.1f}, {found.high:.1f}], {found.value / timing.memory_roof:.0%} "
-        f"of the {timing.memory_roof:.0f} that this machine can."
+        f"of this machine's {timing.memory_roof:.0f}."
     )
 
 

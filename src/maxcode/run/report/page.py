@@ -144,7 +144,7 @@ def _sections(run: RunView) -> list[Part | None]:
     ]
     after: list[Part | None] = [
         ("change", "What changed", _change(run)) if run.reached.best else None,
-        ("samples", "How sure it is", samples_section(run)) if run.reached.best else None,
+        ("samples", "How certain it is", samples_section(run)) if run.reached.best else None,
         ("trust", "What to trust", trust_section(run)),
         ("certificate", "Certificate", _certificate(run)) if run.claim and run.reached.best else None,
         ("elites", "Elites", elites_section(run)) if run.has_rates else None,

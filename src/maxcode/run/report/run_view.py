@@ -195,7 +195,7 @@ def _header(folder: Path) -> dict[str, object]:
     try:
         return tomllib.loads((folder / HEADER).read_text())
     except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
-        raise RecordError(f"{folder / HEADER} is damaged ({error}); mend that line, or remove the file") from error
+        raise RecordError(f"{folder / HEADER} is damaged ({error}); correct that line, or remove the file") from error
     except OSError as error:
         raise _unreadable(folder / HEADER, error) from error
 
