@@ -119,13 +119,13 @@ RESULTS: Mapping[str, Callable[[], CandidateResult | RunResult]] = {
 }
 
 
-SENTENCES = ("result", "told")  # keys of sentences for people
+SENTENCES = ("result", "told", "why")  # keys of sentences for people
 ADDED = {"recheck": "harsher", "fresh_inputs": "unseen"}  # clearer keys, each with the old key that holds the same
 
 
 def without_sentences(found: object) -> object:
     if isinstance(found, dict):
-        return {key: without_sentences(value) for key, value in found.items() if key not in SENTENCES}
+        return {key: without_sentences(value) for key, value in found.items() if key not in SENTENCES or value is None}
     return found
 
 

@@ -69,7 +69,7 @@ def test_a_preview_says_plainly_that_no_model_is_asked() -> None:
     told = Preview((Message("user", "hi"),), 1, 0, 0).as_text()
     assert told.endswith("first prompt about 1 tokens; the policy and the critic are no language models, so the run "
                          "makes no calls")  # fmt: skip
-    assert "8 model calls, 400 tokens (of a price that is not known) or more" in Preview((), 40, 8, 400).as_text()
+    assert "8 model calls, 400 tokens (price unknown) or more" in Preview((), 40, 8, 400).as_text()
     assert "8 model calls, 400 tokens ($0.037) or more" in Preview((), 40, 8, 400, 0.0371).as_text()
 
 

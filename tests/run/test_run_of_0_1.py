@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from maxcode.run.certificate import read
-from maxcode.run.record import read_events
+from maxcode.run.record import Evaluated, read_events
 from tests.support.cli import answer, maxcode
 from tests.support.run_0_1 import DATA, run_of_0_1
 
@@ -50,14 +50,14 @@ def test_its_certificate_is_verified_again(place: Path) -> None:
 def test_an_interrupted_run_is_resumed_and_keeps_what_it_had_recorded(place: Path) -> None:
     events = place / "interrupted" / "events.jsonl"
     before = events.read_bytes()
-    recorded = {line.at for line in read_events(place / "interrupted") if type(line).__name__ == "Evaluated"}
+    recorded = {line.at for line in read_events(place / "interrupted") if isinstance(line, Evaluated)}
     found = answer(
         maxcode("optimize", "slow.cpp", "--tests", "tests", "--budget", 4, "--out", "interrupted", "--method",
                 "best-of-n", "--no-certificate", "--json", cwd=place, timeout=600)
     )  # fmt: skip
     assert events.read_bytes().startswith(before)
     assert found["candidates"] == 4
-    after = [line.at for line in read_events(place / "interrupted") if type(line).__name__ == "Evaluated"]
+    after = [line.at for line in read_events(place / "interrupted") if isinstance(line, Evaluated)]
     assert len(recorded) == 2
     assert sorted(after) == sorted({(1, slot) for slot in range(4)})  # each once: nothing recorded was repeated
     assert (place / "interrupted" / "result.json").is_file()

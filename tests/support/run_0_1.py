@@ -22,8 +22,8 @@ DATA = Path(__file__).parents[1] / "data" / "run-0.1"
 
 
 def run_of_0_1(folder: Path) -> Path:
-    """A copy below ``folder``: slow.cpp, tests/, and the run folders `finished` and `interrupted`.  Their run.toml names
-    this machine, because a run resumes on its own machine only."""
+    """A copy below ``folder``: slow.cpp, tests/, and the run folders `finished` and `interrupted`.  Their run.toml
+    names this machine, because a run resumes on its own machine only."""
     place = shutil.copytree(DATA, folder / "run01")  # the folder gives the problem its name
     machine = describe(anyio.run(Sandbox.open).describe())
     for name in ("finished", "interrupted"):

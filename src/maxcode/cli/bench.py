@@ -56,7 +56,8 @@ _OF_THE_TABLE = frozenset({"table_only", "out", "figures", "csv_", "json_"})
               help="Leave out a part of the prompt in all methods; may be repeated.")  # fmt: skip
 @budget_options
 @click.option("--figures", default="", metavar="SUITES", help="Suites whose figures the table shows, "
-              f"separated by commas: {', '.join(room.SUITES)}, or all.  [default: maxcode, and those of the problems' suites]")  # fmt: skip
+              f"separated by commas: {', '.join(room.SUITES)}, or all.  [default: maxcode, and those of the "
+              "problems' suites]")  # fmt: skip
 @click.option("--out", type=click.Path(path_type=Path), default=Path("runs/bench"), show_default=True,
               help="Folder of the bench, with one run folder per PROBLEM-METHOD-SEED; the same command "
               "resumes.")  # fmt: skip

@@ -28,8 +28,8 @@ Told = dict[str, Any]
 @click.command()
 @click.argument("first", type=click.Path(path_type=Path))
 @click.argument("second", type=click.Path(path_type=Path))
-@click.option("--measure", is_flag=True, help="Time both winners against each other on this machine now, instead of comparing "
-              "what was recorded.")  # fmt: skip
+@click.option("--measure", is_flag=True, help="Time both winners against each other on this machine now, instead "
+              "of comparing what was recorded.")  # fmt: skip
 @click.option("--problem", type=click.Path(path_type=Path), help="With --measure: the problem, if it is not where "
               "FIRST found it.")  # fmt: skip
 @click.option("--force", is_flag=True, help="Compare even if the two runs differ in what a speed-up depends on; the "

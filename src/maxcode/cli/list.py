@@ -26,7 +26,8 @@ KINDS = ("methods", "parts", "policies", "critics", "rules", "steps", "modules",
 @click.command("list")
 @click.argument("kind", type=click.Choice(KINDS))
 @click.option("--count", "source", type=click.Path(path_type=Path, dir_okay=False),
-              help="With `rules`: count the distinct programs that one to three steps reach from this source.")  # fmt: skip
+              help="With `rules`: count the distinct programs that one to three steps reach from "
+              "this source.")  # fmt: skip
 @click.option("--sample", default=20, show_default=True, help="With --count: number of them to build, as a check.")
 @as_json
 def list_(kind: str, source: Path | None, sample: int, json_: bool) -> None:

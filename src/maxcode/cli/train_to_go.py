@@ -21,8 +21,9 @@ from maxcode.train.to_go.pairs import Target
               help="Run folders, or folders that contain run folders; may be repeated.")  # fmt: skip
 @click.option("--out", type=click.Path(path_type=Path, file_okay=False), required=True, help="The model's folder.")
 @click.option("--model", default="blend", show_default=True, help="; ".join(f"{k}: {v}" for k, v in MODELS.items()))
-@click.option("--target", type=click.Choice(get_args(Target)), default="max", show_default=True, help="What is "
-              "foreseen: the best speed-up banked or still to come, or the mean of all that came.")  # fmt: skip
+@click.option("--target", type=click.Choice(get_args(Target)), default="max", show_default=True, help="Target of "
+              "the prediction: the best speed-up reached or still reachable, or the mean of those that "
+              "follow.")  # fmt: skip
 @click.option("--edges", default=QUANTILE, show_default=True, help=f"How speed-ups become classes: {QUANTILE}s of the "
               f"training problems for every suite, {RELATIVE} (of every problem on its own), or the paper's: "
               f"{', '.join(PRESETS)}.")  # fmt: skip

@@ -12,6 +12,7 @@ from typing import Any, final
 import msgspec
 
 from maxcode.core.types import Clock, Evaluation, Interval, Machine, Node, Outcome, Recheck, Remark, Timing
+from maxcode.core.types.measured import RaceVerdict
 from maxcode.evaluate.ladder.prepare import Admitted
 from maxcode.run.result_html import page_of
 
@@ -252,7 +253,20 @@ def _why(evaluation: Evaluation, found: Admitted) -> str:
     """Why there is no speed-up, or none that is proved."""
     if evaluation.timing is None:
         return "; ".join(evaluation.warnings or found.notes[-1:]) or f"not timed: {evaluation.outcome.value}"
-    return "; ".join(evaluation.warnings) or f"not significant: the race ended as '{evaluation.timing.verdict}'"
+    return "; ".join(evaluation.warnings) or _ENDED[evaluation.timing.verdict]
+
+
+_ENDED: Mapping[RaceVerdict, str] = {  # why a race proves no gain
+    "tie": "not significant: no difference was proved",
+    "slower": "not faster: it is slower than the original",
+    "beaten": "not significant: stopped early, because it is slower than the best candidate",
+    "waits": "not faster: less CPU time, but clearly more time by the wall clock",
+    "busy": "not significant: other programs used the cores too much for wall time to count",
+    "more": "not faster: it executes more instructions than the original",
+    "unseen": "not faster: fewer instructions, but CPU time shows no gain",
+    "faster": "not confirmed",
+    "fewer": "not confirmed",
+}
 
 
 def _speedup(timing: Timing) -> Speedup:

@@ -60,7 +60,7 @@ class Preview:
         money = "price unknown" if self.dollars is None else f"${self.dollars:.2g}"
         return (
             f"{self.candidates} candidates about {self.calls} model calls, {self.tokens} tokens ({money}) or more, "
-            "since prompts grow with the path"
+            "because later prompts are longer"
         )
 
 

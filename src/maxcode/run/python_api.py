@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Mapping
-from dataclasses import fields
+from dataclasses import fields, replace
 from functools import partial
 from os import PathLike
 from pathlib import Path
@@ -86,7 +86,6 @@ def optimize_program(
     for name in options:
         if name not in known:
             raise unknown("option", name, known | {"budget", "policy", "method", "seed", "out", "progress"})
-    caps = capped(options.pop("caps", Caps()), amount)
     request = Request(
         Path(source),
         Path(tests) if tests is not None else None,
@@ -95,9 +94,9 @@ def optimize_program(
         seed=seed,
         budget=amount.candidates,
         out=Path(out) if out is not None else None,
-        caps=caps,
         **options,
     )
+    request = replace(request, caps=capped(request.caps, amount))
     return outside_loop(partial(_optimized, request, _is_shown(progress)))
 
 

@@ -67,9 +67,7 @@ def certificate_section(found: Claimed, best: Program) -> Html:
         found = Claimed(False, False, f"{FILE} is about another program, not the best one; run the command again")
     facts = [element("div", element("dt", name), element("dd", words)) for name, words in _facts(found) if words]
     link = element("a", FILE, href=FILE)
-    how = join(
-        ["All of it: ", link, "; to repeat it here or elsewhere: ", element("code", f"maxcode verify {FILE}")]
-    )
+    how = join(["All of it: ", link, "; to repeat it here or elsewhere: ", element("code", f"maxcode verify {FILE}")])
     spoken = [f"Do not trust it: {doubt}" for doubt in found.doubts] + [f"Warning: {one}" for one in found.warnings]
     return join([paragraphs(_claim(found), *spoken), element("dl", *facts, class_="facts"), element("p", how)])
 
@@ -80,7 +78,7 @@ def _claim(found: Claimed) -> str:
     if not found.holds or found.timing is None:
         return "Not certified: built and timed again from its file, the winner is not significantly faster."
     trusted = "and no check failed" if found.trusted else "but a check failed, so do not trust it"
-    return f"Built and timed again from its file, in a new session, the winner is {found.timing.speedup} as fast, {trusted}."
+    return f"Built and timed again in a new session, the winner is {found.timing.speedup} as fast, {trusted}."
 
 
 def _facts(found: Claimed) -> list[tuple[str, str]]:

@@ -1,6 +1,6 @@
-"""What came of a run, in words: the headline, the sentence under it, and how far the run is.
+"""The result of a run in words: the headline, the sentence under it, and how far the run is.
 
-The words are chosen from the record alone; a speed-up is never told without its interval.
+The words are chosen from the record alone; a speed-up always comes with its interval.
 """
 
 from __future__ import annotations
@@ -88,8 +88,16 @@ def standing(slot: Slot) -> str:
     )
 
 
-_WHY = {"tie": "not significant", "slower": "slower", "beaten": "slower than the best", "more": "more instructions"}
-_OWN_WORDS = ("waits", "busy", "unseen")  # not refuted, but not to be counted for a reason of its own
+_WHY = {
+    "tie": "not significant",
+    "slower": "slower",
+    "beaten": "slower than the best",
+    "more": "more instructions",
+    "waits": "slower by wall clock",
+    "busy": "noisy",
+    "unseen": "no gain in CPU time",
+}
+_OWN_WORDS = ("waits", "busy", "unseen")  # not refuted: the gain does not count, for a reason of its own
 
 
 def _won(at: tuple[int, int], timing: Timing) -> str:
@@ -108,8 +116,8 @@ def _fewer(at: tuple[int, int], timing: Timing) -> str:
     found, seconds = timing.speedup, timing.seconds
     counts = (
         f"The original executes {found.value:.4f} times the instructions of candidate {name(at)} "
-        f"({found.low:.4f} to {found.high:.4f}, the least and the largest of {timing.pairs} counts a side). A count is "
-        "blind to cache misses, instructions done at once, vector width and threads: it is no claim about seconds."
+        f"({found.low:.4f} to {found.high:.4f}, the least and the largest of {timing.pairs} counts a side). A count "
+        "ignores cache misses, parallel execution and vector width, so it does not say how many seconds are saved."
     )
     if seconds is None:
         return counts

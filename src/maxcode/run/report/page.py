@@ -1,6 +1,6 @@
 """``write_report``: the sections of the page, in the order in which a reader asks.
 
-What came of it, how it got there, what changed, how sure it is, what was tried, and where the numbers come from.
+The result, the way to it, what changed, how certain it is, what was tried, and where the numbers come from.
 The page is one file of at most 2 MB without addresses, but for a link to the certificate beside it.  Its policy forbids
 the browser to load anything, or to run or apply anything but our one script and one style sheet, known by their
 hashes; all that others wrote is text.

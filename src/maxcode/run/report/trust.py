@@ -15,6 +15,7 @@ _TESTS = {
     "seen": "seen by the policy",
     "held_out": "held out: the policy learns only whether they pass",
     "generated": "made by the generator, also held out",
+    "made": "generated from the given tests, also held out",
     "dropped": "dropped: the original does not pass them reliably",
 }
 _UNSAID = "the record does not say"
