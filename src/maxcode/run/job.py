@@ -61,8 +61,8 @@ def optimize_source(
         say("admitting: building and checking the original")
         admission = admit(job.loaded, target, is_here=not job.request.cluster)
         admitted(admission.admitted)
-        search = _Search(job, admission, parts, open_folder(job, admission))
-        _show_recorded(job.folder, watch)
+        began_with = open_folder(job, admission)
+        search = _Search(job, admission, parts, began_with)
         found = search.run(watch)
         slots = target.used()
     _write_winner(job.folder, admission, found)
@@ -97,6 +97,7 @@ class _Search:
     def run(self, watch: Callable[[Line], None]) -> Result:
         """Search, or go on from what the record holds."""
         request, admission, journal = self.job.request, self.admission, self.parts.journal
+        _show_recorded(self.job.folder, watch)
         with Record(self.job.folder) as record:
             if asks_model(request):
                 journal.keep_in(self.job.folder)

@@ -54,7 +54,7 @@ Models = Callable[[str], Model]
 @final
 @dataclass(frozen=True, slots=True)
 class Usual:
-    """What is used for a kind of problem where the user names nothing."""
+    """Defaults of a kind of problem."""
 
     policy: str
     method: str
@@ -69,7 +69,7 @@ USUAL = {
 
 
 def usual_critic(policy: str) -> str:
-    """The critic of a policy where the user names none: a model's is the model, as in the paper."""
+    """The default critic of a policy: for a language model that model, as in the paper."""
     return "llm" if policy.startswith(LLM) else "rules"
 
 

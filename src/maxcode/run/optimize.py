@@ -75,7 +75,7 @@ def _plan(job: Job, batch: int, reached: Reached) -> list[State]:
     if job.stopping:
         raise Interrupted(f"stopped before batch {batch}; all finished parts are recorded")
     settle_up(job, batch, reached)
-    if (why := job.purse.refusal()) is not None:
+    if (why := job.tracker.refusal()) is not None:
         job.ended = why
         return []
     job.append(Batch(batch=batch, parents=tuple(state.id for state in chosen)))

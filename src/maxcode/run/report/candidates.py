@@ -171,5 +171,5 @@ _LEGEND: Final = (
     "their interval. Significant: the race says that it is faster. Confirmed: measured again on fresh pairs after it "
     "was selected. Refuted: fresh pairs did not confirm it. Slower than the best: its race was stopped early. Slower "
     "by wall clock: less CPU time, but more elapsed time. Noisy: other programs used the cores too much for its wall "
-    "time to count. No gain in CPU time: fewer instructions, but not less CPU time. Not settled: its batch is not final."
+    "time to count. No gain in CPU time: fewer instructions, but no less CPU time. Not settled: its batch is not final."
 )
