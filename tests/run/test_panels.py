@@ -248,7 +248,7 @@ def test_the_panel_of_trust_tells_sandbox_tests_machine_clock_control_and_certif
     make_run(tmp_path, WON)
     found = trust(tmp_path)
     assert found["Sandbox"] == "bubblewrap, no network, seccomp"
-    assert found["Tests"].startswith("3 seen by the policy4 held out") and "8 made by a generator" in found["Tests"]
+    assert found["Tests"].startswith("3 seen by the policy4 held out") and "8 made by the generator" in found["Tests"]
     assert "dropped" not in found["Tests"]
     assert found["Machine"] == "lab-7, AMD EPYC 7B13, Linux 6.1, 2 cores"
     assert found["Best timed by"] == "CPU time, 20 fresh pairs, 2 inputs"

@@ -44,7 +44,7 @@ def slot(timing: Timing) -> Slot:
 def test_a_counted_winner_has_fewer_instructions_and_its_seconds_beside() -> None:
     told = verdict(run(replace(COUNTED, seconds=SECONDS)))
     assert (told.kind, told.headline) == ("won", "2.00x [2.00, 2.00] fewer instructions")
-    assert "no claim about seconds" in told.sentence
+    assert "does not say how many seconds are saved" in told.sentence
     assert "1.30x [1.20, 1.40] (95 % interval, 20 pairs) as fast, which is significant" in told.sentence
     slower = replace(SECONDS, significant=False, verdict="tie")
     assert "which is not proved faster" in verdict(run(replace(COUNTED, seconds=slower))).sentence

@@ -48,7 +48,7 @@ def explained() -> dict[str, str]:
     searches = ", ".join(SEARCHES)
     return {
         f"METHOD{VALUE}": f"of {searches}: expands the state with the highest predicted reward-to-go (--value)",
-        f"METHOD{RERANK}": "of any method: samples --draw candidates per slot, evaluates the one that --value ranks first",
+        f"METHOD{RERANK}": "of any method: samples --draw candidates per slot, runs the one that --value ranks first",
     }
 
 
