@@ -15,11 +15,11 @@ import sys
 import time
 from pathlib import Path
 
-from maxcode.cli.progress import SearchProgress
 from maxcode.errors import Interrupted, MaxcodeError
 from maxcode.run.job import optimize_source
+from maxcode.run.progress import SearchProgress
 from maxcode.run.request import Request
-from maxcode.run.result_json import RunResult
+from maxcode.run.result import RunResult
 
 EXAMPLES = Path(__file__).parent.parent / "examples"
 

@@ -38,7 +38,7 @@ from maxcode.problems.kernelbench import PREFIX
 from maxcode.problems.small_shapes import SMALL, ShapeRow, shaped, shrink_sources
 from maxcode.run.job import optimize_source
 from maxcode.run.request import Request
-from maxcode.run.result_json import RunResult
+from maxcode.run.result import RunResult
 from maxcode.sandbox.sandbox import Sandbox
 
 Cells = dict[str, Any]

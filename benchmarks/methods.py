@@ -34,11 +34,12 @@ from typing import Any
 
 from maxcode import bench
 from maxcode.bench import BenchRow, BenchRun, Cost
-from maxcode.cli.progress import SearchProgress
-from maxcode.core.types import Interval, Problem
+from maxcode.core.types import Interval, Outcome, Problem
 from maxcode.errors import Interrupted
 from maxcode.problems import load
-from maxcode.run.job import evaluate_source, optimize_source
+from maxcode.run.evaluation import evaluate_source
+from maxcode.run.job import optimize_source
+from maxcode.run.progress import SearchProgress
 from maxcode.run.request import Request
 from peers.endpoint import endpoint
 from peers.evolving import DRIVERS, Search, evolve
@@ -96,11 +97,11 @@ def by_maxcode(cell: BenchRun, setting: Setting) -> Claim:
     )
     with SearchProgress(setting.budget) as progress:
         verdict = optimize_source(request, progress.watch, progress.admitted)
-    counts = verdict.outcomes or {}
+    counts = verdict.outcomes
     found = verdict.speedup if verdict.confirmed else None
-    winner = Path(verdict.best) if found is not None and found.significant and verdict.best else None
+    winner = verdict.best if found is not None else None
     value = found.value if found is not None else 1.0
-    return Claim(winner, value, verdict.candidates or 0, counts.get("correct", 0))
+    return Claim(winner, value, verdict.candidates, counts.get("correct", 0))
 
 
 def without(shown: str) -> tuple[str, ...]:
@@ -175,18 +176,18 @@ def judged(claim: Claim, source: Path) -> Found:
         return {"outcome": "none", "speedup": [1.0, 1.0, 1.0], "refuted": ""}
     verdict = evaluate_source(claim.winner, Request(source))
     found = verdict.speedup
-    holds = verdict.outcome == "correct" and verdict.confirmed and found is not None and found.significant
+    holds = verdict.outcome is Outcome.CORRECT and found is not None and found.confirmed
     told = f"{found.value:.2f}x [{found.low:.2f}, {found.high:.2f}]" if found is not None else "not timed"
     claimed = f"claimed {claim.speedup:.2f}x"
-    if verdict.outcome != "correct":
-        refuted = f"wrong: {claimed}, is {verdict.outcome} ({'; '.join(verdict.reasons[:2])})"
+    if verdict.outcome is not Outcome.CORRECT:
+        refuted = f"wrong: {claimed}, is {verdict.outcome.value} ({'; '.join(verdict.reasons[:2])})"
     elif not holds:
         refuted = f"not faster: {claimed}, measured {told}"
     else:
         assert found is not None
         refuted = f"overstated: {claimed}, measured {told}" if claim.speedup > OVERSTATED * found.high else ""
     gain = [found.value, found.low, found.high] if holds and found is not None else [1.0, 1.0, 1.0]
-    return {"outcome": verdict.outcome, "speedup": [round(one, 4) for one in gain], "refuted": refuted}
+    return {"outcome": verdict.outcome.value, "speedup": [round(one, 4) for one in gain], "refuted": refuted}
 
 
 # ------------------------------------------------------------------------------------------------------------- tables

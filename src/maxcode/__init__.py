@@ -1,12 +1,23 @@
 """maxcode makes programs measurably faster, and can prove it."""
 
+from __future__ import annotations
+
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
+
 from maxcode.core.history import Result
 from maxcode.core.method import Method
 from maxcode.core.types import Action, Evaluation, Interval, Observation, Outcome, Problem, Program, State, Step, Timing
 from maxcode.run.optimize import Run, optimize
 
+if TYPE_CHECKING:
+    from maxcode.run.candidate_result import CandidateResult
+    from maxcode.run.python_api import evaluate_program, optimize_program
+    from maxcode.run.result import RunResult
+
 __all__ = [
     "Action",
+    "CandidateResult",
     "Evaluation",
     "Interval",
     "Method",
@@ -16,8 +27,28 @@ __all__ = [
     "Program",
     "Result",
     "Run",
+    "RunResult",
     "State",
     "Step",
     "Timing",
+    "evaluate_program",
     "optimize",
+    "optimize_program",
 ]
+
+_LATER = {  # name -> module: what needs all of maxcode is imported when it is asked for
+    "CandidateResult": "maxcode.run.candidate_result",
+    "RunResult": "maxcode.run.result",
+    "evaluate_program": "maxcode.run.python_api",
+    "optimize_program": "maxcode.run.python_api",
+}
+
+
+def __getattr__(name: str) -> Any:
+    if name not in _LATER:
+        raise AttributeError(f"module 'maxcode' has no attribute '{name}'")
+    return getattr(import_module(_LATER[name]), name)
+
+
+def __dir__() -> list[str]:
+    return __all__

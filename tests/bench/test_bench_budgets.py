@@ -26,8 +26,8 @@ from maxcode.bench import (
 )
 from maxcode.cli import cli
 from maxcode.core.budget import MANY, Budget, budget_of
+from maxcode.core.types import Machine
 from maxcode.errors import InputError, RecordError
-from maxcode.run.job import NOWHERE
 from maxcode.search import BestOfN
 from maxcode.search.methods import Scene, method
 from maxcode.testing import Scripted
@@ -122,7 +122,7 @@ def test_runs_far_above_a_budget_of_seconds_are_named_with_how_far() -> None:
 
 
 def test_best_of_n_asks_a_model_for_no_more_at_once_than_its_width(tmp_path: Path) -> None:
-    made = method("best-of-n", Scripted(["x"]), MANY, Scene(NOWHERE, shape=24, asks_model=True))
+    made = method("best-of-n", Scripted(["x"]), MANY, Scene(Machine("", "", 0, "", {}, ""), shape=24, asks_model=True))
     assert made.search == BestOfN(n=MANY, width=24)
 
 

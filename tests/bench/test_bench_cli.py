@@ -90,8 +90,8 @@ def test_a_provider_that_fails_leaves_its_run_open_and_the_exit_status_says_so(t
     assert found == json.loads((tmp_path / "out" / "bench.json").read_text())
     assert found["open"] == ["doomed-best-of-n-0"] == [one["cell"] for one in found["failed"]]
     assert "429 for an hour" in found["failed"][0]["error"]
-    assert "doomed-best-of-n-0 is left open: 429" in done.stderr
-    assert "to try them again: maxcode" in done.stderr
+    assert "doomed-best-of-n-0 is unfinished: 429" in done.stderr
+    assert "to run them again: maxcode" in done.stderr
     (row,) = found["rows"]
     assert (row["problem"], row["candidates"], row["correct"], row["speedup"]) == ("adding", 1, 1, 1.0)
     assert found["table"]["cells"] == 1

@@ -144,4 +144,4 @@ def test_a_winner_with_suspicious_code_is_verified_at_sizes_that_nobody_was_told
     fallen = anyio.run(looked_at, wrong)
     assert (fallen.outcome, fallen.timing) == (Outcome.WRONG, None)
     assert fallen.harsher is not None
-    assert fallen.harsher.result == f"FAILED on {len(further)} further inputs"
+    assert fallen.harsher.result == f"FAILED on {len(further)} extra inputs"

@@ -13,13 +13,24 @@ import pytest
 
 from maxcode.cli.common import show
 from maxcode.code.languages import language
-from maxcode.core.types import Action, Case, Evaluation, Limits, Outcome, Problem, Program, ProgramSpec, State, Step
+from maxcode.core.types import (
+    Action,
+    Case,
+    Evaluation,
+    Limits,
+    Machine,
+    Outcome,
+    Problem,
+    Program,
+    ProgramSpec,
+    State,
+    Step,
+)
 from maxcode.evaluate.inputs.fresh import FAILED, FreshInputs, GeneratedInputs
 from maxcode.evaluate.ladder.build import Builder
 from maxcode.evaluate.ladder.prepare import Admitted, Input
 from maxcode.evaluate.program.evaluator import ProgramEvaluator
-from maxcode.run.job import NOWHERE
-from maxcode.run.result_json import verdict_of
+from maxcode.run.candidate_result import result_of
 from maxcode.sandbox.sandbox import Sandbox
 
 SLOW = r"""#include <stdio.h>
@@ -150,11 +161,11 @@ def test_an_honest_program_far_faster_than_the_original_passes_the_harsher_verif
     assert harsher is not None
     assert (harsher.passed, harsher.triggers) == (True, (f"{settled.timing.speedup.value:.1f} times faster",))
     assert harsher.inputs == len(anyio.run(harsh_inputs, bench, admitted)) > 8
-    assert str(harsher).startswith(f"passed on {harsher.inputs} further inputs (asked for by ")
-    told = verdict_of(settled, admitted, NOWHERE, ())
-    assert told.harsher == {**dataclasses.asdict(harsher), "result": harsher.result}
+    assert str(harsher).startswith(f"passed on {harsher.inputs} extra inputs (triggered by: ")
+    told = result_of(settled, admitted, Machine("", "", 0, "", {}, ""), ())
+    assert told.table()["harsher"] == {**dataclasses.asdict(harsher), "result": harsher.result}
     show(told, False)
-    assert f"\nharsher    {harsher}" in capsys.readouterr().out
+    assert f"\nre-check   {harsher}" in capsys.readouterr().out
 
 
 async def harsh_inputs(bench: ProgramEvaluator, admitted: Admitted) -> tuple[Input, ...]:
@@ -172,7 +183,7 @@ def test_a_program_that_fails_the_harsher_verification_alone_is_wrong_and_it_is_
     assert (settled.outcome, settled.feedback.reasons) == (Outcome.WRONG, (FAILED,))
     assert settled.harsher is not None
     assert not settled.harsher.passed
-    assert settled.harsher.result == f"FAILED on {len(further)} further inputs"
+    assert settled.harsher.result == f"FAILED on {len(further)} extra inputs"
 
 
 def test_a_program_that_is_right_for_few_numbers_only_fails_on_what_nobody_saw(

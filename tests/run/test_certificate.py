@@ -23,7 +23,7 @@ from maxcode.problems import load
 from maxcode.run.certificate import certify, read
 from maxcode.run.job import optimize_source
 from maxcode.run.request import Request
-from maxcode.run.result_json import RunResult
+from maxcode.run.result import RunResult
 from tests.support.counting import SLOW
 
 POLICY = '''
@@ -100,7 +100,7 @@ def edited(place: Path, change: Callable[[dict[str, Any]], object]) -> None:
 
 def test_a_true_winner_is_certified_in_a_new_session(won: RunResult, place: Path) -> None:
     found = read(place / "run" / "certificate.json")
-    assert won.certificate == str(place / "run" / "certificate.json")
+    assert won.certificate == place / "run" / "certificate.json"
     assert (found.holds, found.refused) == (True, "")
     assert found.timing is not None and found.control is not None and found.verification is not None
     assert found.timing.speedup == median_interval([a / b for a, b in found.timing.samples])
@@ -125,8 +125,7 @@ def test_a_true_winner_is_as_fast_on_inputs_that_nobody_was_shown(won: RunResult
     assert found.unseen.interval == median_interval([a / b for a, b in found.unseen.samples])
     assert set(found.unseen.inputs) <= {one.name for one in found.made_inputs.inputs}
     assert found.warnings == ()
-    assert won.unseen is not None
-    assert (won.unseen["low"], won.unseen["told"]) == (found.unseen.interval.low, str(found.unseen))
+    assert won.fresh_inputs == found.unseen
 
 
 def test_a_winner_that_is_fast_only_on_what_was_given_is_told_apart(place: Path) -> None:
@@ -282,16 +281,19 @@ def a_finding_left_out(found: dict[str, Any]) -> None:
     ("change", "words"),
     [
         (faster_samples, "the samples give"),
-        (faster_interval, "the interval is said to be"),
+        (faster_interval, "but its samples give"),
         (fewer_pairs, "5 usable ones"),
         (impossible_times, "usable ones are there"),
-        (lambda found: found["timing"].update(sittings=[5, 5]), "sittings of [5, 5] pairs are said"),
-        (lambda found: found["timing"].update(sittings=[0, found["timing"]["pairs"]]), "sittings of [0, "),
+        (lambda found: found["timing"].update(sittings=[5, 5]), "the certificate claims sessions of [5, 5] pairs"),
+        (
+            lambda found: found["timing"].update(sittings=[0, found["timing"]["pairs"]]),
+            "the certificate claims sessions of [0, ",
+        ),
         (another_control, "its samples give something else"),
         (no_control, "`trusted` is said to be True, but False follows"),
         (fewer_runs, "which is less than 10"),
-        (as_fast_elsewhere, "on inputs nobody was shown it is said to be"),
-        (a_harsher_verification_that_failed, "its harsher verification FAILED on 32 further inputs"),
+        (as_fast_elsewhere, "on newly generated inputs, but its samples"),
+        (a_harsher_verification_that_failed, "FAILED on 32 extra inputs"),
         (a_finding_left_out, "`doubts` is said to be"),
         (lambda found: found.update(holds=False), "`holds` is said to be False"),
         (lambda found: found["origins"].update(held_out=9), "the tests by origin"),

@@ -68,7 +68,7 @@ def test_a_difference_on_inputs_nobody_was_shown_is_a_doubt_where_size_does_not_
     far = concluded(replace(sound, unseen=beside(0.9, 1.5)))
     assert (far.holds, far.trusted, far.warnings) == (True, False, ())
     assert "1.00x" not in far.doubts[0] and "it may be fast only on what was given" in far.doubts[0]
-    assert "on 3 inputs that nobody was shown (where the original takes 1500 ms each)" in far.doubts[0]
+    assert "on 3 newly generated inputs (where the original takes 1500 ms each)" in far.doubts[0]
     small = concluded(replace(sound, unseen=beside(0.9, 0.5)))
     assert (small.trusted, small.doubts) == (True, ())
     assert small.notes == (f"the certificate warns: {small.warnings[0]}",)

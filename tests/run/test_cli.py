@@ -72,7 +72,7 @@ OPTIMIZE_KEYS = EVALUATE_KEYS | {"candidates", "outcomes", "best", "record", "re
 
 def test_evaluate_confirms_a_faster_candidate(place: Path) -> None:
     found = answer(maxcode("evaluate", "fast.c", "--against", "slow.c", "--tests", "tests", "--json", cwd=place))
-    assert set(found) == EVALUATE_KEYS | {"harsher"}  # it is more than ten times as fast
+    assert set(found) == EVALUATE_KEYS | {"harsher", "recheck"}  # it is more than ten times as fast
     assert (found["outcome"], found["confirmed"], found["reasons"]) == ("correct", True, [])
     speedup = found["speedup"]
     assert speedup["significant"]
@@ -98,7 +98,7 @@ def test_optimize_writes_the_best_program_its_diff_a_report_and_the_record(place
     command = ("optimize", "slow.c", "--tests", "tests", "--policy", "policy.py:Known", "--method", "cuda-llm",
                "--budget", "6", "--seed", "0", "--out", out, "--json")  # fmt: skip
     found = answer(maxcode(*command, cwd=place))
-    assert set(found) == OPTIMIZE_KEYS | {"certificate", "harsher", "unseen"}
+    assert set(found) == OPTIMIZE_KEYS | {"certificate", "harsher", "recheck", "unseen", "fresh_inputs"}
     assert found["confirmed"]
     assert found["speedup"]["significant"]
     assert found["candidates"] == sum(found["outcomes"].values()) == 6

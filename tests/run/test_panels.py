@@ -230,7 +230,7 @@ def test_a_page_of_one_candidate_has_all_of_it(tmp_path: Path) -> None:
     assert (done.exit_code, json.loads(done.output)) == (0, {"report": str(tmp_path / "report-1-2.html")})
     page = read(tmp_path / "report-1-2.html")
     panel = page.at("c1-2")
-    assert words.strip() in fold(panel, "All the policy's words").text
+    assert words.strip() in fold(panel, "The whole answer of the policy").text
     assert panel.all("div", "diff") and "error error" in fold(panel, "Compiler's words").text
     assert "int plan2;" in page.one("pre").text
     assert panel.all("p", "left-out") == [] and page.all("script") == []
@@ -259,7 +259,7 @@ def test_the_panel_of_trust_tells_sandbox_tests_machine_clock_control_and_certif
     make_run(tmp_path, WON)
     found = trust(tmp_path)
     assert found["Sandbox"] == "bubblewrap, no network, seccomp"
-    assert found["Tests"].startswith("3 seen by the policy4 held out") and "8 made by a generator" in found["Tests"]
+    assert found["Tests"].startswith("3 seen by the policy4 held out") and "8 made by the generator" in found["Tests"]
     assert "dropped" not in found["Tests"]
     assert found["Machine"] == "lab-7, AMD EPYC 7B13, Linux 6.1, 2 cores"
     assert found["Best timed by"] == "CPU time, 20 fresh pairs, 2 inputs"
@@ -269,7 +269,7 @@ def test_the_panel_of_trust_tells_sandbox_tests_machine_clock_control_and_certif
     (tmp_path / "certificate.json").write_text(json.dumps(claim))
     found = trust(tmp_path)
     assert found["Control"] == "the original against itself: [0.9900, 1.0100], 99% interval"
-    assert found["Warnings"] == "not to be trusted: the machine was busy"
+    assert found["Warnings"] == "do not trust it: the machine was busy"
     assert found["Certificate"] == "certificate.json"
 
 

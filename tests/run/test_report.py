@@ -170,7 +170,7 @@ def test_standing_says_what_a_timing_is_good_for(tmp_path: Path) -> None:
         assert state.step is not None
         timing = state.step.evaluation.timing
         key = (timing.significant, timing.confirmed, timing.verdict) if timing else None
-        words[key] = row[4].removesuffix(" best").removesuffix(" led for a time")
+        words[key] = row[4].removesuffix(" best").removesuffix(" was the best for a time")
     assert words == {
         None: "",
         (True, True, "faster"): "confirmed",
@@ -318,7 +318,7 @@ def test_the_best_is_marked_and_so_are_former_leaders(tmp_path: Path) -> None:
     (row,) = page.one("ul", "tree").all("a", "best")
     assert result.best is not None
     assert row.attributes["href"] == f"#c{result.best.id[0]}-{result.best.id[1]}"
-    assert [row[0] for row in candidates(page) if "led for a time" in row[4]] == ["1:0"]
+    assert [row[0] for row in candidates(page) if "was the best for a time" in row[4]] == ["1:0"]
 
 
 def test_the_samples_of_the_best_are_those_of_the_record(tmp_path: Path) -> None:

@@ -44,14 +44,14 @@ def slot(timing: Timing) -> Slot:
 def test_a_counted_winner_has_fewer_instructions_and_its_seconds_beside() -> None:
     told = verdict(run(replace(COUNTED, seconds=SECONDS)))
     assert (told.kind, told.headline) == ("won", "2.00x [2.00, 2.00] fewer instructions")
-    assert "no claim about seconds" in told.sentence
+    assert "does not say how many seconds are saved" in told.sentence
     assert "1.30x [1.20, 1.40] (95 % interval, 20 pairs) as fast, which is significant" in told.sentence
     slower = replace(SECONDS, significant=False, verdict="tie")
     assert "which is not proved faster" in verdict(run(replace(COUNTED, seconds=slower))).sentence
 
 
 @pytest.mark.parametrize(
-    ("word", "shown"), [("unseen", "unseen"), ("busy", "busy"), ("more", "refuted"), ("tie", "refuted")]
+    ("word", "shown"), [("unseen", "no gain in CPU time"), ("busy", "noisy"), ("more", "refuted"), ("tie", "refuted")]
 )
 def test_what_does_not_count_says_why(word: str, shown: str) -> None:
     timing = replace(COUNTED, significant=False, verdict=word)  # type: ignore[arg-type]

@@ -226,7 +226,23 @@ def test_the_batch_is_cut_to_what_is_left_of_the_budget() -> None:
     assert result.reached.candidates == 11
 
 
-def test_ctrl_c_once_finishes_what_runs_and_launches_nothing_new(tmp_path: Path) -> None:
+def in_loop(work: Callable[[], object]) -> object:
+    """The work inside a running event loop, as in a notebook."""
+
+    async def notebook() -> object:
+        return work()
+
+    return anyio.run(notebook)
+
+
+def plainly(work: Callable[[], object]) -> object:
+    return work()
+
+
+@pytest.mark.parametrize("start", [plainly, in_loop])
+def test_ctrl_c_once_finishes_what_runs_and_launches_nothing_new(
+    start: Callable[[Callable[[], object]], object], tmp_path: Path
+) -> None:
     started: list[str] = []
 
     async def slow(text: str) -> None:
@@ -237,11 +253,12 @@ def test_ctrl_c_once_finishes_what_runs_and_launches_nothing_new(tmp_path: Path)
 
     run = Run(budget=8, concurrency=2, record=Record(tmp_path))
     with run.record, pytest.raises(Interrupted):
-        optimize(toy_problem(), method(BestOfN(8, 8)), Table(rule=speed, before=slow), run)
+        start(lambda: optimize(toy_problem(), method(BestOfN(8, 8)), Table(rule=speed, before=slow), run))
     assert len(run.record.evaluations) == len(started) == 2
 
 
-def test_ctrl_c_twice_stops_at_once(tmp_path: Path) -> None:
+@pytest.mark.parametrize("start", [plainly, in_loop])
+def test_ctrl_c_twice_stops_at_once(start: Callable[[Callable[[], object]], object], tmp_path: Path) -> None:
     async def hang(text: str) -> None:
         await anyio.sleep(60)
 
@@ -252,8 +269,9 @@ def test_ctrl_c_twice_stops_at_once(tmp_path: Path) -> None:
 
     threading.Thread(target=press).start()
     started = time.monotonic()
-    with Record(tmp_path) as record, pytest.raises(Interrupted, match="at once"):
-        optimize(toy_problem(), method(Refine(4)), Table(rule=speed, before=hang), Run(4, record=record))
+    run = Run(4, record=Record(tmp_path))
+    with run.record, pytest.raises(Interrupted, match="at once"):
+        start(lambda: optimize(toy_problem(), method(Refine(4)), Table(rule=speed, before=hang), run))
     assert time.monotonic() - started < 30
 
 

@@ -6,15 +6,15 @@ from pathlib import Path
 
 import pytest
 
-from maxcode.cli.progress import SearchProgress
 from maxcode.core.types import Action, Evaluation, Outcome, Usage
 from maxcode.errors import InputError
 from maxcode.llm.clients import Message
 from maxcode.llm.clients.connect import ModelSettings, estimate_tokens
 from maxcode.llm.journal import CALLS
-from maxcode.run.dry_run import Preview
-from maxcode.run.job import completed, first_prompt
+from maxcode.run.complete_request import completed
+from maxcode.run.dry_run import Preview, first_prompt
 from maxcode.run.names import model_settings
+from maxcode.run.progress import SearchProgress
 from maxcode.run.record import Batch, Critiqued, Evaluated, Proposed, Settled, check_header
 from maxcode.run.request import Request
 from tests.support.counting import SLOW
@@ -34,7 +34,7 @@ def place(tmp_path: Path) -> Path:
 
 def replayed(place: Path, policy: str, out: Path | None = None) -> Request:
     request = Request(place / "slow.c", place / "tests", policy, replay=place / "run", out=out)
-    return completed(request)[1]
+    return completed(request).request
 
 
 def test_a_replay_without_a_language_model_is_refused_and_names_the_one_of_its_run(place: Path) -> None:
@@ -55,7 +55,7 @@ def test_a_replay_of_the_usual_folder_goes_to_a_folder_of_its_own(place: Path, m
     (place / "run").rename(place / "kept")
     (usual / CALLS).write_bytes(b"")
     request = Request(place / "slow.c", place / "tests", "llm:big", replay=usual)
-    assert completed(request)[1].replay == usual
+    assert completed(request).request.replay == usual
 
 
 @pytest.mark.parametrize("value", ["3", '"gpt"', "[1]"])
@@ -69,7 +69,7 @@ def test_a_preview_says_plainly_that_no_model_is_asked() -> None:
     told = Preview((Message("user", "hi"),), 1, 0, 0).as_text()
     assert told.endswith("first prompt about 1 tokens; the policy and the critic are no language models, so the run "
                          "makes no calls")  # fmt: skip
-    assert "8 model calls, 400 tokens (of a price that is not known) or more" in Preview((), 40, 8, 400).as_text()
+    assert "8 model calls, 400 tokens (price unknown) or more" in Preview((), 40, 8, 400).as_text()
     assert "8 model calls, 400 tokens ($0.037) or more" in Preview((), 40, 8, 400, 0.0371).as_text()
 
 

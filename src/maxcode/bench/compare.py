@@ -16,8 +16,8 @@ from maxcode.bench.versus import ComparedRun, Word
 from maxcode.core.types import Interval
 from maxcode.errors import InputError
 from maxcode.problems import Loaded, digest, load
-from maxcode.run.job import evaluate_program
-from maxcode.run.result_json import RunResult, Speedup
+from maxcode.run.candidate_result import CandidateResult, Speedup
+from maxcode.run.evaluation import evaluate_loaded
 
 
 @final
@@ -29,7 +29,7 @@ class Raced:
     ratio: Interval | None
     word: Word
     why: str
-    verdict: RunResult
+    verdict: CandidateResult
 
 
 @final
@@ -75,19 +75,21 @@ def raced(
     return Raced(ratio, "second" if turned else "first", "", verdict)
 
 
-def _raced(candidate: ComparedRun, original: ComparedRun, loaded: Loaded, say: Callable[[str], None]) -> RunResult:
+def _raced(
+    candidate: ComparedRun, original: ComparedRun, loaded: Loaded, say: Callable[[str], None]
+) -> CandidateResult:
     """The slower one by the record is the original first: its runs are long enough to be timed where any are."""
     say(f"racing the winner of {candidate.folder} against that of {original.folder}")
     problem = replace(loaded.problem, program=original.winner or original.original)
-    return evaluate_program(candidate.winner or candidate.original, replace(loaded, problem=problem))
+    return evaluate_loaded(candidate.winner or candidate.original, replace(loaded, problem=problem))
 
 
-def _is_proved(verdict: RunResult) -> bool:
-    return verdict.confirmed and verdict.speedup is not None and verdict.speedup.significant
+def _is_proved(verdict: CandidateResult) -> bool:
+    return verdict.speedup is not None and verdict.speedup.confirmed
 
 
-def _why(verdict: RunResult) -> str:
-    return verdict.why or "; ".join(verdict.reasons) or verdict.outcome
+def _why(verdict: CandidateResult) -> str:
+    return verdict.why or "; ".join(verdict.reasons) or verdict.outcome.value
 
 
 def _interval(found: Speedup, turned: bool) -> Interval:

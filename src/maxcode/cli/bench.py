@@ -28,10 +28,11 @@ from maxcode.cli.common import (
     shapes_option,
     value_options,
 )
-from maxcode.cli.display import Display
+from maxcode.cli.option_groups import GroupedCommand
 from maxcode.core.budget import Budget
 from maxcode.errors import InputError, Interrupted
 from maxcode.evaluate.target import where
+from maxcode.run.display import Display
 from maxcode.run.record import Evaluated, Line
 from maxcode.sandbox.tiers import refuse_unsafe
 
@@ -39,36 +40,38 @@ SUMMARY = "bench.json"
 _OF_THE_TABLE = frozenset({"table_only", "out", "figures", "csv_", "json_"})
 
 
-@click.command()
+@click.command(cls=GroupedCommand)
 @click.argument("problems", nargs=-1, type=click.Path(path_type=Path))
 @click.option("--methods", "names", default="best-of-n,cuda-llm,cuda-llm+maxcode", show_default=True,
-              help="Which methods, separated by commas; see `maxcode list methods`.  METHOD-PART is a method without "
-              "that part of the observation.")  # fmt: skip
-@click.option("--ablate", type=click.Choice(get_args(room.Grid)), help="Add columns for what a method shows: `observe` "
-              "for every subset of the paper's three parts (best, trajectory, critiques), `each` for every part "
-              "switched off alone.")  # fmt: skip
-@click.option("--seeds", default=3, show_default=True, help="How many seeds, counted from 0.")
+              help="Methods, separated by commas (`maxcode list methods`).  METHOD-PART is a method without that part "
+              "of the prompt.")  # fmt: skip
+@click.option("--ablate", type=click.Choice(get_args(room.Grid)), help="Add ablations of each method: `observe` is "
+              "every subset of the paper's three parts (best, trajectory, critiques), `each` leaves out one part at a "
+              "time.")  # fmt: skip
+@click.option("--seeds", default=3, show_default=True, help="Number of random seeds, counted from 0.")
 @shapes_option
 @model_options
 @value_options
 @click.option("--without", multiple=True, metavar="PART",
-              help="A part of the observation to leave out of all methods; may be repeated.")  # fmt: skip
+              help="Leave out a part of the prompt in all methods; may be repeated.")  # fmt: skip
 @budget_options
-@click.option("--figures", default="", metavar="SUITES", help="Whose figures the table holds, separated by commas: "
-              f"{', '.join(room.SUITES)}, or all.  [default: maxcode, and those of the problems' suites]")  # fmt: skip
+@click.option("--figures", default="", metavar="SUITES", help="Suites whose figures the table shows, "
+              f"separated by commas: {', '.join(room.SUITES)}, or all.  [default: maxcode, and those of the "
+              "problems' suites]")  # fmt: skip
 @click.option("--out", type=click.Path(path_type=Path), default=Path("runs/bench"), show_default=True,
-              help="One run folder for each PROBLEM-METHOD-SEED; repeating the command resumes.")  # fmt: skip
+              help="Folder of the bench, with one run folder per PROBLEM-METHOD-SEED; the same command "
+              "resumes.")  # fmt: skip
 @click.option("--table-only", is_flag=True,
-              help="Run nothing: the table of all that is finished in --out, at any time.  Only --out, --figures, "
-              "--csv and --json go with it.")  # fmt: skip
+              help="Run nothing; print the table of all finished runs in --out.  Allowed with it: --out, --figures, "
+              "--csv, --json.")  # fmt: skip
 @click.option("--csv", "csv_", type=click.Path(path_type=Path, dir_okay=False),
-              help="Write one line for each run to this file.")  # fmt: skip
+              help="Write one line per run to this CSV file.")  # fmt: skip
 @click.option("--at-once", default=1, show_default=True, type=click.IntRange(1),
-              help="How many runs at a time: while one is timed, others build and verify, or wait for a model.  No "
-              "two time at once.")  # fmt: skip
+              help="Runs at a time.  While one run times its candidates, others build, verify or wait for "
+              "a model.")  # fmt: skip
 @cluster_options
-@click.option("--shared-cores", is_flag=True, help="With --cluster: measure also on nodes whose cores others use; "
-              "every result says so.")  # fmt: skip
+@click.option("--shared-cores", is_flag=True, help="With --cluster: accept measurements although other programs "
+              "used the cores.  The result says so.")  # fmt: skip
 @sandbox_options
 @as_json
 def bench(problems: tuple[Path, ...], table_only: bool, csv_: Path | None, json_: bool, **options: Any) -> int:
@@ -116,7 +119,7 @@ def _refuse_what_only_runs() -> None:
     if given:
         names = ", ".join(one.opts[0] if isinstance(one, click.Option) else "PROBLEMS" for one in given)
         raise InputError(
-            f"--table-only runs nothing and shows all that is in --out, so it does not heed {names}; leave that out, "
+            f"--table-only runs nothing and shows all that is in --out, so it ignores {names}; leave that out, "
             "or leave out --table-only"
         )
 
@@ -199,10 +202,10 @@ def _status(found: BenchState) -> int:
         total = len(found.rows) + len(found.left)
         raise Interrupted(f"stopped; {len(found.rows)} of {total} runs are finished; to resume: {again}")
     for one in found.failed:
-        click.echo(f"maxcode: {one.cell.name} is left open: {_told(one)}", err=True)
+        click.echo(f"maxcode: {one.cell.name} is unfinished: {_told(one)}", err=True)
     if not found.failed:
         return 0
-    click.echo(f"maxcode: {len(found.failed)} run(s) are open; to try them again: {again}", err=True)
+    click.echo(f"maxcode: {len(found.failed)} run(s) are open; to run them again: {again}", err=True)
     return found.failed[0].error.exit_code
 
 
@@ -242,7 +245,7 @@ class BenchProgress:
                 self._display.note(f"    {row.cell.name}: {best}, {row.candidates} candidates, {event.seconds:.0f} s")
             case RunFailed():
                 self._done.pop(event.cell, None)
-                self._display.note(f"    {event.cell.name} is left open: {event.error}")
+                self._display.note(f"    {event.cell.name} is unfinished: {event.error}")
 
     def part(self, cell: BenchRun, line: Line) -> None:
         """One recorded part of a run under way."""

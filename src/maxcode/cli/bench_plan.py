@@ -15,7 +15,9 @@ from maxcode.core.budget import Budget
 from maxcode.errors import InputError, Interrupted
 from maxcode.evaluate.target import Target
 from maxcode.problems import Source, digest, expanded
-from maxcode.run.job import completed, optimize_source
+from maxcode.run.complete_request import completed
+from maxcode.run.job import optimize_source
+from maxcode.run.method_parts import method_parts
 from maxcode.run.record import Line
 from maxcode.run.request import Request, of_source
 from maxcode.sandbox.lanes import share_builds
@@ -156,7 +158,9 @@ def _problems(paths: Sequence[Path], shared: Request) -> tuple[dict[str, Source]
         path = source.path
         if path.is_file() and path.suffix not in (".toml", ".py"):
             raise InputError(f"{path} is a file; bench takes folders with problem.toml: give its folder, or write one")
-        problem = completed(of_source(shared, source))[0].problem
+        complete = completed(of_source(shared, source))
+        with method_parts(complete.request):
+            problem = complete.loaded.problem
         if problem.id in sources:
             raise InputError(
                 f"{sources[problem.id].path} and {path} have the same id '{problem.id}'; give one of them another in "

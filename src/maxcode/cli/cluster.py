@@ -40,7 +40,7 @@ def node(address: str, cores: str, build_cores: str, name: str, host: str, until
     building = parsed(build_cores) if build_cores else frozenset[int]()
     timing = parsed(cores)
     if missing := (timing | building) - usable():
-        raise InputError(f"cores {shown(missing)} are not to be had here; give some of {shown(usable())}")
+        raise InputError(f"cores {shown(missing)} are not available here; give some of {shown(usable())}")
     plan = NodePlan(where, timing, building, name, host)
     _until_stopped(lambda stop: be_node(plan, stop, security), until_eof)
 
@@ -60,7 +60,7 @@ def scheduler(host: str, port: int, plain: bool) -> None:
             served = await start_scheduler(host, port, security)
         except (OSError, RuntimeError) as error:
             why = error.__cause__ or error
-            raise InputError(f"port {port} of {host} cannot be had: {why}; --port 0 takes a free one") from error
+            raise InputError(f"port {port} of {host} cannot be used: {why}; --port 0 takes a free one") from error
         async with served:
             click.echo(served.address)
             await stop.wait()

@@ -1,10 +1,9 @@
-"""Options that several verbs share, and how a verdict is printed for people."""
+"""Options that several verbs share, and how a result is printed."""
 
 from __future__ import annotations
 
 import os
 from collections.abc import Callable, Mapping
-from dataclasses import asdict, replace
 from pathlib import Path
 from typing import Any, TypeVar, get_args
 
@@ -13,17 +12,17 @@ import click
 from maxcode.core.budget import Budget, Caps, budget_of
 from maxcode.core.types import Clock
 from maxcode.errors import InputError
-from maxcode.evaluate.cluster import SlotUse
 from maxcode.llm.clients.connect import Provider
 from maxcode.llm.completion import Answer
+from maxcode.run.candidate_result import CandidateResult
 from maxcode.run.names import model_settings
-from maxcode.run.request import Request
-from maxcode.run.result_json import Paid, RunResult, Speedup
+from maxcode.run.request import Request, capped
+from maxcode.run.result import RunResult
 from maxcode.sandbox.tiers import TIERS, UNSAFE, VARIABLE
 
 Command = TypeVar("Command", bound=Callable[..., Any])
 
-as_json = click.option("--json", "json_", is_flag=True, help="Print JSON on stdout, in place of lines.")
+as_json = click.option("--json", "json_", is_flag=True, help="Print one JSON object on stdout instead of lines.")
 
 
 def _together(*options: Callable[[Command], Command]) -> Callable[[Command], Command]:
@@ -38,63 +37,65 @@ def _together(*options: Callable[[Command], Command]) -> Callable[[Command], Com
 
 
 shapes_option = click.option(
-    "--shapes", default="", metavar="small|TABLE.toml", help="The shapes of a PyTorch problem: `small` ones that are "
-    "found here (inputs and parameters within 4 MB) and kept, or those of a table (`maxcode problems shrink`).  "
+    "--shapes", default="", metavar="small|TABLE.toml", help="Shapes of a PyTorch problem: `small` chooses shapes "
+    "whose inputs and parameters fit into 4 MB, TABLE.toml is a table of `maxcode problems shrink`.  "
     "[default: the problem's own]")  # fmt: skip
 
 problem_options = _together(  # what the problem is
     click.option("--tests", type=click.Path(path_type=Path), help="Folder of tests: NN.in with NN.out or NN.ans, "
                  "or input.K.txt with output.K.txt."),
-    click.option("--flags", help="Build flags in one string, in place of the language's own (-std=c++17 -O3, "
-                 "-std=gnu17 -O3 for C)."),
-    click.option("--checker", type=click.Choice(["tokens", "exact", "float", "pie"]), help="How outputs are "
-                 "compared; pie is PIE's own way, with its holes."),
-    click.option("--tolerance", type=float, help="Relative and absolute tolerance of --checker float, "
-                 "which it implies; for programs."),
-    click.option("--goal", type=click.Choice(get_args(Clock)), help="What to make less: CPU seconds (default), wall "
-                 "seconds where parallelism is the point, or instructions executed, which no other load changes "
-                 "(valgrind counts them; CPU seconds are measured beside)."),
-    click.option("--tie-break", type=click.Choice(["instructions"]), help="Count instructions, once, where a race ends "
-                 "in a tie; needs valgrind."),
-    click.option("--shared-cores", is_flag=True, help="With --goal wall: let wall time count although others used the "
-                 "cores meanwhile; with --cluster: measure on nodes whose cores others use; the result says so."),
-    click.option("--device", type=click.Choice(["cpu", "cuda"]), help="Where a PyTorch module runs (default cpu)."),
-    click.option("--constant", "constants", multiple=True, metavar="NAME=NUMBER", help="A module-level number of a "
-                 "PyTorch problem to replace, for smaller shapes; may be repeated."),
+    click.option("--flags", help="Build flags in one string.  [default: -std=c++17 -O3 for C++, -std=gnu17 -O3 for "
+                 "C]"),
+    click.option("--checker", type=click.Choice(["tokens", "exact", "float", "pie"]), help="How outputs are compared.  "
+                 "pie is the comparison of the PIE benchmark, which accepts some wrong outputs.  [default: tokens]"),
+    click.option("--tolerance", type=float, help="Relative and absolute tolerance of outputs; implies --checker "
+                 "float."),
+    click.option("--goal", type=click.Choice(get_args(Clock)), help="What to reduce: CPU seconds, wall seconds (for "
+                 "parallel programs), or executed instructions (counted by valgrind; other load does not change "
+                 "them).  [default: cpu]"),
+    click.option("--tie-break", type=click.Choice(["instructions"]), help="Count instructions where a race ends in a "
+                 "tie; needs valgrind."),
+    click.option("--shared-cores", is_flag=True, help="Accept measurements although other programs used the cores: "
+                 "with --goal wall, and with --cluster.  The result says so."),
+    click.option("--device", type=click.Choice(["cpu", "cuda"]), help="Where a PyTorch module runs.  [default: cpu]"),
+    click.option("--constant", "constants", multiple=True, metavar="NAME=NUMBER", help="Replace a module-level number "
+                 "of a PyTorch problem, for smaller shapes; may be repeated."),
     shapes_option,
-    click.option("--run-limit", type=float, metavar="SECONDS", help="CPU seconds one run may take (default 10)."),
+    click.option("--run-limit", type=float, metavar="SECONDS", help="CPU seconds that one run may take.  "
+                 "[default: 10]"),
 )  # fmt: skip
 
 
-model_options = _together(  # who is asked, how, and what it may cost
-    click.option("--policy", default="", help="Who proposes: a name (`maxcode list policies`), llm:MODEL, or "
-                 "file.py:name.  [default: rewriter; kernels for functions, modules "
-                 "for PyTorch modules]"),
-    click.option("--critic", default="", help="Who explains: rules, llm (the policy's model), or llm:MODEL.  "
-                 "[default: llm with a policy llm:MODEL, else rules]"),
+model_options = _together(  # which models are asked, how, and what it may cost
+    click.option("--policy", default="", help="Who proposes programs: a name (`maxcode list policies`), llm:MODEL, or "
+                 "file.py:name.  [default: rewriter; kernels for functions, modules for PyTorch modules]"),
+    click.option("--critic", default="", help="Who explains results to the policy: rules, llm (the policy's model), or "
+                 "llm:MODEL.  [default: llm with a policy llm:MODEL, else rules]"),
     click.option("--answer", type=click.Choice(get_args(Answer)), default="whole", show_default=True,
-                 help="What a model is asked for: whole programs, or SEARCH/REPLACE edits (cheap for long ones)."),
-    click.option("--provider", type=click.Choice(get_args(Provider)), help="Whose client to use; auto (the default) "
-                 "takes Anthropic's for names that begin with claude, unless --base-url or OPENAI_BASE_URL is set."),
-    click.option("--base-url", help="The endpoint of llm:MODEL, e.g. http://127.0.0.1:8000/v1.  "
+                 help="What a model answers: whole programs, or SEARCH/REPLACE edits (cheaper for long programs)."),
+    click.option("--provider", type=click.Choice(get_args(Provider)), help="API of the model.  auto: Anthropic for "
+                 "names that begin with claude, unless --base-url or OPENAI_BASE_URL is set.  [default: auto]"),
+    click.option("--base-url", help="Address of the model's API, e.g. http://127.0.0.1:8000/v1.  "
                  "[default: OPENAI_BASE_URL, or the provider's own]"),
-    click.option("--models", "config", type=click.Path(path_type=Path, dir_okay=False), help="A TOML file with a table "
+    click.option("--models", "config", type=click.Path(path_type=Path, dir_okay=False), help="TOML file with a table "
                  "[model]: base_url, key_env, concurrency, timeout_s, attempts, ... (docs/models.md)."),
-    click.option("--prices", type=click.Path(path_type=Path, dir_okay=False), help="A table of prices of your own."),
-    click.option("--max-calls", "calls", type=click.IntRange(0), help="Model calls of the run, the critic's too."),
-    click.option("--max-tokens", "tokens", type=click.IntRange(0), help="Tokens of the whole run, in and out."),
-    click.option("--max-dollars", "dollars", type=click.FloatRange(0), help="Money of the whole run."),
-    click.option("--max-seconds", "seconds", type=click.FloatRange(0), help="Wall seconds of the whole run at work."),
+    click.option("--prices", type=click.Path(path_type=Path, dir_okay=False), help="TOML file of prices per model."),
+    click.option("--max-calls", "calls", type=click.IntRange(0), help="Most model calls of the run, the critic's "
+                 "included."),
+    click.option("--max-tokens", "tokens", type=click.IntRange(0), help="Most tokens of the run, input and output."),
+    click.option("--max-dollars", "dollars", type=click.FloatRange(0), help="Most money of the run."),
+    click.option("--max-seconds", "seconds", type=click.FloatRange(0), help="Most wall seconds of the run, pauses "
+                 "between resumes left out."),
 )  # fmt: skip
 
 
 value_options = _together(  # which value model is asked, and how
-    click.option("--value", type=click.Path(path_type=Path, file_okay=False), metavar="FOLDER", help="A value model "
-                 "(`maxcode train to-go`), or busiest-loop, which needs no training: methods +value and +rerank ask "
-                 "it, others only record what it expects."),
-    click.option("--draw", default=4, show_default=True, help="Methods +rerank: candidates drawn for one that is run."),
-    click.option("--unranked", default=0.1, show_default=True, help="Methods +rerank: the share of the candidates that "
-                 "is not chosen by the value model, so that what it expects can be checked."),
+    click.option("--value", type=click.Path(path_type=Path, file_okay=False), metavar="FOLDER", help="Value model: a "
+                 "folder of `maxcode train to-go`, or busiest-loop, which needs no training.  Methods +value and "
+                 "+rerank use its predictions; other methods only record them."),
+    click.option("--draw", default=4, show_default=True, help="Methods +rerank: samples per candidate that is run."),
+    click.option("--unranked", default=0.1, show_default=True, help="Methods +rerank: share of candidates that are "
+                 "chosen without the value model, to check its predictions."),
 )  # fmt: skip
 
 
@@ -109,18 +110,19 @@ def _demand_tier(context: click.Context, _: click.Parameter, tier: str | None) -
     context.call_on_close(lambda: os.environ.pop(VARIABLE) if before is None else os.environ.update({VARIABLE: before}))
 
 
-sandbox_options = _together(  # what stands between programs and this machine
+sandbox_options = _together(  # what protects this machine from the programs
     click.option("--sandbox", type=click.Choice(TIERS), callback=_demand_tier, expose_value=False, help="Tier of the "
                  "sandbox: 1 bubblewrap, 2 Landlock.  [default: MAXCODE_SANDBOX, else the first that works here]"),
     click.option("--unsafe-no-sandbox", flag_value=UNSAFE, callback=_demand_tier, expose_value=False, help="Run "
-                 "programs WITHOUT A SANDBOX, as you: they can read and change what you can.  Every result says so."),
+                 "programs WITHOUT A SANDBOX, as your user: they can read and change your files.  Every result says "
+                 "so."),
 )  # fmt: skip
 
 
 cluster_options = _together(  # where candidates are measured
     click.option("--cluster", default="", metavar="WHERE", help="Measure on benchmark nodes: local:SLOTS, "
                  "tcp://HOST:PORT, slurm:SITE.toml, pbs:SITE.toml, ray:auto or ray:HOST:PORT (docs/cluster.md).  "
-                 "[default: here]"),
+                 "[default: this machine]"),
 )  # fmt: skip
 
 
@@ -130,19 +132,10 @@ def _budget(context: click.Context, _: click.Parameter, words: str) -> Budget:
 
 budget_options = _together(  # how far a run may go
     click.option("--budget", default="24", show_default=True, callback=_budget, metavar="AMOUNT", help="How far each "
-                 "run may go: 24 (candidates), 200k-tokens, 0.5-dollars, 300-calls, 15-minutes."),
+                 "run may go: 24 (candidates), 15-minutes, 0.5-dollars, 200k-tokens, 300-calls."),
     click.option("--width-for", type=click.IntRange(1), default=24, show_default=True, metavar="CANDIDATES",
-                 help="With a --budget of something else: the search is as wide as for so many candidates."),
+                 help="With a --budget that is not of candidates: choose the width of the search as for this many."),
 )  # fmt: skip
-
-
-def _capped(caps: Caps, budget: Budget) -> Caps:
-    """The caps with the budget among them; InputError where it is capped twice."""
-    bounds = {name: bound for name, bound in asdict(budget.caps).items() if bound is not None}
-    for name in bounds:
-        if getattr(caps, name) is not None:
-            raise InputError(f"--budget is of {name}, and --max-{name} is given too; leave one of them out")
-    return replace(caps, **bounds)
 
 
 def chosen(source: Path, tests: Path | None, options: dict[str, Any]) -> Request:
@@ -152,7 +145,7 @@ def chosen(source: Path, tests: Path | None, options: dict[str, Any]) -> Request
     given = {key: rest.pop(key) for key in ("provider", "base_url", "prices")}
     models = model_settings(rest.pop("config"), given)
     budget: Budget = rest.pop("budget")
-    caps = _capped(Caps(**{key: rest.pop(key) for key in ("calls", "tokens", "dollars", "seconds")}), budget)
+    caps = capped(Caps(**{key: rest.pop(key) for key in ("calls", "tokens", "dollars", "seconds")}), budget)
     rest |= {"budget": budget.candidates, "caps": caps}
     return Request(source, tests, models=models, overrides=overrides(problem), **rest)
 
@@ -192,90 +185,6 @@ def _numbers(words: tuple[str, ...]) -> dict[str, int]:
     return found
 
 
-def show(verdict: RunResult, json_: bool) -> None:
-    """Print a verdict on stdout: the JSON contract, or lines for people."""
-    click.echo(verdict.as_json() if json_ else "\n".join(_lines(verdict)))
-
-
-def _lines(verdict: RunResult) -> list[str]:
-    tests = ", ".join(f"{count} {kind.replace('_', '-')}" for kind, count in verdict.tests.items() if count)
-    lines = [f"outcome    {verdict.outcome}"]
-    lines += [f"           {reason}" for reason in verdict.reasons]
-    unit = "counted" if verdict.speedup is not None and verdict.speedup.clock == "instructions" else "speed-up"
-    lines.append(f"{unit:<10} {_speedup(verdict)}")
-    if (rate := verdict.gflops) is not None:
-        lines.append(
-            f"rate       {rate.value:.1f} GFLOPS [{rate.low:.1f}, {rate.high:.1f}], {rate.share:.0%} of the roofline "
-            f"({rate.roofline:.0f})"
-        )
-    if (moved := verdict.gbytes) is not None:
-        lines.append(
-            f"memory     {moved.value:.1f} GB/s [{moved.low:.1f}, {moved.high:.1f}], {moved.share:.0%} of the roofline "
-            f"({moved.roofline:.0f})"
-        )
-    if (one := verdict.single) is not None:
-        lines.append(f"one core   {one['value']:.2f}x [{one['low']:.2f}, {one['high']:.2f}] by CPU time")
-    if (one := verdict.over_compiled) is not None:
-        lines.append(f"compiled   {one['value']:.2f}x [{one['low']:.2f}, {one['high']:.2f}] over torch.compile")
-    lines += [f"remark     line {one['line']}: {one['text']}" for one in verdict.remarks or ()]
-    lines.append(f"tests      {tests}; {verdict.inputs_timed} timed")
-    if verdict.pie_correct is not None:
-        lines.append(f"by PIE     {'correct' if verdict.pie_correct else 'not correct'} (its own checker, beside ours)")
-    if verdict.node is not None:
-        lines.append(f"node       {verdict.node}")
-    if (second := verdict.harsher) is not None:
-        lines.append(f"harsher    {second['result']} (asked for by {'; '.join(second['triggers'])})")
-    if (unseen := verdict.unseen) is not None:
-        lines.append(f"unseen     {unseen['told']}")
-    lines.append(f"sandbox    {verdict.sandbox}")
-    if verdict.outcomes is not None:
-        counts = ", ".join(f"{count} {name}" for name, count in sorted(verdict.outcomes.items()))
-        lines.append(f"candidates {verdict.candidates}: {counts}")
-        lines += [f"best       {verdict.best}", f"report     {verdict.report}"]
-    lines += [f"{'slots' if at == 0 else '':<10} {line}" for at, line in enumerate(_slots(verdict))]
-    if verdict.certificate is not None:
-        lines.append(f"certified  {verdict.certificate}")
-    if verdict.spent is not None and verdict.spent.calls:
-        lines.append(f"spent      {_spent(verdict.spent)}")
-    return lines + [f"note       {note}" for note in verdict.notes]
-
-
-def _slots(verdict: RunResult) -> list[str]:
-    """What the slots of a cluster did."""
-    table = verdict.cluster or {"slots": [], "events": []}
-    slots = [SlotUse(one["name"], one["orders"], one["seconds"]) for one in table["slots"]]
-    return [*map(str, slots), *table["events"]]
-
-
-def _spent(paid: Paid) -> str:
-    money = "price unknown" if paid.dollars is None else f"${paid.dollars:.4g}"
-    tokens = f"{paid.prompt_tokens} + {paid.completion_tokens} tokens"
-    return f"{paid.calls} model calls, {tokens}, {money}; {paid.seconds:.0f} s"
-
-
-def _speedup(verdict: RunResult) -> str:
-    found = verdict.speedup
-    if found is None:
-        return verdict.why or "not measured"
-    if found.pairs == 0:
-        return f"none: {verdict.why}"
-    if found.clock == "instructions":
-        return _counted(found, verdict)
-    sure = "confirmed on fresh pairs" if verdict.confirmed and found.significant else verdict.why or "not confirmed"
-    interval = f"{found.value:.2f}x [{found.low:.2f}, {found.high:.2f}]"
-    return f"{interval} {found.confidence:.0%} interval, {found.pairs} pairs, {found.clock} time; {sure}"
-
-
-def _counted(found: Speedup, verdict: RunResult) -> str:
-    ratio = f"{found.value:.3f}x [{found.low:.3f}, {found.high:.3f}] (least to largest of {found.pairs} counts a side)"
-    if not found.significant:
-        return f"{ratio}: {verdict.why}"
-    return f"{ratio}, fewer instructions; {_seconds(verdict)}"
-
-
-def _seconds(verdict: RunResult) -> str:
-    beside = verdict.seconds
-    if beside is None:
-        return "not confirmed"
-    sure = "confirmed" if beside.significant else "not proved faster"
-    return f"by CPU time {beside.value:.2f}x [{beside.low:.2f}, {beside.high:.2f}], {beside.pairs} pairs, {sure}"
+def show(result: CandidateResult | RunResult, json_: bool) -> None:
+    """Print a result on stdout: the JSON contract, or lines for people."""
+    click.echo(result.as_json() if json_ else str(result))

@@ -18,9 +18,9 @@ from maxcode.bench.table import MethodTable
 from maxcode.bench.versus import ComparedRun, Difference, Word, differences, entrant, same_original, versus
 from maxcode.bench.versus_benches import versus_benches
 from maxcode.cli.common import as_json, overrides, problem_options, sandbox_options
-from maxcode.cli.display import Display
 from maxcode.core.types import Interval
 from maxcode.errors import InputError
+from maxcode.run.display import Display
 
 Told = dict[str, Any]
 
@@ -28,11 +28,11 @@ Told = dict[str, Any]
 @click.command()
 @click.argument("first", type=click.Path(path_type=Path))
 @click.argument("second", type=click.Path(path_type=Path))
-@click.option("--measure", is_flag=True, help="Race both winners side by side, here and now, in place of comparing "
-              "what was recorded.")  # fmt: skip
-@click.option("--problem", type=click.Path(path_type=Path), help="With --measure: the problem, where it is not where "
+@click.option("--measure", is_flag=True, help="Time both winners against each other on this machine now, instead "
+              "of comparing what was recorded.")  # fmt: skip
+@click.option("--problem", type=click.Path(path_type=Path), help="With --measure: the problem, if it is not where "
               "FIRST found it.")  # fmt: skip
-@click.option("--force", is_flag=True, help="Compare although the two differ in what a speed-up depends on; the "
+@click.option("--force", is_flag=True, help="Compare even if the two runs differ in what a speed-up depends on; the "
               "answer says so.")  # fmt: skip
 @problem_options
 @sandbox_options
@@ -47,7 +47,7 @@ def compare(first: Path, second: Path, measure: bool, force: bool, json_: bool, 
     """
     ground = Ground(options.pop("problem"), options.pop("tests"), overrides(options), force)
     if options.pop("shapes"):
-        raise InputError("--shapes is not asked of two runs: theirs are those they were made with; leave it out")
+        raise InputError("--shapes has no effect on two finished runs: their shapes are recorded; leave it out")
     if not measure and (ground.source or ground.tests or ground.overrides):
         raise InputError(
             "what the problem is (--problem, --tests, --flags, --goal, ...) is asked of --measure alone; what was "
@@ -104,7 +104,7 @@ def _raced(one: ComparedRun, other: ComparedRun, ground: Ground) -> Told:
         result = raced(one, other, ground, display.say)
     note = "raced side by side on this machine" + (f"; {result.why}" if result.why else "")
     told = {**_sides(one, other), "ratio": result.ratio, "verdict": result.word, "note": note}
-    return {**told, "sandbox": result.verdict.sandbox, "tests": result.verdict.tests}
+    return {**told, "sandbox": result.verdict.machine.sandbox, "tests": dict(result.verdict.tests)}
 
 
 def _sides(one: ComparedRun, other: ComparedRun) -> Told:

@@ -8,20 +8,21 @@ from typing import Any
 import click
 
 from maxcode.cli.common import as_json, cluster_options, overrides, problem_options, sandbox_options, show
+from maxcode.cli.option_groups import GroupedCommand
 from maxcode.core.types import Outcome
-from maxcode.run.job import evaluate_source
+from maxcode.run.evaluation import evaluate_source
 from maxcode.run.request import Request
 
-UNVERIFIED_STATUS = 4  # it was compiled at most, and never ran: not the job that was asked for
+UNVERIFIED_STATUS = 4  # it was compiled at most and never ran, which is not what was asked for
 
 
-@click.command()
+@click.command(cls=GroupedCommand)
 @click.argument("candidate", type=click.Path(path_type=Path), required=False)
 @click.option("--against", "source", type=click.Path(path_type=Path), required=True,
               help="The original: a source file with --tests, a folder with problem.toml, or "
               "the name of a suite's problem.")  # fmt: skip
-@click.option("--reference", is_flag=True, help="In the place of CANDIDATE: the suite's own faster version (PIE's "
-              "human target), measured like any other.")  # fmt: skip
+@click.option("--reference", is_flag=True, help="Measure the suite's own faster version (PIE's human target) "
+              "instead of a CANDIDATE.")  # fmt: skip
 @problem_options
 @cluster_options
 @sandbox_options
@@ -33,8 +34,8 @@ def evaluate(candidate: Path | None, source: Path, tests: Path | None, json_: bo
     """
     shapes, reference, cluster = options.pop("shapes"), options.pop("reference"), options.pop("cluster")
     if reference == (candidate is not None):
-        raise click.UsageError("give a CANDIDATE, or --reference where the suite has one, and not both")
+        raise click.UsageError("give either a CANDIDATE or --reference (where the suite has one), not both")
     request = Request(source, tests, overrides=overrides(options), shapes=shapes, cluster=cluster)
     verdict = evaluate_source(candidate, request)
     show(verdict, json_)
-    return UNVERIFIED_STATUS if verdict.outcome == Outcome.UNVERIFIED.value else 0
+    return UNVERIFIED_STATUS if verdict.outcome is Outcome.UNVERIFIED else 0

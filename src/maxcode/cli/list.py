@@ -15,8 +15,8 @@ from maxcode.observe import PARTS
 from maxcode.policy.rules.kernels import STEPS
 from maxcode.policy.rules.modules import MODULE_RULES
 from maxcode.policy.rules.rewriter import RULES
-from maxcode.run.job import counted
 from maxcode.run.names import CRITICS, POLICIES
+from maxcode.run.rule_reach import count_reachable
 from maxcode.search import methods
 from maxcode.search import value_guided as guided
 
@@ -26,8 +26,9 @@ KINDS = ("methods", "parts", "policies", "critics", "rules", "steps", "modules",
 @click.command("list")
 @click.argument("kind", type=click.Choice(KINDS))
 @click.option("--count", "source", type=click.Path(path_type=Path, dir_okay=False),
-              help="With `rules`: how many distinct programs one to three steps reach from this source.")  # fmt: skip
-@click.option("--sample", default=20, show_default=True, help="With --count: how many of them to build, as a check.")
+              help="With `rules`: count the distinct programs that one to three steps reach from "
+              "this source.")  # fmt: skip
+@click.option("--sample", default=20, show_default=True, help="With --count: number of them to build, as a check.")
 @as_json
 def list_(kind: str, source: Path | None, sample: int, json_: bool) -> None:
     """List the methods, parts of the observation, policies, critics, rewriter rules, steps of the kernels policy,
@@ -35,7 +36,7 @@ def list_(kind: str, source: Path | None, sample: int, json_: bool) -> None:
     if source is not None:
         if kind != "rules":
             raise InputError(f"--count goes with `maxcode list rules`, not `{kind}`")
-        found = counted(source, cap=1000, sample=sample)
+        found = count_reachable(source, cap=1000, sample=sample)
     else:
         found = _named(kind)
     if json_:

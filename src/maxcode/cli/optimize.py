@@ -20,34 +20,36 @@ from maxcode.cli.common import (
     show,
     value_options,
 )
-from maxcode.cli.progress import SearchProgress
+from maxcode.cli.option_groups import GroupedCommand
 from maxcode.errors import BoundaryError, Interrupted
 from maxcode.evaluate.cluster.site import script
-from maxcode.run.job import first_prompt, optimize_source
+from maxcode.run.dry_run import first_prompt
+from maxcode.run.job import optimize_source
+from maxcode.run.progress import SearchProgress
 
 
-@click.command()
+@click.command(cls=GroupedCommand)
 @click.argument("source", type=click.Path(path_type=Path))
 @problem_options
 @model_options
 @value_options
-@click.option("--method", default="", help="See `maxcode list methods`.  "
+@click.option("--method", default="", help="Search method (`maxcode list methods`).  "
               "[default: cuda-llm+maxcode; elites+maxcode for functions]")  # fmt: skip
 @click.option("--without", multiple=True, metavar="PART",
-              help="A part of the observation to leave out (`maxcode list parts`); may be repeated.")  # fmt: skip
+              help="Leave out a part of the prompt (`maxcode list parts`); may be repeated.")  # fmt: skip
 @budget_options
-@click.option("--seed", default=0, show_default=True, help="Another seed, other proposals.")
-@click.option("--out", type=click.Path(path_type=Path), help="The run folder; repeating the command resumes it, with "
-              "a larger budget too.  [default: runs/PROBLEM-METHOD-SEED]")  # fmt: skip
+@click.option("--seed", default=0, show_default=True, help="Random seed of the proposals.")
+@click.option("--out", type=click.Path(path_type=Path), help="Run folder.  The same command resumes it, also with "
+              "a larger budget.  [default: runs/PROBLEM-METHOD-SEED]")  # fmt: skip
 @click.option("--replay", type=click.Path(path_type=Path), metavar="RUN",
-              help="Search again with the recorded answers of another run, asking no model.")  # fmt: skip
-@click.option("--certificate/--no-certificate", default=True, show_default=True, help="Verify and time the winner "
-              "again from its file, in a new session, and write RUN/certificate.json.")  # fmt: skip
+              help="Search again with the recorded answers of another run; no model is asked.")  # fmt: skip
+@click.option("--certificate/--no-certificate", default=True, show_default=True, help="Build, verify and time the "
+              "winner again from its file, and write RUN/certificate.json.")  # fmt: skip
 @click.option(
     "--dry-run",
     is_flag=True,
-    help="Print the first prompt and an estimate of the cost, and ask nothing; "
-    "with --cluster slurm: or pbs: the job script, and start nothing.",
+    help="Print the first prompt and an estimate of the cost, and call no model.  With --cluster slurm: or pbs: "
+    "print the job script.",
 )
 @cluster_options
 @sandbox_options
@@ -56,7 +58,7 @@ def optimize(source: Path, tests: Path | None, json_: bool, dry_run: bool, **opt
     """Make SOURCE faster: a C, C++ or Python program with --tests, a folder with problem.toml, a PyTorch module in the
     KernelBench contract, or the name of a suite's problem (kernelbench:LEVEL/ID, pie:SPLIT/NAME, polybench:NAME).
 
-    Ctrl-C once finishes what runs; the same command resumes.
+    Ctrl-C once finishes the candidates that run; the same command resumes the run.
     """
     request = chosen(source, tests, options)
     if dry_run and (found := script(request.cluster)) is not None:

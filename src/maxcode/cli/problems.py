@@ -51,8 +51,8 @@ def _listed(one: Surveyed) -> str:
 @problems.command()
 @click.argument("sources", nargs=-1, required=True, type=click.Path(path_type=Path))
 @click.option("--out", type=click.Path(path_type=Path, dir_okay=False), metavar="TABLE.toml",
-              help="The table to make or to add to; --shapes takes it.  [default: stdout]")  # fmt: skip
-@click.option("--limit-mb", default=LIMIT_MB, show_default=True, help="What inputs and parameters must fit into.")
+              help="Table to write or to extend, for --shapes.  [default: stdout]")  # fmt: skip
+@click.option("--limit-mb", default=LIMIT_MB, show_default=True, help="Limit on the size of inputs and parameters.")
 @as_json
 def shrink(sources: tuple[Path, ...], out: Path | None, limit_mb: float, json_: bool) -> int:
     """Find smaller shapes for PyTorch modules in the KernelBench contract.

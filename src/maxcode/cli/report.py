@@ -20,7 +20,7 @@ from maxcode.run.report import write_candidate, write_report
 @click.command()
 @click.argument("run", type=click.Path(path_type=Path))
 @click.option("--node", metavar="BATCH:SLOT",
-              help="Write a page of this candidate alone, with all that the record has of it.")  # fmt: skip
+              help="Write a page of this candidate only, with everything that the record holds.")  # fmt: skip
 @as_json
 def report(run: Path, node: str | None, json_: bool) -> None:
     """Write RUN/report.html from the folder RUN of a run or of a bench, finished or not."""

@@ -14,8 +14,8 @@ import click
 import msgspec
 
 from maxcode.cli.common import as_json, sandbox_options
-from maxcode.cli.display import Display
 from maxcode.core.types import Interval
+from maxcode.run.display import Display
 from maxcode.train.config import read_config
 from maxcode.train.evaluators import train_target
 from maxcode.train.grpo import require_train
@@ -68,7 +68,7 @@ def grpo(config: Path, **options: Any) -> None:
 
 
 @click.command()
-@click.option("--short", is_flag=True, help="Two minutes: the same phases, too little to learn much.")
+@click.option("--short", is_flag=True, help="Two minutes: the same phases, but too short to learn much.")
 @_options
 @sandbox_options
 @as_json
@@ -104,7 +104,7 @@ def _run(
 
 
 def _lines(result: TrainResult) -> list[str]:
-    lines = [f"parameters {result.parameters}", f"kernels    {result.kernels} distinct ones measured while it learned"]
+    lines = [f"parameters {result.parameters}", f"kernels    {result.kernels} distinct ones measured during training"]
     for name in ("before", "after"):
         found = getattr(result, name).get("all")
         if found is not None:

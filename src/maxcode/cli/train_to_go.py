@@ -8,7 +8,7 @@ from typing import Any, get_args
 import click
 
 from maxcode.cli.common import as_json
-from maxcode.cli.display import Display
+from maxcode.run.display import Display
 from maxcode.search.value import PRESETS, QUANTILE, RELATIVE, SMALL
 from maxcode.train.to_go import Trained, Training, train_to_go
 from maxcode.train.to_go.evaluation import table
@@ -18,20 +18,21 @@ from maxcode.train.to_go.pairs import Target
 
 @click.command("to-go")
 @click.option("--from", "runs", multiple=True, required=True, type=click.Path(path_type=Path, exists=True),
-              help="Run folders, or folders that hold some; may be repeated.")  # fmt: skip
+              help="Run folders, or folders that contain run folders; may be repeated.")  # fmt: skip
 @click.option("--out", type=click.Path(path_type=Path, file_okay=False), required=True, help="The model's folder.")
 @click.option("--model", default="blend", show_default=True, help="; ".join(f"{k}: {v}" for k, v in MODELS.items()))
-@click.option("--target", type=click.Choice(get_args(Target)), default="max", show_default=True, help="What is "
-              "foreseen: the best speed-up banked or still to come, or the mean of all that came.")  # fmt: skip
+@click.option("--target", type=click.Choice(get_args(Target)), default="max", show_default=True, help="Target of "
+              "the prediction: the best speed-up reached or still reachable, or the mean of those that "
+              "follow.")  # fmt: skip
 @click.option("--edges", default=QUANTILE, show_default=True, help=f"How speed-ups become classes: {QUANTILE}s of the "
               f"training problems for every suite, {RELATIVE} (of every problem on its own), or the paper's: "
               f"{', '.join(PRESETS)}.")  # fmt: skip
 @click.option("--gamma", default=1.0, show_default=True, help="The discount; the paper's is 1.")
 @click.option("--prefixes", type=int, help="The largest depth of a state; the paper's is 2.  [default: any]")
 @click.option("--hold-out", "held_out", multiple=True, metavar="PROBLEM",
-              help="A problem to keep for the figures; may be repeated.  [default: a share of them]")  # fmt: skip
-@click.option("--share", default=0.2, show_default=True, help="The share of the problems to hold out.")
-@click.option("--seed", default=0, show_default=True, help="Another seed, another split and model.")
+              help="Problem to hold out for evaluation; may be repeated.  [default: a share of them]")  # fmt: skip
+@click.option("--share", default=0.2, show_default=True, help="Share of the problems to hold out.")
+@click.option("--seed", default=0, show_default=True, help="Random seed of the split and the model.")
 @click.option("--base", default=SMALL, show_default=True, help="Of --model generative: `small`, made from scratch, or "
               "the name or folder of weights, e.g. Qwen/Qwen2.5-7B-Instruct.")  # fmt: skip
 @click.option("--evaluate", "seeds", type=click.IntRange(0), default=0, metavar="SEEDS", help="Also hold every problem "

@@ -14,8 +14,9 @@ from maxcode.run.certificate import Repeated, printable, repeat
 @click.command()
 @click.argument("certificate", type=click.Path(path_type=Path))
 @click.option("--problem", type=click.Path(path_type=Path),
-              help="The original: its folder, or its source with --tests.  [default: as the run says]")  # fmt: skip
-@click.option("--tests", type=click.Path(path_type=Path), help="Its folder of tests, where --problem is a source.")
+              help="The original: its folder, or its source with --tests.  "
+              "[default: the path in run.toml]")  # fmt: skip
+@click.option("--tests", type=click.Path(path_type=Path), help="Folder of tests, if --problem is a source.")
 @sandbox_options
 @as_json
 def verify(certificate: Path, problem: Path | None, tests: Path | None, json_: bool) -> int:
@@ -37,9 +38,9 @@ def _lines(found: Repeated) -> list[str]:
     here = found.here
     lines = [str(found)]
     if here.timing is not None and found.claimed.timing is not None and not found.agrees:
-        lines.append("note       the intervals have nothing in common: this machine gives another figure")
-    lines += [f"unseen     {here.unseen}"] if here.unseen is not None else []
-    lines += [f"harsher    {here.harsher}"] if here.harsher is not None else []
+        lines.append("note       the two intervals do not overlap: the speed-up differs on this machine")
+    lines += [f"fresh      {here.unseen}"] if here.unseen is not None else []
+    lines += [f"re-check   {here.harsher}"] if here.harsher is not None else []
     if here.control is not None:
         low, high = here.control.interval.low, here.control.interval.high
         lines.append(

@@ -12,7 +12,7 @@ from maxcode.core.roles import Critic, Observe, Policy, Reward, Search, Value
 @final
 @dataclass(frozen=True, slots=True)
 class Method:
-    """Who proposes, where to go next, what is shown, who explains, and who foresees."""
+    """The parts of a search method: policy, search, observation, critic, value model and reward."""
 
     policy: Policy
     search: Search

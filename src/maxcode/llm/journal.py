@@ -174,6 +174,11 @@ class Journal:
         self._past = _past(replay) if replay is not None else None
         self._lines = _opened(folder) if folder is not None else _Lines(io.BytesIO())
 
+    def keep_in(self, folder: Path) -> None:
+        """From now on calls are kept in ``folder``, and those that are there already answer and count."""
+        self._lines.file.close()
+        self._lines = _opened(folder)
+
     def __enter__(self) -> Journal:
         return self
 

@@ -1,4 +1,4 @@
-"""What a run is made of, and one batch of it: propose -> evaluate -> critique in every slot, then settle.
+"""One batch of the search loop: propose, evaluate and critique in every slot, then settle: confirm the best of them.
 
 Slots run on their own, so model calls, builds and timings overlap; every part is recorded the moment it exists and is
 taken from the record where it is there already.  A slot whose *machine or provider* failed lets its siblings finish.
@@ -69,10 +69,10 @@ class Job:
     referee: Referee | None
     stopping: bool = False
     ended: str = ""
-    purse: BudgetTracker = field(init=False)
+    tracker: BudgetTracker = field(init=False)
 
     def __post_init__(self) -> None:
-        self.purse = BudgetTracker(self.run.caps, self.spent, lambda: self.run.record.seconds_now)
+        self.tracker = BudgetTracker(self.run.caps, self.spent, lambda: self.run.record.seconds_now)
 
     def spent(self) -> Usage:
         """What models were paid so far."""
@@ -127,10 +127,10 @@ async def expand(job: Job, batch: int, parents: Sequence[State], reached: Reache
     asked = _times_asked(parents, reached)
     slots = [slot for slot in range(len(parents)) if slot not in dropped]
     settle_up(job, batch, reached)
-    if slots and not job.purse.known:
+    if slots and not job.tracker.known:
         await one(slots.pop(0))
         settle_up(job, batch, reached)
-    if job.purse.known or not failed:  # else siblings would be launched before the cost of one is known
+    if job.tracker.known or not failed:  # else siblings would be launched before the cost of one is known
         async with anyio.create_task_group() as group:
             for slot in slots:
                 group.start_soon(one, slot)
@@ -142,13 +142,13 @@ async def expand(job: Job, batch: int, parents: Sequence[State], reached: Reache
 
 
 def settle_up(job: Job, batch: int, reached: Reached) -> None:
-    """Tell the purse what was paid for, in a batch that a resume takes up again too."""
+    """Tell the tracker what was paid for, in a batch that a resume takes up again too."""
     record = job.run.record
     recorded = record.batches.get(batch)
     slots = [(batch, slot) for slot in range(len(recorded.parents))] if recorded is not None else []
     answered = sum(at in record.actions for at in slots)
     waiting = sum(at in record.launched and at not in record.actions for at in slots)
-    job.purse.settle_up(reached.candidates + answered, waiting)
+    job.tracker.settle_up(reached.candidates + answered, waiting)
 
 
 def _times_asked(parents: Sequence[State], reached: Reached) -> list[int]:
@@ -274,9 +274,9 @@ def _launch(job: Job, at: StateId) -> None:
     _stop_here(job)
     if at in job.run.record.launched:
         return
-    if job.purse.refusal() is not None:
+    if job.tracker.refusal() is not None:
         raise _Dropped
-    job.purse.launched += 1
+    job.tracker.launched += 1
     job.append(Launched(at=at))
 
 
@@ -289,7 +289,7 @@ def _named(batch: int, failed: dict[int, Exception]) -> MaxcodeError:
     """The first failure by slot, naming the boundary; everything else of the batch is already recorded."""
     slot, error = min(failed.items())
     if isinstance(error, MaxcodeError):
-        error.add_note(f"batch {batch}, slot {slot}; its siblings are recorded: repeat the command to resume")
+        error.add_note(f"batch {batch}, slot {slot}; the other slots are recorded; repeat the command to resume")
         return error
     broken = _broken(f"batch {batch}, slot {slot}", error)
     broken.__cause__ = error
@@ -298,5 +298,5 @@ def _named(batch: int, failed: dict[int, Exception]) -> MaxcodeError:
 
 def _broken(where: str, error: Exception) -> BoundaryError:
     return BoundaryError(
-        f"{where} broke: {type(error).__name__}: {error}; what was finished is recorded: repeat the command to resume"
+        f"{where} broke: {type(error).__name__}: {error}; what was finished is recorded; repeat the command to resume"
     )

@@ -9,16 +9,23 @@ from typing import final
 
 import msgspec
 
+from maxcode.core.budget import MANY
 from maxcode.core.history import Reached
 from maxcode.core.method import Method
 from maxcode.core.types import Observation, Problem, State
+from maxcode.evaluate.target import where
 from maxcode.llm.clients import Message
-from maxcode.llm.clients.connect import estimate_tokens
+from maxcode.llm.clients.connect import estimate_tokens, price_of
 from maxcode.llm.clients.prices import Price
 from maxcode.observe.critique import LlmCritic
 from maxcode.policy.llm import Llm, messages
 from maxcode.policy.reranked import Reranked
+from maxcode.run.admission import admit
 from maxcode.run.batch import draw_of
+from maxcode.run.complete_request import completed
+from maxcode.run.method_parts import method_of, method_parts, scene_of
+from maxcode.run.names import models_asked
+from maxcode.run.request import Request
 from maxcode.search.methods import Tempered
 
 
@@ -50,11 +57,23 @@ class Preview:
     def _whole_run(self) -> str:
         if not self.calls:
             return "the policy and the critic are no language models, so the run makes no calls"
-        money = "of a price that is not known" if self.dollars is None else f"${self.dollars:.2g}"
+        money = "price unknown" if self.dollars is None else f"${self.dollars:.2g}"
         return (
             f"{self.candidates} candidates about {self.calls} model calls, {self.tokens} tokens ({money}) or more, "
-            "since prompts grow with the path"
+            "because later prompts are longer"
         )
+
+
+def first_prompt(request: Request) -> Preview:
+    """What a run would ask first, and an estimate of what it would cost; admits the problem, asks no model."""
+    job = completed(request)
+    request = job.request
+    with method_parts(request) as parts, where(request.measured_on) as target:
+        admission = admit(job.loaded, target, is_here=not request.cluster)
+        method = method_of(request, parts, scene_of(request, admission))
+    prices = [price_of(name, request.models) for name in models_asked(request.policy, request.critic)]
+    candidates = request.budget if request.budget < MANY else request.width_for
+    return preview(admission.admitted.problem, method, candidates, request.seed, prices)
 
 
 def preview(problem: Problem, method: Method, budget: int, seed: int, prices: Sequence[Price | None] = ()) -> Preview:

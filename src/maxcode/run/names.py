@@ -26,7 +26,7 @@ from maxcode.policy.llm import Llm
 from maxcode.policy.rules.kernels import Kernels
 from maxcode.policy.rules.modules import Modules
 from maxcode.policy.rules.rewriter import Rewriter
-from maxcode.search.value import load
+from maxcode.search.value import ValueRoles
 from maxcode.search.value_guided import Guide
 
 LLM = "llm:"
@@ -54,7 +54,7 @@ Models = Callable[[str], Model]
 @final
 @dataclass(frozen=True, slots=True)
 class Usual:
-    """What is used for a kind of problem where the user names nothing."""
+    """Defaults of a kind of problem."""
 
     policy: str
     method: str
@@ -69,7 +69,7 @@ USUAL = {
 
 
 def usual_critic(policy: str) -> str:
-    """The critic of a policy where the user names none: a model's is the model, as in the paper."""
+    """The default critic of a policy: for a language model that model, as in the paper."""
     return "llm" if policy.startswith(LLM) else "rules"
 
 
@@ -103,12 +103,12 @@ def models_asked(policy: str, critic: str) -> tuple[str, ...]:
     return tuple(_model_of(name) for name in (policy, critic) if name.startswith(LLM))
 
 
-def guide(folder: Path | None, draw: int, unranked: float, compiler: Compiler | None = None) -> Guide | None:
-    """The value model in ``folder``, None where none is given; with a ``compiler`` it sees what is drawn built."""
-    if folder is None:
+def guide(model: ValueRoles | None, draw: int, unranked: float, compiler: Compiler | None = None) -> Guide | None:
+    """How a value model is asked, None where there is none; with a ``compiler`` it sees what is sampled built."""
+    if model is None:
         return None
-    foreseer = replace(load(folder), compiler=compiler)
-    return Guide(foreseer, foreseer, draw, unranked)
+    model = replace(model, compiler=compiler)
+    return Guide(model, model, draw, unranked)
 
 
 def model_settings(path: Path | None, given: Mapping[str, Any]) -> ModelSettings:

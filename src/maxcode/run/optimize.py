@@ -8,10 +8,7 @@ but going through the same loop with the parts that the record holds.
 
 from __future__ import annotations
 
-import asyncio
-import signal
-import threading
-from concurrent.futures import ThreadPoolExecutor
+from functools import partial
 from itertools import count
 
 import anyio
@@ -20,8 +17,9 @@ from maxcode.core.history import Reached, Result
 from maxcode.core.method import Method
 from maxcode.core.roles import Evaluator, Referee
 from maxcode.core.types import Problem, Spent, State
-from maxcode.errors import InputError, Interrupted, MaxcodeError, RecordError
+from maxcode.errors import InputError, Interrupted, RecordError
 from maxcode.run.batch import Job, Run, expand, settle, settle_up
+from maxcode.run.interrupts import on_interrupt, outside_loop
 from maxcode.run.record import Batch
 
 __all__ = ["Method", "Run", "optimize"]
@@ -37,12 +35,20 @@ def optimize(
     program failed; the record then resumes.
     """
     job = Job(problem, method, evaluator, run, referee)
-    try:
-        asyncio.get_running_loop()
-    except RuntimeError:
-        return anyio.run(_with_signals, job)
-    with ThreadPoolExecutor(1) as aside:
-        return aside.submit(anyio.run, _search, job).result()
+    return outside_loop(partial(anyio.run, _interruptible, job))
+
+
+async def _interruptible(job: Job) -> Result:
+    """``_search``; the first Ctrl-C asks the slots to stop, the second cancels them."""
+
+    def interrupted() -> None:
+        if job.stopping:
+            scope.cancel()
+        job.stopping = True
+
+    with anyio.CancelScope() as scope, on_interrupt(interrupted):
+        return await _search(job)
+    raise Interrupted("stopped at once; all finished parts are recorded")
 
 
 async def _search(job: Job) -> Result:
@@ -69,7 +75,7 @@ def _plan(job: Job, batch: int, reached: Reached) -> list[State]:
     if job.stopping:
         raise Interrupted(f"stopped before batch {batch}; all finished parts are recorded")
     settle_up(job, batch, reached)
-    if (why := job.purse.refusal()) is not None:
+    if (why := job.tracker.refusal()) is not None:
         job.ended = why
         return []
     job.append(Batch(batch=batch, parents=tuple(state.id for state in chosen)))
@@ -89,33 +95,3 @@ def _as_recorded(recorded: Batch, selected: list[State], run: Run) -> list[State
             "choose another --out, or repeat the first command"
         )
     return chosen
-
-
-async def _with_signals(job: Job) -> Result:
-    """``_search`` with Ctrl-C heeded, where this thread may receive signals."""
-    if threading.current_thread() is not threading.main_thread():
-        return await _search(job)
-    result: Result | None = None
-    failure: MaxcodeError | None = None
-    async with anyio.create_task_group() as group:
-        group.start_soon(_heed_interrupts, job, group.cancel_scope)
-        try:
-            result = await _search(job)
-        except MaxcodeError as error:  # carried past the group, which would wrap it
-            failure = error
-        group.cancel_scope.cancel()
-    if failure is not None:
-        raise failure
-    if result is None:
-        raise Interrupted("stopped at once; all finished parts are recorded")
-    return result
-
-
-async def _heed_interrupts(job: Job, scope: anyio.CancelScope) -> None:
-    """The first Ctrl-C asks the slots to stop, the second cancels them."""
-    with anyio.open_signal_receiver(signal.SIGINT) as signals:
-        async for _ in signals:
-            if job.stopping:
-                scope.cancel()
-                return
-            job.stopping = True

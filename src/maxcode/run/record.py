@@ -243,8 +243,14 @@ def check_header(folder: Path, header: Mapping[str, object], may_change: frozens
 
 def _compare(folder: Path, old: Mapping[str, object], new: Mapping[str, object], may_change: frozenset[str]) -> None:
     keys = sorted((old.keys() | new.keys()) - may_change)
-    differing = [f"{key} was {old.get(key)!r}, now {new.get(key)!r}" for key in keys if old.get(key) != new.get(key)]
+    differing = [_difference(key, old.get(key), new.get(key)) for key in keys if old.get(key) != new.get(key)]
     if differing:
         raise RecordError(
             f"{folder} holds another run ({'; '.join(differing)}); choose another --out, or repeat the first command"
         )
+
+
+def _difference(key: str, old: object, new: object) -> str:
+    if key == "digest":
+        return "the problem has changed since: its program, tests, checker, limits or flags"
+    return f"{key} was {old!r}, now {new!r}"

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import asdict, dataclass, field, replace
 from pathlib import Path
 from typing import Any, final
 
-from maxcode.core.budget import MANY, Caps
+from maxcode.core.budget import MANY, Budget, Caps
 from maxcode.errors import InputError
 from maxcode.evaluate.cluster import ClusterRequest
 from maxcode.llm.clients.connect import ModelSettings, is_priced
@@ -70,6 +70,15 @@ def of_source(request: Request, source: Source) -> Request:
     return replace(request, source=source.path, overrides=overrides, shapes=request.shapes or source.shapes)
 
 
+def capped(caps: Caps, budget: Budget) -> Caps:
+    """The caps with the budget among them; InputError where the same is capped twice."""
+    bounds = {name: bound for name, bound in asdict(budget.caps).items() if bound is not None}
+    for name in bounds:
+        if getattr(caps, name) is not None:
+            raise InputError(f"--budget is of {name}, and --max-{name} is given too; leave one of them out")
+    return replace(caps, **bounds)
+
+
 def asks_model(request: Request) -> bool:
     """Whether the request names a language model."""
     return any(name.startswith(LLM) for name in (request.policy, request.critic))
@@ -127,4 +136,4 @@ def refuse_other_run(request: Request, header: Mapping[str, Any]) -> None:
     then = read_header(request.replay)
     differ = [f"{key} was {then.get(key)!r}, now {header[key]!r}" for key in _REPLAYED if then.get(key) != header[key]]
     if differ:
-        raise InputError(f"{request.replay} is no run to replay here ({'; '.join(differ)}); repeat its own options")
+        raise InputError(f"{request.replay} cannot be replayed here ({'; '.join(differ)}); use the options of that run")

@@ -47,8 +47,8 @@ def explained() -> dict[str, str]:
     """The suffixes, each with what it does."""
     searches = ", ".join(SEARCHES)
     return {
-        f"METHOD{VALUE}": f"of {searches}: the state of which a value model (--value) expects most is expanded",
-        f"METHOD{RERANK}": "of any method: more is drawn than run (--draw), a value model (--value) chooses",
+        f"METHOD{VALUE}": f"of {searches}: expands the state with the highest predicted reward-to-go (--value)",
+        f"METHOD{RERANK}": "of any method: samples --draw candidates per slot, runs the one that --value ranks first",
     }
 
 

@@ -201,8 +201,8 @@ class MachineCode:
 @final
 @dataclass(frozen=True, slots=True)
 class Recheck:
-    """The second, harsher verification of a winner that was too good or looked suspicious: ``triggers`` say what asked
-    for it, ``inputs`` is on how many others it was run; where there are none, ``why`` not."""
+    """The second verification of a winner that was too good or looked suspicious: ``triggers`` say why it was made,
+    ``inputs`` is the number of extra inputs; where there are none, ``why`` says the reason."""
 
     triggers: tuple[str, ...]
     inputs: int
@@ -214,10 +214,10 @@ class Recheck:
         """Its result in words."""
         if not self.inputs:
             return f"not possible: {self.why}"
-        return f"{'passed' if self.passed else 'FAILED'} on {self.inputs} further inputs"
+        return f"{'passed' if self.passed else 'FAILED'} on {self.inputs} extra inputs"
 
     def __str__(self) -> str:
-        return f"{self.result} (asked for by {'; '.join(self.triggers)})"
+        return f"{self.result} (triggered by: {'; '.join(self.triggers)})"
 
 
 @final

@@ -39,7 +39,7 @@ _PYTHON_CALLS = frozenset({"exec", "eval", "compile", "__import__", "system", "p
 
 def far(timing: Timing) -> tuple[str, ...]:
     """Whether the speed-up itself asks for a second look."""
-    return (f"{timing.speedup.value:.1f} times faster",) if timing.speedup.value > FAR else ()
+    return (f"speed-up above {FAR:g}x",) if timing.speedup.value > FAR else ()
 
 
 def impossible(timing: Timing, least_s: float, of: str) -> str:

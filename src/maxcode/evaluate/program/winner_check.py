@@ -80,7 +80,7 @@ class ProgramCheck:
         try:
             held = await run_until(lambda seen: "tie" if len(seen) >= pairs else None, track)
         except WrongOutput as wrong:
-            return FreshRace(failed=f"{wrong.side}, on inputs nobody was shown: {wrong}")
+            return FreshRace(failed=f"{wrong.side}, on newly generated inputs: {wrong}")
         samples = tuple((pair.total("original"), pair.total("candidate")) for pair in held.pairs)
         return FreshRace(samples, tuple(given.name for given in chosen))
 

@@ -9,6 +9,7 @@ from __future__ import annotations
 import hashlib
 import json
 import math
+import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, fields, replace
 from importlib.metadata import version
@@ -171,7 +172,7 @@ def _refusal(found: Certificate) -> str:
     if checked.runs < RUNS_LEAST:
         return f"verified {checked.runs} times, which is less than {RUNS_LEAST}"
     if found.harsher is not None and found.harsher.inputs and not found.harsher.passed:
-        return f"its harsher verification {found.harsher}"
+        return f"its re-check {found.harsher}"
     return "it was not timed" if found.timing is None else ""
 
 
@@ -198,13 +199,13 @@ def contradiction(found: Certificate) -> str:
     if timing is not None:
         ratios = _ratios(timing.samples)
         if timing.pairs != len(timing.samples) or len(ratios) != timing.pairs or timing.pairs < CONFIRM_LEAST:
-            return f"{timing.pairs} pairs are said, {len(ratios)} usable ones are there, {CONFIRM_LEAST} are needed"
+            return _too_few(timing.pairs, len(ratios))
         sizes = timing.sittings
         if sizes and (len(sizes) < 2 or min(sizes) < 1 or sum(sizes) != timing.pairs):
-            return f"sittings of {list(timing.sittings)} pairs are said, there are {timing.pairs}"
+            return f"the certificate claims sessions of {list(timing.sittings)} pairs, but {timing.pairs} pairs in all"
         follows = interval_of(ratios, timing.sittings)
         if not _same(timing.speedup, follows):
-            return f"the interval is said to be {timing.speedup}, the samples give {follows}"
+            return f"the certificate claims {timing.speedup}, but its samples give {follows}"
         shown = is_faster(ratios, _RULE, timing.sittings)
         if timing.significant != (timing.verdict == "faster") or (timing.significant and not shown):
             return "it is said to be significantly faster, the samples do not show it"
@@ -217,11 +218,33 @@ def contradiction(found: Certificate) -> str:
     if (unseen := found.unseen) is not None and unseen.interval is not None:
         ratios = _ratios(unseen.samples)
         if len(ratios) != len(unseen.samples) or not ratios or not _same(unseen.interval, median_interval(ratios)):
-            return f"on inputs nobody was shown it is said to be {unseen.interval}, the samples give something else"
+            return f"{unseen.interval} is claimed on newly generated inputs, but its samples give another value"
     return _other_conclusions(found)
 
 
 _RULE = RaceRule()
+
+
+def _too_few(claimed: int, usable: int) -> str:
+    held = f"holds {usable} usable samples (at least {CONFIRM_LEAST} are needed)"
+    return f"the certificate claims {claimed} pairs but {held}"
+
+
+_WORDS_OF_0_1 = (
+    (re.compile(r"(\d+) input(s?) that nobody was shown"), r"\1 newly generated input\2"),
+    (re.compile(r"its harsher verification"), "its re-check"),
+    (re.compile(r"further inputs \(asked for by "), "extra inputs (triggered by: "),
+    (re.compile(r"further inputs"), "extra inputs"),
+)
+
+
+def _reworded(said: Any) -> Any:
+    """A conclusion in today's words: version 0.1 said the same in other ones."""
+    if isinstance(said, tuple):
+        return tuple(map(_reworded, said))
+    for pattern, words in _WORDS_OF_0_1 if isinstance(said, str) else ():
+        said = pattern.sub(words, said)
+    return said
 
 
 def _other_conclusions(found: Certificate) -> str:
@@ -230,7 +253,7 @@ def _other_conclusions(found: Certificate) -> str:
     anew = concluded(found)
     for name in ("refused", "holds", "trusted", "doubts", "warnings"):
         said, follows = getattr(found, name), getattr(anew, name)
-        if said != follows:
+        if _reworded(said) != _reworded(follows):
             return f"`{name}` is said to be {said!r}, but {follows!r} follows"
     return ""
 

@@ -10,8 +10,6 @@ from importlib.metadata import version
 from pathlib import Path
 from typing import Any, final
 
-import anyio
-
 from maxcode.core.roles import Referee
 from maxcode.core.stats import interval_of
 from maxcode.core.types import Action, Evaluation, Outcome, Problem, Program, Recheck, State, Step, Timing
@@ -37,6 +35,7 @@ from maxcode.run.certificate.claim import (
     write,
 )
 from maxcode.run.certificate.unseen import PAIRS, timed_on
+from maxcode.run.interrupts import run_async
 
 Say = Callable[[str], None]
 
@@ -53,7 +52,7 @@ def certified(
             return found
     except InputError:  # none yet, or one that cannot be used: it is made again
         pass
-    made = anyio.run(certify, problem, winner, options, seed, say)
+    made = run_async(certify, problem, winner, options, seed, say)
     write(made, folder)
     return made
 
@@ -147,7 +146,7 @@ async def measured(work: AdmittedWinner, found: Certificate, say: Say) -> Certif
             timed = await _confirmed(work.harness, work.problem, work.winner)
             found, refused = replace(found, timing=timed.timing, harsher=timed.harsher), timed.why
     if found.timing is not None:
-        say("certificate: timing the winner on inputs that nobody was shown")
+        say("certificate: timing the winner on newly generated inputs")
         fresh = await check.race_fresh(PAIRS)
         found, refused = (found, fresh.failed) if fresh.failed else (replace(found, unseen=timed_on(fresh)), "")
     if found.timing is not None and not refused:

@@ -165,7 +165,7 @@ def _elsewhere(claimed: Certificate, here: Certificate) -> Iterator[str]:
             yield f"{name}: {old} there, {new} here"
     there, again = ({one.input for one in side.made_inputs.inputs} for side in (claimed, here))
     if missing := len(there - again):
-        yield f"inputs nobody was shown: {missing} of {len(there)} could not be made again here"
+        yield f"newly generated inputs: {missing} of {len(there)} could not be generated again here"
     for name in ("node", "cpu", "cores", "kernel", "caches", "isa"):
         before: Any = getattr(claimed.machine, name)
         after: Any = getattr(here.machine, name)

@@ -34,7 +34,7 @@ class FreshInputTiming:
 
     def __str__(self) -> str:
         count = len(self.inputs)
-        many = f"{count} input{'' if count == 1 else 's'} that nobody was shown"
+        many = f"{count} newly generated input{'' if count == 1 else 's'}"
         return f"{self.interval} on {many}" if self.interval is not None else f"not compared: {self.why}"
 
 

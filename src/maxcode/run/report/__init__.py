@@ -1,5 +1,6 @@
 """A run folder as one HTML page.  Reads the floor and the record, decides nothing."""
 
-from maxcode.run.report.page import write_candidate, write_report
+from maxcode.run.report.page import NAME, write_candidate, write_report
+from maxcode.run.report.run_view import RESULT
 
-__all__ = ["write_candidate", "write_report"]
+__all__ = ["NAME", "RESULT", "write_candidate", "write_report"]

@@ -80,7 +80,7 @@ def panel(nodes: Nodes, slot: Slot, words: int, parts: Mapping[str, Html], left_
 def original(run: RunView, at: StateId) -> Html:
     """The program that all began with; a stage of a search may begin with it anew, as another root."""
     if at != run.reached.root.id:
-        return _article(at, "The original, once more", paragraphs("The search began with it anew, on other terms."))
+        return _article(at, "The original again", paragraphs("The search started from it again, with other settings."))
     texts = [whole(path, text, run.language, PanelCaps().difference) for path, text in run.original.files.items()]
     told = paragraphs("" if texts else "The run folder has no copy of the original.")
     return _article(at, "The original", join([told, *texts]))
@@ -148,7 +148,7 @@ def _chosen(action: Action) -> list[Html]:
     if not action.drawn:
         return []
     foreseen = ", ".join(f"{one.foreseen:.2f}{' (this one)' if one.kept else ''}" for one in action.drawn)
-    how = "chosen by" if action.ranked else "the first, left unranked, of"
+    how = "chosen by" if action.ranked else "the first sample, chosen without the value model, of"
     return [paragraphs(f"Before execution, {how} the class expected of {len(action.drawn)} drawn: {foreseen}.")]
 
 
@@ -157,7 +157,7 @@ def _words(said: str, most: int) -> list[Html]:
     if len(said) <= LONG_WORDS:
         return [element("p", clip(said, most) or "(no words)", class_="said notes")]
     start = beginning(" ".join(said[:LONG_WORDS].split()), most // 3)
-    more = details("All the policy's words", element("p", clip(said, most * 2 // 3), class_="said"))
+    more = details("The whole answer of the policy", element("p", clip(said, most * 2 // 3), class_="said"))
     return [element("p", f"{start} ...", class_="said notes"), more]
 
 
@@ -231,7 +231,7 @@ def _measured(nodes: Nodes, slot: Slot) -> Html:
     parts = (spots, remarks, loops)
     lists = [element("ul", *(element("li", clip(told, 500)) for told in part[:LISTED])) for part in parts]
     more = len(spots[LISTED:]) + len(remarks[LISTED:])
-    return details("Profile and compiler's remarks", *lists, paragraphs(f"{more} more are in the record." * bool(more)))
+    return details("Profile and compiler remarks", *lists, paragraphs(f"{more} more are in the record." * bool(more)))
 
 
 def _tests(nodes: Nodes, slot: Slot) -> Html:

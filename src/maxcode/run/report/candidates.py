@@ -45,7 +45,7 @@ def candidates_section(run: RunView, room: int) -> Html:
         [
             outcome_counts(run),
             _hidden(run, shown),
-            details("What the words mean", element("p", _LEGEND, class_="explained")),
+            details("Meaning of the words", element("p", _LEGEND, class_="explained")),
         ]
     )
     rows = element("div", tree(shown, marks), class_="shape", id="tree")
@@ -169,7 +169,7 @@ _BACK: Final = element("p", element("a", "Back to the tree", href="#tree"), clas
 _LEGEND: Final = (
     "Ids are batch:slot; a candidate stands under the one it was made from. Speed-ups are ratios to the original with "
     "their interval. Significant: the race says that it is faster. Confirmed: measured again on fresh pairs after it "
-    "was selected. Refuted: fresh pairs did not bear it out. Beaten: its race was ended because it could not become "
-    "the best. Waits: less CPU time, but more by the wall clock. Busy: too many others wanted the cores for its wall "
-    "time to count. Unseen: fewer instructions, which its CPU time does not show. Not settled: its batch is not final."
+    "was selected. Refuted: fresh pairs did not confirm it. Slower than the best: its race was stopped early. Slower "
+    "by wall clock: less CPU time, but more elapsed time. Noisy: other programs used the cores too much for its wall "
+    "time to count. No gain in CPU time: fewer instructions, but no less CPU time. Not settled: its batch is not final."
 )

@@ -57,20 +57,18 @@ def read_claim(folder: Path) -> Claimed | None:
     try:
         return msgspec.json.decode((folder / FILE).read_bytes(), type=Claimed)
     except (OSError, msgspec.MsgspecError, UnicodeDecodeError) as error:
-        return Claimed(False, False, f"{FILE} is there and cannot be read ({error})")
+        return Claimed(False, False, f"{FILE} exists but cannot be read ({error})")
 
 
 def certificate_section(found: Claimed, best: Program) -> Html:
     """What was found when the winner was made again from its file."""
     hashes = {path: hashlib.sha256(text.encode()).hexdigest() for path, text in best.files.items()}
     if found.subject.winner not in ({}, hashes):
-        found = Claimed(False, False, f"{FILE} is about another program than the best one; run the command again")
+        found = Claimed(False, False, f"{FILE} is about another program, not the best one; run the command again")
     facts = [element("div", element("dt", name), element("dd", words)) for name, words in _facts(found) if words]
     link = element("a", FILE, href=FILE)
-    how = join(
-        ["The whole of it: ", link, "; to repeat it here or elsewhere: ", element("code", f"maxcode verify {FILE}")]
-    )
-    spoken = [f"Not to be trusted: {doubt}" for doubt in found.doubts] + [f"Warning: {one}" for one in found.warnings]
+    how = join(["All of it: ", link, "; to repeat it here or elsewhere: ", element("code", f"maxcode verify {FILE}")])
+    spoken = [f"Do not trust it: {doubt}" for doubt in found.doubts] + [f"Warning: {one}" for one in found.warnings]
     return join([paragraphs(_claim(found), *spoken), element("dl", *facts, class_="facts"), element("p", how)])
 
 
@@ -78,19 +76,19 @@ def _claim(found: Claimed) -> str:
     if found.refused:
         return f"Not certified: {found.refused}."
     if not found.holds or found.timing is None:
-        return "Not certified: made again from its file the winner is not significantly faster."
-    trusted = "and nothing speaks against it" if found.trusted else "but it is not to be trusted"
-    return f"Made again from its file, in a new session, the winner is {found.timing.speedup} as fast, {trusted}."
+        return "Not certified: built and timed again from its file, the winner is not significantly faster."
+    trusted = "and no check failed" if found.trusted else "but a check failed, so do not trust it"
+    return f"Built and timed again in a new session, the winner is {found.timing.speedup} as fast, {trusted}."
 
 
 def _facts(found: Claimed) -> list[tuple[str, str]]:
     checked, made = found.verification, len(found.made_inputs.inputs)
-    beside = f", each with {made} inputs that nobody was shown" if made else ""
+    beside = f", each with {made} newly generated inputs" if made else ""
     return [
         ("Made", found.made),
         ("Verified", f"{checked.runs - checked.failed} of {checked.runs} runs right{beside}" if checked else ""),
-        ("On inputs that nobody was shown", _unseen(found.unseen)),
-        ("Harsher verification", str(found.harsher or "nothing asked for it") if found.timing or found.harsher else ""),
+        ("On newly generated inputs", _unseen(found.unseen)),
+        ("Re-check", str(found.harsher or "not needed") if found.timing or found.harsher else ""),
         ("Control", control(found)),
     ]
 

@@ -27,7 +27,7 @@ def _dot(number: int, slot: Slot, timing: Timing) -> Dot:
 
 _CURVE_LEGEND = {
     "best": "best so far, confirmed, with its interval",
-    "leader": "a candidate that took the lead",
+    "leader": "a candidate that became the best",
     "timed": "correct candidate, with its interval",
     "failed": "failed candidate",
     "original": "the original (1x)",
@@ -51,9 +51,9 @@ def _figure(drawing: Html, legend: dict[str, str], caption: str) -> Html:
 def _curve_caption(run: RunView) -> str:
     words = "Speed-up over the original against candidates, in the order of batch and slot, on a logarithmic axis."
     if not run.leads:
-        return f"{words} No candidate took the lead: nothing was confirmed faster than the original."
+        return f"{words} No candidate became the best: nothing was confirmed faster than the original."
     first, last = run.leads[0], run.leads[-1]
-    changes = f"The lead was taken {len(run.leads)} times, first" if len(run.leads) > 1 else "The lead was taken once,"
+    changes = f"The best changed {len(run.leads)} times, first" if len(run.leads) > 1 else "The best changed once,"
     told = f"{words} {changes} by candidate {first.since} ({name(first.state.id)}) at {first.interval}"
     return (
         f"{told}, last by candidate {last.since} ({name(last.state.id)}) at {last.interval}."
@@ -72,7 +72,7 @@ def _lead_table(run: RunView) -> Html:
         for lead in run.leads
     ]
     headings = ("Candidate", "After how many candidates", "Speed-up")
-    return details("The curve as a table", table("Who led, and from when", headings, rows))
+    return details("The curve as a table", table("The best candidates, in order", headings, rows))
 
 
 def samples_section(run: RunView) -> Html:
@@ -102,7 +102,7 @@ def _facts(timing: Timing) -> str:
             f"{found.value:.4f}x, "
             f"from {found.low:.4f} to {found.high:.4f}. {count(len(timing.inputs), 'input')} counted."
         )
-    sittings = f" and {count(len(timing.sittings), 'sitting')} with new processes" if timing.sittings else ""
+    sittings = f" and {count(len(timing.sittings), 'session')} with new processes" if timing.sittings else ""
     return (
         f"{CLOCKS[timing.clock]} of the original over that of the best, in {timing.pairs} paired runs{sittings}: "
         f"{'mean of medians' if sittings else 'median'} {found.value:.2f}x, {percent(found)} interval "

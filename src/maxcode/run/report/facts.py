@@ -27,7 +27,7 @@ _KNOWN = {
     "replay": "Answers replayed from",
     "seed": "Seed",
     "budget": "Budget (candidates)",
-    "shape": "Budget that the search's width follows from",
+    "shape": "Budget that sets the width of the search",
     "caps": "Caps",
     "tests": "Tests",
     "sandbox": "Sandbox",

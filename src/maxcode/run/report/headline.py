@@ -1,6 +1,6 @@
-"""What came of a run, in words: the headline, the sentence under it, and how far the run is.
+"""The result of a run in words: the headline, the sentence under it, and how far the run is.
 
-The words are chosen from the record alone; a speed-up is never told without its interval.
+The words are chosen from the record alone; a speed-up always comes with its interval.
 """
 
 from __future__ import annotations
@@ -43,7 +43,7 @@ def progress(run: RunView) -> str:
     budget = run.budget
     if run.open_slots:
         launched = f"{len(run.slots) - run.open_slots} of {len(run.slots)} launched candidates are final"
-        return f"This run is unfinished: {launched}. It was interrupted, or it still runs. {_RESUME}"
+        return f"This run is unfinished: {launched}. It was interrupted, or it is still running. {_RESUME}"
     if budget is not None and len(run.slots) < budget:
         return (
             f"{len(run.slots)} of {budget} candidates were tried: the run was stopped, a cap ended it (then the notes "
@@ -52,7 +52,7 @@ def progress(run: RunView) -> str:
     return ""
 
 
-_RESUME = "The command that started it goes on from here."
+_RESUME = "The same command resumes it."
 
 
 def best_timing(run: RunView) -> Timing | None:
@@ -88,8 +88,16 @@ def standing(slot: Slot) -> str:
     )
 
 
-_WHY = {"tie": "not significant", "slower": "slower", "beaten": "beaten by the best", "more": "more instructions"}
-_OWN_WORDS = ("waits", "busy", "unseen")  # not refuted, but not to be counted for a reason of its own
+_WHY = {
+    "tie": "not significant",
+    "slower": "slower",
+    "beaten": "slower than the best",
+    "more": "more instructions",
+    "waits": "slower by wall clock",
+    "busy": "noisy",
+    "unseen": "no gain in CPU time",
+}
+_OWN_WORDS = ("waits", "busy", "unseen")  # not refuted: the gain does not count, for a reason of its own
 
 
 def _won(at: tuple[int, int], timing: Timing) -> str:
@@ -108,14 +116,14 @@ def _fewer(at: tuple[int, int], timing: Timing) -> str:
     found, seconds = timing.speedup, timing.seconds
     counts = (
         f"The original executes {found.value:.4f} times the instructions of candidate {name(at)} "
-        f"({found.low:.4f} to {found.high:.4f}, the least and the largest of {timing.pairs} counts a side). A count is "
-        "blind to cache misses, instructions done at once, vector width and threads: it is no claim about seconds."
+        f"({found.low:.4f} to {found.high:.4f}, the least and the largest of {timing.pairs} counts a side). A count "
+        "ignores cache misses, parallel execution and vector width, so it does not say how many seconds are saved."
     )
     if seconds is None:
         return counts
     sure = "which is significant" if seconds.significant else "which is not proved faster"
     by_time = f"{seconds.speedup} ({percent(seconds.speedup)} interval, {count(seconds.pairs, 'pair')})"
-    return f"{counts} By CPU time, measured beside it, the candidate is {by_time} as fast, {sure}."
+    return f"{counts} By CPU time, measured in addition, the candidate is {by_time} as fast, {sure}."
 
 
 def _pressure(timing: Timing) -> str:
@@ -159,7 +167,7 @@ def _bandwidth(timing: Timing) -> str:
         return ""
     return (
         f" It moves {found.value:.1f} GB/s [{found.low:.1f}, {found.high:.1f}], {found.value / timing.memory_roof:.0%} "
-        f"of the {timing.memory_roof:.0f} that this machine can."
+        f"of this machine's {timing.memory_roof:.0f}."
     )
 
 

@@ -1,6 +1,6 @@
 """``write_report``: the sections of the page, in the order in which a reader asks.
 
-What came of it, how it got there, what changed, how sure it is, what was tried, and where the numbers come from.
+The result, the way to it, what changed, how certain it is, what was tried, and where the numbers come from.
 The page is one file of at most 2 MB without addresses, but for a link to the certificate beside it.  Its policy forbids
 the browser to load anything, or to run or apply anything but our one script and one style sheet, known by their
 hashes; all that others wrote is text.
@@ -11,6 +11,7 @@ from __future__ import annotations
 import base64
 import hashlib
 from collections.abc import Sequence
+from dataclasses import replace
 from importlib import resources
 from pathlib import Path
 
@@ -35,13 +36,15 @@ MOST = 1_950_000  # bytes of a page, its frame left out
 PROGRAM_BYTES = 150_000
 
 
-def write_report(folder: Path) -> Path:
-    """Write ``report.html`` into a run folder, finished or not, and return its path.
+def write_report(folder: Path, closing: Sequence[str] | None = None) -> Path:
+    """Write ``report.html`` into a run folder, finished or not, and return its path.  ``closing``: the notes of the run
+    at its end, else those of its ``result.json``.
 
     Raises InputError when the folder is not a run, or cannot be read or written; a report that was there before then
     stays as it was.
     """
-    return save(folder / NAME, page(read_run(folder)))
+    run = read_run(folder)
+    return save(folder / NAME, page(run if closing is None else replace(run, closing=tuple(closing))))
 
 
 def write_candidate(folder: Path, at: StateId) -> Path:
@@ -135,7 +138,7 @@ def _sections(run: RunView) -> list[Part | None]:
     ]
     after: list[Part | None] = [
         ("change", "What changed", _change(run)) if run.reached.best else None,
-        ("samples", "How sure it is", samples_section(run)) if run.reached.best else None,
+        ("samples", "How certain it is", samples_section(run)) if run.reached.best else None,
         ("trust", "What to trust", trust_section(run)),
         ("certificate", "Certificate", _certificate(run)) if run.claim and run.reached.best else None,
         ("elites", "Elites", elites_section(run)) if run.has_rates else None,

@@ -11,6 +11,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import final
 
+import msgspec
+
 from maxcode.core.history import Reached
 from maxcode.core.reward import speedup
 from maxcode.core.types import (
@@ -45,6 +47,7 @@ from maxcode.run.record import seconds_spent as _seconds_spent
 from maxcode.run.report.certified import Claimed, read_claim
 
 ORIGINAL = "original"
+RESULT = "result.json"
 
 
 @final
@@ -93,7 +96,7 @@ class Lead:
 class RunView:
     """A run folder.  ``slots`` in (batch, slot) order; ``reached`` holds the settled ones; ``started`` and
     ``last`` are Unix times, 0 when nothing is recorded; ``paid`` is what models have cost, the critic's calls too;
-    ``claim``: the certificate, None where there is none."""
+    ``claim``: the certificate, None where there is none; ``closing``: the notes of the finished run."""
 
     folder: Path
     header: Mapping[str, object]
@@ -106,6 +109,7 @@ class RunView:
     seconds: float
     paid: Usage
     claim: Claimed | None = None
+    closing: tuple[str, ...] = ()
 
     @property
     def problem_id(self) -> str:
@@ -126,7 +130,8 @@ class RunView:
     def notes(self) -> tuple[str, ...]:
         """What the run said about the original, its tests, and its own end."""
         found = self.header.get("notes") or []
-        return tuple(map(str, found if isinstance(found, list) else [found]))
+        opening = map(str, found if isinstance(found, list) else [found])
+        return tuple(dict.fromkeys([*opening, *self.closing]))
 
     @property
     def open_slots(self) -> int:
@@ -158,7 +163,28 @@ def read_run(folder: Path) -> RunView:
         seconds=_seconds_spent(folder) if lines else 0.0,
         paid=_paid(folder, slots),
         claim=read_claim(folder),
+        closing=_closing_notes(folder, slots),
     )
+
+
+def _closing_notes(folder: Path, slots: Sequence[Slot]) -> tuple[str, ...]:
+    """The notes of result.json, where that is about all these candidates: a resumed run has an older one."""
+    try:
+        found = _finished((folder / RESULT).read_bytes())
+    except (OSError, msgspec.MsgspecError):
+        return ()
+    is_current = found.candidates == len(slots) and all(slot.settled for slot in slots)
+    return found.notes if is_current else ()
+
+
+class _Finished(msgspec.Struct, frozen=True):
+    """What a report reads of result.json."""
+
+    candidates: int = 0
+    notes: tuple[str, ...] = ()
+
+
+_finished = msgspec.json.Decoder(_Finished).decode
 
 
 def _paid(folder: Path, slots: Sequence[Slot]) -> Usage:

@@ -45,7 +45,7 @@ class Marks:
     def of(self, slot: Slot) -> tuple[str, ...]:
         """The words, empty for most."""
         found = [standing(slot)]
-        found += ["best"] if slot.at == self.best else ["led for a time"] if slot.at in self.leaders else []
+        found += ["best"] if slot.at == self.best else ["was the best for a time"] if slot.at in self.leaders else []
         found += [] if slot.settled or slot.evaluation is None else ["not settled"]
         return tuple(word for word in found if word)
 

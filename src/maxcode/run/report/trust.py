@@ -14,7 +14,8 @@ from maxcode.run.report.run_view import RunView
 _TESTS = {
     "seen": "seen by the policy",
     "held_out": "held out: the policy learns only whether they pass",
-    "generated": "made by a generator, held out too",
+    "generated": "made by the generator, also held out",
+    "made": "generated from the given tests, also held out",
     "dropped": "dropped: the original does not pass them reliably",
 }
 _UNSAID = "the record does not say"
@@ -90,7 +91,7 @@ def _control(run: RunView) -> str:
 def _warnings(run: RunView) -> Html:
     best = run.reached.best.step if run.reached.best is not None else None
     said = [*(best.evaluation.warnings if best is not None else ()), *(run.claim.warnings if run.claim else ())]
-    said += [f"not to be trusted: {doubt}" for doubt in run.claim.doubts] if run.claim else []
+    said += [f"do not trust it: {doubt}" for doubt in run.claim.doubts] if run.claim else []
     return _listed([clip(one, 2_000) for one in dict.fromkeys(said)] or ["none on the best candidate"])
 
 

@@ -6,10 +6,10 @@ import time
 from collections import Counter
 from types import TracebackType
 
-from maxcode.cli.display import Display
 from maxcode.core.budget import MANY
 from maxcode.core.types import Evaluation, Interval, Usage
 from maxcode.evaluate.ladder.prepare import Admitted
+from maxcode.run.display import Display
 from maxcode.run.record import Batch, Evaluated, Line, Proposed, Settled
 
 

@@ -1,0 +1,330 @@
+"""What ``evaluate`` answers about one program: typed values, lines for people, and the fields of the JSON contract.
+
+The keys of ``table`` are a contract with scripts: none is renamed or removed; a clearer key is added beside the old.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import asdict, dataclass, replace
+from typing import Any, final
+
+import msgspec
+
+from maxcode.core.types import Clock, Evaluation, Interval, Machine, Node, Outcome, Recheck, Remark, Timing
+from maxcode.core.types.measured import RaceVerdict
+from maxcode.evaluate.ladder.prepare import Admitted
+from maxcode.run.result_html import page_of
+
+
+@final
+@dataclass(frozen=True, slots=True)
+class Speedup:
+    """Time of the original over time of the candidate (above 1 = faster), with its interval; see ``types.Timing``.
+
+    ``significant``  whether the race proved it
+    ``clock``        what was counted: seconds of CPU, seconds by the wall clock, or instructions
+    ``pairs``        runs of both sides that it comes from; 0 where nothing beat the original
+    ``pressure``     per cent of the time in which some task waited for a processor; None where the kernel does not say
+    ``fresh_pairs``  whether it was measured again on fresh pairs after the candidate was selected
+    """
+
+    value: float
+    low: float
+    high: float
+    confidence: float
+    significant: bool
+    clock: Clock
+    pairs: int
+    pressure: float | None = None
+    fresh_pairs: bool = False
+
+    @property
+    def confirmed(self) -> bool:
+        """Whether it is a proved gain: significant, on fresh pairs."""
+        return self.fresh_pairs and self.significant
+
+    def __str__(self) -> str:
+        return f"{self.value:.2f}x [{self.low:.2f}, {self.high:.2f}]"
+
+    def table(self) -> dict[str, Any]:
+        """Its fields in JSON."""
+        fields = asdict(self)
+        del fields["fresh_pairs"]  # the contract has it beside the speed-up, as ``confirmed``
+        return fields
+
+
+@final
+@dataclass(frozen=True, slots=True)
+class Rate:
+    """1e9 floating-point operations or bytes a second, with the interval, and as a share (0..1) of what the machine can
+    do."""
+
+    value: float
+    low: float
+    high: float
+    roofline: float
+    share: float
+
+    def line(self, unit: str) -> str:
+        return (
+            f"{self.value:.1f} {unit} [{self.low:.1f}, {self.high:.1f}], {self.share:.0%} of the roofline "
+            f"({self.roofline:.0f})"
+        )
+
+
+@final
+@dataclass(frozen=True, slots=True)
+class OtherFigures:
+    """What was measured together with the speed-up; None where it was not.
+
+    ``gflops``         rate of a function, where the problem says how much work a call is
+    ``gbytes``         rate of memory traffic, where the problem gives the bytes of a call
+    ``single``         speed-up on one core by CPU time, where the wall clock is the goal
+    ``seconds``        speed-up by CPU time, where instructions are the goal
+    ``instructions``   ratio of instructions, where they were counted to break a tie
+    ``over_compiled``  speed-up over torch.compile of the reference, for modules
+    """
+
+    gflops: Rate | None = None
+    gbytes: Rate | None = None
+    single: Interval | None = None
+    seconds: Speedup | None = None
+    instructions: Interval | None = None
+    over_compiled: Interval | None = None
+
+    def lines(self) -> Iterator[str]:
+        if self.gflops is not None:
+            yield f"rate       {self.gflops.line('GFLOPS')}"
+        if self.gbytes is not None:
+            yield f"memory     {self.gbytes.line('GB/s')}"
+        if self.single is not None:
+            yield f"one core   {self.single} by CPU time"
+        if self.over_compiled is not None:
+            yield f"compiled   {self.over_compiled} over torch.compile"
+
+    def table(self) -> dict[str, Any]:
+        """Its fields in JSON; those that are None are left out."""
+        fields: dict[str, Any] = {**asdict(self), "seconds": self.seconds.table() if self.seconds else None}
+        return {key: value for key, value in fields.items() if value is not None}
+
+
+@final
+@dataclass(frozen=True, slots=True)
+class CandidateResult:
+    """What is known of one program.
+
+    ``outcome``       how far it came; UNVERIFIED: it was compiled at most, and never ran
+    ``reasons``       why it came no further
+    ``speedup``       None where it was not timed; then, and where it is not significant, ``why`` says the reason
+    ``tests``         number of tests by origin; ``inputs_timed`` of them were timed
+    ``notes``         what a reader must know beside the figures
+    ``remarks``       registers, spills and shared memory, for kernels of a GPU
+    ``recheck``       the second verification, where the speed-up was so high that one was made
+    ``pie_correct``   what PIE's own checker says, for its problems; it decides nothing
+    ``node``          the benchmark node that measured it; None for this machine
+    """
+
+    outcome: Outcome
+    reasons: tuple[str, ...]
+    speedup: Speedup | None
+    why: str | None
+    tests: Mapping[str, int]
+    inputs_timed: int
+    machine: Machine
+    notes: tuple[str, ...] = ()
+    figures: OtherFigures = OtherFigures()
+    remarks: tuple[Remark, ...] = ()
+    recheck: Recheck | None = None
+    pie_correct: bool | None = None
+    node: Node | None = None
+
+    @property
+    def confirmed(self) -> bool:
+        """Whether it was timed again on fresh pairs; ``speedup.confirmed`` says whether it is faster there."""
+        return self.speedup is not None and self.speedup.fresh_pairs
+
+    def __str__(self) -> str:
+        """The lines that the command line prints."""
+        return "\n".join([*self.lines(), *(f"note       {note}" for note in self.notes)])
+
+    def _repr_html_(self) -> str:
+        return page_of(self.headline(), str(self))
+
+    def headline(self) -> str:
+        """The outcome and the speed-up in a few words."""
+        return f"{self.outcome.value}: {_told(self)}"
+
+    def lines(self) -> Iterator[str]:
+        """All but the notes."""
+        yield f"outcome    {self.outcome.value}"
+        yield from (f"           {reason}" for reason in self.reasons)
+        is_count = self.speedup is not None and self.speedup.clock == "instructions"
+        yield f"{'counted' if is_count else 'speed-up':<10} {_told(self)}"
+        yield from self.figures.lines()
+        yield from (f"remark     line {one.line}: {one.text}" for one in self.remarks)
+        tests = ", ".join(f"{count} {_ORIGINS[kind]}" for kind, count in self.tests.items() if count)
+        yield f"tests      {tests}; {self.inputs_timed} timed"
+        if self.pie_correct is not None:
+            word = "correct" if self.pie_correct else "not correct"
+            yield f"by PIE     {word} (PIE's own checker; it decides nothing)"
+        if self.node is not None:
+            yield f"node       {self.node}"
+        if self.recheck is not None:
+            yield f"re-check   {self.recheck}"
+        yield f"sandbox    {self.machine.sandbox}"
+
+    def table(self) -> dict[str, Any]:
+        """The fields of the JSON contract; those that say nothing are left out."""
+        more = {
+            "remarks": [{"line": one.line, "kind": one.kind, "text": one.text} for one in self.remarks] or None,
+            "harsher": _recheck_table(self.recheck),
+            "recheck": _recheck_table(self.recheck),
+            "pie_correct": self.pie_correct,
+            "node": asdict(self.node) if self.node is not None else None,
+        }
+        return {
+            "outcome": self.outcome.value,
+            "reasons": self.reasons,
+            "speedup": self.speedup.table() if self.speedup is not None else None,
+            "why": self.why,
+            "confirmed": self.confirmed,
+            "tests": dict(self.tests),
+            "inputs_timed": self.inputs_timed,
+            "sandbox": self.machine.sandbox,
+            "machine": asdict(self.machine),
+            "notes": self.notes,
+            **self.figures.table(),
+            **{key: value for key, value in more.items() if value is not None},
+        }
+
+    def as_json(self) -> str:
+        """One object."""
+        return msgspec.json.encode(self.table()).decode()
+
+
+_ORIGINS = {
+    "seen": "seen",
+    "held_out": "held-out",
+    "generated": "generated",
+    "made": "generated from these",
+    "dropped": "dropped",
+}
+
+
+def result_of(evaluation: Evaluation, found: Admitted, machine: Machine, notes: Sequence[str]) -> CandidateResult:
+    """The result of one evaluation."""
+    timing = evaluation.timing
+    is_faster = timing is not None and timing.significant
+    return CandidateResult(
+        outcome=evaluation.outcome,
+        reasons=evaluation.feedback.reasons,
+        speedup=_speedup(timing) if timing is not None else None,
+        why=None if is_faster else _why(evaluation, found),
+        tests=tests_of(found),
+        inputs_timed=len(timing.inputs) if timing is not None else 0,
+        machine=machine,
+        notes=(*notes, *(evaluation.warnings if is_faster else ())),
+        figures=_figures(timing) if timing is not None else OtherFigures(),
+        remarks=evaluation.remarks if found.problem.traits.shows_operators else (),
+        recheck=evaluation.harsher,
+        pie_correct=evaluation.pie_correct,
+        node=evaluation.node,
+    )
+
+
+def nothing_won(found: Admitted, machine: Machine, notes: Sequence[str]) -> CandidateResult:
+    """The result of a run in which nothing was confirmed to be faster: that of the original."""
+    why = "no candidate was confirmed to be faster than the original"
+    same = Speedup(1.0, 1.0, 1.0, 1.0, False, found.problem.goal, 0)
+    result = result_of(found.baseline, found, machine, notes)
+    return replace(result, speedup=same, why=why) if found.timed else result
+
+
+def tests_of(found: Admitted) -> dict[str, int]:
+    """How many tests there are, by origin."""
+    counts = {origin: found.count(origin) for origin in ("seen", "held_out", "generated")}
+    if larger := found.count("made"):
+        counts["made"] = larger
+    return {**counts, "dropped": len(found.dropped)}
+
+
+def _why(evaluation: Evaluation, found: Admitted) -> str:
+    """Why there is no speed-up, or none that is proved."""
+    if evaluation.timing is None:
+        return "; ".join(evaluation.warnings or found.notes[-1:]) or f"not timed: {evaluation.outcome.value}"
+    return "; ".join(evaluation.warnings) or _ENDED[evaluation.timing.verdict]
+
+
+_ENDED: Mapping[RaceVerdict, str] = {  # why a race proves no gain
+    "tie": "not significant: no difference was proved",
+    "slower": "not faster: it is slower than the original",
+    "beaten": "not significant: stopped early, because it is slower than the best candidate",
+    "waits": "not faster: less CPU time, but clearly more time by the wall clock",
+    "busy": "not significant: other programs used the cores too much for wall time to count",
+    "more": "not faster: it executes more instructions than the original",
+    "unseen": "not faster: fewer instructions, but CPU time shows no gain",
+    "faster": "not confirmed",
+    "fewer": "not confirmed",
+}
+
+
+def _speedup(timing: Timing) -> Speedup:
+    s, pressure = timing.speedup, timing.pressure
+    return Speedup(
+        s.value,
+        s.low,
+        s.high,
+        s.confidence,
+        timing.significant,
+        timing.clock,
+        timing.pairs,
+        pressure,
+        timing.confirmed,
+    )
+
+
+def _figures(timing: Timing) -> OtherFigures:
+    return OtherFigures(
+        gflops=_rate(timing.gflops, timing.roofline),
+        gbytes=_rate(timing.gbytes, timing.memory_roof),
+        single=timing.single,
+        seconds=_speedup(timing.seconds) if timing.seconds is not None else None,
+        instructions=timing.instructions,
+        over_compiled=timing.over_compiled,
+    )
+
+
+def _rate(rate: Interval | None, roof: float) -> Rate | None:
+    return Rate(rate.value, rate.low, rate.high, roof, rate.value / roof) if rate is not None and roof else None
+
+
+def _recheck_table(found: Recheck | None) -> dict[str, Any] | None:
+    return {**asdict(found), "result": found.result} if found is not None else None
+
+
+def _told(result: CandidateResult) -> str:
+    """The speed-up in words, or why there is none."""
+    found = result.speedup
+    if found is None:
+        return result.why or "not measured"
+    if found.pairs == 0:
+        return f"none: {result.why}"
+    if found.clock == "instructions":
+        return _counted(found, result)
+    sure = "confirmed on fresh pairs" if found.confirmed else result.why or "not confirmed"
+    return f"{found} {found.confidence:.0%} interval, {found.pairs} pairs, {found.clock} time; {sure}"
+
+
+def _counted(found: Speedup, result: CandidateResult) -> str:
+    ratio = f"{found.value:.3f}x [{found.low:.3f}, {found.high:.3f}] (least to largest of {found.pairs} counts a side)"
+    if not found.significant:
+        return f"{ratio}: {result.why}"
+    return f"{ratio}, fewer instructions; {_seconds(result.figures.seconds)}"
+
+
+def _seconds(by_time: Speedup | None) -> str:
+    if by_time is None:
+        return "not confirmed"
+    sure = "confirmed" if by_time.significant else "not proved faster"
+    return f"by CPU time {by_time}, {by_time.pairs} pairs, {sure}"

@@ -1,0 +1,57 @@
+"""A request with nothing left open: the problem is loaded, what was not said has its usual value, what cannot be done
+is refused."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import final
+
+from maxcode.core.types import Problem
+from maxcode.errors import InputError
+from maxcode.problems import Loaded, load
+from maxcode.problems.small_shapes import shaped
+from maxcode.run.names import USUAL, usual_critic
+from maxcode.run.request import Request, refuse_replay, refuse_unpaid, refuse_unpriced
+
+
+@final
+@dataclass(frozen=True, slots=True)
+class CompleteRequest:
+    """``request`` names a policy, a method and a critic; ``folder`` is where the run is written."""
+
+    loaded: Loaded
+    request: Request
+    folder: Path
+
+
+def completed(request: Request) -> CompleteRequest:
+    """The request with its problem; InputError for what cannot be done.  Writes nothing."""
+    loaded, request = loaded_of(request)
+    if request.budget < 1:
+        raise InputError(f"--budget is {request.budget}; give at least 1 candidate")
+    usual = USUAL[loaded.problem.kind]
+    policy = request.policy or usual.policy
+    request = replace(
+        request,
+        policy=policy,
+        method=request.method or usual.method,
+        critic=request.critic or usual_critic(policy),
+    )
+    folder = _folder(request, loaded.problem)
+    refuse_unpriced(request)
+    refuse_unpaid(request)
+    refuse_replay(request, folder)
+    return CompleteRequest(loaded, request, folder)
+
+
+def loaded_of(request: Request) -> tuple[Loaded, Request]:
+    """The problem in the shapes that were asked for, which the request then holds as overrides."""
+    overrides = shaped(request.source, request.tests, request.overrides, request.shapes)
+    return load(request.source, request.tests, overrides), replace(request, overrides=overrides)
+
+
+def _folder(request: Request, problem: Problem) -> Path:
+    """The run folder; a replay has one of its own, for the usual one is that of the run it replays."""
+    again = "-replay" if request.replay is not None else ""
+    return request.out or Path("runs") / f"{problem.id}-{request.method}-{request.seed}{again}"

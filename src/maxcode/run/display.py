@@ -1,0 +1,143 @@
+"""Progress while something runs: a live line on a terminal and in a notebook, plain lines on stderr elsewhere."""
+
+from __future__ import annotations
+
+import sys
+from importlib import import_module
+from types import TracebackType
+from typing import Any, Protocol, Self, final
+
+from rich.console import Console
+from rich.live import Live
+from rich.text import Text
+
+
+class Screen(Protocol):
+    """Where the lines go.  ``is_live``: whether ``say`` overwrites what it said before."""
+
+    @property
+    def is_live(self) -> bool: ...
+
+    def open(self) -> None: ...
+
+    def say(self, text: str) -> None: ...
+
+    def note(self, text: str) -> None: ...
+
+    def close(self) -> None: ...
+
+
+@final
+class Display:
+    """One line that says what is going on now, and lines that stay."""
+
+    def __init__(self) -> None:
+        self._screen = _screen()
+
+    def __enter__(self) -> Self:
+        self._screen.open()
+        return self
+
+    def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, at: TracebackType | None) -> None:
+        self._screen.close()
+
+    @property
+    def is_live(self) -> bool:
+        """Whether ``say`` overwrites what it said before."""
+        return self._screen.is_live
+
+    def say(self, text: str) -> None:
+        """What is going on now."""
+        self._screen.say(text)
+
+    def note(self, text: str) -> None:
+        """A line that stays."""
+        self._screen.note(text)
+
+
+def in_notebook() -> bool:
+    """Whether this process is the kernel of a notebook."""
+    return Console().is_jupyter
+
+
+def _screen() -> Screen:
+    if in_notebook():
+        return NotebookScreen(import_module("IPython.display"))
+    console = Console(stderr=True, highlight=False)
+    return TerminalScreen(console) if console.is_terminal else PlainScreen()
+
+
+@final
+class TerminalScreen:
+    """A terminal: the line that is overwritten stands below the lines that stay."""
+
+    is_live = True
+
+    def __init__(self, console: Console) -> None:
+        self._console = console
+        self._live = Live(console=console, refresh_per_second=4)
+
+    def open(self) -> None:
+        self._live.start()
+
+    def say(self, text: str) -> None:
+        self._live.update(Text(text))
+
+    def note(self, text: str) -> None:
+        self._console.print(text)
+
+    def close(self) -> None:
+        self._live.stop()
+
+
+@final
+class NotebookScreen:
+    """One output of a cell, as plain text that is replaced as a whole."""
+
+    is_live = True
+
+    def __init__(self, ipython_display: Any) -> None:
+        self._display = ipython_display.display
+        self._handle: Any = None
+        self._notes: list[str] = []
+        self._now = ""
+
+    def open(self) -> None:
+        self._handle = self._display(_plain(""), raw=True, display_id=True)
+
+    def say(self, text: str) -> None:
+        self._now = text
+        self._show()
+
+    def note(self, text: str) -> None:
+        self._notes.append(text)
+        self._show()
+
+    def _show(self) -> None:
+        self._handle.update(_plain("\n".join([*self._notes, self._now])), raw=True)
+
+    def close(self) -> None:
+        pass
+
+
+def _plain(text: str) -> dict[str, str]:
+    return {"text/plain": text}
+
+
+@final
+class PlainScreen:
+    """Lines on stderr, one after another."""
+
+    is_live = False
+
+    def open(self) -> None:
+        pass
+
+    def say(self, text: str) -> None:
+        self.note(text)
+
+    def note(self, text: str) -> None:
+        print(text, file=sys.stderr, flush=True)
+
+    def close(self) -> None:
+        pass

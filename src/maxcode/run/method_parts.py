@@ -1,0 +1,66 @@
+"""From the names in a request to the parts of its method: policy, critic and value model, each made once."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass, replace
+from functools import cache
+from typing import final
+
+from maxcode.core.method import Method
+from maxcode.core.roles import Compiler, Critic, Policy
+from maxcode.llm.clients import Model
+from maxcode.llm.clients.connect import recorded
+from maxcode.llm.journal import Journal
+from maxcode.run.admission import Admission
+from maxcode.run.names import critic, guide, policy
+from maxcode.run.request import Request
+from maxcode.search import methods
+from maxcode.search.value import ValueRoles, load
+from maxcode.search.value_guided import guided_policy
+
+
+@final
+@dataclass(frozen=True, slots=True)
+class MethodParts:
+    """``journal`` holds the calls of the models that the policy and the critic ask; ``value`` is None without a value
+    model."""
+
+    policy: Policy
+    critic: Critic
+    value: ValueRoles | None
+    journal: Journal
+
+
+@contextmanager
+def method_parts(request: Request) -> Iterator[MethodParts]:
+    """The parts that a complete request names; InputError for a wrong name, a missing key or a value model that cannot
+    be used.  Writes nothing: the journal is in memory until it is given a folder."""
+    with Journal(replay=request.replay) as journal:
+
+        @cache  # one client for one model, whoever asks it: the limit on concurrent calls belongs to the client
+        def models(name: str) -> Model:
+            return recorded(name, request.models, journal)
+
+        methods.recipe(request.method, frozenset(request.without))
+        parts = MethodParts(
+            policy(request.policy, models, request.answer),
+            critic(request.critic, request.policy, models),
+            load(request.value) if request.value is not None else None,
+            journal,
+        )
+        guided_policy(request.method, parts.policy, guide(parts.value, request.draw, request.unranked))
+        yield parts
+
+
+def method_of(request: Request, parts: MethodParts, scene: methods.Scene, compiler: Compiler | None = None) -> Method:
+    """The method of a request, for an admitted problem."""
+    scene = replace(scene, guide=guide(parts.value, request.draw, request.unranked, compiler))
+    return methods.method(request.method, parts.policy, request.budget, scene, parts.critic)
+
+
+def scene_of(request: Request, admission: Admission) -> methods.Scene:
+    """What the method may say of the admitted problem and its machine."""
+    found = admission.admitted
+    return methods.scene(admission.machine, found.problem, found.baseline, frozenset(request.without))

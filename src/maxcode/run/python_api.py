@@ -1,0 +1,142 @@
+"""Two functions for scripts and notebooks: ``optimize_program`` and ``evaluate_program``.
+
+They do what ``maxcode optimize`` and ``maxcode evaluate`` do.  They block until they are done, inside a running event
+loop too; Ctrl-C (in a notebook: interrupt) is heeded as on the command line.
+"""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Mapping
+from dataclasses import fields, replace
+from functools import partial
+from os import PathLike
+from pathlib import Path
+from typing import Any, TypedDict, Unpack
+
+from maxcode.core.budget import Caps, budget_of
+from maxcode.errors import unknown
+from maxcode.llm.clients.connect import ModelSettings
+from maxcode.llm.completion import Answer
+from maxcode.run.candidate_result import CandidateResult
+from maxcode.run.display import in_notebook
+from maxcode.run.evaluation import evaluate_source
+from maxcode.run.interrupts import outside_loop
+from maxcode.run.job import optimize_source
+from maxcode.run.progress import SearchProgress
+from maxcode.run.request import Request, capped
+from maxcode.run.result import RunResult
+
+AnyPath = str | PathLike[str]
+
+
+class RequestOptions(TypedDict, total=False):
+    """The rarer options of ``optimize_program``: the other fields of ``Request``, which says what each one means."""
+
+    critic: str
+    answer: Answer
+    without: tuple[str, ...]
+    width_for: int
+    caps: Caps
+    models: ModelSettings
+    replay: Path | None
+    certificate: bool
+    overrides: Mapping[str, Any]
+    shapes: str
+    value: Path | None
+    draw: int
+    unranked: float
+    cluster: str
+
+
+def optimize_program(
+    source: AnyPath,
+    tests: AnyPath | None = None,
+    *,
+    budget: int | str = 24,
+    policy: str = "",
+    method: str = "",
+    seed: int = 0,
+    out: AnyPath | None = None,
+    progress: bool | None = None,
+    **options: Unpack[RequestOptions],
+) -> RunResult:
+    """Search for a faster version of a program, and return the best one with its speed-up.
+
+    ``source``    a C, C++ or Python file, a folder with problem.toml, or the name of a suite's problem
+    ``tests``     folder of tests (NN.in with NN.out) for a source file
+    ``budget``    candidates, or an amount such as "15-minutes", "200k-tokens", "0.5-dollars"
+    ``policy``    who proposes: a name, "llm:MODEL" or "file.py:name"; empty: the usual one
+    ``method``    the search method; empty: the usual one
+    ``seed``      random seed of the proposals
+    ``out``       the run folder; the same call resumes the run in it; None: runs/PROBLEM-METHOD-SEED
+    ``progress``  True: on stderr or in the notebook; None: only where stderr is a terminal, and in a notebook
+    ``options``   other fields of ``Request``; ``overrides`` replaces keys of problem.toml: {"goal": "wall"}
+
+    The result's ``speedup`` is original time over new time (``value``, ``low``, ``high``, ``confirmed``), None where it
+    could not be measured; ``why`` then says the reason.  ``best`` and ``report`` are files, ``best_program`` is the
+    program itself.
+
+    Raises InputError for input that cannot be used, before anything is written; UnsafeError where no sandbox works;
+    BoundaryError where the machine or a model's provider failed; Interrupted after Ctrl-C.  A run that was stopped by
+    the last two resumes with the same call.
+    """
+    amount = budget_of(str(budget))
+    known = {one.name for one in fields(Request)} - {"source", "tests", "budget", "policy", "method", "seed", "out"}
+    for name in options:
+        if name not in known:
+            raise unknown("option", name, known | {"budget", "policy", "method", "seed", "out", "progress"})
+    request = Request(
+        Path(source),
+        Path(tests) if tests is not None else None,
+        policy=policy,
+        method=method,
+        seed=seed,
+        budget=amount.candidates,
+        out=Path(out) if out is not None else None,
+        **options,
+    )
+    request = replace(request, caps=capped(request.caps, amount))
+    return outside_loop(partial(_optimized, request, _is_shown(progress)))
+
+
+def evaluate_program(
+    candidate: AnyPath,
+    against: AnyPath,
+    tests: AnyPath | None = None,
+    *,
+    overrides: Mapping[str, Any] | None = None,
+    shapes: str = "",
+    cluster: str = "",
+) -> CandidateResult:
+    """Verify and time one program against the original, and confirm the speed-up when it is faster.
+
+    ``candidate``  the program, a file
+    ``against``    the original: a source file, a folder with problem.toml, or the name of a suite's problem
+    ``tests``      folder of tests for a source file
+    ``overrides``  replaces keys of problem.toml: {"goal": "wall", "flags": ["-O2"]}
+    ``shapes``, ``cluster``  as in ``Request``
+
+    The result's ``outcome`` says how far the program came, and ``reasons`` why not further; ``speedup`` is None where
+    it was not timed.  Raises InputError, UnsafeError and BoundaryError as ``optimize_program`` does, KeyboardInterrupt
+    after Ctrl-C.
+    """
+    request = Request(
+        Path(against),
+        Path(tests) if tests is not None else None,
+        overrides=dict(overrides or {}),
+        shapes=shapes,
+        cluster=cluster,
+    )
+    return outside_loop(partial(evaluate_source, Path(candidate), request))
+
+
+def _optimized(request: Request, is_shown: bool) -> RunResult:
+    if not is_shown:
+        return optimize_source(request)
+    with SearchProgress(request.budget) as shown:
+        return optimize_source(request, shown.watch, shown.admitted, shown.say)
+
+
+def _is_shown(progress: bool | None) -> bool:
+    return progress if progress is not None else in_notebook() or sys.stderr.isatty()

@@ -1,0 +1,121 @@
+"""The files of a run folder beside its record: ``run.toml``, ``original/``, ``best/``, ``best.diff`` and the result."""
+
+from __future__ import annotations
+
+from dataclasses import asdict
+from importlib.metadata import version
+from pathlib import Path
+from typing import Any
+
+import msgspec
+
+from maxcode.code.source import unified_diff
+from maxcode.core.budget import MANY
+from maxcode.core.files import write_whole
+from maxcode.core.types import Program
+from maxcode.llm import prompts
+from maxcode.problems import Loaded, digest
+from maxcode.run.admission import Admission
+from maxcode.run.candidate_result import tests_of
+from maxcode.run.complete_request import CompleteRequest
+from maxcode.run.record import check_header, read_header
+from maxcode.run.report import RESULT, write_report
+from maxcode.run.request import Request, asks_model, guided_by, refuse_other_run
+from maxcode.run.result import RunResult
+
+_MAY_CHANGE = frozenset({"budget", "caps", "machine_code", "notes", "tests", "replay"})
+
+
+def open_folder(job: CompleteRequest, admission: Admission) -> int:
+    """Write ``run.toml`` and ``original/``; returns the budget that the run began with, which its search is cut to.
+
+    Raises RecordError where the folder holds another run, naming what differs.
+    """
+    request, shape = job.request, _shape(job)
+    header = {**_header(job, admission), **_of_suite(job.loaded), **guided_by(request), "shape": shape}
+    refuse_other_run(request, header)
+    prompts_matter = asks_model(request)
+    check_header(job.folder, header, _MAY_CHANGE if prompts_matter else _MAY_CHANGE | {"prompts"})
+    _write_tree(job.folder / "original", admission.admitted.problem.program)
+    return shape
+
+
+def write_best(folder: Path, original: Program, best: Program) -> None:
+    """Write the best program and how it differs from the original."""
+    _write_tree(folder / "best", best)
+    (folder / "best.diff").write_text(
+        "".join(unified_diff(text, best.files[path], path) for path, text in original.files.items())
+    )
+
+
+def write_result(result: RunResult) -> None:
+    """Write the report, and ``result.json`` last: where that is there, the run is finished."""
+    write_report(result.folder, result.notes)
+    write_whole(result.folder / RESULT, f"{result.as_json()}\n".encode())
+
+
+def _shape(job: CompleteRequest) -> int:
+    """The budget that the run began with."""
+    header = read_header(job.folder)
+    found = header.get("shape", header.get("budget"))
+    if isinstance(found, int):
+        return found
+    return job.request.budget if job.request.budget < MANY else job.request.width_for
+
+
+def _header(job: CompleteRequest, admission: Admission) -> dict[str, Any]:
+    request, found = job.request, admission.admitted
+    code = found.baseline.machine_code
+    return {
+        "version": version("maxcode"),
+        **_of_problem(request, admission),
+        **_of_method(request),
+        "digest": digest(found.problem),
+        "sandbox": admission.machine.sandbox,
+        "machine": asdict(admission.machine),
+        "tests": tests_of(found),
+        **({"machine_code": msgspec.to_builtins(code)} if code is not None else {}),
+        "notes": list(admission.notes),
+    }
+
+
+def _of_problem(request: Request, admission: Admission) -> dict[str, Any]:
+    problem = admission.admitted.problem
+    return {
+        "problem": problem.id,
+        "language": problem.language,
+        "source": str(request.source),
+        "flags": list(problem.spec.flags),
+        "checker": problem.spec.checker.kind,
+        "goal": problem.goal,
+    }
+
+
+def _of_method(request: Request) -> dict[str, Any]:
+    return {
+        "policy": request.policy,
+        "method": request.method,
+        "critic": request.critic,
+        "answer": request.answer,
+        "without": sorted(request.without),
+        **({"replay": str(request.replay)} if request.replay is not None else {}),
+        "prompts": prompts.digest(),
+        "seed": request.seed,
+        **({"budget": request.budget} if request.budget < MANY else {}),
+        "caps": {name: bound for name, bound in asdict(request.caps).items() if bound is not None},
+    }
+
+
+def _of_suite(loaded: Loaded) -> dict[str, Any]:
+    """What the header says in addition of a problem of a suite, and of a module's shapes."""
+    module = loaded.problem.spec.module
+    found: dict[str, Any] = {}
+    if module is not None:
+        found = {"device": module.device, "constants": dict(module.constants)}
+    return found if loaded.origin is None else {**found, "suite": loaded.origin.as_table()}
+
+
+def _write_tree(folder: Path, program: Program) -> None:
+    for path, text in program.files.items():
+        (folder / path).parent.mkdir(parents=True, exist_ok=True)
+        (folder / path).write_text(text)
