@@ -15,6 +15,7 @@ import pytest
 
 import redteam
 from maxcode.core.types import Evaluation, Outcome
+from maxcode.evaluate.ladder.build import Builder
 from maxcode.evaluate.program.evaluator import ProgramEvaluator
 from maxcode.sandbox.sandbox import Sandbox
 from trust.host import MARK, Host
@@ -103,13 +104,11 @@ def test_a_secret_in_any_word_that_goes_back_is_noticed() -> None:
 
 
 @pytest.fixture(scope="module")
-def table(
-    sandbox_evaluator: ProgramEvaluator, sandbox: Sandbox, turn: Turn, tmp_path_factory: pytest.TempPathFactory
-) -> Table:
-    """Judges a candidate: name -> its row."""
+def table(sandbox: Sandbox, builder: Builder, turn: Turn, tmp_path_factory: pytest.TempPathFactory) -> Table:
+    """Judges a candidate by the full rules: name -> its row."""
     secret = tmp_path_factory.mktemp("secret") / "secret.h"
     secret.write_text("#error secret-of-the-tests\n")
-    judge, host = redteam.Judge(sandbox_evaluator, secret), Host(sandbox)
+    judge, host = redteam.Judge(ProgramEvaluator(sandbox, builder), secret), Host(sandbox)
     by_name = {one.name: one for one in ALL}
 
     def row(name: str) -> redteam.Row:

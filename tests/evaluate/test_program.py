@@ -28,6 +28,7 @@ from maxcode.evaluate.ladder.prepare import Admitted
 from maxcode.evaluate.program.evaluator import ProgramEvaluator
 from tests.support.counting import FAST as CLOSED
 from tests.support.counting import SLOW as COUNT
+from tests.support.rules import SHORT
 
 SIZES = {"small": 10, "middle": 160_000_000, "big": 240_000_000}
 
@@ -122,7 +123,7 @@ def test_a_faster_program_wins_the_race_and_is_confirmed_on_fresh_pairs(
     assert settled.timing.confirmed
     assert settled.timing.significant
     assert settled.timing.speedup.low > 2
-    assert len(settled.timing.samples) == settled.timing.pairs >= 15
+    assert len(settled.timing.samples) == settled.timing.pairs == SHORT.confirm_least
 
 
 def test_the_program_itself_is_no_faster_than_itself(judge: Callable[[str], Evaluation]) -> None:

@@ -21,6 +21,7 @@ from maxcode.evaluate.program.evaluator import ProgramEvaluator
 from maxcode.run.job import NOWHERE
 from maxcode.run.result_json import verdict_of
 from maxcode.sandbox.sandbox import Sandbox
+from tests.support.rules import SHORT
 
 SLOW = r"""#include <stdio.h>
 #include <stdlib.h>
@@ -87,7 +88,7 @@ def problem_of(folder: Path, sizes: Sequence[int], program: str = SLOW, name: st
 
 @pytest.fixture(scope="module")
 def bench(sandbox: Sandbox, builder: Builder) -> ProgramEvaluator:
-    return ProgramEvaluator(sandbox, builder)
+    return ProgramEvaluator(sandbox, builder, SHORT)
 
 
 @pytest.fixture(scope="module")

@@ -20,7 +20,6 @@ import msgspec
 from maxcode.core.stats import RaceRule, interval_of, is_faster, median_interval
 from maxcode.core.types import Checker, Clock, Interval, Limits, Machine, Problem, Program, Recheck, Timing
 from maxcode.errors import InputError
-from maxcode.evaluate.ladder.race import CONFIRM_LEAST
 from maxcode.evaluate.ladder.sanitize import Sanitized
 from maxcode.run.certificate.unseen import FreshInputTiming, doubted, told
 from maxcode.sandbox.tiers import NO_SANDBOX
@@ -208,8 +207,9 @@ def contradiction(found: Certificate) -> str:
         return f"the goal is {found.subject.goal} time, timed was {timing.clock} time"
     if timing is not None:
         ratios = _ratios(timing.samples)
-        if timing.pairs != len(timing.samples) or len(ratios) != timing.pairs or timing.pairs < CONFIRM_LEAST:
-            return f"{timing.pairs} pairs are said, {len(ratios)} usable ones are there, {CONFIRM_LEAST} are needed"
+        if timing.pairs != len(timing.samples) or len(ratios) != timing.pairs or timing.pairs < _RULE.confirm_least:
+            least = _RULE.confirm_least
+            return f"{timing.pairs} pairs are said, {len(ratios)} usable ones are there, {least} are needed"
         sizes = timing.sittings
         if sizes and (len(sizes) < 2 or min(sizes) < 1 or sum(sizes) != timing.pairs):
             return f"sittings of {list(timing.sittings)} pairs are said, there are {timing.pairs}"
