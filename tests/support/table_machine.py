@@ -1,0 +1,51 @@
+"""A machine that looks speed-ups up: where a whole job is to be seen and no program need be run."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import final
+
+from maxcode.core.types import Action, Evaluation, Machine, Outcome, Problem, State, StateId
+from maxcode.evaluate.cluster import Report
+from maxcode.evaluate.harness import Harness
+from maxcode.evaluate.ladder.build import Built
+from maxcode.evaluate.ladder.prepare import Admitted
+from maxcode.testing import Table
+from maxcode.testing.nodes import MACHINE
+
+
+@final
+@dataclass(frozen=True, slots=True)
+class TableHarness:
+    """The table as evaluator and referee, of any problem."""
+
+    table: Table
+    sandbox: str = MACHINE.sandbox
+
+    async def admit(self, problem: Problem) -> Admitted:
+        return Admitted(problem, (), (), Built(None, "no program is built"), Evaluation(Outcome.CORRECT))
+
+    async def evaluate(self, problem: Problem, action: Action, rival: Action | None = None) -> Evaluation:
+        return await self.table.evaluate(problem, action, rival)
+
+    async def settle(
+        self, problem: Problem, contenders: Sequence[State], champion: State | None
+    ) -> dict[StateId, Evaluation]:
+        """Every contender is what the table says."""
+        return {state.id: await self.table.evaluate(problem, Action(state.program)) for state in contenders}
+
+
+@final
+@dataclass(frozen=True, slots=True)
+class TableMachine:
+    """A target for ``optimize_source``."""
+
+    table: Table
+
+    async def prepare(self, problem: Problem) -> tuple[Harness, Admitted, Machine]:
+        harness = TableHarness(self.table)
+        return harness, await harness.admit(problem), MACHINE
+
+    def used(self) -> Report | None:
+        return None
