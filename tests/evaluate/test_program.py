@@ -105,6 +105,9 @@ def test_no_program_and_other_files_never_reach_the_compiler(bench: ProgramEvalu
     assert other.outcome is Outcome.REJECTED
     huge = anyio.run(bench.evaluate, admitted.problem, Action(Program({"count.c": "//" + "x" * 2_000_000})))
     assert huge.outcome is Outcome.REJECTED
+    torn = anyio.run(bench.evaluate, admitted.problem, Action(Program({"count.c": COUNT + "// \ud800"})))
+    assert torn.outcome is Outcome.REJECTED
+    assert "not text" in torn.feedback.reasons[0]
 
 
 def test_a_faster_program_wins_the_race_and_is_confirmed_on_fresh_pairs(
