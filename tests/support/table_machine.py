@@ -10,7 +10,7 @@ from maxcode.core.types import Action, Evaluation, Machine, Outcome, Problem, St
 from maxcode.evaluate.cluster import Report
 from maxcode.evaluate.harness import Harness
 from maxcode.evaluate.ladder.build import Built
-from maxcode.evaluate.ladder.prepare import Admitted
+from maxcode.evaluate.ladder.prepare import Admitted, read_inputs
 from maxcode.testing import Table
 from maxcode.testing.nodes import MACHINE
 
@@ -24,7 +24,8 @@ class TableHarness:
     sandbox: str = MACHINE.sandbox
 
     async def admit(self, problem: Problem) -> Admitted:
-        return Admitted(problem, (), (), Built(None, "no program is built"), Evaluation(Outcome.CORRECT))
+        inputs = tuple(read_inputs(problem))
+        return Admitted(problem, inputs, inputs, Built(None, "no program is built"), Evaluation(Outcome.CORRECT))
 
     async def evaluate(self, problem: Problem, action: Action, rival: Action | None = None) -> Evaluation:
         return await self.table.evaluate(problem, action, rival)
