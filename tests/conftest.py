@@ -17,6 +17,7 @@ from maxcode.core.types import Problem, Program, ProgramSpec
 from maxcode.evaluate.ladder.build import Builder
 from maxcode.evaluate.program.evaluator import ProgramEvaluator
 from maxcode.sandbox.sandbox import Blob, Job, Ran, Sandbox
+from tests.support.rules import SHORT
 from tests.support.sandboxed import ATTACKS, RUN, Attack
 
 ALLOWED_SKIP = "no GPU"
@@ -44,7 +45,8 @@ def builder(sandbox: Sandbox) -> Builder:
 
 @pytest.fixture(scope="session")
 def sandbox_evaluator(sandbox: Sandbox, builder: Builder) -> ProgramEvaluator:
-    return ProgramEvaluator(sandbox, builder)
+    """The whole ladder; confirmations are short (``support/rules.py``)."""
+    return ProgramEvaluator(sandbox, builder, SHORT)
 
 
 @pytest.fixture(scope="session")

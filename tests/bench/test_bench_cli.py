@@ -11,6 +11,7 @@ from pathlib import Path
 
 import pytest
 
+from tests.support.cli import maxcode_here
 from tests.support.counting import SLOW
 
 EXAMPLES = Path(__file__).parents[2] / "examples"
@@ -52,7 +53,7 @@ def maxcode(*arguments: object, cwd: Path) -> subprocess.CompletedProcess[str]:
 def test_bad_input_is_one_sentence_with_a_cure_and_leaves_no_run(
     arguments: tuple[object, ...], cure: str, tmp_path: Path
 ) -> None:
-    done = maxcode(EXAMPLES / "tight", *arguments, "--out", "out", cwd=tmp_path)
+    done = maxcode_here("bench", EXAMPLES / "tight", *arguments, "--out", "out", cwd=tmp_path)
     assert done.returncode == 2, done.stderr
     assert cure in done.stderr
     assert "Traceback" not in done.stderr
@@ -63,7 +64,7 @@ def test_bad_input_is_one_sentence_with_a_cure_and_leaves_no_run(
 def test_a_bench_with_another_budget_wants_a_folder_of_its_own(tmp_path: Path) -> None:
     (tmp_path / "out").mkdir()
     (tmp_path / "out" / "bench.toml").write_text("budget = 24\n[problems]\n")
-    done = maxcode(EXAMPLES / "tight", "--budget", 8, "--out", "out", cwd=tmp_path)
+    done = maxcode_here("bench", EXAMPLES / "tight", "--budget", 8, "--out", "out", cwd=tmp_path)
     assert done.returncode == 2
     assert "budget was 24, now 8" in done.stderr
     assert "choose another --out" in done.stderr

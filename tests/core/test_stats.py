@@ -23,6 +23,7 @@ from maxcode.core.stats import (
     median_interval,
     student,
 )
+from tests.support.rules import SHORT
 
 RULE = RaceRule()
 
@@ -138,12 +139,21 @@ def test_sittings_that_are_none_are_refused(sittings: tuple[int, ...]) -> None:
 
 def test_a_confirmation_ends_when_it_is_narrow_or_long_enough() -> None:
     narrow, wide = [1.5, 1.51] * 10, [1.0, 2.0] * 10
-    assert is_settled(narrow, 0.02, 15, 60)
-    assert not is_settled(narrow[:10], 0.02, 15, 60)
-    assert not is_settled(wide, 0.02, 15, 60)
-    assert is_settled(wide * 3, 0.02, 15, 60)
+    usual = (RULE.confirm_target, RULE.confirm_least, RULE.confirm_most)
+    assert usual == (0.02, 15, 60)
+    assert is_settled(narrow, *usual)
+    assert not is_settled(narrow[:10], *usual)
+    assert not is_settled(wide, *usual)
+    assert is_settled(wide * 3, *usual)
     assert is_faster(narrow, RULE)
     assert not is_faster(wide, RULE)
+
+
+def test_nine_pairs_that_are_all_won_are_the_fewest_that_prove_a_gain() -> None:
+    assert (SHORT.alpha, SHORT.confirm_least, SHORT.confirm_most) == (RULE.alpha, 9, 9)
+    assert is_faster([1.5] * 9, SHORT)
+    assert not is_faster([1.5] * 8, SHORT)
+    assert not is_faster([1.5] * 8 + [1.0], SHORT)
 
 
 def test_the_bootstrap_brackets_the_statistic() -> None:

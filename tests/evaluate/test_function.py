@@ -19,6 +19,7 @@ from maxcode.evaluate.ladder.race import RaceInputs, RaceSide, Side, on_one_core
 from maxcode.evaluate.program.evaluator import ProgramEvaluator
 from maxcode.problems import load
 from maxcode.sandbox.sandbox import Sandbox
+from tests.support.rules import SHORT
 from tests.support.small_gemm import GEMM, IKJ, small
 
 NAIVE = (GEMM / "gemm.c").read_text()
@@ -124,7 +125,7 @@ def test_a_function_that_cannot_work_on_one_core_has_no_figure_for_it(
         "candidate": RaceSide(built.artefact, {}),
     }
     field = RaceInputs(sandbox, walled.problem, walled.source)
-    assert anyio.run(on_one_core, field, sides, walled.timed) is None
+    assert anyio.run(on_one_core, field, sides, walled.timed, SHORT) is None
 
 
 def test_a_playoff_between_two_functions_has_a_winner(

@@ -1,4 +1,4 @@
-"""The gallery: every candidate says what must become of it, and a part of them is judged here.
+"""The gallery: every candidate says what must become of it, and a few of every kind are judged here.
 
 ``benchmarks/redteam.py`` judges all of them by the full rules (`make redteam`); ``-m slow`` does the same here.
 """
@@ -15,19 +15,27 @@ import pytest
 
 import redteam
 from maxcode.core.types import Evaluation, Outcome
+from maxcode.evaluate.ladder.build import Builder
 from maxcode.evaluate.program.evaluator import ProgramEvaluator
 from maxcode.sandbox.sandbox import Sandbox
 from trust.host import MARK, Host
 
 ALL = redteam.candidates()
 NAMES = [one.name for one in ALL]
-# No race and no time-out decides about these: a second each at most.
-QUICK = [
-    one
-    for one in ALL
-    if not {"faster", "not-faster", "timeout"} & set(one.verdicts) and not one.name.endswith("_bomb")
-    and one.name != "include_stdin" and one.against != "product_tiling"
-]  # fmt: skip
+# Of each way to cheat one or two about which no race and no time-out decides: a second each at most.
+FEW = {
+    "run-time": ("answers_from_disk", "leave_a_child_to_work", "read_process_1", "threads_left", "kill_its_own_group"),
+    "compile-time": ("constructor_answers", "incbin_tests", "own_start"),
+    "resource": ("sparse_output", "too_large_to_load"),
+    "timer": ("interval_timers",),
+    "cache": ("note_in_pidfd_numbers", "winner_with_pipe_numbers"),
+    "output": ("seen_answers", "closed_output", "no_break_space", "nan_everywhere", "narrow_counter",
+               "right_until_timed", "status_after_answer"),
+    "function": ("beyond_the_output", "changed_inputs", "kept_by_pointer", "leaves_in_the_middle", "loaded_library"),
+}  # fmt: skip
+QUICK = [name for names in FEW.values() for name in names]
+HONEST = "count_formula"
+RACED = {"baseline", "honest"}  # kinds that only a race can decide about
 
 
 def test_the_gallery_is_as_large_as_it_says() -> None:
@@ -36,6 +44,12 @@ def test_the_gallery_is_as_large_as_it_says() -> None:
     assert sum(bool(one.tampers) for one in cheats) >= 15
     assert sum(one.is_honest for one in ALL) >= 12
     assert {one.kind for one in ALL} == set(redteam.KINDS)
+
+
+def test_the_few_are_of_every_kind_that_needs_no_race() -> None:
+    kinds = {one.name: one.kind for one in ALL}
+    assert {kind: tuple(name for name in QUICK if kinds[name] == kind) for kind in FEW} == FEW
+    assert {*FEW, *RACED} == set(redteam.KINDS)
 
 
 def test_every_name_is_used_once_and_every_tampered_candidate_names_an_accepted_winner() -> None:
@@ -103,13 +117,11 @@ def test_a_secret_in_any_word_that_goes_back_is_noticed() -> None:
 
 
 @pytest.fixture(scope="module")
-def table(
-    sandbox_evaluator: ProgramEvaluator, sandbox: Sandbox, turn: Turn, tmp_path_factory: pytest.TempPathFactory
-) -> Table:
-    """Judges a candidate: name -> its row."""
+def table(sandbox: Sandbox, builder: Builder, turn: Turn, tmp_path_factory: pytest.TempPathFactory) -> Table:
+    """Judges a candidate by the full rules: name -> its row."""
     secret = tmp_path_factory.mktemp("secret") / "secret.h"
     secret.write_text("#error secret-of-the-tests\n")
-    judge, host = redteam.Judge(sandbox_evaluator, secret), Host(sandbox)
+    judge, host = redteam.Judge(ProgramEvaluator(sandbox, builder), secret), Host(sandbox)
     by_name = {one.name: one for one in ALL}
 
     def row(name: str) -> redteam.Row:
@@ -119,20 +131,19 @@ def table(
     return row
 
 
-@pytest.mark.parametrize("name", [one.name for one in QUICK])
+@pytest.mark.parametrize("name", QUICK)
 def test_a_cheat_that_needs_no_race_gets_its_verdict_and_leaves_nothing(name: str, table: Table) -> None:
     row = table(name)
     assert row.surprises == (), row
 
 
-@pytest.mark.parametrize("name", ["count_formula", "inline_assembly", "mapped_input"])
-def test_an_honest_winner_is_accepted(name: str, table: Table) -> None:
-    row = table(name)
+def test_an_honest_winner_is_accepted(table: Table) -> None:
+    row = table(HONEST)
     assert row.verdict == "faster", row
 
 
 @pytest.mark.slow  # minutes of races, and the bombs
-@pytest.mark.parametrize("name", [one.name for one in ALL if one not in QUICK])
+@pytest.mark.parametrize("name", [name for name in NAMES if name not in (*QUICK, HONEST)])
 def test_a_candidate_gets_its_verdict_and_leaves_nothing(name: str, table: Table) -> None:
     row = table(name)
     assert row.surprises == (), row

@@ -28,6 +28,7 @@ from maxcode.evaluate.ladder.prepare import Admitted
 from maxcode.evaluate.program.evaluator import ProgramEvaluator
 from tests.support.counting import FAST as CLOSED
 from tests.support.counting import SLOW as COUNT
+from tests.support.rules import SHORT
 
 SIZES = {"small": 10, "middle": 160_000_000, "big": 240_000_000}
 
@@ -104,6 +105,9 @@ def test_no_program_and_other_files_never_reach_the_compiler(bench: ProgramEvalu
     assert other.outcome is Outcome.REJECTED
     huge = anyio.run(bench.evaluate, admitted.problem, Action(Program({"count.c": "//" + "x" * 2_000_000})))
     assert huge.outcome is Outcome.REJECTED
+    torn = anyio.run(bench.evaluate, admitted.problem, Action(Program({"count.c": COUNT + "// \ud800"})))
+    assert torn.outcome is Outcome.REJECTED
+    assert "not text" in torn.feedback.reasons[0]
 
 
 def test_a_faster_program_wins_the_race_and_is_confirmed_on_fresh_pairs(
@@ -122,7 +126,7 @@ def test_a_faster_program_wins_the_race_and_is_confirmed_on_fresh_pairs(
     assert settled.timing.confirmed
     assert settled.timing.significant
     assert settled.timing.speedup.low > 2
-    assert len(settled.timing.samples) == settled.timing.pairs >= 15
+    assert len(settled.timing.samples) == settled.timing.pairs == SHORT.confirm_least
 
 
 def test_the_program_itself_is_no_faster_than_itself(judge: Callable[[str], Evaluation]) -> None:

@@ -32,6 +32,7 @@ from maxcode.evaluate.ladder.prepare import Admitted, Input
 from maxcode.evaluate.program.evaluator import ProgramEvaluator
 from maxcode.run.candidate_result import result_of
 from maxcode.sandbox.sandbox import Sandbox
+from tests.support.rules import SHORT
 
 SLOW = r"""#include <stdio.h>
 #include <stdlib.h>
@@ -98,7 +99,7 @@ def problem_of(folder: Path, sizes: Sequence[int], program: str = SLOW, name: st
 
 @pytest.fixture(scope="module")
 def bench(sandbox: Sandbox, builder: Builder) -> ProgramEvaluator:
-    return ProgramEvaluator(sandbox, builder)
+    return ProgramEvaluator(sandbox, builder, SHORT)
 
 
 @pytest.fixture(scope="module")

@@ -3,14 +3,12 @@
 from __future__ import annotations
 
 import json
-import os
-import subprocess
-import sys
 from pathlib import Path
 from typing import Any
 
 import pytest
 
+from tests.support.cli import ROOT, Done, maxcode_here
 from tests.support.pie_help import FAST, newer, older, write_split, write_tests
 
 NAME = "pie:test/p00002/s1-s1001"
@@ -28,11 +26,8 @@ def place(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return folder
 
 
-def maxcode(place: Path, *arguments: str) -> subprocess.CompletedProcess[str]:
-    command = [sys.executable, "-m", "maxcode", *arguments]
-    return subprocess.run(
-        command, capture_output=True, text=True, timeout=900, env={**os.environ, "MAXCODE_PIE": str(place)}
-    )
+def maxcode(place: Path, *arguments: str) -> Done:
+    return maxcode_here(*arguments, cwd=ROOT, MAXCODE_PIE=str(place))
 
 
 def evaluated(place: Path, *arguments: str) -> dict[str, Any]:

@@ -2,20 +2,17 @@
 
 from __future__ import annotations
 
-import json
-import os
 import re
-import subprocess
-import sys
 from collections.abc import Callable
 from pathlib import Path
-from typing import Any
 
+import anyio
 import pytest
 
 from maxcode.core.files import read_toml
-from maxcode.core.types import Argument, FunctionSpec
+from maxcode.core.types import Action, Argument, FunctionSpec, Outcome
 from maxcode.errors import InputError
+from maxcode.evaluate.program.evaluator import ProgramEvaluator
 from maxcode.problems import digest, expanded, load
 from maxcode.problems.polybench import OURS, VARIABLE
 from tests.support.polybench_help import GEMM, header, library, write_kernel
@@ -202,29 +199,20 @@ def test_every_kernel_of_the_suite_is_known_with_its_work() -> None:
 
 
 @pytest.mark.parametrize("right", [True, False])
-def test_a_kernel_is_verified_and_timed_with_scratch_that_may_hold_anything(place: Path, right: bool) -> None:
-    candidate = place / "candidate.c"
+def test_a_kernel_is_verified_and_timed_with_scratch_that_may_hold_anything(
+    place: Path, right: bool, sandbox_evaluator: ProgramEvaluator
+) -> None:
     faster = re.sub(r"row\[j\] = 0.0;", "double sum = 0.0;", GEMM_ALONE)
     faster = faster.replace("row[j] += A", "sum += A").replace(
         "    }\n    last", "      C[i * nj + j] = C[i * nj + j] * beta + alpha * sum;\n    }\n    last"
     )
     faster = re.sub(r"    last = i;\n.*?row\[j\];\n", "", faster, flags=re.DOTALL)
     assert "row[" not in faster
-    candidate.write_text(faster if right else faster.replace("alpha * sum", "sum"))
-    command = [
-        sys.executable,
-        "-m",
-        "maxcode",
-        "evaluate",
-        str(candidate),
-        "--against",
-        "polybench:gemm/MINI",
-        "--json",
-    ]
-    done = subprocess.run(
-        command, capture_output=True, text=True, timeout=900, env={**os.environ, VARIABLE: str(place)}
-    )
-    assert done.returncode == 0, done.stderr
-    found: dict[str, Any] = json.loads(done.stdout)
-    assert found["outcome"] == ("correct" if right else "wrong")
-    assert (found["gflops"]["value"] > 0) if right else "relative error" in found["reasons"][0]
+    problem = load(Path("polybench:gemm/MINI")).problem
+    text = faster if right else faster.replace("alpha * sum", "sum")
+    found = anyio.run(sandbox_evaluator.evaluate, problem, Action(problem.program.with_text(text)))
+    assert found.outcome is (Outcome.CORRECT if right else Outcome.WRONG), found.feedback
+    if right:
+        assert found.timing is not None and found.timing.gflops is not None and found.timing.gflops.value > 0
+    else:
+        assert "relative error" in found.feedback.reasons[0]

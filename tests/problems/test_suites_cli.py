@@ -2,20 +2,19 @@
 
 from __future__ import annotations
 
-import os
-import subprocess
-import sys
 from pathlib import Path
 
 import pytest
 
+from tests.support.cli import Done, maxcode_here
 from tests.support.pie_help import newer, write_split, write_tests
 
 
-def maxcode(*arguments: object, cwd: Path, **environment: str) -> subprocess.CompletedProcess[str]:
-    known = {name: value for name, value in os.environ.items() if name not in ("MAXCODE_PIE", "MAXCODE_POLYBENCH")}
-    command = [sys.executable, "-m", "maxcode", *map(str, arguments)]
-    return subprocess.run(command, capture_output=True, text=True, timeout=600, cwd=cwd, env={**known, **environment})
+def maxcode(*arguments: object, cwd: Path, **environment: str) -> Done:
+    with pytest.MonkeyPatch.context() as patched:
+        for name in ("MAXCODE_PIE", "MAXCODE_POLYBENCH"):
+            patched.delenv(name, raising=False)
+        return maxcode_here(*arguments, cwd=cwd, **environment)
 
 
 @pytest.mark.parametrize(

@@ -5,9 +5,8 @@ from __future__ import annotations
 import hashlib
 import json
 import re
-import shutil
+import time
 from collections.abc import Callable
-from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -16,66 +15,42 @@ import pytest
 from click.testing import CliRunner, Result
 
 from maxcode.cli import cli
-from maxcode.core.stats import median_interval
-from maxcode.core.types import Program
+from maxcode.core.stats import RaceRule, median_interval
+from maxcode.core.types import Problem, Program
 from maxcode.errors import InputError
+from maxcode.evaluate.ladder.build import Builder
+from maxcode.evaluate.program.evaluator import ProgramEvaluator
 from maxcode.problems import load
-from maxcode.run.certificate import certify, read
+from maxcode.run.certificate import read
+from maxcode.run.certificate.claim import Certificate
+from maxcode.run.certificate.making import AdmittedWinner, measured
 from maxcode.run.job import optimize_source
-from maxcode.run.request import Request
 from maxcode.run.result import RunResult
-from tests.support.counting import SLOW
+from maxcode.sandbox.sandbox import Sandbox
+from tests.support.cli import request_of
+from tests.support.counting import QUARTER, SLOW
+from tests.support.finished import COMMAND, FinishedRun
 
-POLICY = '''
-"""Proposes to add up four numbers at a time."""
-from maxcode import Action
-
-class Known:
-    async def propose(self, observation):
-        text = observation.state.problem.program.text
-        text = text.replace("i++", "i += 4").replace("sum += i", "sum += 4 * i + 6")
-        return Action(observation.state.program.with_text(text))
-'''
-FASTER = SLOW.replace("i++", "i += 4").replace("sum += i", "sum += 4 * i + 6")
-FLAKY = FASTER.replace("#include <stdio.h>", "#include <stdio.h>\n#include <sys/random.h>").replace(
+FLAKY = QUARTER.replace("#include <stdio.h>", "#include <stdio.h>\n#include <sys/random.h>").replace(
     "    printf", "    unsigned char drawn;\n    if (getrandom(&drawn, 1, 0) != 1 || drawn < 26) sum++;\n    printf"
 )
 
 
-def numbers(folder: Path) -> Path:
-    """Tests with their right answers, n a multiple of 4; of the two that are long enough to time one is held out."""
-    folder.mkdir()
-    for number, n in enumerate((8, 12, 16, 1000, 1004, 1008, 220_000_000, 224_000_000)):
-        (folder / f"{number:02}.in").write_text(f"{n}\n")
-        (folder / f"{number:02}.out").write_text(f"{n * (n - 1) // 2}\n")
-    return folder
-
-
-@pytest.fixture(scope="module")
-def place(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    folder = tmp_path_factory.mktemp("certificate")
-    (folder / "slow.c").write_text(SLOW)
-    (folder / "policy.py").write_text(POLICY)
-    numbers(folder / "tests")
-    return folder
-
-
-@pytest.fixture(scope="module")
-def request_(place: Path) -> Request:
-    policy = f"{place / 'policy.py'}:Known"
-    return Request(place / "slow.c", place / "tests", policy, "best-of-n", budget=1, out=place / "run")
-
-
-@pytest.fixture(scope="module")
-def won(request_: Request) -> RunResult:
-    return optimize_source(request_)
-
-
 @pytest.fixture
-def copied(won: RunResult, tmp_path: Path, place: Path) -> Path:
-    """A copy of the run, of its problem and tests, in which a test may change things."""
-    shutil.copytree(place, tmp_path / "place")
-    return tmp_path / "place"
+def certify_shortly(sandbox: Sandbox, builder: Builder) -> Callable[[Path, str], Certificate]:
+    """A certificate of (a place, a winner), with the fewest pairs that a certificate may have."""
+
+    async def certified(problem: Problem, winner: Program) -> Certificate:
+        evaluator = ProgramEvaluator(sandbox, builder, RaceRule(confirm_most=RaceRule().confirm_least))
+        admitted = await evaluator.admit(problem)
+        work = AdmittedWinner(evaluator, problem, admitted, winner, time.monotonic())
+        return await measured(work, work.certificate({}, None), lambda words: None)
+
+    def run(place: Path, winner: str) -> Certificate:
+        problem = load(place / "slow.c", place / "tests").problem
+        return anyio.run(certified, problem, Program({"slow.c": winner}))
+
+    return run
 
 
 def verify(place: Path, *more: str) -> Result:
@@ -98,9 +73,10 @@ def edited(place: Path, change: Callable[[dict[str, Any]], object]) -> None:
     path.write_text(json.dumps(found))
 
 
-def test_a_true_winner_is_certified_in_a_new_session(won: RunResult, place: Path) -> None:
-    found = read(place / "run" / "certificate.json")
-    assert won.certificate == place / "run" / "certificate.json"
+def test_a_true_winner_is_certified_in_a_new_session(finished: FinishedRun) -> None:
+    path = finished.folder / "certificate.json"
+    found = read(path)
+    assert finished.told["certificate"] == str(path)
     assert (found.holds, found.refused) == (True, "")
     assert found.timing is not None and found.control is not None and found.verification is not None
     assert found.timing.speedup == median_interval([a / b for a, b in found.timing.samples])
@@ -116,23 +92,25 @@ def test_a_true_winner_is_certified_in_a_new_session(won: RunResult, place: Path
     assert sum(int(way.partition(":")[0]) for way in made.how) == len(made.inputs)
     assert {one.origin for one in made.inputs} == {"made"}
     assert found.compiler.startswith("gcc")
-    assert str(place) not in (place / "run" / "certificate.json").read_text()
+    assert str(finished.place) not in path.read_text()
 
 
-def test_a_true_winner_is_as_fast_on_inputs_that_nobody_was_shown(won: RunResult, place: Path) -> None:
-    found = read(place / "run" / "certificate.json")
+def test_a_true_winner_is_as_fast_on_inputs_that_nobody_was_shown(finished: FinishedRun) -> None:
+    found = read(finished.folder / "certificate.json")
     assert found.unseen is not None and found.unseen.interval is not None, found.unseen
     assert found.unseen.interval == median_interval([a / b for a, b in found.unseen.samples])
     assert set(found.unseen.inputs) <= {one.name for one in found.made_inputs.inputs}
     assert found.warnings == ()
-    assert won.fresh_inputs == found.unseen
+    told = finished.told["unseen"]
+    assert (told["low"], told["told"]) == (found.unseen.interval.low, str(found.unseen))
 
 
-def test_a_winner_that_is_fast_only_on_what_was_given_is_told_apart(place: Path) -> None:
+def test_a_winner_that_is_fast_only_on_what_was_given_is_told_apart(
+    finished: FinishedRun, certify_shortly: Callable[[Path, str], Certificate]
+) -> None:
     """It knows the answers to the two inputs that are long enough, and works for all others as the original does."""
     known = '    if (n == 220000000 || n == 224000000) { printf("%ld\\n", n * (n - 1) / 2); return 0; }\n    for ('
-    problem = load(place / "slow.c", place / "tests").problem
-    found = anyio.run(certify, problem, Program({"slow.c": SLOW.replace("    for (", known)}), {})
+    found = certify_shortly(finished.place, SLOW.replace("    for (", known))
     assert found.harsher is not None and found.harsher.passed, found.refused
     assert found.timing is not None and found.unseen is not None and found.unseen.interval is not None
     assert found.timing.speedup.low > 10
@@ -142,21 +120,25 @@ def test_a_winner_that_is_fast_only_on_what_was_given_is_told_apart(place: Path)
     assert found.trusted is (not found.doubts)
 
 
-def test_a_resume_keeps_the_certificate_that_is_about_the_winner(
-    won: RunResult, request_: Request, place: Path
-) -> None:
-    before = (place / "run" / "certificate.json").read_bytes()
-    again = optimize_source(request_)
-    assert again.certificate == won.certificate
-    assert (place / "run" / "certificate.json").read_bytes() == before
+def resumed(place: Path, *more: str) -> RunResult:
+    """The finished run, taken up again in a copy of its folder, which is the working folder."""
+    return optimize_source(request_of(*COMMAND[1:], "--out", str(place / "run"), *more))
 
 
-def test_a_run_can_do_without_a_certificate(won: RunResult, request_: Request, place: Path, tmp_path: Path) -> None:
-    assert won.confirmed
-    out = tmp_path / "run"
-    shutil.copytree(place / "run", out)
+def test_a_resume_keeps_the_certificate_that_is_about_the_winner(copied: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(copied)
+    path = copied / "run" / "certificate.json"
+    before = path.read_bytes()
+    again = resumed(copied)
+    assert again.certificate == path
+    assert path.read_bytes() == before
+
+
+def test_a_run_can_do_without_a_certificate(copied: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(copied)
+    out = copied / "run"
     (out / "certificate.json").unlink()
-    found = optimize_source(replace(request_, out=out, certificate=False))
+    found = resumed(copied, "--no-certificate")
     assert (found.confirmed, found.certificate) == (True, None)
     assert not (out / "certificate.json").exists()
     assert json.loads((out / "result.json").read_text()) == json.loads(found.as_json())
@@ -281,19 +263,16 @@ def a_finding_left_out(found: dict[str, Any]) -> None:
     ("change", "words"),
     [
         (faster_samples, "the samples give"),
-        (faster_interval, "but its samples give"),
+        (faster_interval, "the interval is said to be"),
         (fewer_pairs, "5 usable ones"),
         (impossible_times, "usable ones are there"),
-        (lambda found: found["timing"].update(sittings=[5, 5]), "the certificate claims sessions of [5, 5] pairs"),
-        (
-            lambda found: found["timing"].update(sittings=[0, found["timing"]["pairs"]]),
-            "the certificate claims sessions of [0, ",
-        ),
+        (lambda found: found["timing"].update(sittings=[5, 5]), "sittings of [5, 5] pairs are said"),
+        (lambda found: found["timing"].update(sittings=[0, found["timing"]["pairs"]]), "sittings of [0, "),
         (another_control, "its samples give something else"),
         (no_control, "`trusted` is said to be True, but False follows"),
         (fewer_runs, "which is less than 10"),
-        (as_fast_elsewhere, "on newly generated inputs, but its samples"),
-        (a_harsher_verification_that_failed, "FAILED on 32 extra inputs"),
+        (as_fast_elsewhere, "on inputs nobody was shown it is said to be"),
+        (a_harsher_verification_that_failed, "its harsher verification FAILED on 32 further inputs"),
         (a_finding_left_out, "`doubts` is said to be"),
         (lambda found: found.update(holds=False), "`holds` is said to be False"),
         (lambda found: found["origins"].update(held_out=9), "the tests by origin"),
@@ -318,9 +297,10 @@ def test_a_source_that_is_not_there_is_asked_for(copied: Path) -> None:
     assert "give it with --problem" in str(found.exception)
 
 
-def test_flaky_answers_refuse_the_certificate(place: Path) -> None:
-    problem = load(place / "slow.c", place / "tests").problem
-    found = anyio.run(certify, problem, Program({"slow.c": FLAKY}), {})
+def test_flaky_answers_refuse_the_certificate(
+    finished: FinishedRun, certify_shortly: Callable[[Path, str], Certificate]
+) -> None:
+    found = certify_shortly(finished.place, FLAKY)
     assert (found.holds, found.trusted, found.timing) == (False, False, None)
     assert "not right in" in found.refused or "wrong output" in found.refused
     assert found.notes[0].startswith("NOT CERTIFIED: ")

@@ -1,9 +1,12 @@
-"""The command line with a language model at its other end: a provider on loopback stands in for one."""
+"""The command line with a language model at its other end: a provider on loopback stands in for one.
+
+One run is as a user makes it.  What models cost, are capped at and are replayed from is seen on the table machine,
+through the same options and the same job.
+"""
 
 from __future__ import annotations
 
 import json
-import shutil
 import tomllib
 from collections.abc import Iterator
 from pathlib import Path
@@ -11,10 +14,17 @@ from pathlib import Path
 import pytest
 
 from maxcode.code.source import fenced
+from maxcode.errors import ProviderError
 from maxcode.llm.journal import CALLS
-from tests.support.cli import answer, maxcode
+from maxcode.run.job import optimize_source
+from maxcode.run.result import RunResult
+from maxcode.testing import Table
+from tests.support.cli import answer, maxcode, maxcode_here, request_of
 from tests.support.counting import FAST, SLOW
 from tests.support.provider import Provider, serving
+from tests.support.table_machine import TableMachine
+
+NOBODY = "http://127.0.0.1:9/v1"
 
 
 @pytest.fixture(scope="module")
@@ -25,60 +35,93 @@ def running() -> Iterator[Provider]:
 
 
 @pytest.fixture
-def place(tmp_path: Path) -> Path:
+def place(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """The working folder, with a slow program and its tests."""
     (tmp_path / "slow.c").write_text(SLOW)
     (tmp_path / "tests").mkdir()
     for number, n in enumerate((10, 1000, 220_000_000)):
         (tmp_path / "tests" / f"{number:02}.in").write_text(f"{n}\n")
         (tmp_path / "tests" / f"{number:02}.out").write_text(f"{n * (n - 1) // 2}\n")
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setenv("OPENAI_API_KEY", "sk-of-a-table")
     return tmp_path
 
 
 def words(url: str, *more: str) -> list[str]:
     return ["optimize", "slow.c", "--tests", "tests", "--policy", "llm:maxcode-fixed", "--base-url", url,
-            "--method", "cuda-llm", "--no-certificate", "--json", *more]  # fmt: skip
+            "--method", "cuda-llm", "--no-certificate", *more]  # fmt: skip
 
 
-def test_a_run_with_a_model_says_what_it_has_cost_and_can_be_replayed(running: Provider, place: Path) -> None:
-    found = answer(maxcode(*words(running.url, "--budget", "2", "--out", "run"), cwd=place))
+def speed(text: str) -> float:
+    return 3.0 if "n * (n - 1) / 2" in text else 1.0
+
+
+def ran(url: str, *more: str) -> RunResult:
+    """The command, measured on the table machine."""
+    _, *rest = words(url, *more)
+    return optimize_source(request_of(*rest), on=TableMachine(Table(rule=speed)))
+
+
+def test_a_run_with_a_model_is_measured_paid_and_holds_no_key(running: Provider, place: Path) -> None:
+    (place / "prices.toml").write_text('"maxcode-fixed" = { input = 1000, output = 1000 }\n')
+    more = ["--budget", "2", "--prices", "prices.toml", "--max-calls", "5", "--out", "run", "--json"]
+    found = answer(maxcode(*words(running.url, *more), cwd=place, OPENAI_API_KEY="sk-secret"))
     assert found["speedup"]["significant"] and found["confirmed"]
-    assert found["spent"]["calls"] == 2 and found["spent"]["prompt_tokens"] == 200
-    assert found["spent"]["dollars"] is None
-    assert (place / "run" / CALLS).read_bytes().count(b"\n") == 2
+    spent = found["spent"]
+    assert spent["calls"] == 2 and spent["prompt_tokens"] == 200
+    assert spent["dollars"] == pytest.approx((spent["prompt_tokens"] + spent["completion_tokens"]) / 1000)
+    assert tomllib.loads((place / "run" / "run.toml").read_text())["caps"] == {"calls": 5}
+    for path in (place / "run").rglob("*"):
+        assert path.is_dir() or b"sk-secret" not in path.read_bytes(), path
+    calls = [json.loads(line) for line in (place / "run" / CALLS).read_bytes().splitlines()]
+    assert len(calls) == 2
+    assert calls[0]["request"]["messages"][0]["role"] == "system"
+
+
+def test_a_run_can_be_replayed_without_the_model_and_no_further(running: Provider, place: Path) -> None:
+    found = ran(running.url, "--budget", "2", "--out", "run")
+    assert found.speedup is not None and found.speedup.value == 3.0
+    assert found.spent is not None and (found.spent.calls, found.spent.dollars) == (2, None)
     asked = len(running.bodies)
-    replay = [*words("http://127.0.0.1:9/v1", "--budget", "2", "--out", "again"), "--replay", "run"]
-    again = answer(maxcode(*replay, cwd=place))
-    assert again["speedup"]["significant"] and again["spent"]["calls"] == 0
+    again = ran(NOBODY, "--budget", "2", "--out", "again", "--replay", "run")
+    assert again.speedup == found.speedup
+    assert again.spent is not None and again.spent.calls == 0
     assert len(running.bodies) == asked
-    more = [*words("http://127.0.0.1:9/v1", "--budget", "3", "--out", "again"), "--replay", "run"]
-    refused = maxcode(*more, cwd=place)
-    assert refused.returncode == 1
-    assert "holds no answer of maxcode-fixed" in refused.stderr
+    with pytest.raises(ProviderError, match="holds no answer of maxcode-fixed"):
+        ran(NOBODY, "--budget", "3", "--out", "again", "--replay", "run")
 
 
-@pytest.mark.slow
 def test_a_budget_of_calls_ends_a_run_and_a_larger_one_goes_on(running: Provider, place: Path) -> None:
-    first = answer(maxcode(*words(running.url, "--budget", "2-calls", "--out", "run"), cwd=place))
-    assert first["candidates"] == first["spent"]["calls"] == 2
-    assert first["ended"] == "2 of 2 model calls are spent"
-    assert "its budget is used: 2 of 2 model calls are spent" in first["notes"]
+    first = ran(running.url, "--budget", "2-calls", "--out", "run")
+    assert first.spent is not None and first.candidates == first.spent.calls == 2
+    assert first.ended == "2 of 2 model calls are spent"
+    assert "its budget is used: 2 of 2 model calls are spent" in first.notes
     header = tomllib.loads((place / "run" / "run.toml").read_text())
     assert (header.get("budget"), header["caps"], header["shape"]) == (None, {"calls": 2}, 24)
-    more = answer(maxcode(*words(running.url, "--budget", "3-calls", "--out", "run"), cwd=place))
-    assert more["candidates"] == more["spent"]["calls"] == 3
+    more = ran(running.url, "--budget", "3-calls", "--out", "run")
+    assert more.spent is not None and more.candidates == more.spent.calls == 3
 
 
 def test_a_cap_ends_a_run_and_a_larger_one_goes_on(running: Provider, place: Path) -> None:
-    first = answer(maxcode(*words(running.url, "--budget", "4", "--out", "run", "--max-calls", "1"), cwd=place))
-    assert first["candidates"] == first["spent"]["calls"] == 1
-    assert any("1 of 1 model calls are spent" in note for note in first["notes"])
-    more = answer(maxcode(*words(running.url, "--budget", "4", "--out", "run", "--max-calls", "3"), cwd=place))
-    assert more["candidates"] == more["spent"]["calls"] == 3
+    first = ran(running.url, "--budget", "4", "--out", "run", "--max-calls", "1")
+    assert first.spent is not None and first.candidates == first.spent.calls == 1
+    assert any("1 of 1 model calls are spent" in note for note in first.notes)
+    more = ran(running.url, "--budget", "4", "--out", "run", "--max-calls", "3")
+    assert more.spent is not None and more.candidates == more.spent.calls == 3
+
+
+def test_a_cap_on_money_ends_a_run_by_another_price_table(running: Provider, place: Path) -> None:
+    (place / "prices.toml").write_text('"maxcode-fixed" = { input = 1000, output = 1000 }\n')
+    more = ["--budget", "3", "--prices", "prices.toml", "--max-dollars", "0.9", "--out", "run"]
+    spent = ran(running.url, *more).spent
+    assert spent is not None
+    assert spent.dollars == pytest.approx((spent.prompt_tokens + spent.completion_tokens) / 1000)
+    assert spent.calls < 3
 
 
 def test_a_dry_run_shows_the_first_prompt_and_asks_nothing(running: Provider, place: Path) -> None:
     asked = len(running.bodies)
-    found = answer(maxcode(*words(running.url, "--dry-run", "--out", "run"), cwd=place))
+    found = answer(maxcode_here(*words(running.url, "--dry-run", "--out", "run", "--json"), cwd=place))
     assert [message["role"] for message in found["messages"]] == ["system", "user"]
     assert "# Program" in found["messages"][1]["text"] and "sum += i" in found["messages"][1]["text"]
     assert found["calls"] == 24 and found["tokens"] > 24 * found["prompt_tokens"] > 0
@@ -101,25 +144,7 @@ def test_a_dry_run_shows_the_first_prompt_and_asks_nothing(running: Provider, pl
 )
 def test_bad_input_is_one_sentence_with_its_cure(more: list[str], cure: str, place: Path) -> None:
     (place / "wrong.toml").write_text("[model]\natempts = 3\n")
-    done = maxcode(*words("http://127.0.0.1:9/v1"), *more, cwd=place, ANTHROPIC_API_KEY="")
+    done = maxcode_here(*words(NOBODY, "--json"), *more, cwd=place, ANTHROPIC_API_KEY="")
     assert done.returncode == 2, done.stderr
     assert cure in done.stderr and "Traceback" not in done.stderr
     assert not (place / "runs").exists()
-
-
-def test_another_price_table_makes_money_countable(running: Provider, place: Path) -> None:
-    (place / "prices.toml").write_text('"maxcode-fixed" = { input = 4000, output = 4000 }\n')
-    more = ["--budget", "3", "--prices", "prices.toml", "--max-dollars", "0.9", "--out", "run"]
-    found = answer(maxcode(*words(running.url, *more), cwd=place))
-    spent = found["spent"]
-    assert spent["dollars"] == pytest.approx((spent["prompt_tokens"] + spent["completion_tokens"]) * 0.004)
-    assert found["candidates"] == spent["calls"] < 3
-
-
-def test_the_calls_hold_no_key(running: Provider, place: Path) -> None:
-    answer(maxcode(*words(running.url, "--budget", "1", "--out", "run"), cwd=place, OPENAI_API_KEY="sk-secret"))
-    for path in (place / "run").rglob("*"):
-        assert path.is_dir() or b"sk-secret" not in path.read_bytes(), path
-    calls = [json.loads(line) for line in (place / "run" / CALLS).read_bytes().splitlines()]
-    assert calls[0]["request"]["messages"][0]["role"] == "system"
-    shutil.rmtree(place / "run")

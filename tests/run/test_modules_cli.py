@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.support.cli import answer, maxcode
+from tests.support.cli import answer, maxcode, maxcode_here
 
 EXAMPLE = Path(__file__).parents[2] / "examples" / "fused_gelu" / "problem.py"
 
@@ -35,6 +35,6 @@ def test_the_built_in_policy_makes_the_example_faster(tmp_path: Path) -> None:
 
 
 def test_the_rules_for_modules_can_be_listed() -> None:
-    found = answer(maxcode("list", "modules", "--json"))
+    found = answer(maxcode_here("list", "modules", "--json"))
     assert {"simplify", "fuse", "reduce", "pool", "channels_last"} <= set(found)
-    assert "no torch.compile" in answer(maxcode("list", "policies", "--json"))["modules"]
+    assert "no torch.compile" in answer(maxcode_here("list", "policies", "--json"))["modules"]

@@ -28,8 +28,9 @@ from maxcode.search import BestOfN, CudaLlm, Refine
 from maxcode.testing import FakeClock, Scripted, Table, toy_problem
 
 DRIVER = Path(__file__).parents[1] / "support" / "resume_driver.py"
-SEARCHES = ["best-of-n", "refine", "cuda-llm", "beam", "tree", "elites"]
-GUIDED = ["cuda-llm by value", "beam by value", "tree by value"]
+FAST = ["cuda-llm", "elites", "cuda-llm by value"]
+OTHERS = ["best-of-n", "refine", "beam", "tree", "beam by value", "tree by value"]
+SEARCHES = [*FAST, *(pytest.param(search, marks=pytest.mark.slow) for search in OTHERS)]
 
 
 Drive = Callable[[Path, str, str], int]
@@ -56,7 +57,7 @@ def parts(folder: Path) -> list[Line]:
     return sorted(lines, key=lambda line: (str(getattr(line, "batch", "")), repr(line)))
 
 
-@pytest.mark.parametrize("search", [*SEARCHES, *GUIDED])
+@pytest.mark.parametrize("search", SEARCHES)
 def test_killed_after_every_single_part_the_run_still_ends_as_the_unbroken_one(
     search: str, drive: Drive, tmp_path: Path
 ) -> None:
@@ -71,7 +72,7 @@ def test_killed_after_every_single_part_the_run_still_ends_as_the_unbroken_one(
     assert parts(broken) == expected
 
 
-@pytest.mark.parametrize("search", [*SEARCHES, *GUIDED])
+@pytest.mark.parametrize("search", SEARCHES)
 @pytest.mark.parametrize("moment", ["propose", "evaluate"])
 def test_killed_inside_a_call_the_run_still_ends_as_the_unbroken_one(
     search: str, moment: str, drive: Drive, tmp_path: Path

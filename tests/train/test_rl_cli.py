@@ -14,28 +14,30 @@ import pytest
 
 from maxcode.cli.train_grpo import TrainProgress
 from maxcode.train.pipeline import Note
+from tests.support.cli import maxcode_here
 
 ROOT = Path(__file__).parents[2]
 SHORT = ("train", "demo", "--short", "--json")
 
 
-def maxcode(*words: object, **options: object) -> subprocess.CompletedProcess[str]:
+def maxcode(*words: object) -> subprocess.CompletedProcess[str]:
+    """The command in a process of its own: it trains."""
     command = [sys.executable, "-m", "maxcode", *map(str, words)]
     return subprocess.run(command, capture_output=True, text=True, check=False, cwd=ROOT)
 
 
 def test_a_wrong_key_is_refused_before_anything_is_built() -> None:
-    done = maxcode("train", "grpo", "configs/qwen2.5-coder-14b.toml", "--set", "grpo.stpes=3")
+    done = maxcode_here("train", "grpo", "configs/qwen2.5-coder-14b.toml", "--set", "grpo.stpes=3", cwd=ROOT)
     assert done.returncode == 2
     assert "did you mean 'steps'" in done.stderr
-    assert maxcode("train", "grpo", "nowhere.toml").returncode == 2
-    assert "KEY=VALUE" in maxcode("train", "demo", "--set", "grpo.steps").stderr
+    assert maxcode_here("train", "grpo", "nowhere.toml").returncode == 2
+    assert "KEY=VALUE" in maxcode_here("train", "demo", "--set", "grpo.steps").stderr
 
 
 def test_the_verbs_are_told() -> None:
-    told = maxcode("train", "--help").stdout
+    told = maxcode_here("train", "--help").stdout
     assert "grpo" in told and "demo" in told
-    assert "two quiet" in maxcode("train", "demo", "--help").stdout
+    assert "two quiet" in maxcode_here("train", "demo", "--help").stdout
 
 
 def test_progress_tells_the_phase_its_share_and_the_words(capsys: pytest.CaptureFixture[str]) -> None:

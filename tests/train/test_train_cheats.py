@@ -39,6 +39,7 @@ def line_of(path: Path, key: str) -> str:
 
 CAUGHT = [path for path in CHEATS if line_of(path, "VERDICT") in OUTCOMES]
 RACED = [path for path in CHEATS if path not in CAUGHT]
+FEW = [*{line_of(path, "VERDICT"): path for path in CAUGHT}.values()]  # one of every verdict: each is a rung
 
 
 def judged(evaluator: ProgramEvaluator, against: str, completions: list[str], reward: Paper | Shaped | Gated) -> Judged:
@@ -54,7 +55,13 @@ def training(sandbox: Sandbox, builder: Builder) -> ProgramEvaluator:
     return ProgramEvaluator(sandbox, builder, TRAINING_RULE, profiles=False)
 
 
-@pytest.mark.parametrize("path", CAUGHT, ids=lambda path: path.stem)
+def test_the_few_are_of_every_verdict() -> None:
+    assert {line_of(path, "VERDICT") for path in FEW} == {line_of(path, "VERDICT") for path in CAUGHT}
+
+
+@pytest.mark.parametrize(
+    "path", [pytest.param(path, marks=[] if path in FEW else pytest.mark.slow, id=path.stem) for path in CAUGHT]
+)
 def test_a_cheat_that_is_caught_gets_its_rung_below_every_honest_kernel(path: Path, training: ProgramEvaluator) -> None:
     against, verdict = line_of(path, "AGAINST"), line_of(path, "VERDICT")
     original = (GALLERY / "originals" / against / "product.c").read_text()

@@ -56,6 +56,7 @@ def test_a_run_that_is_killed_and_taken_up_again_equals_the_unbroken_one_bit_by_
     )
 
 
+@pytest.mark.slow  # three more starts of torch; the kill before is the fast one
 def test_a_finished_run_keeps_its_weights_and_one_killed_while_writing_them_gets_them_again(tmp_path: Path) -> None:
     first = driven(tmp_path)
     assert first.returncode == 0, first.stderr

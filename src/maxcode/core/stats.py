@@ -33,9 +33,14 @@ _BETS = (0.70, 0.80, 0.90, 0.97)  # win probabilities the mixture bets on
 @final
 @dataclass(frozen=True, slots=True)
 class RaceRule:
-    """When a race stops.  ``alpha``: P(ever "faster" | equal).  All else only ends a race without a winner, so it can
-    cost a gain, never the truth: ``beta`` for "slower", ``gross`` (two pairs, all slower by more than this share),
-    ``futile`` (few wins so far), ``narrow`` (the interval's upper end shows less than this gain), ``most`` pairs."""
+    """When a race stops, and how many pairs a confirmation has.
+
+    ``alpha``: P(ever "faster" | equal).  All else only ends a race without a winner, so it can cost a gain, never the
+    truth: ``beta`` for "slower", ``gross`` (two pairs, all slower by more than this share), ``futile`` (few wins so
+    far), ``narrow`` (the interval's upper end shows less than this gain), ``most`` pairs.  A confirmation ends at
+    ``confirm_least`` pairs or later, when its interval is within +-``confirm_target`` or after ``confirm_most`` pairs.
+    With fewer than nine pairs nothing is ever proved at the usual ``alpha``.
+    """
 
     alpha: float = 0.01
     beta: float = 0.10
@@ -47,6 +52,9 @@ class RaceRule:
     futile_share: float = 0.25
     narrow_after: int = 10
     narrow: float = 0.015
+    confirm_least: int = 15
+    confirm_most: int = 60
+    confirm_target: float = 0.02
 
 
 def e_value(wins: int, pairs: int) -> float:

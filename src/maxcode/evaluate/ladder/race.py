@@ -29,8 +29,6 @@ from maxcode.sandbox.sandbox import Blob, Ran, Sandbox, Session
 
 SHORT_PASS_S = 0.060
 WAITING = 0.95  # a speed-up by the wall clock below this is a loss, whatever the CPU time says
-CONFIRM_LEAST, CONFIRM_MOST, CONFIRM_TARGET = 15, 60, 0.02
-SINGLE_PAIRS = 15
 DRAWS = 3  # of inputs for which the original gives no number, in a row
 TICK_S = 1e-6  # of the clock of a process that has ended
 
@@ -227,13 +225,13 @@ def end_of_playoff(rule: RaceRule) -> End:
 async def confirm(
     field: RaceInputs, entries: Mapping[Side, RaceSide], timed: Sequence[Input], rule: RaceRule
 ) -> Timing:
-    """Fresh pairs against the original until the interval is within +-2 %, at most 60 of them.
+    """Fresh pairs against the original until the interval is as narrow as the rule wants it, or it allows no more.
 
     Significant only if the fresh pairs alone win the race again and the interval lies above 1.  Where the wall clock
     is the goal, the speed-up on one core is measured beside it.
     """
     held = await run_until(end_of_confirmation(rule), Track(field, entries, timed))
-    single = await on_one_core(field, entries, timed) if field.clock == "wall" else None
+    single = await on_one_core(field, entries, timed, rule) if field.clock == "wall" else None
     return replace(timing_of(field.problem, held, timed), confirmed=True, single=single)
 
 
@@ -242,7 +240,7 @@ def end_of_confirmation(rule: RaceRule) -> End:
 
     def end(pairs: list[Pair]) -> RaceVerdict | None:
         ratios = _ratios(pairs, "original")
-        if not is_settled(ratios, CONFIRM_TARGET, CONFIRM_LEAST, CONFIRM_MOST):
+        if not is_settled(ratios, rule.confirm_target, rule.confirm_least, rule.confirm_most):
             return None
         if is_faster(ratios, rule):
             return "faster"
@@ -251,12 +249,14 @@ def end_of_confirmation(rule: RaceRule) -> End:
     return end
 
 
-async def on_one_core(field: RaceInputs, entries: Mapping[Side, RaceSide], timed: Sequence[Input]) -> Interval | None:
-    """The speed-up with one core, by CPU time; None where it does not end in time there, as threads that wait for one
-    another without sleeping."""
+async def on_one_core(
+    field: RaceInputs, entries: Mapping[Side, RaceSide], timed: Sequence[Input], rule: RaceRule
+) -> Interval | None:
+    """The speed-up with one core, by CPU time, of as many pairs as a confirmation has at least; None where it does not
+    end in time there, as threads that wait for one another without sleeping."""
 
     def end(pairs: list[Pair]) -> RaceVerdict | None:
-        return "tie" if len(pairs) >= SINGLE_PAIRS else None
+        return "tie" if len(pairs) >= rule.confirm_least else None
 
     try:
         held = await run_until(end, Track(replace(field, one_core=True), entries, timed))

@@ -23,7 +23,6 @@ from maxcode.core.stats import RaceRule, interval_of, is_faster, median_interval
 from maxcode.core.types import Checker, Clock, Interval, Limits, Machine, Problem, Program, Recheck, Timing
 from maxcode.errors import InputError
 from maxcode.evaluate.harness_protocol import Verification
-from maxcode.evaluate.ladder.race import CONFIRM_LEAST
 from maxcode.evaluate.ladder.sanitize import Sanitized
 from maxcode.run.certificate.unseen import FreshInputTiming, doubted, told
 from maxcode.sandbox.tiers import NO_SANDBOX
@@ -198,7 +197,7 @@ def contradiction(found: Certificate) -> str:
         return f"the goal is {found.subject.goal} time, timed was {timing.clock} time"
     if timing is not None:
         ratios = _ratios(timing.samples)
-        if timing.pairs != len(timing.samples) or len(ratios) != timing.pairs or timing.pairs < CONFIRM_LEAST:
+        if timing.pairs != len(timing.samples) or len(ratios) != timing.pairs or timing.pairs < _RULE.confirm_least:
             return _too_few(timing.pairs, len(ratios))
         sizes = timing.sittings
         if sizes and (len(sizes) < 2 or min(sizes) < 1 or sum(sizes) != timing.pairs):
@@ -226,7 +225,7 @@ _RULE = RaceRule()
 
 
 def _too_few(claimed: int, usable: int) -> str:
-    held = f"holds {usable} usable samples (at least {CONFIRM_LEAST} are needed)"
+    held = f"holds {usable} usable samples (at least {_RULE.confirm_least} are needed)"
     return f"the certificate claims {claimed} pairs but {held}"
 
 

@@ -1,0 +1,61 @@
+"""A machine that looks speed-ups up: where a whole job is to be seen and no program need be run."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import final
+
+from maxcode.core.types import Action, Evaluation, Machine, MeasureOptions, Outcome, Problem, State, StateId
+from maxcode.evaluate.cluster import Report
+from maxcode.evaluate.harness_protocol import MeasureOptions, SearchHarness
+from maxcode.evaluate.ladder.build import Built
+from maxcode.evaluate.ladder.prepare import Admitted, read_inputs
+from maxcode.testing import Table
+from maxcode.testing.nodes import MACHINE
+
+
+@final
+@dataclass(frozen=True, slots=True)
+class TableHarness:
+    """The table as evaluator and referee, of any problem."""
+
+    table: Table
+    sandbox: str = MACHINE.sandbox
+
+    async def admit(self, problem: Problem) -> Admitted:
+        inputs = tuple(read_inputs(problem))
+        return Admitted(problem, inputs, inputs, Built(None, "no program is built"), Evaluation(Outcome.CORRECT))
+
+    def measuring(self, options: MeasureOptions) -> TableHarness:
+        return self  # a table is exact, however it is asked
+
+    async def evaluate(self, problem: Problem, action: Action, rival: Action | None = None) -> Evaluation:
+        return await self.table.evaluate(problem, action, rival)
+
+    async def settle(
+        self, problem: Problem, contenders: Sequence[State], champion: State | None
+    ) -> dict[StateId, Evaluation]:
+        """Every contender is what the table says."""
+        return {state.id: await self.table.evaluate(problem, Action(state.program)) for state in contenders}
+
+
+@final
+@dataclass(frozen=True, slots=True)
+class TableMachine:
+    """A target for ``optimize_source``."""
+
+    table: Table
+
+    async def open(self, problems: Sequence[Problem]) -> SearchHarness:
+        return TableHarness(self.table)
+
+    def machine(self, harness: SearchHarness) -> Machine:
+        return MACHINE
+
+    async def prepare(self, problem: Problem) -> tuple[SearchHarness, Admitted, Machine]:
+        harness = TableHarness(self.table)
+        return harness, await harness.admit(problem), MACHINE
+
+    def used(self) -> Report | None:
+        return None
