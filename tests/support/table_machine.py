@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import final
 
-from maxcode.core.types import Action, Evaluation, Machine, MeasureOptions, Outcome, Problem, State, StateId
+from maxcode.core.types import Action, Evaluation, Machine, Outcome, Problem, State, StateId
 from maxcode.evaluate.cluster import Report
 from maxcode.evaluate.harness_protocol import MeasureOptions, SearchHarness
 from maxcode.evaluate.ladder.build import Built
