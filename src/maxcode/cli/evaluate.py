@@ -36,6 +36,6 @@ def evaluate(candidate: Path | None, source: Path, tests: Path | None, json_: bo
     if reference == (candidate is not None):
         raise click.UsageError("give either a CANDIDATE or --reference (where the suite has one), not both")
     request = Request(source, tests, overrides=overrides(options), shapes=shapes, cluster=cluster)
-    verdict = evaluate_source(candidate, request)
-    show(verdict, json_)
-    return UNVERIFIED_STATUS if verdict.outcome is Outcome.UNVERIFIED else 0
+    result = evaluate_source(candidate, request)
+    show(result, json_)
+    return UNVERIFIED_STATUS if result.outcome is Outcome.UNVERIFIED else 0

@@ -70,8 +70,8 @@ def optimize(source: Path, tests: Path | None, json_: bool, dry_run: bool, **opt
         return
     with SearchProgress(request.budget) as progress:
         try:
-            verdict = optimize_source(request, progress.watch, progress.admitted, progress.say)
+            result = optimize_source(request, progress.watch, progress.admitted, progress.say)
         except (Interrupted, BoundaryError) as error:
             error.add_note(f"to resume: {shlex.join(['maxcode', *sys.argv[1:]])}")
             raise
-    show(verdict, json_)
+    show(result, json_)
