@@ -15,6 +15,8 @@ from typing import Any
 
 import pytest
 
+pytestmark = pytest.mark.benchmarks
+
 BENCHMARKS = Path(__file__).parent.parent / "benchmarks"
 PEERS = BENCHMARKS / "peers"
 DRIVERS = [PEERS / f"{tool}_run.py" for tool in ("openevolve", "gepa", "shinka")]

@@ -13,6 +13,8 @@ import pytest
 
 from tests.support.counting import SLOW
 
+pytestmark = pytest.mark.sandbox
+
 EXAMPLES = Path(__file__).parents[2] / "examples"
 POLICY = '''
 from maxcode import Action

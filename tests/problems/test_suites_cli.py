@@ -11,6 +11,8 @@ import pytest
 
 from tests.support.pie_help import newer, write_split, write_tests
 
+pytestmark = pytest.mark.sandbox
+
 
 def maxcode(*arguments: object, cwd: Path, **environment: str) -> subprocess.CompletedProcess[str]:
     known = {name: value for name, value in os.environ.items() if name not in ("MAXCODE_PIE", "MAXCODE_POLYBENCH")}

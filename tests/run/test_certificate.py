@@ -26,6 +26,8 @@ from maxcode.run.request import Request
 from maxcode.run.result_json import RunResult
 from tests.support.counting import SLOW
 
+pytestmark = pytest.mark.sandbox
+
 POLICY = '''
 """Proposes to add up four numbers at a time."""
 from maxcode import Action

@@ -12,6 +12,8 @@ from maxcode.sandbox.cgroup import survey
 from tests.support.cli import EXAMPLES, answer, maxcode
 from tests.support.counting import FAST, SLOW
 
+pytestmark = pytest.mark.sandbox
+
 POLICY = '''
 """Proposes the closed form, a wrong program, one that does not build, and the original again."""
 from maxcode import Action

@@ -16,6 +16,8 @@ from maxcode.serve import Serving, serving
 from tests.support.cli import answer, maxcode
 from tests.support.counting import FAST, SLOW
 
+pytestmark = pytest.mark.sandbox
+
 
 @pytest.fixture(scope="module")
 def running() -> Iterator[Serving]:

@@ -15,6 +15,8 @@ import pytest
 from maxcode.cli.train_grpo import TrainProgress
 from maxcode.train.pipeline import Note
 
+pytestmark = pytest.mark.sandbox
+
 ROOT = Path(__file__).parents[2]
 SHORT = ("train", "demo", "--short", "--json")
 
