@@ -14,8 +14,9 @@ DEV := $(VENV)/.dev
 PYTEST := $(BIN)/pytest -n 2 --dist worksteal
 # What a first `make test` leaves out: the machine may lack a browser and Slurm, and nothing else needs benchmarks/.
 EXTRA := slow or browser or slurm or benchmarks
+# `make check` also leaves out tests that need the sandbox, and those that start maxcode or other programs again.
 
-.PHONY: help env dev demo doctor demo-rl redteam check lint fmt test test-all constraints clean
+.PHONY: help env dev demo doctor demo-rl redteam check lint ruff types quick fmt test test-all constraints clean
 .DEFAULT_GOAL := help
 
 help:
@@ -26,7 +27,7 @@ help:
 	@echo '  make demo-rl      train a small policy from random weights on measured GFLOPS (installs PyTorch)'
 	@echo
 	@echo 'Work on maxcode (installs PyTorch and the development tools, about 2 GB):'
-	@echo '  make check        lint, types, and the tests that need no sandbox: about a minute, for every change'
+	@echo '  make check        lint, types, and the quick tests, which need no sandbox: about a minute, for every change'
 	@echo '  make test         lint, types, and the tests but slow, browser, Slurm and benchmark tests: before a commit'
 	@echo '  make test-all     lint, types, and all tests; also installs Chromium and Slurm'
 	@echo '  make lint         lint and types alone'
@@ -74,10 +75,20 @@ fmt: $(DEV)
 	$(BIN)/ruff format .
 	$(BIN)/ruff check --fix .
 
-lint: $(DEV)
+lint: ruff types
+
+ruff: $(DEV)
 	$(BIN)/ruff format --check .
 	$(BIN)/ruff check .
+
+types: $(DEV)
 	$(BIN)/mypy
+
+quick: $(DEV)
+	$(PYTEST) -q -m 'not (sandbox or processes or $(EXTRA))'
+
+check: $(DEV)
+	@$(MAKE) --no-print-directory --jobs=3 --keep-going --output-sync=target ruff types quick
 
 test: lint
 	$(PYTEST) --durations 25 -m 'not ($(EXTRA))'

@@ -18,6 +18,8 @@ from maxcode.cli.serve import serve
 from maxcode.errors import InputError
 from tests.support.serve_help import READS
 
+pytestmark = pytest.mark.processes
+
 
 @contextmanager
 def started(*arguments: str) -> Iterator[subprocess.Popen[str]]:

@@ -15,6 +15,8 @@ from maxcode.errors import InputError
 from maxcode.serve import Faults, Serving, faults, serving
 from tests.support.serve_help import READS, ask, client
 
+pytestmark = pytest.mark.processes
+
 PROMPT = f"```cpp\n{READS}```"
 FIXED = "word " * 400
 TURN: anthropic.types.MessageParam = {"role": "user", "content": PROMPT}

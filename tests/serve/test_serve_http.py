@@ -18,6 +18,8 @@ from maxcode.errors import InputError
 from maxcode.serve import Faults, Serving, serving
 from tests.support.serve_help import READS, WANTS_EDITS, ask, client, evolving
 
+pytestmark = pytest.mark.processes
+
 PROMPT = f"Make it faster:\n```cpp\n{READS}```\n"
 TURNS: list[openai.types.chat.ChatCompletionMessageParam] = [{"role": "user", "content": PROMPT}]
 THINKING: anthropic.types.ThinkingConfigParam = {"type": "enabled", "budget_tokens": 1024}

@@ -8,7 +8,11 @@ import subprocess
 import sys
 from pathlib import Path
 
+import pytest
+
 from maxcode.evaluate.cluster.scratch import PREFIX, Scratch
+
+pytestmark = pytest.mark.processes
 
 NODE = """
 import sys, time
