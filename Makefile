@@ -14,14 +14,14 @@ DEV := $(VENV)/.dev
 PYTEST := $(BIN)/pytest -n 2 --dist worksteal
 # What a first `make test` leaves out: the machine may lack a browser and Slurm, and nothing else needs benchmarks/.
 EXTRA := slow or browser or slurm or benchmarks
-# `make check` also leaves out tests that need the sandbox, and those that start maxcode or other programs again.
+# `make check` also leaves out tests that need the sandbox, and those that take seconds of CPU each.
 
 .PHONY: help env dev demo doctor demo-rl redteam check lint ruff types quick fmt test test-all constraints clean
 .DEFAULT_GOAL := help
 
 help:
 	@echo 'Use maxcode (needs Python 3.11, gcc, g++ and bubblewrap; no PyTorch, no model, no key):'
-	@echo '  make demo         make three programs faster and print a table: about two minutes from a fresh clone'
+	@echo '  make demo         work on three examples and print a table: about two minutes from a fresh clone'
 	@echo '  make doctor       show whether this machine has what maxcode needs'
 	@echo '  make redteam      try every cheat of the gallery on this machine (TIER=2: in that tier of the sandbox)'
 	@echo '  make demo-rl      train a small policy from random weights on measured GFLOPS (installs PyTorch)'
@@ -59,8 +59,9 @@ env: $(CORE)
 
 dev: $(DEV)
 
+# The cap bounds the demo on a busy machine; the last of the three cannot be made faster.
 demo: $(CORE)
-	$(BIN)/python benchmarks/examples.py --out runs/demo --budget 12 readings gemm tight
+	$(BIN)/python benchmarks/examples.py --out runs/demo --budget 8 --max-seconds 30 readings gemm tight
 
 doctor: $(CORE)
 	$(BIN)/maxcode doctor
@@ -85,7 +86,7 @@ types: $(DEV)
 	$(BIN)/mypy
 
 quick: $(DEV)
-	$(PYTEST) -q -m 'not (sandbox or processes or $(EXTRA))'
+	$(PYTEST) -q -m 'not (sandbox or heavy or $(EXTRA))'
 
 check: $(DEV)
 	@$(MAKE) --no-print-directory --jobs=3 --keep-going --output-sync=target ruff types quick

@@ -15,7 +15,7 @@ from maxcode.bench import BenchRow, BenchRun, BenchState, Event, Pool, RunStarte
 from maxcode.errors import MachineError
 from tests.support.bench_help import Watched, runner
 
-pytestmark = pytest.mark.processes
+pytestmark = pytest.mark.heavy
 
 DRIVER = Path(__file__).parents[1] / "support" / "pool_driver.py"
 CELLS = cells(["one", "three"], ["best-of-n", "cuda-llm"], range(2))

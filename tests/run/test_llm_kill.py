@@ -18,7 +18,7 @@ from maxcode.run.record import Evaluated, Proposed, Record, read_events
 from maxcode.serve import Faults, Serving, serving
 from tests.support.llm_driver import ANSWER
 
-pytestmark = pytest.mark.processes
+pytestmark = pytest.mark.heavy
 
 DRIVER = Path(__file__).parents[1] / "support" / "llm_driver.py"
 

@@ -27,7 +27,7 @@ from maxcode.run.record import EVENTS, Evaluated, Line, Opened, Proposed, Record
 from maxcode.search import BestOfN, CudaLlm, Refine
 from maxcode.testing import FakeClock, Scripted, Table, toy_problem
 
-pytestmark = pytest.mark.processes
+pytestmark = pytest.mark.heavy
 
 DRIVER = Path(__file__).parents[1] / "support" / "resume_driver.py"
 SEARCHES = ["best-of-n", "refine", "cuda-llm", "beam", "tree", "elites"]

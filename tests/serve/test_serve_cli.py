@@ -18,7 +18,7 @@ from maxcode.cli.serve import serve
 from maxcode.errors import InputError
 from tests.support.serve_help import READS
 
-pytestmark = pytest.mark.processes
+pytestmark = pytest.mark.heavy
 
 
 @contextmanager

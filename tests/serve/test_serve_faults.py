@@ -15,7 +15,7 @@ from maxcode.errors import InputError
 from maxcode.serve import Faults, Serving, faults, serving
 from tests.support.serve_help import READS, ask, client
 
-pytestmark = pytest.mark.processes
+pytestmark = pytest.mark.heavy
 
 PROMPT = f"```cpp\n{READS}```"
 FIXED = "word " * 400

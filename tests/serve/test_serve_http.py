@@ -18,7 +18,7 @@ from maxcode.errors import InputError
 from maxcode.serve import Faults, Serving, serving
 from tests.support.serve_help import READS, WANTS_EDITS, ask, client, evolving
 
-pytestmark = pytest.mark.processes
+pytestmark = pytest.mark.heavy
 
 PROMPT = f"Make it faster:\n```cpp\n{READS}```\n"
 TURNS: list[openai.types.chat.ChatCompletionMessageParam] = [{"role": "user", "content": PROMPT}]

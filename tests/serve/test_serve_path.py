@@ -16,7 +16,7 @@ from maxcode.policy.rules.rewriter.policy import propose
 from maxcode.serve import Faults, serving
 from tests.support.serve_help import READS
 
-pytestmark = pytest.mark.processes
+pytestmark = pytest.mark.heavy
 
 READER = (Path(__file__).parents[2] / "examples" / "readings" / "slow.cpp").read_text()
 

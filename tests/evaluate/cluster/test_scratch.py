@@ -12,7 +12,7 @@ import pytest
 
 from maxcode.evaluate.cluster.scratch import PREFIX, Scratch
 
-pytestmark = pytest.mark.processes
+pytestmark = pytest.mark.heavy
 
 NODE = """
 import sys, time
