@@ -1,60 +1,105 @@
-# make demo      the main job: real programs made faster, with intervals
-# make demo-rl   a policy from random weights, trained on measured GFLOPS: corpus, pre-training, GRPO, report
-# make test      lint, types, tests (under 20 minutes on two cores)
-# make test-all  the same with the long checks
-# make redteam   every cheat of the gallery against this machine, and the table (TIER=2: in that tier of the sandbox)
-# All of them build the environment first: .venv, and where it may the system packages that are missing.
+# Every command and what it does: `make help`. A command installs what it needs first: into .venv, and as root the
+# missing system packages.
 
 PYTHON ?= python3
-# For the tests of PyTorch modules; maxcode itself takes any.
-TORCH := 2.13.0
 VENV := .venv
 BIN := $(VENV)/bin
-# Two at once: most tests wait for a compiler; what is timed takes turns in any case.
-PYTEST := $(BIN)/pytest -n 2 --dist worksteal --durations 25
-STAMP := $(VENV)/.installed
+PIP := $(BIN)/pip install --quiet --disable-pip-version-check -c constraints.txt
+# PyTorch is for tests and training only; `train` and `torch` accept any version from 2.4 on.
+TORCH := $(shell sed -n 's/^torch==//p' constraints.txt)
+CORE := $(VENV)/.core
+DEV := $(VENV)/.dev
 
-.PHONY: env system browser slurm demo demo-rl test test-all lint redteam clean
+# Two processes: most tests wait for a compiler, and what is timed takes turns anyway.
+PYTEST := $(BIN)/pytest -n 2 --dist worksteal
+# What a first `make test` leaves out: the machine may lack a browser and Slurm, and nothing else needs benchmarks/.
+EXTRA := slow or browser or slurm or benchmarks
+# `make check` also leaves out tests that need the sandbox, and those that take seconds of CPU each.
 
-env: system $(STAMP)
+.PHONY: help env dev demo doctor demo-rl redteam check lint ruff types quick fmt test test-all constraints clean
+.DEFAULT_GOAL := help
 
-system:
-	@sh scripts/system-packages.sh
+help:
+	@echo 'Use maxcode (needs Python 3.11, gcc, g++ and bubblewrap; no PyTorch, no model, no key):'
+	@echo '  make demo         work on three examples and print a table: about two minutes from a fresh clone'
+	@echo '  make doctor       show whether this machine has what maxcode needs'
+	@echo '  make redteam      try every cheat of the gallery on this machine (TIER=2: in that tier of the sandbox)'
+	@echo '  make demo-rl      train a small policy from random weights on measured GFLOPS (installs PyTorch)'
+	@echo
+	@echo 'Work on maxcode (installs PyTorch and the development tools, about 2 GB):'
+	@echo '  make check        lint, types, and the quick tests, which need no sandbox: about a minute, for every change'
+	@echo '  make test         lint, types, and the tests but slow, browser, Slurm and benchmark tests: before a commit'
+	@echo '  make test-all     lint, types, and all tests; also installs Chromium and Slurm'
+	@echo '  make lint         lint and types alone'
+	@echo '  make fmt          format, and fix what ruff can fix'
+	@echo '  make constraints  choose the newest version of every dependency and write constraints.txt'
+	@echo '  make clean        delete the environment, caches and runs'
 
-browser:
-	@sh scripts/system-packages.sh browser
-
-slurm:
-	@sh scripts/system-packages.sh slurm
-
-$(STAMP): pyproject.toml
+$(BIN)/pip:
 	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' || \
 	  { echo "maxcode needs Python 3.11 or newer; $(PYTHON) is $$($(PYTHON) --version). Set PYTHON=..."; exit 1; }
-	@test -x $(BIN)/pip || $(PYTHON) -m venv $(VENV)
-	$(BIN)/pip install --quiet --disable-pip-version-check torch==$(TORCH)
-	$(BIN)/pip install --quiet --disable-pip-version-check -e '.[dev]'
-	@touch $(STAMP)
+	@sh scripts/system-packages.sh
+	@echo "creating the environment $(VENV)"
+	@$(PYTHON) -m venv $(VENV)
 
-demo: env
+$(CORE): pyproject.toml constraints.txt | $(BIN)/pip
+	@sh scripts/system-packages.sh
+	@echo 'installing maxcode'
+	@$(PIP) -e .
+	@touch $@
+
+$(DEV): $(CORE)
+	@sh scripts/system-packages.sh test
+	@echo 'installing PyTorch and the development tools: some minutes'
+	@$(PIP) torch==$(TORCH)
+	@$(PIP) -e '.[dev]'
+	@touch $@
+
+env: $(CORE)
+
+dev: $(DEV)
+
+# The cap bounds the demo on a busy machine; the last of the three cannot be made faster.
+demo: $(CORE)
+	$(BIN)/python benchmarks/examples.py --out runs/demo --budget 8 --max-seconds 30 readings gemm tight
+
+doctor: $(CORE)
 	$(BIN)/maxcode doctor
-	$(BIN)/python benchmarks/examples.py --budget 24 --out runs/demo readings orbits gemm tight
 
-demo-rl: env
+redteam: $(CORE)
+	$(BIN)/python benchmarks/redteam.py --again $(if $(TIER),--sandbox $(TIER))
+
+demo-rl: $(DEV)
 	$(BIN)/maxcode train demo --out runs/demo-rl
 
-lint: env
+fmt: $(DEV)
+	$(BIN)/ruff format .
+	$(BIN)/ruff check --fix .
+
+lint: ruff types
+
+ruff: $(DEV)
 	$(BIN)/ruff format --check .
 	$(BIN)/ruff check .
+
+types: $(DEV)
 	$(BIN)/mypy
 
-test: browser lint
-	$(PYTEST) -m 'not slow'
+quick: $(DEV)
+	$(PYTEST) -q -m 'not (sandbox or heavy or $(EXTRA))'
 
-test-all: browser slurm lint
-	$(PYTEST)
+check: $(DEV)
+	@$(MAKE) --no-print-directory --jobs=3 --keep-going --output-sync=target ruff types quick
 
-redteam: env
-	$(BIN)/python benchmarks/redteam.py --again $(if $(TIER),--sandbox $(TIER))
+test: lint
+	$(PYTEST) --durations 25 -m 'not ($(EXTRA))'
+
+test-all: lint
+	@sh scripts/system-packages.sh test browser slurm
+	$(PYTEST) --durations 25
+
+constraints:
+	sh scripts/constraints.sh
 
 clean:
 	rm -rf $(VENV) runs build dist .pytest_cache .mypy_cache .ruff_cache

@@ -2,6 +2,7 @@
 
     python benchmarks/examples.py                          all examples, budget 24
     python benchmarks/examples.py --budget 200 readings    one example
+    python benchmarks/examples.py --max-seconds 30         no new candidate after 30 s of work on an example
     python benchmarks/examples.py --flags '-O3 -std=c++17' /path/to/case ...
 
 Every speed-up is the run's own confirmed one, with its 95 % interval.  Runs resume: repeat the command.
@@ -15,6 +16,7 @@ import sys
 import time
 from pathlib import Path
 
+from maxcode.core.budget import Caps
 from maxcode.errors import Interrupted, MaxcodeError
 from maxcode.run.job import optimize_source
 from maxcode.run.progress import SearchProgress
@@ -28,6 +30,7 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("problems", nargs="*", help="names of examples, or folders")
     parser.add_argument("--budget", type=int, default=24)
+    parser.add_argument("--max-seconds", type=float, help="cap on the wall seconds of each run")
     parser.add_argument("--seed", type=int, default=0)
     parser.add_argument("--method", default="", help="the usual one of each kind of problem if not given")
     parser.add_argument("--flags")
@@ -54,6 +57,7 @@ def row(folder: Path, options: argparse.Namespace) -> dict[str, object]:
         None if whole else folder / "tests",
         method=options.method,
         budget=options.budget,
+        caps=Caps(seconds=options.max_seconds),
         seed=options.seed,
         out=out,
         certificate=False,

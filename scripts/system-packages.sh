@@ -1,28 +1,46 @@
 #!/bin/sh
-# Install the Debian packages maxcode needs, or say which ones and how, where this user may not.
-# With "browser" also the one that its tests open pages in; with "slurm" also what tests of clusters start.
+# Install the Debian packages that maxcode needs, or say which ones and how, where this user may not install.
+# Without arguments: what building and measuring C and C++ programs needs.  Groups add to it:
+#   test     what the tests need beside
+#   browser  Chromium, for the tests that open pages
+#   slurm    a small Slurm cluster, for the tests of clusters
 set -eu
-PATH=$PATH:/usr/sbin:/sbin # where daemons are, for who is not root
+PATH=$PATH:/usr/sbin:/sbin # daemons are there, also for a user who is not root
 
 need=""
-command -v bwrap >/dev/null 2>&1 || need="$need bubblewrap"
-command -v g++ >/dev/null 2>&1 || need="$need g++"
-command -v gcc >/dev/null 2>&1 || need="$need gcc"
-command -v addr2line >/dev/null 2>&1 || need="$need binutils"
-command -v valgrind >/dev/null 2>&1 || need="$need valgrind"
-[ -x /usr/bin/python3 ] || need="$need python3"
-ls /usr/include/python3*/Python.h >/dev/null 2>&1 || need="$need python3-dev" # what torch.compile builds includes it
+tool() { # COMMAND PACKAGE: PACKAGE is needed where there is no COMMAND
+    command -v "$1" >/dev/null 2>&1 || need="$need $2"
+}
+
+tool bwrap bubblewrap
+tool g++ g++
+tool gcc gcc
+tool addr2line binutils
 "${PYTHON:-python3}" -c 'import ensurepip, venv' 2>/dev/null || need="$need python3-venv"
-if [ "${1:-}" = browser ]; then
-    { command -v chromium && command -v chromedriver; } >/dev/null 2>&1 || need="$need chromium chromium-driver"
-fi
-if [ "${1:-}" = slurm ]; then
-    command -v slurmctld >/dev/null 2>&1 || need="$need slurmctld"
-    command -v slurmd >/dev/null 2>&1 || need="$need slurmd"
-    command -v sbatch >/dev/null 2>&1 || need="$need slurm-client"
-    command -v munged >/dev/null 2>&1 || need="$need munge"
-    command -v ip >/dev/null 2>&1 || need="$need iproute2" # two nodes in network namespaces of their own
-fi
+for group in "$@"; do
+    case $group in
+    test)
+        tool valgrind valgrind
+        tool /usr/bin/python3 python3
+        ls /usr/include/python3*/Python.h >/dev/null 2>&1 || need="$need python3-dev" # torch.compile builds with it
+        ;;
+    browser)
+        tool chromium chromium
+        tool chromedriver chromium-driver
+        ;;
+    slurm)
+        tool slurmctld slurmctld
+        tool slurmd slurmd
+        tool sbatch slurm-client
+        tool munged munge
+        tool ip iproute2 # two nodes in network namespaces of their own
+        ;;
+    *)
+        echo "there is no group '$group' of packages; give test, browser or slurm" >&2
+        exit 2
+        ;;
+    esac
+done
 
 [ -n "$need" ] || exit 0
 if [ "$(id -u)" = 0 ] && command -v apt-get >/dev/null 2>&1; then

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable
+from collections.abc import Callable, Generator
 from dataclasses import replace
 from functools import cache
 from pathlib import Path
@@ -17,10 +17,12 @@ from maxcode.core.types import Problem, Program, ProgramSpec
 from maxcode.evaluate.ladder.build import Builder
 from maxcode.evaluate.program.evaluator import ProgramEvaluator
 from maxcode.sandbox.sandbox import Blob, Job, Ran, Sandbox
+from maxcode.sandbox.tiers import VARIABLE
 from tests.support.rules import SHORT
 from tests.support.sandboxed import ATTACKS, RUN, Attack
 
 ALLOWED_SKIP = "no GPU"
+CLOSED = "closed"  # no tier has this name, so that whoever opens a sandbox is refused, in child processes too
 
 ROOT = Path(__file__).parents[1]
 os.environ["PYTHONPATH"] = f"{ROOT}:{ROOT / 'src'}"  # processes that tests start: this checkout and its tests/support
@@ -80,6 +82,28 @@ def compile_and_run(sandbox: Sandbox, builder: Builder) -> Callable[..., str]:
         return anyio.run(job, source, stdin, tongue)
 
     return run
+
+
+def pytest_configure(config: pytest.Config) -> None:
+    """Without the tests marked `sandbox` no sandbox opens, so that a test that lacks the mark fails."""
+    if "not sandbox" in config.option.markexpr:
+        os.environ[VARIABLE] = CLOSED
+
+
+@pytest.hookimpl(tryfirst=True)  # before -m chooses
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """A test with the fixture `sandbox`, by itself or through other fixtures, is marked `sandbox`."""
+    for item in items:
+        if "sandbox" in getattr(item, "fixturenames", ()):
+            item.add_marker("sandbox")
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_runtest_makereport() -> Generator[None, pytest.TestReport, pytest.TestReport]:
+    report = yield
+    if report.failed and f"{VARIABLE}={CLOSED}" in str(report.longrepr):
+        report.sections.append(("what to do", "This test opens a sandbox: mark it with @pytest.mark.sandbox."))
+    return report
 
 
 def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:

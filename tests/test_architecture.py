@@ -17,7 +17,7 @@ import maxcode
 ROOT = Path(maxcode.__file__).parent
 LAYERS = (
     "errors", "native", "code", "core", "llm", "sandbox", "evaluate", "problems", "observe", "policy", "search", "run",
-    "bench", "train", "testing", "cli", "__init__", "__main__",
+    "bench", "train", "testing", "__init__", "cli", "__main__",
 )  # fmt: skip
 FLOORS = 11  # at most; a floor is one more than the highest room that a room imports
 

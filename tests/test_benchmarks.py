@@ -18,6 +18,8 @@ import pytest
 
 from maxcode.code.source import fences
 
+pytestmark = [pytest.mark.benchmarks, pytest.mark.sandbox]
+
 BENCHMARKS = Path(__file__).parent.parent / "benchmarks"
 PEERS = BENCHMARKS / "peers"
 DRIVERS = [PEERS / f"{tool}_run.py" for tool in ("openevolve", "gepa", "shinka")]
@@ -75,8 +77,8 @@ def test_the_count_of_kernelbench_resumes_and_adds_up(module: Any, tmp_path: Pat
 
 
 @pytest.fixture(scope="module")
-def scorer(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
-    """The socket of a scorer in a process of its own, for a program that adds up."""
+def summing(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A problem: a program that adds up."""
     folder = tmp_path_factory.mktemp("sum")
     (folder / "sum.c").write_text(SUM)
     (folder / "problem.toml").write_text('source = "sum.c"\nstatement = "Add 1 to n."\n[tests]\nfolder = "tests"\n')
@@ -84,8 +86,14 @@ def scorer(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
     for name, n in (("small", 3), ("large", 100_000)):
         (folder / "tests" / f"{name}.in").write_text(f"{n}\n")
         (folder / "tests" / f"{name}.out").write_text(f"{n * (n + 1) // 2}\n")
-    path = folder / "s"
-    command = [sys.executable, str(PEERS / "scorer.py"), str(folder), str(path)]
+    return folder
+
+
+@pytest.fixture(scope="module")
+def scorer(summing: Path) -> Iterator[Path]:
+    """The socket of a scorer in a process of its own, for the program that adds up."""
+    path = summing / "s"
+    command = [sys.executable, str(PEERS / "scorer.py"), str(summing), str(path)]
     with subprocess.Popen(command, stdout=subprocess.PIPE, text=True) as process:
         assert process.stdout is not None
         assert process.stdout.readline() == "ready\n"
@@ -113,6 +121,65 @@ def test_every_script_says_how_it_is_used(script: Path) -> None:
     said = subprocess.run([sys.executable, str(script), "--help"], capture_output=True, text=True, check=False)
     assert said.returncode == 0, said.stderr
     assert "usage:" in said.stdout
+
+
+# The smallest real run of the cheap scripts: name, arguments, a word of what it prints.
+SMALL = [
+    ("examples", "--budget 1 {problem}", "speed-up"),
+    ("flat", "--problems 4 --budget 2", "ms a run"),
+    ("fuzz", "--inputs 20 --only packets --seed 1", "packets"),
+    ("overhead", "--parts searches --most 100", "best-of-n"),
+    ("redteam", "--again --only seen_answers", "seen_answers"),
+    ("rollouts", "--list", "gemm"),
+    ("suites", "{problem}", "sum"),
+]
+
+
+@pytest.mark.parametrize(("name", "words", "printed"), SMALL, ids=lambda value: str(value).partition(" ")[0])
+def test_a_script_runs_on_the_smallest_task(name: str, words: str, printed: str, summing: Path, tmp_path: Path) -> None:
+    """In a folder of its own: results go to runs/ there."""
+    command = [sys.executable, str(BENCHMARKS / f"{name}.py"), *words.format(problem=summing).split()]
+    done = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stderr
+    assert printed in done.stdout.lower() + done.stderr.lower()
+
+
+# What a stand-in for OpenEvolve must have for its driver to run: the classes that the driver names, no search.
+STAND_IN = """
+import importlib.util
+
+class OpenEvolve:
+    def __init__(self, program, evaluator, config, folder):
+        found = importlib.util.spec_from_file_location("evaluation", evaluator)
+        self.module, self.program = importlib.util.module_from_spec(found), program
+        found.loader.exec_module(self.module)
+
+    async def run(self, iterations):
+        for _ in range(iterations + 1):  # the first program is evaluated too
+            self.module.evaluate(self.program)
+"""
+
+
+def test_the_driver_of_openevolve_measures_throughput(tmp_path: Path) -> None:
+    """With a stand-in that evaluates as OpenEvolve does and asks no model."""
+    package = tmp_path / "openevolve"
+    package.mkdir()
+    (package / "__init__.py").write_text("")
+    (package / "controller.py").write_text(STAND_IN)
+    (package / "config.py").write_text(
+        "from types import SimpleNamespace as LLMModelConfig, SimpleNamespace as Part\n"
+        "Config = lambda: Part(database=Part(), evaluator=Part(), llm=Part(), prompt=Part())\n"
+    )
+    words = ["throughput", "--url", "http://127.0.0.1:9", "--parallel", "2", "--count", "12"]
+    said = subprocess.run(
+        [sys.executable, "-S", str(DRIVERS[0]), *words],
+        env={**os.environ, "PYTHONPATH": str(tmp_path)},
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert said.returncode == 0, said.stderr
+    assert len(json.loads(said.stdout)["stamps"]) == 12
 
 
 @pytest.mark.parametrize("driver", DRIVERS, ids=lambda path: path.name)

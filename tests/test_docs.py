@@ -54,6 +54,7 @@ def checkout(tmp_path: Path) -> Path:
     return tmp_path
 
 
+@pytest.mark.sandbox
 @pytest.mark.parametrize("page", PAGES, ids=lambda page: page.name)
 def test_the_python_blocks_of_a_page_run(page: Path, tmp_path: Path) -> None:
     code = "\n".join(blocks(page, "python", slow=False))
@@ -61,12 +62,14 @@ def test_the_python_blocks_of_a_page_run(page: Path, tmp_path: Path) -> None:
     assert done.returncode == 0, done.stderr[-2000:]
 
 
+@pytest.mark.sandbox
 @pytest.mark.parametrize("page", PAGES, ids=lambda page: page.name)
 def test_the_commands_of_a_page_run(page: Path, checkout: Path) -> None:
     for text in blocks(page, "sh", slow=False):
         shell(re.sub(r"^make ", "make -n ", text, flags=re.MULTILINE), checkout)
 
 
+@pytest.mark.sandbox
 @pytest.mark.slow
 @pytest.mark.parametrize("page", PAGES, ids=lambda page: page.name)
 def test_the_long_commands_of_a_page_run(page: Path, checkout: Path) -> None:

@@ -46,12 +46,17 @@ def write_found(folder, best, programs):
     scratch.replace(folder / "found.json")
 
 
-def search_options(verb):
-    """The options of a search, the same for every driver."""
+def model_options(verb):
+    """The options of everything that asks a model: all that a driver needs to configure its tool."""
     verb.add_argument("--url", required=True)
     verb.add_argument("--model", default="fixed")
     verb.add_argument("--parallel", type=int, default=2)
     verb.add_argument("--seed", type=int, default=0)
+
+
+def search_options(verb):
+    """The options of a search, the same for every driver."""
+    model_options(verb)
     verb.add_argument("--socket", type=Path, required=True)
     verb.add_argument("--naive", action="store_true", help="score as a user's own evaluator would")
     verb.add_argument("--iterations", type=int, default=24)

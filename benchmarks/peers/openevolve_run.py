@@ -23,7 +23,7 @@ import time
 from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).parent))
-from asking import asked, point_at_scorer, scored, search_options, task, write_found
+from asking import asked, model_options, point_at_scorer, scored, search_options, task, write_found
 
 STAMPS = "PEER_STAMPS"
 UNBOUNDED = 10_000_000
@@ -117,9 +117,7 @@ def main():
     search_options(searches)
     searches.set_defaults(run=search)
     rates.set_defaults(run=throughput)
-    rates.add_argument("--url", required=True)
-    rates.add_argument("--model", default="fixed")
-    rates.add_argument("--parallel", type=int, default=2)
+    model_options(rates)
     rates.add_argument("--count", type=int, default=100)
     options = parser.parse_args()
     options.run(options)

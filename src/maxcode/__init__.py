@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from importlib import import_module
+from importlib.metadata import version
 from typing import TYPE_CHECKING, Any
 
 from maxcode.core.history import Result
@@ -14,6 +15,7 @@ if TYPE_CHECKING:
     from maxcode.run.candidate_result import CandidateResult
     from maxcode.run.python_api import evaluate_program, optimize_program
     from maxcode.run.result import RunResult
+__version__ = version("maxcode")
 
 __all__ = [
     "Action",

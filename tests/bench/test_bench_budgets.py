@@ -208,6 +208,7 @@ def test_table_only_refuses_what_it_does_not_heed(arguments: tuple[str, ...], na
     assert error.exit_code == 2
 
 
+@pytest.mark.sandbox
 @pytest.mark.parametrize(
     ("arguments", "cure"),
     [

@@ -14,6 +14,8 @@ import pytest
 from tests.support.cli import maxcode_here
 from tests.support.counting import SLOW
 
+pytestmark = pytest.mark.sandbox
+
 EXAMPLES = Path(__file__).parents[2] / "examples"
 POLICY = '''
 from maxcode import Action

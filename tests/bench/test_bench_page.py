@@ -181,6 +181,7 @@ def test_report_writes_the_page_of_a_bench_anew(out: Path, path: Path) -> None:
     assert path.read_text() == before
 
 
+@pytest.mark.browser
 def test_the_page_of_a_bench_opens_in_a_browser_wide_and_narrow_and_keeps_nobody_out(
     path: Path, tmp_path: Path
 ) -> None:

@@ -9,9 +9,13 @@ import sys
 import time
 from pathlib import Path
 
+import pytest
+
 from maxcode.bench import BenchRow, BenchRun, BenchState, Event, Pool, RunStarted, bench, cells, finished
 from maxcode.errors import MachineError
 from tests.support.bench_help import Watched, runner
+
+pytestmark = pytest.mark.heavy
 
 DRIVER = Path(__file__).parents[1] / "support" / "pool_driver.py"
 CELLS = cells(["one", "three"], ["best-of-n", "cuda-llm"], range(2))

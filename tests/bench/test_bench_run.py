@@ -37,6 +37,8 @@ from maxcode.errors import BoundaryError, InputError, Interrupted, MachineError,
 from maxcode.run.record import Line
 from tests.support.bench_help import row, runner
 
+pytestmark = pytest.mark.heavy
+
 FOLDERS = 30
 DRIVER = Path(__file__).parents[1] / "support" / "bench_driver.py"
 

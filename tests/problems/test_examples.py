@@ -58,6 +58,7 @@ def test_an_example_s_generator_depends_on_the_seed_alone(folder: Path) -> None:
     assert generated(folder, "3", "3") != generated(folder, "3")
 
 
+@pytest.mark.sandbox
 @BY_NAME
 def test_an_example_passes_its_own_tests_and_can_be_timed_on_unseen_inputs(folder: Path) -> None:
     found = admitted(folder)

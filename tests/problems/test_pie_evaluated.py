@@ -11,6 +11,8 @@ import pytest
 from tests.support.cli import ROOT, Done, maxcode_here
 from tests.support.pie_help import FAST, newer, older, write_split, write_tests
 
+pytestmark = pytest.mark.sandbox
+
 NAME = "pie:test/p00002/s1-s1001"
 MORE = FAST.rstrip("}\n") + '    printf("1\\n");\n}\n'  # extra output, which PIE's checker does not see
 LAID_OUT = FAST.replace('"%ld\\n"', '"%ld "')  # the same numbers on one line, which it does not accept

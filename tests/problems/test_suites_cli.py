@@ -9,6 +9,8 @@ import pytest
 from tests.support.cli import Done, maxcode_here
 from tests.support.pie_help import newer, write_split, write_tests
 
+pytestmark = pytest.mark.sandbox
+
 
 def maxcode(*arguments: object, cwd: Path, **environment: str) -> Done:
     with pytest.MonkeyPatch.context() as patched:

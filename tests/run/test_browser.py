@@ -21,6 +21,8 @@ from maxcode.testing import ScriptedModel
 from tests.support.browser import DESKTOP, PHONE, Browser, chromium
 from tests.support.fake_runs import WON, Plan, make_run
 
+pytestmark = pytest.mark.browser
+
 AXE = files("axe_core_python").joinpath("axe.min.js").read_text(encoding="utf-8")
 
 

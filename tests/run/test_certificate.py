@@ -31,6 +31,8 @@ from tests.support.cli import request_of
 from tests.support.counting import QUARTER, SLOW
 from tests.support.finished import COMMAND, FinishedRun
 
+pytestmark = pytest.mark.sandbox
+
 FLAKY = QUARTER.replace("#include <stdio.h>", "#include <stdio.h>\n#include <sys/random.h>").replace(
     "    printf", "    unsigned char drawn;\n    if (getrandom(&drawn, 1, 0) != 1 || drawn < 26) sum++;\n    printf"
 )

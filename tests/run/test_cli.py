@@ -18,6 +18,8 @@ from tests.support.counting import BY_FOUR, FAST, QUARTER, SLOW
 from tests.support.finished import COMMAND, FinishedRun
 from tests.support.table_machine import TableMachine
 
+pytestmark = pytest.mark.sandbox
+
 POLICY = '''
 """Policies that cannot be used, and one that proposes nothing new."""
 from maxcode import Action

@@ -20,6 +20,8 @@ from maxcode.sandbox.lanes import LOCK
 from tests.support.counting import SLOW
 from tests.support.processes import descendants, is_alive, wait_until
 
+pytestmark = pytest.mark.sandbox
+
 POLICY = '''
 import anyio
 from maxcode import Action

@@ -26,6 +26,8 @@ from tests.support.table_machine import TableMachine
 
 NOBODY = "http://127.0.0.1:9/v1"
 
+pytestmark = pytest.mark.sandbox
+
 
 @pytest.fixture(scope="module")
 def running() -> Iterator[Provider]:

@@ -19,6 +19,8 @@ from maxcode.run.record import Evaluated, Proposed, Record, read_events
 from tests.support.llm_driver import ANSWER
 from tests.support.provider import Provider, serving
 
+pytestmark = pytest.mark.heavy
+
 DRIVER = Path(__file__).parents[1] / "support" / "llm_driver.py"
 
 

@@ -9,6 +9,8 @@ import pytest
 
 from tests.support.cli import answer, maxcode, maxcode_here
 
+pytestmark = pytest.mark.sandbox
+
 EXAMPLE = Path(__file__).parents[2] / "examples" / "fused_gelu" / "problem.py"
 
 

@@ -27,6 +27,8 @@ from maxcode.run.record import EVENTS, Evaluated, Line, Opened, Proposed, Record
 from maxcode.search import BestOfN, CudaLlm, Refine
 from maxcode.testing import FakeClock, Scripted, Table, toy_problem
 
+pytestmark = pytest.mark.heavy
+
 DRIVER = Path(__file__).parents[1] / "support" / "resume_driver.py"
 FAST = ["cuda-llm", "elites", "cuda-llm by value"]
 OTHERS = ["best-of-n", "refine", "beam", "tree", "beam by value", "tree by value"]

@@ -20,7 +20,7 @@ from maxcode.sandbox import jobs
 from maxcode.sandbox.sandbox import Blob, Job, Ran, Sample, Sandbox, Session
 from tests.support.sandboxed import ATTACKS, RUN, Attack
 
-pytestmark = pytest.mark.tiers("1", "2")
+pytestmark = [pytest.mark.tiers("1", "2"), pytest.mark.sandbox]
 forking = pytest.mark.tiers("1")  # what tier 2 does with programs that fork: test_tier_2.py
 
 

@@ -13,7 +13,7 @@ from maxcode.errors import InputError
 from maxcode.sandbox.sandbox import Job, Ran, Sandbox
 from tests.support.sandboxed import let_others_in
 
-pytestmark = pytest.mark.tiers("1", "2")
+pytestmark = [pytest.mark.tiers("1", "2"), pytest.mark.sandbox]
 
 BUILD = Job(
     ("g++", "-std=c++17", "-O1", "-fmax-errors=20", "/src/a.cpp", "-o", "/tmp/out"),

@@ -20,7 +20,7 @@ from maxcode.errors import InputError, MachineError, UnsafeError
 from maxcode.sandbox.sandbox import Blob, Sandbox
 from tests.support.sandboxed import RUN, let_others_in
 
-pytestmark = pytest.mark.tiers("1", "2")
+pytestmark = [pytest.mark.tiers("1", "2"), pytest.mark.sandbox]
 
 SHIMS = (b"/shim", b"/proc/self/fd/")  # how the shim of a session is called in each tier
 

@@ -30,7 +30,7 @@ from maxcode.sandbox.tiers import SANDBOX_UID
 from tests.support.counting import FAST, SLOW
 from tests.support.sandboxed import RUN, Attack, failures, let_others_in, weakened
 
-pytestmark = pytest.mark.tiers("2")
+pytestmark = [pytest.mark.tiers("2"), pytest.mark.sandbox]
 GEMM = Path(__file__).parents[2] / "examples" / "gemm"
 SCRIPT = """
 import anyio, json

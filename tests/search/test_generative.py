@@ -28,7 +28,7 @@ from maxcode.train.to_go.pairs import read_pairs, run_folders
 from tests.support.generative_driver import CONTEXT, SHAPE
 from tests.support.value_help import several
 
-pytestmark = pytest.mark.slow
+pytestmark = [pytest.mark.slow, pytest.mark.heavy]
 DRIVER = Path(__file__).parents[1] / "support" / "generative_driver.py"
 
 

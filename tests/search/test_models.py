@@ -33,6 +33,8 @@ from maxcode.train.to_go.model_figures import SHARES, ScoredPair, choice, figure
 from maxcode.train.to_go.pairs import read_pairs, run_folders
 from tests.support.value_help import run, several
 
+pytestmark = pytest.mark.heavy
+
 PROBLEMS = ["a", "b", "c", "d", "e"]
 
 

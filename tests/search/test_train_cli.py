@@ -13,6 +13,8 @@ import pytest
 from maxcode.train.to_go import Training, train_to_go
 from tests.support.value_help import run, several
 
+pytestmark = pytest.mark.heavy
+
 
 def train(*words: object, path: Path | None = None) -> subprocess.CompletedProcess[str]:
     command = [sys.executable, "-m", "maxcode", "train", "to-go", *map(str, words)]

@@ -16,6 +16,8 @@ from maxcode.cli.train_grpo import TrainProgress
 from maxcode.train.pipeline import Note
 from tests.support.cli import maxcode_here
 
+pytestmark = pytest.mark.sandbox
+
 ROOT = Path(__file__).parents[2]
 SHORT = ("train", "demo", "--short", "--json")
 

@@ -12,7 +12,7 @@ import tomli_w
 
 from tests.support.toy_run import DEMO, TABLE, TableBench
 
-pytestmark = pytest.mark.filterwarnings("ignore::FutureWarning", "ignore::DeprecationWarning")
+pytestmark = [pytest.mark.filterwarnings("ignore::FutureWarning", "ignore::DeprecationWarning"), pytest.mark.heavy]
 
 BENCHMARKS = Path(__file__).parents[2] / "benchmarks"
 

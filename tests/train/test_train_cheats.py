@@ -25,6 +25,8 @@ from maxcode.train.measuring import TRAINING_RULE, Measuring
 from maxcode.train.prompts import Compact
 from maxcode.train.rewards import Gated, Paper, Shaped
 
+pytestmark = pytest.mark.sandbox
+
 GALLERY = Path(__file__).parents[1] / "evaluate" / "gallery"
 CHEATS = sorted((GALLERY / "functions").glob("*.c"))
 OUTCOMES = {outcome.value: outcome for outcome in Outcome}

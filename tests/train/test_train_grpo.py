@@ -24,7 +24,7 @@ from maxcode.train.pretrain import last_checkpoint
 SUPPORT = Path(__file__).parents[1] / "support"
 from tests.support import grpo_driver  # noqa: E402
 
-pytestmark = pytest.mark.filterwarnings("ignore::FutureWarning", "ignore::DeprecationWarning")
+pytestmark = [pytest.mark.filterwarnings("ignore::FutureWarning", "ignore::DeprecationWarning"), pytest.mark.heavy]
 
 
 def driven(folder: Path, kill_at: int | None = None) -> subprocess.CompletedProcess[str]:

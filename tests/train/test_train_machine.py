@@ -22,6 +22,8 @@ from maxcode.train.measuring import TRAINING_RULE, Measuring
 from maxcode.train.prompts import Compact
 from maxcode.train.rewards import Shaped
 
+pytestmark = pytest.mark.sandbox
+
 DEMO = Path(pipeline.__file__).parent / "demo" / "gemm"
 FASTER = """#include "gemm.h"
 void gemm(int m, int n, int k, const double *A, const double *B, double *C) {

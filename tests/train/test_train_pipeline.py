@@ -21,7 +21,7 @@ from maxcode.train.pipeline import Note, run
 from maxcode.train.prompts import plain_layout
 from tests.support.toy_run import DEMO, Died, Rated, TableBench, toy
 
-pytestmark = pytest.mark.filterwarnings("ignore::FutureWarning", "ignore::DeprecationWarning")
+pytestmark = [pytest.mark.filterwarnings("ignore::FutureWarning", "ignore::DeprecationWarning"), pytest.mark.heavy]
 
 ROOT = Path(__file__).parents[2]
 

@@ -17,7 +17,7 @@ from maxcode.train.judge import StepLine
 from maxcode.train.measuring import Measuring
 from maxcode.train.model import new_model, train_tokenizer
 
-pytestmark = pytest.mark.filterwarnings("ignore::FutureWarning", "ignore::DeprecationWarning")
+pytestmark = [pytest.mark.filterwarnings("ignore::FutureWarning", "ignore::DeprecationWarning"), pytest.mark.heavy]
 
 CONFIG = Path(__file__).parents[2] / "configs" / "qwen2.5-coder-14b.toml"
 # The template of Qwen2.5's tokenizers, for messages without tools.

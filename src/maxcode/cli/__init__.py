@@ -10,6 +10,7 @@ import sys
 
 import click
 
+from maxcode import __version__
 from maxcode.cli.bench import bench
 from maxcode.cli.cluster import cluster
 from maxcode.cli.compare import compare
@@ -26,7 +27,7 @@ from maxcode.errors import MaxcodeError
 
 
 @click.group(context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100})
-@click.version_option(package_name="maxcode")
+@click.version_option(__version__)
 def cli() -> None:
     """Make programs measurably faster, and prove it."""
 

@@ -15,6 +15,8 @@ import pytest
 
 from tests.support.processes import descendants, is_alive, wait_until
 
+pytestmark = pytest.mark.sandbox
+
 WORDS = ["optimize", "slow.c", "--tests", "tests", "--method", "best-of-n", "--policy", "rewriter", "--budget", "4",
          "--out", "run", "--cluster", "local:2", "--shared-cores", "--no-certificate", "--json"]  # fmt: skip
 

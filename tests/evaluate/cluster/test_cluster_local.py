@@ -15,6 +15,8 @@ from maxcode.testing import Exam, violations
 from tests.support.counting import FAST, SLOW
 from tests.support.processes import killed_while_evaluating
 
+pytestmark = pytest.mark.sandbox
+
 WRONG = SLOW.replace("sum = 0", "sum = 1")
 SLOWER = SLOW.replace("sum += i;", 'sum += i; __asm__ volatile("" : "+r"(i)); sum += 0 * i; sum ^= 1; sum ^= 1;')
 

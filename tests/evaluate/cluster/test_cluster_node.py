@@ -45,6 +45,8 @@ from maxcode.evaluate.cluster.wire import (
 from maxcode.evaluate.ladder.build import Builder
 from tests.support.counting import FAST
 
+pytestmark = pytest.mark.sandbox
+
 STEADY = Interval(0.025, 0.0249, 0.0251)
 
 

@@ -19,7 +19,7 @@ from tests.support.netns_help import HOST, Network, network, run
 from tests.support.processes import until
 from tests.support.slurm_help import free_ports
 
-pytestmark = pytest.mark.slow  # half a minute until a link is given up; needs root
+pytestmark = [pytest.mark.slow, pytest.mark.slurm]  # half a minute until a link is given up; needs root
 
 
 @pytest.fixture(scope="module")

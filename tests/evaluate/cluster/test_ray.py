@@ -23,6 +23,8 @@ from maxcode.testing import Exam, violations
 from tests.support.counting import SLOW
 from tests.support.processes import folder_of, killed_while_evaluating, of_this_cluster, until
 
+pytestmark = pytest.mark.heavy
+
 FASTER = SLOW.replace(
     'for (long i = 0; i < n; i++) { sum += i; __asm__ volatile("" : "+r"(sum)); }',
     'for (long i = 0; i < n / 2; i++) { sum += n - 1; __asm__ volatile("" : "+r"(sum)); }\n    sum += n % 2 * (n / 2);',

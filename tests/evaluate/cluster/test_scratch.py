@@ -8,7 +8,11 @@ import subprocess
 import sys
 from pathlib import Path
 
+import pytest
+
 from maxcode.evaluate.cluster.scratch import PREFIX, Scratch
+
+pytestmark = pytest.mark.heavy
 
 NODE = """
 import sys, time

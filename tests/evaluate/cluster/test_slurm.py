@@ -16,7 +16,7 @@ from tests.support.slurm_help import CONF, DAEMONS, Slurm, left_of, slurm
 
 HERE = Path(__file__).parent
 
-pytestmark = pytest.mark.slow  # needs Debian's Slurm, which `make test` does not install
+pytestmark = [pytest.mark.slow, pytest.mark.slurm]  # needs Debian's Slurm, which `make test` does not install
 
 
 @pytest.fixture(scope="module")

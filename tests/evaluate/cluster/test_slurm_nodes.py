@@ -16,7 +16,7 @@ from maxcode.evaluate.cluster.site import script
 from tests.support.processes import until
 from tests.support.slurm_help import PARTITION, Slurm, slurm
 
-pytestmark = pytest.mark.slow  # needs Debian's Slurm, which `make test` does not install
+pytestmark = [pytest.mark.slow, pytest.mark.slurm]  # needs Debian's Slurm, which `make test` does not install
 
 
 @pytest.fixture(scope="module")
