@@ -1,6 +1,6 @@
-"""Writes docs/prompts.md: the prompts of a real search at depth 3, as they were sent.
+"""Writes docs/reference/prompts.md: the prompts of a real search at depth 3, as they were sent.
 
-    python scripts/prompts.py [--example examples/caesar] [--out docs/prompts.md]
+    python scripts/prompts.py [--example examples/caesar] [--out docs/reference/prompts.md]
 
 The search is `cuda-llm+maxcode` with nine candidates over HTTP; what answers is `maxcode serve`, whose models are the
 built-in rules, so the words that came back are theirs and no language model's.
@@ -47,7 +47,7 @@ those of the built-in rules, and no language model's.
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--example", type=Path, default=Path("examples/caesar"))
-    parser.add_argument("--out", type=Path, default=Path("docs/prompts.md"))
+    parser.add_argument("--out", type=Path, default=Path("docs/reference/prompts.md"))
     options = parser.parse_args()
     with tempfile.TemporaryDirectory() as scratch, serving() as running:
         run = Path(scratch) / "run"

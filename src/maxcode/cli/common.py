@@ -79,7 +79,7 @@ model_options = _together(  # who is asked, how, and what it may cost
     click.option("--base-url", help="The endpoint of llm:MODEL, e.g. http://127.0.0.1:8000/v1.  "
                  "[default: OPENAI_BASE_URL, or the provider's own]"),
     click.option("--models", "config", type=click.Path(path_type=Path, dir_okay=False), help="A TOML file with a table "
-                 "[model]: base_url, key_env, concurrency, timeout_s, attempts, ... (docs/models.md)."),
+                 "[model]: base_url, key_env, concurrency, timeout_s, attempts, ... (docs/how-to/language-models.md)."),
     click.option("--prices", type=click.Path(path_type=Path, dir_okay=False), help="A table of prices of your own."),
     click.option("--max-calls", "calls", type=click.IntRange(0), help="Model calls of the run, the critic's too."),
     click.option("--max-tokens", "tokens", type=click.IntRange(0), help="Tokens of the whole run, in and out."),
@@ -119,8 +119,8 @@ sandbox_options = _together(  # what stands between programs and this machine
 
 cluster_options = _together(  # where candidates are measured
     click.option("--cluster", default="", metavar="WHERE", help="Measure on benchmark nodes: local:SLOTS, "
-                 "tcp://HOST:PORT, slurm:SITE.toml, pbs:SITE.toml, ray:auto or ray:HOST:PORT (docs/cluster.md).  "
-                 "[default: here]"),
+                 "tcp://HOST:PORT, slurm:SITE.toml, pbs:SITE.toml, ray:auto or ray:HOST:PORT "
+                 "(docs/how-to/use-a-cluster.md).  [default: here]"),
 )  # fmt: skip
 
 
