@@ -3,6 +3,7 @@
 # make test      lint, types, tests (under 20 minutes on two cores)
 # make test-all  the same with the long checks
 # make redteam   every cheat of the gallery against this machine, and the table (TIER=2: in that tier of the sandbox)
+# make docs      the docs site with the Python API, in site/
 # All of them build the environment first: .venv, and where it may the system packages that are missing.
 
 PYTHON ?= python3
@@ -14,7 +15,7 @@ BIN := $(VENV)/bin
 PYTEST := $(BIN)/pytest -n 2 --dist worksteal --durations 25
 STAMP := $(VENV)/.installed
 
-.PHONY: env system browser slurm demo demo-rl test test-all lint redteam clean
+.PHONY: env system browser slurm demo demo-rl test test-all lint redteam docs clean
 
 env: system $(STAMP)
 
@@ -56,5 +57,11 @@ test-all: browser slurm lint
 redteam: env
 	$(BIN)/python benchmarks/redteam.py --again $(if $(TIER),--sandbox $(TIER))
 
+# The site needs neither a compiler nor PyTorch: mkdocstrings reads the sources and imports nothing.
+docs:
+	@test -x $(BIN)/pip || $(PYTHON) -m venv $(VENV)
+	$(BIN)/pip install --quiet --disable-pip-version-check -e '.[docs]'
+	$(BIN)/mkdocs build --strict
+
 clean:
-	rm -rf $(VENV) runs build dist .pytest_cache .mypy_cache .ruff_cache
+	rm -rf $(VENV) runs build dist site .pytest_cache .mypy_cache .ruff_cache
