@@ -87,29 +87,34 @@ def checkout(tmp_path: Path) -> Path:
     return tmp_path
 
 
-every_page = pytest.mark.parametrize("page", PAGES, ids=lambda page: str(page.relative_to(ROOT)))
+def pages(found: list[Path]) -> pytest.MarkDecorator:
+    return pytest.mark.parametrize("page", found, ids=[str(page.relative_to(ROOT)) for page in found])
 
 
-@every_page
+def pages_with(kind: str, slow: bool = False) -> pytest.MarkDecorator:
+    return pages([page for page in PAGES if blocks(page, kind, slow)])
+
+
+@pages_with("python")
 def test_the_python_blocks_of_a_page_run(page: Path) -> None:
     python("\n".join(block.text for block in blocks(page, "python", slow=False)), ROOT)
 
 
 @pytest.mark.slow
-@every_page
+@pages_with("python", slow=True)
 def test_the_long_python_blocks_of_a_page_run(page: Path, checkout: Path) -> None:
     for folder, group in groupby(blocks(page, "python", slow=True), key=lambda block: block.folder):
         python("\n".join(block.text for block in group), checkout / folder)
 
 
-@every_page
+@pages_with("sh")
 def test_the_commands_of_a_page_run(page: Path, checkout: Path) -> None:
     for block in blocks(page, "sh", slow=False):
         shell(re.sub(r"^make ", "make -n ", block.text, flags=re.MULTILINE), checkout)
 
 
 @pytest.mark.slow
-@every_page
+@pages_with("sh", slow=True)
 def test_the_long_commands_of_a_page_run(page: Path, checkout: Path) -> None:
     for block in blocks(page, "sh", slow=True):
         shell(block.text, checkout / block.folder)
@@ -128,7 +133,7 @@ def test_every_table_is_toml() -> None:
                 tomllib.loads(block.text)
 
 
-@pytest.mark.parametrize("page", WRITTEN, ids=lambda page: str(page.relative_to(ROOT)))
+@pages(WRITTEN)
 def test_every_link_of_a_page_leads_somewhere(page: Path) -> None:
     for link in LINK.findall(prose(page)):
         name, _, anchor = link.partition("#")
@@ -139,7 +144,7 @@ def test_every_link_of_a_page_leads_somewhere(page: Path) -> None:
         assert not anchor or anchor in anchors(there), f"{page}: {link}"
 
 
-@pytest.mark.parametrize("page", WRITTEN, ids=lambda page: str(page.relative_to(ROOT)))
+@pages(WRITTEN)
 def test_every_path_that_a_page_names_exists(page: Path) -> None:
     missing = {name for name in NAMED.findall(prose(page)) if not (ROOT / name).exists()}
     assert not missing, f"{page}: {missing}"
