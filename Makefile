@@ -16,7 +16,7 @@ PYTEST := $(BIN)/pytest -n 2 --dist worksteal
 EXTRA := slow or browser or slurm or benchmarks
 # `make check` also leaves out tests that need the sandbox, and those that take seconds of CPU each.
 
-.PHONY: help env dev demo doctor demo-rl redteam check lint ruff types quick fmt test test-all constraints clean
+.PHONY: help env dev demo doctor demo-rl redteam check lint ruff types quick fmt test test-all constraints docs clean
 .DEFAULT_GOAL := help
 
 help:
@@ -32,6 +32,7 @@ help:
 	@echo '  make test-all     lint, types, and all tests; also installs Chromium and Slurm'
 	@echo '  make lint         lint and types alone'
 	@echo '  make fmt          format, and fix what ruff can fix'
+	@echo '  make docs         build the docs site with the Python API, in site/'
 	@echo '  make constraints  choose the newest version of every dependency and write constraints.txt'
 	@echo '  make clean        delete the environment, caches and runs'
 
@@ -101,5 +102,10 @@ test-all: lint
 constraints:
 	sh scripts/constraints.sh
 
+# The site needs neither a compiler nor PyTorch: mkdocstrings reads the sources and imports nothing.
+docs: $(CORE)
+	@$(PIP) -e '.[docs]'
+	$(BIN)/mkdocs build --strict
+
 clean:
-	rm -rf $(VENV) runs build dist .pytest_cache .mypy_cache .ruff_cache
+	rm -rf $(VENV) runs build dist site .pytest_cache .mypy_cache .ruff_cache

@@ -1,6 +1,6 @@
 """The curves of a bench as one static SVG for a page: the geometric mean of the best so far against the budget.
 
-    python benchmarks/curves.py runs/bench/bench.json docs/bench.svg [--axis candidates] [--methods best-of-n ...]
+    python benchmarks/curves.py runs/bench/bench.json benchmarks/bench.svg [--axis candidates] [--methods best-of-n ...]
 
 Without intervals, which ten lines would hide one another with: the bench's own table and page have them.
 """

@@ -4,9 +4,8 @@ The "program" is a number of unrolled steps; the evaluator knows that 8 is best.
 the loop, the record, the observation, the search.  Run: python examples/tiny.py
 """
 
-from maxcode import Action, Method, Observation, Outcome, Program, Run
+from maxcode import Action, Method, Observation, Outcome, Program, Run, optimize
 from maxcode.observe import best, compose, program, statement, trajectory
-from maxcode.run import optimize
 from maxcode.search import CudaLlm
 from maxcode.testing import Table, toy_problem
 

@@ -1,8 +1,9 @@
-"""Every code block and command in README and docs is executed.
+"""Every code block and command in README and docs is executed, and every link and path that they name exists.
 
 ```python blocks of one page run in one process, top to bottom.  ```sh blocks run line by line in a fresh copy of the
-checkout with its environment on the PATH; those after `<!-- slow -->` only in the long suite.  `make ...` is asked
-for its plan (`make -n`) in the short suite, since `make test` is what runs this file.  ```text is output.
+checkout with its environment on the PATH.  Blocks after `<!-- slow -->` run only in the long suite, those after
+`<!-- slow in FOLDER -->` in that folder of the copy.  `make ...` is asked for its plan (`make -n`) in the short suite,
+since `make test` is what runs this file.  ```text is output.
 """
 
 from __future__ import annotations
@@ -12,7 +13,8 @@ import re
 import subprocess
 import sys
 import tomllib
-from dataclasses import fields
+from dataclasses import dataclass, fields
+from itertools import groupby
 from pathlib import Path
 
 import pytest
@@ -21,14 +23,45 @@ from maxcode.llm import prompts
 from maxcode.problems.description import Description, describe
 
 ROOT = Path(__file__).parent.parent
-PAGES = [ROOT / "README.md", ROOT / "CONTRIBUTING.md", *sorted((ROOT / "docs").glob("*.md"))]
+PAGES = [ROOT / "README.md", ROOT / "CONTRIBUTING.md", *sorted((ROOT / "docs").rglob("*.md"))]
+WRITTEN = [*PAGES, ROOT / "CHANGELOG.md", ROOT / "benchmarks" / "RESULTS.md"]
 TABLES = {"checker", "limits", "tests", "function", "module"}
-BLOCK = re.compile(r"^(<!-- slow -->\n)?(`{3,})(\w*)\n(.*?)^\2$", re.MULTILINE | re.DOTALL)
+BLOCK = re.compile(r"^(<!-- slow(?: in ([\w/]+))? -->\n)?(`{3,})(\w*)\n(.*?)^\3$", re.MULTILINE | re.DOTALL)
+LINK = re.compile(r"\]\(([^)\s]+)\)")
+NAMED = re.compile(r"(?<![\w/.-])(?:src|tests|docs|benchmarks|configs|examples|scripts)/[\w./+-]*\w")
 
 
-def blocks(page: Path, kind: str, slow: bool) -> list[str]:
+@dataclass(frozen=True)
+class Block:
+    kind: str
+    text: str
+    slow: bool
+    folder: str
+
+
+def all_blocks(page: Path) -> list[Block]:
     found = BLOCK.findall(page.read_text())
-    return [text for mark, _, tag, text in found if tag == kind and bool(mark) == slow]
+    return [Block(kind, text, bool(mark), folder) for mark, folder, _, kind, text in found]
+
+
+def blocks(page: Path, kind: str, slow: bool) -> list[Block]:
+    return [block for block in all_blocks(page) if block.kind == kind and block.slow == slow]
+
+
+def prose(page: Path) -> str:
+    """A page without its blocks."""
+    return BLOCK.sub("", page.read_text())
+
+
+def anchors(page: Path) -> set[str]:
+    """What can follow a `#` in a link to this page: its headings, as GitHub and the docs site spell them."""
+    heads = re.findall(r"^#+ +(.*)$", prose(page), re.MULTILINE)
+    return {re.sub(r"[^\w -]", "", head.lower()).strip().replace(" ", "-") for head in heads}
+
+
+def python(text: str, where: Path) -> None:
+    done = subprocess.run([sys.executable, "-c", text], cwd=where, capture_output=True, text=True)
+    assert done.returncode == 0, f"{text}\n{done.stderr[-2000:]}"
 
 
 def shell(text: str, where: Path) -> None:
@@ -54,48 +87,104 @@ def checkout(tmp_path: Path) -> Path:
     return tmp_path
 
 
-@pytest.mark.sandbox
-@pytest.mark.parametrize("page", PAGES, ids=lambda page: page.name)
-def test_the_python_blocks_of_a_page_run(page: Path, tmp_path: Path) -> None:
-    code = "\n".join(blocks(page, "python", slow=False))
-    done = subprocess.run([sys.executable, "-c", code], cwd=ROOT, capture_output=True, text=True)
-    assert done.returncode == 0, done.stderr[-2000:]
+def pages(found: list[Path]) -> pytest.MarkDecorator:
+    return pytest.mark.parametrize("page", found, ids=[str(page.relative_to(ROOT)) for page in found])
+
+
+def pages_with(kind: str, slow: bool = False) -> pytest.MarkDecorator:
+    return pages([page for page in PAGES if blocks(page, kind, slow)])
 
 
 @pytest.mark.sandbox
-@pytest.mark.parametrize("page", PAGES, ids=lambda page: page.name)
-def test_the_commands_of_a_page_run(page: Path, checkout: Path) -> None:
-    for text in blocks(page, "sh", slow=False):
-        shell(re.sub(r"^make ", "make -n ", text, flags=re.MULTILINE), checkout)
+@pages_with("python")
+def test_the_python_blocks_of_a_page_run(page: Path) -> None:
+    python("\n".join(block.text for block in blocks(page, "python", slow=False)), ROOT)
 
 
 @pytest.mark.sandbox
 @pytest.mark.slow
-@pytest.mark.parametrize("page", PAGES, ids=lambda page: page.name)
+@pages_with("python", slow=True)
+def test_the_long_python_blocks_of_a_page_run(page: Path, checkout: Path) -> None:
+    for folder, group in groupby(blocks(page, "python", slow=True), key=lambda block: block.folder):
+        python("\n".join(block.text for block in group), checkout / folder)
+
+
+@pytest.mark.sandbox
+@pages_with("sh")
+def test_the_commands_of_a_page_run(page: Path, checkout: Path) -> None:
+    for block in blocks(page, "sh", slow=False):
+        shell(re.sub(r"^make ", "make -n ", block.text, flags=re.MULTILINE), checkout)
+
+
+@pytest.mark.sandbox
+@pytest.mark.slow
+@pages_with("sh", slow=True)
 def test_the_long_commands_of_a_page_run(page: Path, checkout: Path) -> None:
-    for text in blocks(page, "sh", slow=True):
-        shell(text, checkout)
+    for block in blocks(page, "sh", slow=True):
+        shell(block.text, checkout / block.folder)
 
 
 def test_every_block_says_what_it_is() -> None:
-    for page in PAGES:
-        kinds = {tag for _, _, tag, _ in BLOCK.findall(page.read_text())}
+    for page in WRITTEN:
+        kinds = {block.kind for block in all_blocks(page)}
         assert kinds <= {"python", "sh", "text", "toml", "cpp"}, f"{page}: a block of kind {kinds}"
 
 
 def test_every_table_is_toml() -> None:
-    for page in PAGES:
-        for _, _, tag, text in BLOCK.findall(page.read_text()):
-            if tag == "toml":
-                tomllib.loads(text)
+    for page in WRITTEN:
+        for block in all_blocks(page):
+            if block.kind == "toml":
+                tomllib.loads(block.text)
+
+
+@pages(WRITTEN)
+def test_every_link_of_a_page_leads_somewhere(page: Path) -> None:
+    for link in LINK.findall(prose(page)):
+        name, _, anchor = link.partition("#")
+        if "://" in name:
+            continue
+        there = (page.parent / name).resolve() if name else page
+        assert there.exists(), f"{page}: {link}"
+        assert not anchor or anchor in anchors(there), f"{page}: {link}"
+
+
+@pages(WRITTEN)
+def test_every_path_that_a_page_names_exists(page: Path) -> None:
+    missing = {name for name in NAMED.findall(prose(page)) if not (ROOT / name).exists()}
+    assert not missing, f"{page}: {missing}"
+
+
+def test_every_page_that_the_code_names_exists() -> None:
+    for path in [*(ROOT / "src").rglob("*.py"), *(ROOT / "configs").glob("*.toml")]:
+        for name in re.findall(r"docs/[\w/-]+\.md|benchmarks/[A-Z]+\.md", path.read_text()):
+            assert (ROOT / name).is_file(), f"{path}: {name}"
+
+
+def test_every_page_of_the_docs_can_be_reached_from_the_index() -> None:
+    first = ROOT / "docs" / "index.md"
+    reached, left = {first}, [first]
+    while left:
+        page = left.pop()
+        links = {link.partition("#")[0] for link in LINK.findall(prose(page)) if "://" not in link}
+        found = {(page.parent / link).resolve() for link in links if link.endswith(".md")} - reached
+        reached |= found
+        left += found
+    assert set(PAGES[2:]) <= reached
+
+
+def test_no_line_of_prose_is_wider_than_130_characters() -> None:
+    for page in [*PAGES, ROOT / "benchmarks" / "RESULTS.md"]:
+        wide = [line for line in prose(page).splitlines() if len(line) > 130 and not line.startswith("|")]
+        assert not wide, f"{page}: {wide[0]}"
 
 
 def test_the_page_of_problems_has_every_key_with_its_default() -> None:
-    text = (ROOT / "docs" / "problem.md").read_text()
+    page = ROOT / "docs" / "reference" / "problem.md"
+    text = page.read_text()
     told: dict[str, set[str]] = {}
-    for block in (block for _, _, tag, block in BLOCK.findall(text) if tag == "toml"):
+    for block in (block.text for block in all_blocks(page) if block.kind == "toml"):
         table = tomllib.loads(block)
-        describe(table, "docs/problem.md")
+        describe(table, "docs/reference/problem.md")
         free = {line.split("=")[0].strip() for line in block.splitlines() if "default" in line}
         for name, values in {
             "": table,
@@ -115,7 +204,7 @@ def test_the_page_of_problems_has_every_key_with_its_default() -> None:
 
 
 def test_the_page_of_prompts_shows_the_templates_of_today() -> None:
-    page = (ROOT / "docs" / "prompts.md").read_text()
+    page = (ROOT / "docs" / "reference" / "prompts.md").read_text()
     assert f"Templates: `{prompts.digest()}`" in page, "run `python scripts/prompts.py`"
 
 

@@ -23,7 +23,7 @@ from maxcode.evaluate.cluster.site import script as script_of
 
 @click.group()
 def cluster() -> None:
-    """Schedulers and benchmark nodes for `--cluster` (docs/cluster.md)."""
+    """Schedulers and benchmark nodes for `--cluster` (docs/how-to/use-a-cluster.md)."""
 
 
 @cluster.command()

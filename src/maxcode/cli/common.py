@@ -78,7 +78,7 @@ model_options = _together(  # which models are asked, how, and what it may cost
     click.option("--base-url", help="Address of the model's API, e.g. http://127.0.0.1:8000/v1.  "
                  "[default: OPENAI_BASE_URL, or the provider's own]"),
     click.option("--models", "config", type=click.Path(path_type=Path, dir_okay=False), help="TOML file with a table "
-                 "[model]: base_url, key_env, concurrency, timeout_s, attempts, ... (docs/models.md)."),
+                 "[model]: base_url, key_env, concurrency, timeout_s, attempts, ... (docs/how-to/language-models.md)."),
     click.option("--prices", type=click.Path(path_type=Path, dir_okay=False), help="TOML file of prices per model."),
     click.option("--max-calls", "calls", type=click.IntRange(0), help="Most model calls of the run, the critic's "
                  "included."),
@@ -121,8 +121,8 @@ sandbox_options = _together(  # what protects this machine from the programs
 
 cluster_options = _together(  # where candidates are measured
     click.option("--cluster", default="", metavar="WHERE", help="Measure on benchmark nodes: local:SLOTS, "
-                 "tcp://HOST:PORT, slurm:SITE.toml, pbs:SITE.toml, ray:auto or ray:HOST:PORT (docs/cluster.md).  "
-                 "[default: this machine]"),
+                 "tcp://HOST:PORT, slurm:SITE.toml, pbs:SITE.toml, ray:auto or ray:HOST:PORT "
+                 "(docs/how-to/use-a-cluster.md).  [default: this machine]"),
 )  # fmt: skip
 
 

@@ -63,7 +63,7 @@ def _options(command: Any) -> Any:
 @sandbox_options
 @as_json
 def grpo(config: Path, **options: Any) -> None:
-    """Train a policy by GRPO on measured speed, as CONFIG (TOML; docs/rl.md) says."""
+    """Train a policy by GRPO on measured speed, as CONFIG (TOML; docs/how-to/train-a-policy.md) says."""
     _run(config, **options)
 
 

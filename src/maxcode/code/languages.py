@@ -1,6 +1,6 @@
 """Languages are data: how a program is built and started, and which grammar reads it.
 
-To add one, add a row (docs/architecture.md has the recipe).  Inside the sandbox the sources lie in ``/src``, a build
+To add one, add a row (docs/how-to/extend.md has the recipe).  Inside the sandbox the sources lie in ``/src``, a build
 writes ``/tmp/out``, and an artefact is started through a file descriptor, so ``{artefact}`` is not a stable path.
 """
 

@@ -65,7 +65,7 @@ def function_spec(table: FunctionTable, folder: Path, texts: Mapping[str, str] =
     read = partial(_text, folder, texts)
     for key in ("name", "header", "arguments", "timed", "flop"):
         if not getattr(table, key):
-            raise InputError(f"[function] needs `{key}`; see docs/measuring.md for an example")
+            raise InputError(f"[function] needs `{key}`; see docs/how-to/functions.md for an example")
     if min(table.calls, table.slots) < 1 or table.slots > _MOST_SLOTS or not table.tolerance > 0:
         raise InputError(
             f"[function]: calls and slots must be 1 or more, slots at most {_MOST_SLOTS}, tolerance above 0"

@@ -137,7 +137,7 @@ def _known(name: str) -> KernelEntry:
     if name not in table:
         raise InputError(
             f"{name} is no kernel of PolyBench/C 4.2.1, and nothing is known of its work and its inputs; write a "
-            'problem.toml of kind = "function" for it (docs/measuring.md)'
+            'problem.toml of kind = "function" for it (docs/how-to/functions.md)'
         )
     return msgspec.convert(table[name], KernelEntry)
 

@@ -155,5 +155,5 @@ def _from_file(reference: str) -> Policy:
     except Exception as error:
         raise InputError(f"{reference} cannot be made without arguments ({error}); name an object of it") from error
     if not callable(getattr(made, "propose", None)):
-        raise InputError(f"{reference} is no policy: it has no `propose` (docs/architecture.md, 'Add a policy')")
+        raise InputError(f"{reference} is no policy: it has no `propose` (docs/how-to/extend.md, 'Add a policy')")
     return cast(Policy, made)

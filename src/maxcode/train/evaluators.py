@@ -1,6 +1,6 @@
 """What a training measures with: three evaluators that are one evaluator with different patience.
 
-Any object that answers ``TrainTarget`` can take the place of ``TargetEvaluators`` (docs/hpc.md).
+Any object that answers ``TrainTarget`` can take the place of ``TargetEvaluators`` (docs/how-to/train-on-a-cluster.md).
 """
 
 from __future__ import annotations

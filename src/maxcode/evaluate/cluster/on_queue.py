@@ -76,7 +76,7 @@ def read_site(path: Path) -> Site:
     try:
         site = msgspec.convert(table, Site)
     except msgspec.ValidationError as error:
-        raise InputError(f"{path}: {error}; see docs/cluster.md") from error
+        raise InputError(f"{path}: {error}; see docs/how-to/use-a-cluster.md") from error
     if not (site.interface or site.host):
         raise InputError(
             f"{path}: jobs must reach this machine, and nothing listens where it was not asked to: give `interface` "

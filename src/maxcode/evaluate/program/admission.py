@@ -33,7 +33,10 @@ from maxcode.sandbox.sandbox import Sandbox
 
 LEAST_TESTS = 1
 _CHECK = "; check that the tests belong to it, and the checker"
-_ALONE = "; if it starts processes, which no program can in tier 2 of the sandbox, give it tier 1 (docs/measuring.md)"
+_ALONE = (
+    "; if it starts processes, which no program can in tier 2 of the sandbox, give it tier 1 "
+    "(docs/reference/sandbox-tiers.md)"
+)
 
 
 @final

@@ -1,7 +1,8 @@
 """What trees have learnt of other problems, and what the machine code of this one promises, in equal parts.
 
 The two err on different candidates: trees know which changes paid elsewhere, the busiest loop whether this one came to
-anything here.  On held-out problems their mean orders the candidates of a state better than either (docs/value.md).
+anything here.  On held-out problems their mean orders the candidates of a state better than either
+(benchmarks/RESULTS.md).
 """
 
 from __future__ import annotations
