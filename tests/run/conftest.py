@@ -29,5 +29,4 @@ def finished(tmp_path_factory: pytest.TempPathFactory) -> FinishedRun:
 @pytest.fixture
 def copied(finished: FinishedRun, tmp_path: Path) -> Path:
     """A copy of the finished run, of its problem and tests, in which a test may change things."""
-    shutil.copytree(finished.place, tmp_path / "place")
-    return tmp_path / "place"
+    return shutil.copytree(finished.place, tmp_path / finished.place.name)  # the folder's name is in the problem's
