@@ -25,6 +25,8 @@ from maxcode.search import BestOfN, CudaLlm
 from tests.support.fake_runs import HEADER, WON, Plan, make_run
 from tests.support.html_tree import Node, candidates, panels, read
 
+pytestmark = pytest.mark.heavy
+
 SCRIPT = files("maxcode.run.report").joinpath("report.js").read_text()
 ATTACK = "</pre></style></script><script>alert(1)</script><img src=x onerror=alert(2)>'\"&lt;"
 HOSTILE = (
