@@ -1,7 +1,4 @@
-"""In the kernel of a notebook, which runs an event loop: a run works, shows its progress, and its result is HTML.
-
-Needs `pip install nbclient ipykernel`, about 100 MB, so it is skipped where they are not installed.
-"""
+"""In the kernel of a notebook, which runs an event loop: a run works, shows its progress, and its result is HTML."""
 
 from __future__ import annotations
 
@@ -9,6 +6,8 @@ import sys
 from pathlib import Path
 from typing import Any
 
+import nbclient
+import nbformat
 import pytest
 
 from tests.support.run_0_1 import run_of_0_1
@@ -22,9 +21,6 @@ maxcode.optimize_program("slow.cpp", tests="tests", budget=3, method="best-of-n"
 @pytest.fixture
 def outputs(tmp_path: Path) -> list[dict[str, Any]]:
     """What the cell shows."""
-    nbclient = pytest.importorskip("nbclient")
-    pytest.importorskip("ipykernel")
-    nbformat = pytest.importorskip("nbformat")
     book = nbformat.v4.new_notebook(cells=[nbformat.v4.new_code_cell(CELL)])
     book.metadata["kernelspec"] = {"name": "python3", "display_name": sys.executable}
     resources = {"metadata": {"path": str(run_of_0_1(tmp_path))}}
