@@ -226,14 +226,14 @@ async def measured(problem: Problem) -> Cells:
     stage = SideStarter(sandbox, find_runtime(), problem, threads=1, seed=1)
     stage = await replace(stage, contract=await stage.describe(reference)).with_weights(reference)
     plan = plans(stage.contract, stage.contract.slots(stage.contract.seconds))
-    sides = {"original": reference, "rival": replace(reference, compile=True)}
+    sides = {"original": reference, "incumbent": replace(reference, compile=True)}
     try:
         async with open_track(stage, plan, reference, sides) as track:  # type: ignore[arg-type]
             pairs = [await track.pair() for _ in range(WARM_UP_PAIRS + BASELINE_PAIRS)][WARM_UP_PAIRS:]
     except RoundFailed as failed:
         return {"compile": None, "compile_why": f"{failed.side}: {failed}"}
     eager = median_interval([pair.total("original") / plan.slots * 1e3 for pair in pairs])
-    compiled = median_interval([pair.ratio("original", "rival") for pair in pairs])
+    compiled = median_interval([pair.ratio("original", "incumbent") for pair in pairs])
     return {"eager_ms": asdict(eager), "compile": asdict(compiled)}
 
 

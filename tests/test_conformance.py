@@ -25,13 +25,13 @@ def test_the_table_evaluator_keeps_the_contract() -> None:
 
 @dataclass(frozen=True)
 class TimesAnything:
-    """Times programs that are wrong, and measures against the rival."""
+    """Times programs that are wrong, and measures against the incumbent."""
 
-    async def evaluate(self, problem: Problem, action: Action, rival: Action | None = None) -> Evaluation:
+    async def evaluate(self, problem: Problem, action: Action, incumbent: Action | None = None) -> Evaluation:
         found = await TABLE.evaluate(problem, action)
         if found.outcome is Outcome.WRONG:
             return replace(found, timing=exact_timing(1.5))
-        return replace(found, timing=exact_timing(1.5)) if rival is not None else found
+        return replace(found, timing=exact_timing(1.5)) if incumbent is not None else found
 
 
 def test_an_evaluator_that_breaks_the_contract_is_told_how() -> None:

@@ -47,25 +47,27 @@ class Waiting:
         self._builders = anyio.CapacityLimiter(site.builders)
         self._slots = anyio.CapacityLimiter(site.slots)
 
-    async def evaluate(self, problem: Problem, action: Action, rival: Action | None = None) -> Evaluation:
+    async def evaluate(self, problem: Problem, action: Action, incumbent: Action | None = None) -> Evaluation:
         assert action.program is not None
-        found = evaluation_of(action.program.text, rival is not None)
+        found = evaluation_of(action.program.text, incumbent is not None)
         async with self._builders:
             await anyio.sleep(self._costs.build_s if found.timing else self._costs.stopped_s)
         if found.timing is not None:
-            sides, beside = 2 + (rival is not None), 1 / found.timing.speedup.value
-            beside += 1 / _speed(rival.program.text) if rival is not None and rival.program is not None else 0.0
+            sides, beside = 2 + (incumbent is not None), 1 / found.timing.speedup.value
+            beside += (
+                1 / _speed(incumbent.program.text) if incumbent is not None and incumbent.program is not None else 0.0
+            )
             async with self._slots:
                 await anyio.sleep(found.timing.pairs * self._costs.of_pass(sides, beside))
         return found
 
     async def settle(
-        self, problem: Problem, contenders: Sequence[State], champion: State | None
+        self, problem: Problem, challengers: Sequence[State], incumbent: State | None
     ) -> dict[StateId, Evaluation]:
-        """The fastest contender, confirmed, where it beats the champion."""
-        standing = [*contenders, *([champion] if champion is not None else [])]
+        """The fastest challenger, confirmed, where it beats the incumbent."""
+        standing = [*challengers, *([incumbent] if incumbent is not None else [])]
         best = max(standing, key=lambda state: _speed(state.program.text))
-        wins = best is not champion
+        wins = best is not incumbent
         passes, beside = 15 * wins, 1 / _speed(best.program.text)
         contest = Contest(len(standing), len(standing) - 1, int(wins), passes, beside)
         async with self._slots:
@@ -91,8 +93,8 @@ def evaluation_of(text: str, beside_rival: bool) -> Evaluation:
     interval = Interval(speed, speed * 0.97, speed * 1.03)
     samples = ((speed, 1.0),) * (passes - 1) + ((speed, 1.0 + int(text) * 1e-9),)  # no two programs share them
     verdict: RaceVerdict = "faster" if speed > 1.03 else "slower"
-    rival = Interval(1.5, 1.4, 1.6) if beside_rival else None
-    timing = Timing("cpu", interval, verdict == "faster", verdict, passes, samples=samples, over_rival=rival)
+    incumbent = Interval(1.5, 1.4, 1.6) if beside_rival else None
+    timing = Timing("cpu", interval, verdict == "faster", verdict, passes, samples=samples, over_rival=incumbent)
     return Evaluation(Outcome.CORRECT, timing=timing)
 
 

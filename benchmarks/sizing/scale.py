@@ -59,12 +59,12 @@ class Pool:
         for _ in range(batches):
             works = tuple(chance.choices(self.works, k=width))
             bar = max(best, max(work.low for work in works))
-            contenders = sum(work.high >= bar > 0 for work in works)
-            yield Round(works, self._contest(contenders, best > 0) if contenders else Contest())
+            challengers = sum(work.high >= bar > 0 for work in works)
+            yield Round(works, self._contest(challengers, best > 0) if challengers else Contest())
             best = bar
 
-    def _contest(self, contenders: int, champion: bool) -> Contest:
-        fresh = contenders + champion
+    def _contest(self, challengers: int, incumbent: bool) -> Contest:
+        fresh = challengers + incumbent
         return replace(self.confirmation, fresh=fresh, races=fresh - 1)
 
 

@@ -24,7 +24,7 @@ REUSED = "is used again"
 @dataclass(frozen=True, slots=True)
 class Work:
     """One candidate.  ``passes`` is 0 where nothing was timed, since it went no further, or is a twin of one that is;
-    ``beside`` is what a pass takes on top of the original's own seconds, as a part of these, candidate and rival
+    ``beside`` is what a pass takes on top of the original's own seconds, as a part of these, candidate and incumbent
     together; ``sides`` are the programs of a pass; ``reused``: not even built.  ``low`` and ``high`` are the ends of
     the speed-up's interval where it may lead, else 0."""
 
@@ -156,14 +156,14 @@ def _works(batch: _Lines, best: Evaluation | None) -> Iterator[Work]:
 
 
 def _timed(found: Evaluation, timing: Timing, best: Evaluation | None) -> Work:
-    rival = 1 / best.timing.speedup.value if timing.over_rival is not None and best and best.timing else 0.0
-    beside = 1 / timing.speedup.value + rival
+    incumbent = 1 / best.timing.speedup.value if timing.over_rival is not None and best and best.timing else 0.0
+    beside = 1 / timing.speedup.value + incumbent
     low, high = (timing.speedup.low, timing.speedup.high) if _may_lead(found) else (0.0, 0.0)
     return Work(timing.pairs, beside, 2 + (timing.over_rival is not None), correct=True, low=low, high=high)
 
 
 def _contest(batch: _Lines, best: Evaluation | None) -> tuple[Contest, Evaluation | None]:
-    """How the leader was found, and who leads then.  Who contended is worked out as ``batch._contenders`` does."""
+    """How the leader was found, and who leads then.  Who contended is worked out as ``batch._challengers`` does."""
     may = [one.evaluation for one in batch.evaluated if _may_lead(one.evaluation)]
     lows = [one.timing.speedup.low for one in (*may, *([best] if best else [])) if one.timing]
     count = sum(one.timing is not None and one.timing.speedup.high >= max(lows) for one in may)

@@ -263,23 +263,23 @@ def test_a_policy_that_repeats_itself_is_not_asked_again_after_ctrl_c(tmp_path: 
 
 
 class Refutes:
-    """A referee that confirms the first contender, and finds everyone wrong when it meets that one again."""
+    """A referee that confirms the first challenger, and finds everyone wrong when it meets that one again."""
 
     def __init__(self) -> None:
         self.met: list[StateId] = []
 
     async def settle(
-        self, problem: Problem, contenders: Sequence[State], champion: State | None
+        self, problem: Problem, challengers: Sequence[State], incumbent: State | None
     ) -> dict[StateId, Evaluation]:
-        self.met += [state.id for state in contenders]
-        if champion is None:
-            return {contenders[0].id: Evaluation(Outcome.CORRECT, timing=exact_timing(contenders[0].reward))}
-        return {state.id: Evaluation(Outcome.WRONG) for state in (champion, *contenders)}
+        self.met += [state.id for state in challengers]
+        if incumbent is None:
+            return {challengers[0].id: Evaluation(Outcome.CORRECT, timing=exact_timing(challengers[0].reward))}
+        return {state.id: Evaluation(Outcome.WRONG) for state in (incumbent, *challengers)}
 
 
 def test_a_copy_of_a_champion_that_does_not_hold_never_leads(tmp_path: Path) -> None:
     speeds = {"7": 3.0, "8": 3.2}
-    policy = Paid(texts=("8", "7", "7", "7", "7"))  # the champion, a copy of it that was asked for thrice, another one
+    policy = Paid(texts=("8", "7", "7", "7", "7"))  # the incumbent, a copy of it that was asked for thrice, another one
     method = Method(policy, BestOfN(n=3, width=1), compose(program()), Echo())
     table = Table(rule=lambda text: speeds[text], confirmed=False)
     referee = Refutes()

@@ -200,8 +200,8 @@ def test_twins_share_one_race(bench: ProgramEvaluator, admitted: Admitted) -> No
 
 
 def test_a_race_that_a_rival_ended_is_run_again_without_it(bench: ProgramEvaluator, admitted: Admitted) -> None:
-    same, rival = (Action(Program({"count.c": text})) for text in (COUNT.replace("i++", "i += 1"), CLOSED))
-    beaten = anyio.run(bench.evaluate, admitted.problem, same, rival)
+    same, incumbent = (Action(Program({"count.c": text})) for text in (COUNT.replace("i++", "i += 1"), CLOSED))
+    beaten = anyio.run(bench.evaluate, admitted.problem, same, incumbent)
     alone = anyio.run(bench.evaluate, admitted.problem, same)
     assert beaten.timing is not None
     assert alone.timing is not None
@@ -322,7 +322,7 @@ TURNCOAT = CLOSED.replace("#include <stdio.h>", "#include <stdio.h>\n#include <u
 )
 
 
-def contender(admitted: Admitted, text: str, slot: int, judge: Callable[[str], Evaluation]) -> State:
+def challenger(admitted: Admitted, text: str, slot: int, judge: Callable[[str], Evaluation]) -> State:
     step = Step(Action(Program({"count.c": text})), judge(CLOSED), 3.0)
     return State(admitted.problem, State(admitted.problem), step, (1, slot))
 
@@ -332,7 +332,7 @@ def test_a_leader_that_is_wrong_in_the_playoff_leads_nobody(
 ) -> None:
     assert TURNCOAT.count("getpid") == 1
     assert judge(TURNCOAT).outcome is Outcome.WRONG
-    bad, good = (contender(admitted, text, slot, judge) for slot, text in enumerate((TURNCOAT, CLOSED)))
+    bad, good = (challenger(admitted, text, slot, judge) for slot, text in enumerate((TURNCOAT, CLOSED)))
     settled = anyio.run(bench.settle, admitted.problem, [bad, good], None)
     assert settled[bad.id].outcome is Outcome.WRONG
     first = settled[good.id].timing
@@ -347,9 +347,9 @@ def test_a_champion_that_does_not_hold_is_told(
     bench: ProgramEvaluator, admitted: Admitted, judge: Callable[[str], Evaluation]
 ) -> None:
     wrong = CLOSED.replace("n * (n - 1) / 2", "n * (n - 1) / 2 + (n > 1000)")
-    champion, good = (contender(admitted, text, slot, judge) for slot, text in enumerate((wrong, CLOSED)))
-    settled = anyio.run(bench.settle, admitted.problem, [good], champion)
-    assert settled[champion.id].outcome is Outcome.WRONG
+    incumbent, good = (challenger(admitted, text, slot, judge) for slot, text in enumerate((wrong, CLOSED)))
+    settled = anyio.run(bench.settle, admitted.problem, [good], incumbent)
+    assert settled[incumbent.id].outcome is Outcome.WRONG
     assert settled[good.id].timing is not None
 
 

@@ -154,7 +154,7 @@ def test_half_a_character_in_an_answer_does_not_break_the_record(tmp_path: Path)
 
 class BrokenReferee:
     async def settle(
-        self, problem: Problem, contenders: Sequence[State], champion: State | None
+        self, problem: Problem, challengers: Sequence[State], incumbent: State | None
     ) -> dict[StateId, Evaluation]:
         raise OSError("the disk is gone")
 
@@ -168,23 +168,23 @@ def test_a_referee_that_breaks_is_named_and_costs_nothing_that_was_recorded(tmp_
 
 
 class Doubts:
-    """Confirms every contender, and finds in the second batch that the champion of the first does not hold."""
+    """Confirms every challenger, and finds in the second batch that the incumbent of the first does not hold."""
 
     async def settle(
-        self, problem: Problem, contenders: Sequence[State], champion: State | None
+        self, problem: Problem, challengers: Sequence[State], incumbent: State | None
     ) -> dict[StateId, Evaluation]:
         found = {
             state.id: replace(state.step.evaluation, timing=replace(state.step.evaluation.timing, confirmed=True))
-            for state in contenders
+            for state in challengers
             if state.step is not None and state.step.evaluation.timing is not None
         }
-        if champion is not None and champion.id[0] == 1:
-            found[champion.id] = Evaluation(Outcome.WRONG)
+        if incumbent is not None and incumbent.id[0] == 1:
+            found[incumbent.id] = Evaluation(Outcome.WRONG)
         return found
 
 
 def test_a_champion_that_does_not_hold_loses_the_lead_in_the_run_and_in_its_resume(tmp_path: Path) -> None:
-    speeds = {1: 3.0, 2: 3.0, 3: 1.5}  # a tie, which the champion would keep
+    speeds = {1: 3.0, 2: 3.0, 3: 1.5}  # a tie, which the incumbent would keep
     asked: list[str] = []
 
     async def count(text: str) -> None:

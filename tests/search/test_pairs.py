@@ -119,8 +119,8 @@ def test_machine_code_comes_from_the_record(tmp_path: Path) -> None:
     class Building:
         table = Table(rule=float)
 
-        async def evaluate(self, problem: Problem, action: Action, rival: Action | None = None) -> Evaluation:
-            return replace(await self.table.evaluate(problem, action, rival), machine_code=made)
+        async def evaluate(self, problem: Problem, action: Action, incumbent: Action | None = None) -> Evaluation:
+            return replace(await self.table.evaluate(problem, action, incumbent), machine_code=made)
 
     code = msgspec.to_builtins(original)
     check_header(tmp_path, {"problem": "a", "language": "python", "machine_code": code}, frozenset())
@@ -157,21 +157,21 @@ def test_a_folder_without_runs_is_refused_with_the_cure(tmp_path: Path) -> None:
 
 
 class Doubts:
-    """A referee that confirms one contender of the first batch, and refutes it at the end of the second."""
+    """A referee that confirms one challenger of the first batch, and refutes it at the end of the second."""
 
     async def settle(
-        self, problem: Problem, contenders: Sequence[State], champion: State | None
+        self, problem: Problem, challengers: Sequence[State], incumbent: State | None
     ) -> dict[StateId, Evaluation]:
-        if champion is None:
-            return {contenders[0].id: Evaluation(Outcome.CORRECT, timing=exact_timing(2.5))}
-        return {champion.id: Evaluation(Outcome.WRONG)}
+        if incumbent is None:
+            return {challengers[0].id: Evaluation(Outcome.CORRECT, timing=exact_timing(2.5))}
+        return {incumbent.id: Evaluation(Outcome.WRONG)}
 
 
 def test_a_state_is_seen_as_it_was_before_the_referee_spoke_and_labelled_as_it_is_known_in_the_end(
     tmp_path: Path,
 ) -> None:
     class Racing:
-        async def evaluate(self, problem: Problem, action: Action, rival: Action | None = None) -> Evaluation:
+        async def evaluate(self, problem: Problem, action: Action, incumbent: Action | None = None) -> Evaluation:
             assert action.program is not None
             timing = replace(exact_timing(float(action.program.text)), confirmed=False)
             return Evaluation(Outcome.CORRECT, timing=timing)

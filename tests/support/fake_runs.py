@@ -134,7 +134,7 @@ class Planned:
         text = program.text.replace(*plan.edit) + f"int plan{at};  // {at}\n"
         return Action(program.with_text(text), f"{plan.words}\n{fenced(text, 'cpp')}")
 
-    async def evaluate(self, problem: Problem, action: Action, rival: Action | None = None) -> Evaluation:
+    async def evaluate(self, problem: Problem, action: Action, incumbent: Action | None = None) -> Evaluation:
         at = int(action.program.text.rsplit("// ", 1)[1]) if action.program else self.taken[-1]
         plan = self.plans[at % len(self.plans)]
         cases = (CaseResult("01", plan.outcome, 0.1, True),) if plan.outcome >= Outcome.TIMEOUT else ()
@@ -162,22 +162,22 @@ def noisy_timing(speed: float, seed: int, pairs: int = 12, confirmed: bool = Fal
 
 
 class Confirms:
-    """A referee that confirms the fastest contender when it beats the champion, on samples of its own."""
+    """A referee that confirms the fastest challenger when it beats the incumbent, on samples of its own."""
 
     async def settle(
-        self, problem: Problem, contenders: Sequence[State], champion: State | None
+        self, problem: Problem, challengers: Sequence[State], incumbent: State | None
     ) -> dict[StateId, Evaluation]:
-        at = max(range(len(contenders)), key=lambda index: contenders[index].reward)
-        step = contenders[at].step
+        at = max(range(len(challengers)), key=lambda index: challengers[index].reward)
+        step = challengers[at].step
         assert step is not None
-        if champion is not None and champion.reward >= step.reward:
+        if incumbent is not None and incumbent.reward >= step.reward:
             return {}
-        timing = noisy_timing(step.reward, 1000 + contenders[at].id[0], pairs=20, confirmed=True)
+        timing = noisy_timing(step.reward, 1000 + challengers[at].id[0], pairs=20, confirmed=True)
         raced = step.evaluation.timing
         if raced is not None and raced.gflops is not None:
             single = Interval(1.25, 1.2, 1.3)
             timing = replace(timing, gflops=raced.gflops, roofline=raced.roofline, clock="wall", single=single)
-        return {contenders[at].id: replace(step.evaluation, timing=timing)}
+        return {challengers[at].id: replace(step.evaluation, timing=timing)}
 
 
 def make_run(

@@ -30,14 +30,14 @@ class TableHarness:
     def measuring(self, options: MeasureOptions) -> TableHarness:
         return self  # a table is exact, however it is asked
 
-    async def evaluate(self, problem: Problem, action: Action, rival: Action | None = None) -> Evaluation:
-        return await self.table.evaluate(problem, action, rival)
+    async def evaluate(self, problem: Problem, action: Action, incumbent: Action | None = None) -> Evaluation:
+        return await self.table.evaluate(problem, action, incumbent)
 
     async def settle(
-        self, problem: Problem, contenders: Sequence[State], champion: State | None
+        self, problem: Problem, challengers: Sequence[State], incumbent: State | None
     ) -> dict[StateId, Evaluation]:
-        """Every contender is what the table says."""
-        return {state.id: await self.table.evaluate(problem, Action(state.program)) for state in contenders}
+        """Every challenger is what the table says."""
+        return {state.id: await self.table.evaluate(problem, Action(state.program)) for state in challengers}
 
 
 @final

@@ -40,7 +40,7 @@ class Rated:
     asked: list[str] = field(default_factory=list)
     dies_after: int = 10**9
 
-    async def evaluate(self, problem: Problem, action: Action, rival: Action | None = None) -> Evaluation:
+    async def evaluate(self, problem: Problem, action: Action, incumbent: Action | None = None) -> Evaluation:
         if action.program is None:
             return Evaluation(Outcome.UNPARSED)
         text = action.program.text

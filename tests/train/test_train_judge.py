@@ -41,7 +41,7 @@ class Bench:
     asked: list[str] = field(default_factory=list)
     factor: float = 1.0
 
-    async def evaluate(self, problem: Problem, action: Action, rival: Action | None = None) -> Evaluation:
+    async def evaluate(self, problem: Problem, action: Action, incumbent: Action | None = None) -> Evaluation:
         if action.program is None:
             return Evaluation(Outcome.UNPARSED)
         text = action.program.text

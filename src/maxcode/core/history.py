@@ -44,8 +44,8 @@ class Reached:
         self._states: list[State] = []
         self._by_id: dict[StateId, State] = {}
         self._children: dict[StateId, list[State]] = {}
-        self._twins: dict[str, StateId] = {}
-        self._marked = 0  # how many states are in `_twins`
+        self._duplicates: dict[str, StateId] = {}
+        self._marked = 0  # how many states are in `_duplicates`
         self._marks: dict[str, str] = {}  # of programs seen lately, by digest: each is looked at several times
         self._best: State | None = None
         self.root = root
@@ -103,13 +103,13 @@ class Reached:
         """The states reached from ``state`` in one step, in order."""
         return self._children.get(state.id, [])
 
-    def twin(self, program: Program) -> State | None:
+    def duplicate(self, program: Program) -> State | None:
         """The first state whose program differs from this one in comments and layout at most."""
         for state in self._states[self._marked :]:
             if state.step is None or state.step.action.program is not None:
-                self._twins.setdefault(self._mark(state.program), state.id)
+                self._duplicates.setdefault(self._mark(state.program), state.id)
         self._marked = len(self._states)
-        at = self._twins.get(self._mark(program))
+        at = self._duplicates.get(self._mark(program))
         return self._by_id[at] if at is not None else None
 
     def _mark(self, program: Program) -> str:

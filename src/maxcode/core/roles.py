@@ -20,17 +20,17 @@ class Policy(Protocol):
 
 class Evaluator(Protocol):
     """What a program is worth finding out.  Never raises for a bad program; raises ``MachineError`` when the machine
-    failed.  The ratio reported is always against the original; ``rival`` only lets timing stop early."""
+    failed.  The ratio reported is always against the original; ``incumbent`` only lets timing stop early."""
 
-    async def evaluate(self, problem: Problem, action: Action, rival: Action | None = None) -> Evaluation: ...
+    async def evaluate(self, problem: Problem, action: Action, incumbent: Action | None = None) -> Evaluation: ...
 
 
 class Referee(Protocol):
-    """Settles who leads after a batch: contenders in slot order against the champion on fresh pairs, then the winner
-    alone is confirmed.  Returns the evaluations it made anew, by state; the champion's where it did not hold."""
+    """Settles who leads after a batch: challengers in slot order against the incumbent on fresh pairs, then the winner
+    alone is confirmed.  Returns the evaluations it made anew, by state; the incumbent's where it did not hold."""
 
     async def settle(
-        self, problem: Problem, contenders: Sequence[State], champion: State | None
+        self, problem: Problem, challengers: Sequence[State], incumbent: State | None
     ) -> dict[StateId, Evaluation]: ...
 
 

@@ -2,7 +2,7 @@
 
 Programs that differ in comments and layout alone are the same.  After ``AGAIN`` more answers a repetition counts as a
 step, which reuses the evaluation.  Only what was reached before the batch is known here, so that a slot's question
-depends on nothing its siblings do; twins within a batch share their builds in the evaluator.
+depends on nothing its siblings do; duplicates within a batch share their builds in the evaluator.
 """
 
 from __future__ import annotations
@@ -28,11 +28,11 @@ async def propose(
     action = _writable(await policy.propose(observation))
     usage = action.usage
     for attempt in range(AGAIN):
-        twin = reached.twin(action.program) if action.program is not None else None
-        if twin is None:
+        duplicate = reached.duplicate(action.program) if action.program is not None else None
+        if duplicate is None:
             break
         before_again()
-        sections, draw = (*observation.sections, _told(twin)), _next_draw(observation.draw, attempt)
+        sections, draw = (*observation.sections, _told(duplicate)), _next_draw(observation.draw, attempt)
         action = _writable(await policy.propose(replace(observation, sections=sections, draw=draw)))
         usage += action.usage
     return replace(action, usage=usage)
@@ -60,31 +60,34 @@ def _clean(text: str) -> str:
     return text.encode("utf-8", "replace").decode()
 
 
-def twin_of(action: Action, parent: State, reached: Reached) -> State | None:
+def duplicate_of(action: Action, parent: State, reached: Reached) -> State | None:
     """The state whose evaluation a proposal for ``parent`` may use: the same program, under the same permission."""
-    twin = reached.twin(action.program) if action.program is not None else None
-    same = twin is not None and twin.step is not None and twin.problem.permitted == parent.problem.permitted
-    return twin if same else None
+    duplicate = reached.duplicate(action.program) if action.program is not None else None
+    same = (
+        duplicate is not None and duplicate.step is not None and duplicate.problem.permitted == parent.problem.permitted
+    )
+    return duplicate if same else None
 
 
-def reused(twin: State) -> Evaluation:
-    """The evaluation of a step that repeats ``twin``'s program.
+def reused(duplicate: State) -> Evaluation:
+    """The evaluation of a step that repeats ``duplicate``'s program.
 
-    It is not confirmed: the confirmation stays with ``twin``, so that no copy of it leads once ``twin`` is refuted.
+    It is not confirmed: the confirmation stays with the first one, so that no copy leads once that one is refuted.
     """
-    assert twin.step is not None
-    evaluation = twin.step.evaluation
+    assert duplicate.step is not None
+    evaluation = duplicate.step.evaluation
     timing = replace(evaluation.timing, confirmed=False) if evaluation.timing is not None else None
-    told = f"the same program as in batch {twin.id[0]}, slot {twin.id[1]}, whose evaluation is used again"
+    told = f"the same program as in batch {duplicate.id[0]}, slot {duplicate.id[1]}, whose evaluation is used again"
     warnings = (*(w for w in evaluation.warnings if "is used again" not in w), told)
     return replace(evaluation, timing=timing, warnings=warnings)
 
 
-def _told(twin: State) -> Section:
-    if twin.step is None:
+def _told(duplicate: State) -> Section:
+    if duplicate.step is None:
         text = "Your last answer is the original program, comments and layout apart. Propose a change."
     else:
-        text = f"Your last answer was tried before (step {twin.depth}, reward {twin.reward:.2f}). Propose another one."
+        seen = f"step {duplicate.depth}, reward {duplicate.reward:.2f}"
+        text = f"Your last answer was tried before ({seen}). Propose another one."
     return Section("Duplicate", text)
 
 

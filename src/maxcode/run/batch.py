@@ -32,7 +32,7 @@ from maxcode.core.types import (
     Usage,
 )
 from maxcode.errors import BoundaryError, Interrupted, MaxcodeError
-from maxcode.policy.deduplicate import propose, reused, twin_of
+from maxcode.policy.deduplicate import duplicate_of, propose, reused
 from maxcode.run.record import Critiqued, Evaluated, Launched, Line, Proposed, Record, Settled
 
 AHEAD = 1.01  # a gain over the best that is worth the cost of proving it
@@ -172,8 +172,8 @@ async def _slot(job: Job, at: StateId, parent: State, asked: int, reached: Reach
         job.append(Proposed(at=at, action=action))
     if (evaluation := record.evaluations.get(at)) is None:
         _stop_here(job)
-        twin = twin_of(action, parent, reached)
-        evaluation = reused(twin) if twin is not None else await _evaluated(job, parent, action, reached)
+        duplicate = duplicate_of(action, parent, reached)
+        evaluation = reused(duplicate) if duplicate is not None else await _evaluated(job, parent, action, reached)
         job.append(Evaluated(at=at, evaluation=evaluation))
     step = Step(action, evaluation, method.reward(evaluation))
     if method.critic is not None:
@@ -187,8 +187,8 @@ async def _slot(job: Job, at: StateId, parent: State, asked: int, reached: Reach
 
 async def _evaluated(job: Job, parent: State, action: Action, reached: Reached) -> Evaluation:
     best = reached.best
-    rival = best.step.action if best is not None and best.step is not None else None
-    return await job.evaluator.evaluate(parent.problem, action, rival)
+    incumbent = best.step.action if best is not None and best.step is not None else None
+    return await job.evaluator.evaluate(parent.problem, action, incumbent)
 
 
 def draw_of(seed: int, state: State, asked: int) -> int:
@@ -217,11 +217,11 @@ async def settle(job: Job, batch: int, expanded: Expanded, reached: Reached) -> 
 
 
 async def _ask_referee(job: Job, states: Sequence[State], reached: Reached) -> dict[StateId, Evaluation]:
-    contenders = _contenders(states, reached)
-    if job.referee is None or not contenders:
+    challengers = _challengers(states, reached)
+    if job.referee is None or not challengers:
         return {}
     try:
-        return await job.referee.settle(job.problem, contenders, reached.best)
+        return await job.referee.settle(job.problem, challengers, reached.best)
     except MaxcodeError:
         raise
     except Exception as error:
@@ -240,10 +240,10 @@ def _judged_anew(job: Job, state: State, evaluation: Evaluation) -> State:
     return replace(state, step=replace(state.step, evaluation=evaluation, reward=job.method.reward(evaluation)))
 
 
-def _contenders(states: Sequence[State], reached: Reached) -> list[State]:
-    """The states that may lead: unconfirmed, ahead of the rival they ran beside, with an interval that reaches the best
-    lower end there is, and no repetition, whose first one had its chance."""
-    timed = {state: timing for state in states if (timing := _contending(state)) is not None}
+def _challengers(states: Sequence[State], reached: Reached) -> list[State]:
+    """The states that may lead: not confirmed, ahead of the incumbent that they were timed with, with an interval that
+    reaches the best lower end.  A repetition is left out: the first one had its chance."""
+    timed = {state: timing for state in states if (timing := _challenging(state)) is not None}
     bar = max((timing.speedup.low for timing in timed.values()), default=0.0)
     bar = max(bar, lower_end(reached.best)) if reached.best is not None else bar
     return [
@@ -255,10 +255,10 @@ def _is_repetition(state: State, reached: Reached) -> bool:
     """Whether an earlier batch tried the state's program, so that its evaluation is used again."""
     assert state.step is not None
     assert state.parent is not None
-    return twin_of(state.step.action, state.parent, reached) is not None
+    return duplicate_of(state.step.action, state.parent, reached) is not None
 
 
-def _contending(state: State) -> Timing | None:
+def _challenging(state: State) -> Timing | None:
     timing = state.step.evaluation.timing if state.step else None
     if state.outcome is not Outcome.CORRECT or timing is None or not timing.significant or timing.confirmed:
         return None

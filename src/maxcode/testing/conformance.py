@@ -79,10 +79,10 @@ async def _ahead(evaluator: Evaluator, exam: Exam) -> str:
 
 
 async def _against_the_original(evaluator: Evaluator, exam: Exam) -> str:
-    """A rival ends a race early at most: the ratio stays that against the original."""
+    """An incumbent ends a race early at most: the ratio stays that against the original."""
     found = await evaluator.evaluate(exam.problem, Action(exam.slower), Action(exam.faster))
     if found.outcome is not Outcome.CORRECT or found.timing is None:
-        return f"a slower program beside a rival came to {found.outcome.value}"
+        return f"a slower program beside an incumbent came to {found.outcome.value}"
     return "a slower program was said to be faster" if found.timing.significant else _interval(found)
 
 
@@ -120,7 +120,7 @@ async def _recorded(evaluator: Evaluator, exam: Exam) -> str:
 
 
 async def _refereed(evaluator: Evaluator, exam: Exam, referee: Referee) -> str:
-    """Of a faster and a slower contender the faster is confirmed; nothing is said of a champion that holds."""
+    """Of a faster and a slower challenger the faster is confirmed; nothing is said of an incumbent that holds."""
     root = State(exam.problem)
     states = []
     for slot, program in enumerate((exam.slower, exam.faster)):
@@ -130,7 +130,7 @@ async def _refereed(evaluator: Evaluator, exam: Exam, referee: Referee) -> str:
     told = await referee.settle(exam.problem, states, None)
     timing = told[1, 1].timing if (1, 1) in told else None
     if timing is None or not timing.confirmed or not timing.significant:
-        return f"the faster contender was not confirmed: {sorted(told)}, {timing and timing.verdict}"
+        return f"the faster challenger was not confirmed: {sorted(told)}, {timing and timing.verdict}"
     return ""
 
 

@@ -68,7 +68,7 @@ class Table:
     before: Callable[[str], Awaitable[None]] | None = None
     confirmed: bool = True
 
-    async def evaluate(self, problem: Problem, action: Action, rival: Action | None = None) -> Evaluation:
+    async def evaluate(self, problem: Problem, action: Action, incumbent: Action | None = None) -> Evaluation:
         if action.program is None:
             return Evaluation(Outcome.UNPARSED, Feedback((action.unread or "no program in the completion",)))
         text = action.program.text

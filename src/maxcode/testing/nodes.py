@@ -124,14 +124,14 @@ class TableNodes:
         return EvaluateResult(evaluation=replace(found, node=_stamp(name)), time_s=node.delay_s)
 
     async def _settled(self, node: TableNode, name: str, order: Settle) -> SettleResult:
-        node.served += [("settle", one.program.text) for one in order.contenders]
-        everyone = [*order.contenders, *([order.champion] if order.champion is not None else [])]
+        node.served += [("settle", one.program.text) for one in order.challengers]
+        everyone = [*order.challengers, *([order.incumbent] if order.incumbent is not None else [])]
         if self.killers & {one.program.text for one in everyone}:
             self.kill(name)
             await anyio.sleep_forever()
         worth: dict[StateId, float] = {one.at: await self._worth(node, order.key, one.program) for one in everyone}
         best = max(worth, key=lambda at: worth[at])
-        if order.champion is not None and best == order.champion.at:
+        if order.incumbent is not None and best == order.incumbent.at:
             return SettleResult(evaluations=())
         confirmed = Evaluation(Outcome.CORRECT, timing=exact_timing(worth[best]), node=_stamp(name))
         return SettleResult(evaluations=((best, confirmed),))

@@ -182,14 +182,14 @@ def test_every_second_of_a_slot_is_accounted_for() -> None:
     assert sum(slot.seconds.get("evaluating", 0.0) for slot in told.slots) >= 6 * 0.1
 
 
-def settled(cluster: Cluster, texts: Sequence[str], champion: str | None = None) -> dict[StateId, Evaluation]:
+def settled(cluster: Cluster, texts: Sequence[str], incumbent: str | None = None) -> dict[StateId, Evaluation]:
     def state(text: str, at: StateId) -> State:
         return State(PROBLEM, State(PROBLEM), Step(action(text), Evaluation(Outcome.CORRECT), 1.0), at)
 
     async def ask() -> dict[StateId, Evaluation]:
-        contenders = [state(text, (2, slot)) for slot, text in enumerate(texts)]
-        leading = state(champion, (1, 0)) if champion is not None else None
-        return await cluster.evaluator().settle(PROBLEM, contenders, leading)
+        challengers = [state(text, (2, slot)) for slot, text in enumerate(texts)]
+        leading = state(incumbent, (1, 0)) if incumbent is not None else None
+        return await cluster.evaluator().settle(PROBLEM, challengers, leading)
 
     return anyio.run(ask)
 
@@ -197,16 +197,16 @@ def settled(cluster: Cluster, texts: Sequence[str], champion: str | None = None)
 def test_of_contenders_that_nodes_are_lost_with_only_the_killer_falls(tmp_path: Path) -> None:
     nodes = nodes_of(2, killers=("killer",))
     with cluster_of(nodes, tmp_path) as cluster:
-        found = settled(cluster, ["p3", "killer", "p4"], champion="p1")
+        found = settled(cluster, ["p3", "killer", "p4"], incumbent="p1")
         assert {at: one.outcome for at, one in found.items()} == {(2, 1): Outcome.QUARANTINED, (2, 2): Outcome.CORRECT}
         assert [one.outcome for one in evaluated(cluster, "p1", "p3", "p4")] == [Outcome.CORRECT] * 3
 
 
 def test_nodes_that_are_lost_whoever_is_alone_with_them_end_the_run_and_blame_nobody(tmp_path: Path) -> None:
-    nodes = nodes_of(2, killers=("champion",))
-    nodes.nodes["n0"].table = nodes.nodes["n1"].table = Table({"champion": 4.0, "p3": 1.3, "p4": 1.4, "0": 1.0})
-    with cluster_of(nodes, tmp_path) as cluster, pytest.raises(MachineError, match="none with one contender alone"):
-        settled(cluster, ["p3", "p4"], champion="champion")
+    nodes = nodes_of(2, killers=("incumbent",))
+    nodes.nodes["n0"].table = nodes.nodes["n1"].table = Table({"incumbent": 4.0, "p3": 1.3, "p4": 1.4, "0": 1.0})
+    with cluster_of(nodes, tmp_path) as cluster, pytest.raises(MachineError, match="none with one challenger alone"):
+        settled(cluster, ["p3", "p4"], incumbent="incumbent")
     assert not (tmp_path / FILE).exists()
 
 

@@ -147,17 +147,17 @@ class ClusterEvaluator:
         """Make the problem ready to be worked on; InputError when it cannot be.  Its inputs stay on the nodes."""
         return await self._cluster.here(self._crew.admit, problem)
 
-    async def evaluate(self, problem: Problem, action: Action, rival: Action | None = None) -> Evaluation:
+    async def evaluate(self, problem: Problem, action: Action, incumbent: Action | None = None) -> Evaluation:
         """The ladder, on a node."""
         work = self._crew.evaluate
-        found, lanes = await self._cluster.here(work, problem, action, rival, self._manner, _group.get())
+        found, lanes = await self._cluster.here(work, problem, action, incumbent, self._manner, _group.get())
         charge(lanes)
         return found
 
     async def settle(
-        self, problem: Problem, contenders: Sequence[State], champion: State | None
+        self, problem: Problem, challengers: Sequence[State], incumbent: State | None
     ) -> dict[StateId, Evaluation]:
         """Who leads, decided and confirmed on one node."""
-        found, lanes = await self._cluster.here(self._crew.settle, problem, contenders, champion)
+        found, lanes = await self._cluster.here(self._crew.settle, problem, challengers, incumbent)
         charge(lanes)
         return found

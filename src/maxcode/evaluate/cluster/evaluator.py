@@ -35,7 +35,7 @@ from maxcode.evaluate.cluster.wire import (
     TaskFailed,
     TaskRefused,
     UnknownProblem,
-    contender,
+    challenger,
     encode,
     pack,
     read_answer,
@@ -159,7 +159,7 @@ class ClusterClient:
     # ------------------------------------------------------------------------------------------------- evaluator
 
     async def evaluate(
-        self, problem: Problem, action: Action, rival: Action | None, manner: MeasureOptions, group: str
+        self, problem: Problem, action: Action, incumbent: Action | None, manner: MeasureOptions, group: str
     ) -> tuple[Evaluation, Ledger]:
         """What a candidate is worth finding out, and what finding it out took in the lanes of the nodes."""
         if (refused := reject(problem, action)) is not None:
@@ -176,7 +176,7 @@ class ClusterClient:
             key=known.key,
             permitted=problem.permitted,
             program=program,
-            rival=rival.program if rival is not None else None,
+            incumbent=incumbent.program if incumbent is not None else None,
             manner=manner,
             artefact=artefact,
         )
@@ -206,21 +206,21 @@ class ClusterClient:
     # --------------------------------------------------------------------------------------------------- referee
 
     async def settle(
-        self, problem: Problem, contenders: Sequence[State], champion: State | None
+        self, problem: Problem, challengers: Sequence[State], incumbent: State | None
     ) -> tuple[dict[StateId, Evaluation], Ledger]:
         """Who leads: all of it on one node, with builds of its own.
 
-        A node that is lost with several programs on it blames none of them: each contender is then tried alone.  The
-        champion, which has come through before, is never blamed; MachineError where nodes are lost all the same.
+        A node that is lost with several programs on it blames none of them: each challenger is then tried alone.  The
+        incumbent, which has come through before, is never blamed; MachineError where nodes are lost all the same.
         """
         await self.admit(problem)
         known = self._of(problem)
         for _ in range(SETTLINGS):
-            fallen = {one.id: why for one in contenders if (why := self._quarantine.verdict(one.program)) is not None}
-            standing = [one for one in contenders if one.id not in fallen]
+            fallen = {one.id: why for one in challengers if (why := self._quarantine.verdict(one.program)) is not None}
+            standing = [one for one in challengers if one.id not in fallen]
             if not standing:
                 return fallen, Ledger()
-            answer = await self._settled(known, problem, standing, champion)
+            answer = await self._settled(known, problem, standing, incumbent)
             if answer is not None:
                 found = Ledger(answer.build_s, answer.time_s, answer.wait_s)
                 return {**fallen, **dict(answer.evaluations)}, found
@@ -228,22 +228,22 @@ class ClusterClient:
                 for one in standing:
                     await self._comes_through(known, problem, one)
         raise MachineError(
-            f"nodes were lost {SETTLINGS} times while they settled who leads {problem.id}, and none with one contender "
-            "alone; see their logs"
+            f"nodes were lost {SETTLINGS} times while they settled who leads {problem.id}, and none with one "
+            "challenger alone; see their logs"
         )
 
     async def _settled(
-        self, known: AdmittedProblem, problem: Problem, contenders: Sequence[State], champion: State | None
+        self, known: AdmittedProblem, problem: Problem, challengers: Sequence[State], incumbent: State | None
     ) -> SettleResult | None:
-        """A node's word on who leads; None where it was lost, for which a single contender is blamed."""
+        """A node's word on who leads; None where it was lost, for which a single challenger is blamed."""
         order = Settle(
             shared=self._shared,
             key=known.key,
             permitted=problem.permitted,
-            contenders=tuple(map(contender, contenders)),
-            champion=contender(champion) if champion is not None else None,
+            challengers=tuple(map(challenger, challengers)),
+            incumbent=challenger(incumbent) if incumbent is not None else None,
         )
-        programs = [one.program for one in contenders]
+        programs = [one.program for one in challengers]
         blamed = programs if len(programs) == 1 else []
         answer = await self._carried(known, TaskPlacement(known.key), encode(order), "settling", blamed)
         if not isinstance(answer, SettleResult):
@@ -253,7 +253,7 @@ class ClusterClient:
         return answer
 
     async def _comes_through(self, known: AdmittedProblem, problem: Problem, one: State) -> None:
-        """Confirm a contender alone, until it comes through or is quarantined."""
+        """Confirm a challenger alone, until it comes through or is quarantined."""
         while self._quarantine.verdict(one.program) is None:
             if await self._settled(known, problem, [one], None) is not None:
                 return

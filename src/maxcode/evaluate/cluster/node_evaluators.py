@@ -18,7 +18,7 @@ from maxcode.evaluate.cluster.wire import (
     Build,
     BuildResult,
     BuiltProgram,
-    Contender,
+    Challenger,
     Evaluate,
     Settle,
     Test,
@@ -57,15 +57,15 @@ class ProblemSession:
         built = checked(order.artefact, toolchain) if order.artefact is not None else None
         if built is not None:
             harness.give(problem, order.program, built)
-        rival = Action(order.rival) if order.rival is not None else None
-        return await harness.evaluate(problem, Action(order.program), rival)
+        incumbent = Action(order.incumbent) if order.incumbent is not None else None
+        return await harness.evaluate(problem, Action(order.program), incumbent)
 
     async def settle(self, order: Settle) -> dict[StateId, Evaluation]:
         """Decide who leads among the order's programs."""
         problem = replace(self.problem, permitted=order.permitted)
-        contenders = [_state(problem, one) for one in order.contenders]
-        champion = _state(problem, order.champion) if order.champion is not None else None
-        return await self.harness.settle(problem, contenders, champion)
+        challengers = [_state(problem, one) for one in order.challengers]
+        incumbent = _state(problem, order.incumbent) if order.incumbent is not None else None
+        return await self.harness.settle(problem, challengers, incumbent)
 
     def remembered(self) -> dict[MeasureOptions, TimingCache]:
         """What its harnesses know of earlier measurements."""
@@ -84,7 +84,7 @@ class ProblemSession:
         return self.harnesses[options]
 
 
-def _state(problem: Problem, one: Contender) -> State:
+def _state(problem: Problem, one: Challenger) -> State:
     return State(problem, State(problem), Step(Action(one.program), one.evaluation, 0.0), one.at)
 
 

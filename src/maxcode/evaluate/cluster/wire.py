@@ -58,7 +58,7 @@ class BuiltProgram:
 
 @final
 @dataclass(frozen=True, slots=True)
-class Contender:
+class Challenger:
     """What a referee must know of a state."""
 
     at: StateId
@@ -96,7 +96,7 @@ class Evaluate(Task, frozen=True):
     key: str
     permitted: frozenset[str] | None
     program: Program
-    rival: Program | None = None
+    incumbent: Program | None = None
     manner: MeasureOptions = MeasureOptions()
     artefact: BuiltProgram | None = None
 
@@ -106,8 +106,8 @@ class Settle(Task, frozen=True):
 
     key: str
     permitted: frozenset[str] | None
-    contenders: tuple[Contender, ...]
-    champion: Contender | None = None
+    challengers: tuple[Challenger, ...]
+    incumbent: Challenger | None = None
 
 
 # ------------------------------------------------------------------------------------------------------------ answers
@@ -289,7 +289,7 @@ def _read(path: Path) -> bytes:
         raise InputError(f"cannot read the test file {path}: {error.strerror}") from error
 
 
-def contender(state: State) -> Contender:
+def challenger(state: State) -> Challenger:
     """What a referee must know of a state that was evaluated."""
     assert state.step is not None
-    return Contender(state.id, state.program, state.step.evaluation)
+    return Challenger(state.id, state.program, state.step.evaluation)

@@ -1,4 +1,4 @@
-"""The rung *time*: original, rival and candidate side by side in one sandbox session, in random order in every pass.
+"""The rung *time*: original, incumbent and candidate in one sandbox session, in random order in every pass.
 
 One pair is one pass over the timed inputs by each side; its ratio is summed seconds of the original over those of the
 candidate.  Short passes are made twice and the faster run of each side counts.  Because the runs of a pass come in
@@ -32,7 +32,7 @@ WAITING = 0.95  # a speed-up by the wall clock below this is a loss, whatever th
 DRAWS = 3  # of inputs for which the original gives no number, in a row
 TICK_S = 1e-6  # of the clock of a process that has ended
 
-Side = Literal["original", "rival", "candidate"]
+Side = Literal["original", "incumbent", "candidate"]
 
 
 @final
@@ -189,21 +189,21 @@ class Track:
 
 
 async def race(field: RaceInputs, entries: Mapping[Side, RaceSide], timed: Sequence[Input], rule: RaceRule) -> Timing:
-    """The anytime-valid race of the candidate against the original; a rival only ends it early ("beaten").
+    """The anytime-valid race of the candidate against the original; an incumbent only ends it early ("beaten").
 
-    The candidate must still be able to be confirmed as faster than the original where it only ties with the rival, so
-    a tie with the rival is let go on.
+    The candidate must still be able to be confirmed as faster than the original where it only ties with the incumbent,
+    so the race goes on after a tie with the incumbent.
     """
-    held = await run_until(end_of_race(rule, "rival" in entries), Track(field, entries, timed))
+    held = await run_until(end_of_race(rule, "incumbent" in entries), Track(field, entries, timed))
     return timing_of(field.problem, held, timed)
 
 
-def end_of_race(rule: RaceRule, has_rival: bool) -> End:
+def end_of_race(rule: RaceRule, has_incumbent: bool) -> End:
     """When a race against the original is over, and as what."""
 
     def end(pairs: list[Pair]) -> RaceVerdict | None:
         verdict = decide(_ratios(pairs, "original"), rule)
-        if verdict is None and has_rival and decide(_ratios(pairs, "rival"), rule) == "slower":
+        if verdict is None and has_incumbent and decide(_ratios(pairs, "incumbent"), rule) == "slower":
             return "beaten"
         return verdict
 
@@ -213,13 +213,13 @@ def end_of_race(rule: RaceRule, has_rival: bool) -> End:
 async def playoff(
     field: RaceInputs, entries: Mapping[Side, RaceSide], timed: Sequence[Input], rule: RaceRule
 ) -> RaceVerdict:
-    """Whether the candidate is faster than the rival on fresh pairs."""
+    """Whether the candidate is faster than the incumbent on fresh pairs."""
     return (await run_until(end_of_playoff(rule), Track(field, entries, timed))).verdict
 
 
 def end_of_playoff(rule: RaceRule) -> End:
-    """When a race against the rival is over, and as what."""
-    return lambda pairs: decide(_ratios(pairs, "rival"), rule)
+    """When a race against the incumbent is over, and as what."""
+    return lambda pairs: decide(_ratios(pairs, "incumbent"), rule)
 
 
 async def confirm(
@@ -329,7 +329,7 @@ def timing_of(problem: Problem, held: RaceResult, timed: Sequence[Input]) -> Tim
         inputs=tuple(given.name for given in timed),
         samples=tuple((pair.total("original"), pair.total("candidate")) for pair in pairs),
         per_input={given.name: _median_on(pairs, given.name) for given in timed},
-        over_rival=median_interval(_ratios(pairs, "rival")) if "rival" in pairs[0].seconds else None,
+        over_rival=median_interval(_ratios(pairs, "incumbent")) if "incumbent" in pairs[0].seconds else None,
         elapsed=elapsed,
         gflops=_rate(pairs, [given.workload.flop for given in timed]),
         gbytes=_rate(pairs, [given.workload.moved for given in timed]),

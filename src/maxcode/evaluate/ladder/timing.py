@@ -33,7 +33,7 @@ _Count = dict[Side, dict[str, int]]  # by side and input
 
 
 async def race(field: RaceInputs, entries: Mapping[Side, RaceSide], timed: Sequence[Input], rule: RaceRule) -> Timing:
-    """The candidate against the original; a rival only ends a race by the clock early.  WrongOutput as in
+    """The candidate against the original; an incumbent only ends a race by the clock early.  WrongOutput as in
     ``race.race``."""
     if field.problem.goal == "instructions":
         return _timing([await _count(field, _pair(entries), timed) for _ in range(COUNTS)], timed)
@@ -42,16 +42,16 @@ async def race(field: RaceInputs, entries: Mapping[Side, RaceSide], timed: Seque
 
 
 async def playoff(field: RaceInputs, entries: Mapping[Side, RaceSide], timed: Sequence[Input], rule: RaceRule) -> bool:
-    """Whether the candidate takes the lead from the rival."""
+    """Whether the candidate takes the lead from the incumbent."""
     if field.problem.goal != "instructions":
         verdict = await racing.playoff(field, entries, timed, rule)
         if verdict != "tie" or not field.problem.spec.tie_break:
             return verdict == "faster"
     try:
-        found = await _count(field, {side: entries[side] for side in ("rival", "candidate")}, timed)
+        found = await _count(field, {side: entries[side] for side in ("incumbent", "candidate")}, timed)
     except Uncounted:
         return False
-    return _total(found, "rival") > (1 + MARGIN) * _total(found, "candidate")
+    return _total(found, "incumbent") > (1 + MARGIN) * _total(found, "candidate")
 
 
 async def confirm(
@@ -173,4 +173,4 @@ def _total(count: _Count, side: Side) -> int:
 
 
 def _pair(entries: Mapping[Side, RaceSide]) -> dict[Side, RaceSide]:
-    return {side: entry for side, entry in entries.items() if side != "rival"}
+    return {side: entry for side, entry in entries.items() if side != "incumbent"}

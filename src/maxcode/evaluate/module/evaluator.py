@@ -75,7 +75,7 @@ class ModuleEvaluator:
 
     # ------------------------------------------------------------------------------------------------ evaluator
 
-    async def evaluate(self, problem: Problem, action: Action, rival: Action | None = None) -> Evaluation:
+    async def evaluate(self, problem: Problem, action: Action, incumbent: Action | None = None) -> Evaluation:
         """The ladder: reject, build, verify, time.  The ratio is against the reference in eager mode."""
         if (refused := rejected(problem, action)) is not None:
             return refused
@@ -85,10 +85,14 @@ class ModuleEvaluator:
         if isinstance(side, Evaluation):
             return side
         sides: dict[Side, ModuleSide] = {"original": staged.reference, "candidate": side}
-        if rival is not None and rival.program is not None and rival.program.digest != action.program.digest:
-            beside = await self._stages.built(staged, rival.program)
-            sides |= {} if isinstance(beside, Evaluation) else {"rival": beside}
-        found = await self._raced(staged, sides, end_of_race(self._rule, "rival" in sides))
+        if (
+            incumbent is not None
+            and incumbent.program is not None
+            and incumbent.program.digest != action.program.digest
+        ):
+            beside = await self._stages.built(staged, incumbent.program)
+            sides |= {} if isinstance(beside, Evaluation) else {"incumbent": beside}
+        found = await self._raced(staged, sides, end_of_race(self._rule, "incumbent" in sides))
         if found.timing is not None and found.timing.speedup.value > 0.9:  # only such states may be expanded
             async with build_lane():
                 seen = await operators(staged.stage, side), await metrics(staged.stage, side)
@@ -99,9 +103,9 @@ class ModuleEvaluator:
         try:
             held, warnings = await self._stages.run(staged, sides, end, VERIFY_ROUNDS)
         except RoundFailed as failed:
-            if failed.side != "rival":
+            if failed.side != "incumbent":
                 return failed_in(failed)
-            kept: dict[Side, ModuleSide] = {name: side for name, side in sides.items() if name != "rival"}
+            kept: dict[Side, ModuleSide] = {name: side for name, side in sides.items() if name != "incumbent"}
             return await self._raced(staged, kept, end_of_race(self._rule, False))
         found = found_right(staged, timing_of(staged.stage.problem, held, staged.inputs), warnings)
         return replace(unless_slowed(staged, found), remarks=self._stages.natives.remarks(sides["candidate"]))
@@ -143,7 +147,7 @@ class ModuleEvaluator:
     # -------------------------------------------------------------------------------------------------- referee
 
     async def settle(
-        self, problem: Problem, contenders: Sequence[State], champion: State | None
+        self, problem: Problem, challengers: Sequence[State], incumbent: State | None
     ) -> dict[StateId, Evaluation]:
         """Contenders in slot order against the leader on fresh pairs, with new weights; the last one standing is
         confirmed, beside torch.compile of the reference."""
@@ -152,7 +156,7 @@ class ModuleEvaluator:
         async def prepared(state: State) -> ModuleSide | Evaluation:
             return await self._stages.built(staged, state.program)
 
-        leader, found = await last_standing(contenders, champion, prepared, partial(self._wins, staged))
+        leader, found = await last_standing(challengers, incumbent, prepared, partial(self._wins, staged))
         if leader is not None:
             found[leader[0].id] = await self._confirmed(staged, leader[1])
         return found
@@ -164,12 +168,16 @@ class ModuleEvaluator:
         leader: tuple[State, ModuleSide],
         found: dict[StateId, Evaluation],
     ) -> bool:
-        sides: dict[Side, ModuleSide] = {"original": staged.reference, "rival": leader[1], "candidate": candidate[1]}
+        sides: dict[Side, ModuleSide] = {
+            "original": staged.reference,
+            "incumbent": leader[1],
+            "candidate": candidate[1],
+        }
         try:
             held, _ = await self._stages.run(staged, sides, end_of_playoff(self._short), VERIFY_ROUNDS)
         except RoundFailed as failed:
             found[(candidate if failed.side == "candidate" else leader)[0].id] = failed_in(failed)
-            return failed.side == "rival"
+            return failed.side == "incumbent"
         return held.verdict == "faster"
 
     async def _confirmed(self, staged: Staged, side: ModuleSide) -> Evaluation:
@@ -192,12 +200,12 @@ class ModuleEvaluator:
         ``RoundFailed`` where the candidate does: its outputs are checked here too.
         """
         compiled = replace(staged.reference, compile=True)
-        sides: dict[Side, ModuleSide] = {"original": staged.reference, "rival": compiled, "candidate": side}
+        sides: dict[Side, ModuleSide] = {"original": staged.reference, "incumbent": compiled, "candidate": side}
 
         try:
             held, _ = await self._stages.run(staged, sides, after(COMPILED_PAIRS), VERIFY_ROUNDS)
         except RoundFailed as failed:
-            if failed.side != "rival":
+            if failed.side != "incumbent":
                 raise
             return None, (f"not compared with torch.compile: {failed}",)
-        return median_interval([pair.ratio("rival", "candidate") for pair in held.pairs]), ()
+        return median_interval([pair.ratio("incumbent", "candidate") for pair in held.pairs]), ()

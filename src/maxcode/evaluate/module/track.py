@@ -67,7 +67,9 @@ class ModuleTrack:
         self._maker = maker
         self._sides = dict(sides)
         self._order = random.SystemRandom()
-        self._limits = {name: stage.round_limits(name == "candidate") for name in ("original", "rival", "candidate")}
+        self._limits = {
+            name: stage.round_limits(name == "candidate") for name in ("original", "incumbent", "candidate")
+        }
         self._on_device = stage.on_device
         self._copy_s = math.inf  # the least seen so far: too small an amount makes a ratio too small
         self.clock: Clock = stage.problem.goal

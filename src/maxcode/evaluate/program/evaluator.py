@@ -145,7 +145,7 @@ class ProgramEvaluator:
 
     # ------------------------------------------------------------------------------------------------ evaluator
 
-    async def evaluate(self, problem: Problem, action: Action, rival: Action | None = None) -> Evaluation:
+    async def evaluate(self, problem: Problem, action: Action, incumbent: Action | None = None) -> Evaluation:
         """The ladder: reject, build, verify, time.  The ratio is against the original, in the same session."""
         if (refused := reject(problem, action)) is not None:
             return refused
@@ -163,7 +163,7 @@ class ProgramEvaluator:
             return found
         if not admitted.timed:
             return replace(found, warnings=admitted.notes[-1:])
-        found = await self._time(problem, admitted, found, (action.program, built, verified), rival)
+        found = await self._time(problem, admitted, found, (action.program, built, verified), incumbent)
         if (
             self._profiles and found.timing is not None and found.timing.speedup.value > 0.9
         ):  # only such states may be expanded
@@ -185,17 +185,17 @@ class ProgramEvaluator:
         admitted: Admitted,
         found: Evaluation,
         candidate: tuple[Program, Built, Verified],
-        rival: Action | None,
+        incumbent: Action | None,
     ) -> Evaluation:
         program, built, verified = candidate
         assert built.artefact is not None
         key = f"{identity(problem)} {built.artefact.sha256}"
-        async with self._alone(key):  # a twin waits for this race in place of its own
+        async with self._alone(key):  # a duplicate waits for this race in place of its own
             timing = self._timings.get(key)
             if timing is None:
                 entries = self._sides(admitted, RaceSide(built.artefact, verified.outputs))
-                rival_entry = await self._rival(problem, program, rival)
-                beside: dict[Side, RaceSide] = {"rival": rival_entry} if rival_entry is not None else {}
+                incumbent_entry = await self._incumbent(problem, program, incumbent)
+                beside: dict[Side, RaceSide] = {"incumbent": incumbent_entry} if incumbent_entry is not None else {}
                 try:
                     timing = await self._race(admitted, entries, beside)
                 except WrongOutput as wrong:
@@ -203,7 +203,7 @@ class ProgramEvaluator:
                 if self._remembers and timing.verdict not in (
                     "beaten",
                     "busy",
-                ):  # which are about that rival and that hour, not about it
+                ):  # which are about that incumbent and that hour, not about it
                     _keep(self._timings, key, timing)
         return with_timing(found, timing, admitted)
 
@@ -219,12 +219,12 @@ class ProgramEvaluator:
                     self._racing.pop(key, None)
 
     async def _race(self, admitted: Admitted, entries: dict[Side, RaceSide], beside: dict[Side, RaceSide]) -> Timing:
-        """The race; a rival that gives a wrong output is left out of it, and costs the candidate nothing."""
+        """The race; an incumbent that gives a wrong output is left out of it, and costs the candidate nothing."""
         run = partial(race, self._field(admitted), timed=admitted.raced, rule=self._rule)
         try:
             return await run(entries={**entries, **beside})
         except WrongOutput as wrong:
-            if wrong.side != "rival":
+            if wrong.side != "incumbent":
                 raise
             return await run(entries=entries)
 
@@ -236,25 +236,25 @@ class ProgramEvaluator:
         outputs = {given.name: given.expected or b"" for given in admitted.inputs}
         return {"original": RaceSide(admitted.original.artefact, outputs), "candidate": candidate}
 
-    async def _rival(self, problem: Problem, program: Program, rival: Action | None) -> RaceSide | None:
-        if rival is None or rival.program is None or rival.program.digest == program.digest:
+    async def _incumbent(self, problem: Problem, program: Program, incumbent: Action | None) -> RaceSide | None:
+        if incumbent is None or incumbent.program is None or incumbent.program.digest == program.digest:
             return None
-        built = await self._builder.build(problem, rival.program)
+        built = await self._builder.build(problem, incumbent.program)
         return RaceSide(built.artefact, {}) if built.artefact is not None else None
 
     # -------------------------------------------------------------------------------------------------- referee
 
     async def settle(
-        self, problem: Problem, contenders: Sequence[State], champion: State | None
+        self, problem: Problem, challengers: Sequence[State], incumbent: State | None
     ) -> dict[StateId, Evaluation]:
         """Contenders in slot order against the leader on fresh pairs; the last one standing is confirmed.
 
-        All builds here are made without precompiled headers, and everyone is verified anew on every test, the champion
+        All builds here are made without precompiled headers, and everyone is verified anew on every test, the incumbent
         too.
         """
         admitted = await self._admissions.of(problem)
         prepared, wins = partial(self._fresh, problem, admitted), partial(self._wins, admitted)
-        leader, found = await last_standing(contenders, champion, prepared, wins)
+        leader, found = await last_standing(challengers, incumbent, prepared, wins)
         if leader is not None:
             found[leader[0].id] = await self._confirmed(problem, admitted, *leader)
         return found
@@ -281,7 +281,7 @@ class ProgramEvaluator:
     ) -> bool:
         """Whether the candidate takes the lead; who gives a wrong output meanwhile loses it, and is noted in
         ``found``."""
-        entries: dict[Side, RaceSide] = {"rival": leader[1], "candidate": candidate[1]}
+        entries: dict[Side, RaceSide] = {"incumbent": leader[1], "candidate": candidate[1]}
         if admitted.source.renews:  # only the original knows the right outputs
             entries = {**self._sides(admitted, candidate[1]), **entries}
         try:
@@ -290,7 +290,7 @@ class ProgramEvaluator:
             state = candidate[0] if wrong.side == "candidate" else leader[0]
             assert state.step is not None
             found[state.id] = wrong_while_timed(state.step.evaluation, wrong)
-            return wrong.side == "rival"
+            return wrong.side == "incumbent"
 
     async def _confirmed(self, problem: Problem, admitted: Admitted, state: State, entry: RaceSide) -> Evaluation:
         assert state.step is not None
