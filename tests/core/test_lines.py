@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import resource
 import signal
 from collections.abc import Iterator
@@ -9,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from maxcode.core.jsonl import append_line, open_lines
+from maxcode.core.jsonl import append_line, in_words_of_today, open_lines
 from maxcode.errors import InputError, MachineError, RecordError
 from maxcode.run.record import EVENTS, Batch, Record, read_events
 
@@ -59,3 +60,12 @@ def test_a_record_that_does_not_fit_on_the_disk_says_so_and_can_be_read(tmp_path
         with pytest.raises(MachineError, match=f"cannot write to {EVENTS}"):
             record.append(Batch(batch=2, parents=((0, 0),) * little_room))
     assert len(list(read_events(tmp_path))) == 2
+
+
+@pytest.mark.parametrize(
+    ("old", "new"),
+    [("beaten", "dominated"), ("waits", "slower_by_wall"), ("busy", "noisy"), ("unseen", "not_in_cpu_time")],
+)
+def test_a_verdict_of_version_0_1_is_read_in_the_words_of_today(old: str, new: str) -> None:
+    written = json.dumps({"verdict": old, "note": f'"verdict": "{old}"'}).encode()
+    assert json.loads(in_words_of_today(written)) == {"verdict": new, "note": f'"verdict": "{old}"'}

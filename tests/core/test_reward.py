@@ -69,9 +69,11 @@ def test_the_outcomes_are_one_ordered_ladder() -> None:
 
 def test_what_another_clock_contradicts_earns_what_that_one_says() -> None:
     timing = exact_timing(8.0)
-    slept = replace(timing, verdict="waits", significant=False, elapsed=Interval(0.5, 0.4, 0.6))
+    slept = replace(timing, verdict="slower_by_wall", significant=False, elapsed=Interval(0.5, 0.4, 0.6))
     assert speedup(Evaluation(Outcome.CORRECT, timing=slept)) == pytest.approx(0.5)
-    counted = replace(timing, clock="instructions", verdict="unseen", significant=False, seconds=exact_timing(0.9))
+    counted = replace(
+        timing, clock="instructions", verdict="not_in_cpu_time", significant=False, seconds=exact_timing(0.9)
+    )
     assert speedup(Evaluation(Outcome.CORRECT, timing=counted)) == pytest.approx(0.9)
     rates = replace(slept, gflops=Interval(16.0, 15.0, 17.0))
     assert rate(Evaluation(Outcome.CORRECT, timing=rates)) == Interval(1.0, 0.9375, 1.0625)

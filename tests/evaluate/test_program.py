@@ -173,7 +173,7 @@ def test_less_cpu_time_at_the_price_of_waiting_is_no_speed_up(
     assert found.timing is not None
     assert found.timing.elapsed is not None
     assert found.timing.speedup.low > 2 > 1 > found.timing.elapsed.high
-    assert (found.timing.verdict, found.timing.significant) == ("waits", False)
+    assert (found.timing.verdict, found.timing.significant) == ("slower_by_wall", False)
     assert any("it takes longer" in warning for warning in found.warnings)
     step = Step(Action(Program({"count.c": "#include <unistd.h>\n" + sleepy})), found, 1.0)
     state = State(admitted.problem, State(admitted.problem), step, (1, 0))

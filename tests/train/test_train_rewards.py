@@ -61,7 +61,7 @@ def test_a_failure_of_the_machine_is_none_and_never_a_number(reward: TrainingRew
     assert reward(Evaluation(Outcome.CORRECT)) is None, "correct, but nothing could be timed"
     assert reward(Evaluation(Outcome.UNVERIFIED)) is None, "there is no GPU to run it on"
     assert reward(Evaluation(Outcome.QUARANTINED)) is None, "two nodes were lost with it"
-    busy = replace(exact_timing(2.0), verdict="busy")
+    busy = replace(exact_timing(2.0), verdict="noisy")
     assert reward(Evaluation(Outcome.CORRECT, timing=busy)) is None
 
 

@@ -110,7 +110,7 @@ def is_faster(timing: Timing | None) -> bool:
     """
     if timing is None:
         return False
-    return timing.significant or (timing.verdict == "beaten" and timing.speedup.low > 1)
+    return timing.significant or (timing.verdict == "dominated" and timing.speedup.low > 1)
 
 
 @final

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import fcntl
 import os
+import re
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import BinaryIO, Generic, TypeVar
@@ -19,6 +20,13 @@ from maxcode.core.files import write_whole
 from maxcode.errors import InputError, MachineError, RecordError
 
 _BLOCK = 1 << 16
+_OLD_VERDICT = re.compile(rb'("verdict": ?)"(beaten|waits|busy|unseen)"')
+_OLD_WORDS = {b"beaten": b"dominated", b"waits": b"slower_by_wall", b"busy": b"noisy", b"unseen": b"not_in_cpu_time"}
+
+
+def in_words_of_today(text: bytes) -> bytes:
+    """The JSON of a file that version 0.1 may have written, with the verdicts of races as they are called now."""
+    return _OLD_VERDICT.sub(lambda found: b'%s"%s"' % (found[1], _OLD_WORDS[found[2]]), text)
 
 
 def open_lines(path: Path) -> BinaryIO:
@@ -99,7 +107,7 @@ class Lines(Generic[L]):
             return
         for number, line in enumerate(self._path.read_bytes().split(b"\n")[:-1], start=1):
             try:
-                yield self._decode(line)
+                yield self._decode(in_words_of_today(line))
             except msgspec.MsgspecError as error:
                 raise RecordError(f"{self._path}, line {number} is damaged ({error}); choose another --out") from error
 

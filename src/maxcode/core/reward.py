@@ -24,8 +24,8 @@ def speedup(evaluation: Evaluation) -> float:
 
 def credit(timing: Timing) -> float:
     """The share (0..1] of a speed-up that is believed: below 1 where another clock contradicts the one that decides."""
-    other = timing.elapsed if timing.verdict == "waits" else None
-    if timing.verdict == "unseen" and timing.seconds is not None:
+    other = timing.elapsed if timing.verdict == "slower_by_wall" else None
+    if timing.verdict == "not_in_cpu_time" and timing.seconds is not None:
         other = timing.seconds.speedup
     return min(1.0, other.value / timing.speedup.value) if other is not None else 1.0
 

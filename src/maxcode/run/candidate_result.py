@@ -259,11 +259,11 @@ def _why(evaluation: Evaluation, found: Admitted) -> str:
 _ENDED: Mapping[RaceVerdict, str] = {  # why a race proves no gain
     "tie": "not significant: no difference was proved",
     "slower": "not faster: it is slower than the original",
-    "beaten": "not significant: stopped early, because it is slower than the best candidate",
-    "waits": "not faster: less CPU time, but clearly more time by the wall clock",
-    "busy": "not significant: other programs used the cores too much for wall time to count",
+    "dominated": "not significant: stopped early, because it is slower than the best candidate",
+    "slower_by_wall": "not faster: less CPU time, but clearly more time by the wall clock",
+    "noisy": "not significant: other programs used the cores too much for wall time to count",
     "more": "not faster: it executes more instructions than the original",
-    "unseen": "not faster: fewer instructions, but CPU time shows no gain",
+    "not_in_cpu_time": "not faster: fewer instructions, but CPU time shows no gain",
     "faster": "not confirmed",
     "fewer": "not confirmed",
 }

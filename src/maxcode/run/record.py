@@ -17,7 +17,7 @@ import msgspec
 import tomli_w
 
 from maxcode.core.files import write_whole
-from maxcode.core.jsonl import append_line, open_lines
+from maxcode.core.jsonl import append_line, in_words_of_today, open_lines
 from maxcode.core.types import Action, Evaluation, StateId, Usage
 from maxcode.errors import RecordError
 
@@ -176,7 +176,7 @@ def read_events(folder: Path) -> Iterator[Line]:
     lines = (folder / EVENTS).read_bytes().split(b"\n")
     for number, line in enumerate(lines[:-1], start=1):
         try:
-            yield _decode.decode(line)
+            yield _decode.decode(in_words_of_today(line))
         except msgspec.MsgspecError as error:
             raise RecordError(
                 f"{folder / EVENTS}, line {number} is damaged ({error}); "

@@ -48,7 +48,7 @@ def is_scored(evaluation: Evaluation | None) -> bool:
     if evaluation is None or evaluation.outcome in (Outcome.UNVERIFIED, Outcome.QUARANTINED):
         return False
     timing = evaluation.timing
-    return evaluation.outcome is not Outcome.CORRECT or (timing is not None and timing.verdict != "busy")
+    return evaluation.outcome is not Outcome.CORRECT or (timing is not None and timing.verdict != "noisy")
 
 
 def share_of_peak(evaluation: Evaluation) -> float:

@@ -9,7 +9,9 @@ from typing import Literal, final
 
 from maxcode.core.types.problem import Clock
 
-RaceVerdict = Literal["faster", "slower", "tie", "beaten", "waits", "busy", "fewer", "more", "unseen"]
+RaceVerdict = Literal[
+    "faster", "slower", "tie", "dominated", "slower_by_wall", "noisy", "fewer", "more", "not_in_cpu_time"
+]
 
 
 @final
@@ -63,13 +65,14 @@ class Timing:
     race's word; ``verdict`` says why it stopped.  ``samples``: one (original, candidate) pair of summed seconds per
     pass.  ``confirmed``: measured on fresh pairs after being selected, built without precompiled headers.
     ``over_rival``: the same ratio against the best at the start of the batch, where that one ran along.  ``elapsed``:
-    the speed-up by the wall clock; a program that needs less CPU time but clearly longer ("waits") is not faster.
+    the speed-up by the wall clock; a program that needs less CPU time but clearly longer is not faster
+    ("slower_by_wall").
     ``gflops``: the candidate's rate where the problem says how much work a call is, 1e9 operations a second;
     ``roofline``: the most that this machine can do, in the same unit (one core for the clock ``cpu``).  ``gbytes`` and
     ``memory_roof``: the same of the bytes of a call, 1e9 a second, where the problem gives them.  ``single``:
     where the wall clock is the goal, the speed-up on one core by CPU time, measured beside a confirmation.
     ``pressure``: per cent of the race's time in which some task of the machine waited for a processor, None where the
-    kernel does not say; too much of it ends a race by the wall clock as "busy".
+    kernel does not say; too much of it ends a race by the wall clock as "noisy".
     ``over_compiled``: of a module, the candidate's speed-up over torch.compile of the reference, likewise.
     ``sittings``: how many of the pairs were made in each sitting, where a side is one process for a whole sitting and
     ``speedup`` is of several of those (``stats.interval_of``); empty where it is of pairs.
@@ -77,9 +80,9 @@ class Timing:
     With the clock ``instructions`` nothing is timed: ``speedup`` is instructions of the original over those of the
     candidate, ``low`` and ``high`` are the least and the largest of the counts' ratios (no confidence interval, so
     ``confidence`` is 1), ``samples`` are counts, and ``significant`` means "fewer".  ``seconds`` is then the
-    confirmation by CPU time beside it; where a large claim does not show in it at all, the verdict is
-    "unseen".  ``instructions``: the same ratio of counts where it was asked for to break a tie by the clock; None where
-    there was none, or where it could not be counted, which ``uncounted`` explains.
+    confirmation by CPU time; where a large claim does not show in it at all, the verdict is "not_in_cpu_time".
+    ``instructions``: the same ratio of counts where it was asked for to break a tie by the clock; None where there
+    was none, or where it could not be counted, which ``uncounted`` explains.
     """
 
     clock: Clock

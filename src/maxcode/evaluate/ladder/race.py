@@ -189,7 +189,7 @@ class Track:
 
 
 async def race(field: RaceInputs, entries: Mapping[Side, RaceSide], timed: Sequence[Input], rule: RaceRule) -> Timing:
-    """The anytime-valid race of the candidate against the original; an incumbent only ends it early ("beaten").
+    """The anytime-valid race of the candidate against the original; an incumbent only ends it early ("dominated").
 
     The candidate must still be able to be confirmed as faster than the original where it only ties with the incumbent,
     so the race goes on after a tie with the incumbent.
@@ -204,7 +204,7 @@ def end_of_race(rule: RaceRule, has_incumbent: bool) -> End:
     def end(pairs: list[Pair]) -> RaceVerdict | None:
         verdict = decide(_ratios(pairs, "original"), rule)
         if verdict is None and has_incumbent and decide(_ratios(pairs, "incumbent"), rule) == "slower":
-            return "beaten"
+            return "dominated"
         return verdict
 
     return end
@@ -317,9 +317,9 @@ def timing_of(problem: Problem, held: RaceResult, timed: Sequence[Input]) -> Tim
     pairs, verdict = held.pairs, held.verdict
     elapsed = interval_of([pair.elapsed["original"] / pair.elapsed["candidate"] for pair in pairs], held.sittings)
     if verdict == "faster" and elapsed.high < WAITING:
-        verdict = "waits"
+        verdict = "slower_by_wall"
     if verdict == "faster" and is_too_busy(problem, held.pressure):
-        verdict = "busy"
+        verdict = "noisy"
     return Timing(
         clock=problem.goal,
         speedup=interval_of(_ratios(pairs, "original"), held.sittings),

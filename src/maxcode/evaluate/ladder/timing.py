@@ -71,7 +71,7 @@ async def confirm(
 def warnings_of(timing: Timing) -> tuple[str, ...]:
     """What must be said beside a figure: what it is blind to, or what spoils it."""
     found = list(stamps(timing.seconds or timing))
-    if timing.verdict == "waits":
+    if timing.verdict == "slower_by_wall":
         found.append(f"less CPU time ({timing.speedup}), but it takes longer: {timing.elapsed} by the wall clock")
     if timing.clock == "instructions":
         found += _said(timing)
@@ -90,7 +90,7 @@ def _said(timing: Timing) -> list[str]:
     if timing.speedup.high > (1 + UNSTEADY) * timing.speedup.low:
         found.append(f"the counts differ from run to run, by {timing.speedup.high / timing.speedup.low - 1:.1%}")
     seconds = timing.seconds
-    if seconds is not None and timing.verdict == "unseen":
+    if seconds is not None and timing.verdict == "not_in_cpu_time":
         found.append(
             f"fewer instructions ({timing.speedup}), which its CPU time does not show ({seconds.speedup}): it waits "
             "for memory, or it does less only while it is counted"
@@ -102,9 +102,9 @@ def _said(timing: Timing) -> list[str]:
 
 def _believed(found: Timing, seconds: Timing) -> RaceVerdict:
     """The verdict on counts when the seconds are known."""
-    contradicted = seconds.speedup.high < WAITING or seconds.verdict == "waits"
+    contradicted = seconds.speedup.high < WAITING or seconds.verdict == "slower_by_wall"
     unseen = found.speedup.low >= LARGE and not seconds.significant
-    return "unseen" if found.verdict == "fewer" and (contradicted or unseen) else found.verdict
+    return "not_in_cpu_time" if found.verdict == "fewer" and (contradicted or unseen) else found.verdict
 
 
 async def _tie_broken(

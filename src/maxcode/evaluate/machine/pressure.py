@@ -40,7 +40,7 @@ def stamps(timing: Timing) -> Iterator[str]:
     if timing.pressure is None:
         return
     held = f"while it was timed some task waited for a processor {timing.pressure:.0f} % of the time"
-    if timing.verdict == "busy":
+    if timing.verdict == "noisy":
         yield (
             f"{held}, so its wall time ({timing.speedup}) is not counted as faster: stop other work, reserve cores "
             "(a cpuset), let it use no more threads than cores, or accept that with --shared-cores"

@@ -201,8 +201,8 @@ class ProgramEvaluator:
                 except WrongOutput as wrong:
                     return wrong_while_timed(found, wrong)
                 if self._remembers and timing.verdict not in (
-                    "beaten",
-                    "busy",
+                    "dominated",
+                    "noisy",
                 ):  # which are about that incumbent and that hour, not about it
                     _keep(self._timings, key, timing)
         return with_timing(found, timing, admitted)
@@ -302,7 +302,7 @@ class ProgramEvaluator:
                 timing = await confirm(self._field(admitted), sides, admitted.timed, self._rule)
             except WrongOutput as wrong:
                 return wrong_while_timed(found, wrong)
-            if timing.verdict == "busy":
+            if timing.verdict == "noisy":
                 return with_timing(found, timing, admitted)
             _keep(self._confirmations, key, timing)
         timed = with_timing(found, self._confirmations[key], admitted)

@@ -19,6 +19,7 @@ from typing import Any, final
 import msgspec
 
 from maxcode.core.files import write_whole
+from maxcode.core.jsonl import in_words_of_today
 from maxcode.core.stats import RaceRule, interval_of, is_faster, median_interval
 from maxcode.core.types import Checker, Clock, Interval, Limits, Machine, Problem, Program, Recheck, Timing
 from maxcode.errors import InputError
@@ -352,7 +353,7 @@ def write(found: Certificate, folder: Path) -> Path:
 def read(path: Path) -> Certificate:
     """A certificate that is in itself sound; InputError where it cannot be read, or was changed."""
     try:
-        found = msgspec.json.decode(read_bytes(path), type=Certificate)
+        found = msgspec.json.decode(in_words_of_today(read_bytes(path)), type=Certificate)
     except (msgspec.MsgspecError, UnicodeDecodeError) as error:
         raise InputError(f"{path} is no certificate of maxcode: {error}; make one with `maxcode optimize`") from error
     if found.format != FORMAT:

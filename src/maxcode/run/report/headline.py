@@ -91,13 +91,17 @@ def standing(slot: Slot) -> str:
 _WHY = {
     "tie": "not significant",
     "slower": "slower",
-    "beaten": "slower than the best",
+    "dominated": "slower than the best",
     "more": "more instructions",
-    "waits": "slower by wall clock",
-    "busy": "noisy",
-    "unseen": "no gain in CPU time",
+    "slower_by_wall": "slower by wall clock",
+    "noisy": "noisy",
+    "not_in_cpu_time": "no gain in CPU time",
 }
-_OWN_WORDS = ("waits", "busy", "unseen")  # not refuted: the gain does not count, for a reason of its own
+_OWN_WORDS = (
+    "slower_by_wall",
+    "noisy",
+    "not_in_cpu_time",
+)  # not refuted: the gain does not count, for a reason of its own
 
 
 def _won(at: tuple[int, int], timing: Timing) -> str:
