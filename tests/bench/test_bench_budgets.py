@@ -204,7 +204,7 @@ def test_table_only_refuses_what_it_does_not_heed(arguments: tuple[str, ...], na
     planning(tmp_path, cells(["one"], ["refine"], range(1)))
     error = maxcode("--table-only", "--out", tmp_path, *arguments).exception
     assert isinstance(error, InputError), error
-    assert f"it does not heed {named} leave that out, or leave out --table-only" in str(error)
+    assert f"it ignores {named} leave that out, or leave out --table-only" in str(error)
     assert error.exit_code == 2
 
 

@@ -113,11 +113,11 @@ def test_a_cap_ends_a_run_and_a_larger_one_goes_on(running: Provider, place: Pat
 
 
 def test_a_cap_on_money_ends_a_run_by_another_price_table(running: Provider, place: Path) -> None:
-    (place / "prices.toml").write_text('"maxcode-fixed" = { input = 1000, output = 1000 }\n')
+    (place / "prices.toml").write_text('"maxcode-fixed" = { input = 4000, output = 4000 }\n')
     more = ["--budget", "3", "--prices", "prices.toml", "--max-dollars", "0.9", "--out", "run"]
     spent = ran(running.url, *more).spent
     assert spent is not None
-    assert spent.dollars == pytest.approx((spent.prompt_tokens + spent.completion_tokens) / 1000)
+    assert spent.dollars == pytest.approx((spent.prompt_tokens + spent.completion_tokens) / 250)
     assert spent.calls < 3
 
 
