@@ -9,7 +9,7 @@ import asyncio
 import signal
 import threading
 from collections.abc import Awaitable, Callable, Iterator
-from concurrent.futures import ThreadPoolExecutor
+from concurrent.futures import ThreadPoolExecutor, wait
 from contextlib import contextmanager
 from contextvars import ContextVar
 from functools import partial
@@ -19,6 +19,7 @@ from typing import Any, TypeVar, final
 import anyio
 
 T = TypeVar("T")
+_TURN_S = 0.1
 
 
 @final
@@ -70,7 +71,10 @@ def outside_loop(work: Callable[[], T]) -> T:
         return work()
 
     with ThreadPoolExecutor(1) as pool, _signals_to(relay):
-        return pool.submit(heard).result()
+        future = pool.submit(heard)
+        while wait([future], timeout=_TURN_S).not_done:  # this thread handles a signal only while it is awake
+            pass
+        return future.result()
 
 
 @contextmanager
