@@ -58,7 +58,7 @@ def _compile(source: str, flags: tuple[str, ...], path: Path) -> None:
     argv = ["g++", "-shared", "-fPIC", *flags, "-x", "c++", "-", "-o", str(made)]
     ran = subprocess.run(argv, input=source.encode(), capture_output=True, check=False)
     if ran.returncode:
-        raise RuntimeError(f"g++ refused it:\n{ran.stderr.decode(errors='replace')[:8000]}")
+        raise RuntimeError(f"g++ cannot compile the source:\n{ran.stderr.decode(errors='replace')[:8000]}")
     os.replace(made, path)
 
 
@@ -71,5 +71,5 @@ def _compile_cuda(source: str, flags: tuple[str, ...], path: Path) -> None:
     words = (ran.stdout + ran.stderr).decode(errors="replace")
     path.with_suffix(".log").write_text(words)
     if ran.returncode:
-        raise RuntimeError(f"nvcc refused it:\n{words[:8000]}")
+        raise RuntimeError(f"nvcc cannot compile the source:\n{words[:8000]}")
     os.replace(made, path)

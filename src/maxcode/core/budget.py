@@ -90,7 +90,7 @@ def budget_of(words: str) -> Budget:
     """
     found = _AMOUNT.fullmatch(words.strip())
     if found is None:
-        raise InputError(f"--budget {words!r} is no budget; give 24 (candidates), 200k-tokens, 0.5-dollars, 15-minutes")
+        raise InputError(f"cannot read --budget {words!r}; give 24 (candidates), 200k-tokens, 0.5-dollars, 15-minutes")
     number, factor, name = found.groups()
     known = {**_UNITS, **{unit.removesuffix("s"): meant for unit, meant in _UNITS.items()}}
     if name and name not in known:
@@ -98,7 +98,7 @@ def budget_of(words: str) -> Budget:
     unit, scale = known[name or "candidates"]
     amount = float(Decimal(number) * {"k": 1_000, "M": 1_000_000, None: 1}[factor] * scale)
     if unit in ("candidates", "calls", "tokens") and (amount < 1 or amount != int(amount)):
-        raise InputError(f"--budget is {words}; give at least 1 {unit.removesuffix('s')}, and whole ones")
+        raise InputError(f"--budget is {words}; give a whole number of {unit}, at least 1")
     if unit == "candidates" and amount >= MANY:
         raise InputError(f"--budget is {words}; give less than {MANY:,} candidates")
     if amount <= 0:
@@ -135,7 +135,7 @@ class BudgetTracker:
         if (why := self._too_late()) is not None:
             return why
         if caps.dollars is not None and spent.dollars is None:
-            return "an answer came whose price is not known, so the cap on dollars cannot hold"
+            return "the price of an answer is not known, so the cap on dollars cannot be enforced"
         if (why := _passed(caps, spent)) is not None:
             return f"{why} are spent"
         if self._finished and (why := _passed(caps, self._foreseen(), beyond=True)) is not None:
@@ -150,7 +150,7 @@ class BudgetTracker:
         if now >= bound:
             return f"{now:.0f} of {bound:.0f} seconds are spent"
         if self._finished and (foreseen := self._took_s / self._finished * self.launched) >= bound:
-            return f"those under way will make it {foreseen:.0f} of {bound:.0f} seconds"
+            return f"the candidates in progress will make it {foreseen:.0f} of {bound:.0f} seconds"
         return None
 
     def _foreseen(self) -> Usage:

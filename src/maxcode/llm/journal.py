@@ -265,7 +265,7 @@ class NoModel:
     """Takes the place of a model in a replay, which needs neither key nor endpoint."""
 
     async def complete(self, request: ModelRequest) -> Completion:
-        raise ProviderError(f"a replay asks no model, and draw {request.draw} is not recorded")
+        raise ProviderError(f"a replay calls no model, and the answer to draw {request.draw} is not recorded")
 
 
 def _manner(request: ModelRequest) -> ModelRequest:

@@ -143,7 +143,7 @@ def _checked(url: str) -> str:
         good = False
     if not good or not _is_visible(url):
         told = url.rsplit("@", 1)[-1].split("?", 1)[0]
-        raise InputError(f"the base URL {told!r} of the model is none; write it like http://127.0.0.1:8000/v1")
+        raise InputError(f"the base URL {told!r} of the model is not a URL; write it like http://127.0.0.1:8000/v1")
     return url
 
 
