@@ -88,10 +88,10 @@ def budget_of(words: str) -> Budget:
 
     InputError for an unknown unit, with the nearest spelling, and for an amount that is no budget.
     """
-    found = _AMOUNT.fullmatch(words.strip())
-    if found is None:
+    match = _AMOUNT.fullmatch(words.strip())
+    if match is None:
         raise InputError(f"cannot read --budget {words!r}; give 24 (candidates), 200k-tokens, 0.5-dollars, 15-minutes")
-    number, factor, name = found.groups()
+    number, factor, name = match.groups()
     known = {**_UNITS, **{unit.removesuffix("s"): meant for unit, meant in _UNITS.items()}}
     if name and name not in known:
         raise unknown("unit of --budget", name, _UNITS)

@@ -73,9 +73,9 @@ class Reached:
             siblings = self._children[state.parent.id]
             siblings[siblings.index(before)] = state
         self._best = None
-        for one in self._states:
-            if leads(one, self._best):
-                self._best = one
+        for other in self._states:
+            if leads(other, self._best):
+                self._best = other
 
     def __iter__(self) -> Iterator[State]:
         return iter(self._states)
@@ -127,12 +127,12 @@ class Reached:
     def last_batch(self) -> Sequence[State]:
         """The states of the latest batch, in slot order; the roots before the first."""
         newest = self._states[-1].id[0]
-        found: list[State] = []
+        batch: list[State] = []
         for state in reversed(self._states):
             if state.id[0] != newest:
                 break
-            found.append(state)
-        return found[::-1]
+            batch.append(state)
+        return batch[::-1]
 
 
 @final

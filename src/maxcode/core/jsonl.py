@@ -74,8 +74,8 @@ def _end_of_lines(file: BinaryIO) -> int:
     while at > 0:
         start = max(0, at - _BLOCK)
         file.seek(start)
-        if (found := file.read(at - start).rfind(b"\n")) >= 0:
-            return start + found + 1
+        if (newline := file.read(at - start).rfind(b"\n")) >= 0:
+            return start + newline + 1
         at = start
     return 0
 

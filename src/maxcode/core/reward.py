@@ -53,9 +53,9 @@ def banked(steps: Sequence[Step], gamma: float = 1.0, start: float = 1.0) -> flo
 
 def reward_to_go(rewards: Sequence[float], gamma: float = 1.0) -> list[float]:
     """G_t for every t: the best discounted reward from t on.  ``reward_to_go(r)[0] == max_return(r)``."""
-    found: list[float] = []
+    best: list[float] = []
     ahead = 0.0
     for reward in reversed(rewards):
         ahead = max(reward, gamma * ahead)
-        found.append(ahead)
-    return found[::-1]
+        best.append(ahead)
+    return best[::-1]

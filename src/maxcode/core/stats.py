@@ -121,8 +121,8 @@ def interval_of(ratios: Sequence[float], sittings: Sequence[int] = (), confidenc
         raise ValueError(f"{len(ratios)} ratios are not {list(sittings)}, of two sittings at least")
     ends = list(itertools.accumulate(sittings))
     logs = [math.log(median_interval(ratios[end - size : end]).value) for end, size in zip(ends, sittings, strict=True)]
-    found = mean_interval(logs, confidence)
-    return Interval(math.exp(found.value), math.exp(found.low), math.exp(found.high), confidence)
+    mean = mean_interval(logs, confidence)
+    return Interval(math.exp(mean.value), math.exp(mean.low), math.exp(mean.high), confidence)
 
 
 def mean_interval(values: Sequence[float], confidence: float = 0.95) -> Interval:
@@ -170,8 +170,8 @@ def is_faster(ratios: Sequence[float], rule: RaceRule, sittings: Sequence[int] =
     """
     if sittings:
         share = LOOKS.get(len(sittings), 0.0)
-        found = interval_of(ratios, sittings, 1 - 2 * rule.alpha * share)
-        return share > 0 and found.value > 1 + rule.margin and found.low > 1
+        interval = interval_of(ratios, sittings, 1 - 2 * rule.alpha * share)
+        return share > 0 and interval.value > 1 + rule.margin and interval.low > 1
     enough = e_value(wins_over(ratios, rule.margin), len(ratios)) >= 1 / rule.alpha
     return enough and median_interval(ratios).low > 1
 
@@ -183,12 +183,12 @@ def decide_sittings(ratios: Sequence[float], sittings: Sequence[int], rule: Race
     """
     if len(sittings) not in LOOKS:
         return None
-    found = interval_of(ratios, sittings)
+    interval = interval_of(ratios, sittings)
     if is_faster(ratios, rule, sittings):
         return "faster"
-    if found.value > 1 and len(sittings) < max(LOOKS):
+    if interval.value > 1 and len(sittings) < max(LOOKS):
         return None
-    return "tie" if found.high > 1 else "slower"
+    return "tie" if interval.high > 1 else "slower"
 
 
 def bootstrap(
@@ -201,8 +201,8 @@ def bootstrap(
 
 def percentiles(value: float, drawn: Sequence[float]) -> Interval:
     """``value`` with the middle 95 % of its bootstrap draws."""
-    found = sorted(drawn)
-    return Interval(value, found[int(0.025 * len(found))], found[int(0.975 * len(found)) - 1])
+    ordered = sorted(drawn)
+    return Interval(value, ordered[int(0.025 * len(ordered))], ordered[int(0.975 * len(ordered)) - 1])
 
 
 def all_resamples(size: int) -> list[tuple[int, ...]]:
@@ -216,10 +216,10 @@ def random_resamples(size: int, count: int, generator: random.Random) -> list[tu
 
 
 def cluster_draws(clusters: int, variants: int, draws: int, seed: int = 0) -> Iterator[list[int]]:
-    """The draws of a two-level bootstrap over ``clusters``, each with ``variants`` resamples of its own members.
+    """The draws of a two-level bootstrap over ``clusters``, each with ``variants`` resamples of its members.
 
-    A draw holds ``clusters`` indexes into the list of all variants, cluster by cluster; taking them uniformly is
-    taking a cluster with replacement and then one of its resamples.
+    A draw has ``clusters`` indexes into the list of all variants, ordered by cluster.  A uniform draw from that list is
+    a draw of a cluster with replacement, and then of one of its resamples.
     """
     generator = random.Random(seed)
     pool = range(clusters * variants)
@@ -237,15 +237,15 @@ def sign_flip_p(gaps: Sequence[float], draws: int = 10_000, seed: int = 0) -> fl
     reached = abs(sum(differing)) - 1e-12 * sum(map(abs, differing))  # the flips are summed in another order
     if len(differing) <= FLIPPED_ALL:
         flipped = _all_flips(differing)
-        return sum(abs(one) >= reached for one in flipped) / len(flipped)
-    return (1 + sum(abs(one) >= reached for one in _random_flips(differing, draws, seed))) / (1 + draws)
+        return sum(abs(total) >= reached for total in flipped) / len(flipped)
+    return (1 + sum(abs(total) >= reached for total in _random_flips(differing, draws, seed))) / (1 + draws)
 
 
 def _all_flips(gaps: Sequence[float]) -> list[float]:
     """The sums of all flips without their mirror images: the first gap keeps its sign."""
     sums = [sum(gaps[:1])]
     for gap in gaps[1:]:
-        sums = [one + signed for signed in (gap, -gap) for one in sums]
+        sums = [total + signed for signed in (gap, -gap) for total in sums]
     return sums
 
 

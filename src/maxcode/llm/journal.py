@@ -132,14 +132,14 @@ class _Lines:
         self._note(_Glance("", call.key, call.model, None, cost), len(line) + 1)
 
     def find(self, key: str) -> Completion | None:
-        found = self._at(bytes.fromhex(key))
-        return found.completion if found is not None else None
+        answered = self._at(bytes.fromhex(key))
+        return answered.completion if answered is not None else None
 
     def find_draw(self, model: str, request: ModelRequest) -> Completion | None:
         """The first answer of a model to the draw of a request, with the same system message and parameters; the other
         messages may differ."""
-        found = self._at(self.draws.get((model, request.draw), b""))
-        return found.completion if found is not None and _manner(found.request) == _manner(request) else None
+        answered = self._at(self.draws.get((model, request.draw), b""))
+        return answered.completion if answered is not None and _manner(answered.request) == _manner(request) else None
 
     def _at(self, key: bytes) -> Answered | None:
         place = self.places.get(key)
@@ -214,14 +214,14 @@ class Journal:
     async def answer(self, name: str, request: ModelRequest, model: Model) -> Completion:
         """The answer to ``request``: the recorded one, that of an equal call in progress, or a new one of ``model``."""
         key = key_of(name, request)
-        while (found := self.find(key)) is None:
+        while (completion := self.find(key)) is None:
             pending = self._pending.get(key)
             if pending is None:
                 return await self._ask(key, name, request, model)
             await pending.done.wait()
             if pending.error is not None:
                 raise type(pending.error)(str(pending.error)) from pending.error
-        return found
+        return completion
 
     async def _ask(self, key: str, name: str, request: ModelRequest, model: Model) -> Completion:
         if self._past is not None:

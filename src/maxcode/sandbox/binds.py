@@ -24,7 +24,7 @@ def is_enterable(folder: Path) -> bool:
 def reached(binds: Binds, cache: Path) -> tuple[Binds, tuple[str, ...]]:
     """The binds, with a folder of the cache in place of each folder that only root can enter, and the arguments of
     ``shim launch`` that bind those folders."""
-    found: list[tuple[Path, str]] = []
+    replaced: list[tuple[Path, str]] = []
     words = []
     for folder, path in binds:
         if os.geteuid() == 0 and folder.is_dir() and not is_enterable(folder):
@@ -32,5 +32,5 @@ def reached(binds: Binds, cache: Path) -> tuple[Binds, tuple[str, ...]]:
             shown.mkdir(parents=True, exist_ok=True, mode=0o755)
             words.append(f"{folder.resolve()}:{shown}")
             folder = shown
-        found.append((folder, path))
-    return found, tuple(words)
+        replaced.append((folder, path))
+    return replaced, tuple(words)

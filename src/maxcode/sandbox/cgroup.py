@@ -120,9 +120,9 @@ class Groups:
 def survey(proc: Path = _SELF) -> Groups:
     """The result of ``find_hierarchy``, with the reason if there is none."""
     mine, mounts = _memberships(proc), _mounts(proc)
-    found = _version_1(mine, mounts) or _version_2(mine, mounts)
-    if found is not None:
-        return Groups(found.version, tuple(map(str, found.parents)), _WANTED)
+    hierarchy = _version_1(mine, mounts) or _version_2(mine, mounts)
+    if hierarchy is not None:
+        return Groups(hierarchy.version, tuple(map(str, hierarchy.parents)), _WANTED)
     if (at := next((m for m in mounts if m[0] == "cgroup2"), None)) is not None and "" in mine:
         beside = _below(at[1], at[2], mine[""]).parent if mine[""] != at[2] else at[1]
         known = _controllers(beside / "cgroup.subtree_control")
@@ -160,14 +160,14 @@ def _memberships(proc: Path) -> dict[str, str]:
 
 def _mounts(proc: Path) -> list[tuple[str, Path, str, frozenset[str]]]:
     """(kind, mount point, group mounted there, options) of every control group file system."""
-    found = []
+    mounts = []
     for line in (proc / "mountinfo").read_text().splitlines():
         before, after = line.split(" - ", 1)
         kind, _, options = after.split(" ", 2)
         if kind in ("cgroup", "cgroup2"):
             root, point = before.split()[3:5]
-            found.append((kind, Path(point), root, frozenset(options.split(","))))
-    return found
+            mounts.append((kind, Path(point), root, frozenset(options.split(","))))
+    return mounts
 
 
 def _version_1(mine: dict[str, str], mounts: list[tuple[str, Path, str, frozenset[str]]]) -> Hierarchy | None:

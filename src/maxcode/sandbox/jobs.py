@@ -261,11 +261,11 @@ def unpack(job: Job, packet: bytes, fds: Sequence[int]) -> Ran:
 
 def _unpack(job: Job, packet: bytes, fds: Sequence[int]) -> Ran:
     ending, code, user, system, wall, peak, *counts, cpu_ns, wall_ns, raw = _REPLY.unpack(packet)
-    waits, preemptions, left, spawned, found, samples = counts
+    waits, preemptions, left, spawned, present, samples = counts
     trouble = raw.rstrip(b"\0").decode(errors="replace")
     if ending == _UNSTARTED:
         raise MachineError(f"the sandbox could not start {job.argv[0]}: {trouble}")
-    collected = [path for number, path in enumerate(job.collect) if found >> number & 1]
+    collected = [path for number, path in enumerate(job.collect) if present >> number & 1]
     cap = job.output_mb << 20
     if ending >= len(_ENDINGS) or (how := _ENDINGS[ending]) is None:
         raise ValueError(f"{ending} is no way to end")

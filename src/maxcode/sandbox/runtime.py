@@ -27,7 +27,7 @@ async def find_runtime() -> dict[str, Path]:
     if compiler is None:
         return {}
     asked = [await anyio.run_process([compiler, f"-print-file-name={name}"], check=False) for name in _LIBRARIES]
-    return dict(_places([Path(one.stdout.decode(errors="replace").strip()) for one in asked]))
+    return dict(_places([Path(answer.stdout.decode(errors="replace").strip()) for answer in asked]))
 
 
 def _places(libraries: list[Path]) -> Iterator[tuple[str, Path]]:

@@ -101,16 +101,16 @@ _BARE = ("host", "numbers")
 async def self_test(sandbox: Sandbox) -> list[Finding]:
     """Runs every attack that applies to the sandbox's tier, in order, each in its own session.  It takes a second."""
     probe = await own_program(PROBE, sandbox.cache)
-    found = []
+    findings = []
     with Blob.of(probe) as artefact, Blob.of(b"given\n") as stdin:
         for name, meaning, judge in _attacks(sandbox):
             job = Job(("{artefact}", name), artefact, stdin)
             trouble = await _trouble(sandbox, job, judge)
-            found.append(Finding(meaning, not trouble, trouble))
+            findings.append(Finding(meaning, not trouble, trouble))
             if sandbox.tier.name == "2" and name in _IN_BUILDS:
                 trouble = await _trouble(sandbox, job, judge, sources={"source": ""})
-                found.append(Finding(f"{meaning}, as a build", not trouble, trouble))
-    return found
+                findings.append(Finding(f"{meaning}, as a build", not trouble, trouble))
+    return findings
 
 
 def _attacks(sandbox: Sandbox) -> Iterator[tuple[str, str, Callable[[Ran], str]]]:

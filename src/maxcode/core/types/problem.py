@@ -138,18 +138,18 @@ class FunctionSpec:
     @property
     def said(self) -> dict[str, Any]:
         """All fields, for a hash.  An empty ``moved`` is left out, so that hashes from before that field stay equal."""
-        found = asdict(self)
-        return found if self.moved else {key: value for key, value in found.items() if key != "moved"}
+        fields = asdict(self)
+        return fields if self.moved else {key: value for key, value in fields.items() if key != "moved"}
 
     @property
     def scalars(self) -> tuple[Argument, ...]:
         """The arguments that are numbers, in order."""
-        return tuple(one for one in self.arguments if not one.extent)
+        return tuple(argument for argument in self.arguments if not argument.extent)
 
     @property
     def arrays(self) -> tuple[Argument, ...]:
         """The arguments that are arrays, in order."""
-        return tuple(one for one in self.arguments if one.extent)
+        return tuple(argument for argument in self.arguments if argument.extent)
 
 
 @final

@@ -110,8 +110,8 @@ class AnthropicModel:
 def version(model: str) -> tuple[int, int]:
     """The version in the name of a Claude model: (4, 5) of ``claude-haiku-4-5-20251001``, (3, 7) of
     ``claude-3-7-sonnet-latest``; a name without a version counts as the newest."""
-    found = re.search(r"-(\d{1,2})(?:-(\d{1,2}))?(?!\d)", model)
-    return (int(found[1]), int(found[2] or 0)) if found is not None else (99, 0)
+    match = re.search(r"-(\d{1,2})(?:-(\d{1,2}))?(?!\d)", model)
+    return (int(match[1]), int(match[2] or 0)) if match is not None else (99, 0)
 
 
 def _usage(counts: anthropic.types.Usage, seconds: float, price: Price | None) -> Usage:

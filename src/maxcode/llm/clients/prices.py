@@ -44,8 +44,8 @@ def price(model: str, base_url: str, own: Path | None = None) -> Price | None:
 
     InputError if a table cannot be read.
     """
-    if own is not None and (found := read_prices(own).get(model)) is not None:
-        return found
+    if own is not None and (own_price := read_prices(own).get(model)) is not None:
+        return own_price
     return _published().get(urlsplit(base_url).hostname or "", {}).get(model)
 
 

@@ -35,9 +35,9 @@ def read(text: str, program: Program, language: str, answer: Answer = "whole", e
         return Unread("the completion holds no answer" + (" after its reasoning" if text.strip() else ""))
     if answer == "edits" and has_edits(said):
         return edited(said, program)
-    found = whole(said, program, language, entry)
-    if isinstance(found, Unread) and has_edits(said):
+    program_read = whole(said, program, language, entry)
+    if isinstance(program_read, Unread) and has_edits(said):
         return edited(said, program)
-    if isinstance(found, Unread) and answer == "edits" and not found.cut:
-        return Unread(f"there is no SEARCH/REPLACE block, and {found.reason}")
-    return found
+    if isinstance(program_read, Unread) and answer == "edits" and not program_read.cut:
+        return Unread(f"there is no SEARCH/REPLACE block, and {program_read.reason}")
+    return program_read
