@@ -118,7 +118,7 @@ def interval_of(ratios: Sequence[float], sittings: Sequence[int] = (), confidenc
     if not sittings:
         return median_interval(ratios, confidence)
     if len(sittings) < 2 or sum(sittings) != len(ratios) or min(sittings) < 1:
-        raise ValueError(f"{len(ratios)} ratios are not {list(sittings)}, of two sittings at least")
+        raise ValueError(f"{len(ratios)} ratios do not fill sessions of {list(sittings)}; give at least two sessions")
     ends = list(itertools.accumulate(sittings))
     logs = [math.log(median_interval(ratios[end - size : end]).value) for end, size in zip(ends, sittings, strict=True)]
     mean = mean_interval(logs, confidence)

@@ -199,7 +199,7 @@ class Ran:
 def pack(job: Job, kind: Kind) -> bytes:
     """The packet that requests ``job`` in a session of this kind; its blobs are sent in the same message."""
     if "{artefact}" in job.argv and job.artefact is None:
-        raise ValueError(f"a job without an artefact names it: {job.argv}")
+        raise ValueError(f"the job has no artefact, but its argv needs one: {job.argv}")
     words = [_word(job, number, word) for number, word in enumerate(job.argv)]
     text = b"".join(os.fsencode(word) + b"\0" for word in (*words, *job.collect))
     if not words or len(words) > MOST_WORDS or len(text) > PACKET or len(job.collect) > MOST_COLLECTED:
@@ -268,7 +268,7 @@ def _unpack(job: Job, packet: bytes, fds: Sequence[int]) -> Ran:
     collected = [path for number, path in enumerate(job.collect) if present >> number & 1]
     cap = job.output_mb << 20
     if ending >= len(_ENDINGS) or (how := _ENDINGS[ending]) is None:
-        raise ValueError(f"{ending} is no way to end")
+        raise ValueError(f"unknown ending {ending}")
     return Ran(
         ending=how,
         code=code,

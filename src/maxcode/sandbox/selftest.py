@@ -134,7 +134,7 @@ async def _trouble(
             async with sandbox.session(job.blobs, sources, bare=job.argv[1] in _BARE) as session:
                 return judge(await session.run(attack)) or _exited_well(await session.run(look))
     except (MachineError, TimeoutError) as error:
-        return f"the sandbox broke ({error or 'no answer'})"
+        return f"the sandbox failed ({error or 'no answer'})"
 
 
 async def open_safe() -> Sandbox:
@@ -155,7 +155,7 @@ async def require_safe(sandbox: Sandbox) -> None:
     for finding in await self_test(sandbox):
         if not finding.held:
             raise UnsafeError(
-                f"the sandbox ({sandbox.describe()}) does not hold: a program could {finding.attack}: "
+                f"the sandbox ({sandbox.describe()}) is not safe: a program could {finding.attack}: "
                 f"{finding.detail}; nothing was run; see `maxcode doctor`, or try {_other(sandbox)}"
             )
     passed.touch()

@@ -89,7 +89,7 @@ def own_library(source: Path, cache: Path) -> Path:
 def _compile(source: Path, built: Path, flags: tuple[str, ...]) -> None:
     compiler = shutil.which("gcc") or shutil.which("cc") or shutil.which("clang")
     if compiler is None:
-        raise UnsafeError("the sandbox needs a C compiler to build its launcher; install gcc")
+        raise UnsafeError("the sandbox needs a C compiler to build its shim; install gcc")
     scratch = built.with_name(f"{built.name}.{secrets.token_hex(4)}")
     done = subprocess.run([compiler, str(source), *flags, "-o", str(scratch)], capture_output=True, check=False)
     if done.returncode:

@@ -202,14 +202,14 @@ class ProgramSpec:
     def function_spec(self) -> FunctionSpec:
         """What the harness ``function`` needs; ValueError for another kind of problem."""
         if self.function is None:
-            raise ValueError("this problem is no function")
+            raise ValueError("this problem is not of the kind function")
         return self.function
 
     @property
     def module_spec(self) -> ModuleSpec:
         """What the harness ``module`` needs; ValueError for another kind of problem."""
         if self.module is None:
-            raise ValueError("this problem is no module")
+            raise ValueError("this problem is not of the kind module")
         return self.module
 
 

@@ -71,7 +71,7 @@ def fault(endpoint: Endpoint, error: Any, key: str) -> TransientFault | Provider
     """The exception for an ``APIStatusError`` of an SDK: transient for 408, 409, 429, 5xx and an error inside a stream
     (status 200), unless the account has no credit left."""
     status, detail = error.status_code, without_key(str(error.message), key)[:DETAIL_LENGTH] or "no explanation"
-    words = f"HTTP {status}: {detail}" if status != 200 else f"the endpoint broke the answer off: {detail}"
+    words = f"HTTP {status}: {detail}" if status != 200 else f"the endpoint ended the answer early: {detail}"
     dry = status == 402 or (isinstance(error.body, dict) and error.body.get("code") in RUN_DRY)
     if not dry and (status in (200, 408, 409, 429) or status >= 500):
         return TransientFault(words, retry_after(error.response.headers))
