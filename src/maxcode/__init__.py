@@ -1,4 +1,4 @@
-"""maxcode makes programs measurably faster, and can prove it."""
+"""maxcode makes programs measurably faster and proves the speed-up."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ __all__ = [
     "optimize_program",
 ]
 
-_LATER = {  # name -> module: what needs all of maxcode is imported when it is asked for
+_LATER = {  # name -> module, imported at first use because it imports all of maxcode
     "CandidateResult": "maxcode.run.candidate_result",
     "RunResult": "maxcode.run.result",
     "evaluate_program": "maxcode.run.python_api",

@@ -1,15 +1,15 @@
-"""Every way maxcode says no.
+"""The exceptions of maxcode, with the exit code of each.
 
     MaxcodeError
     ├── InputError        what the user gave cannot be used          exit 2
     │   └── RecordError   a run folder that cannot be read or resumed
     ├── UnsafeError       this machine cannot do it safely            exit 3
     ├── Interrupted       stopped by the user; the record is whole    exit 130
-    └── BoundaryError     something outside broke: nothing is scored, the slot stays open
+    └── BoundaryError     something outside the program failed: nothing is scored, the slot stays open
         ├── MachineError  compiler, sandbox, disk or clock failed
         └── ProviderError a model's provider failed for good
 
-A bad *program* is never an error: it is an ``Evaluation``.  Messages say what happened, with which value, and what to
+A bad *program* is not an error: it gets an ``Evaluation``.  A message says what happened, with which value, and what to
 do next.
 """
 
@@ -26,7 +26,7 @@ class MaxcodeError(Exception):
 
 
 class InputError(MaxcodeError):
-    """What the user gave cannot be used; the message holds the cure."""
+    """What the user gave cannot be used; the message says what to change."""
 
     exit_code = 2
 
@@ -42,13 +42,13 @@ class UnsafeError(MaxcodeError):
 
 
 class Interrupted(MaxcodeError):
-    """Stopped by the user; all that was finished is recorded."""
+    """The user stopped the run; everything that finished is recorded."""
 
     exit_code = 130
 
 
 class BoundaryError(MaxcodeError):
-    """Something outside the program under test broke.  Never becomes a reward."""
+    """Something outside the program under test failed.  It never becomes a reward."""
 
 
 class MachineError(BoundaryError):
@@ -58,11 +58,11 @@ class MachineError(BoundaryError):
 
 
 class ProviderError(BoundaryError):
-    """A model's provider failed for good."""
+    """A model's provider failed, and no further attempt is made."""
 
 
 def unknown(what: str, name: str, known: Iterable[str]) -> InputError:
-    """The error for a name that does not exist, with the nearest spelling."""
+    """The error for a name that does not exist.  It gives the nearest known spelling."""
     names = sorted(known)
     near = difflib.get_close_matches(name, names, n=1)
     hint = f"; did you mean '{near[0]}'?" if near else ""

@@ -1,12 +1,12 @@
-"""C++ or CUDA in a Python module by the shortest way: ``g++`` or ``nvcc`` to a shared object, called through ctypes.
+"""Compiles C++ or CUDA to a shared object with ``g++`` or ``nvcc``, and loads it through ctypes.
 
     from maxcode.native import load
 
     lib = load('extern "C" void twice(const float *x, float *y, long n) {...}')
     lib.twice(ctypes.c_void_p(x.data_ptr()), ctypes.c_void_p(y.data_ptr()), ctypes.c_long(x.numel()))
 
-A tenth of a second where ``torch.utils.cpp_extension.load_inline`` takes most of a minute (``load_cuda``: two seconds
-where that takes minutes).  Needs nothing but the compiler, so this file can be copied beside a program that uses it.
+``load`` takes a tenth of a second; ``torch.utils.cpp_extension.load_inline`` takes most of a minute.  ``load_cuda``
+takes two seconds; ``load_inline`` takes minutes.  This file needs only the compiler, so a program can ship a copy.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ CUDA_FLAGS = ("-O3", "-std=c++17", "-lineinfo")
 
 
 def load(source: str, flags: tuple[str, ...] = FLAGS) -> ctypes.CDLL:
-    """The library compiled from ``source``, from the cache where it was before; RuntimeError with g++'s words.
+    """Compiles ``source``, or takes the library from the cache.  RuntimeError with the messages of g++.
 
     The cache is $MAXCODE_NATIVE, else ``~/.cache/maxcode/native``.
     """
@@ -33,12 +33,12 @@ def load(source: str, flags: tuple[str, ...] = FLAGS) -> ctypes.CDLL:
 
 
 def load_cuda(source: str, flags: tuple[str, ...] = CUDA_FLAGS) -> ctypes.CDLL:
-    """The same for CUDA: the library of the ``extern "C"`` functions that launch the kernels of ``source``.
+    """Compiles CUDA likewise: the library has the ``extern "C"`` functions that launch the kernels of ``source``.
 
     A launcher takes pointers (``data_ptr()`` of tensors on the GPU) and the stream to launch on
-    (``torch.cuda.current_stream().cuda_stream``).  $MAXCODE_CUDA_ARCH is the GPU to compile for (``sm_90``), without it
-    the one that is here.  What nvcc and ptxas say of registers and spills lies beside the library, as ``.log``.
-    RuntimeError with nvcc's words.
+    (``torch.cuda.current_stream().cuda_stream``).  $MAXCODE_CUDA_ARCH is the GPU to compile for (``sm_90``); the
+    default is the GPU of this machine.  The ``.log`` file next to the library has the messages of nvcc and ptxas about
+    registers and spills.  RuntimeError with the messages of nvcc.
     """
     arch = os.environ.get("MAXCODE_CUDA_ARCH") or "native"
     path = _place(repr((source, flags, arch)))
@@ -58,7 +58,7 @@ def _compile(source: str, flags: tuple[str, ...], path: Path) -> None:
     argv = ["g++", "-shared", "-fPIC", *flags, "-x", "c++", "-", "-o", str(made)]
     ran = subprocess.run(argv, input=source.encode(), capture_output=True, check=False)
     if ran.returncode:
-        raise RuntimeError(f"g++ refused it:\n{ran.stderr.decode(errors='replace')[:8000]}")
+        raise RuntimeError(f"g++ cannot compile the source:\n{ran.stderr.decode(errors='replace')[:8000]}")
     os.replace(made, path)
 
 
@@ -71,5 +71,5 @@ def _compile_cuda(source: str, flags: tuple[str, ...], path: Path) -> None:
     words = (ran.stdout + ran.stderr).decode(errors="replace")
     path.with_suffix(".log").write_text(words)
     if ran.returncode:
-        raise RuntimeError(f"nvcc refused it:\n{words[:8000]}")
+        raise RuntimeError(f"nvcc cannot compile the source:\n{words[:8000]}")
     os.replace(made, path)

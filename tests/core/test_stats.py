@@ -133,7 +133,7 @@ def test_between_looks_nothing_is_said() -> None:
 
 @pytest.mark.parametrize("sittings", [(4,), (2, 1), (4, 0)])
 def test_sittings_that_are_none_are_refused(sittings: tuple[int, ...]) -> None:
-    with pytest.raises(ValueError, match="of two sittings at least"):
+    with pytest.raises(ValueError, match="give at least two sessions"):
         interval_of([1.0] * 4, sittings)
 
 

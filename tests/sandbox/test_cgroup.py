@@ -68,7 +68,8 @@ def test_a_scope_that_is_not_delegated_has_no_groups_and_is_told_how_to_get_them
     assert find_hierarchy(proc) is None
     told = survey(proc)
     assert (told.version, told.parents, told.handed_down) == (2, (), ("cpu",))
-    assert "app.slice hands down cpu, memory and pids wanted; have a group delegated: `systemd-run --user" in str(told)
+    expected = "app.slice delegates cpu, but memory and pids are needed too; delegate a group: `systemd-run --user"
+    assert expected in str(told)
 
 
 def test_where_nothing_is_mounted_memory_is_limited_for_each_process(tmp_path: Path) -> None:

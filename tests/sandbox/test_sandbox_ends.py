@@ -120,7 +120,7 @@ def test_after_a_cancelled_run_the_session_is_closed_to_others(
         async with sandbox.session([artefact]) as session:
             with anyio.move_on_after(0.05):
                 await session.run(replace(RUN, artefact=artefact, cpu_s=600, wall_s=600))
-            with pytest.raises(MachineError, match="open another"):
+            with pytest.raises(MachineError, match="open a new session"):
                 await session.run(replace(RUN, artefact=artefact))
 
     anyio.run(interrupted, program("loop"))

@@ -1,1 +1,1 @@
-"""Reads programs as text: languages, parsing, C expressions, techniques, and one reader of C and C++. Runs nothing."""
+"""Reads programs as text: languages, parsing, expressions, techniques, and a reader of C and C++.  It runs nothing."""

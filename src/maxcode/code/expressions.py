@@ -1,4 +1,4 @@
-"""Whole-number expressions in named sizes, as a problem's extents and work are written: ``2*m*n*k``.  Pure."""
+"""Integer expressions over named sizes, for the extents and the work of a problem: ``2*m*n*k``.  Pure functions."""
 
 from __future__ import annotations
 
@@ -20,17 +20,17 @@ _RUN_TOGETHER = re.compile(r"\b(?!0[xX][\da-fA-F]+\b|0[bB][01]+\b|0[oO][0-7]+\b|
 
 
 def parsed(expression: str) -> ast.expr:
-    """An expression as Python reads it; SyntaxError also where a number and a word run together (``64if``), which
-    Python reads, with a warning to whoever sits at the terminal."""
+    """Parses an expression as Python does; SyntaxError also for a number joined to a word (``64if``), which Python
+    accepts with a warning on the terminal."""
     if (match := _RUN_TOGETHER.search(expression)) is not None:
         raise SyntaxError(f"`{match[0]}` is not a whole number")
     return ast.parse(expression.strip(), mode="eval").body
 
 
 def value_of(expression: str, values: Mapping[str, int]) -> int:
-    """The value of + - * / // and parentheses over whole numbers and the names in ``values``; InputError otherwise.
+    """The value of an expression of + - * / // and parentheses over integers and the names in ``values``.
 
-    Both slashes divide as C does for positive numbers.
+    Both slashes divide as C does for positive numbers.  InputError for any other expression.
     """
     try:
         return _evaluate(parsed(expression), values)

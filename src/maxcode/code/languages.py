@@ -1,7 +1,7 @@
-"""Languages are data: how a program is built and started, and which grammar reads it.
+"""The table of languages: how a program is built and started, and which grammar parses it.
 
-To add one, add a row (docs/how-to/extend.md has the recipe).  Inside the sandbox the sources lie in ``/src``, a build
-writes ``/tmp/out``, and an artefact is started through a file descriptor, so ``{artefact}`` is not a stable path.
+To add a language, add a row (docs/how-to/extend.md).  Inside the sandbox the sources are in ``/src``, a build writes
+``/tmp/out``, and an artefact is started through a file descriptor, so ``{artefact}`` is not a stable path.
 """
 
 from __future__ import annotations
@@ -16,9 +16,13 @@ from maxcode.errors import InputError, unknown
 @final
 @dataclass(frozen=True, slots=True)
 class Language:
-    """``build`` is the compiler's argument list ({flags}, {sources}, {out} and {libraries} are replaced).  Without an
-    {out} it only checks, and the artefact is the source itself (a zip archive when there are several files).  ``run``
-    starts the {artefact}.  ``tools`` must be on the PATH."""
+    """One language.
+
+    ``build``: the arguments of the compiler; {flags}, {sources}, {out} and {libraries} are replaced.  Without {out} it
+    only checks, and the artefact is the source itself (a zip archive if there are several files).
+    ``run``: the arguments that start the {artefact}.
+    ``tools``: programs that must be on the PATH.
+    """
 
     name: str
     suffixes: tuple[str, ...]
@@ -28,8 +32,8 @@ class Language:
     run: tuple[str, ...]
     default_flags: tuple[str, ...] = ()
     allowed_flags: tuple[str, ...] = ()  # regular expressions, whole flag
-    bare: bool = False  # whether an artefact runs with the compiler's runtime libraries alone, the host's files unseen
-    precompiles: bool = False  # whether the headers that the original begins with may be precompiled
+    bare: bool = False  # whether an artefact needs only the compiler's runtime libraries, and no file of the host
+    precompiles: bool = False  # whether the headers at the beginning of the original may be precompiled
 
 
 _GCC_FLAGS = (
@@ -67,14 +71,14 @@ LANGUAGES = {
 
 
 def language(name: str) -> Language:
-    """The row called ``name``; InputError with the nearest spelling otherwise."""
+    """The row called ``name``; InputError with the nearest spelling if there is none."""
     if name not in LANGUAGES:
         raise unknown("language", name, LANGUAGES)
     return LANGUAGES[name]
 
 
 def language_of(path: str) -> Language:
-    """The language whose suffix ``path`` has."""
+    """The language of a file, by its suffix; InputError if no language has that suffix."""
     suffix = PurePath(path).suffix
     for row in LANGUAGES.values():
         if suffix in row.suffixes:

@@ -1,9 +1,9 @@
-"""Source text on the floor of maxcode: read it, compare it, find it in a text.
+"""Source text: parsing, tokens, normalised comparison, and fenced blocks in a completion.
 
-Every room that looks *into* a program comes here: policies parse it, the critic maps lines, the search recognises
-duplicates, reports show differences.  Offsets are byte offsets into ``text.encode()``, as tree-sitter counts; a text
-that is not UTF-8 survives through surrogate escapes.  A quarter of real C++ files parse with ERROR nodes (loop
-macros), so nothing here needs an error-free tree: ``tokens`` reads C and C++ without one.
+Policies parse programs with it, the critic maps lines, the search finds duplicates, reports show differences.  Offsets
+are byte offsets into ``text.encode()``, as in tree-sitter; surrogate escapes preserve a text that is not UTF-8.  A
+quarter of real C++ files parse with ERROR nodes (loop macros), so no function here needs an error-free tree: ``tokens``
+reads C and C++ without a tree.
 """
 
 from __future__ import annotations
@@ -27,13 +27,13 @@ from maxcode.errors import unknown
 # ----------------------------------------------------------------------------------------------------------- parsing
 
 _CHUNK = 1 << 16
-_STEPS_AT_LEAST, _STEPS_PER_BYTE = 400, 0.1  # of the parser's hundreds of operations; real programs take 0.01 a byte
+_STEPS_AT_LEAST, _STEPS_PER_BYTE = 400, 0.1  # a step is hundreds of operations; real programs take 0.01 steps a byte
 
 
 @final
 @dataclass(frozen=True, slots=True)
 class Source:
-    """A parsed text: ``data`` is the text in bytes, which the offsets of ``root`` and its descendants count."""
+    """A parsed text.  ``data``: the text as bytes; the offsets of ``root`` and its descendants refer to it."""
 
     language: str
     text: str
@@ -42,7 +42,7 @@ class Source:
 
 
 class Patch(NamedTuple):
-    """Bytes ``start`` to ``end`` become ``text``."""
+    """Replaces the bytes ``start`` to ``end`` by ``text``."""
 
     start: int
     end: int
@@ -50,17 +50,17 @@ class Patch(NamedTuple):
 
 
 def parse(language: str, text: str) -> Source:
-    """The text read by the grammar of ``language``; a text that is not well formed gives a tree with ERROR nodes."""
+    """Parses the text with the grammar of ``language``; a malformed text gives a tree with ERROR nodes."""
     data = encode(text)
     return Source(language, text, data, read(language_row(language).grammar, data))
 
 
 def read(grammar_name: str, data: bytes) -> Node:
-    """The root of the tree of a text; one that holds an ERROR and nothing of the text where reading takes too long.
+    """The root of the tree of a text; a tree with only an ERROR node if parsing takes too many steps.
 
-    What is well formed takes steps in proportion to its length, but thousands of brackets without a partner, as a model
-    that repeats itself writes them, take their square: minutes for 40 KB.  Steps are counted, not seconds, so that a
-    text is the same on every machine.
+    A well-formed text takes a number of steps in proportion to its length.  Thousands of unmatched brackets, which a
+    model that repeats itself writes, take the square of that: minutes for 40 KB.  The limit is in steps, not seconds,
+    so that a text gives the same tree on every machine.
     """
     parser, steps = _parsers.of(grammar_name), count()
 
@@ -76,7 +76,7 @@ def read(grammar_name: str, data: bytes) -> Node:
 
 
 def encode(text: str) -> bytes:
-    """The bytes that offsets count."""
+    """The text as bytes; offsets refer to them."""
     return text.encode("utf-8", "surrogateescape")
 
 
@@ -95,12 +95,12 @@ def walk(node: Node) -> Iterator[Node]:
 
 
 def text_of(node: Node) -> str:
-    """The text a node covers."""
+    """The text of a node."""
     return decode(node.text or b"")
 
 
 def line_of(node: Node) -> int:
-    """The line (1-based) a node starts at."""
+    """The line (1-based) on which a node starts."""
     return node.start_point.row + 1
 
 
@@ -127,15 +127,15 @@ _GRAMMARS: dict[str, Callable[[], object]] = {"cpp": _cpp, "c": _c, "python": _p
 
 @cache
 def grammar(name: str) -> Language:
-    """The grammar called ``name`` in a row of languages."""
+    """The tree-sitter grammar called ``name`` in the table of languages."""
     if name not in _GRAMMARS:
         raise unknown("grammar", name, _GRAMMARS)
     return Language(_GRAMMARS[name]())
 
 
 class _Parsers(threading.local):
-    """Every thread's own, by grammar: a parser calls back into Python while it reads, where another thread may run, and
-    two readings on one parser end the process."""
+    """The parsers of one thread, by grammar.  A parser calls back into Python, where another thread may run, and two
+    parses with one parser at once crash the process."""
 
     def __init__(self) -> None:
         self._known: dict[str, Parser] = {}
@@ -180,7 +180,7 @@ _TOKEN = re.compile(
 
 
 def tokens(text: str) -> list[Token]:
-    """The tokens of a C or C++ text, without comments; those of macro bodies too, marked ``directive``."""
+    """The tokens of a C or C++ text without comments, those of macro bodies included (marked ``directive``)."""
     return [token for token in _tokens_and_newlines(encode(text)) if token.text != "\n"]
 
 
@@ -202,14 +202,14 @@ def _tokens_and_newlines(data: bytes) -> Iterator[Token]:
 
 # ---------------------------------------------------------------------------------------------------------- comparing
 
-_LAYOUT = {"python": frozenset({"module", "block"})}  # grammars in which line breaks carry meaning
+_LAYOUT = {"python": frozenset({"module", "block"})}  # grammars in which line breaks have a meaning
 _ATOMS = frozenset({"string", "string_literal", "char_literal", "raw_string_literal"})
 
 
 def normalise(language: str, text: str) -> str:
-    """The text without comments and without white space that means nothing; literals stay as they are.
+    """The text without comments and without white space that has no meaning; literals do not change.
 
-    Equal results mean equal programs; line numbers (``__LINE__``, assertions) are not part of a program here.
+    Equal results mean equal programs, except for line numbers (``__LINE__``, assertions).
     """
     grammar = language_row(language).grammar
     if grammar in _LAYOUT:
@@ -218,7 +218,7 @@ def normalise(language: str, text: str) -> str:
 
 
 def _c_family(data: bytes) -> Iterator[str]:
-    """Tokens, each followed by a blank; inside directives only where the text has one: ``F (x)`` is not ``F(x)``."""
+    """Tokens with a blank after each; inside directives only if the text has one: ``F (x)`` is not ``F(x)``."""
     before: Token | None = None
     for token in _tokens_and_newlines(data):
         if before is not None and token.directive and not before.directive:
@@ -248,13 +248,13 @@ def _leaves(node: Node, layout: frozenset[str]) -> Iterator[str]:
 
 
 def fingerprint(files: Mapping[str, str], language: str) -> str:
-    """SHA-256 (hexadecimal) that is equal for programs (path -> text) which differ only in comments and layout."""
+    """A SHA-256 (hexadecimal) that is equal for programs (path -> text) that differ only in comments and layout."""
     parts = {path: normalise(language, text) for path, text in files.items()}
     return hashlib.sha256(json.dumps(parts, sort_keys=True).encode()).hexdigest()
 
 
 def unified_diff(before: str, after: str, name: str = "program") -> str:
-    """The unified difference of two texts, empty when they are equal; labels are ``a/name`` and ``b/name``."""
+    """The unified diff of two texts, empty if they are equal; the labels are ``a/name`` and ``b/name``."""
     lines = difflib.unified_diff(
         before.splitlines(keepends=True), after.splitlines(keepends=True), f"a/{name}", f"b/{name}"
     )
@@ -265,7 +265,7 @@ def unified_diff(before: str, after: str, name: str = "program") -> str:
 
 
 class Fence(NamedTuple):
-    """A fenced code block of a Markdown text: its language tag, lower case, and what is inside."""
+    """A fenced code block of a Markdown text: its language tag in lower case, and its content."""
 
     tag: str
     body: str
@@ -289,10 +289,10 @@ def fences(text: str) -> list[Fence]:
 
 
 def answer_of(completion: str) -> str:
-    """A completion without its reasoning: what is between tags, what follows one that is never closed, and what comes
-    before a closing tag that was never opened (the template of the model had opened it).
+    """A completion without its reasoning.  Reasoning is the text between tags, the text after a tag that is never
+    closed, and the text before a closing tag without an opening one (the template of the model had opened it).
 
-    An opening tag stands at the beginning of a line; a closing tag in quotes is somebody's string.
+    An opening tag is at the beginning of a line; a closing tag in quotes is part of a string, so it does not count.
     """
     kept: list[str] = []
     start, reasoning = 0, False
@@ -307,7 +307,7 @@ def answer_of(completion: str) -> str:
 
 
 def prose(completion: str) -> str:
-    """A completion without its reasoning and its code blocks; a block that is never closed reaches to the end."""
+    """A completion without its reasoning and its code blocks; a block that is never closed extends to the end."""
     kept: list[str] = []
     fence = ""
     for line in answer_of(completion).splitlines():
@@ -322,7 +322,7 @@ def prose(completion: str) -> str:
 
 
 def fenced(text: str, tag: str = "") -> str:
-    """The text as a fenced block that ``fences`` reads back, whatever the text holds."""
+    """The text as a fenced block that ``fences`` reads back, whatever the text contains."""
     longest = max((len(run) for run in re.findall(r"`{3,}", text)), default=2)
     ticks = "`" * (longest + 1)
     return f"{ticks}{tag}\n{text}{'' if text.endswith(chr(10)) else chr(10)}{ticks}"

@@ -1,1 +1,1 @@
-"""The values and roles of the search, and the arithmetic on them: no files, no clock, no processes."""
+"""The values and roles of the search, statistics, budgets, and the readers of files that all rooms share."""

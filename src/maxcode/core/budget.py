@@ -1,9 +1,9 @@
-"""What a run may spend: candidates, model calls, tokens, money, wall clock.
+"""What a run may spend: candidates, model calls, tokens, dollars, wall seconds.
 
-A cap is asked before a candidate is launched, with those under way counted; what was paid for is always recorded and
-used, so a run may end above a cap, by what was under way when it was reached, never by a launch after it.  Waiting for
-the machine to time a candidate counts as at work, and how long one takes is only foreseen from those before: a cap on
-seconds is passed by the last candidates, which is much of a small one.
+Caps are checked before each candidate starts, and candidates in progress count.  Every paid answer is recorded and
+used.  So a run may end above a cap by what was in progress when it was reached; nothing starts after that.  The wait
+for a timing lane counts as time at work, and the time of a candidate is predicted from earlier ones.  So the last
+candidates exceed a cap on seconds, and exceed a small cap by much.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ class Caps:
     def __post_init__(self) -> None:
         for name in ("calls", "tokens", "dollars", "seconds"):
             bound = getattr(self, name)
-            if bound is not None and not bound >= 0:  # not a number is no bound either
+            if bound is not None and not bound >= 0:  # also refuses NaN
                 raise InputError(f"the cap on {name} is {bound}; give a number from 0 up, or leave it out")
 
 
@@ -53,7 +53,7 @@ _AMOUNT = re.compile(r"([0-9]+(?:\.[0-9]+)?)(k|M)?[- ]?([a-z]*)")
 @final
 @dataclass(frozen=True, slots=True)
 class Budget:
-    """How far a run may go, in one kind of cost; ``unit`` "seconds" are wall seconds at work."""
+    """How far a run may go, in one unit of cost; "seconds" are wall seconds at work."""
 
     amount: float
     unit: Unit = "candidates"
@@ -64,12 +64,12 @@ class Budget:
 
     @property
     def candidates(self) -> int:
-        """The most candidates it allows."""
+        """The most candidates that it permits."""
         return int(self.amount) if self.unit == "candidates" else MANY
 
     @property
     def caps(self) -> Caps:
-        """The caps that hold it; none for candidates."""
+        """The caps that enforce it; none for candidates."""
         match self.unit:
             case "candidates":
                 return Caps()
@@ -84,21 +84,21 @@ class Budget:
 
 
 def budget_of(words: str) -> Budget:
-    """A budget as users write it: 24, 24-candidates, 200k-tokens, 1.5M-tokens, 0.5-dollars, 300-calls, 15-minutes.
+    """Reads a budget as users write it: 24, 24-candidates, 200k-tokens, 1.5M-tokens, 0.5-dollars, 15-minutes.
 
-    Raises InputError with the nearest spelling of an unknown unit.
+    InputError for an unknown unit, with the nearest spelling, and for an amount that is no budget.
     """
-    found = _AMOUNT.fullmatch(words.strip())
-    if found is None:
-        raise InputError(f"--budget {words!r} is no budget; give 24 (candidates), 200k-tokens, 0.5-dollars, 15-minutes")
-    number, factor, name = found.groups()
+    match = _AMOUNT.fullmatch(words.strip())
+    if match is None:
+        raise InputError(f"cannot read --budget {words!r}; give 24 (candidates), 200k-tokens, 0.5-dollars, 15-minutes")
+    number, factor, name = match.groups()
     known = {**_UNITS, **{unit.removesuffix("s"): meant for unit, meant in _UNITS.items()}}
     if name and name not in known:
         raise unknown("unit of --budget", name, _UNITS)
     unit, scale = known[name or "candidates"]
     amount = float(Decimal(number) * {"k": 1_000, "M": 1_000_000, None: 1}[factor] * scale)
     if unit in ("candidates", "calls", "tokens") and (amount < 1 or amount != int(amount)):
-        raise InputError(f"--budget is {words}; give at least 1 {unit.removesuffix('s')}, and whole ones")
+        raise InputError(f"--budget is {words}; give a whole number of {unit}, at least 1")
     if unit == "candidates" and amount >= MANY:
         raise InputError(f"--budget is {words}; give less than {MANY:,} candidates")
     if amount <= 0:
@@ -109,11 +109,11 @@ def budget_of(words: str) -> Budget:
 @final
 @dataclass(slots=True)
 class BudgetTracker:
-    """What is left of the caps: ``spent`` by models and ``seconds`` at work, both of the whole run.
+    """Tracks what is left of the caps: ``spent`` by models and ``seconds`` at work, both of the whole run.
 
-    What a candidate costs is the mean over those finished; ``known`` is False until there is one, and then a single
-    candidate is launched ahead of its siblings, to learn it.  Of seconds too: siblings wait for one another's timings,
-    so a batch would otherwise be launched whole in the first second and take as long as it takes.
+    The predicted cost of a candidate is the mean over the finished ones.  ``known`` is False until one has finished;
+    until then one candidate starts before its siblings.  This holds for seconds too: siblings wait for the same timing
+    lane, so otherwise the whole batch starts in the first second and exceeds the cap.
     """
 
     caps: Caps
@@ -130,12 +130,12 @@ class BudgetTracker:
         return self._finished > 0 or self.caps == Caps()
 
     def refusal(self) -> str | None:
-        """The cap that one more candidate would pass, in words; None while it may be launched."""
+        """The cap that one more candidate would exceed, in words; None if it may start."""
         caps, spent = self.caps, self.spent()
         if (why := self._too_late()) is not None:
             return why
         if caps.dollars is not None and spent.dollars is None:
-            return "an answer came whose price is not known, so the cap on dollars cannot hold"
+            return "the price of an answer is not known, so the cap on dollars cannot be enforced"
         if (why := _passed(caps, spent)) is not None:
             return f"{why} are spent"
         if self._finished and (why := _passed(caps, self._foreseen(), beyond=True)) is not None:
@@ -143,18 +143,18 @@ class BudgetTracker:
         return None
 
     def _too_late(self) -> str | None:
-        """That the seconds are spent, or will be by those under way."""
+        """The message if the seconds are spent, or candidates in progress will spend them; else None."""
         bound, now = self.caps.seconds, self.seconds()
         if bound is None:
             return None
         if now >= bound:
             return f"{now:.0f} of {bound:.0f} seconds are spent"
         if self._finished and (foreseen := self._took_s / self._finished * self.launched) >= bound:
-            return f"those under way will make it {foreseen:.0f} of {bound:.0f} seconds"
+            return f"the candidates in progress will make it {foreseen:.0f} of {bound:.0f} seconds"
         return None
 
     def _foreseen(self) -> Usage:
-        """What will have been spent when all that is under way and one more candidate are finished."""
+        """The predicted total when all candidates in progress and one more have finished."""
         paid, times = self._paid, (self.launched + 1) / self._finished
         return Usage(
             calls=round(paid.calls * times),
@@ -163,13 +163,13 @@ class BudgetTracker:
         )
 
     def settle_up(self, finished: int, under_way: int = 0) -> None:
-        """Learn what ``finished`` candidates, all that were paid for, have cost; ``under_way`` more are launched."""
+        """Updates the cost of ``finished`` candidates, all that were paid for; ``under_way`` more have started."""
         self.launched, self._finished = finished + under_way, finished
         self._paid, self._took_s = self.spent(), self.seconds()
 
 
 def _passed(caps: Caps, usage: Usage, beyond: bool = False) -> str | None:
-    """The first cap that a usage has reached (or passed, ``beyond``), in words."""
+    """The first cap that a usage has reached (with ``beyond``: exceeded), in words; None if there is none."""
     bounds = (
         (usage.calls, caps.calls, "model calls", "{:.0f}"),
         (usage.tokens, caps.tokens, "tokens", "{:.0f}"),

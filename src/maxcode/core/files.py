@@ -1,4 +1,4 @@
-"""Files that a reader sees whole, and TOML files that are read with a cure for what is wrong in them."""
+"""Atomic replacement of files, and TOML files read with clear errors."""
 
 from __future__ import annotations
 
@@ -14,10 +14,10 @@ from maxcode.errors import InputError
 
 @contextmanager
 def replacing(path: Path) -> Iterator[Path]:
-    """A path beside ``path`` to write to; when the block has ended, that file takes the place of ``path``.
+    """A temporary path in the same folder; at the end of the block that file replaces ``path``.
 
-    A reader, also one after a kill, sees the old file or the new one.  After an error ``path`` is as it was; InputError
-    where it cannot be written.
+    A reader sees the old file or the new one, also after a kill.  After an error ``path`` is unchanged.  InputError if
+    it cannot be written.
     """
     scratch = path.with_name(f"{path.name}.{secrets.token_hex(4)}.new")  # two processes may write the same file
     try:
@@ -33,15 +33,15 @@ def replacing(path: Path) -> Iterator[Path]:
 
 
 def write_whole(path: Path, content: bytes) -> None:
-    """Replace a file by one with this content, under the terms of ``replacing``."""
+    """Replaces a file by one with this content, as ``replacing`` does."""
     with replacing(path) as scratch:
         scratch.write_bytes(content)
 
 
 def read_toml(path: Path, what: str = "") -> dict[str, Any]:
-    """The keys of a TOML file, unchecked; InputError with the line where it cannot be read.
+    """The keys of a TOML file, unchecked; InputError with the line if it cannot be read.
 
-    ``what`` says in the message what the file is for.
+    ``what``: what the file is for, used in the message.
     """
     name = f"{what} {path}".strip()
     try:
@@ -57,5 +57,5 @@ def read_toml(path: Path, what: str = "") -> dict[str, Any]:
 def _remove(scratch: Path) -> None:
     try:
         scratch.unlink(missing_ok=True)
-    except OSError:  # the folder went away, or a part of its path is a file: then there is no scratch file
+    except OSError:  # the folder is gone, or a part of its path is a file: then there is no scratch file
         return

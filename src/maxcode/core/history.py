@@ -1,6 +1,6 @@
-"""All states so far: the read-only view that searches, observations and reports look at.
+"""All states of a run so far.  Searches, observations and reports read them.
 
-Kept in (batch, slot) order, never in order of completion, and indexed so that selecting stays flat in cost as a run
+States are in (batch, slot) order, never in order of completion.  Indexes keep the cost of a selection constant as a run
 grows.  Only the loop and the record call ``extend``.
 """
 
@@ -17,8 +17,8 @@ _MARKS = 256
 
 
 def leads(state: State, other: State | None) -> bool:
-    """Whether ``state`` is a better answer than ``other``: confirmed, faster than the original beyond doubt, and with
-    the higher lower end of the interval."""
+    """Whether ``state`` is better than ``other``: confirmed, significantly faster than the original, and with the
+    higher lower end of the interval."""
     if not is_confirmed(state):
         return False
     return other is None or lower_end(state) > lower_end(other)
@@ -31,7 +31,7 @@ def is_confirmed(state: State) -> bool:
 
 
 def lower_end(state: State) -> float:
-    """The lower end of the speed-up's interval; 0 where nothing was timed."""
+    """The lower end of the speed-up's interval; 0 if nothing was timed."""
     timing = state.step.evaluation.timing if state.step else None
     return timing.speedup.low if timing else 0.0
 
@@ -46,13 +46,13 @@ class Reached:
         self._children: dict[StateId, list[State]] = {}
         self._duplicates: dict[str, StateId] = {}
         self._marked = 0  # how many states are in `_duplicates`
-        self._marks: dict[str, str] = {}  # of programs seen lately, by digest: each is looked at several times
+        self._marks: dict[str, str] = {}  # digest -> fingerprint of recent programs: each is needed several times
         self._best: State | None = None
         self.root = root
         self.extend([root])
 
     def extend(self, states: Iterable[State]) -> None:
-        """Add a finished batch, already in slot order (for the loop and the record alone)."""
+        """Adds a finished batch, already in slot order (only the loop and the record call this)."""
         for state in states:
             self._states.append(state)
             self._by_id[state.id] = state
@@ -62,9 +62,9 @@ class Reached:
                 self._best = state
 
     def replace(self, state: State) -> None:
-        """Put ``state`` in the place of the one with its id, whose evaluation did not hold (for the loop alone).
+        """Replaces the state with the same id, whose evaluation did not hold (only the loop calls this).
 
-        States below it keep the path that they were reached on, as it was known then.
+        Its descendants keep the old path.
         """
         before = self._by_id[state.id]
         self._by_id[state.id] = state
@@ -73,9 +73,9 @@ class Reached:
             siblings = self._children[state.parent.id]
             siblings[siblings.index(before)] = state
         self._best = None
-        for one in self._states:
-            if leads(one, self._best):
-                self._best = one
+        for other in self._states:
+            if leads(other, self._best):
+                self._best = other
 
     def __iter__(self) -> Iterator[State]:
         return iter(self._states)
@@ -91,20 +91,20 @@ class Reached:
 
     @property
     def candidates(self) -> int:
-        """How many states are candidates, roots apart."""
+        """The number of candidates: all states but the root."""
         return len(self._states) - 1
 
     @property
     def best(self) -> State | None:
-        """The confirmed state with the highest lower end of its interval; None while nothing beat the original."""
+        """The confirmed state with the highest lower end of its interval; None if nothing beat the original."""
         return self._best
 
     def children(self, state: State) -> Sequence[State]:
-        """The states reached from ``state`` in one step, in order."""
+        """The states one step below ``state``, in order."""
         return self._children.get(state.id, [])
 
     def duplicate(self, program: Program) -> State | None:
-        """The first state whose program differs from this one in comments and layout at most."""
+        """The first state whose program equals this one apart from comments and layout; None if there is none."""
         for state in self._states[self._marked :]:
             if state.step is None or state.step.action.program is not None:
                 self._duplicates.setdefault(self._mark(state.program), state.id)
@@ -127,25 +127,25 @@ class Reached:
     def last_batch(self) -> Sequence[State]:
         """The states of the latest batch, in slot order; the roots before the first."""
         newest = self._states[-1].id[0]
-        found: list[State] = []
+        batch: list[State] = []
         for state in reversed(self._states):
             if state.id[0] != newest:
                 break
-            found.append(state)
-        return found[::-1]
+            batch.append(state)
+        return batch[::-1]
 
 
 @final
 @dataclass(frozen=True, slots=True)
 class Result:
-    """The end of a run.  ``best`` is the maximum, because the objective is; None when nothing beat the original."""
+    """The result of a run.  ``best`` is the best state reached; None if nothing beat the original."""
 
     problem: Problem
     reached: Reached
     spent: Spent
     machine: Machine | None
-    ended: str = ""  # which cap ended the run; empty where the budget of candidates or the search did
-    stopped: bool = False  # whether the user asked to stop while the last batch was under way
+    ended: str = ""  # which cap ended the run; empty if the budget of candidates or the search did
+    stopped: bool = False  # whether the user asked to stop during the last batch
 
     @property
     def best(self) -> State | None:

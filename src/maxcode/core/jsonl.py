@@ -1,8 +1,8 @@
-"""Files of JSON lines that one process appends to: a run's record, the journal of its model calls, measurements.
+"""Files of JSON lines that one process appends to: the record of a run, the journal of its model calls, measurements.
 
-A file is locked while it is open.  A line is there whole or not at all: what a process that died left of one is dropped
-when the file is opened again.  A line survives the death of this process, not that of the machine: it is handed to the
-operating system, and not waited for.
+A file is locked while it is open.  A part of a line, left by a process that died, is dropped when the file is opened
+again.  A line survives the death of this process, but perhaps not that of the machine: it is given to the operating
+system without an fsync.
 """
 
 from __future__ import annotations
@@ -25,18 +25,18 @@ _OLD_WORDS = {b"beaten": b"dominated", b"waits": b"slower_by_wall", b"busy": b"n
 
 
 def in_words_of_today(text: bytes) -> bytes:
-    """The JSON of a file that version 0.1 may have written, with the verdicts of races as they are called now."""
+    """The JSON of a file that version 0.1 may have written, with today's names of the race verdicts."""
     return _OLD_VERDICT.sub(lambda found: b'%s"%s"' % (found[1], _OLD_WORDS[found[2]]), text)
 
 
 def open_lines(path: Path) -> BinaryIO:
-    """The file, made where it is not there, with its folder; locked until it is closed, without a torn last line.
+    """Opens the file, creates it and its folder if needed, locks it until it is closed, and drops a torn last line.
 
-    InputError where it cannot be written, RecordError where another process has it.
+    InputError if it cannot be written, RecordError if another process has it open.
     """
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
-        # Unbuffered: one line is one write, and nothing is left behind in this process.
+        # Unbuffered: one line is one write, and this process buffers nothing.
         file = open(os.open(path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o644), "r+b", buffering=0)  # noqa: SIM115
     except OSError as error:
         raise InputError(
@@ -54,8 +54,9 @@ def open_lines(path: Path) -> BinaryIO:
 
 
 def append_line(file: BinaryIO, line: bytes, name: str) -> None:
-    """Hand one line, without its end, to the operating system; MachineError where ``name`` cannot hold it, which is
-    then as it was."""
+    """Writes one line, given without its newline.  On MachineError (the disk is full) the file is unchanged.
+
+    ``name``: the file in the message."""
     end = file.seek(0, os.SEEK_END)
     try:
         whole = file.write(line + b"\n") == len(line) + 1
@@ -68,13 +69,13 @@ def append_line(file: BinaryIO, line: bytes, name: str) -> None:
 
 
 def _end_of_lines(file: BinaryIO) -> int:
-    """Where the last whole line ends."""
+    """The offset in bytes of the end of the last whole line."""
     at = file.seek(0, os.SEEK_END)
     while at > 0:
         start = max(0, at - _BLOCK)
         file.seek(start)
-        if (found := file.read(at - start).rfind(b"\n")) >= 0:
-            return start + found + 1
+        if (newline := file.read(at - start).rfind(b"\n")) >= 0:
+            return start + newline + 1
         at = start
     return 0
 
@@ -83,7 +84,7 @@ L = TypeVar("L", bound=msgspec.Struct)
 
 
 class Lines(Generic[L]):
-    """The lines of one kind in a file; without a file (``path`` None) they are kept in memory."""
+    """The lines of one kind in a file, or in memory if ``path`` is None."""
 
     def __init__(self, path: Path | None, kind: type[L]) -> None:
         self._path = path
@@ -91,7 +92,7 @@ class Lines(Generic[L]):
         self._decode = msgspec.json.Decoder(kind).decode
 
     def append(self, line: L) -> None:
-        """Write one line and hand it to the operating system before returning."""
+        """Writes one line to the operating system before it returns."""
         if self._path is None:
             self._kept.append(line)
             return
@@ -99,7 +100,7 @@ class Lines(Generic[L]):
             append_line(file, msgspec.json.encode(line), self._path.name)
 
     def read(self) -> Iterator[L]:
-        """The lines in order; RecordError, with its number, for one that is damaged."""
+        """The lines in order; RecordError with the line number if one is damaged."""
         if self._path is None:
             yield from self._kept
             return
@@ -112,7 +113,7 @@ class Lines(Generic[L]):
                 raise RecordError(f"{self._path}, line {number} is damaged ({error}); choose another --out") from error
 
     def keep(self, wanted: Callable[[L], bool]) -> None:
-        """Leave only the wanted lines, as when a run goes back to an earlier step."""
+        """Keeps only the wanted lines, for example when a run goes back to an earlier step."""
         left = [line for line in self.read() if wanted(line)]
         if self._path is None:
             self._kept = left

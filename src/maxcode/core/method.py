@@ -1,4 +1,4 @@
-"""A method: the roles that a search puts together."""
+"""A method: the roles that one run combines."""
 
 from __future__ import annotations
 

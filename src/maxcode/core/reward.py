@@ -1,8 +1,8 @@
-"""Max-reward arithmetic: the paper's page (MaxCode, arXiv 2601.05475, section 2; Veviurko et al. 2024).
+"""Max-reward arithmetic (MaxCode, arXiv 2601.05475, section 2; Veviurko et al. 2024).
 
-Discount convention: rewards are listed r_0, r_1, ... in the order they are received; a reward k steps ahead counts
+Discount: rewards are listed r_0, r_1, ... in the order they are received.  A reward k steps ahead is multiplied by
 gamma**k, so the first one counts in full.  The objective is the *maximum* of the discounted rewards, not their sum.
-Because the right action under a maximum depends on what is already banked, the state is extended by the scalar u.
+Under a maximum the right action depends on the best reward so far, so the state includes the scalar u.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from maxcode.core.types import Evaluation, Outcome, Step, Timing
 def speedup(evaluation: Evaluation) -> float:
     """The paper's r = f(e): the measured speed-up over the original, 0 for anything not correct or not timed.
 
-    Of a program that waits in place of working, or whose gain does not show in seconds, only that which shows counts.
+    If a program waits instead of working, or its gain does not show in seconds, only the gain that shows counts.
     """
     if evaluation.outcome is not Outcome.CORRECT or evaluation.timing is None:
         return 0.0
@@ -23,7 +23,7 @@ def speedup(evaluation: Evaluation) -> float:
 
 
 def credit(timing: Timing) -> float:
-    """The share (0..1] of a speed-up that is believed: below 1 where another clock contradicts the one that decides."""
+    """The share (0..1] of a speed-up that counts: below 1 if another clock contradicts the one that decides."""
     other = timing.elapsed if timing.verdict == "slower_by_wall" else None
     if timing.verdict == "not_in_cpu_time" and timing.seconds is not None:
         other = timing.seconds.speedup
@@ -38,13 +38,13 @@ def max_return(rewards: Sequence[float], gamma: float = 1.0) -> float:
 def bank(u: float, reward: float, gamma: float = 1.0) -> float:
     """The next u: max(u, r) / gamma.
 
-    It keeps the identity max(u, G_t) = gamma * max(bank(u, r_t), G_{t+1}) with G_t = max(r_t, gamma * G_{t+1}).
+    So max(u, G_t) = gamma * max(bank(u, r_t), G_{t+1}) with G_t = max(r_t, gamma * G_{t+1}).
     """
     return max(u, reward) / gamma
 
 
 def banked(steps: Sequence[Step], gamma: float = 1.0, start: float = 1.0) -> float:
-    """u at the end of a path: what ``start`` (the original's own speed-up, 1) and the steps have banked."""
+    """u at the end of a path, from ``start`` (the speed-up of the original, 1) and the rewards of the steps."""
     u = start
     for step in steps:
         u = bank(u, step.reward, gamma)
@@ -53,9 +53,9 @@ def banked(steps: Sequence[Step], gamma: float = 1.0, start: float = 1.0) -> flo
 
 def reward_to_go(rewards: Sequence[float], gamma: float = 1.0) -> list[float]:
     """G_t for every t: the best discounted reward from t on.  ``reward_to_go(r)[0] == max_return(r)``."""
-    found: list[float] = []
+    best: list[float] = []
     ahead = 0.0
     for reward in reversed(rewards):
         ahead = max(reward, gamma * ahead)
-        found.append(ahead)
-    return found[::-1]
+        best.append(ahead)
+    return best[::-1]

@@ -1,6 +1,6 @@
-"""The roles: Protocols of one method over one item, async where they work, pure functions where they decide.
+"""The roles: Protocols with one method each.  Roles that do work are async; roles that decide are pure functions.
 
-An optional ability is another role; a wrapper is the role it wraps.
+An optional ability is a separate role.  A wrapper has the same role as the object it wraps.
 """
 
 from __future__ import annotations
@@ -19,15 +19,15 @@ class Policy(Protocol):
 
 
 class Evaluator(Protocol):
-    """What a program is worth finding out.  Never raises for a bad program; raises ``MachineError`` when the machine
-    failed.  The ratio reported is always against the original; ``incumbent`` only lets timing stop early."""
+    """Evaluates a candidate: reject, build, verify, time, inside the sandbox.  ``MachineError`` if the machine failed;
+    a bad program never raises.  The speed-up is always over the original; ``incumbent`` only lets timing stop early."""
 
     async def evaluate(self, problem: Problem, action: Action, incumbent: Action | None = None) -> Evaluation: ...
 
 
 class Referee(Protocol):
-    """Settles who leads after a batch: challengers in slot order against the incumbent on fresh pairs, then the winner
-    alone is confirmed.  Returns the evaluations it made anew, by state; the incumbent's where it did not hold."""
+    """Decides the incumbent after a batch: challengers race it in slot order on fresh pairs, then only the winner is
+    confirmed.  Returns the new evaluations by state, with the incumbent's if its old one did not hold."""
 
     async def settle(
         self, problem: Problem, challengers: Sequence[State], incumbent: State | None
@@ -36,34 +36,34 @@ class Referee(Protocol):
 
 @runtime_checkable
 class Compiler(Protocol):
-    """What a program's machine code does, without running it; None where there is none to be had.  An ability of
-    evaluators, for who looks ahead."""
+    """Reads the machine code of a program without running it; None if there is none.  An optional ability of
+    evaluators, for value models that predict."""
 
     async def machine_code(self, problem: Problem, action: Action) -> MachineCode | None: ...
 
 
 class Critic(Protocol):
-    """Evaluation -> diagnosis.  Words only; cannot change a reward."""
+    """Explains an evaluation in words; it cannot change a reward."""
 
     async def critique(self, problem: Problem, step: Step, previous: Step | None) -> str: ...
 
 
 class Value(Protocol):
-    """V(s, u): how good the best still reachable is expected to be, one number per state, after execution and critique.
+    """V(s, u) after execution and critique: one number per state, the expected best reward that is still reachable.
 
-    Only the order means something to a search.  The models of maxcode give an expected class (``value.classes``)."""
+    A search uses only the order.  The models of maxcode give an expected class (``value.classes``)."""
 
     async def estimate(self, states: Sequence[State]) -> list[float]: ...
 
 
 class PriorValue(Protocol):
-    """V before execution: one number for each candidate that was drawn for ``state`` and not run.  Pure."""
+    """V before execution: one number for each sample drawn for ``state`` that has not run.  Pure."""
 
     async def foresee(self, state: State, actions: Sequence[Action]) -> list[float]: ...
 
 
 class Search(Protocol):
-    """Which states to expand next, repeats allowed; empty when finished.  A pure function of all that was reached."""
+    """Selects the states to expand next, repeats allowed; empty when finished.  A pure function of ``reached``."""
 
     def select(self, reached: Reached) -> list[State]: ...
 

@@ -1,13 +1,13 @@
-"""Paired ratios: the anytime-valid race, intervals, bootstrap.  Pure functions, no clock.
+"""Statistics of paired ratios: the anytime-valid race, intervals, bootstrap.  Pure functions, no clock.
 
-The race.  Original and candidate run in random order *inside* each pair, so for two equally fast programs the sign of
-log(original / candidate) is a fair coin whatever the noise looks like.  A mixture of bets on that coin is an
-e-process: for equal programs it reaches 1/alpha with probability at most alpha, at any stopping time (Ville).  A win
-must beat ``margin``, because half a per cent can be won by the placement of code alone.
+Race: original and candidate run in random order *inside* each pair.  So for two equally fast programs the sign of
+log(original / candidate) is a fair coin, whatever the noise is.  A mixture of bets on that coin is an e-process: for
+equal programs it reaches 1/alpha with probability at most alpha, at any stopping time (Ville).  A win must exceed
+``margin``, because the placement of code alone can give half a per cent.
 
-Sittings.  Where a side is one process for many pairs, what chance gave that process (where its memory lies) is in all
-of them and no number of pairs shows it.  Such pairs are held in several sittings, with new processes in each, and what
-is inferred is inferred from the sittings: Student's t on the logarithms of their medians.
+Sessions (``sittings`` in the code): if one process runs a side for many pairs, the random placement of its memory
+affects all of them, and more pairs do not average it out.  Such pairs are split into several sessions with new
+processes in each.  The inference is over sessions: Student's t on the logarithms of their medians.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ from maxcode.core.types import Interval
 
 Verdict = Literal["faster", "slower", "tie"]
 
-LOOKS = {4: 0.2, 8: 0.8}  # after how many sittings a confirmation may end -> the share of alpha that is spent there
+LOOKS = {4: 0.2, 8: 0.8}  # after how many sessions a confirmation may end -> the share of alpha for that look
 FLIPPED_ALL = 14  # gaps of which all 2**13 flips are taken
 _STOPPING = 0.97
 _BETS = (0.70, 0.80, 0.90, 0.97)  # win probabilities the mixture bets on
@@ -35,11 +35,11 @@ _BETS = (0.70, 0.80, 0.90, 0.97)  # win probabilities the mixture bets on
 class RaceRule:
     """When a race stops, and how many pairs a confirmation has.
 
-    ``alpha``: P(ever "faster" | equal).  All else only ends a race without a winner, so it can cost a gain, never the
-    truth: ``beta`` for "slower", ``gross`` (two pairs, all slower by more than this share), ``futile`` (few wins so
-    far), ``narrow`` (the interval's upper end shows less than this gain), ``most`` pairs.  A confirmation ends at
-    ``confirm_least`` pairs or later, when its interval is within +-``confirm_target`` or after ``confirm_most`` pairs.
-    With fewer than nine pairs nothing is ever proved at the usual ``alpha``.
+    ``alpha``: P(ever "faster" | equal).  The other rules only end a race without a winner.  They can miss a gain; they
+    cannot report a false one: ``beta`` for "slower"; ``gross``: two pairs, all slower by more than this share;
+    ``futile``: few wins so far; ``narrow``: the upper end of the interval shows less than this gain; ``most`` pairs.
+    A confirmation ends at ``confirm_least`` pairs or later, when its interval is within +-``confirm_target``, or after
+    ``confirm_most`` pairs.  Fewer than nine pairs never prove a gain at the default ``alpha``.
     """
 
     alpha: float = 0.01
@@ -58,18 +58,18 @@ class RaceRule:
 
 
 def e_value(wins: int, pairs: int) -> float:
-    """The mixture's evidence against a fair coin after ``wins`` of ``pairs``; 1 at the start."""
+    """The evidence of the mixture against a fair coin after ``wins`` of ``pairs``; 1 at the start."""
     losses = pairs - wins
     return sum((2 * p) ** wins * (2 * (1 - p)) ** losses for p in _BETS) / len(_BETS)
 
 
 def wins_over(ratios: Sequence[float], margin: float) -> int:
-    """How many pairs show the candidate faster by more than ``margin``.  ``ratios``: original / candidate."""
+    """The number of pairs that the candidate wins by more than ``margin``.  ``ratios``: original / candidate."""
     return sum(1 for ratio in ratios if ratio > 1 + margin)
 
 
 def decide(ratios: Sequence[float], rule: RaceRule) -> Verdict | None:
-    """The race's verdict on the pairs so far, None = go on.  ``ratios``: original / candidate seconds, one a pair."""
+    """The verdict on the pairs so far, None = continue.  ``ratios``: original / candidate seconds, one a pair."""
     pairs = len(ratios)
     if pairs >= 2 and max(ratios) < 1 / (1 + rule.gross):
         return "slower"
@@ -88,7 +88,7 @@ def decide(ratios: Sequence[float], rule: RaceRule) -> Verdict | None:
 def median_interval(ratios: Sequence[float], confidence: float = 0.95) -> Interval:
     """The median of the ratios with a distribution-free interval from order statistics.
 
-    With too few values for ``confidence`` the extremes are returned, with the confidence they do have.
+    With too few values for ``confidence``, the result is the extremes with their own confidence.
     """
     if not ratios:
         raise ValueError("no ratios to take a median of")
@@ -113,27 +113,27 @@ def half_width(interval: Interval) -> float:
 
 
 def interval_of(ratios: Sequence[float], sittings: Sequence[int] = (), confidence: float = 0.95) -> Interval:
-    """The median with its interval; with ``sittings``, how many of the ratios belong to each, the geometric mean of
-    the sittings' medians with Student's interval over sittings."""
+    """The median with its interval.  ``sittings``: how many of the ratios belong to each session; with it, the result
+    is the geometric mean of the sessions' medians with Student's interval over sessions."""
     if not sittings:
         return median_interval(ratios, confidence)
     if len(sittings) < 2 or sum(sittings) != len(ratios) or min(sittings) < 1:
-        raise ValueError(f"{len(ratios)} ratios are not {list(sittings)}, of two sittings at least")
+        raise ValueError(f"{len(ratios)} ratios do not fill sessions of {list(sittings)}; give at least two sessions")
     ends = list(itertools.accumulate(sittings))
     logs = [math.log(median_interval(ratios[end - size : end]).value) for end, size in zip(ends, sittings, strict=True)]
-    found = mean_interval(logs, confidence)
-    return Interval(math.exp(found.value), math.exp(found.low), math.exp(found.high), confidence)
+    mean = mean_interval(logs, confidence)
+    return Interval(math.exp(mean.value), math.exp(mean.low), math.exp(mean.high), confidence)
 
 
 def mean_interval(values: Sequence[float], confidence: float = 0.95) -> Interval:
-    """The mean of two values or more with Student's interval."""
+    """The mean of at least two values, with Student's interval."""
     mean = statistics.fmean(values)
     reach = student(len(values) - 1, confidence) * statistics.stdev(values) / math.sqrt(len(values))
     return Interval(mean, mean - reach, mean + reach, confidence)
 
 
 def student(freedom: int, confidence: float) -> float:
-    """The t with P(|T| < t) = ``confidence``, T being Student's with ``freedom`` degrees of freedom."""
+    """The t with P(|T| < t) = ``confidence``, for Student's T with ``freedom`` degrees of freedom."""
     low, high = 0.0, math.pi / 2
     for _ in range(60):
         angle = (low + high) / 2
@@ -154,8 +154,8 @@ def _within(angle: float, freedom: int) -> float:
 def is_settled(ratios: Sequence[float], target: float, least: int, most: int) -> bool:
     """Whether a confirmation may end: at least ``least`` pairs and within +- ``target``, or ``most`` pairs.
 
-    Looks at the 97 % interval: one that may stop when its 95 % interval is narrow covers the truth in 93 to 97 % of
-    runs (simulated, normal and heavy-tailed noise), this way the 95 % interval covers it in 95 to 97 %.
+    It looks at the 97 % interval.  The 95 % interval then holds the true ratio in 95 to 97 % of runs; if it looked at
+    the 95 % interval itself, in 93 to 97 % (simulated, normal and heavy-tailed noise).
     """
     if len(ratios) >= most:
         return True
@@ -163,28 +163,32 @@ def is_settled(ratios: Sequence[float], target: float, least: int, most: int) ->
 
 
 def is_faster(ratios: Sequence[float], rule: RaceRule, sittings: Sequence[int] = ()) -> bool:
-    """Whether fresh pairs prove the candidate faster: the race's own evidence, and an interval above 1; of sittings a
-    gain above the margin, and an interval above 1 that at most this look's share of ``alpha`` of equal programs have;
-    never where it is no time to look."""
+    """Whether fresh pairs prove the candidate faster.
+
+    Pairs: the evidence of the race, and an interval above 1.  Sessions: a gain above the margin, and an interval above
+    1 that equal programs get with at most this look's share of ``alpha``; False between the looks.
+    """
     if sittings:
         share = LOOKS.get(len(sittings), 0.0)
-        found = interval_of(ratios, sittings, 1 - 2 * rule.alpha * share)
-        return share > 0 and found.value > 1 + rule.margin and found.low > 1
+        interval = interval_of(ratios, sittings, 1 - 2 * rule.alpha * share)
+        return share > 0 and interval.value > 1 + rule.margin and interval.low > 1
     enough = e_value(wins_over(ratios, rule.margin), len(ratios)) >= 1 / rule.alpha
     return enough and median_interval(ratios).low > 1
 
 
 def decide_sittings(ratios: Sequence[float], sittings: Sequence[int], rule: RaceRule) -> Verdict | None:
-    """What a confirmation by sittings says so far, None = hold more of them: it ends at a look that finds a gain, at
-    one that finds none on average, and at the last."""
+    """The verdict of a confirmation by sessions so far, None = run more sessions.
+
+    It ends at a look that finds a gain, at a look that finds none on average, and at the last look.
+    """
     if len(sittings) not in LOOKS:
         return None
-    found = interval_of(ratios, sittings)
+    interval = interval_of(ratios, sittings)
     if is_faster(ratios, rule, sittings):
         return "faster"
-    if found.value > 1 and len(sittings) < max(LOOKS):
+    if interval.value > 1 and len(sittings) < max(LOOKS):
         return None
-    return "tie" if found.high > 1 else "slower"
+    return "tie" if interval.high > 1 else "slower"
 
 
 def bootstrap(
@@ -197,8 +201,8 @@ def bootstrap(
 
 def percentiles(value: float, drawn: Sequence[float]) -> Interval:
     """``value`` with the middle 95 % of its bootstrap draws."""
-    found = sorted(drawn)
-    return Interval(value, found[int(0.025 * len(found))], found[int(0.975 * len(found)) - 1])
+    ordered = sorted(drawn)
+    return Interval(value, ordered[int(0.025 * len(ordered))], ordered[int(0.975 * len(ordered)) - 1])
 
 
 def all_resamples(size: int) -> list[tuple[int, ...]]:
@@ -212,10 +216,10 @@ def random_resamples(size: int, count: int, generator: random.Random) -> list[tu
 
 
 def cluster_draws(clusters: int, variants: int, draws: int, seed: int = 0) -> Iterator[list[int]]:
-    """The draws of a two-level bootstrap over ``clusters``, each with ``variants`` resamples of its own members.
+    """The draws of a two-level bootstrap over ``clusters``, each with ``variants`` resamples of its members.
 
-    A draw holds ``clusters`` indexes into the list of all variants, cluster by cluster; taking them uniformly is
-    taking a cluster with replacement and then one of its resamples.
+    A draw has ``clusters`` indexes into the list of all variants, ordered by cluster.  A uniform draw from that list is
+    a draw of a cluster with replacement, and then of one of its resamples.
     """
     generator = random.Random(seed)
     pool = range(clusters * variants)
@@ -224,29 +228,29 @@ def cluster_draws(clusters: int, variants: int, draws: int, seed: int = 0) -> It
 
 
 def sign_flip_p(gaps: Sequence[float], draws: int = 10_000, seed: int = 0) -> float:
-    """The two-sided p of "the gaps are as often one way as the other, size by size", by flipping their signs.
+    """The two-sided p-value of the sign-flip test: the null is that each gap has either sign equally often.
 
-    Every way to flip them where few differ from 0, else ``draws`` random ones; so it is never below what the sign test
-    could give, and 1 where none differs.
+    It takes all flips if at most ``FLIPPED_ALL`` gaps differ from 0, else ``draws`` random ones.  So it is never below
+    the least p-value of the sign test, and it is 1 if no gap differs from 0.
     """
     differing = [gap for gap in gaps if gap]
-    reached = abs(sum(differing)) - 1e-12 * sum(map(abs, differing))  # sums are made in another order
+    reached = abs(sum(differing)) - 1e-12 * sum(map(abs, differing))  # the flips are summed in another order
     if len(differing) <= FLIPPED_ALL:
         flipped = _all_flips(differing)
-        return sum(abs(one) >= reached for one in flipped) / len(flipped)
-    return (1 + sum(abs(one) >= reached for one in _random_flips(differing, draws, seed))) / (1 + draws)
+        return sum(abs(total) >= reached for total in flipped) / len(flipped)
+    return (1 + sum(abs(total) >= reached for total in _random_flips(differing, draws, seed))) / (1 + draws)
 
 
 def _all_flips(gaps: Sequence[float]) -> list[float]:
-    """The sums of all flips but for their mirror images: the first keeps its sign."""
+    """The sums of all flips without their mirror images: the first gap keeps its sign."""
     sums = [sum(gaps[:1])]
     for gap in gaps[1:]:
-        sums = [one + signed for signed in (gap, -gap) for one in sums]
+        sums = [total + signed for signed in (gap, -gap) for total in sums]
     return sums
 
 
 def _random_flips(gaps: Sequence[float], draws: int, seed: int) -> Iterator[float]:
-    """Sums of random flips; the sums of eight gaps are looked up by the byte of their signs."""
+    """The sums of random flips; a table gives the sum of eight gaps for each byte of signs."""
     generator = random.Random(seed)
     tables = [
         [sum(gap if byte >> at & 1 else -gap for at, gap in enumerate(gaps[start : start + 8])) for byte in range(256)]
@@ -257,8 +261,8 @@ def _random_flips(gaps: Sequence[float], draws: int, seed: int) -> Iterator[floa
 
 
 def holm(p_values: Sequence[float]) -> list[float]:
-    """Holm's step-down adjustment, in the order given: with these, "any p < 0.05" is false at most 1 time in 20, as far
-    as every p that is given keeps its own promise."""
+    """Holm's step-down adjustment, in the order given.  If every given p-value is valid, "any adjusted p < 0.05" is
+    false at most 1 time in 20."""
     adjusted = [0.0] * len(p_values)
     floor = 0.0
     for rank, at in enumerate(sorted(range(len(p_values)), key=p_values.__getitem__)):
@@ -268,7 +272,7 @@ def holm(p_values: Sequence[float]) -> list[float]:
 
 
 def mean_ranks(values: Sequence[float]) -> list[float]:
-    """Ranks in the order given, 1 for the highest value; equal ones share the mean of their ranks."""
+    """Ranks in the order given, 1 for the highest value; equal values share the mean of their ranks."""
     ordered = sorted(values, reverse=True)
     first = {value: ordered.index(value) for value in set(values)}
     return [first[value] + (values.count(value) + 1) / 2 for value in values]
@@ -280,10 +284,10 @@ def geometric_mean(values: Sequence[float]) -> float:
 
 
 def expected_best(values: Sequence[float], draws: int) -> float:
-    """The largest of ``draws`` values, on average over all ways to draw them without replacement.
+    """The largest of ``draws`` values, averaged over all ways to draw them without replacement.
 
-    Unbiased for the best of as many fresh samples where the values are independent draws of one distribution, as the
-    estimator of pass@k (Chen et al., arXiv 2107.03374) is.
+    If the values are independent draws of one distribution, it is unbiased for the best of as many fresh samples, like
+    the estimator of pass@k (Chen et al., arXiv 2107.03374).
     """
     ways = math.comb(len(values), draws)
     ordered = sorted(values)

@@ -1,1 +1,1 @@
-"""Language models: clients, the journal of calls, prompts, and how an answer becomes a program."""
+"""Language models: clients, the journal of calls, prompts, and the reader of completions."""

@@ -1,8 +1,8 @@
-"""The journal of model calls: ``calls.jsonl`` in the run folder, one line per call, written the moment it is answered.
+"""The journal of model calls: ``calls.jsonl`` in the run folder, one line per call, written as soon as it is answered.
 
-A call is known by its content: model name, messages, parameters and draw.  The same call again is answered from the
-journal and not paid, whoever asks; two that are under way at once are asked once.  Answers stay on disk, and only where
-each one lies is kept in memory, so that a call costs the same after ten thousand others.
+A call is identified by its content: model name, messages, parameters and draw.  The journal answers a repeated call,
+which then costs nothing; two equal calls at the same time are sent once.  Answers stay on disk, and memory holds only
+their positions, so that the cost of a call does not grow with the journal.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ CALLS = "calls.jsonl"
 
 
 class Call(msgspec.Struct, frozen=True, kw_only=True, tag_field="call", tag=str.lower):
-    """One line.  ``t`` is the Unix time at which it was written; it takes no part in any decision."""
+    """One line.  ``t``: the Unix time at which it was written; no decision uses it."""
 
     key: str
     model: str
@@ -42,7 +42,7 @@ class Answered(Call, frozen=True):
 
 
 class Failed(Call, frozen=True):
-    """A provider failed for good.  Never answers anything."""
+    """A provider failed, and no attempt is left.  It never answers a call."""
 
     draw: int
     error: str
@@ -57,7 +57,7 @@ class _Draw(msgspec.Struct):
 
 
 class _Glance(msgspec.Struct):
-    """What opening a journal needs of a line."""
+    """The part of a line that opening a journal needs."""
 
     call: str
     key: str
@@ -73,13 +73,13 @@ _glance = msgspec.json.Decoder(_Glance).decode
 
 
 def key_of(name: str, request: ModelRequest) -> str:
-    """The content of a call, hashed."""
+    """The hash of the content of a call."""
     return hashlib.blake2b(_encode((name, request)), digest_size=16).hexdigest()
 
 
 @final
 class _Pending:
-    """A call that is under way; ``error`` is set where it failed for good."""
+    """A call in progress; ``error`` is set if it failed."""
 
     def __init__(self) -> None:
         self.done = anyio.Event()
@@ -88,7 +88,7 @@ class _Pending:
 
 @final
 class _Lines:
-    """A file of calls and where in it each answer lies."""
+    """A file of calls and the position of each answer in it."""
 
     def __init__(self, file: BinaryIO) -> None:
         self.file = file
@@ -100,14 +100,14 @@ class _Lines:
         self.size = 0
 
     def index(self, path: Path) -> None:
-        """Read the lines that are there; a torn last line is left out."""
+        """Reads the existing lines; a torn last line is left out."""
         with open(path, "rb") as lines:
             for number, line in enumerate(lines, start=1):
                 if not line.endswith(b"\n"):
                     break
                 try:
                     self._note(_glance(line), len(line))
-                except (msgspec.MsgspecError, ValueError) as error:  # the latter for what is no UTF-8, or no key
+                except (msgspec.MsgspecError, ValueError) as error:  # ValueError: invalid UTF-8, or no valid key
                     raise RecordError(
                         f"{path}, line {number} is damaged ({error}); keep the {number - 1} lines before it, or start "
                         "again with another folder"
@@ -125,20 +125,21 @@ class _Lines:
         self.size += length
 
     def append(self, call: Answered | Failed) -> None:
-        """Write one line and hand it to the operating system before returning."""
+        """Writes one line to the operating system before it returns."""
         line = _encode(call)
         append_line(self.file, line, CALLS)
         cost = _Cost(call.completion.usage) if isinstance(call, Answered) else None
         self._note(_Glance("", call.key, call.model, None, cost), len(line) + 1)
 
     def find(self, key: str) -> Completion | None:
-        found = self._at(bytes.fromhex(key))
-        return found.completion if found is not None else None
+        answered = self._at(bytes.fromhex(key))
+        return answered.completion if answered is not None else None
 
     def find_draw(self, model: str, request: ModelRequest) -> Completion | None:
-        """The first answer of a model to the draw of a request, whatever it was told, asked in the same way."""
-        found = self._at(self.draws.get((model, request.draw), b""))
-        return found.completion if found is not None and _manner(found.request) == _manner(request) else None
+        """The first answer of a model to the draw of a request, with the same system message and parameters; the other
+        messages may differ."""
+        answered = self._at(self.draws.get((model, request.draw), b""))
+        return answered.completion if answered is not None and _manner(answered.request) == _manner(request) else None
 
     def _at(self, key: bytes) -> Answered | None:
         place = self.places.get(key)
@@ -155,13 +156,13 @@ class _Lines:
 
 @final
 class Journal:
-    """The calls of a run, kept in ``folder`` (None: in memory), locked until closed.
+    """The calls of a run in ``folder`` (None: in memory), locked until closed.
 
-    With ``replay``, another run's folder, answers come from that run alone, nothing is asked and nothing is paid.  A
-    prompt holds measured numbers, which a second run measures anew: so where no call is the same to the letter, the
-    answer to the same draw with the same system message and parameters is taken, which is that of the same slot;
-    ``loosely`` counts how often.  Whether it is a run of the same problem is for the caller to see to.
-    Raises RecordError for a journal that is damaged, in use, or not there to be replayed.
+    With ``replay``, the folder of another run, all answers come from that run; no model is called and nothing is paid.
+    A prompt contains measured numbers, and a second run measures other ones.  So if no recorded call is identical, the
+    journal takes the answer to the same draw with the same system message and parameters, which is that of the same
+    slot; ``loosely`` counts these.  The caller checks that both runs are on the same problem.
+    RecordError if the journal is damaged or in use, or if the journal to replay does not exist.
     """
 
     def __init__(
@@ -175,7 +176,7 @@ class Journal:
         self._lines = _opened(folder) if folder is not None else _Lines(io.BytesIO())
 
     def keep_in(self, folder: Path) -> None:
-        """From now on calls are kept in ``folder``, and those that are there already answer and count."""
+        """Keeps calls in ``folder`` from now on; the calls already in it answer and count."""
         self._lines.file.close()
         self._lines = _opened(folder)
 
@@ -186,41 +187,41 @@ class Journal:
         self.close()
 
     def close(self) -> None:
-        """Give up the file and its lock."""
+        """Closes the file and releases its lock."""
         self._lines.file.close()
         if self._past is not None:
             self._past.file.close()
 
     @property
     def spent(self) -> Usage:
-        """What this run has paid for so far, in all its processes; answers taken from the journal are not in it."""
+        """The usage that this run has paid for so far, resumes included; answers from the journal cost nothing."""
         return self._lines.spent
 
     @property
     def under_way(self) -> int:
-        """How many calls are being asked now; a budget counts them too."""
+        """The number of calls in progress; a budget counts them too."""
         return len(self._pending)
 
     @property
     def failures(self) -> int:
-        """How many calls failed for good."""
+        """The number of calls that failed after all attempts."""
         return self._lines.failures
 
     def find(self, key: str) -> Completion | None:
-        """The answer to the call with this key, None where there is none."""
+        """The answer to the call with this key; None if there is none."""
         return (self._past or self._lines).find(key)
 
     async def answer(self, name: str, request: ModelRequest, model: Model) -> Completion:
-        """The answer to ``request``: the recorded one, that of the same call under way, or a new one from ``model``."""
+        """The answer to ``request``: the recorded one, that of an equal call in progress, or a new one of ``model``."""
         key = key_of(name, request)
-        while (found := self.find(key)) is None:
+        while (completion := self.find(key)) is None:
             pending = self._pending.get(key)
             if pending is None:
                 return await self._ask(key, name, request, model)
             await pending.done.wait()
             if pending.error is not None:
                 raise type(pending.error)(str(pending.error)) from pending.error
-        return found
+        return completion
 
     async def _ask(self, key: str, name: str, request: ModelRequest, model: Model) -> Completion:
         if self._past is not None:
@@ -248,7 +249,7 @@ class Journal:
 
 @final
 class Journalled:
-    """A model whose answers are kept: asked for what the journal does not know."""
+    """A model behind a journal: it is called only if the journal has no answer."""
 
     def __init__(self, model: Model, name: str, journal: Journal) -> None:
         self._model = model
@@ -261,14 +262,14 @@ class Journalled:
 
 @final
 class NoModel:
-    """Stands where a model would in a replay, which needs neither key nor endpoint."""
+    """Takes the place of a model in a replay, which needs neither key nor endpoint."""
 
     async def complete(self, request: ModelRequest) -> Completion:
-        raise ProviderError(f"a replay asks no model, and draw {request.draw} is not recorded")
+        raise ProviderError(f"a replay calls no model, and the answer to draw {request.draw} is not recorded")
 
 
 def _manner(request: ModelRequest) -> ModelRequest:
-    """The request without what was said, but for the system message."""
+    """The request with only its system messages."""
     return replace(request, messages=tuple(said for said in request.messages if said.role == "system"))
 
 
@@ -283,8 +284,8 @@ def _missing(past: _Lines, replay: Path | None, name: str, request: ModelRequest
 
 
 def answers_in(folder: Path) -> Iterator[Answered]:
-    """The answered calls of the journal of ``folder`` in the order they were written, one at a time; a torn last line
-    is left out.  RecordError where a line is damaged, or there is no journal."""
+    """Yields the answered calls of the journal of ``folder`` in the order written; a torn last line is left out.
+    RecordError if a line is damaged, or if there is no journal."""
     if not (folder / CALLS).is_file():
         raise RecordError(f"{folder / CALLS} does not exist: the run asked no language model")
     with open(folder / CALLS, "rb") as lines:
@@ -300,7 +301,7 @@ def answers_in(folder: Path) -> Iterator[Answered]:
 
 
 def spent_in(folder: Path) -> Usage:
-    """What the calls in the journal of ``folder`` have cost; RecordError where it is damaged, or not there."""
+    """The cost of the calls in the journal of ``folder``; RecordError if it is damaged or missing."""
     lines = _past(folder)
     lines.file.close()
     return lines.spent
@@ -310,7 +311,7 @@ def _past(replay: Path) -> _Lines:
     path = replay / CALLS
     if not path.is_file():
         raise RecordError(f"{path} does not exist: give --replay the folder of a run that asked a language model")
-    lines = _Lines(open(path, "rb"))  # noqa: SIM115  held for the life of the journal
+    lines = _Lines(open(path, "rb"))  # noqa: SIM115  open as long as the journal
     return _indexed(lines, path)
 
 

@@ -1,1 +1,1 @@
-"""Runs untrusted programs: tiers, the supervising shim, limits, exclusive cores.  Knows nothing of problems."""
+"""Runs untrusted programs: tiers, the shim, limits, lanes for builds and timing.  It knows nothing about problems."""

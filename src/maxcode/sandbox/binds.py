@@ -1,7 +1,7 @@
-"""Folders of the host that the sandbox's own user cannot walk to, shown to it all the same.
+"""Binds folders of the host that the sandbox user has no permission to enter.
 
-Root's virtual environment often lies below a folder that nobody else may enter.  The shim, while it is still root,
-binds such a folder to one of the cache, in a mount namespace of its own; nobody else sees it there.
+Root's virtual environment is often below a folder that only root may enter.  The shim, while it is still root, binds
+such a folder to a folder of the cache, in a separate mount namespace; no other process sees it there.
 """
 
 from __future__ import annotations
@@ -16,15 +16,15 @@ Binds = Sequence[tuple[Path, str]]
 
 
 def is_enterable(folder: Path) -> bool:
-    """Whether every user may walk there."""
+    """Whether every user has permission to enter the folder and its parents."""
     real = folder.resolve()
     return all(path.stat().st_mode & stat.S_IXOTH for path in (real, *real.parents))
 
 
 def reached(binds: Binds, cache: Path) -> tuple[Binds, tuple[str, ...]]:
-    """The binds, with a folder of the cache in the place of what only root can enter, and the words for
-    ``shim launch`` that fill those folders."""
-    found: list[tuple[Path, str]] = []
+    """The binds, with a folder of the cache in place of each folder that only root can enter, and the arguments of
+    ``shim launch`` that bind those folders."""
+    replaced: list[tuple[Path, str]] = []
     words = []
     for folder, path in binds:
         if os.geteuid() == 0 and folder.is_dir() and not is_enterable(folder):
@@ -32,5 +32,5 @@ def reached(binds: Binds, cache: Path) -> tuple[Binds, tuple[str, ...]]:
             shown.mkdir(parents=True, exist_ok=True, mode=0o755)
             words.append(f"{folder.resolve()}:{shown}")
             folder = shown
-        found.append((folder, path))
-    return found, tuple(words)
+        replaced.append((folder, path))
+    return replaced, tuple(words)

@@ -1,7 +1,7 @@
-"""Control groups: one per session, so that all processes of a program together keep to its memory and number.
+"""Control groups, one per session: they limit the memory and the number of all processes of a program together.
 
-Used where they can be had: version 1 (memory and pids) or version 2, in both cases below the group this process is in
-or beside it, and only if it may write there.  Without them the limits hold for each process alone.
+They are optional: version 1 (memory and pids) or version 2, below the group of this process or next to it, if this
+process may write there.  Without them the limits hold for each process alone.
 """
 
 from __future__ import annotations
@@ -25,13 +25,13 @@ _WANTED = ("memory", "pids")
 @final
 @dataclass(frozen=True, slots=True)
 class Hierarchy:
-    """Where groups can be made: one folder per controller (version 1), or one for all (version 2)."""
+    """The folders in which groups can be made: one per controller (version 1), or one for all (version 2)."""
 
     version: Literal[1, 2]
     parents: tuple[Path, ...]
 
     def group(self) -> Group:
-        """A new, empty group, named after this process; OSError when it cannot be made."""
+        """A new, empty group with the process number in its name; OSError if it cannot be made."""
         name = f"{_PREFIX}{os.getpid()}-{secrets.token_hex(4)}"
         group = Group(self.version, tuple(parent / name for parent in self.parents))
         for folder in group.folders:
@@ -39,7 +39,7 @@ class Hierarchy:
         return group
 
     def sweep(self) -> None:
-        """Remove the groups of maxcode processes that are gone; a group in use cannot be removed."""
+        """Removes the groups of maxcode processes that have ended; a group in use cannot be removed."""
         for parent in self.parents:
             for folder in parent.glob(f"{_PREFIX}*"):
                 pid = folder.name.removeprefix(_PREFIX).split("-")[0]
@@ -50,7 +50,7 @@ class Hierarchy:
 @final
 @dataclass(frozen=True, slots=True)
 class Group:
-    """One session's group.  ``joins`` are the files whose writer becomes a member."""
+    """The group of one session.  A process that writes to the files ``joins`` becomes a member."""
 
     version: Literal[1, 2]
     folders: tuple[Path, ...]
@@ -60,7 +60,7 @@ class Group:
         return tuple(str(folder / "cgroup.procs") for folder in self.folders)
 
     def limit(self, memory: int, processes: int) -> None:
-        """Allow so many bytes, without swap, and so many processes and threads, in all."""
+        """Limits the group to ``memory`` bytes without swap, and to ``processes`` processes and threads."""
         if self.version == 1:
             _raise_memory(self.folders[0], memory)
         else:
@@ -69,7 +69,7 @@ class Group:
         _write(self.folders[-1] / "pids.max", processes)
 
     def kills(self) -> int:
-        """How many processes were killed for want of memory so far."""
+        """The number of processes that the kernel has killed because the group was out of memory."""
         name = "memory.oom_control" if self.version == 1 else "memory.events"
         for line in (self.folders[0] / name).read_text().splitlines():
             if line.startswith("oom_kill "):
@@ -77,9 +77,9 @@ class Group:
         return 0
 
     async def remove(self) -> None:
-        """Remove the group once its last process is gone, which the kernel may notice a little late.
+        """Removes the group after its last process has ended, which the kernel may notice a little late.
 
-        A process that is still there (of a build whose shim was killed, where no namespace ends with it) is killed.
+        A process that still runs is killed: without a namespace, a build can outlive its killed shim.
         """
         for folder in self.folders:
             for _ in range(_REMOVE_TRIES):
@@ -90,7 +90,7 @@ class Group:
 
 
 def find_hierarchy(proc: Path = _SELF) -> Hierarchy | None:
-    """Where this process can make groups that limit memory and processes; None when nowhere."""
+    """The place where this process can make groups that limit memory and processes; None if there is none."""
     mine, mounts = _memberships(proc), _mounts(proc)
     return _version_1(mine, mounts) or _version_2(mine, mounts)
 
@@ -98,9 +98,13 @@ def find_hierarchy(proc: Path = _SELF) -> Hierarchy | None:
 @final
 @dataclass(frozen=True, slots=True)
 class Groups:
-    """What there is of control groups, for people: ``version`` 0 where none is mounted; ``parents``, where groups are
-    made, empty where that is not possible; ``handed_down``: the controllers that a group beside ours would get.
-    ``trouble`` says what is missing, with the cure; empty where nothing is."""
+    """The control groups of this machine, for the user.
+
+    ``version``: 0 if none is mounted.
+    ``parents``: the folders in which groups are made; empty if that is not possible.
+    ``handed_down``: the controllers that a group next to ours gets.
+    ``trouble``: what is missing, with the cure; empty if nothing is.
+    """
 
     version: int
     parents: tuple[str, ...] = ()
@@ -114,11 +118,11 @@ class Groups:
 
 
 def survey(proc: Path = _SELF) -> Groups:
-    """What ``find_hierarchy`` finds here, and where that is nothing, why."""
+    """The result of ``find_hierarchy``, with the reason if there is none."""
     mine, mounts = _memberships(proc), _mounts(proc)
-    found = _version_1(mine, mounts) or _version_2(mine, mounts)
-    if found is not None:
-        return Groups(found.version, tuple(map(str, found.parents)), _WANTED)
+    hierarchy = _version_1(mine, mounts) or _version_2(mine, mounts)
+    if hierarchy is not None:
+        return Groups(hierarchy.version, tuple(map(str, hierarchy.parents)), _WANTED)
     if (at := next((m for m in mounts if m[0] == "cgroup2"), None)) is not None and "" in mine:
         beside = _below(at[1], at[2], mine[""]).parent if mine[""] != at[2] else at[1]
         known = _controllers(beside / "cgroup.subtree_control")
@@ -129,17 +133,17 @@ def survey(proc: Path = _SELF) -> Groups:
 
 
 def _lacking(beside: Path, known: tuple[str, ...]) -> str:
-    """What keeps groups from being made beside ours."""
+    """Why no groups can be made next to ours."""
     if missing := [name for name in _WANTED if name not in known]:
-        return f"{beside} hands down {', '.join(known) or 'no controller'}, {' and '.join(missing)} wanted"
+        return f"{beside} delegates {', '.join(known) or 'no controller'}, but {' and '.join(missing)} are needed too"
     return f"{beside} cannot be written"
 
 
 _DELEGATE = (
-    "have a group delegated: `systemd-run --user --scope -p Delegate=yes maxcode ...`, in a container a writable "
-    "/sys/fs/cgroup"
+    "delegate a group: `systemd-run --user --scope -p Delegate=yes maxcode ...`; in a container, make /sys/fs/cgroup "
+    "writable"
 )
-_AS_ROOT = "run as root, or have the folders of your group in both given to this user"
+_AS_ROOT = "run as root, or give this user the folders of its group in both controllers"
 
 
 def _controllers(path: Path) -> tuple[str, ...]:
@@ -150,20 +154,20 @@ def _controllers(path: Path) -> tuple[str, ...]:
 
 
 def _memberships(proc: Path) -> dict[str, str]:
-    """Controllers (none: version 2) -> the group that this process is in."""
+    """Controllers ("" for version 2) -> the group of this process."""
     return dict(line.split(":", 2)[1:] for line in (proc / "cgroup").read_text().splitlines())
 
 
 def _mounts(proc: Path) -> list[tuple[str, Path, str, frozenset[str]]]:
-    """(kind, mount point, the group mounted there, options) of every control group file system."""
-    found = []
+    """(kind, mount point, group mounted there, options) of every control group file system."""
+    mounts = []
     for line in (proc / "mountinfo").read_text().splitlines():
         before, after = line.split(" - ", 1)
         kind, _, options = after.split(" ", 2)
         if kind in ("cgroup", "cgroup2"):
             root, point = before.split()[3:5]
-            found.append((kind, Path(point), root, frozenset(options.split(","))))
-    return found
+            mounts.append((kind, Path(point), root, frozenset(options.split(","))))
+    return mounts
 
 
 def _version_1(mine: dict[str, str], mounts: list[tuple[str, Path, str, frozenset[str]]]) -> Hierarchy | None:
@@ -179,8 +183,8 @@ def _version_1(mine: dict[str, str], mounts: list[tuple[str, Path, str, frozense
 
 
 def _version_2(mine: dict[str, str], mounts: list[tuple[str, Path, str, frozenset[str]]]) -> Hierarchy | None:
-    """Below a group that hands both controllers down: ours, which hardly ever does (one with members cannot), else the
-    one above it, if it was delegated to us."""
+    """Finds a parent group that enables both controllers for its children: our own group, which rarely does (a group
+    with members cannot), else the group above it, if it is delegated to us."""
     at = next((m for m in mounts if m[0] == "cgroup2"), None)
     if at is None or "" not in mine:
         return None
@@ -195,7 +199,7 @@ def _version_2(mine: dict[str, str], mounts: list[tuple[str, Path, str, frozense
 
 
 def _below(point: Path, root: str, own: str) -> Path:
-    """The folder of group ``own`` where ``root`` is what is mounted at ``point``."""
+    """The folder of group ``own``, if group ``root`` is mounted at ``point``."""
     relative = own.removeprefix(root) if root != "/" else own
     return point / relative.lstrip("/")
 
@@ -216,7 +220,8 @@ def _is_usable(hierarchy: Hierarchy) -> bool:
 
 
 def _raise_memory(folder: Path, memory: int) -> None:
-    """Memory alone may never exceed memory with swap, so the order depends on where the limit comes from."""
+    """The kernel never accepts a limit on memory above the limit on memory with swap; so the order depends on whether
+    the limit grows."""
     with_swap = folder / "memory.memsw.limit_in_bytes"
     growing = memory > int((folder / "memory.limit_in_bytes").read_text())
     if growing:
@@ -227,7 +232,7 @@ def _raise_memory(folder: Path, memory: int) -> None:
 
 
 def _kill_members(folder: Path) -> None:
-    with suppress(OSError):  # gone meanwhile
+    with suppress(OSError):  # the process or the group has ended in the meantime
         for pid in (folder / "cgroup.procs").read_text().split():
             os.kill(int(pid), signal.SIGKILL)
 

@@ -1,8 +1,8 @@
-"""What the sandbox is asked and what it answers, and how both travel to the shim and back.
+"""The jobs of the sandbox, their results, and the packets of both between maxcode and the shim.
 
-A job is one packet on a private socket, with its standard input and its artefact as file descriptors beside it; the
-answer is one packet too, with outputs as descriptors.  ``shim.c`` holds the same two structs.  Numbers in an answer
-come from the shim and are trusted; the bytes a program wrote are not.
+A job is one packet on a private socket; its standard input and its artefact are file descriptors in the same message.
+The answer is one packet too, with the outputs as descriptors.  ``shim.c`` has the same two structs.  Numbers in an
+answer come from the shim and are trusted; bytes that a program wrote are not.
 """
 
 from __future__ import annotations
@@ -48,10 +48,10 @@ _SEALS = fcntl.F_SEAL_SEAL | fcntl.F_SEAL_SHRINK | fcntl.F_SEAL_GROW | fcntl.F_S
 @final
 @dataclass(frozen=True, slots=True, weakref_slot=True)
 class Blob:
-    """Bytes in a sealed memory file: nobody, this process included, can change them any more.
+    """Bytes in a sealed memory file: no process, this one included, can change them.
 
-    Holds a file descriptor until ``close``, or until nothing refers to it.  All blobs have the same name, so that a
-    program cannot tell by it which side of a comparison it is.
+    It holds a file descriptor until ``close``, or until nothing refers to it.  All blobs have the same name, so that a
+    program cannot learn from it which side of a comparison it is.
     """
 
     fd: int
@@ -64,13 +64,13 @@ class Blob:
 
     @classmethod
     def of(cls, source: bytes | Path) -> Self:
-        """A blob with these bytes, or those of a file; InputError when the file cannot be read."""
+        """A blob with these bytes, or those of a file; InputError if the file cannot be read."""
         data = source if isinstance(source, bytes) else _read_file(source)
         return cls(_filled(data), len(data), hashlib.sha256(data).hexdigest())
 
     @property
     def path(self) -> Path:
-        """Where this process can open it anew."""
+        """The path under which this process can open it again."""
         return Path(f"/proc/self/fd/{self.fd}")
 
     def read(self) -> bytes:
@@ -78,12 +78,12 @@ class Blob:
         return _contents(self.fd, self.size)
 
     def copy(self) -> Self:
-        """Another blob with the same bytes, made now: a program can see how old a file is, and who else waits at it."""
+        """A new blob with the same bytes: a program can see the age of a file, and who else uses it."""
         fd = _filled(self.read())
         return type(self)(fd, self.size, self.sha256)
 
     def close(self) -> None:
-        """Give the memory back; the blob cannot be used any more."""
+        """Frees the memory; the blob cannot be used after that."""
         self._closing()
 
     def __enter__(self) -> Self:
@@ -96,21 +96,24 @@ class Blob:
 @final
 @dataclass(frozen=True, slots=True)
 class Job:
-    """One run.  ``{artefact}`` in ``argv`` stands for the artefact: as the first word it is started itself (its
-    argv[0] is then ``program``), further on it becomes a path that an interpreter can open.
+    """One run of a program.
 
-    ``stdin`` None is an empty input.  ``memory_mb`` is resident memory in all where there is a control group, else
-    address space of each process.  ``stack_mb`` is what each thread reserves of address space; without a control group
-    at most a sixteenth of ``memory_mb``.  ``output_mb`` bounds each of stdout, stderr and every
-    file.  ``collect`` names files to bring back, as absolute paths in the sandbox.  ``profile`` samples where the time
-    goes, which slows the run: never time with it; not in a bare session.  ``called``: the artefact is a driver around a
-    function, ``stdin`` holds a plan of calls with their inputs (``shim_calls.h``); stdout of the answer is then all
-    written arrays, and its times are those of the calls.  ``stepped``, which goes with it: ``stdin`` holds the plan
-    alone, and the inputs of every round are given when it is asked for (``Session.calls``), with limits of its own on
-    time; those of the job are for getting ready.  ``one_core``: all its threads share one core, and it cannot change
-    that.  ``shadow``: it may reserve any amount of address space, as a sanitizer does; where there is no control group
-    it cannot start.  ``prepared``, which goes with ``stepped``: a round has two parts, of which the second is timed
-    (``shim_calls.h``).  ``on_device``: it may speak to a GPU; its session must show the device's files.
+    ``argv``: ``{artefact}`` stands for the artefact.  As the first word, the artefact itself is started, with
+    ``program`` as its argv[0]; as another word, it becomes a path that an interpreter can open.
+    ``stdin``: None is an empty input.
+    ``memory_mb``: resident memory of all processes with a control group, else address space of each process.
+    ``stack_mb``: address space that each thread reserves; without a control group at most ``memory_mb`` / 16.
+    ``output_mb``: bound on stdout, on stderr and on every file.
+    ``collect``: files to return, as absolute paths in the sandbox.
+    ``profile``: samples where the time goes.  It slows the run, so never time with it; not in a bare session.
+    ``called``: the artefact is a driver around a function, and ``stdin`` is a plan of calls with their inputs
+    (``shim_calls.h``).  stdout of the answer is then all written arrays, and its times are those of the calls.
+    ``stepped``, with ``called``: ``stdin`` is the plan alone.  Each round gets its inputs and its own time limits from
+    ``Session.calls``; the limits of the job are for its preparation.
+    ``one_core``: all its threads share one core, and it cannot change that.
+    ``shadow``: it may reserve any amount of address space, as a sanitizer does; it needs a control group.
+    ``prepared``, with ``stepped``: a round has two parts, and only the second is timed (``shim_calls.h``).
+    ``on_device``: it may use a GPU; its session must show the files of the device.
     """
 
     argv: tuple[str, ...]
@@ -133,17 +136,19 @@ class Job:
 
     @property
     def blobs(self) -> tuple[Blob, ...]:
-        """Its standard input and its artefact, where it has them, in the order in which they travel."""
+        """Its standard input and its artefact, if it has them, in the order of the packet."""
         return tuple(blob for blob in (self.stdin, self.artefact) if blob is not None)
 
 
 @final
 @dataclass(frozen=True, slots=True)
 class Sample:
-    """Where the program was when a profile looked: ``module`` is "" for the program itself, else the library's file.
+    """One sample of a profile.
 
-    ``address`` and ``callers`` (calls found on the stack that belong to the program, innermost first) are addresses of
-    the ELF file, as addr2line takes them; a return address lies just behind its call.
+    ``module``: "" for the program itself, else the file of the library.
+    ``address``: an address in the ELF file, as addr2line takes it.
+    ``callers``: such addresses of the program's calls on the stack, innermost first; each is a return address, just
+    after its call.
     """
 
     module: str
@@ -154,14 +159,17 @@ class Sample:
 @final
 @dataclass(frozen=True, slots=True)
 class Ran:
-    """How a run ended and what it used.  Times and counts include everything it started.  ``tampered``: what
-    ``TAMPERED`` says.  ``answered``: it is ready for the next round of its calls.
+    """How a run ended and what it used.  Times and counts include everything that it started.
 
-    ``code``: exit status, or signal number.  ``timeout`` is CPU or wall clock; ``output`` is more than it may write.
-    ``waits`` and ``preemptions``: how often it gave up the processor, and how often it was taken away.  ``left_over``:
-    processes it left running; ``spawned``: processes and threads it started.  ``stderr`` is its first 64 KB.
-    ``out_of_memory``: the control group killed something.  ``unsampled`` says why a profile is empty.
-    ``prepared_s``: wall seconds of the part of a prepared round that comes before what is timed.
+    ``ending``: ``timeout``: over a limit on CPU or wall time; ``output``: it wrote too much; ``tampered``: see
+    ``TAMPERED``; ``answered``: it is ready for the next round of its calls.
+    ``code``: exit status or signal number.
+    ``waits``, ``preemptions``: voluntary and involuntary context switches.
+    ``left_over``: processes that it left running; ``spawned``: processes and threads that it started.
+    ``stderr``: its first 64 KB.
+    ``unsampled``: why a profile is empty.
+    ``out_of_memory``: whether the control group killed a process.
+    ``prepared_s``: wall seconds of the untimed first part of a prepared round.
     """
 
     ending: Ending
@@ -184,14 +192,14 @@ class Ran:
 
     @property
     def ok(self) -> bool:
-        """Whether it ended by itself with exit status 0."""
+        """Whether it ended with exit status 0."""
         return self.ending == "exit" and self.code == 0
 
 
 def pack(job: Job, kind: Kind) -> bytes:
-    """The packet that asks for ``job`` in a session of this kind; its blobs travel beside it."""
+    """The packet that requests ``job`` in a session of this kind; its blobs are sent in the same message."""
     if "{artefact}" in job.argv and job.artefact is None:
-        raise ValueError(f"a job without an artefact names it: {job.argv}")
+        raise ValueError(f"the job has no artefact, but its argv needs one: {job.argv}")
     words = [_word(job, number, word) for number, word in enumerate(job.argv)]
     text = b"".join(os.fsencode(word) + b"\0" for word in (*words, *job.collect))
     if not words or len(words) > MOST_WORDS or len(text) > PACKET or len(job.collect) > MOST_COLLECTED:
@@ -211,7 +219,7 @@ def pack(job: Job, kind: Kind) -> bytes:
 
 
 def turn(cpu_s: float, wall_s: float) -> bytes:
-    """The packet that asks for a round; its inputs travel beside it."""
+    """The packet that requests a round; its inputs are sent in the same message."""
     return _TURN.pack(round(cpu_s * 1e6), round(wall_s * 1e6))
 
 
@@ -240,7 +248,7 @@ def _flags(job: Job, kind: Kind) -> int:
 def unpack(job: Job, packet: bytes, fds: Sequence[int]) -> Ran:
     """The answer to ``job``; closes the descriptors.
 
-    MachineError when the program could not even be started, and for a packet that is no answer.
+    MachineError if the program could not be started, or if the packet is not an answer.
     """
     try:
         return _unpack(job, packet, fds)
@@ -253,14 +261,14 @@ def unpack(job: Job, packet: bytes, fds: Sequence[int]) -> Ran:
 
 def _unpack(job: Job, packet: bytes, fds: Sequence[int]) -> Ran:
     ending, code, user, system, wall, peak, *counts, cpu_ns, wall_ns, raw = _REPLY.unpack(packet)
-    waits, preemptions, left, spawned, found, samples = counts
+    waits, preemptions, left, spawned, present, samples = counts
     trouble = raw.rstrip(b"\0").decode(errors="replace")
     if ending == _UNSTARTED:
         raise MachineError(f"the sandbox could not start {job.argv[0]}: {trouble}")
-    collected = [path for number, path in enumerate(job.collect) if found >> number & 1]
+    collected = [path for number, path in enumerate(job.collect) if present >> number & 1]
     cap = job.output_mb << 20
     if ending >= len(_ENDINGS) or (how := _ENDINGS[ending]) is None:
-        raise ValueError(f"{ending} is no way to end")
+        raise ValueError(f"unknown ending {ending}")
     return Ran(
         ending=how,
         code=code,
@@ -282,14 +290,14 @@ def _unpack(job: Job, packet: bytes, fds: Sequence[int]) -> Ran:
 
 
 def _samples(raw: bytes, count: int) -> tuple[Sample, ...]:
-    """Read ``count`` records and, behind them, the names of the modules."""
+    """Reads ``count`` records and, after them, the names of the modules."""
     names = ["", *raw[count * _SAMPLE.size :].decode(errors="replace").split("\0")[1:]]
     records = _SAMPLE.iter_unpack(raw[: count * _SAMPLE.size])
     return tuple(Sample(names[module], address, tuple(callers[:n])) for module, n, address, *callers in records)
 
 
 def _contents(fd: int, cap: int) -> bytes:
-    """The first ``cap`` bytes of a regular file, wherever its offset stands."""
+    """The first ``cap`` bytes of a regular file, whatever its offset is."""
     about = os.fstat(fd)
     if not stat.S_ISREG(about.st_mode):
         raise MachineError("the shim sent something other than a file")
@@ -308,9 +316,9 @@ def _read_file(path: Path) -> bytes:
 
 
 def _seal(fd: int) -> None:
-    """No more changes to a memory file; closed, and MachineError, where the kernel refuses.
+    """Seals a memory file against changes.  If the kernel refuses, closes it and raises MachineError.
 
-    A kernel that moves or samples memory holds pages for a moment, and refuses for as long.
+    A kernel that moves or samples memory holds pages for a moment and refuses during that time, so this tries again.
     """
     for left in reversed(range(_SEAL_TRIES)):
         try:
@@ -333,7 +341,7 @@ def _filled(data: bytes) -> int:
 
 
 def _memory_file() -> int:
-    """An executable memory file; the flag that asks for it is unknown to kernels before 6.3, which always give it."""
+    """An executable memory file.  Kernels before 6.3 do not know the flag, but always make it executable."""
     flags = os.MFD_CLOEXEC | os.MFD_ALLOW_SEALING
     try:
         return os.memfd_create("blob", flags | _MFD_EXEC)

@@ -1,21 +1,19 @@
 """Tier 2 of the sandbox, for machines without user namespaces: Landlock, seccomp and limits around every program.
 
-The same shim runs the same jobs; it is a subreaper in place of process 1 (``shim_landlock.h``).  What is measured is
-one process with any number of threads, so that its address space is all of its memory and nothing of it can be left
-behind; a build may fork, and works in a private folder, which goes with its session.
+The same shim runs the same jobs; it is a subreaper instead of process 1 (``shim_landlock.h``).  A measured program is
+one process with any number of threads, so its address space is all of its memory, and no process can be left behind.  A
+build may fork; it works in a private folder, which is removed with its session.
 
-What this tier cannot do:
-- programs that fork do not run, and how many threads a run started is not known;
-- memory of a build is limited for each of its processes where there is no control group; its folder is measured now and
-  then, which does not see a file that has no name any more; where its shim is killed and there is no control group,
-  what it started goes on to its limits;
-- that a file or process of the host exists, its size and its times can be seen, not what is in it;
-- a run can leave a note to the next: the files of the interpreter that a Python program reads, the names of the host
-  that any program looks up.  Libraries are read when a session starts, so that no run is the first to, and process
-  numbers, which are the machine's, are blurred between runs;
-- numbers that the kernel counts for the whole machine are out of reach but for two: the inodes of /proc, where a
-  compiled program can open nothing but still look a name up, and the processor time of the host's processes.  The
-  shim's own cannot be read.
+Limits of this tier:
+- programs that fork do not run, and the number of threads that a run started is not known;
+- without a control group, the memory limit of a build holds for each process alone, and if its shim is killed, its
+  processes run on up to their limits; the size of its folder is measured from time to time, without unlinked files;
+- a program can see that a file or process of the host exists, its size and its times, but not its content;
+- a run can leave information for the next one: which files of the interpreter a Python program reads, and which names
+  of the host a program looks up.  To reduce this, libraries are read when a session starts, so that no run is the
+  first, and process numbers, which belong to the whole machine, are blurred between runs;
+- a program cannot read counters of the whole machine, with two exceptions: the inodes of /proc, where a compiled
+  program can open nothing but can look up a name, and the CPU time of the host's processes, except that of the shim.
 """
 
 from __future__ import annotations
@@ -42,7 +40,7 @@ from maxcode.sandbox.tiers import NO_SANDBOX, SANDBOX_UID, UNSAFE, Binds
 
 _PREFIX = "maxcode-"
 _SHOWN = ("/usr", "/bin", "/sbin", "/lib", "/lib32", "/lib64", "/etc/ld.so.cache")
-_SHORT = {"src": "s", "tmp": "t"}  # as long as what they stand for: a cut text stays as long as it was
+_SHORT = {"src": "s", "tmp": "t"}  # "../s/" is as long as "/src/": a cut text keeps its length
 _COMPILERS = ("gcc", "g++", "cc", "c++", "clang", "clang++")
 _MEMORY = Path("/dev/shm")
 
@@ -50,7 +48,8 @@ _MEMORY = Path("/dev/shm")
 @final
 @dataclass(frozen=True, slots=True)
 class Landlock:
-    """``abi``: the version of the kernel's interface, from 1; signals are scoped from 6 on, by the filter before."""
+    """Tier 2.  ``abi``: the version of the kernel's interface, from 1.  From 6 on Landlock scopes signals; before, the
+    seccomp filter does."""
 
     abi: int
     uid: int
@@ -60,7 +59,7 @@ class Landlock:
         return f"Landlock ABI {self.abi} (tier 2: one process per run) + seccomp + rlimits"
 
     def cure(self) -> str:
-        return "see what the sandbox said; a filter of a container's own may forbid what Landlock or seccomp need"
+        return "see the message of the sandbox; the filter of a container may forbid what Landlock or seccomp need"
 
     @contextmanager
     def placed(
@@ -73,7 +72,7 @@ class Landlock:
 @final
 @dataclass(frozen=True, slots=True)
 class Unconfined:
-    """No sandbox: the shim and its limits, around programs that can do whatever their user can."""
+    """No sandbox: only the shim and its limits.  Programs can do whatever their user can."""
 
     uid: int
     name: str = UNSAFE
@@ -82,7 +81,7 @@ class Unconfined:
         return f"{NO_SANDBOX}, rlimits only"
 
     def cure(self) -> str:
-        return "see what the shim said"
+        return "see the message of the shim"
 
     @contextmanager
     def placed(
@@ -93,7 +92,7 @@ class Unconfined:
 
 
 async def find_landlock(shim: Path) -> Landlock:
-    """What the kernel knows of Landlock, asked by the shim; UnsafeError with the cure where that is nothing."""
+    """Asks the kernel for its version of Landlock, through the shim; UnsafeError with the cure if there is none."""
     said = await anyio.run_process([str(shim), "landlock"], check=False)
     abi, why = (said.stdout.decode().split() or ["0", "?"])[:2]
     if abi == "0":
@@ -110,7 +109,7 @@ _CURES = {
 
 
 def dedicated_uid() -> int:
-    """The sandbox's own user where root can become it; in a user namespace that knows it not, 0: stay who we are."""
+    """The sandbox user if root can become it; 0 (keep the current user) if not, or if the user namespace lacks it."""
     maps = (Path("/proc/self", kind).read_text().splitlines() for kind in ("uid_map", "gid_map"))
     ranges = [[tuple(map(int, line.split())) for line in lines] for lines in maps]
     known = all(any(low <= SANDBOX_UID < low + count for low, _, count in lines) for lines in ranges)
@@ -123,8 +122,12 @@ def dedicated_uid() -> int:
 @final
 @dataclass(frozen=True, slots=True)
 class _Beside:
-    """A place on the host itself.  ``folder`` is that of a build, in which /src is ``s``, where jobs start, /tmp is
-    ``t``, and what is bound is a link; None where nothing can be written.  ``shown``: what else may be read."""
+    """A place on the host itself.
+
+    ``folder``: the folder of a build, with ``s`` for /src, where jobs start, ``t`` for /tmp, and a link for each bind;
+    None if nothing can be written.
+    ``shown``: the other paths that may be read.
+    """
 
     level: str
     folder: Path | None
@@ -139,8 +142,8 @@ class _Beside:
         return [f"/proc/self/fd/{shim}", "alone", str(control), self.level, str(self.folder or ""), *self.shown]
 
     def asked(self, job: Job) -> Job:
-        """Absolute paths become relative ones, which are the same in every session and tell nothing of the host; what
-        a compiler notes down is named as it is in a tier with namespaces."""
+        """Makes absolute paths relative, so that they are the same in every session and reveal nothing about the host.
+        The paths that a compiler records are those of tier 1."""
         if self.folder is None:
             return job
         argv = tuple(self._relative(word) for word in job.argv)
@@ -185,7 +188,7 @@ def _beside(
 
 
 def _new_folder(uid: int) -> Path:
-    """A new private folder, in memory where there is room, which bounds what all builds together can write."""
+    """A new private folder, in memory if there is room; that also bounds what all builds together can write."""
     top = Path(tempfile.gettempdir())
     if _has_room(_MEMORY):
         top = _MEMORY
@@ -193,15 +196,15 @@ def _new_folder(uid: int) -> Path:
     try:
         folder.mkdir(mode=0o700)
     except OSError as error:
-        raise MachineError(f"cannot make a folder for a build in {top}: {error.strerror}; set TMPDIR") from error
+        raise MachineError(f"cannot make a folder for a build in {top}: {error.strerror}; change TMPDIR") from error
     if uid:
         os.chown(folder, uid, uid)
     return folder
 
 
 def _has_room(memory: Path) -> bool:
-    """Whether builds can write there, and what they make (a user's generator, say) can be started; containers often
-    allow neither."""
+    """Whether builds can write there and can start what they build (for example a generator); containers often allow
+    neither."""
     if not os.access(memory, os.W_OK):
         return False
     about = os.statvfs(memory)
@@ -225,7 +228,7 @@ def _fill(folder: Path, uid: int, sources: Mapping[str, str | bytes], binds: Bin
 
 
 def _remove(folder: Path) -> None:
-    """Remove it, however deep and closed a build has made it; MachineError where it stays."""
+    """Removes the folder, whatever depth and permissions a build gave it; MachineError if it cannot be removed."""
     try:
         shutil.rmtree(folder)
     except (OSError, RecursionError):
@@ -236,7 +239,7 @@ def _remove(folder: Path) -> None:
 
 
 def sweep() -> None:
-    """Remove the folders of maxcode processes that are gone."""
+    """Removes the folders of maxcode processes that have ended."""
     for top in (_MEMORY, Path(tempfile.gettempdir())):
         for folder in top.glob(f"{_PREFIX}[0-9]*-{_processes()}-*"):
             pid = folder.name.removeprefix(_PREFIX).split("-")[0]
@@ -245,7 +248,7 @@ def sweep() -> None:
 
 
 def _processes() -> int:
-    """Which numbering of processes is ours: another container has its own, and may share the folder."""
+    """The inode of our process namespace: another container has other process numbers, and may share the folder."""
     return os.stat("/proc/self/ns/pid").st_ino
 
 

@@ -1,10 +1,9 @@
-"""Who may use the machine when: many builds at once, one exclusive timing lane machine-wide.
+"""Shares the machine between builds and timing: many builds at once, one exclusive timing lane for the whole machine.
 
 The timing lane is a file lock, so that two maxcode processes never time at once; the kernel releases it when its holder
-dies, however it dies.  A benchmark node that holds some cores alone (``on_cores``) takes the lane of these: others may
-time on other cores meanwhile, nobody on the whole machine.  Places to build are those of a process, or of all that
-share them (``share_builds``).  ``accounted`` tells whoever wants to know how long its work was in the lanes, and how
-long it waited for them.
+dies.  A node that holds some cores (``on_cores``) takes the lane of these cores: others may then time on other cores,
+but not on the whole machine.  The places to build belong to one process, or to all processes that share them
+(``share_builds``).  ``accounted`` measures the time of a task in the lanes, and its wait for them.
 """
 
 from __future__ import annotations
@@ -35,7 +34,7 @@ _timers: RunVar[anyio.Lock] = RunVar("maxcode timers")
 @final
 @dataclass(slots=True)
 class Ledger:
-    """Seconds in the lanes, summed over all who were there: building and verifying, timing, and waiting for either."""
+    """Seconds in the lanes, summed over all tasks: building and verifying, timing, and waiting for either."""
 
     build_s: float = 0.0
     time_s: float = 0.0
@@ -48,7 +47,7 @@ _cores: ContextVar[frozenset[int] | None] = ContextVar("maxcode lane", default=N
 
 @contextmanager
 def on_cores(cores: frozenset[int] | None) -> Iterator[None]:
-    """Everything started inside times in the lane of these cores, which it must be bound to; None = of the whole
+    """Everything started in the block times in the lane of these cores, and must be bound to them; None = the whole
     machine."""
     token = _cores.set(cores)
     try:
@@ -58,7 +57,7 @@ def on_cores(cores: frozenset[int] | None) -> Iterator[None]:
 
 
 def charge(elsewhere: Ledger) -> None:
-    """Add the seconds that work for us spent in the lanes of another machine to the account that is open here."""
+    """Adds the seconds that our work spent in the lanes of another machine to the open account."""
     if (ledger := _ledger.get()) is not None:
         ledger.build_s += elsewhere.build_s
         ledger.time_s += elsewhere.time_s
@@ -67,7 +66,7 @@ def charge(elsewhere: Ledger) -> None:
 
 @contextmanager
 def accounted() -> Iterator[Ledger]:
-    """The seconds that everything started inside spends in the lanes, tasks of task groups too."""
+    """The seconds in the lanes of everything started in the block, tasks of task groups included."""
     ledger = Ledger()
     token = _ledger.set(ledger)
     try:
@@ -77,14 +76,14 @@ def accounted() -> Iterator[Ledger]:
 
 
 def share_builds(path: Path) -> None:
-    """From now on the places to build are those of all processes that named this path, not of this one alone."""
+    """From now on this process shares its places to build with all processes that gave this path."""
     global _shared
     _shared = path
 
 
 @asynccontextmanager
 async def build_lane() -> AsyncIterator[None]:
-    """A place to build or verify; all cores but one, so that the timing lane keeps a core to itself."""
+    """Takes one place to build or verify.  One core has no place, so that the timing lane keeps it."""
     ledger = _ledger.get() or Ledger()
     asked = time.monotonic()
     async with _places(), _shared_place():
@@ -109,13 +108,13 @@ def _all_cores_but_one() -> int:
 
 @asynccontextmanager
 async def _shared_place() -> AsyncIterator[None]:
-    """One of the places that several processes share, where they do."""
+    """Takes one of the places that several processes share; nothing if they share none."""
     if _shared is None:
         yield
         return
     with ExitStack() as stack:
         turn, *places = _shared_files(stack, _shared)
-        await _take(turn)  # so that who waits is next, and who wants all places gets them
+        await _take(turn)  # so that waiting processes take turns, and a process that needs all places gets them
         while not any(_taken(place, fcntl.LOCK_EX) for place in places):
             await anyio.sleep(_POLL_S)
         fcntl.flock(turn, fcntl.LOCK_UN)
@@ -123,7 +122,7 @@ async def _shared_place() -> AsyncIterator[None]:
 
 
 def _shared_files(stack: ExitStack, path: Path) -> list[int]:
-    """Descriptors of the turn and of every place, closed with the stack."""
+    """The descriptors of the turn and of every place, closed with the stack."""
     files = [_lock_file(path.with_name(f"{path.name}.{name}")) for name in ("turn", *range(_all_cores_but_one()))]
     for file in files:
         stack.callback(os.close, file)
@@ -132,8 +131,8 @@ def _shared_files(stack: ExitStack, path: Path) -> list[int]:
 
 @asynccontextmanager
 async def no_builds() -> AsyncIterator[None]:
-    """Wait until this process, and those it shares places with, build and verify nothing, and keep it so: programs
-    timed by the wall clock may need every core.  Only inside the timing lane, so that no two wait for each other."""
+    """Waits until this process, and those it shares places with, build and verify nothing, and prevents new builds:
+    programs timed by the wall clock may need every core.  Only inside the timing lane, to prevent a deadlock."""
     limiter = _places()
     async with AsyncExitStack() as stack:
         for _ in range(int(limiter.total_tokens)):
@@ -148,7 +147,7 @@ async def no_builds() -> AsyncIterator[None]:
 
 @asynccontextmanager
 async def timing_lane(path: Path = LOCK) -> AsyncIterator[None]:
-    """The one place to time.  Waits its turn, in this process and among all processes of the machine."""
+    """Takes the timing lane.  Waits for its turn in this process and among all processes of the machine."""
     if (lock := _timers.get(None)) is None:
         lock = anyio.Lock()
         _timers.set(lock)
@@ -165,7 +164,7 @@ async def timing_lane(path: Path = LOCK) -> AsyncIterator[None]:
 
 @asynccontextmanager
 async def _held(path: Path, cores: frozenset[int] | None) -> AsyncIterator[None]:
-    """The lock of the machine: whole, or shared, with one for each core in ascending order."""
+    """Takes the lock of the machine: exclusive, or shared with a lock for each core, in ascending order."""
     with ExitStack() as stack:
 
         def opened(suffix: str) -> int:
@@ -174,7 +173,7 @@ async def _held(path: Path, cores: frozenset[int] | None) -> AsyncIterator[None]
             return file
 
         lane, turn = opened(path.suffix), opened(".turn")
-        await _take(turn)  # who waits holds it, so that who has just left the lane must queue behind
+        await _take(turn)  # a waiting process holds it, so that one that has just left the lane queues after it
         await _take(lane, fcntl.LOCK_EX if cores is None else fcntl.LOCK_SH)
         fcntl.flock(turn, fcntl.LOCK_UN)
         for core in sorted(cores or ()):
@@ -188,7 +187,7 @@ async def _take(file: int, how: int = fcntl.LOCK_EX) -> None:
 
 
 def _lock_file(path: Path) -> int:
-    """A descriptor of the shared file; another user's file opens read-only, which is enough for a lock."""
+    """A descriptor of the shared file.  It is opened read-only, which is enough for a lock on another user's file."""
     try:
         try:
             return os.open(path, os.O_RDONLY | os.O_CLOEXEC | os.O_NOFOLLOW)

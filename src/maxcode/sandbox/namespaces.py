@@ -1,4 +1,4 @@
-"""Tier 1 of the sandbox: bubblewrap around the shim, which is process 1 of namespaces of its own."""
+"""Tier 1 of the sandbox: bubblewrap starts the shim as process 1 in new namespaces."""
 
 from __future__ import annotations
 
@@ -19,13 +19,13 @@ from maxcode.sandbox.session_layout import SHIM_PATH, Layout, laid_out
 from maxcode.sandbox.tiers import SANDBOX_UID, Binds
 
 _OLDEST_BWRAP = (0, 8)  # --disable-userns, --size
-_OLDEST_KERNEL = (5, 14)  # limits on processes hold for each user namespace
+_OLDEST_KERNEL = (5, 14)  # since then each user namespace has its own limit on processes
 
 
 @final
 @dataclass(frozen=True, slots=True)
 class Bubblewrap:
-    """The program and its version."""
+    """Tier 1: the installed bubblewrap and its version."""
 
     path: str
     version: str
@@ -36,13 +36,14 @@ class Bubblewrap:
         return f"bubblewrap {self.version} + seccomp + rlimits"
 
     def cure(self) -> str:
-        """What most likely keeps bubblewrap from working here, and what to do about it."""
+        """The most likely reason why bubblewrap does not work here, and what to do."""
         for path, bad, cure in _SWITCHES:
             if _setting(path) == bad:
                 return cure
         return (
             "in a container, allow user namespaces: docker run --security-opt seccomp=unconfined "
-            "--security-opt apparmor=unconfined --security-opt systempaths=unconfined; on a shared machine ask for them"
+            "--security-opt apparmor=unconfined --security-opt systempaths=unconfined; on a shared machine, ask the "
+            "administrator"
         )
 
     @contextmanager
@@ -56,7 +57,7 @@ class Bubblewrap:
 @final
 @dataclass(frozen=True, slots=True)
 class _Inside:
-    """A place with a root of its own: /src and /tmp are what they are called."""
+    """A place with its own root: /src and /tmp are real paths there."""
 
     bwrap: str
     layout: Layout
@@ -76,7 +77,7 @@ class _Inside:
 
 
 async def find_bubblewrap() -> Bubblewrap:
-    """Bubblewrap as it is installed here; UnsafeError with the cure where it is not, or too old, or the kernel is."""
+    """The installed bubblewrap; UnsafeError with the cure if it is missing, or if it or the kernel is too old."""
     _check_kernel()
     path = shutil.which("bwrap")
     if path is None:

@@ -1,10 +1,10 @@
 """The sandbox: a tier (``tiers.py``) around the shim, a dedicated user, seccomp, limits, and a control group if any.
 
-The rungs of the ladder open a session (a place of its own, held by ``shim.c``) and run jobs in it, one at a time.
-Nothing a program writes outlives its run: a session without sources has no writable path, and all that it was given is
-sealed memory.  Only a session with sources (a build, a generator, a checker) has a writable /tmp, of limited size,
-which goes when it ends.  A session ends with its ``async with`` block, with the process that opened it, or with the
-thread whose event loop did, however those end.  Tier 1 is tried first, then tier 2.
+An evaluator opens a session (a separate place, run by ``shim.c``) and runs jobs in it, one at a time.  Nothing that a
+program writes outlives its run: a session without sources has no writable path, and its inputs are sealed memory.  Only
+a session with sources (a build, a generator, a checker) has a writable /tmp of limited size, which is removed when the
+session ends.  A session ends with its ``async with`` block, or with the process or the thread (of the event loop) that
+opened it, even if that is killed.  Tier 1 is tried first, then tier 2.
 """
 
 from __future__ import annotations
@@ -35,18 +35,20 @@ from maxcode.sandbox.toolchain import SHIM, cache_root, own_program
 
 __all__ = ["SANDBOX_UID", "Blob", "Calls", "Ending", "Job", "Ran", "Sample", "Sandbox", "Session"]
 
-_OVERHEAD_MB = 48  # the shim, page tables, the kernel's own, a copy of the runtime libraries
-_RESERVED = 8  # address space a program may reserve, for each byte that a control group lets it use
-_SHADOW_MB = 1 << 26  # address space of a program with shadow memory: more than there is
-_STACKS = 16  # stacks that must fit into the address space of a process, where that is what is limited
+_OVERHEAD_MB = 48  # the shim, page tables, kernel memory, a copy of the runtime libraries
+_RESERVED = 8  # bytes of address space that a program may reserve for each byte of its control group's memory
+_SHADOW_MB = 1 << 26  # address space of a program with shadow memory: more than any machine has
+_STACKS = 16  # stacks that must fit into the address space of a process, if address space is what is limited
 _START_S, _ANSWER_S, _END_S = 20.0, 20.0, 5.0
 
 
 @final
 @dataclass(frozen=True, slots=True)
 class Sandbox:
-    """A place to run programs nobody trusts.  Any number of sessions at once.  ``passed_over``: the tiers tried before
-    this one, with what keeps each from working and the cure."""
+    """Runs untrusted programs, in any number of sessions at once.
+
+    ``passed_over``: the tiers tried before this one, each with the reason why it does not work and the cure.
+    """
 
     tier: Tier
     shim: Path
@@ -57,11 +59,11 @@ class Sandbox:
 
     @classmethod
     async def open(cls) -> Self:
-        """The first tier that works here, or the one that $MAXCODE_SANDBOX demands: build the shim on first use, and
-        see a session start.
+        """Opens the first tier that works here, or the one that $MAXCODE_SANDBOX selects.  It builds the shim on first
+        use and starts a session as a test.
 
-        UnsafeError with what keeps each tier from working and the cure; InputError for a cache folder that cannot be
-        used.  Without a sandbox, which only explicit demand brings, a warning goes to stderr every time.
+        UnsafeError with the reason for each tier and the cure; InputError for a cache folder that cannot be used.  If
+        the user selects no sandbox, a warning goes to stderr every time.
         """
         _allow_many_files()
         cache = cache_root()
@@ -91,11 +93,11 @@ class Sandbox:
 
     @property
     def forks(self) -> bool:
-        """Whether what is measured may start processes."""
+        """Whether a measured program may start processes."""
         return self.tier.name != "2"
 
     def describe(self) -> str:
-        """What stands between a program and this machine, in a few words."""
+        """The isolation between a program and this machine, in a few words."""
         group = f"cgroup v{self.hierarchy.version}" if self.hierarchy else "no cgroup (memory limited per process)"
         return f"{self.tier.describe()} + {group}"
 
@@ -108,15 +110,14 @@ class Sandbox:
         bare: bool = False,
         measured: bool = False,
     ) -> AsyncIterator[Session]:
-        """A fresh place for jobs over ``blobs`` and over nothing else.
+        """A new session, whose jobs can use only ``blobs``.  MachineError if it does not start.
 
-        A ``bare`` one, for compiled programs, shows no file of the host but the runtime libraries (in tier 1 copies of
-        them), and no /proc; what runs there makes no pipes and is never sampled.
-
-        With ``sources`` (path below /src -> text) it is one for builds and helpers: the sources are read-only in
-        /src, which is where jobs start, and /tmp can be written; jobs are asked for in these names in every tier.
-        ``measured``: what runs there is no build but a program under test that needs files.  ``binds`` are (host
-        folder, path in the sandbox), read-only.  MachineError when it does not start.
+        ``sources`` (path below /src -> text): for builds and helpers.  The sources are read-only in /src, where jobs
+        start, and /tmp can be written; jobs use these paths in every tier.
+        ``binds``: (host folder, path in the sandbox), read-only.
+        ``bare``: for compiled programs.  It shows only the runtime libraries of the host (in tier 1 copies of them) and
+        no /proc; its programs make no pipes and are never sampled.
+        ``measured``: with sources, the session runs a program under test that needs files, not a build.
         """
         async with AsyncExitStack() as stack:
             group = await stack.enter_async_context(_group(self.hierarchy))
@@ -129,7 +130,7 @@ class Sandbox:
 
     @asynccontextmanager
     async def _line(self, launched: Sequence[str], place: SessionView) -> AsyncIterator[_Line]:
-        """A shim started with these words; gone, with all that ran below it, when the block is left."""
+        """Starts a shim with these arguments; at the end of the block it has ended with all its processes."""
         ours, theirs = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
         ours.setblocking(False)
         with ours, _opened(self.shim) as shim, _scratch() as words:
@@ -148,7 +149,7 @@ class Sandbox:
 
 @final
 class Session:
-    """One place: jobs over the same blobs, one at a time, none of which can leave anything to the next."""
+    """Runs jobs over the same blobs, one at a time; no job can leave anything for the next one."""
 
     def __init__(self, line: _Line, group: Group | None, place: SessionView, blobs: frozenset[int], kind: Kind) -> None:
         self._line = line
@@ -160,12 +161,12 @@ class Session:
         self._memory_mb = 0
 
     async def run(self, job: Job) -> Ran:
-        """Run one job and wait for its end.  Whatever the program does is an answer, never an exception.
+        """Runs one job and waits for its end.  Whatever the program does is a result, never an exception.
 
-        MachineError when the sandbox itself broke, or when an earlier job of this session was cancelled.
+        MachineError if the sandbox itself failed, or if an earlier job of this session was cancelled.
         """
         if self._busy:
-            raise MachineError("a session runs one job at a time, and none after a cancelled one; open another")
+            raise MachineError("a session runs one job at a time, and none after a cancelled one; open a new session")
         if not self._blobs.issuperset(blob.fd for blob in job.blobs):
             raise ValueError("a job may only use the blobs that its session was opened with")
         self._busy = True
@@ -180,9 +181,9 @@ class Session:
 
     @asynccontextmanager
     async def calls(self, job: Job) -> AsyncIterator[Calls]:
-        """A ``stepped`` job, started; it ends with the block, and the session takes no other one."""
+        """Starts a ``stepped`` job; it ends with the block, and the session runs no other job."""
         if not job.stepped or self._busy:
-            raise ValueError("a session that is free and a stepped job are needed")
+            raise ValueError("calls need a session without a running job, and a stepped job")
         self._busy = True
         with ExitStack() as stack:
             packet = pack(self._place.asked(self._limited(job)), self._kind)
@@ -190,10 +191,10 @@ class Session:
         yield Calls(self._line, job)
 
     def _limited(self, job: Job) -> Job:
-        """The job with the limits that hold here.
+        """The job with the limits of this session.
 
-        Where a group counts what is resident, address space, which threads reserve and hardly use, may be larger.  A
-        group's memory only grows: what is in /tmp stays charged.  Where there is none, stacks must fit.
+        A control group counts resident memory, so address space, which threads reserve and hardly use, may be larger.
+        The limit of the group only grows, because files in /tmp stay charged.  Without a group, stacks must fit.
         """
         if self._group is None:
             return replace(job, stack_mb=min(job.stack_mb, max(1, job.memory_mb // _STACKS)))
@@ -205,19 +206,19 @@ class Session:
 
 @final
 class Calls:
-    """Rounds of calls of a program that goes on living between them, stopped."""
+    """Rounds of calls of one program, which is stopped between the rounds."""
 
     def __init__(self, line: _Line, job: Job) -> None:
         self._line = line
         self._job = job
 
     async def ready(self) -> Ran:
-        """Wait until it is ready; any ending but ``answered`` means that it never will be."""
+        """Waits until it is ready; any ending but ``answered`` means that it will never be."""
         return unpack(self._job, *await self._line.hear(self._job.wall_s + _ANSWER_S))
 
     async def round(self, inputs: Blob, cpu_s: float, wall_s: float) -> Ran:
-        """One round on these inputs within these limits: written arrays in stdout, the time of its calls; none after
-        it has ended."""
+        """Runs one round on these inputs within these limits.  The result has the written arrays in stdout and the time
+        of the calls.  After any ending but ``answered`` there is no further round."""
         with _opened(inputs.path) as fd:
             self._line.ask(turn(cpu_s, wall_s), [fd])
         return unpack(self._job, *await self._line.hear(wall_s + _ANSWER_S))
@@ -226,7 +227,7 @@ class Calls:
 @final
 @dataclass(frozen=True, slots=True)
 class _Line:
-    """Our end of the socket to a shim, and the process it is or lives below; ``words`` is where that complains."""
+    """Our end of the socket to a shim, and its process or the parent of it; ``words``: the file of its stderr."""
 
     socket: socket.socket
     process: subprocess.Popen[bytes]
@@ -236,17 +237,17 @@ class _Line:
         try:
             socket.send_fds(self.socket, [packet], fds)
         except OSError as error:
-            raise MachineError(f"the sandbox is gone: {error.strerror}{self._complaint()}") from error
+            raise MachineError(f"the sandbox has ended: {error.strerror}{self._complaint()}") from error
 
     async def hear(self, patience_s: float) -> tuple[bytes, list[int]]:
-        """The next packet, with its descriptors; MachineError when the shim is gone, or silent for too long."""
+        """The next packet with its descriptors; MachineError if the shim has ended, or sends nothing for too long."""
         with anyio.move_on_after(patience_s) as waiting:
             await anyio.wait_readable(self.socket)
         if waiting.cancelled_caught:
             raise MachineError(f"the sandbox gave no answer within {patience_s:g} s{self._complaint()}")
         try:
             packet, fds, _, _ = socket.recv_fds(self.socket, 4096, 16, socket.MSG_CMSG_CLOEXEC)
-        except ConnectionResetError:  # it died with our question unread
+        except ConnectionResetError:  # the shim died before it read our packet
             packet, fds = b"", []
         if not packet:
             await self.gone()
@@ -254,7 +255,7 @@ class _Line:
         return packet, fds
 
     async def gone(self) -> None:
-        """Wait until the shim has ended, with every process it started; force it if it does not end by itself."""
+        """Waits until the shim and every process it started have ended; kills it if it does not end by itself."""
         for patience in (_END_S, float("inf")):
             with anyio.move_on_after(patience):
                 await _ended(self.process)
@@ -277,9 +278,9 @@ async def _ended(process: subprocess.Popen[bytes]) -> None:
 
 
 def _start(argv: Sequence[str], fds: Sequence[int], words: int) -> subprocess.Popen[bytes]:
-    """Start it here and now, in the thread of the event loop: it is killed when the thread that started it ends.
+    """Starts it in this thread, that of the event loop, because it is killed when the thread that started it ends.
 
-    In a session of its own, so that Ctrl-C in the terminal does not reach it.
+    It gets its own terminal session, so that Ctrl-C does not reach it.
     """
     try:
         return subprocess.Popen(
@@ -298,7 +299,7 @@ def _start(argv: Sequence[str], fds: Sequence[int], words: int) -> subprocess.Po
 
 @contextmanager
 def _opened(path: Path) -> Iterator[int]:
-    """A descriptor of its own, so that not even an offset is shared with another run; read only."""
+    """A separate read-only descriptor, so that no other run shares even its offset."""
     fd = os.open(path, os.O_RDONLY | os.O_CLOEXEC)
     try:
         yield fd
@@ -317,7 +318,7 @@ def _scratch() -> Iterator[int]:
 
 @asynccontextmanager
 async def _group(hierarchy: Hierarchy | None) -> AsyncIterator[Group | None]:
-    """A control group for the block, None where there are none."""
+    """A control group for the block; None if there are none."""
     if hierarchy is None:
         yield None
         return
@@ -333,13 +334,13 @@ async def _group(hierarchy: Hierarchy | None) -> AsyncIterator[Group | None]:
 
 
 def _allow_many_files() -> None:
-    """Every blob is an open file, and a long run has more of them than the usual 1024."""
+    """Raises the limit on open files: every blob is an open file, and a long run has more than the usual 1024."""
     _, most = resource.getrlimit(resource.RLIMIT_NOFILE)
     resource.setrlimit(resource.RLIMIT_NOFILE, (most, most))
 
 
 async def _tier(name: str, shim: Path) -> Tier:
-    """The tier of this name as this machine has it; UnsafeError where it has not what the tier needs."""
+    """The tier of this name; UnsafeError if this machine lacks what the tier needs."""
     if name == UNSAFE:
         print(f"maxcode: WARNING: {VARIABLE}={UNSAFE}: programs run WITHOUT A SANDBOX, as this user", file=sys.stderr)
         return Unconfined(dedicated_uid())

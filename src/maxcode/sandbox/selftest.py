@@ -1,8 +1,8 @@
-"""A mini attack suite against the sandbox of this machine, run by `maxcode doctor` and before the first evaluation.
+"""A small attack suite against the sandbox of this machine, run by `maxcode doctor` and before the first evaluation.
 
-``probe.c`` tries one forbidden thing at a time, inside a session like any program under test, and where builds run on
-the host itself (tier 2) inside such a session too.  What it tries and the program cannot judge itself (a flood, a
-bomb, a daemon) is judged by how the run ended.
+``probe.c`` makes one attack in each run, in a session like any program under test.  In tier 2, where builds run on the
+host itself, it also runs in a session for builds.  The program judges most attacks itself; the others (a flood of
+output, a fork bomb, a daemon) are judged by how the run ended.
 """
 
 from __future__ import annotations
@@ -23,14 +23,14 @@ from maxcode.sandbox.toolchain import PROBE, SHIM, digest_of, own_program
 
 _MOST_PROCESSES = 8
 _LOOP_CPU_S = 0.05
-_TICK_S = 0.01  # the clock that ends a run and the one that it is charged by may be this far apart
+_TICK_S = 0.01  # the largest difference between the clock that ends a run and the clock that charges it
 _PATIENCE_S = 25.0
 
 
 @final
 @dataclass(frozen=True, slots=True)
 class Finding:
-    """One attack: what must not be possible, whether the sandbox held, and if not, what got through."""
+    """One attack: what must not be possible, whether the sandbox stopped it, and if not, the details."""
 
     attack: str
     held: bool
@@ -57,7 +57,7 @@ def _killed_or_refused(ran: Ran) -> str:
 
 
 def _left_and_charged(ran: Ran) -> str:
-    """One at least must have been found and killed; whether its parent was already gone is up to the scheduler."""
+    """At least one must have been found and killed; the scheduler decides whether its parent had already ended."""
     return "" if ran.ok and ran.left_over >= 1 else f"{ran.left_over} processes left over ({ran.ending} {ran.code})"
 
 
@@ -91,31 +91,30 @@ _ATTACKS: tuple[tuple[str, str, Callable[[Ran], str]], ...] = (
     ("alone", "be more than one process", _exited_well),
 )
 _IN_TIER_2: dict[str, Callable[[Ran], str]] = {"forks": _no_process, "daemon": _no_process}
-_TIER_1_ONLY = ("memories", "host")  # in tier 2 nobody forks, and the libraries are the host's own
+_TIER_1_ONLY = ("memories", "host")  # in tier 2 no program forks, and the libraries are those of the host
 _TIER_2_ONLY = ("signals", "modes", "alone")
 _IN_BUILDS = ("write", "network", "read", "others", "namespaces", "signals", "modes")
-# The others are made where there is more to get at: with the host's /usr, as Python programs have it.
+# The other attacks run with the host's /usr, as Python programs do, because there is more to attack.
 _BARE = ("host", "numbers")
 
 
 async def self_test(sandbox: Sandbox) -> list[Finding]:
-    """Every attack of the suite that makes sense in the sandbox's tier, in order, each in a session of its own.  Takes
-    about a second."""
+    """Runs every attack that applies to the sandbox's tier, in order, each in its own session.  It takes a second."""
     probe = await own_program(PROBE, sandbox.cache)
-    found = []
+    findings = []
     with Blob.of(probe) as artefact, Blob.of(b"given\n") as stdin:
         for name, meaning, judge in _attacks(sandbox):
             job = Job(("{artefact}", name), artefact, stdin)
             trouble = await _trouble(sandbox, job, judge)
-            found.append(Finding(meaning, not trouble, trouble))
+            findings.append(Finding(meaning, not trouble, trouble))
             if sandbox.tier.name == "2" and name in _IN_BUILDS:
                 trouble = await _trouble(sandbox, job, judge, sources={"source": ""})
-                found.append(Finding(f"{meaning}, as a build", not trouble, trouble))
-    return found
+                findings.append(Finding(f"{meaning}, as a build", not trouble, trouble))
+    return findings
 
 
 def _attacks(sandbox: Sandbox) -> Iterator[tuple[str, str, Callable[[Ran], str]]]:
-    """(name, what must not be possible, how the run is judged) of the attacks on the sandbox's tier."""
+    """(name, what must not be possible, the function that judges the run) of the attacks on the sandbox's tier."""
     senseless = _TIER_2_ONLY if sandbox.forks else _TIER_1_ONLY
     for name, meaning, judge in _ATTACKS:
         if name in senseless or (name == "memories" and sandbox.hierarchy is None):
@@ -126,7 +125,7 @@ def _attacks(sandbox: Sandbox) -> Iterator[tuple[str, str, Callable[[Ran], str]]
 async def _trouble(
     sandbox: Sandbox, job: Job, judge: Callable[[Ran], str], sources: dict[str, str | bytes] | None = None
 ) -> str:
-    """What is wrong with how an attack went, empty if nothing.  After it the next run must see nothing of it."""
+    """What an attack achieved, empty if nothing.  The next run must see no trace of the attack either."""
     limited = replace(job, wall_s=10.0, memory_mb=64, stack_mb=8, output_mb=1, processes=_MOST_PROCESSES)
     attack = replace(limited, cpu_s=_LOOP_CPU_S if job.argv[1] == "loop" else 5.0)
     look = replace(limited, argv=("{artefact}", "others"))
@@ -135,19 +134,19 @@ async def _trouble(
             async with sandbox.session(job.blobs, sources, bare=job.argv[1] in _BARE) as session:
                 return judge(await session.run(attack)) or _exited_well(await session.run(look))
     except (MachineError, TimeoutError) as error:
-        return f"the sandbox broke ({error or 'no answer'})"
+        return f"the sandbox failed ({error or 'no answer'})"
 
 
 async def open_safe() -> Sandbox:
-    """This machine's sandbox; UnsafeError where none works or holds."""
+    """The sandbox of this machine; UnsafeError if none works or passes the suite."""
     sandbox = await Sandbox.open()
     await require_safe(sandbox)
     return sandbox
 
 
 async def require_safe(sandbox: Sandbox) -> None:
-    """Run the suite once per boot, kernel, tier and version of the shim; UnsafeError naming what got through, and the
-    cure.  Without a sandbox, which somebody demanded, there is nothing to test."""
+    """Runs the suite once per boot, kernel, tier and version of the shim; UnsafeError names the attack that succeeded
+    and what to do.  If the user asked for no sandbox, there is nothing to test."""
     if sandbox.tier.name == UNSAFE:
         return
     passed = sandbox.cache / f"safe-{_circumstances(sandbox)}"
@@ -156,7 +155,7 @@ async def require_safe(sandbox: Sandbox) -> None:
     for finding in await self_test(sandbox):
         if not finding.held:
             raise UnsafeError(
-                f"the sandbox ({sandbox.describe()}) does not hold: a program could {finding.attack}: "
+                f"the sandbox ({sandbox.describe()}) is not safe: a program could {finding.attack}: "
                 f"{finding.detail}; nothing was run; see `maxcode doctor`, or try {_other(sandbox)}"
             )
     passed.touch()

@@ -1,6 +1,6 @@
-"""What a session sees: the arguments of bubblewrap, and the sources, which go in as memory files.
+"""The view of a session in tier 1: the arguments of bubblewrap, and the sources as memory files.
 
-In memory, because the sandbox's own user need not be allowed to walk to them on the host.
+The sources are in memory because the sandbox user may have no permission to enter their folder on the host.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from maxcode.errors import InputError
 TMP_MB = 1024
 SHIM_PATH = "/shim"
 _DEVICES = ("null", "full", "random", "urandom")
-# Counters of the whole machine that a program can move at will and nothing else does: notes to a later session.
+# Counters of the whole machine that a program can change on purpose, to leave information for a later session.
 _COUNTERS = (
     *(
         "vmstat",
@@ -34,7 +34,8 @@ _COUNTERS = (
     *("pressure/cpu", "pressure/io", "pressure/memory", "pressure/irq"),
     *("sys/fs/inode-nr", "sys/fs/inode-state", "sys/fs/dentry-state", "sys/fs/file-nr", "sys/fs/aio-nr"),
 )
-# What process 1 and its children have used: by it a pass, where a slow original runs too, differs from a verification.
+# The usage of process 1 and its children: with it a program can distinguish a pass (with a slow original) from a
+# verification.
 _PROCESS_1 = ("1/stat", "1/status", "1/statm", "1/schedstat")
 _HOST = ["--ro-bind", "/usr", "/usr", "--ro-bind-try", "/etc/ld.so.cache", "/etc/ld.so.cache"]
 _ALIASES = ("/bin", "/sbin", "/lib", "/lib32", "/lib64")
@@ -62,7 +63,7 @@ _ALWAYS = [
     "--dir",
     "/dev/shm",
 ]
-# Not in a bare session: numbers of inodes and processes there come from counters of the whole machine.
+# Not in a bare session: its inode and process numbers come from counters of the whole machine.
 _PROC = [
     "--proc",
     "/proc",
@@ -96,9 +97,11 @@ _PROC = [
 @final
 @dataclass(frozen=True, slots=True)
 class Layout:
-    """``files`` are (descriptor, path) of read-only sources, None for a session that only runs; ``folders`` are (host
-    path, path) of what is bound read-only, a file of a device so that it works; ``runtime`` are (descriptor, path) of
-    what takes the place of the host's /usr, None where the host's is shown.
+    """The files and folders of a session.
+
+    ``files``: (descriptor, path) of read-only sources; None for a session that only runs programs.
+    ``folders``: (host path, path) of read-only binds; a device file is bound so that it works.
+    ``runtime``: (descriptor, path) of the files that replace the host's /usr; None if the host's /usr is shown.
     """
 
     files: tuple[tuple[int, str], ...] | None
@@ -111,15 +114,15 @@ class Layout:
         return tuple(fd for fd, _ in (*(self.files or ()), *(self.runtime or ())))
 
     def arguments(self, shim: int) -> list[str]:
-        """Bubblewrap's arguments: everything read-only at the end, but a limited /tmp where there are sources.
+        """The arguments of bubblewrap: everything is read-only in the end, except a limited /tmp if there are sources.
 
-        ``shim`` is the descriptor of what becomes process 1, at SHIM_PATH.
+        ``shim``: the descriptor of the program that becomes process 1, at SHIM_PATH.
         """
         bare = self.runtime is not None
         words = [*_ALWAYS, *([] if bare else [*_PROC, *_HOST]), *_aliases(bare)]
         for fd, path in ((shim, SHIM_PATH), *(self.runtime or ())):
             words += ["--perms", "0555", "--file", str(fd), path]
-        for name in _DEVICES if bare else (*_DEVICES, "zero"):  # mapped, /dev/zero is one more file with a number
+        for name in _DEVICES if bare else (*_DEVICES, "zero"):  # a mapping of /dev/zero takes an inode number
             words += ["--dev-bind", f"/dev/{name}", f"/dev/{name}"]
         for folder, path in self.folders:
             words += ["--dev-bind" if path.startswith("/dev/") else "--ro-bind", str(folder), path]
@@ -135,7 +138,7 @@ class Layout:
 
 
 def _aliases(bare: bool) -> Iterator[str]:
-    """/bin and its like as on the host: a link into /usr, or (not in a bare session) a folder on older systems."""
+    """/bin and similar paths as on the host: a link into /usr, or (not in a bare session) a folder on older systems."""
     for path in _ALIASES:
         if os.path.islink(path):
             yield from ("--symlink", os.readlink(path), path)
@@ -151,9 +154,8 @@ def laid_out(
 ) -> Iterator[Layout]:
     """The layout for these sources and binds; its descriptors are open inside the block.
 
-    With ``runtime`` (path in the sandbox -> file of the host) copies of these files are all there is of the host, and
-    there is no /proc.
-    InputError for a source that would not lie below /src.
+    With ``runtime`` (path in the sandbox -> file of the host), the session sees only copies of these files of the host,
+    and no /proc.  InputError for a source outside /src.
     """
     with ExitStack() as stack:
         files = [(_memory_file(stack, text), place_of(path)) for path, text in (sources or {}).items()]
@@ -162,7 +164,7 @@ def laid_out(
 
 
 def place_of(path: str) -> str:
-    """Where a source lies; InputError when that is not below /src."""
+    """The path of a source in the sandbox; InputError if that is not below /src."""
     pure = PurePosixPath(path)
     if pure.is_absolute() or ".." in pure.parts or not pure.parts or "\0" in path:
         raise InputError(f"the source path {path!r} must be relative and stay below the program's folder")

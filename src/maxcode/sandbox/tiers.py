@@ -1,10 +1,10 @@
-"""The tiers of the sandbox: what they have in common, which one is wanted, and what each needs of this machine.
+"""The tiers of the sandbox: their common roles, and the choice of the user.
 
-    1     bubblewrap: namespaces of its own for every session (``namespaces.py``)
-    2     Landlock: where there are no user namespaces; what is measured is one process (``landlock.py``)
-    none  limits alone, which is no sandbox: only on explicit demand, and every result says so (``landlock.py``)
+    1     bubblewrap: separate namespaces for every session (``namespaces.py``)
+    2     Landlock: for machines without user namespaces; a measured program is one process (``landlock.py``)
+    none  only limits, no sandbox: only if the user asks for it, and every result says so (``landlock.py``)
 
-All start the same shim, speak the same protocol, and put the same filter and limits on (none: the limits).
+All start the same shim, use the same protocol, and set the same filter and limits (none: only the limits).
 """
 
 from __future__ import annotations
@@ -18,34 +18,34 @@ from typing import Protocol
 from maxcode.errors import InputError
 from maxcode.sandbox.jobs import Job, Ran
 
-SANDBOX_UID = 64001  # from the range that Debian reserves; nobody's; also in shim_landlock.h
+SANDBOX_UID = 64001  # from the range that Debian reserves, used by no other user; also in shim_landlock.h
 VARIABLE = "MAXCODE_SANDBOX"
 TIERS = ("1", "2")
 UNSAFE = "none"
-NO_SANDBOX = "none: UNSAFE"  # how the description of such a result begins
+NO_SANDBOX = "none: UNSAFE"  # the beginning of the description in such a result
 
 Binds = Sequence[tuple[Path, str]]
 
 
 class SessionView(Protocol):
-    """What one session sees, as long as the session lasts."""
+    """The place of one session: what its programs see."""
 
     @property
     def fds(self) -> tuple[int, ...]:
-        """The descriptors that the command below must inherit."""
+        """The descriptors that ``command`` must inherit."""
 
     def command(self, shim: int, control: int) -> list[str]:
-        """What starts the shim of a session: descriptors of its file and of the socket to it."""
+        """The command that starts the shim; the arguments are descriptors of its file and of the socket to it."""
 
     def asked(self, job: Job) -> Job:
-        """The job in words of this place; jobs are written for /src and /tmp."""
+        """The job with the paths of this place; jobs are written for /src and /tmp."""
 
     def told(self, ran: Ran) -> Ran:
-        """The answer in words of /src and /tmp."""
+        """The answer with the paths /src and /tmp."""
 
 
 class Tier(Protocol):
-    """What stands between a program and this machine."""
+    """The isolation between a program and this machine."""
 
     @property
     def name(self) -> str:
@@ -53,30 +53,30 @@ class Tier(Protocol):
 
     @property
     def uid(self) -> int:
-        """Whom to become where we are root; 0 where that is not possible."""
+        """The user to become if maxcode runs as root; 0 if that is not possible."""
 
     def describe(self) -> str:
-        """What it is made of, in a few words."""
+        """Its parts, in a few words."""
 
     def cure(self) -> str:
-        """What to do where it does not start."""
+        """What the user can do if it does not start."""
 
     def placed(
         self, sources: Mapping[str, str | bytes] | None, binds: Binds, runtime: Mapping[str, Path] | None
     ) -> AbstractContextManager[SessionView]:
-        """The place of a session; see ``Sandbox.session``.  With ``runtime`` (path -> file) these files are all of the
-        host that may be read."""
+        """The place of a session; see ``Sandbox.session``.  With ``runtime`` (path -> file), programs may read only
+        these files of the host."""
 
 
 def wanted() -> str:
-    """The tier that the environment demands, empty where it leaves the choice; InputError for anything else."""
+    """The tier that the environment selects, empty if it selects none; InputError for anything else."""
     chosen = os.environ.get(VARIABLE, "")
     if chosen not in ("", *TIERS, UNSAFE):
-        raise InputError(f"{VARIABLE}={chosen} names no tier of the sandbox; give 1 or 2, or unset it")
+        raise InputError(f"{VARIABLE}={chosen} is not a tier of the sandbox; give 1 or 2, or unset it")
     return chosen
 
 
 def refuse_unsafe(purpose: str) -> None:
-    """InputError where results of no sandbox would be taken for more than they are."""
+    """InputError if the user asked for no sandbox; for commands whose results must be trusted."""
     if wanted() == UNSAFE:
-        raise InputError(f"{purpose} takes no results made without a sandbox; leave --unsafe-no-sandbox out")
+        raise InputError(f"{purpose} accepts no results made without a sandbox; leave --unsafe-no-sandbox out")

@@ -1,7 +1,7 @@
-"""Where maxcode keeps what it builds for itself, and how its own small C programs come to be.
+"""The cache folder of maxcode, and the compilation of its own small C programs.
 
-The shim and the self-test are trusted source files of this package, compiled on first use with the machine's compiler
-and kept under the hash of their text.  Nothing a policy wrote passes through here.
+The shim and the self-test are trusted source files of this package.  They are compiled on first use with the machine's
+compiler, and cached under the hash of their text.  No code of a policy is compiled here.
 """
 
 from __future__ import annotations
@@ -25,10 +25,10 @@ _SHARED = ("-shared", "-fPIC", "-lm")
 
 
 def cache_root() -> Path:
-    """The folder for what can be made again: $MAXCODE_CACHE, /var/cache/maxcode for root, else the user's cache.
+    """The cache folder: $MAXCODE_CACHE, /var/cache/maxcode for root, else the user's cache.
 
-    It is made if need be.  InputError when it cannot be written, when others can write it (what lies there is run), or
-    when root keeps it where the sandbox's own user cannot enter.
+    It is created if needed.  InputError if it cannot be written, if others can write it (maxcode runs programs from
+    it), or if maxcode runs as root and the sandbox user cannot enter it.
     """
     path = _cache_path()
     try:
@@ -42,7 +42,7 @@ def cache_root() -> Path:
         raise InputError(f"cannot write to the cache folder {path}; {_CURE}")
     closed = next((at for at in (path, *path.parents) if not at.stat().st_mode & stat.S_IXOTH), None)
     if os.geteuid() == 0 and closed is not None:
-        raise InputError(f"the sandbox's own user cannot enter {closed}, where the cache folder is; {_CURE}")
+        raise InputError(f"the sandbox user cannot enter {closed}, which contains the cache folder; {_CURE}")
     return path
 
 
@@ -58,7 +58,7 @@ def _cache_path() -> Path:
 
 
 def digest_of(source: Path) -> str:
-    """A hash over a C program of this package, ``NAME.c`` with its ``NAME_*.h``, and how it is compiled."""
+    """A hash over a C program of this package, ``NAME.c`` with its ``NAME_*.h``, and its compiler flags."""
     texts = [path.read_bytes() for path in (source, *_headers(source))]
     return hashlib.sha256(b"\0".join([*texts, " ".join((*_FLAGS, *_SHARED)).encode()])).hexdigest()[:20]
 
@@ -68,9 +68,9 @@ def _headers(source: Path) -> list[Path]:
 
 
 async def own_program(source: Path, cache: Path) -> Path:
-    """The compiled C program ``source`` of this package, from ``cache`` or made now (about a second).
+    """The compiled C program ``source`` of this package, from ``cache`` or compiled now (about a second).
 
-    UnsafeError when there is no C compiler; MachineError when it fails.
+    UnsafeError if there is no C compiler; MachineError if it fails.
     """
     built = cache / f"{source.stem}-{digest_of(source)}"
     if not built.exists():
@@ -79,7 +79,7 @@ async def own_program(source: Path, cache: Path) -> Path:
 
 
 def own_library(source: Path, cache: Path) -> Path:
-    """The same for a library that this process loads."""
+    """The compiled library ``source`` of this package, for this process to load."""
     built = cache / f"{source.stem}-{digest_of(source)}.so"
     if not built.exists():
         _compile(source, built, (*_FLAGS, *_SHARED))
@@ -89,11 +89,11 @@ def own_library(source: Path, cache: Path) -> Path:
 def _compile(source: Path, built: Path, flags: tuple[str, ...]) -> None:
     compiler = shutil.which("gcc") or shutil.which("cc") or shutil.which("clang")
     if compiler is None:
-        raise UnsafeError("the sandbox needs a C compiler to build its launcher; install gcc")
+        raise UnsafeError("the sandbox needs a C compiler to build its shim; install gcc")
     scratch = built.with_name(f"{built.name}.{secrets.token_hex(4)}")
     done = subprocess.run([compiler, str(source), *flags, "-o", str(scratch)], capture_output=True, check=False)
     if done.returncode:
         words = done.stderr.decode(errors="replace").strip()
         raise MachineError(f"{compiler} cannot build {source.name} of maxcode:\n{words[:2000]}")
-    scratch.chmod(0o755)  # whatever the umask: the sandbox's own user starts it
+    scratch.chmod(0o755)  # whatever the umask is: the sandbox user starts it
     scratch.replace(built)

@@ -1,1 +1,1 @@
-"""The reader of C and C++ that the rules use: declarations, effects, macro expansion, edits."""
+"""The reader of C and C++ for the rules: declarations, effects, macro expansion, edits."""

@@ -1,4 +1,4 @@
-"""What a program declares: macros, parameters, functions, variables, read from nodes of its tree."""
+"""The declarations of a program: macros, parameters, functions and variables, read from the nodes of its tree."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ Span = tuple[int, int]
 @final
 @dataclass(frozen=True, slots=True)
 class Macro:
-    """``params`` is None for macros without parentheses; ``clear`` is false when there are several definitions."""
+    """A macro.  ``params``: None without parentheses; ``clear``: false if it has several definitions."""
 
     name: str
     params: tuple[str, ...] | None
@@ -26,7 +26,7 @@ class Macro:
 @final
 @dataclass(frozen=True, slots=True)
 class Parameter:
-    """``kind``: how an argument is taken; ``const`` tells whether the parameter's type says so."""
+    """A parameter.  ``kind``: how it takes its argument; ``const``: whether its type is const."""
 
     name: str
     type: str
@@ -38,7 +38,7 @@ class Parameter:
 @final
 @dataclass(frozen=True, slots=True)
 class Function:
-    """A function with a body.  ``method`` covers everything defined inside a class."""
+    """A function with a body.  ``method``: whether it is defined inside a class, or with ``::`` in its name."""
 
     name: str
     returns: str
@@ -54,8 +54,10 @@ class Function:
 class Variable:
     """A declared variable.
 
-    ``form``: "plain", "array", "pointer" or "reference"; ``dims``: the sizes of an array, as written; ``scope``: the
-    bytes where its name means it; ``home``: the function it is declared in, None for a global.
+    ``form``: "plain", "array", "pointer" or "reference".
+    ``dims``: the sizes of an array, as written.
+    ``scope``: the bytes in which its name refers to it.
+    ``home``: the function that declares it; None for a global.
     """
 
     name: str
@@ -79,12 +81,12 @@ def ancestor(node: Node, *types: str) -> Node | None:
 
 
 def first_child(node: Node) -> Node | None:
-    """The first named child, None when there is none."""
+    """The first named child; None if there is none."""
     return next(iter(node.named_children), None)
 
 
 def _unwrap(declarator: Node) -> tuple[Node | None, str, tuple[str, ...]]:
-    """The name a declarator declares, the form, and the dimensions."""
+    """The name that a declarator declares, its form, and its dimensions."""
     form = "plain"
     dims: list[str] = []
     node: Node | None = declarator
@@ -102,11 +104,11 @@ def _unwrap(declarator: Node) -> tuple[Node | None, str, tuple[str, ...]]:
 
 
 def variable(node: Node, kind: str, declaration: Node, scope: Span, home: Function | None) -> Variable | None:
-    """The variable that one declarator of a declaration declares; None for functions and other forms."""
+    """The variable that one declarator declares; None for functions and other forms."""
     value = node.child_by_field_name("value") if node.type == "init_declarator" else None
     declarator = node.child_by_field_name("declarator") if node.type == "init_declarator" else node
     if declarator is not None and declarator.type == "function_declarator" and "<" in kind:
-        value, declarator = _vexing(declarator)  # `vector<int> v(n)` may be read as a function
+        value, declarator = _vexing(declarator)  # the grammar may read `vector<int> v(n)` as a function
     if declarator is None:
         return None
     name, form, dims = _unwrap(declarator)
@@ -126,12 +128,12 @@ def _vexing(declarator: Node) -> tuple[Node | None, Node | None]:
 
 
 def parameter(node: Node) -> Parameter:
-    """A parameter as declared; its name is empty when it has none."""
+    """A parameter as declared; its name is empty if it has none."""
     kind, declarator = node.child_by_field_name("type"), node.child_by_field_name("declarator")
     name, form, dims = _unwrap(declarator) if declarator is not None else (None, "plain", ())
     taken = "reference" if form == "reference" else "pointer" if form == "pointer" or dims else "value"
     if declarator is not None and name is None:
-        taken = "reference"  # abstract or unusual declarators: the careful answer
+        taken = "reference"  # abstract or unusual declarators: the safe answer
     const = any(child.type == "type_qualifier" and text_of(child) == "const" for child in node.children)
     return Parameter(
         text_of(name) if name is not None else "", text_of(kind) if kind is not None else "", taken, const, node

@@ -1,7 +1,8 @@
-"""What a rule is, and what it offers: an edit of one site with one choice of parameters.
+"""Rules and their edits: an edit changes one site, with one choice of parameters.
 
-An edit is known by its *label*, such as ``const_ref(values of total)`` or ``unroll(j#1 in main, factor=4)``: names and
-counts, never offsets, so that it can be found again after other edits, and read back from the notes of earlier steps.
+The *label* of an edit identifies it, such as ``const_ref(values of total)`` or ``unroll(j#1 in main, factor=4)``.  It
+contains names and counts, never offsets, so that the edit can be found again after other edits, and read back from the
+notes of earlier steps.
 """
 
 from __future__ import annotations
@@ -18,7 +19,7 @@ Value = int | str
 
 
 class Snippet(NamedTuple):
-    """A piece of the runtime that an edit needs, with the constants it sets: ``reader``, {"reader_buffer": 65536}."""
+    """A piece of the runtime that an edit needs, with its constants: ``reader``, {"reader_buffer": 65536}."""
 
     name: str
     constants: tuple[tuple[str, int], ...] = ()
@@ -27,7 +28,7 @@ class Snippet(NamedTuple):
 @final
 @dataclass(frozen=True, slots=True)
 class Change:
-    """What an edit does to the text.  ``includes``: headers such as ``vector`` that must be there afterwards."""
+    """The changes of an edit to the text.  ``includes``: headers such as ``vector`` that the result needs."""
 
     patches: tuple[Patch, ...]
     snippets: tuple[Snippet, ...] = ()
@@ -39,9 +40,10 @@ class Change:
 class Edit:
     """One instance of a rule.
 
-    ``site`` says where in names that outlive other edits ("" for the whole program); ``params`` are integers where
-    they only tune, words where they choose what is done.  ``lines`` are the first and last line (1-based) of each
-    piece of text concerned; ``what`` completes the sentence "this edit ...".
+    ``site``: the place, in names that other edits do not change ("" for the whole program).
+    ``params``: integers tune the edit; words choose a variant.
+    ``what``: completes the sentence "this edit ...".
+    ``lines``: the first and last line (1-based) of each piece of text concerned.
     """
 
     rule: str
@@ -58,35 +60,36 @@ class Edit:
 
     @property
     def kind(self) -> str:
-        """The label without integers that only tune: edits of one kind build and fail together."""
+        """The label without the integers that tune it: edits of one kind build or fail alike."""
         return kind_of(self.label)
 
     @property
     def line(self) -> int:
-        """The first line concerned, 1 for edits of the whole program."""
+        """The first line concerned; 1 for edits of the whole program."""
         return min((first for first, _ in self.lines), default=1)
 
 
 def label(rule: str, site: str, params: Iterable[tuple[str, Value]]) -> str:
-    """The written form of an instance."""
+    """The label of an edit."""
     inside = [site] if site else []
     return f"{rule}({', '.join(inside + [f'{name}={value}' for name, value in params])})"
 
 
 def kind_of(written: str) -> str:
-    """The kind of a label: itself without integers that only tune."""
+    """The kind of a label: the label without the integers that tune it."""
     return re.sub(r"(?:, |(?<=\())\w+=\d+(?=[,)])", "", written)
 
 
 @final
 @dataclass(frozen=True, slots=True)
 class Rule:
-    """A kind of rewrite.
+    """One transformation of programs.
 
-    ``find`` lists the edits it can make on a program; its docstring says what it does and when it may.  ``prior`` is
-    its weight before anything was tried, from measurements on real programs; ``topics`` are the subjects of a
-    diagnosis that speak for it; ``friends`` are rules that pay together with it; ``exact`` is false where the last
-    digits of floating-point results may change.
+    ``find``: lists the edits that the rule can make on a program; its docstring says what the rule does and when.
+    ``prior``: its weight before any trial, from measurements on real programs.
+    ``topics``: the subjects of a diagnosis that suggest it.
+    ``exact``: false if the last digits of floating-point results may change.
+    ``friends``: rules that give a larger speed-up together with it.
     """
 
     name: str

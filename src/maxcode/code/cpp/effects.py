@@ -1,8 +1,8 @@
-"""What a piece of a program may change: the question behind every rule that moves or shares a value.
+"""Finds the names that a piece of a program may change.  Every rule that moves or shares a value needs this.
 
-Works on tokens with all macros expanded, so that ``#define inc(x) x++`` hides nothing, and always errs towards "may
-change".  It knows names, not objects: references and pointers made inside the piece count as changes of what they
-are bound to; aliases made elsewhere are the caller's business (``distinct`` below).
+It works on tokens with all macros expanded, so that ``#define inc(x) x++`` hides nothing.  In doubt the answer is "may
+change".  It knows names, not objects: a reference or pointer made inside the piece counts as a change of its target.
+The caller must handle aliases made elsewhere.
 """
 
 from __future__ import annotations
@@ -26,12 +26,16 @@ _CLOSING = {"(": ")", "[": "]", "{": "}"}
 @final
 @dataclass(frozen=True, slots=True)
 class Summary:
-    """``writes``: names that may be changed here; ``calls``: functions of the program called here; ``opaque``: more
-    may happen than can be seen (a call through a variable, an ambiguous macro)."""
+    """The effects of a piece of a program.
+
+    ``writes``: names that it may change.
+    ``calls``: functions of the program that it calls.
+    ``opaque``: whether it may do more than the text shows (a call through a variable, an ambiguous macro).
+    """
 
     writes: frozenset[str]
     calls: frozenset[str]
-    outside: frozenset[str]  # called, but neither of the program nor known
+    outside: frozenset[str]  # called functions that are not in the program
     words: frozenset[str]
     opaque: bool
 
@@ -46,13 +50,13 @@ class Effects:
         self._closures: dict[str, Summary] = {}
 
     def of(self, start: int, end: int) -> Summary:
-        """What the bytes themselves do, without the functions they call."""
+        """The effects of a range of bytes, without those of the functions that it calls."""
         if (start, end) not in self._known:
             self._known[start, end] = _Scan(self.unit, expanded(self.unit, start, end), start).summary()
         return self._known[start, end]
 
     def closure(self, name: str) -> Summary:
-        """What a function of the program does, with all functions it reaches."""
+        """The effects of a function of the program, with those of all functions that it reaches."""
         if name not in self._closures:
             reached, waiting = {name}, [name]
             parts: list[Summary] = []
@@ -65,7 +69,7 @@ class Effects:
         return self._closures[name]
 
     def may_change(self, name: str, start: int, end: int) -> bool:
-        """Whether the variable called ``name`` at ``start`` may differ at ``end`` or on the way."""
+        """Whether the variable called ``name`` at ``start`` may change between ``start`` and ``end``."""
         here = self.of(start, end)
         if name in here.writes or here.opaque:
             return True
@@ -84,7 +88,7 @@ class Effects:
         return {v.name for v in self.unit.variables if v.home is None}
 
     def _is_private(self, name: str, offset: int) -> bool:
-        """Whether no other function can reach the variable but through its arguments."""
+        """Whether other functions can reach the variable only through their arguments."""
         parameter = self.unit.parameter(name, offset)
         variable = self.unit.variable(name, offset)
         if variable is not None and variable.home is not None:
@@ -92,7 +96,7 @@ class Effects:
         return parameter is not None and parameter.kind == "value"
 
     def pure(self, node: Node) -> bool:
-        """Whether evaluating the expression once more or once less cannot be noticed."""
+        """Whether one evaluation more or less of the expression makes no difference."""
         here = self.of(node.start_byte, node.end_byte)
         if here.writes or here.opaque or here.calls or here.outside - PURE:
             return False
@@ -118,7 +122,7 @@ def _union(parts: list[Summary], calls: frozenset[str]) -> Summary:
 
 @lru_cache(maxsize=64)
 def effects(unit: Unit) -> Effects:
-    """The effects of the pieces of ``unit``, kept for the programs that were asked about last."""
+    """The effects of the pieces of ``unit``, cached for the latest programs."""
     return Effects(unit)
 
 
@@ -126,7 +130,7 @@ def effects(unit: Unit) -> Effects:
 
 
 class _Scan:
-    """One pass over expanded tokens; ``offset`` is where names are looked up."""
+    """One pass over expanded tokens; names are looked up at ``offset``."""
 
     def __init__(self, unit: Unit, found: list[Token], offset: int) -> None:
         self.unit, self.found, self.offset = unit, found, offset
@@ -150,7 +154,7 @@ class _Scan:
         return close
 
     def _callees(self) -> list[tuple[int, int]]:
-        """For each token: where the name of the call around it stands (-1: none), and the number of the argument."""
+        """For each token: the position of the name of the call around it (-1: none), and the number of the argument."""
         result: list[tuple[int, int]] = []
         around: list[list[int]] = [[-1, 0]]
         for position, text in enumerate(self.texts):
@@ -171,7 +175,7 @@ class _Scan:
         return self.texts[position] if 0 <= position < len(self.texts) else ""
 
     def summary(self) -> Summary:
-        """All that the tokens do."""
+        """The effects of all tokens."""
         for position in range(len(self.texts)):
             if not self._is_name(position) or self._at(position - 1) in (".", "->"):
                 continue
@@ -199,7 +203,7 @@ class _Scan:
             self._alias_of_result(position, after)
 
     def _alias_of_result(self, position: int, after: int) -> None:
-        """``f(x) = 1``, ``f(x)[i] = 1``: whatever the call was given may change."""
+        """``f(x) = 1``, ``f(x)[i] = 1``: all arguments of the call may change."""
         end, methods = self._chain(after)
         if self._at(end) in ASSIGN or any(method not in READING for method in methods):
             for inside in range(position, after):
@@ -207,7 +211,7 @@ class _Scan:
                     self.writes.add(self.texts[inside])
 
     def _chain(self, position: int) -> tuple[int, list[str]]:
-        """Behind subscripts, fields and method calls that follow a name; the methods called."""
+        """The position after the subscripts, fields and method calls that follow a name, and the methods called."""
         methods: list[str] = []
         while True:
             text = self._at(position)
@@ -244,7 +248,7 @@ class _Scan:
         return self.open.get(close, -1)
 
     def _opens(self, first: int, close: int) -> bool:
-        """Whether the bracket closed here holds nothing but a dereferenced name: ``(*p)`` or ``(x)``."""
+        """Whether the bracket closed here contains only a name, perhaps dereferenced: ``(*p)`` or ``(x)``."""
         opening = self._opening(close)
         bare = opening >= 0 and all(text in "(*" for text in self.texts[opening:first])
         return bare and not (opening > 0 and self._is_name(opening - 1))
@@ -268,7 +272,7 @@ class _Scan:
             self.writes.add(name)
 
     def _declares(self, position: int) -> bool:
-        """Whether a name in front of a bracket is being declared: ``vector<int> v(n)``, ``int x(5)``, ``T* p(q)``."""
+        """Whether a name before a bracket is a declaration: ``vector<int> v(n)``, ``int x(5)``, ``T* p(q)``."""
         position -= 1
         while self._at(position) in ("*", "&") and position > 0:
             position -= 1
@@ -284,7 +288,7 @@ class _Scan:
         return text in CASTS or text in self.unit.aliases or text in _TYPE_WORDS
 
     def _closes_template(self, position: int) -> bool:
-        """Whether a ``>`` ends ``name<...>``, in which only names, numbers and commas stand."""
+        """Whether a ``>`` ends ``name<...>`` that contains only names, numbers and commas."""
         depth = 0
         while position >= 0:
             text = self._at(position)
@@ -301,7 +305,7 @@ class _Scan:
         for position, text in enumerate(self.texts):
             if text not in ("&", "&&", "*") or not (self._ends_operand(position - 1) or self._at(position - 1) == ">"):
                 continue
-            name_end = self.close.get(position + 1, position + 1) + 1  # behind `x` or `[a, b]`
+            name_end = self.close.get(position + 1, position + 1) + 1  # after `x` or `[a, b]`
             if self._at(name_end) not in ("=", ":") or "const" in self.texts[max(0, position - 4) : position]:
                 continue
             for inside in range(name_end + 1, len(self.texts)):
@@ -314,7 +318,7 @@ class _Scan:
 
 
 def _takes_over(function: Function, number: int) -> bool:
-    """Whether a function may change the argument it is given."""
+    """Whether a function may change its argument number ``number``."""
     if number >= len(function.parameters):
         return True
     given = function.parameters[number]

@@ -1,4 +1,4 @@
-"""The tokens of a piece of a program with its macros expanded, so that no rule is fooled by ``#define inc(x) x++``."""
+"""Expands the macros in the tokens of a program, so that ``#define inc(x) x++`` hides nothing from a rule."""
 
 from __future__ import annotations
 
@@ -6,11 +6,11 @@ from maxcode.code.cpp.declarations import Macro
 from maxcode.code.cpp.unit import Unit
 from maxcode.code.source import Token
 
-OPAQUE = Token("\0", 0, 0, False)  # stands for a macro with several definitions
+OPAQUE = Token("\0", 0, 0, False)  # the replacement of a macro with several definitions
 
 
 def expanded(unit: Unit, start: int, end: int) -> list[Token]:
-    """The tokens of some bytes with macros replaced by what they stand for; places stay those of the use."""
+    """The tokens of a range of bytes with macros replaced by their bodies; offsets are those of the use."""
     return _expand(unit.macros, list(unit.tokens_in(start, end)), frozenset())
 
 
@@ -42,7 +42,7 @@ def _bound(body: list[Token], params: tuple[str, ...], arguments: list[list[Toke
 
 
 def _closing(found: list[Token], opening: int) -> int:
-    """Where the bracket opened at ``opening`` is closed; the end when it is not."""
+    """The position that closes the bracket at ``opening``; the end if nothing closes it."""
     depth = 0
     for position in range(opening, len(found)):
         depth += found[position].text in "([{"
@@ -53,7 +53,7 @@ def _closing(found: list[Token], opening: int) -> int:
 
 
 def _split(found: list[Token]) -> list[list[Token]]:
-    """The parts between top-level commas."""
+    """Splits tokens at top-level commas."""
     parts: list[list[Token]] = [[]]
     depth = 0
     for token in found:

@@ -1,8 +1,8 @@
-"""One C or C++ program as the rules see it: nodes, tokens, macros, functions, variables.
+"""One C or C++ program for the rules: nodes, tokens, macros, functions, variables.
 
-Everything is computed once, when first asked for.  Two views of the text are kept side by side because neither is
-enough: the syntax tree knows structure but may be wrong around loop macros, the token list knows no structure but
-sees macro bodies.  Text inserted by earlier rewrites (the runtime) belongs to neither: no rule edits it.
+Each property is computed once, at first use.  There are two views of the text, because neither is enough: the syntax
+tree has the structure but may be wrong around loop macros; the token list has no structure but includes macro bodies.
+Text inserted by earlier rewrites (the runtime) is in neither: no rule edits it.
 """
 
 from __future__ import annotations
@@ -44,12 +44,12 @@ class Unit:
 
     @cached_property
     def runtime(self) -> tuple[Span, ...]:
-        """Where earlier rewrites put their runtime."""
+        """The byte ranges of the runtime that earlier rewrites inserted."""
         return tuple(match.span() for match in _RUNTIME.finditer(self.data))
 
     @cached_property
     def prelude(self) -> int:
-        """The offset behind the leading comments, includes and pragmas: there, no macro of the program is defined."""
+        """The offset after the leading comments, includes and pragmas; before it, the program defines no macro."""
         position = last = 0
         while match := _PRELUDE.match(self.data, position):
             position = match.end()
@@ -59,7 +59,7 @@ class Unit:
 
     @cached_property
     def tokens(self) -> tuple[Token, ...]:
-        """The tokens outside the runtime, those of directives too."""
+        """The tokens outside the runtime, those of directives included."""
         found: list[Token] = []
         start = 0
         for stop, following in (*self.runtime, (len(self.data), 0)):
@@ -73,7 +73,7 @@ class Unit:
         return [token.start for token in self.tokens]
 
     def tokens_in(self, start: int, end: int) -> tuple[Token, ...]:
-        """The tokens that start in the given bytes, without those of directives."""
+        """The tokens that start in a range of bytes, without those of directives."""
         first, last = bisect.bisect_left(self._starts, start), bisect.bisect_left(self._starts, end)
         return tuple(token for token in self.tokens[first:last] if not token.directive)
 
@@ -91,7 +91,7 @@ class Unit:
         return bisect.bisect_right(self._line_starts, offset)
 
     def indent(self, offset: int) -> str:
-        """The white space its line starts with."""
+        """The indentation of the line of a byte."""
         start = self._line_starts[self.line(offset) - 1]
         match = re.compile(rb"[ \t]*").match(self.data, start)
         return match.group().decode() if match else ""
@@ -101,7 +101,7 @@ class Unit:
         return any(start <= offset < end for start, end in self.runtime)
 
     def between(self, start: int, end: int) -> str:
-        """The text of some bytes."""
+        """The text of a range of bytes."""
         return self.data[start:end].decode("utf-8", "surrogateescape")
 
     # ---------------------------------------------------------------------------------------------------- the tree
@@ -123,7 +123,7 @@ class Unit:
         return sorted((node for kind in types for node in self._by_type.get(kind, [])), key=lambda n: n.start_byte)
 
     def balanced(self, node: Node) -> bool:
-        """Whether the braces of the *tokens* agree that ``node`` is one block: a guard against wrong recovery."""
+        """Whether the braces of the *tokens* agree that ``node`` is one block; the parser may recover wrongly."""
         depth = 0
         inside = self.tokens_in(node.start_byte, node.end_byte)
         for position, token in enumerate(inside):
@@ -176,7 +176,7 @@ class Unit:
 
     @cached_property
     def aliases(self) -> dict[str, str]:
-        """Names of types to what they stand for: typedef, using and macros of plain types."""
+        """Name of a type -> the type that it stands for: typedef, using and macros without parameters."""
         found = {name: " ".join(t.text for t in m.body) for name, m in self.macros.items() if m.params is None}
         for node in self.nodes("type_definition", "alias_declaration"):
             name = node.child_by_field_name("declarator") or node.child_by_field_name("name")
@@ -186,7 +186,7 @@ class Unit:
         return found
 
     def resolve(self, type_text: str) -> str:
-        """The type behind aliases, without ``std::``, blanks only between words."""
+        """The type with aliases replaced, without ``std::``, with blanks only between words."""
         words = [token.text for token in tokens(type_text)]
         for _ in range(4):
             words = [t.text for word in words for t in tokens(self.aliases.get(word, word))]
@@ -197,7 +197,7 @@ class Unit:
 
     @cached_property
     def functions(self) -> tuple[Function, ...]:
-        """The functions with a body that can be trusted, in the order of the text."""
+        """The functions with a well-formed body, in the order of the text."""
         return tuple(f for node in self.nodes("function_definition") if (f := self._function(node)) is not None)
 
     def _function(self, node: Node) -> Function | None:
@@ -216,7 +216,7 @@ class Unit:
 
     @cached_property
     def by_name(self) -> dict[str, list[Function]]:
-        """The functions and methods by name; overloads share one."""
+        """The functions and methods by name; overloads share a name."""
         found: dict[str, list[Function]] = defaultdict(list)
         for function in self.functions:
             found[function.name].append(function)
@@ -234,7 +234,7 @@ class Unit:
         return max(around, key=lambda f: f.node.start_byte, default=None)
 
     def calls(self, *names: str) -> list[tuple[str, Node, list[Node]]]:
-        """The calls of free functions so named (``std::`` or not): name, call, arguments."""
+        """The calls of free functions with these names (with or without ``std::``): name, call, arguments."""
         found = []
         for node in self.nodes("call_expression"):
             function, arguments = node.child_by_field_name("function"), node.child_by_field_name("arguments")
@@ -253,7 +253,7 @@ class Unit:
 
     @cached_property
     def variables(self) -> tuple[Variable, ...]:
-        """The variables declared by plain declarations, in the order of the text; parameters are not among them."""
+        """The variables of plain declarations, without parameters, in the order of the text."""
         found: list[Variable] = []
         for node in self.nodes("declaration"):
             kind = node.child_by_field_name("type")
@@ -266,7 +266,7 @@ class Unit:
         return tuple(found)
 
     def _scope(self, node: Node) -> Span | None:
-        """Where a declaration is seen, None when the tree around it cannot be trusted."""
+        """The scope of a declaration; None if the tree around it has an error."""
         around = node.parent
         while around is not None and around.type not in _SCOPES:
             if around.type == "ERROR":
@@ -275,19 +275,19 @@ class Unit:
         return (node.start_byte, around.end_byte) if around is not None else None
 
     def variable(self, name: str, offset: int) -> Variable | None:
-        """The variable a name means at a byte: the innermost declaration seen there."""
+        """The variable of this name at a byte: the innermost declaration in scope; None if there is none."""
         seen = (v for v in self.variables if v.name == name and v.scope[0] <= offset < v.scope[1])
         return max(seen, key=lambda v: v.scope[0], default=None)
 
     def parameter(self, name: str, offset: int) -> Parameter | None:
-        """The parameter a name means at a byte, None when it is a variable or unknown."""
+        """The parameter of this name at a byte; None if the name is a variable or unknown."""
         home, variable = self.home(offset), self.variable(name, offset)
         if home is None or (variable is not None and variable.home is not None):
             return None
         return next((p for p in home.parameters if p.name == name), None)
 
     def type_of(self, name: str, offset: int) -> str | None:
-        """The resolved type of the variable or parameter a name means at a byte, None when unknown."""
+        """The resolved type of the variable or parameter of this name at a byte; None if unknown."""
         parameter, variable = self.parameter(name, offset), self.variable(name, offset)
         found = parameter or variable
         return self.resolve(found.type) if found is not None else None
@@ -295,11 +295,11 @@ class Unit:
     # ------------------------------------------------------------------------------------------------------- patches
 
     def replace(self, node: Node, text: str) -> Patch:
-        """The patch that puts a text in the place of a node."""
+        """The patch that replaces a node by a text."""
         return Patch(node.start_byte, node.end_byte, text)
 
     def place(self, what: str, node: Node) -> str:
-        """The name of a site: what it is, and the function around it."""
+        """The name of a site: ``what`` and the function around the node."""
         home = self.home(node.start_byte)
         return f"{what} in {home.name}" if home is not None else what
 

@@ -1,4 +1,4 @@
-"""Words of C and C++ that the rules know."""
+"""Lists of keywords and functions of C and C++ for the rules."""
 
 from __future__ import annotations
 
@@ -29,6 +29,6 @@ READING = words(
     "size length empty count find at front back top substr c_str data capacity compare first second begin end rbegin "
     "rend cbegin cend lower_bound upper_bound to_string to_ullong test all any none real imag max_size contains"
 )
-TAKING = words("swap merge splice read get getline readsome")  # methods that change their argument
+TAKING = words("swap merge splice read get getline readsome")  # methods that change an argument
 ASSIGN = words("= += -= *= /= %= &= |= ^= <<= >>=")
 ITERATORS = words("begin end rbegin rend cbegin cend find lower_bound upper_bound data")

@@ -1,16 +1,16 @@
-"""Which optimisation techniques a C or C++ kernel uses: the alphabet of Staged Quality-Diversity.
+"""Finds the optimisation techniques that a C or C++ kernel uses, for Staged Quality-Diversity.
 
-A stage permits some techniques and ``forbidden`` names what a program uses beside them; ``cell`` is the behaviour
-descriptor under which an archive keeps it.  The paper (arXiv 2602.12049) publishes neither its list nor its detector:
-both are ours.  Programs are read behind their macros (``expand``), names give some techniques away (``words``), the
-shape of loops and copies the others (``nests``, ``packing``).
+A stage permits some techniques; ``forbidden`` finds the others in a program.  ``cell`` is the behaviour descriptor of a
+program in the archive.  The paper (arXiv 2602.12049) publishes neither its list nor its detector: both are ours.
+Macros are expanded first (``preprocess.py``).  Names show some techniques (``keywords.py``); the shape of loops and
+copies shows the others (``loop_nests.py``, ``packing.py``).
 
-This is a reading of the text, not a proof.  It errs towards naming: what it cannot follow (a macro with two meanings,
-a loop made of jumps, a text that the grammar cannot read) is itself named, as "hidden".  What it cannot see: what the
+This reads the text; it is no proof.  In doubt it reports a technique: code that it cannot follow (a macro with two
+meanings, a loop made of jumps, a text that the grammar cannot parse) is reported as "hidden".  It does not see what the
 compiler does by itself at the problem's flags; macros of headers (``-D`` and included files; read every file of a
-program); a loop order computed from tables or bits; machine code in data; steps that only run time knows and that look
-like a size of the problem.  It cannot tell unrolling from data that lie interleaved (x, y, x, y, ...): so what the
-original of a problem uses should always be permitted.  A text that does not compile may count as hidden: build first.
+program); a loop order computed from tables or bits; machine code in data; steps that are known only at run time and
+look like a size of the problem.  It cannot distinguish unrolling from interleaved data (x, y, x, y, ...).  So always
+permit the techniques of the original of a problem.  A text that does not compile may count as hidden, so build first.
 """
 
 from __future__ import annotations
@@ -46,17 +46,15 @@ _PHRASES = {
 TECHNIQUES = tuple(_PHRASES)
 _SIZED = {"tiling": "tile", "unrolling": "unroll", "simd": "vector"}
 _SNIPPET = 80
-_LONG = 40_000  # characters of a kernel that is read; the worst texts of this length take a second or two
-_ATTRIBUTE = re.compile(
-    r"\[ \[ [a-z_]\w* (?:::|\(|,|\] \])[^;{}\n]*?(?:\] \]|(?<=\] \]))"
-)  # known to C++ grammars only
+_LONG = 40_000  # characters of the longest kernel that is read; the worst such texts take a second or two
+_ATTRIBUTE = re.compile(r"\[ \[ [a-z_]\w* (?:::|\(|,|\] \])[^;{}\n]*?(?:\] \]|(?<=\] \]))")  # only C++ grammars know it
 _C_FAMILY = ("c", "cpp")
 
 
 @final
 @dataclass(frozen=True, slots=True)
 class Use:
-    """A technique used at a line (1-based) of the text; ``what`` is that line, cut to 80 characters."""
+    """A use of a technique at a line (1-based) of the text; ``what``: that line, cut to 80 characters."""
 
     technique: str
     line: int
@@ -64,8 +62,8 @@ class Use:
 
 
 def find(language: str, text: str) -> tuple[Use, ...]:
-    """Every use of a technique, in the order of lines, one for each technique and line; none in other languages than C
-    and C++."""
+    """Every use of a technique, in the order of lines, one for each technique and line; none for languages other than
+    C and C++."""
     lines = text.split("\n")
     spots = sorted({(found.line, found.technique) for found in _found(language, text)})
     return tuple(Use(name, line, _snippet(lines, line)) for line, name in spots)
@@ -77,14 +75,14 @@ def used(language: str, text: str) -> frozenset[str]:
 
 
 def forbidden(language: str, text: str, permitted: frozenset[str]) -> tuple[Use, ...]:
-    """The uses of techniques outside ``permitted``; InputError when that holds a name that is none."""
+    """The uses of techniques outside ``permitted``; InputError if ``permitted`` has an unknown name."""
     for name in sorted(permitted - set(TECHNIQUES)):
         raise unknown("technique", name, TECHNIQUES)
     return tuple(use for use in find(language, text) if use.technique not in permitted)
 
 
 def describe(technique: str) -> str:
-    """What a technique is, for a prompt: "threads: OpenMP, ..."; InputError for a name that is none."""
+    """A technique in words for a prompt: "threads: OpenMP, ..."; InputError for an unknown name."""
     if technique not in _PHRASES:
         raise unknown("technique", technique, TECHNIQUES)
     return f"{technique}: {_PHRASES[technique]}"
@@ -92,7 +90,8 @@ def describe(technique: str) -> str:
 
 def cell(language: str, text: str) -> tuple[str, ...]:
     """The behaviour descriptor of a text: its techniques, sorted, then the largest tile edge, unroll factor and vector
-    width (in doubles), each down to a power of two, where the text tells: ("simd", "tiling", "tile~64", "vector~8")."""
+    width (in doubles), rounded down to a power of two, if the text shows them: ("simd", "tiling", "tile~64",
+    "vector~8")."""
     found = _found(language, text)
     largest = {name: max((f.size for f in found if f.technique == name), default=0) for name in _SIZED}
     sizes = [f"{_SIZED[name]}~{1 << size.bit_length() - 1}" for name, size in largest.items() if size > 1]
@@ -100,7 +99,7 @@ def cell(language: str, text: str) -> tuple[str, ...]:
 
 
 def innermost(language: str, text: str) -> Inner:
-    """What the innermost loop does; all zero for other languages than C and C++, and for texts that are too long."""
+    """The innermost loop of a text; all zero for languages other than C and C++, and for texts that are too long."""
     if language_row(language).grammar not in _C_FAMILY or len(text) > _LONG:
         return Inner()
     return inner(_read(language, text)[1])
@@ -108,7 +107,7 @@ def innermost(language: str, text: str) -> Inner:
 
 @lru_cache(maxsize=64)
 def _found(language: str, text: str) -> tuple[Found, ...]:
-    """One reading for the questions that are asked about a text in turn."""
+    """The uses in a text, cached because several functions need them."""
     if language_row(language).grammar not in _C_FAMILY:
         return ()
     if len(text) > _LONG:

@@ -1,10 +1,10 @@
-"""What the innermost loop of a kernel does: how it goes through memory, and how much it computes in a turn.
+"""Describes the innermost loop of a kernel: its memory accesses, and its work in one iteration.
 
-Loops of at most 16 turns, whose number the text tells, count as unrolled: they belong to the body around them.  Of all
-loops without another one inside, the one that stands deepest, of equals the one with the most accesses: a remainder
-loop has fewer.  The order of loops shows here and in no count of words: of the same accesses other ones go by the
-counter.  Like all of ``techniques`` a reading of the text.  It does not follow calls, so a loop in a function that is
-called from loops stands as deep as in its function.
+A loop of at most 16 iterations, if the text shows their number, counts as unrolled: it belongs to the body around it.
+Of all loops without another one inside, this takes the deepest; of equally deep ones, the one with the most accesses,
+because a remainder loop has fewer.  The order of loops shows here and not in a count of words: it decides which
+accesses depend on the counter.  Like all of ``techniques``, this reads only the text.  It does not follow calls, so a
+loop in a function that is called from loops has only its depth in that function.
 """
 
 from __future__ import annotations
@@ -26,12 +26,19 @@ _SMALL = 1 << 10  # elements of a local array that may be meant for registers
 
 @final
 class Inner(NamedTuple):
-    """``loops``: of the whole text; ``depth``: the innermost loop with those around it; ``step`` of its counter, 0
-    where it is no number; ``block``: how often the statement that short loops repeat most is done in a turn.  Accesses
-    to memory in its body by how they go with the counter: ``unit`` to the next element, ``strided`` to one further off,
-    ``fixed`` not at all.  ``stores``, ``statements``, ``operations`` (arithmetic outside of indices), and ``sums``:
-    variables that are added up in.  ``registers``: elements of the largest small local array of the text, ``buffer`` of
-    the largest array."""
+    """The innermost loop of a text.
+
+    ``loops``: the number of loops of the whole text.
+    ``depth``: the number of loops around it, itself counted.
+    ``step``: the step of its counter; 0 if it is no number.
+    ``block``: how often an iteration executes the statement that short loops repeat most.
+    ``unit``, ``strided``, ``fixed``: accesses to memory that move with the counter to the next element, to one further
+    away, or not at all.
+    ``stores``, ``statements``: their number in the body.
+    ``operations``: arithmetic operations outside of indices.
+    ``sums``: variables that accumulate.
+    ``registers``: elements of the largest small local array of the text; ``buffer``: elements of the largest array.
+    """
 
     loops: int = 0
     depth: int = 0
@@ -49,7 +56,7 @@ class Inner(NamedTuple):
 
 
 def inner(unit: Unit) -> Inner:
-    """The innermost loop of a text; all zero where there is no loop."""
+    """The innermost loop of a text; all zero if there is no loop."""
     turns = {loop.span: _turns(unit, loop) for loop in unit.loops}
     long = [loop for loop in unit.loops if not 0 < turns[loop.span] <= REGISTERS]
     innermost = [loop for loop in long if not any(loop.body.holds(one.span.start) for one in long)]
@@ -87,29 +94,29 @@ def _read(unit: Unit, loop: Loop, turns: Mapping[Span, int]) -> Inner:
 
 
 def _turns(unit: Unit, loop: Loop) -> int:
-    """The far side of a condition where it is a number, else 0."""
+    """The bound in the condition of a loop if it is a number, else 0."""
     ends = (unit.value(far_side(loop, counter)) for counter in steps(unit, loop))
     return max(0, next((end for end in ends if end is not None), 0))
 
 
 def _sizes(unit: Unit) -> list[int]:
-    """The elements of every array whose dimensions are numbers."""
+    """The number of elements of every array whose dimensions are numbers."""
     found = ([unit.value(size) for size in _INDEX.findall(array.text)] for array in unit.arrays)
     return [math.prod(size for size in sizes if size is not None) for sizes in found if None not in sizes]
 
 
 def _ways(unit: Unit, loop: Loop, counters: set[str]) -> dict[str, Way]:
-    """How every name that follows the counters goes with them."""
+    """How every name that depends on the counters moves with them."""
     found: dict[str, Way] = dict.fromkeys(counters, "unit")
     for write in unit.writes:
-        is_place = "[" not in write.value  # what is read from memory is no place in it
+        is_place = "[" not in write.value  # a value read from memory is not an index
         if is_place and loop.body.holds(write.at):
             found.setdefault(write.name, _way(write.value, found))
     return found
 
 
 def _way(index: str, ways: Mapping[str, Way]) -> Way:
-    """How an index goes with the counters: a counter that is multiplied strides."""
+    """How an index moves with the counters: a multiplied counter is strided."""
     used = {name for name in words(index) & ways.keys() if ways[name] != "fixed"}
     if not used:
         return "fixed"

@@ -1,4 +1,4 @@
-"""The value of a constant expression of C, where the text alone gives it."""
+"""The value of a constant expression of C, if the text alone gives it."""
 
 from __future__ import annotations
 
@@ -41,7 +41,7 @@ _COMPARE: dict[type[ast.cmpop], Callable[[int, int], bool]] = {
 
 
 def constant(text: str, names: Mapping[str, int]) -> int | None:
-    """The value of a C expression of integers, ``names`` and ``sizeof``; None where it has anything else in it."""
+    """The value of a C expression of integers, ``names`` and ``sizeof``; None if it contains anything else."""
     if len(text) > _LONG or re.search(r"['\"?]|\*\*|//", text):
         return None
     text = _SIZEOF.sub(lambda match: str(_SIZES[match[1]]), text)

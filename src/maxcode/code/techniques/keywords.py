@@ -1,6 +1,6 @@
-"""Techniques that a name gives away: intrinsics, library calls, keywords, attributes, pragmas, headers.
+"""Finds techniques by names: intrinsics, library calls, keywords, attributes, pragmas, headers.
 
-What is not known to be harmless counts: an attribute or a pragma outside the lists of harmless ones is "pragmas".
+An attribute or a pragma that is not in the lists of harmless ones counts as "pragmas".
 """
 
 from __future__ import annotations
@@ -15,14 +15,14 @@ from maxcode.code.techniques.preprocess import Expanded, Piece
 
 
 class Found(NamedTuple):
-    """A technique at a line (1-based), with its size: vector lanes, unroll factor, tile edge; 0 where none is told."""
+    """A technique at a line (1-based), with its size: vector lanes, unroll factor or tile edge; 0 if unknown."""
 
     line: int
     technique: str
     size: int = 0
 
 
-DOUBLE = 8  # bytes: lanes are counted in doubles
+DOUBLE = 8  # bytes; lanes are counted in doubles
 
 _NAMES = {
     "prefetch": r"__builtin_prefetch|_mm_prefetch|_m_prefetchw?|__builtin_ia32_prefetch\w*",
@@ -69,7 +69,7 @@ _QUIET = re.compile(
 
 
 def named(expanded: Expanded, cpp: bool) -> Iterator[Found]:
-    """The techniques that names, attributes, pragmas and headers give away."""
+    """The techniques that names, attributes, pragmas and headers show."""
     yield from _words(expanded.pieces, cpp)
     yield from _attributes(expanded.pieces)
     for line, text in expanded.pragmas:
@@ -97,7 +97,7 @@ def _technique(word: str) -> str | None:
 
 
 def _lanes(pieces: Sequence[Piece], at: int) -> int:
-    """The lanes of the widest vector that a word of "simd" tells of, counted in doubles."""
+    """The lanes, in doubles, of the widest vector that a word of "simd" shows."""
     word = pieces[at].text
     if "vector_size" in word:
         return (_bracketed(pieces, at + 1) or 0) // DOUBLE
@@ -107,7 +107,7 @@ def _lanes(pieces: Sequence[Piece], at: int) -> int:
 
 
 def _bracketed(pieces: Sequence[Piece], at: int) -> int | None:
-    """The constant in the parentheses that open at ``at``."""
+    """The constant in the parentheses that open at ``at``; None if there is none."""
     inner = [piece.text for piece in pieces[at + 1 : _closing(pieces, at)]]
     return constant(" ".join(inner), {}) if inner else None
 
@@ -148,7 +148,7 @@ def _attribute(texts: Sequence[str]) -> Iterator[str]:
 
 
 def _options(text: str) -> Iterator[str]:
-    """Techniques that options of the compiler, written into the program, turn on."""
+    """The techniques that compiler options in the program text switch on."""
     return (technique for technique, pattern in _OPTIONS.items() if re.search(pattern, text))
 
 
@@ -174,7 +174,7 @@ def _pragma(text: str) -> Iterator[tuple[str, int]]:
 
 
 def _omp(text: str) -> Iterator[str]:
-    """The techniques of an OpenMP directive: its words up to the first clause that has an argument."""
+    """The techniques of an OpenMP directive, from its words up to the first clause with an argument."""
     head = re.split(r"\w+ ?\(", text, maxsplit=1)[0].split()[1:] or ["parallel"]
     if "simd" in head:
         yield "simd"

@@ -1,12 +1,12 @@
-"""Tiling and unrolling, read off loop nests.
+"""Finds tiling and unrolling in loop nests.
 
 *Tiling*: an outer loop goes in blocks (a step of 2 or more, or a counter times a constant), and an inner loop runs over
-one block: both its ends follow the outer variable, or it counts from 0 to the block's (clamped) size and the two are
-added in an index.  The inner loop may stand in a function that the outer one calls.  A step that only the problem's
-sizes make up is a row, not a tile.
+one block.  Either both ends of the inner loop depend on the outer counter, or it counts from 0 to the (clamped) size of
+the block and an index adds the two counters.  The inner loop may be in a function that the outer one calls.  A step
+that consists only of sizes of the problem is a row, not a tile.
 
-*Unrolling*: the body of a loop that goes in steps repeats itself for neighbours, or such neighbours are counted by an
-inner loop of at most 16 turns with another loop in between, or through a local array (register blocks).
+*Unrolling*: the body of a loop with a step of 2 or more repeats statements for neighbours.  Or an inner loop of at most
+16 iterations counts the neighbours, with another loop in between, or with a local array (register blocks).
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ from typing import final
 from maxcode.code.techniques.keywords import Found
 from maxcode.code.techniques.syntax import Call, Function, Loop, Span, Unit, words
 
-REGISTERS = 16  # the longest run of neighbours that is meant to stay in registers
+REGISTERS = 16  # the most neighbours that a loop may keep in registers
 CALLS_DEEP = 2
 _CLAMP = r"\bf?min\w*\s*\(|\bMIN\b|\?"
 
@@ -43,11 +43,11 @@ def nested(unit: Unit) -> Iterator[Found]:
 @final
 @dataclass(frozen=True)
 class _Block:
-    """One counter of a loop that goes in blocks, and what follows from it inside ``body``.
+    """One counter of a loop that goes in blocks, and the names that depend on it inside ``body``.
 
-    ``size`` is the step, 0 where it is not a number; ``step`` its text.  ``names`` follow the counter, ``clamped`` are
-    sizes of a last, shorter block.  ``products`` marks a loop in steps of 1 whose counter is multiplied by ``size``:
-    then only the products follow.
+    ``size``: the step; 0 if it is not a number.  ``step``: its text.
+    ``names``: names that depend on the counter; ``clamped``: sizes of a last, shorter block.
+    ``products``: the loop has steps of 1 and its counter is multiplied by ``size``; then only the products count.
     """
 
     unit: Unit
@@ -69,7 +69,7 @@ class _Block:
 
     @cached_property
     def names(self) -> set[str]:
-        """The names whose values follow the counter, counters of inner loops apart."""
+        """The names whose values depend on the counter, without the counters of inner loops."""
         found = set(self.seeds) if self.depth or self.products else {self.counter}
         counters = {name for _, name in self.inner}
         for _ in range(3):
@@ -80,7 +80,7 @@ class _Block:
 
     @cached_property
     def clamped(self) -> set[str]:
-        """The names that hold a block's size cut to what is left."""
+        """The names for the size of a block, clamped to the remaining elements."""
         writes = [write for write in self.unit.writes if self.body.holds(write.at)]
         return set(self.clamps) | {write.name for write in writes if self.clamps_to(write.value)}
 
@@ -91,18 +91,18 @@ class _Block:
         return any(factor == self.step for factor in _factors(self.unit, text, self.counter))
 
     def follows(self, text: str) -> bool:
-        """Whether an expression follows the counter."""
+        """Whether an expression depends on the counter."""
         return self._follows(text, self.names)
 
     def clamps_to(self, text: str) -> bool:
-        """Whether an expression is what is left for the last block."""
+        """Whether an expression is the number of elements that remain for the last block."""
         if not self.follows(text):
             return False
         less = "|".join(map(re.escape, self.names)) or r"\Z."
         return bool(re.search(_CLAMP, text) or re.search(rf"-\s*\(?\s*(?:{less})\b", text))
 
     def tiles(self) -> Iterator[Found]:
-        """The inner loops that run over one block, here and in the functions called from here."""
+        """The inner loops that run over one block, in this body and in the functions that it calls."""
         for loop, counter in self.inner:
             yield from self._kind(loop, counter)
         if self.depth < CALLS_DEEP:
@@ -141,14 +141,14 @@ class _Block:
             yield Found(loop.line, "unrolling", turns)
 
     def _start(self, loop: Loop, counter: str) -> str:
-        """What the counter is before the first turn."""
+        """The value of the counter before the first iteration, as text."""
         around = self.unit.function_at(loop.span.start)
         since = self.body.start if self.depth == 0 or around is None else around.body.start
         before = [w for w in self.unit.writes if w.name == counter and w.op == "=" and since <= w.at < loop.body.start]
         return next((write.value for write in reversed(before) if not loop.update.holds(write.at)), "")
 
     def _mixes(self, loop: Loop, counter: str) -> bool:
-        """Whether an access in the inner loop goes by both counters."""
+        """Whether an access in the inner loop depends on both counters."""
         mine = {counter} | {
             write.name
             for write in self.unit.writes
@@ -168,7 +168,7 @@ class _Block:
 
 
 def far_side(loop: Loop, counter: str) -> str:
-    """The far side of the condition, without the counter."""
+    """The bound in the condition of a loop: the side without the counter."""
     sides = re.split(r"<=|>=|!=|<|>|&&|\|\|", loop.condition.strip().removeprefix("(").removesuffix(")"))
     return " ".join(side for side in sides if counter not in words(side)).strip()
 
@@ -206,7 +206,7 @@ def _products(unit: Unit, loop: Loop, counter: str) -> Iterator[_Block]:
 
 
 def _factors(unit: Unit, text: str, counter: str) -> Iterator[str]:
-    """What ``counter`` is multiplied by in an expression; a shift counts as its power of two."""
+    """The factors of ``counter`` in an expression; a shift counts as its power of two."""
     if counter not in words(text):
         return
     atom = r"\(?\s*([A-Za-z_]\w*|\d+)\b(?!\s*[(\[.])"
@@ -221,7 +221,7 @@ def _factors(unit: Unit, text: str, counter: str) -> Iterator[str]:
 
 
 def steps(unit: Unit, loop: Loop) -> dict[str, str]:
-    """How far each counter of a loop goes in a turn, as text; counters that grow by a factor are none."""
+    """Counter of a loop -> its step in an iteration, as text; a variable that grows by a factor is no counter."""
     found: dict[str, str] = {}
     for place in (loop.update, loop.body):
         for write in unit.writes:
@@ -244,7 +244,7 @@ def _step(name: str, op: str, value: str) -> str | None:
 
 
 def _repeated(block: _Block) -> Iterator[Found]:
-    """A body that repeats itself for neighbours."""
+    """Finds a body that repeats statements for neighbours."""
     if block.size < 2:
         return
     statements = [text for text in block.unit.statements if block.body.holds(text.at)]
@@ -260,7 +260,7 @@ def _repeated(block: _Block) -> Iterator[Found]:
 
 
 def _has_neighbour(block: _Block, text: str) -> bool:
-    """Whether an access goes to the counter plus 1 up to the step."""
+    """Whether an access uses the counter plus a number from 1 to below the step."""
     if not block.follows(text):
         return False
     counter = re.escape(block.counter)
@@ -276,7 +276,7 @@ def _has_neighbour(block: _Block, text: str) -> bool:
 
 
 def _canonical(text: str) -> str:
-    """An expression with its constant offsets taken away."""
+    """An expression without its constant offsets."""
     text = re.sub(r"\s*[-+]\s*\d+\s*\*\s*\w+|\s*[-+]\s*\d+\b(?!\.)|\b\d+\s*\+\s*", "", text)
     for _ in range(3):
         text = re.sub(r"(?<!\w)\(\s*(\w+)\s*\)", r"\1", re.sub(r"(?<=[\[(*+-]) *\(\s*(\w+)\s*\)", r" \1", text))
@@ -295,7 +295,7 @@ def _computes(shape: str) -> bool:
 
 
 def _repeats_terms(text: str, step: int) -> bool:
-    """Whether terms of one sum are the same but for offsets less than the step apart."""
+    """Whether terms of one sum differ only in offsets, by less than the step."""
     seen: dict[str, list[int]] = defaultdict(list)
     for term in re.split(r"[-+*]?=|\+(?![^\[]*\])", text):
         if "[" in term and re.search(r"\*|\w\s*\(", re.sub(r"\[[^\]]*\]", "", term)):
@@ -305,7 +305,7 @@ def _repeats_terms(text: str, step: int) -> bool:
 
 
 def _recursive(unit: Unit) -> Iterator[Found]:
-    """Blocking by recursion: a function with a loop that calls itself on parts, down to a size that it chose."""
+    """Finds blocking by recursion: a function with a loop calls itself on parts, down to a size that it chose."""
     for function in unit.functions:
         again = any(function.body.holds(call.at) and call.name == function.name for call in unit.calls)
         loops = any(function.body.holds(loop.span.start) for loop in unit.loops)

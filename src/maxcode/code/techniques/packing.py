@@ -1,4 +1,4 @@
-"""Packing: part of an input is copied into a buffer of the program's own, in another order, to be read from there."""
+"""Finds packing: the program copies part of an input, in another order, into its own buffer and reads it there."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from maxcode.code.techniques.keywords import Found
 from maxcode.code.techniques.syntax import Call, Unit, words
 
-SMALL = 32  # elements: a local array of no more is a set of registers
+SMALL = 32  # elements; a local array of at most this size is a set of registers
 _ALLOCATES = re.compile(
     r"\b(?:malloc|calloc|realloc|aligned_alloc|alloca|__builtin_alloca\w*|new|_mm_malloc|mmap|make_unique|valloc)\b"
 )
@@ -16,16 +16,16 @@ _COPIES = re.compile(r"(?:std\s*::\s*)?(?:memcpy|memmove|__builtin_memcpy|__buil
 _STORES = re.compile(r"\w*store\w*")
 _LOADS = re.compile(r"\w*load\w*\s*\(")
 
-Name = tuple[str, str]  # function ("" outside of all), variable
+Name = tuple[str, str]  # function ("" for a global), variable
 
 
 def packed(unit: Unit) -> Iterator[Found]:
-    """The copies of a text that pack."""
+    """The copies in a text that pack."""
     return _Buffers(unit).packs()
 
 
 class _Buffers:
-    """Which names stand for memory that the program made itself."""
+    """Knows which names stand for memory that the program allocates itself."""
 
     def __init__(self, unit: Unit) -> None:
         self.unit = unit
@@ -61,7 +61,7 @@ class _Buffers:
             self.names.add((self._where(len(self.unit.text[: container.start()].encode())), container[1]))
 
     def _pass_on(self) -> None:
-        """Aliases of buffers are buffers, and so are parameters that are given one."""
+        """Marks aliases of buffers, and parameters that receive a buffer."""
         for write in self.unit.writes:
             where = self._where(write.at)
             if write.op == "=" and self.is_buffer(where, _pointed(write.value)):
@@ -79,14 +79,14 @@ class _Buffers:
                 self.names -= {(place, name) for place in (where, "") for name in _outside(store.left)}
 
     def is_buffer(self, where: str, name: str) -> bool:
-        """Whether a name, used in a function, stands for a buffer."""
+        """Whether a name in a function stands for a buffer."""
         return (where, name) in self.names or ("", name) in self.names
 
     def _touches(self, where: str, text: str) -> bool:
         return any(self.is_buffer(where, name) for name in _outside(text))
 
     def packs(self) -> Iterator[Found]:
-        """The stores and calls that copy from elsewhere into a buffer, with another index."""
+        """The stores and calls that copy from other memory into a buffer, with another index."""
         for store in self.unit.stores:
             if store.op == "=" and self._is_looped(store.at) and self._moves(store.at, store.left, store.right):
                 yield Found(store.line, "packing")
@@ -121,7 +121,7 @@ class _Buffers:
         return _index(left) != _index(right)
 
     def _is_loaded(self, at: int, text: str) -> bool:
-        """Whether a value is what was read from elsewhere, directly or through one variable."""
+        """Whether a value is read from other memory, directly or through one variable."""
         where = self._where(at)
         if _LOADS.search(text):
             return not self._touches(where, text)
@@ -145,7 +145,7 @@ def _index(text: str) -> str:
 
 
 def _pointed(value: str) -> str:
-    """The name an address is taken of or counted from."""
+    """The name whose address an expression takes or counts from; empty if there is none."""
     plain = re.sub(r"^\s*(?:\([\w\s*]*\*\s*\)\s*)?[&(]*\s*", "", value)
     found = re.match(r"[A-Za-z_]\w*", plain)
     is_element = "[" in plain and not value.lstrip().startswith("&")

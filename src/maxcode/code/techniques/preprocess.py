@@ -1,9 +1,9 @@
-"""A text of C or C++ as the compiler's own first phases leave it: no comments, no splices, no macros.
+"""Preprocesses a text of C or C++ as a compiler does: no comments, no line splices, no macros.
 
-What a program uses must be read *behind* its macros, or ``#define V __m512d`` would hide it.  Headers are not opened:
-names that they define stay as they are.  A condition is decided only where the text alone decides it; of any other
-``#if`` all branches are kept, and what cannot be kept together (a macro with two meanings, a branch that opens a brace
-and leaves it to another) is reported in ``obscure`` rather than guessed.
+Macros must be expanded before techniques are looked for, because ``#define V __m512d`` would hide one.  Headers are not
+opened: names that they define do not change.  A condition is decided only if the text alone decides it; otherwise all
+branches of the ``#if`` are kept.  If they cannot be kept together (a macro with two meanings, a branch that leaves a
+brace open), that is reported in ``obscure``, not guessed.
 """
 
 from __future__ import annotations
@@ -16,19 +16,19 @@ from typing import NamedTuple, final
 from maxcode.code.source import Token, tokens
 from maxcode.code.techniques.integer_constants import constant
 
-STEPS_AT_MOST = 200_000  # of expansion: a macro bomb ends in a report, not in a hang
+STEPS_AT_MOST = 200_000  # of expansion, so that macros that expand without end are reported and do not hang
 
 
 class Piece(NamedTuple):
-    """A token of the expanded text: ``line`` is where the program has it, or uses the macro it came from."""
+    """A token of the expanded text.  ``line``: the line of the token, or of the use of the macro it came from."""
 
     text: str
     line: int
-    hidden: frozenset[str] = frozenset()  # macros it came from, which therefore do not expand in it again
+    hidden: frozenset[str] = frozenset()  # the macros it came from, which do not expand in it again
 
 
 class Remark(NamedTuple):
-    """Something that a line (1-based) says: a pragma's text, an included name, a reason."""
+    """A text about a line (1-based): the text of a pragma, an included name, or a reason."""
 
     line: int
     text: str
@@ -37,7 +37,7 @@ class Remark(NamedTuple):
 @final
 @dataclass(frozen=True, slots=True)
 class Expanded:
-    """``text`` has its tokens on the lines of the original; pragmas and includes are taken out of it."""
+    """An expanded text.  ``text`` has its tokens on the lines of the original, without pragmas and includes."""
 
     text: str
     pieces: tuple[Piece, ...]
@@ -47,7 +47,7 @@ class Expanded:
 
 
 def expand(text: str) -> Expanded:
-    """The text without comments and macros; linear in the text and in what its macros make of it."""
+    """The text without comments and macros.  The time is linear in the text and its expansion."""
     reader = _Reader()
     for line, content in _logical_lines(text):
         if content.lstrip().startswith("#"):
@@ -77,7 +77,7 @@ _DIGRAPHS = {"%:": "#", "<%": "{", "%>": "}", "<:": "[", ":>": "]"}
 
 
 def _logical_lines(text: str) -> Iterator[tuple[int, str]]:
-    """Lines after splicing and without comments, each with the number it starts at; a directive is one line."""
+    """The lines after splicing, without comments, each with the number of its first line; a directive is one line."""
     rows, joined = _spliced(text)
     row, line, parts, last = 0, rows[0], "", 0
     for found in _LEXEMES.finditer(joined):
@@ -95,7 +95,7 @@ def _logical_lines(text: str) -> Iterator[tuple[int, str]]:
 
 
 def _spliced(text: str) -> tuple[list[int], str]:
-    """The text with its continued lines joined, and the number of each line that is left."""
+    """The text with its continued lines joined, and the original number of each line that is left."""
     rows, line, parts = [], 1, []
     for piece in _SPLICE.sub("\0", text).split("\n"):
         rows.append(line)
@@ -118,7 +118,7 @@ def _plain(found: re.Match[str]) -> str:
 @final
 @dataclass(frozen=True, slots=True)
 class _Macro:
-    """``parameters`` is None for an object-like macro."""
+    """A macro.  ``parameters``: None for an object-like macro."""
 
     parameters: tuple[str, ...] | None
     body: tuple[str, ...]
@@ -157,12 +157,12 @@ class _Reader:
         return all(branch.kept for branch in self.branches)
 
     def count_braces(self, content: str) -> None:
-        """Note how far this branch has opened what it does not close."""
+        """Counts the braces and parentheses that this branch opens and does not close."""
         if self.branches and not self.branches[-1].certain:
             self.branches[-1].balance += sum((c in "{(") - (c in "})") for c in re.sub(r'"(\\.|[^"\\])*"', "", content))
 
     def directive(self, line: int, content: str) -> None:
-        """Obey one directive."""
+        """Executes one directive."""
         found = re.match(r"\s*#\s*(\w*)(.*)", content, re.DOTALL)
         name, rest = (found[1], found[2]) if found else ("", "")
         if name in ("if", "ifdef", "ifndef", "elif", "elifdef", "elifndef", "else", "endif"):
@@ -181,7 +181,7 @@ class _Reader:
             self._pragma(line, rest)
 
     def flush(self) -> None:
-        """Expand what was read since the last directive: a macro's arguments may span lines, not directives."""
+        """Expands the text since the last directive: the arguments of a macro may span lines, but not directives."""
         self.pieces += self.expanded(self.waiting)
         self.waiting = []
 
@@ -222,7 +222,7 @@ class _Reader:
         branch.taken, branch.balance = branch.taken or truth is True, 0
 
     def _truth(self, kind: str, rest: str) -> bool | None:
-        """Whether a condition holds; None where only the compiler knows."""
+        """Whether a condition holds; None if only the compiler knows."""
         if kind in ("def", "ndef"):
             return (kind == "def") if rest.strip() in self.macros else None
         rest = re.sub(r"\bdefined\s*\(?\s*(\w+)\s*\)?", lambda m: "1" if m[1] in self.macros else m[0], rest)
@@ -233,7 +233,7 @@ class _Reader:
     # ---------------------------------------------------------------------------------------------------- expansion
 
     def expanded(self, pieces: Sequence[Piece]) -> list[Piece]:
-        """The pieces with every macro replaced, as the C standard (6.10.3) orders it."""
+        """The pieces with every macro replaced, in the order of the C standard (6.10.3)."""
         stack, done = list(reversed(pieces)), list[Piece]()
         while stack:
             piece = stack.pop()
@@ -279,7 +279,7 @@ class _Reader:
 
 
 def _macro(end: int, rest: Sequence[Token]) -> _Macro:
-    """The macro whose name ends at ``end``; a parenthesis right there opens its parameters."""
+    """The macro whose name ends at ``end``; a parenthesis directly after it opens its parameters."""
     texts = [token.text for token in rest]
     if not texts or texts[0] != "(" or rest[0].start != end or ")" not in texts:
         return _Macro(None, tuple(texts))
@@ -292,7 +292,7 @@ def _macro(end: int, rest: Sequence[Token]) -> _Macro:
 
 
 def _arguments(macro: _Macro, stack: list[Piece]) -> dict[str, list[Piece]]:
-    """The arguments of a call whose opening parenthesis is on top of the stack; takes all of it off."""
+    """The arguments of a call whose opening parenthesis is on top of the stack; removes the call from the stack."""
     names = macro.parameters or ()
     found: list[list[Piece]] = [[]]
     depth = 1
@@ -320,7 +320,7 @@ def _pasted(left: Piece, right: Sequence[Piece], hidden: frozenset[str]) -> list
 
 
 def _without_operators(pieces: Sequence[Piece], pragmas: list[Remark]) -> Iterator[Piece]:
-    """The pieces without ``_Pragma("...")``, which joins the pragmas."""
+    """The pieces without each ``_Pragma("...")``, which is added to ``pragmas``."""
     at = 0
     while at < len(pieces):
         if pieces[at].text == "_Pragma" and at + 3 < len(pieces):

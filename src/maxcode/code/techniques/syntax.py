@@ -1,7 +1,7 @@
-"""An expanded text as flat lists that loop analysis asks: functions, loops, writes, accesses, calls, buffers.
+"""An expanded text as flat lists for the analysis of loops: functions, loops, writes, accesses, calls, arrays.
 
-Everything is a span of bytes with the text it covers, so that "inside" is arithmetic.  Names are resolved without
-scopes inside a function; of several constants given to one name the largest counts.
+Each item has its byte offset and its text, so that "inside" is a comparison of offsets.  Names have no scopes inside a
+function; if a name gets several constants, the largest counts.
 """
 
 from __future__ import annotations
@@ -38,7 +38,7 @@ class Span(NamedTuple):
 
 
 class Write(NamedTuple):
-    """A variable gets a value: ``op`` is ``=``, ``+=``, ``++``, ...; ``value`` is the text on the right."""
+    """A variable gets a value.  ``op``: ``=``, ``+=``, ``++``, ...; ``value``: the text of the right-hand side."""
 
     at: int
     name: str
@@ -87,7 +87,7 @@ class Function:
 @final
 @dataclass(frozen=True, slots=True)
 class Loop:
-    """A loop: its ``condition`` (of ``for (;;)`` the conditions of its breaks) and where it counts."""
+    """A loop.  ``condition``: for ``for (;;)``, the conditions of its breaks; ``update``: where it counts."""
 
     line: int
     span: Span
@@ -185,13 +185,13 @@ class Unit:
 
     @property
     def unread(self) -> int | None:
-        """The first line that the grammar cannot read; None when there is none."""
+        """The first line that the grammar cannot parse; None if there is none."""
         if not self.root.has_error:
             return None
         return next((line_of(node) for node in walk(self.root) if node.is_error or node.is_missing), 1)
 
     def function_at(self, at: int) -> Function | None:
-        """The innermost function that an offset lies in."""
+        """The innermost function around an offset; None outside of all functions."""
         found = [function for function in self.functions if function.body.holds(at)]
         return max(found, key=lambda function: function.body.start, default=None)
 
@@ -202,7 +202,7 @@ class Unit:
 
     @cached_property
     def given(self) -> dict[str, list[Write]]:
-        """Every value that a name gets, arguments of calls counted as values of parameters."""
+        """Every value that a name gets; arguments of calls count as values of parameters."""
         found: dict[str, list[Write]] = defaultdict(list)
         for write in self.writes:
             found[write.name].append(write)
@@ -214,7 +214,7 @@ class Unit:
 
     @cached_property
     def values(self) -> dict[str, int]:
-        """The constants that names stand for: enumerators, and variables given nothing but constants."""
+        """Name -> constant, for enumerators and for variables that get only constants."""
         known: dict[str, int] = {}
         for name, text in self._enumerators:
             if (value := constant(text, known)) is not None:
@@ -227,12 +227,12 @@ class Unit:
         return known
 
     def value(self, text: str) -> int | None:
-        """The constant an expression stands for."""
+        """The constant value of an expression; None if it has none."""
         return constant(text, self.values)
 
     @cached_property
     def dimensions(self) -> set[str]:
-        """Names that stand for what the caller gave: parameters, and sums and products of them."""
+        """The names that the caller determines: parameters, and sums and products of them."""
         found = {name for function in self.functions for name in function.parameters} - self.values.keys()
         for _ in range(3):
             for name, writes in self.given.items():
@@ -247,12 +247,12 @@ class Unit:
         )
 
     def is_dimension(self, text: str) -> bool:
-        """Whether an expression is a size that the problem gives, and not one that the program chose."""
+        """Whether an expression is a size of the problem, and not a size that the program chose."""
         return self._is_product(text, self.dimensions)
 
 
 def inside(items: Iterable[Loop], span: Span) -> list[Loop]:
-    """The loops in a span."""
+    """The loops that begin in a span."""
     return [item for item in items if span.holds(item.span.start)]
 
 
@@ -281,7 +281,7 @@ def _loop(node: Node) -> Loop:
 
 
 def _breaks(body: Node) -> list[str]:
-    """The conditions under which an endless loop is left."""
+    """The conditions of the breaks of an endless loop."""
     found = []
     for node in walk(body):
         condition = node.child_by_field_name("condition") if node.type == "if_statement" else None

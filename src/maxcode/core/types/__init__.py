@@ -1,10 +1,10 @@
-"""The values that flow through maxcode; ``roles.py`` has the roles that pass them on.
+"""The values that the roles in ``core/roles.py`` exchange.
 
     problem -> policy -> evaluator -> critic -> (value) -> search -> result
 
 Every value is a frozen dataclass that can be written as JSON.  Names are those of MaxCode (arXiv 2601.05475): state,
-action, observation, reward, value, policy.  Where this file departs from the paper: an ``Evaluation`` holds what the
-machine *saw*; what it is *worth* is decided apart, in ``reward.py``, so that old runs can be scored anew.
+action, observation, reward, value, policy.  One difference from the paper: an ``Evaluation`` holds only measurements.
+``core/reward.py`` computes the reward from it, so that old runs can be scored again.
 """
 
 from maxcode.core.types.kinds import KINDS, Kind, KindTraits

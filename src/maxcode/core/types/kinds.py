@@ -1,6 +1,6 @@
-"""The kinds of problems, and what follows from a kind alone: one row of a table for each.
+"""The kinds of problems: one row of a table for each, with the facts that depend on the kind alone.
 
-What a kind *does* is its harness (``evaluate/harness.py``); here is what other rooms must know of it.
+``evaluate/harness.py`` evaluates each kind.  Other rooms use only this table.
 """
 
 from __future__ import annotations
@@ -15,12 +15,17 @@ Kind = Literal["program", "function", "module"]
 @final
 @dataclass(frozen=True, slots=True, kw_only=True)
 class KindTraits:
-    """``entry``: what a program of this kind must define, empty where the problem names it.  ``has_tests``: whether it
-    has tests and a checker; else the original alone knows what is right.  ``bars_libraries``: whether calling a library
-    for the work is refused.  ``counts_work``: whether the problem says how much work there is, so that a rate is
-    GFLOPS.  ``uncountable``: why instructions cannot be counted, empty where they can.  ``is_built_apart``: whether
-    another machine can make the build that is timed.  ``is_replaceable``: whether a candidate can take the place of the
-    original.  ``shows_operators``: whether a profile and the remarks are about operators and kernels, not lines."""
+    """The facts that depend on the kind of a problem.
+
+    ``entry``: what a program must define; empty if the problem names it.
+    ``has_tests``: whether it has tests and a checker; if not, the original is the only oracle.
+    ``bars_libraries``: whether a candidate that calls a library for the work is rejected.
+    ``counts_work``: whether the problem states the amount of work, so that the rate is given in GFLOPS.
+    ``uncountable``: why instructions cannot be counted; empty if they can.
+    ``is_built_apart``: whether another machine can make the build that is timed.
+    ``is_replaceable``: whether a candidate can take the place of the original.
+    ``shows_operators``: whether a profile and the remarks are about operators and kernels, not about lines.
+    """
 
     entry: str
     has_tests: bool = False

@@ -1,4 +1,4 @@
-"""What the machine saw of one candidate, never what it is worth."""
+"""What the machine measured for one candidate.  Rewards are computed elsewhere (``core/reward.py``)."""
 
 from __future__ import annotations
 
@@ -17,11 +17,10 @@ RaceVerdict = Literal[
 @final
 @total_ordering
 class Outcome(Enum):
-    """How far a candidate climbed: one ladder for evaluator, critic, reward and report.  Only CORRECT is timed.
+    """How far a candidate got; evaluator, critic, reward and report share this order.  Only CORRECT is timed.
 
-    UNVERIFIED: it was built as far as this machine can and never ran, for want of a GPU; no search ever sees it.
-    QUARANTINED: nothing is known of it, but that two benchmark nodes were lost while it was on them; it is not run a
-    third time, and no policy learns from it.
+    UNVERIFIED: it was compiled but not run, because there is no GPU; no search ever sees it.
+    QUARANTINED: two nodes in a row were lost while they ran it; it is not run again, and no policy learns from it.
     """
 
     UNPARSED = "unparsed"
@@ -42,9 +41,10 @@ class Outcome(Enum):
 @final
 @dataclass(frozen=True, slots=True)
 class Interval:
-    """A ratio with its interval: ``low <= value <= high`` holds the truth with ``confidence``.
+    """A ratio with its interval: [``low``, ``high``] holds the true ratio with ``confidence``.
 
-    Below six pairs no 95 % interval exists without assumptions; ``confidence`` then says what the extremes are worth.
+    With fewer than six pairs no 95 % interval exists without assumptions; ``low`` and ``high`` are then the extremes,
+    and ``confidence`` is their own.
     """
 
     value: float
@@ -61,28 +61,28 @@ class Interval:
 class Timing:
     """A paired comparison with the original.
 
-    ``speedup`` is original seconds over candidate seconds (above 1 = faster).  ``significant`` is the anytime-valid
-    race's word; ``verdict`` says why it stopped.  ``samples``: one (original, candidate) pair of summed seconds per
-    pass.  ``confirmed``: measured on fresh pairs after being selected, built without precompiled headers.
-    ``over_rival``: the same ratio against the best at the start of the batch, where that one ran along.  ``elapsed``:
-    the speed-up by the wall clock; a program that needs less CPU time but clearly longer is not faster
-    ("slower_by_wall").
-    ``gflops``: the candidate's rate where the problem says how much work a call is, 1e9 operations a second;
-    ``roofline``: the most that this machine can do, in the same unit (one core for the clock ``cpu``).  ``gbytes`` and
-    ``memory_roof``: the same of the bytes of a call, 1e9 a second, where the problem gives them.  ``single``:
-    where the wall clock is the goal, the speed-up on one core by CPU time, measured beside a confirmation.
-    ``pressure``: per cent of the race's time in which some task of the machine waited for a processor, None where the
-    kernel does not say; too much of it ends a race by the wall clock as "noisy".
-    ``over_compiled``: of a module, the candidate's speed-up over torch.compile of the reference, likewise.
-    ``sittings``: how many of the pairs were made in each sitting, where a side is one process for a whole sitting and
-    ``speedup`` is of several of those (``stats.interval_of``); empty where it is of pairs.
+    ``speedup``: original seconds over candidate seconds (above 1 = faster).
+    ``significant``: whether the anytime-valid race decided; ``verdict`` says why the race stopped.
+    ``confirmed``: measured on fresh pairs after the selection, in a build without precompiled headers.
+    ``samples``: one (original, candidate) pair of summed seconds per pass.
+    ``over_rival``: the same ratio against the incumbent, if it ran too.
+    ``elapsed``: the speed-up by the wall clock; less CPU time in clearly more wall time gives "slower_by_wall".
+    ``gflops``: the candidate's rate in 1e9 operations a second, if the problem states the work of a call.
+    ``roofline``: the highest rate of this machine, same unit (of one core for the clock ``cpu``).
+    ``gbytes``, ``memory_roof``: the same for the bytes of a call, in 1e9 bytes a second.
+    ``single``: with the goal ``wall``, the speed-up on one core by CPU time, measured with a confirmation.
+    ``pressure``: per cent of the race's time in which some task of the machine waited for a processor; None if
+    unknown.  Too much of it ends a race by the wall clock as "noisy".
+    ``over_compiled``: for a module, the speed-up over torch.compile of the reference.
+    ``sittings``: the number of pairs in each session, if a side is one process for a whole session and ``speedup`` is
+    taken over sessions (``stats.interval_of``); empty if it is taken over pairs.
 
-    With the clock ``instructions`` nothing is timed: ``speedup`` is instructions of the original over those of the
-    candidate, ``low`` and ``high`` are the least and the largest of the counts' ratios (no confidence interval, so
-    ``confidence`` is 1), ``samples`` are counts, and ``significant`` means "fewer".  ``seconds`` is then the
-    confirmation by CPU time; where a large claim does not show in it at all, the verdict is "not_in_cpu_time".
-    ``instructions``: the same ratio of counts where it was asked for to break a tie by the clock; None where there
-    was none, or where it could not be counted, which ``uncounted`` explains.
+    With the clock ``instructions`` nothing is timed.  ``speedup`` is instructions of the original over those of the
+    candidate; ``low`` and ``high`` are the least and the largest ratio of the counts (no confidence interval, so
+    ``confidence`` is 1); ``samples`` are counts; ``significant`` means "fewer".  ``seconds`` is the confirmation by CPU
+    time; if a large gain does not show in it at all, the verdict is "not_in_cpu_time".
+    ``instructions``: the same ratio of counts, if it was asked for to break a tie by the clock; None without a tie, or
+    if it could not be counted, for the reason in ``uncounted``.
     """
 
     clock: Clock
@@ -112,8 +112,11 @@ class Timing:
 @final
 @dataclass(frozen=True, slots=True)
 class CaseResult:
-    """How one test went.  ``detail`` is empty for held-out tests: feedback about those is one bit.  ``pie``: what PIE's
-    own checker says of the output, where it is asked beside (``ProgramSpec.checker_beside``)."""
+    """The result of one test.
+
+    ``detail``: empty for held-out tests, because feedback about them is one bit.
+    ``pie``: the answer of PIE's own checker, if ``ProgramSpec.checker_beside`` asks for it.
+    """
 
     name: str
     outcome: Outcome
@@ -126,7 +129,7 @@ class CaseResult:
 @final
 @dataclass(frozen=True, slots=True)
 class Feedback:
-    """The raw half of the paper's four-part feedback; contrast with the previous step is made in ``observe``."""
+    """The raw half of the paper's four-part feedback; ``observe`` adds the contrast with the previous step."""
 
     reasons: tuple[str, ...] = ()
     diagnostics: str = ""  # the compiler's own words, capped
@@ -136,8 +139,10 @@ class Feedback:
 @final
 @dataclass(frozen=True, slots=True)
 class Remark:
-    """A compiler's optimisation remark: ``missed`` or ``optimized`` at a line (1-based) of the program; ``used`` says
-    what a kernel of a GPU takes (registers, shared memory)."""
+    """An optimisation remark of a compiler: ``missed`` or ``optimized`` at a line (1-based) of the program.
+
+    ``used`` gives what a GPU kernel takes (registers, shared memory).
+    """
 
     line: int
     kind: Literal["missed", "optimized", "used"]
@@ -147,8 +152,10 @@ class Remark:
 @final
 @dataclass(frozen=True, slots=True)
 class Hotspot:
-    """A share (0..1) of the samples of a profile.  ``line`` is 0 when unknown; time spent inside a library is
-    charged to the line of the program that called it, and ``function`` names the library."""
+    """A share (0..1) of the samples of a profile.  ``line`` is 0 if unknown.
+
+    Time inside a library is charged to the line of the program that called it; ``function`` then names the library.
+    """
 
     function: str
     line: int
@@ -158,13 +165,16 @@ class Hotspot:
 @final
 @dataclass(frozen=True, slots=True)
 class LoopBody:
-    """What one turn of a loop without another one inside does, by the machine code.
+    """One iteration of an innermost loop, read from the machine code.
 
-    ``depth``: how many loops of its function it stands in, itself counted.  ``work``: results of arithmetic on vector
-    registers (floating point, or packed integers); a vector instruction counts as many as it has lanes, a multiply-add
-    twice.  ``lanes``: of the widest.  ``sums``: registers that go from turn to turn and are added up in; ``chain``:
-    the most additions to one of them.  ``spills``: accesses to the stack.  ``cycles``: how long a turn should
-    take a core of our day when all is in the nearest cache (``evaluate/machine_code.py``): an estimate to order by.
+    ``depth``: the number of loops of its function around it, itself counted.
+    ``work``: results of arithmetic on vector registers (floating point or packed integers); an instruction counts once
+    for each lane, a multiply-add twice.
+    ``lanes``: the lanes of the widest instruction.
+    ``sums``: registers that accumulate across iterations; ``chain``: the most additions to one of them.
+    ``spills``: accesses to the stack.
+    ``cycles``: an estimate for ranking: the cycles of one iteration on a current core if all data is in the nearest
+    cache (``evaluate/machine/machine_code.py``).
     """
 
     depth: int
@@ -190,10 +200,10 @@ class LoopBody:
 @final
 @dataclass(frozen=True, slots=True)
 class MachineCode:
-    """What the compiler made of a program, read off its machine code without running it.
+    """The machine code of a program, read without running it.  All fields are zero if it did not build.
 
-    ``loops``: of all its functions; ``bodies``: those without another one inside that compute, the most work in a turn
-    first, capped.  All zero: it did not build.
+    ``loops``: the number of loops of all functions.
+    ``bodies``: the innermost loops that compute, those with the most work in an iteration first, capped.
     """
 
     instructions: int = 0
@@ -204,8 +214,11 @@ class MachineCode:
 @final
 @dataclass(frozen=True, slots=True)
 class Recheck:
-    """The second verification of a winner that was too good or looked suspicious: ``triggers`` say why it was made,
-    ``inputs`` is the number of extra inputs; where there are none, ``why`` says the reason."""
+    """The second verification of a winner that was too good or looked suspicious.
+
+    ``triggers``: why it was made.
+    ``inputs``: the number of extra inputs; ``why`` gives the reason if there are none.
+    """
 
     triggers: tuple[str, ...]
     inputs: int
@@ -226,12 +239,15 @@ class Recheck:
 @final
 @dataclass(frozen=True, slots=True)
 class Node:
-    """The benchmark node that an evaluation was made on: ``name`` is its host with the cores that it held.
+    """The node that made an evaluation.
 
-    ``calibration``: seconds of CPU that a fixed kernel took there last, with its interval.  Each of these is a pair,
-    just before and just after: ``busy``, per cent of these cores that others used; ``load``, the load average of the
-    last minute; ``pressure``, per cent of the last 10 s in which some task of the machine waited for a processor (None
-    where the kernel does not say).  ``shared``: it was measured although others used the cores.
+    ``name``: its host with the cores that it held.
+    ``calibration``: CPU seconds that a fixed kernel took there last, with its interval.
+    ``busy``: per cent of these cores that others used, just before and just after.
+    ``load``: the load average of the last minute, just before and just after.
+    ``pressure``: per cent of the last 10 s in which some task of the machine waited for a processor, just before and
+    just after; None if unknown.
+    ``shared``: whether it measured even though others used the cores.
     """
 
     name: str
@@ -252,9 +268,13 @@ class Node:
 @final
 @dataclass(frozen=True, slots=True)
 class Evaluation:
-    """What the machine saw of one candidate, never what it is worth.  ``measures``: CPU seconds per test; ``harsher``:
-    of a winner, None where nothing asked for it; ``node``: of a cluster, None where it was made on this machine;
-    ``machine_code``: None where nothing was built, or no machine code."""
+    """What the machine measured for one candidate.
+
+    ``measures``: CPU seconds per test.
+    ``harsher``: the re-check of a winner; None if nothing triggered one.
+    ``node``: the node of a cluster; None if it was made on this machine.
+    ``machine_code``: None if nothing was built, or the build has no machine code.
+    """
 
     outcome: Outcome
     feedback: Feedback = Feedback()
@@ -269,7 +289,9 @@ class Evaluation:
 
     @property
     def pie_correct(self) -> bool | None:
-        """Whether PIE's own checker accepts the output of every test that ran; None where it was not asked, or where
-        nothing ran (a program that does not build is not correct by PIE either).  It decides nothing here."""
+        """Whether PIE's own checker accepts the output of every test that ran; it decides nothing here.
+
+        None if it was not asked, or if nothing ran (a program that does not build is not correct by PIE either).
+        """
         said = [case.pie for case in self.feedback.cases]
         return None if not said or None in said else all(said)

@@ -1,4 +1,4 @@
-"""What to make faster: a program, how it is checked, and what it may use."""
+"""A problem: the program to make faster, how its output is checked, and the resources it may use."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ class Program:
 
     @property
     def text(self) -> str:
-        """The text of a one-file program; ValueError when there are several files."""
+        """The text of a one-file program; ValueError if there are several files."""
         if len(self.files) != 1:
             raise ValueError(f"a program of {len(self.files)} files has no single text: {sorted(self.files)}")
         return next(iter(self.files.values()))
@@ -52,7 +52,7 @@ class Program:
 class Case:
     """One test: a file fed to standard input and the file holding the expected output.
 
-    ``expected`` is None where the original program is the oracle (generated inputs).
+    ``expected`` is None if the original program is the oracle (generated inputs).
     """
 
     name: str
@@ -65,10 +65,11 @@ class Case:
 class Checker:
     """How an output is compared with the expected one.
 
-    ``tokens``: equal after splitting on white space.  ``exact``: equal bytes.  ``float``: tokens, where numbers may
-    differ by ``abs_tol + rel_tol * |expected|`` and NaN equals nothing.  ``command``: the user's own program, run
-    in the sandbox as ``command INPUT EXPECTED OUTPUT``; exit status 0 accepts.  ``pie``: as PIE's own evaluation
-    compares, with its holes (``evaluate/ladder/checker.py``).
+    ``tokens``: equal after splitting on white space.
+    ``exact``: equal bytes.
+    ``float``: tokens, but numbers may differ by ``abs_tol + rel_tol * |expected|``, and NaN equals nothing.
+    ``command``: the user's program, run in the sandbox as ``command INPUT EXPECTED OUTPUT``; exit status 0 accepts.
+    ``pie``: the comparison of PIE's own evaluation, with its gaps (``evaluate/ladder/checker.py``).
     """
 
     kind: Literal["tokens", "exact", "float", "pie", "command"] = "tokens"
@@ -80,7 +81,7 @@ class Checker:
 @final
 @dataclass(frozen=True, slots=True)
 class Limits:
-    """What one run or one build may use.  Seconds are CPU seconds; wall clocks are cut at 3x + 2 s of them."""
+    """The limits of one run and one build.  Seconds are CPU seconds; the wall-clock limit is 3 times that plus 2 s."""
 
     run_s: float = 10.0
     build_s: float = 60.0
@@ -92,9 +93,12 @@ class Limits:
 @final
 @dataclass(frozen=True, slots=True)
 class Argument:
-    """An argument of a function.  ``extent`` is the number of elements as an expression in the scalar arguments, empty
-    for a scalar; ``access`` says who writes an array: ``in`` nobody, ``out`` and ``inout`` the function; ``scratch``
-    is an ``inout`` of which nobody asks what it holds in the end."""
+    """An argument of a function.
+
+    ``extent``: the number of elements, as an expression in the scalar arguments; empty for a scalar.
+    ``access``: the function writes ``out`` and ``inout`` arrays, and never writes ``in``.  ``scratch`` is an ``inout``
+    whose content after the call is not checked.
+    """
 
     name: str
     ctype: Literal["double", "float", "int", "long"]
@@ -105,15 +109,17 @@ class Argument:
 @final
 @dataclass(frozen=True, slots=True)
 class FunctionSpec:
-    """What the harness ``function`` needs beside the source.
+    """What the harness ``function`` needs in addition to the source.
 
-    A size gives every scalar argument a value, in their order.  ``timed`` sizes are timed: ``calls`` rounds of
-    ``slots`` calls a pass, every call on fresh inputs; ``checked`` sizes are verified only (odd ones find
-    skipped tails).
-    ``flop`` is an expression in the scalar arguments, and so is ``moved``: the bytes that any right call reads and
-    writes at least, empty where they are not given.  ``tolerance`` bounds the relative Frobenius error of every
-    written array against the original's.  ``header`` and ``inputs`` are C texts, the latter empty for uniform values in
-    [-1, 1): ``void inputs(unsigned long seed, <the function's arguments>)`` may change the values it is given.
+    A size gives every scalar argument a value, in order.
+    ``timed``: sizes that are timed, in ``calls`` rounds of ``slots`` calls a pass, every call on fresh inputs.
+    ``checked``: sizes that are only verified (odd ones find skipped tails).
+    ``flop``: floating-point operations of a call, as an expression in the scalar arguments.
+    ``moved``: the least bytes that a correct call reads and writes, as such an expression; empty if not given.
+    ``tolerance``: bound on the relative Frobenius error of every written array against the original's.
+    ``header``: C text that declares the function.
+    ``inputs``: C text of ``void inputs(unsigned long seed, <the function's arguments>)``, which may change the values
+    that it receives; empty for uniform values in [-1, 1).
     """
 
     name: str
@@ -131,29 +137,30 @@ class FunctionSpec:
 
     @property
     def said(self) -> dict[str, Any]:
-        """All fields, for a hash; without ``moved`` where that is empty, so that hashes are what they were before."""
-        found = asdict(self)
-        return found if self.moved else {key: value for key, value in found.items() if key != "moved"}
+        """All fields, for a hash.  An empty ``moved`` is left out, so that hashes from before that field stay equal."""
+        fields = asdict(self)
+        return fields if self.moved else {key: value for key, value in fields.items() if key != "moved"}
 
     @property
     def scalars(self) -> tuple[Argument, ...]:
         """The arguments that are numbers, in order."""
-        return tuple(one for one in self.arguments if not one.extent)
+        return tuple(argument for argument in self.arguments if not argument.extent)
 
     @property
     def arrays(self) -> tuple[Argument, ...]:
         """The arguments that are arrays, in order."""
-        return tuple(one for one in self.arguments if one.extent)
+        return tuple(argument for argument in self.arguments if argument.extent)
 
 
 @final
 @dataclass(frozen=True, slots=True)
 class ModuleSpec:
-    """What the harness ``module`` needs beside the source, a file in the KernelBench contract.
+    """What the harness ``module`` needs in addition to the source, a file in the KernelBench contract.
 
-    ``constants``: module-level numbers of the file that are replaced, by name (smaller shapes); ``shape[0]`` is a place
-    in a tuple.  ``tolerance``: how far
-    an element of the output may be from the exact one, as a share of its size and of the output's root mean square.
+    ``constants``: module-level numbers of the file to replace, by name (smaller shapes); ``shape[0]`` names a place in
+    a tuple.
+    ``tolerance``: how far an output element may be from the exact one, as a share of its size and of the output's root
+    mean square.
     """
 
     device: Literal["cpu", "cuda"] = "cpu"
@@ -164,8 +171,11 @@ class ModuleSpec:
 @final
 @dataclass(frozen=True, slots=True)
 class ProgramSpec:
-    """What the harnesses need beside the source.  ``program`` feeds the cases to standard input and reads standard
-    output; ``function`` calls what ``function`` describes and has no cases, ``module`` likewise."""
+    """What the harnesses need in addition to the source.
+
+    ``program`` feeds the cases to standard input and reads standard output.  ``function`` calls what the field
+    ``function`` describes, and ``module`` what the field ``module`` describes; both have no cases.
+    """
 
     flags: tuple[str, ...] = ()
     checker: Checker = Checker()
@@ -174,40 +184,42 @@ class ProgramSpec:
     held_out: tuple[Case, ...] = ()
     generator: tuple[str, ...] = ()  # command printing one input; `{seed}`, `{size}` are replaced; run in the sandbox
     generated: int = 0  # how many inputs to make
-    size: int = 1000  # of these, where the generator takes one
-    made: int = 8  # how many inputs to make that nobody is shown, for a new best; 0 = none
-    checker_beside: Literal["", "pie"] = ""  # what decides nothing and is recorded, case by case
-    folder: str = ""  # where relative files of the generator and the checker live
-    tie_break: bool = False  # whether ties by a clock are followed by a count of instructions
-    shared_cores: bool = False  # whether wall time counts although others wanted the cores meanwhile
+    size: int = 1000  # `{size}` for these inputs
+    made: int = 8  # how many fresh inputs verify a new best; 0 = none
+    checker_beside: Literal["", "pie"] = ""  # a second checker: recorded for each case, decides nothing
+    folder: str = ""  # folder of the relative files of the generator and the checker
+    tie_break: bool = False  # whether a count of instructions follows a tie by a clock
+    shared_cores: bool = False  # whether wall time counts even if other programs use the cores
     function: FunctionSpec | None = None
     module: ModuleSpec | None = None
 
     @property
     def on_gpu(self) -> bool:
-        """Whether it runs on a GPU."""
+        """Whether the program runs on a GPU."""
         return self.module is not None and self.module.device == "cuda"
 
     @property
     def function_spec(self) -> FunctionSpec:
         """What the harness ``function`` needs; ValueError for another kind of problem."""
         if self.function is None:
-            raise ValueError("this problem is no function")
+            raise ValueError("this problem is not of the kind function")
         return self.function
 
     @property
     def module_spec(self) -> ModuleSpec:
         """What the harness ``module`` needs; ValueError for another kind of problem."""
         if self.module is None:
-            raise ValueError("this problem is no module")
+            raise ValueError("this problem is not of the kind module")
         return self.module
 
 
 @final
 @dataclass(frozen=True, slots=True)
 class Problem:
-    """What to make faster.  ``kind`` picks the harness, ``goal`` the clock; ``permitted`` names the techniques
-    allowed (None = all), so that a stage of SQD is ``replace(problem, permitted=...)``."""
+    """What to make faster.  ``kind`` selects the harness, ``goal`` the clock.
+
+    ``permitted`` names the permitted techniques (None = all), so a stage of SQD is ``replace(problem, permitted=...)``.
+    """
 
     id: str
     kind: Kind
@@ -220,7 +232,7 @@ class Problem:
 
     @property
     def traits(self) -> KindTraits:
-        """What follows from its kind."""
+        """The facts that depend on its kind."""
         return KINDS[self.kind]
 
     @property

@@ -1,4 +1,4 @@
-"""What a search is made of: observation, action, step and state."""
+"""The values of a search: observation, action, step and state."""
 
 from __future__ import annotations
 
@@ -24,9 +24,9 @@ class Section:
 @final
 @dataclass(frozen=True, slots=True)
 class Usage:
-    """What a proposal or a critique cost.  Zero where no model was asked.
+    """The cost of a proposal or a critique.  All fields are zero if no model was called.
 
-    ``dollars`` is None where a model was asked whose price is not known: never a guess.
+    ``dollars`` is None if the price of the model is not known; it is never guessed.
     """
 
     calls: int = 0
@@ -54,8 +54,12 @@ class Usage:
 @final
 @dataclass(frozen=True, slots=True)
 class Sample:
-    """A candidate that a reranker drew: what was foreseen of it before it was run, and whether it was ``kept``, which
-    is the action itself.  ``program`` is None where it could not be read."""
+    """One sample of a reranker.
+
+    ``program``: None if the answer held no readable program.
+    ``foreseen``: the prediction of the value model before the program ran.
+    ``kept``: whether this sample became the action.
+    """
 
     program: Program | None
     foreseen: float
@@ -65,11 +69,13 @@ class Sample:
 @final
 @dataclass(frozen=True, slots=True)
 class Action:
-    """A proposal: the whole new program (None when none could be read from the completion: UNPARSED; ``unread`` says
-    why), and the verbatim completion that training learns from.
+    """A proposal of a policy.
 
-    ``drawn``: all candidates that a reranker chose this one from, in the order drawn; ``ranked`` is False where it took
-    the first of them unranked, so that what it foresees can be held against what came.
+    ``program``: the whole new program; None if none could be read from the completion (outcome UNPARSED).
+    ``completion``: the verbatim answer, from which training learns.
+    ``unread``: why no program could be read.
+    ``drawn``: all samples that a reranker chose from, in the order drawn.
+    ``ranked``: False if the reranker took the first sample unranked, to compare its predictions with the outcomes.
     """
 
     program: Program | None
@@ -95,9 +101,9 @@ class Step:
 @final
 @dataclass(frozen=True, slots=True, eq=False)
 class State:
-    """A node of the search: the problem, how we got here, and an id = (batch, slot).  Equality is by id.
+    """A node of the search: the problem, the parent, the last step, and an id = (batch, slot).  Equality is by id.
 
-    Roots have no parent and no step, and ids (0, k).
+    A root has no parent and no step; its id is (0, k).
     """
 
     problem: Problem
@@ -134,12 +140,12 @@ class State:
 
     @property
     def reward(self) -> float:
-        """The last step's reward; 1 at a root: the original's speed-up over itself."""
+        """The reward of the last step; 1 at a root, the speed-up of the original over itself."""
         return self.step.reward if self.step else 1.0
 
     @property
     def peak(self) -> State:
-        """The best state on the path to here, the paper's u in person; the first of equals."""
+        """The best state on the path to here, whose reward is the paper's u; the first of equals."""
         return self._peak_above if self._peak_above is not None else self
 
     @property
@@ -159,8 +165,11 @@ class State:
 @final
 @dataclass(frozen=True, slots=True)
 class Observation:
-    """What a policy is given.  ``draw`` = hash(run seed, state id, times this state was asked before): the same draw
-    is the same request, another draw another sample.  Policies read sections; wrappers may read ``state``."""
+    """What a policy sees.  Policies read ``sections``; wrappers may read ``state``.
+
+    ``draw`` = hash(run seed, state id, number of earlier requests for this state).  The same observation and draw give
+    the same request; another draw gives another sample.
+    """
 
     sections: tuple[Section, ...]
     state: State
@@ -175,7 +184,7 @@ class Observation:
 @final
 @dataclass(frozen=True, slots=True)
 class Spent:
-    """What a run has used: candidates, wall seconds, and all that models were paid, critics' answers included."""
+    """What a run has used: candidates, wall seconds, and all model calls, those of critics included."""
 
     candidates: int = 0
     seconds: float = 0.0
@@ -185,10 +194,10 @@ class Spent:
 @final
 @dataclass(frozen=True, slots=True)
 class Machine:
-    """Where the numbers come from.
+    """The machine that a run measured on.
 
-    ``caches``: name (L1d, L2, L3, ...) -> size as the kernel writes it, of one core's path to memory; ``isa``: the
-    instruction sets that matter for speed.  Both are empty where the kernel does not say.
+    ``caches``: name (L1d, L2, L3, ...) -> size as the kernel writes it, for one core; empty if unknown.
+    ``isa``: the instruction sets that matter for speed; empty if unknown.
     """
 
     node: str

@@ -1,12 +1,12 @@
-"""Language models as maxcode sees them: one request in, one completion out.
+"""The role of a language model: one request in, one completion out.
 
-Policies and critics make a ``ModelRequest``; a ``Model`` answers it.  What lies between is wrappers that are models
-themselves, from the outside in:
+Policies and critics make a ``ModelRequest``; a ``Model`` answers it.  The wrappers between them are models too, from
+the outside in:
 
-    Journal (answers what was answered before) -> Retrying (back-off, time limit, cap) -> OpenAIModel | AnthropicModel
+    Journal (answers repeated calls) -> Retrying (back-off, time limit, cap) -> OpenAIModel | AnthropicModel
 
-The journal is asked first, so nothing that was answered is ever paid twice, whoever asks.  A provider's failure is a
-``ProviderError``, never a completion.
+The journal comes first, so no answer is paid twice.  The failure of a provider is a ``ProviderError``, never a
+completion.
 """
 
 from __future__ import annotations
@@ -31,8 +31,11 @@ class Message:
 @final
 @dataclass(frozen=True, slots=True)
 class ModelRequest:
-    """What a model is asked.  ``draw`` tells samples of one prompt apart, and is sent as the seed where an endpoint
-    takes one; ``max_tokens`` bounds the answer, ``thinking_tokens`` the thinking before it (0 = none)."""
+    """One request to a model.
+
+    ``draw``: makes samples of one prompt differ; sent as the seed if the endpoint takes one.
+    ``max_tokens``: bound on the answer; ``thinking_tokens``: bound on the thinking before it (0 = none).
+    """
 
     messages: tuple[Message, ...]
     draw: int = 0
@@ -44,7 +47,7 @@ class ModelRequest:
 @final
 @dataclass(frozen=True, slots=True)
 class Completion:
-    """What a model answered: the text as it came, and why it ended (``length``: cut at ``max_tokens``)."""
+    """The answer of a model: its verbatim text, and why it ended (``length``: cut at ``max_tokens``)."""
 
     text: str
     usage: Usage
@@ -52,6 +55,6 @@ class Completion:
 
 
 class Model(Protocol):
-    """A language model.  Concurrent calls are welcome; raises ``ProviderError`` when the provider failed for good."""
+    """A language model.  Calls may be concurrent; ``ProviderError`` if the provider failed and no attempt is left."""
 
     async def complete(self, request: ModelRequest) -> Completion: ...

@@ -1,8 +1,7 @@
-"""Anthropic's API through the official SDK, with extended thinking where a request asks for it.
+"""Anthropic's API through the official SDK, with extended thinking if a request asks for it.
 
-Answers are streamed by the SDK's own helper; a stream without its ``message_stop`` is a half answer, a transient
-fault.  Thinking blocks are not part of the text.  A draw is not sent, as the API takes no seed: another draw is simply
-another sample.
+The SDK's helper streams the answer.  A stream without its ``message_stop`` is an incomplete answer: a transient fault.
+Thinking blocks are not part of the text.  The draw is not sent, because the API takes no seed.
 """
 
 from __future__ import annotations
@@ -40,9 +39,12 @@ ENDED: dict[str, Literal["stop", "length"]] = {
 @final
 @dataclass(frozen=True, slots=True)
 class ClaudeSettings:
-    """What a Claude model takes.  ``thinking``: a "budget" of tokens (models up to 4.5), or "adaptive", where the model
-    sets its own (4.6 and later); "auto" goes by the model's name.  ``temperature``: "auto" sends it to models up to
-    4.6, as later ones refuse it."""
+    """The parameters that a Claude model accepts.
+
+    ``thinking``: a "budget" of tokens (models up to 4.5), or "adaptive", where the model sets its own (4.6 and later);
+    "auto" decides by the name of the model.
+    ``temperature``: "auto" sends it to models up to 4.6, because later ones refuse it.
+    """
 
     thinking: Thinking = "auto"
     temperature: Switch = "auto"
@@ -52,9 +54,9 @@ class ClaudeSettings:
 class AnthropicModel:
     """A Claude model.
 
-    With thinking on, no temperature is sent, as the API demands, and ``thinking_tokens`` come on top of ``max_tokens``,
-    since the API counts both together; a budget below the API's least of 1,024 is raised to it.
-    Raises TransientFault for what may pass, ProviderError for what cannot.
+    With thinking on, no temperature is sent, because the API refuses it, and ``thinking_tokens`` are added to
+    ``max_tokens``, because the API counts both together.  A budget below the API's minimum of 1,024 is raised to it.
+    TransientFault if a later attempt may succeed, else ProviderError.
     """
 
     def __init__(
@@ -106,15 +108,15 @@ class AnthropicModel:
 
 
 def version(model: str) -> tuple[int, int]:
-    """The generation in a Claude model's name: (4, 5) of ``claude-haiku-4-5-20251001``, (3, 7) of
-    ``claude-3-7-sonnet-latest``; a name without one counts as the newest."""
-    found = re.search(r"-(\d{1,2})(?:-(\d{1,2}))?(?!\d)", model)
-    return (int(found[1]), int(found[2] or 0)) if found is not None else (99, 0)
+    """The version in the name of a Claude model: (4, 5) of ``claude-haiku-4-5-20251001``, (3, 7) of
+    ``claude-3-7-sonnet-latest``; a name without a version counts as the newest."""
+    match = re.search(r"-(\d{1,2})(?:-(\d{1,2}))?(?!\d)", model)
+    return (int(match[1]), int(match[2] or 0)) if match is not None else (99, 0)
 
 
 def _usage(counts: anthropic.types.Usage, seconds: float, price: Price | None) -> Usage:
     read, written = counts.cache_read_input_tokens or 0, counts.cache_creation_input_tokens or 0
     prompt = counts.input_tokens + read + written
-    known = price is not None and not written  # maxcode asks for no caching: its surcharge is not in the table
+    known = price is not None and not written  # the table has no surcharge for cache writes, which maxcode never asks
     dollars = price.dollars(prompt, counts.output_tokens, read) if known and price is not None else None
     return Usage(1, prompt, counts.output_tokens, seconds, dollars)

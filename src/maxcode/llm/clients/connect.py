@@ -1,7 +1,7 @@
-"""From a model's name to a model that is asked with patience: which provider, which key, which endpoint.
+"""Makes a model from its name: which provider, which key, which endpoint.
 
 Keys and base URLs come from the environment variables that the SDKs use (OPENAI_API_KEY, OPENAI_BASE_URL,
-ANTHROPIC_API_KEY, ANTHROPIC_BASE_URL), or from the settings.  Nothing has to be closed: see ``sdk``.
+ANTHROPIC_API_KEY, ANTHROPIC_BASE_URL), or from the settings.  Callers need not close anything: see ``sdk.py``.
 """
 
 from __future__ import annotations
@@ -30,13 +30,15 @@ BYTES_PER_TOKEN = 4
 @final
 @dataclass(frozen=True, slots=True)
 class ModelSettings:
-    """How a model is reached.
+    """How to reach a model.
 
-    ``provider``: "auto" takes Anthropic for a name that begins with "claude" where no OpenAI-compatible base URL is
-    set.  ``key_env``: the environment variable that holds the key, where it is not the provider's usual one.
-    ``timeout_s`` bounds one attempt, ``concurrency`` the calls under way at once.  ``seed``, ``temperature``,
-    ``max_tokens_field``, ``stream_usage`` and ``thinking`` are for endpoints that refuse what is usually sent.
-    ``prices``: a price table of your own (also MAXCODE_PRICES).
+    ``provider``: "auto" takes Anthropic for a name that begins with "claude" if no OpenAI-compatible base URL is set.
+    ``key_env``: the environment variable of the key, if it is not the usual one of the provider.
+    ``concurrency``: the most calls at the same time.
+    ``timeout_s``: the time limit of one attempt, in seconds; ``attempts``: the most attempts for a call.
+    ``seed``, ``temperature``, ``max_tokens_field``, ``stream_usage``, ``thinking``: for endpoints that refuse the
+    defaults.
+    ``prices``: your own price table (also MAXCODE_PRICES).
     """
 
     provider: Provider = "auto"
@@ -67,9 +69,9 @@ class ModelSettings:
 
 
 def connect(name: str, settings: ModelSettings | None = None, environment: Mapping[str, str] | None = None) -> Retrying:
-    """The model called ``name``: capped, retrying, not journalled.  Asks nothing yet.
+    """The model called ``name``, with a cap and retries, without a journal.  It sends no request yet.
 
-    Raises InputError where the key, the endpoint or the SDK is missing, saying what to set.
+    InputError if the key, the endpoint or the SDK is missing; the message says what to set.
     """
     chosen = settings or ModelSettings()
     variables = os.environ if environment is None else environment
@@ -80,24 +82,24 @@ def connect(name: str, settings: ModelSettings | None = None, environment: Mappi
 
 
 def recorded(name: str, settings: ModelSettings, journal: Journal) -> Journalled:
-    """The model called ``name`` behind ``journal``; in a replay without key or endpoint, as none is asked."""
+    """The model called ``name`` behind ``journal``; a replay needs no key and no endpoint."""
     return Journalled(NoModel() if journal.replay is not None else connect(name, settings), name, journal)
 
 
 def is_priced(name: str, settings: ModelSettings, environment: Mapping[str, str] | None = None) -> bool:
-    """Whether it is known what the model called ``name`` costs, reached like this."""
+    """Whether the price of the model called ``name`` is known with these settings."""
     return price_of(name, settings, environment) is not None
 
 
 def price_of(name: str, settings: ModelSettings, environment: Mapping[str, str] | None = None) -> Price | None:
-    """What the model called ``name`` costs, reached like this; None where that is not known."""
+    """The price of the model called ``name`` with these settings; None if it is not known."""
     variables = os.environ if environment is None else environment
     endpoint = (_claude_at if _is_anthropic(name, settings, variables) else _openai_at)(name, settings, variables)
     return _price(endpoint, settings, variables)
 
 
 def estimate_tokens(text: str) -> int:
-    """A rough estimate, for dry runs: one token per four bytes of UTF-8.  Never counted as spent."""
+    """A rough estimate for dry runs: one token per four bytes of UTF-8.  It never counts as spent."""
     return -(-len(text.encode(errors="replace")) // BYTES_PER_TOKEN)
 
 
@@ -132,7 +134,7 @@ def _openai_at(name: str, settings: ModelSettings, variables: Mapping[str, str])
 
 
 def _checked(url: str) -> str:
-    """The base URL without the blanks around it, where it is one; the message leaves out what may be a password."""
+    """The base URL without blanks around it; InputError if it is not one, without the part that may be a password."""
     url = url.strip()
     try:
         parts = urlsplit(url)
@@ -141,19 +143,19 @@ def _checked(url: str) -> str:
         good = False
     if not good or not _is_visible(url):
         told = url.rsplit("@", 1)[-1].split("?", 1)[0]
-        raise InputError(f"the base URL {told!r} of the model is none; write it like http://127.0.0.1:8000/v1")
+        raise InputError(f"the base URL {told!r} of the model is not a URL; write it like http://127.0.0.1:8000/v1")
     return url
 
 
 def _is_visible(text: str) -> bool:
-    """Whether all of it is ASCII that can be seen, as a header or a URL must be."""
+    """Whether the text is only visible ASCII, as a header or a URL must be."""
     return text.isascii() and text.isprintable() and " " not in text
 
 
 def _key(endpoint: Endpoint, variables: Mapping[str, str], needed: bool) -> str:
-    """The key; a placeholder where none is ``needed``: a server of the user's own that wants one says so itself."""
+    """The key; a placeholder if none is ``needed``: a server of the user reports by itself that it needs one."""
     key = variables.get(endpoint.key_variable, "").strip()
-    if not _is_visible(key):  # it would be refused with a message that repeats it
+    if not _is_visible(key):  # the SDK would refuse it with a message that repeats it
         raise InputError(
             f"{endpoint.key_variable} holds a blank, a line break or another character that no key has; set it again"
         )

@@ -1,7 +1,7 @@
-"""What can go wrong between maxcode and a model's provider: what passes when asked again, and what does not.
+"""The failures between maxcode and the provider of a model.
 
-Adapters raise ``TransientFault`` for the first kind, which ``Retrying`` catches, and ``ProviderError`` for the second.
-No message holds a key or the user part of a URL.
+Clients raise ``TransientFault`` if a later attempt may succeed, and ``Retrying`` catches it.  Otherwise they raise
+``ProviderError``.  No message contains a key or the user part of a URL.
 """
 
 from __future__ import annotations
@@ -18,13 +18,13 @@ from maxcode.errors import ProviderError
 
 DETAIL_LENGTH = 400
 RUN_DRY = ("insufficient_quota", "billing_hard_limit_reached")
-SHORTEST_KEY = 8  # anything shorter is a placeholder, and may be a word of the message
+SHORTEST_KEY = 8  # a shorter one is a placeholder, and may be a word of the message
 
 
 @final
 @dataclass(frozen=True, slots=True)
 class Endpoint:
-    """Which model is asked, where, and which environment variable its key comes from; never the key itself."""
+    """The model, its base URL, and the environment variable of its key; never the key itself."""
 
     model: str
     base_url: str
@@ -36,7 +36,7 @@ class Endpoint:
 
 @final
 class TransientFault(Exception):
-    """A failure that may pass when the same request is sent again, after ``retry_after`` seconds if that is known."""
+    """A failure after which the same request may succeed; ``retry_after``: seconds to wait, None if not known."""
 
     def __init__(self, cause: str, retry_after: float | None = None) -> None:
         super().__init__(cause)
@@ -44,13 +44,13 @@ class TransientFault(Exception):
 
 
 def without_key(text: str, key: str) -> str:
-    """An endpoint's words without the key, which some repeat, on one line, with a blank for what cannot be printed."""
+    """The message of an endpoint on one line, without the key (some repeat it) and without unprintable characters."""
     words = text.replace(key, "(key)") if len(key) >= SHORTEST_KEY else text
     return " ".join("".join(letter if letter.isprintable() else " " for letter in words).split())
 
 
 def shown(url: str) -> str:
-    """A base URL as it may be printed: without user, password and query."""
+    """A base URL for messages: without user, password and query."""
     parts = urlsplit(url)
     port = f":{parts.port}" if parts.port is not None else ""
     return f"{parts.scheme}://{parts.hostname or ''}{port}{parts.path.rstrip('/')}"
@@ -69,9 +69,9 @@ def is_loopback(url: str) -> bool:
 
 def fault(endpoint: Endpoint, error: Any, key: str) -> TransientFault | ProviderError:
     """The exception for an ``APIStatusError`` of an SDK: transient for 408, 409, 429, 5xx and an error inside a stream
-    (status 200), unless an account has run dry."""
+    (status 200), unless the account has no credit left."""
     status, detail = error.status_code, without_key(str(error.message), key)[:DETAIL_LENGTH] or "no explanation"
-    words = f"HTTP {status}: {detail}" if status != 200 else f"the endpoint broke the answer off: {detail}"
+    words = f"HTTP {status}: {detail}" if status != 200 else f"the endpoint ended the answer early: {detail}"
     dry = status == 402 or (isinstance(error.body, dict) and error.body.get("code") in RUN_DRY)
     if not dry and (status in (200, 408, 409, 429) or status >= 500):
         return TransientFault(words, retry_after(error.response.headers))
@@ -94,8 +94,8 @@ def _cure(endpoint: Endpoint, status: int) -> str:
 
 
 def retry_after(headers: Mapping[str, str]) -> float | None:
-    """The wait in seconds that an answer asks for (``retry-after-ms``, ``Retry-After`` as a number or as a date); None
-    where it does not say.  ``headers`` are found whatever their case."""
+    """The wait in seconds that an answer asks for (``retry-after-ms``, ``Retry-After`` as a number or a date); None if
+    it asks for none.  ``headers`` must ignore case."""
     if (exact := _number(headers.get("retry-after-ms", ""))) is not None:
         return exact / 1000
     text = headers.get("retry-after", "")
@@ -109,7 +109,7 @@ def retry_after(headers: Mapping[str, str]) -> float | None:
 
 def _number(text: str) -> float | None:
     try:
-        found = float(text)
+        number = float(text)
     except ValueError:
         return None
-    return found if 0 <= found < float("inf") else None
+    return number if 0 <= number < float("inf") else None

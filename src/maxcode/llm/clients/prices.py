@@ -1,7 +1,7 @@
-"""What tokens cost: a small dated table (``prices.toml``) and the user's own.  An unknown price is None, never a guess.
+"""The prices of tokens: a small dated table (``prices.toml``) and the user's own table.  An unknown price is None.
 
-The table holds at the providers' own hosts alone: the same name at another endpoint may cost anything.  The user's
-table holds wherever its model is asked.
+The published table applies only at the hosts of the providers, because another endpoint may charge another price for
+the same name.  The user's table applies at every endpoint.
 """
 
 from __future__ import annotations
@@ -20,8 +20,11 @@ Dollars = Annotated[float, msgspec.Meta(ge=0)]
 
 
 class Price(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
-    """Dollars per million tokens.  ``cached``: for prompt tokens read from the provider's cache; ``up_to``: the prompt
-    length in tokens up to which all this holds."""
+    """Dollars per million tokens.
+
+    ``cached``: for prompt tokens read from the provider's cache.
+    ``up_to``: the longest prompt, in tokens, for which the price applies.
+    """
 
     input: Dollars
     output: Dollars
@@ -29,7 +32,7 @@ class Price(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     up_to: int | None = None
 
     def dollars(self, prompt: int, completion: int, cached: int = 0) -> float | None:
-        """What a call cost whose ``prompt`` tokens include ``cached`` ones; None where the price does not say."""
+        """The cost of a call whose ``prompt`` tokens include ``cached`` ones; None if the price does not cover it."""
         if (cached and self.cached is None) or (self.up_to is not None and prompt > self.up_to):
             return None
         saved = cached * (self.input - (self.cached or 0.0)) if cached else 0.0
@@ -37,17 +40,17 @@ class Price(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
 
 
 def price(model: str, base_url: str, own: Path | None = None) -> Price | None:
-    """The price of ``model`` at ``base_url``: from the table ``own`` if it is there, else from ours, else None.
+    """The price of ``model`` at ``base_url``: from the table ``own``, else from the published one, else None.
 
-    Raises InputError for a table that cannot be read.
+    InputError if a table cannot be read.
     """
-    if own is not None and (found := read_prices(own).get(model)) is not None:
-        return found
+    if own is not None and (own_price := read_prices(own).get(model)) is not None:
+        return own_price
     return _published().get(urlsplit(base_url).hostname or "", {}).get(model)
 
 
 def read_prices(path: Path) -> dict[str, Price]:
-    """A user's table: one ``"model" = { input = DOLLARS, output = DOLLARS }`` per line, per million tokens."""
+    """Reads a user's table: one ``"model" = { input = DOLLARS, output = DOLLARS }`` per line, per million tokens."""
     try:
         return msgspec.convert(tomllib.loads(path.read_text()), dict[str, Price])
     except (OSError, UnicodeDecodeError, tomllib.TOMLDecodeError, msgspec.ValidationError) as error:

@@ -1,7 +1,6 @@
-"""Asking again: back-off, the time limit of a call, and the cap on concurrent calls.
+"""Retries: back-off, the time limit of an attempt, and the cap on concurrent calls.
 
-The SDKs' own retries are off, so that attempts are counted, waits are bounded and half answers are asked for again in
-one place.
+The retries of the SDKs are off, so that one place counts attempts, bounds waits and repeats incomplete answers.
 """
 
 from __future__ import annotations
@@ -24,8 +23,13 @@ LONGEST_BACK_OFF_S = 30.0
 @final
 @dataclass(frozen=True, slots=True)
 class Patience:
-    """How often a call is attempted, how long one attempt may take, how many calls may be under way at once, and the
-    longest ``Retry-After`` that is waited for."""
+    """The limits of retries.
+
+    ``attempts``: the most attempts for a call.
+    ``timeout_s``: the time limit of one attempt, in seconds.
+    ``concurrency``: the most calls at the same time.
+    ``longest_wait_s``: the longest ``Retry-After`` that is obeyed, in seconds; a longer one ends the call.
+    """
 
     attempts: int = 6
     timeout_s: float = 600.0
@@ -36,7 +40,7 @@ class Patience:
 @final
 @dataclass(frozen=True, slots=True)
 class Pace:
-    """How waits are spent and drawn: ``sleep(seconds)``, and ``jitter()`` in [0, 1)."""
+    """How to wait: ``sleep(seconds)``, and ``jitter()`` in [0, 1)."""
 
     sleep: Callable[[float], Awaitable[None]] = anyio.sleep
     jitter: Callable[[], float] = random.random
@@ -44,11 +48,11 @@ class Pace:
 
 @final
 class Retrying:
-    """A model that is asked again while its failures may pass: 429 (Retry-After is honoured), 5xx, timeouts, broken
-    connections, half streams.  Raises ProviderError when the attempts are used up, or at once for what cannot pass.
+    """A model with retries after transient failures: 429 (Retry-After is obeyed), 5xx, timeouts, broken connections,
+    incomplete streams.  ProviderError if no attempt is left, or at once if no attempt can succeed.
 
-    The usage is that of the attempt that succeeded: what a provider charges for an answer it broke off is not known.
-    A call that waits to be sent again keeps its place under the cap: an endpoint that says "slow down" is asked less.
+    The usage is that of the successful attempt, because the charge for an incomplete answer is not known.  A call that
+    waits for its next attempt keeps its place under the cap, so an endpoint that asks to slow down gets fewer requests.
     """
 
     def __init__(
@@ -83,8 +87,8 @@ class Retrying:
             return TransientFault(f"no complete answer within {limit:g} s")
 
     def _wait(self, attempt: int, fault: TransientFault) -> float:
-        """Seconds to wait after attempt number ``attempt``: the back-off, and never less than ``Retry-After``, which
-        providers set to milliseconds while many callers wait for the same quota."""
+        """Seconds to wait after attempt number ``attempt``: the back-off, at least ``Retry-After``.  Providers may set
+        that to milliseconds while many callers wait for the same quota, so the back-off holds too."""
         asked, jitter = fault.retry_after or 0.0, self._pace.jitter()
         if asked > self._patience.longest_wait_s:
             raise self._gave_up(attempt, fault) from fault

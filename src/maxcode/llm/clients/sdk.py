@@ -1,7 +1,7 @@
-"""What the clients of all providers share: their SDK, one client of it per event loop, and its errors as maxcode's.
+"""Shared by the clients of all providers: the SDK, one client per event loop, and the translation of its errors.
 
-The SDK makes the request and holds the connections.  It is asked once per call: its own retries begin no answer again
-that broke off half-way, and its time limits bound the silence between two bytes, not the call.  ``Retrying`` does both.
+The SDK makes the request and holds the connections.  Its retries are off, because they do not repeat an answer that
+stopped half-way, and its time limits bound the silence between two bytes, not the call.  ``Retrying`` does both.
 """
 
 from __future__ import annotations
@@ -29,11 +29,11 @@ T = TypeVar("T")
 
 @final
 class Broken(Exception):
-    """An answer that arrived in part, or as an error in the endpoint's own words."""
+    """An answer that is incomplete, or is an error message of the endpoint."""
 
 
 def imported(sdk: str) -> Any:
-    """The SDK's package; InputError with the cure where it is not installed."""
+    """The package of the SDK; InputError with the command to install it if it is missing."""
     try:
         return import_module(sdk)
     except ImportError as error:
@@ -44,9 +44,9 @@ def imported(sdk: str) -> Any:
 class Connection(Generic[T]):
     """An endpoint through its SDK.
 
-    The connections of an SDK's client belong to the event loop that opened them, and every run has a loop of its own.
-    So each loop has one client, made at first use.  It lives inside an asynchronous generator, and a loop closes those
-    before it ends: nobody has to close a model.
+    The connections of an SDK's client belong to the event loop that opened them, and every run has its own loop.  So
+    each loop has one client, made at first use.  The client lives inside an asynchronous generator.  A loop closes its
+    generators before it ends, so nobody has to close a model.
     """
 
     def __init__(
@@ -60,7 +60,7 @@ class Connection(Generic[T]):
 
     @asynccontextmanager
     async def client(self) -> AsyncIterator[T]:
-        """This loop's client.  What fails inside is raised as TransientFault if it may pass, else as ProviderError."""
+        """The client of this loop.  Errors inside become TransientFault if they may pass, else ProviderError."""
         import httpx2
 
         try:
@@ -82,13 +82,13 @@ class Connection(Generic[T]):
         kept = self._kept.get()
         if kept is None:
             life = self._live()
-            kept = (await anext(life), life)  # does not suspend before its yield: concurrent first calls share one
+            kept = (await anext(life), life)  # does not suspend before its yield, so concurrent first calls share it
             self._kept.set(kept)
         return kept[0]
 
     async def _live(self) -> AsyncGenerator[T, None]:
         url = self._endpoint.base_url
-        limits = self._sdk.Timeout(None, connect=CONNECT_S)  # a stream may be silent for long while a model thinks
+        limits = self._sdk.Timeout(None, connect=CONNECT_S)  # a stream may be silent for a long time: a model thinks
         settings = {"api_key": self._key, "base_url": url, "max_retries": 0, "timeout": limits}
         if is_loopback(url):
             settings["http_client"] = _past_proxies()
@@ -96,17 +96,17 @@ class Connection(Generic[T]):
             async with self._make(**settings) as client:
                 yield client
         finally:
-            self._kept.set(None)  # a loop that is kept somewhere would keep the client too
+            self._kept.set(None)  # otherwise a reference to the loop keeps the client alive
 
 
 def _past_proxies() -> httpx2.AsyncClient:
-    """For a server on this machine: no proxy setting leads astray.  Anthropic's default client reads those anyway."""
+    """A client for a server on this machine, without proxies.  Anthropic's default client would use proxy settings."""
     import httpx2
 
     return httpx2.AsyncClient(trust_env=False, limits=httpx2.Limits(max_keepalive_connections=KEPT_OPEN))
 
 
 def mended(text: str) -> str:
-    """The text with pairs of surrogates joined and halves replaced: endpoints that cut an answer by UTF-16 units send
-    one half of a letter in each of two events, or a half alone."""
+    """The text with pairs of surrogates joined and single halves replaced.  Endpoints that split an answer by UTF-16
+    units send one half of a character in each of two events, or only one half."""
     return text.encode("utf-16-le", "surrogatepass").decode("utf-16-le", "replace")

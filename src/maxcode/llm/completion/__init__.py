@@ -1,10 +1,10 @@
-"""From the text of a completion to a program: one free function, ``read``.
+"""Reads a program from the text of a completion: one function, ``read``.
 
     completion -> answer (without reasoning) -> fenced blocks -> whole program      whole.py
                                              -> SEARCH/REPLACE blocks, applied      edits.py
 
-What cannot be read for certain is not guessed: it is ``Unread``, with a reason that is short and plain because the
-model is told it.
+A text that has more than one reading is not guessed.  It gives ``Unread`` with a short, plain reason, because the model
+sees that reason.
 """
 
 from __future__ import annotations
@@ -23,20 +23,21 @@ _UNWRITABLE = re.compile("[\ud800-\udc7f\udd00-\udfff]")  # halves of surrogate 
 
 
 def read(text: str, program: Program, language: str, answer: Answer = "whole", entry: str = "main") -> Program | Unread:
-    """The program that a completion proposes in place of ``program``; Unread with the reason where there is none.
+    """The program that a completion proposes in place of ``program``; Unread with the reason if there is none.
 
-    ``answer`` is the form that was asked for.  The other one is read too where the completion holds it and not the
-    one asked for: it was paid for, and means one program only.  ``entry`` is the function that a whole program of C
-    or C++ must define.  Never raises for any text; InputError for an unknown language.
+    ``answer``: the requested form.  If the completion has only the other form, that is read too: it was paid for, and
+    it means one program only.
+    ``entry``: the function that a whole program of C or C++ must define.
+    Never raises for any text; InputError for an unknown language.
     """
     said = answer_of(_UNWRITABLE.sub("\ufffd", text).replace("\r\n", "\n"))
     if not said.strip():
         return Unread("the completion holds no answer" + (" after its reasoning" if text.strip() else ""))
     if answer == "edits" and has_edits(said):
         return edited(said, program)
-    found = whole(said, program, language, entry)
-    if isinstance(found, Unread) and has_edits(said):
+    program_read = whole(said, program, language, entry)
+    if isinstance(program_read, Unread) and has_edits(said):
         return edited(said, program)
-    if isinstance(found, Unread) and answer == "edits" and not found.cut:
-        return Unread(f"there is no SEARCH/REPLACE block, and {found.reason}")
-    return found
+    if isinstance(program_read, Unread) and answer == "edits" and not program_read.cut:
+        return Unread(f"there is no SEARCH/REPLACE block, and {program_read.reason}")
+    return program_read

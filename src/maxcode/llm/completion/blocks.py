@@ -1,4 +1,4 @@
-"""Fenced code blocks as models write them, which is not always as Markdown wants them."""
+"""Reads fenced code blocks as models write them, also where they break the rules of Markdown."""
 
 from __future__ import annotations
 
@@ -15,20 +15,20 @@ _MOST_WRAPS = 3  # blocks within blocks within blocks
 @final
 @dataclass(frozen=True, slots=True)
 class Unread:
-    """No program could be read: why, in words for the model; ``cut`` when the text ends in the middle of its answer."""
+    """No program could be read.  ``reason``: in words for the model.  ``cut``: the text ends inside its answer."""
 
     reason: str
     cut: bool = False
 
 
 def line_end(text: str) -> str:
-    """What ends the lines of a file: CR LF where it ends all of them."""
+    """The line end of a file: CR LF if all its lines end with it, else LF."""
     return "\r\n" if 0 < text.count("\n") == text.count("\r\n") else "\n"
 
 
 class FencedBlock(NamedTuple):
-    """A fenced block: its info string, what is inside, the last line of text before it, whether it is closed, and
-    the marks of its fence."""
+    """A fenced block: its info string, its content, the last line of text before it, whether it is closed, and the
+    marks of its fence."""
 
     info: str
     body: str
@@ -38,13 +38,13 @@ class FencedBlock(NamedTuple):
 
     @property
     def tag(self) -> str:
-        """The language tag as it is usually spelt: ``{.C++17 title="x"}`` gives ``c++``."""
+        """The language tag in its usual spelling: ``{.C++17 title="x"}`` gives ``c++``."""
         words = re.split(r"[\s:,={}]+", self.info.lower().strip("{} \t"))
         return re.sub(r"(?<![\d.])[\d.]+$", "", words[0].removeprefix(".").removeprefix("language-"))
 
 
 def blocks(text: str) -> list[FencedBlock]:
-    """The fenced blocks of a text, in order; those inside a block that may be only a wrapper come behind it."""
+    """The fenced blocks of a text, in order.  Blocks inside a block that may be only a wrapper come after it."""
     return _unwrapped(text, _MOST_WRAPS)
 
 
@@ -60,8 +60,8 @@ def _unwrapped(text: str, wraps: int) -> list[FencedBlock]:
 
 
 def _blocks(text: str) -> list[FencedBlock]:
-    """The reading that closes every block: as Markdown has it; else with blocks inside blocks; else each opening
-    fence ends the block before it, whose own end was forgotten."""
+    """The first reading in which every block is closed: by the rules of Markdown; else with blocks inside blocks; else
+    each opening fence ends the block before it, whose closing fence is missing."""
     plain = _scan(text, "plain")
     if _settled(plain) and not any(_holds_opening(block) for block in plain):
         return plain
@@ -81,7 +81,7 @@ def _holds_opening(block: FencedBlock) -> bool:
 @final
 @dataclass(slots=True)
 class _Open:
-    """A block being read."""
+    """A block whose closing fence has not been read yet."""
 
     indent: int
     ticks: str
@@ -103,7 +103,7 @@ class _Open:
 
 
 def _dedented(line: str, indent: int) -> str:
-    """The line without the white space that its fence has too."""
+    """The line without the indentation of its fence."""
     return line[min(indent, len(line) - len(line.lstrip(" \t"))) :]
 
 

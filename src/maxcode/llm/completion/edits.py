@@ -1,13 +1,14 @@
-"""SEARCH/REPLACE blocks, applied to a program in order.
+"""Applies SEARCH/REPLACE blocks to a program in order.
 
     <<<<<<< SEARCH
     lines of the program
     =======
-    what takes their place
+    their replacement
     >>>>>>> REPLACE
 
-The lines must be found once: as they are, or else up to white space at their ends, or else up to indentation, or else
-without the blank lines around them.  A line before a block, or before the fence around it, may name its file.
+The lines must occur exactly once.  They are compared verbatim, then without white space at line ends, then without
+indentation, then without blank lines around them.  A line before a block, or before the fence around it, may name its
+file.
 """
 
 from __future__ import annotations
@@ -36,7 +37,7 @@ Lines = Sequence[str]
 @final
 @dataclass(frozen=True, slots=True)
 class Edit:
-    """One block: its number from 1, the lines between its outer markers, and the lines above it that may name its
+    """One block: its number from 1, the lines between its outer markers, and the text above it that may name its
     file."""
 
     number: int
@@ -45,8 +46,8 @@ class Edit:
 
     @property
     def readings(self) -> Iterator[tuple[Lines, Lines]]:
-        """(search, replacement) for each line that may be the divider, since a program can hold such lines too; the
-        longest SEARCH first, which is found by mistake least."""
+        """(search, replacement) for each line that may be the divider, because a program can contain such lines too.
+        The longest SEARCH comes first: it is the least likely to match by mistake."""
         dividers = [at for at, line in enumerate(self.lines) if _DIVIDER.fullmatch(line)]
         for at in reversed(dividers[:_MOST_READINGS]):
             search, replacement = self.lines[:at], self.lines[at + 1 :]
@@ -56,12 +57,12 @@ class Edit:
 
 
 def has_edits(answer: str) -> bool:
-    """Whether the answer holds the beginning of a block."""
+    """Whether the answer has the beginning of a block."""
     return _ANY.search(answer) is not None
 
 
 def edited(answer: str, program: Program) -> Program | Unread:
-    """The program after all the blocks of an answer; Unread where one cannot be applied, or nothing changes."""
+    """The program after all blocks of an answer; Unread if one cannot be applied, or if nothing changes."""
     edits = _edits(html.unescape(answer) if _ESCAPED.search(answer) else answer)
     if isinstance(edits, Unread):
         return edits
@@ -99,7 +100,7 @@ def _is_fenced(lines: Lines) -> bool:
 
 
 def _applied(edit: Edit, program: Program) -> Program | Unread:
-    """The program after one block, read with the last divider that gives something to be found."""
+    """The program after one block, read with the last divider whose SEARCH lines are found."""
     if any(_SEARCH.fullmatch(line) for line in edit.lines) and not any(map(has_edits, program.files.values())):
         return Unread(f"SEARCH/REPLACE block {edit.number} has no line `>>>>>>> REPLACE` before the next one begins")
     reasons: list[str] = []
@@ -112,7 +113,7 @@ def _applied(edit: Edit, program: Program) -> Program | Unread:
 
 
 def _paths(edit: Edit, program: Program) -> list[str]:
-    """The files the block may be about: the one that is named above it, else all."""
+    """The files that the block may change: the one named above it, else all."""
     words = set(re.findall(r"[\w./+-]+", edit.above))
     named = [path for path in program.files if path in words or PurePosixPath(path).name in words]
     return named if len(named) == 1 else list(program.files)
@@ -141,17 +142,17 @@ def _lines(text: str) -> Lines:
 
 
 def _spliced(text: str, at: int, count: int, put: Lines) -> str:
-    """The text with ``count`` of its lines from ``at`` on replaced; its line ends stay as they are."""
+    """The text with ``count`` lines from ``at`` on replaced; its line ends do not change."""
     lines = list(_lines(text))
     lines[at : at + count] = put
     return line_end(text).join(lines)
 
 
-Match = tuple[int, int, Lines]  # where, how many lines, what takes their place
+Match = tuple[int, int, Lines]  # first line, number of lines, replacement
 
 
 def _found(lines: Lines, search: Lines, key: Callable[[str], str]) -> list[int]:
-    """Where the lines of ``search`` stand, by what ``key`` leaves of a line."""
+    """The positions of the lines of ``search``, compared by ``key`` of each line."""
     have, want = [key(line) for line in lines], [key(line) for line in search]
     return [at for at in range(len(have) - len(want) + 1) if have[at] == want[0] and have[at : at + len(want)] == want]
 
@@ -165,7 +166,7 @@ def _up_to_line_ends(lines: Lines, search: Lines, replacement: Lines) -> list[Ma
 
 
 def _up_to_indentation(lines: Lines, search: Lines, replacement: Lines) -> list[Match]:
-    """The replacement is moved as far as its SEARCH lines must be to fit."""
+    """The replacement gets the same change of indentation as its SEARCH lines."""
     return [
         (at, len(search), _moved(lines[at : at + len(search)], search, replacement))
         for at in _found(lines, search, str.strip)
@@ -180,7 +181,7 @@ _WAYS = (_as_they_are, _up_to_line_ends, _up_to_indentation, _without_blank_line
 
 
 def _moved(have: Lines, search: Lines, replacement: Lines) -> Lines:
-    """The replacement with the indentation that the first line of code has here and not in SEARCH, or the reverse."""
+    """The replacement with the difference in indentation between the first line of code here and in SEARCH."""
     here, there = next((_indent(one), _indent(other)) for one, other in zip(have, search, strict=True) if one.strip())
     if here.endswith(there):
         extra = here[: len(here) - len(there)]

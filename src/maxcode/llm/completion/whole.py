@@ -1,4 +1,4 @@
-"""The whole program in an answer: the last fenced block that looks like one, file by file."""
+"""Reads a whole program from an answer: for each file, the last fenced block that looks like that file."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ _LEFT_OUT = re.compile(
     r"\b(?:code|program|implementation|functions?|includes)\b.*(?:unchanged|same|as before|omitted|\.{3}|…)",
     re.IGNORECASE,
 )
-_LEFT_OUT_AT_MOST = 200  # characters of a line that are looked at
+_LEFT_OUT_AT_MOST = 200  # characters of a line that the pattern sees
 _INPUT = re.compile(r"\b(?:input|stdin|fileinput|open|os\.read)\b")
 _ENTITY = re.compile(r"&(?:lt|gt|amp|quot|apos|nbsp|#\d+|#x[0-9a-fA-F]+);")
 _DEFINING = ("c", "cpp")  # grammars of languages whose programs begin at a function
@@ -34,11 +34,11 @@ _AFTER_PARAMETERS = {"{", "->", ":"}
 
 
 def whole(answer: str, program: Program, language: str, entry: str) -> Program | Unread:
-    """The program that an answer gives in full: for each file the last block that looks like one.
+    """The program that an answer gives in full: for each file, the last block that looks like it.
 
-    A block says which file it is in its info string, the line before it, or a comment in its first line; one that
-    does not is the file which defines ``entry``.  An answer without any fence may be that file itself.  A last block
-    that is never closed means that the answer was cut, whatever came before it.
+    A block names its file in its info string, in the line before it, or in a comment in its first line.  A block
+    without a name is the file that defines ``entry``.  An answer without fences may be that file itself.  If the last
+    block is never closed, the answer was cut, whatever came before.
     """
     reader = _Reader(program, language, entry)
     found = blocks(answer)
@@ -60,7 +60,7 @@ def whole(answer: str, program: Program, language: str, entry: str) -> Program |
 
 
 class _Reader:
-    """What a block must be to take the place of a file of the program."""
+    """Decides which block replaces which file of the program."""
 
     def __init__(self, program: Program, language: str, entry: str) -> None:
         self._program = program
@@ -70,15 +70,15 @@ class _Reader:
         files = program.files
         defining = [path for path in files if self._grammar in _DEFINING and defines(files[path], entry)]
         self._main = defining[0] if defining else program.name
-        self._defined = bool(defining)  # not where a macro writes it
+        self._defined = bool(defining)  # false if a macro writes the definition
 
     def suits(self, block: FencedBlock) -> bool:
-        """Whether the block's tag may stand for the language."""
+        """Whether the tag of the block may mean the language."""
         known = _TAGS.get(self._language, {self._language}) | _NEUTRAL
         return block.tag in known or block.tag.rsplit(".")[-1] in known or self._named(block.info) is not None
 
     def path(self, block: FencedBlock) -> str:
-        """The file that the block is."""
+        """The path of the file that the block replaces."""
         if len(self._program.files) == 1:
             return self._main
         first = block.body.lstrip().split("\n", 1)[0]
@@ -86,14 +86,14 @@ class _Reader:
         return self._named(block.info) or self._named(block.before) or self._named(comment) or self._main
 
     def _named(self, line: str) -> str | None:
-        """The file of the program that a line names, when it names one alone."""
+        """The file of the program that a line names; None if it names none, or several."""
         words = set(re.findall(r"[\w./+-]+", line))
         words |= {word.rstrip(".") for word in words} | {PurePosixPath(word).name for word in words}
         names = {path for path in self._program.files if path in words or PurePosixPath(path).name in words}
         return names.pop() if len(names) == 1 else None
 
     def objection(self, block: FencedBlock, path: str, body: str) -> str | None:
-        """Why the block cannot be the file; empty where it is something else altogether, None where it is the file."""
+        """Why the block cannot be the file; empty if it is something unrelated, None if it is the file."""
         if not self.suits(block) or not body.strip():
             return "" if block.tag not in ("diff", "patch") else _NO_DIFF
         if _DIFF.search(body) is not None:
@@ -106,7 +106,7 @@ class _Reader:
 
     def _left_out(self, path: str, body: str) -> str | None:
         known = self._program.files[path]
-        # only the beginning of each line: on a model that repeats itself without end the pattern takes minutes
+        # only the beginning of each line: if a model repeats itself without end, the pattern takes minutes
         lines = (line[:_LEFT_OUT_AT_MOST].strip() for line in body.split("\n"))
         line = next((line for line in lines if _LEFT_OUT.match(line) and line not in known), None)
         return None if line is None else f"code was left out (`{line[:80]}`): give all of it"
@@ -134,7 +134,7 @@ class _Reader:
         return sum(node.is_error or node.is_missing for node in walk(parse(self._language, text).root))
 
     def nothing(self, fenced: bool) -> str:
-        """The reason when no block came near."""
+        """The reason if no block gave one."""
         return f"no code block is {self._language}" if fenced else "there is no code block"
 
 
@@ -142,13 +142,13 @@ _NO_DIFF = "the answer is a diff, which is not read"
 
 
 def defines(text: str, name: str) -> bool:
-    """Whether a C or C++ text defines the function ``name``; comments, strings and calls are no definitions."""
+    """Whether a C or C++ text defines the function ``name``; comments, strings and calls do not count."""
     found = [token for token in tokens(text) if not token.directive]
     return any(_defined_at(found, closing) for closing in _closings(found, name))
 
 
 def _closings(found: Sequence[Token], name: str) -> Iterator[int]:
-    """Where the closing parentheses of ``name ( ... )`` stand."""
+    """The positions of the closing parentheses of ``name ( ... )``."""
     opened: list[int] = []
     for at, token in enumerate(found):
         if token.text == "(":
@@ -165,7 +165,7 @@ def _defined_at(found: Sequence[Token], closing: int) -> bool:
 
 
 def _unescaped(body: str, language: str) -> str:
-    """The body without HTML escapes, where all of it was escaped: every & is one, and no < or > stands for itself."""
+    """The body without HTML escapes, if all of it is escaped: every & begins an escape, and there is no < or >."""
     if "<" in body or ">" in body or _ENTITY.search(body) is None or body.count("&") != len(_ENTITY.findall(body)):
         return body
     plain = html.unescape(body).replace("\xa0", " ")

@@ -1,7 +1,6 @@
-"""The texts that language models are given: readable templates, one file each, in this folder.
+"""The prompts for language models: one Markdown template per file of this folder.
 
-A template is Markdown with ``$name`` for what is filled in.  They are versioned with the package, and ``digest`` goes
-into every record, so that a run says which words it was made with.
+``$name`` marks a value that is filled in.  ``digest`` goes into every record, so that a run states its prompts.
 """
 
 from __future__ import annotations
