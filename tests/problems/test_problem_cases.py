@@ -63,7 +63,7 @@ def test_many_lonely_inputs_are_counted_not_listed(tmp_path: Path) -> None:
 
 
 def test_two_outputs_for_one_input_are_refused(tmp_path: Path) -> None:
-    with pytest.raises(InputError, match=r"'a' .* two files for one thing: a\.ans and a\.out"):
+    with pytest.raises(InputError, match=r"'a' .* two files of the same kind: a\.ans and a\.out"):
         find_cases(put(tmp_path, a_in="", a_out="", a_ans=""))
 
 

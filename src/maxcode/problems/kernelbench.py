@@ -4,8 +4,8 @@
 
 Nothing is downloaded.  ``$MAXCODE_KERNELBENCH``, else ``KernelBench`` in the current folder, is a checkout of the
 repository (or its folder with level1, level2, ...), or the published data set as JSON lines, one object with ``code``,
-``level``, ``name`` and ``problem_id`` a line.  The two differ between versions, which is why the SHA-256 of the text is
-part of every result.
+``level``, ``name`` and ``problem_id`` a line.  The texts differ between versions, so every result holds the SHA-256 of
+its text.
 """
 
 from __future__ import annotations
@@ -69,7 +69,9 @@ class KernelBench:
         """The problem called ``LEVEL/ID``."""
         found = _NAME.fullmatch(words)
         if found is None:
-            raise InputError(f"'{PREFIX}{words}' names no problem; write kernelbench:LEVEL/ID, e.g. kernelbench:1/19")
+            raise InputError(
+                f"'{PREFIX}{words}' is not the name of a problem; write kernelbench:LEVEL/ID, e.g. kernelbench:1/19"
+            )
         level, number, rest = int(found[1]), int(found[2]), found[3]
         problems = _problems(level)
         if number not in problems:
@@ -86,7 +88,7 @@ class KernelBench:
 
 
 def is_contract(text: str) -> bool:
-    """Whether a text defines what every problem of KernelBench does: Model and get_inputs."""
+    """Whether a text defines what every KernelBench problem defines: Model and get_inputs."""
     return _CONTRACT.search(text) is not None
 
 
@@ -96,7 +98,7 @@ def files(level: int) -> dict[int, str]:
 
 
 def _problems(level: int) -> Mapping[int, tuple[str, Callable[[], str]]]:
-    """File name and what reads the text, by id, in order."""
+    """File name and a function that reads the text, by id, in order."""
     place = _place()
     found = dict(_rows(place, level) if place.is_file() else _files(place, level))
     if not found:
@@ -111,7 +113,7 @@ def _place() -> Path:
         raise InputError(f"{VARIABLE} is {place}; parquet files are not read here: {_CONVERT}")
     if not place.exists():
         where = f"{VARIABLE} is {said}, which is not there" if said else f"{VARIABLE} is not set"
-        raise InputError(f"KernelBench is not here ({where}); {_HOW}")
+        raise InputError(f"KernelBench is not on this machine ({where}); {_HOW}")
     return place
 
 
@@ -132,7 +134,9 @@ def _rows(place: Path, level: int) -> Iterator[tuple[int, tuple[str, Callable[[]
         try:
             row = msgspec.json.decode(line, type=_Row)
         except msgspec.MsgspecError as error:
-            raise InputError(f"{place}, line {number}: {error}; a line is code, level, name, problem_id") from error
+            raise InputError(
+                f"{place}, line {number}: {error}; a line must have code, level, name and problem_id"
+            ) from error
         if row.level == level:
             yield row.problem_id, (row.file, lambda row=row: row.code)  # type: ignore[misc]
 
