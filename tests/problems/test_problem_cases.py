@@ -95,7 +95,7 @@ def test_the_largest_input_is_held_out_and_the_sides_alternate(tmp_path: Path) -
 def test_a_single_test_is_seen_and_the_user_is_told(tmp_path: Path) -> None:
     parts = split(find_cases(put(tmp_path, a_in="", a_out="")), (), ())
     assert (names(parts.seen), parts.held_out) == (["a"], ())
-    assert "one test only ('a')" in parts.notes[0]
+    assert "only one test ('a')" in parts.notes[0]
 
 
 @given(sizes=st.lists(st.integers(0, 3), min_size=2, max_size=9))

@@ -42,7 +42,7 @@ class Reranked:
             raise InputError(f"the unranked share is {self.unranked}; it must be from 0 to 1 (--unranked 0.1)")
 
     async def propose(self, observation: Observation) -> Action:
-        """The chosen candidate; its usage is that of all that were drawn."""
+        """The chosen candidate; its usage is that of all samples."""
         draws = [observation.draw, *(_hash(observation.draw, str(n)) for n in range(1, self.factor))]
         actions = [await self.policy.propose(replace(observation, draw=draw)) for draw in draws]
         foreseen = await self.foresight.foresee(observation.state, actions)

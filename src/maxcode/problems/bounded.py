@@ -44,7 +44,7 @@ def bounded(found: Description, tongue: Language, flags: tuple[str, ...]) -> tup
     return kept, (f"built with `{' '.join(kept)}`, not with `{' '.join(flags)}`: {_WHY}",)
 
 
-_WHY = "valgrind, which counts instructions, knows none of AVX-512 or later"
+_WHY = "valgrind, which counts instructions, does not support AVX-512 or later"
 
 
 def _bounded(flag: str) -> str:

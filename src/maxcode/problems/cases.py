@@ -98,7 +98,7 @@ def split(cases: Sequence[Case], seen: tuple[str, ...], held_out: tuple[str, ...
     if seen or held_out:
         return _split_by_patterns(cases, seen, held_out)
     if len(cases) == 1:
-        note = f"there is one test only ('{cases[0].name}'): the policy may see it, and it decides correctness too"
+        note = f"there is only one test ('{cases[0].name}'): the policy may see it, and it decides correctness too"
         return Split(tuple(cases), (), (note,))
     ranked = sorted(cases, key=lambda case: (-Path(case.stdin).stat().st_size, case.name))
     hidden = {case.name for case in ranked[::2]}

@@ -30,11 +30,11 @@ _CONTRACT = re.compile(r"^class[ \t]+Model\b.*^def[ \t]+get_inputs\b", re.MULTIL
 _NAME = re.compile(r"(?:level_?)?(\d+)/(\d+)(_[^/]*?)?(?:\.py)?")
 _LEVEL = re.compile(r"(?:level_?)?(\d+)")
 _HOW = (
-    f"get it with `git clone https://github.com/ScalingIntelligence/KernelBench` and set {VARIABLE} to that folder, in "
-    "which KernelBench/level1/*.py lie, or to a .jsonl file of the published data set"
+    f"get it with `git clone https://github.com/ScalingIntelligence/KernelBench` and set {VARIABLE} to that folder, "
+    "which contains KernelBench/level1/*.py, or to a .jsonl file of the published data set"
 )
 _CONVERT = (
-    "export it as JSON lines where pyarrow or pandas is installed, e.g. "
+    "export it as JSON lines on a machine with pyarrow or pandas, e.g. "
     'python -c \'import pandas, sys; pandas.read_parquet(sys.argv[1]).to_json(sys.argv[2], orient="records", '
     "lines=True)' level_1.parquet kernelbench.jsonl"
 )
@@ -110,9 +110,9 @@ def _place() -> Path:
     said = os.environ.get(VARIABLE, "")
     place = Path(said or "KernelBench")
     if place.suffix == ".parquet":
-        raise InputError(f"{VARIABLE} is {place}; parquet files are not read here: {_CONVERT}")
+        raise InputError(f"{VARIABLE} is {place}; maxcode does not read parquet files: {_CONVERT}")
     if not place.exists():
-        where = f"{VARIABLE} is {said}, which is not there" if said else f"{VARIABLE} is not set"
+        where = f"{VARIABLE} is {said}, which does not exist" if said else f"{VARIABLE} is not set"
         raise InputError(f"KernelBench is not on this machine ({where}); {_HOW}")
     return place
 
@@ -126,7 +126,7 @@ def _files(place: Path, level: int) -> Iterator[tuple[int, tuple[str, Callable[[
         if folder.is_dir():
             return
     if any(place.glob("**/*.parquet")):
-        raise InputError(f"{place} holds parquet files, which are not read here: {_CONVERT}")
+        raise InputError(f"{place} holds parquet files, which maxcode does not read: {_CONVERT}")
 
 
 def _rows(place: Path, level: int) -> Iterator[tuple[int, tuple[str, Callable[[], str]]]]:

@@ -77,11 +77,11 @@ class PieRow(msgspec.Struct, frozen=True):
     def trouble(self) -> str:
         """Why the row cannot be used, independent of its tests; empty if it can."""
         if _WORD.fullmatch(self.problem_id) is None:
-            return f"its problem_id '{self.problem_id}' is no name of a folder"
+            return f"its problem_id '{self.problem_id}' is not a folder name"
         if self.language not in LANGUAGES:
             return f"its language is {self.language}; {', '.join(filter(None, LANGUAGES))} can be used"
         if not self.slow.strip():
-            return "it has no program to make faster (src_code, or input in the older spelling)"
+            return "it has no program to make faster (src_code, or input in the older format)"
         if self.slow == self.fast:
             return "its two programs are the same text, so PIE's evaluation leaves it out too"
         return ""
@@ -159,5 +159,5 @@ def _unrepeated(read: Iterator[tuple[Entry, str]]) -> Iterator[Entry]:
         if line == entry.at[0]:
             yield entry
             continue
-        what = "it repeats" if text == digest else "it has the ids, and not the programs, of"
+        what = "it repeats" if text == digest else "it has the same ids as, but other programs than,"
         yield replace(entry, trouble=f"{what} line {line}")

@@ -42,8 +42,8 @@ _ROUNDS, _SLOTS = 8, 512  # at most
 _BYTES = 1 << 28  # of all arrays of a pass, as in function_table.py
 _STEPS_A_SECOND = 2e8  # of a slow kernel; gives its limit
 _HOW = (
-    f"get PolyBench/C 4.2.1 from https://sourceforge.net/projects/polybench and set {VARIABLE} to its folder, below "
-    "which the kernels lie as in linear-algebra/blas/gemm/gemm.c and gemm.h"
+    f"get PolyBench/C 4.2.1 from https://sourceforge.net/projects/polybench and set {VARIABLE} to its folder, which "
+    "contains the kernels, such as linear-algebra/blas/gemm/gemm.c and gemm.h"
 )
 
 

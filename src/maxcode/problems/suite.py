@@ -121,7 +121,7 @@ def folder_of(variable: str, title: str, how: str) -> Path:
     said = os.environ.get(variable, "")
     place = Path(said)
     if not said or not place.is_dir():
-        where = f"{variable} is {said}, which is no folder" if said else f"{variable} is not set"
+        where = f"{variable} is {said}, which is not a folder" if said else f"{variable} is not set"
         raise InputError(f"{title} is not on this machine ({where}); {how}")
     return place
 

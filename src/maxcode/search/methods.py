@@ -223,7 +223,7 @@ RECIPES = (
         "one path guided by the profile; only a better program replaces the stored one",
         _effi_learner,
         ("statement", "program", "profile", "failures", "task"),
-        "Effi-Learner (arXiv 2405.15189); MaxCode runs it for 2 rounds, its repository for 5, here the budget does",
+        "Effi-Learner (arXiv 2405.15189); 2 rounds in MaxCode, 5 in its repository, here by the budget",
         "the profile is of CPU time by line, without memory; no test is quoted; the results of all proposals from the "
         "stored program are shown, not only of the last one",
         instruct=_by_profile,

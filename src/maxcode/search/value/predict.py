@@ -47,7 +47,7 @@ class ValueRoles:
         return await anyio.to_thread.run_sync(partial(self.predictor.expected, seen))
 
     async def foresee(self, state: State, actions: Sequence[Action]) -> list[float]:
-        """V of candidates drawn for ``state``, before they are executed."""
+        """V of candidates sampled for ``state``, before they are executed."""
         original = await self._original(state.problem)
         codes = [await self._code(state.problem, action) for action in actions]
         seen = [drawn(state, action, self.gamma, code, original) for action, code in zip(actions, codes, strict=True)]
