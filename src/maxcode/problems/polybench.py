@@ -2,7 +2,7 @@
 
     polybench:gemm   polybench:gemm/LARGE   polybench:all   polybench:all/SMALL
 
-``$MAXCODE_POLYBENCH`` is the folder of PolyBench/C, below which every kernel lies in NAME/NAME.c with NAME.h.  The size
+``$MAXCODE_POLYBENCH`` is the folder of PolyBench/C, which has each kernel in a NAME/NAME.c with NAME.h.  The size
 sets are its own (MINI, SMALL, MEDIUM, LARGE, EXTRALARGE).  The default is MEDIUM, because a search runs a kernel
 thousands of times.  A kernel is verified at small odd sizes too.
 

@@ -133,7 +133,7 @@ class Frame:
 
     @property
     def generation(self) -> int:
-        """The width of a batch: the square root of the budget, at most 8."""
+        """The width of a batch: the square root of the shape, at most 8."""
         return max(1, min(8, round(math.sqrt(self.shape))))
 
 

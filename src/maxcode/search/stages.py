@@ -152,7 +152,7 @@ USUAL = Stages(
         Stage("all", frozenset({"restrict", "simd", "tiling", "unrolling", "packing", "prefetch", "pragmas"})),
     )
 )
-"""Four stages for kernels on one core: loops in any order, loops in tiles, blocks in registers, and all of it."""
+"""Four stages for kernels on one core: loop order, tiles, blocks in registers, all techniques."""
 
 
 @final

@@ -34,9 +34,7 @@ class Tree(msgspec.Struct, frozen=True, forbid_unknown_fields=True, array_like=T
         columns = (self.threshold, self.missing, self.left, self.right, self.value)
         size = len(self.feature)
         if not 0 < size <= _MOST_NODES or any(len(column) != size for column in columns):
-            raise ValueError(
-                f"a tree of {size} nodes has columns of different length, or more than {_MOST_NODES} nodes"
-            )
+            raise ValueError(f"a tree of {size} nodes; it needs 1 to {_MOST_NODES} nodes, and columns of one length")
         if not all(map(math.isfinite, (*self.threshold, *self.value))):
             raise ValueError("a threshold or a value is not finite")
         for node, feature in enumerate(self.feature):

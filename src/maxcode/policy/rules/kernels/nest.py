@@ -142,8 +142,8 @@ def _loop(node: Node) -> Loop | None:
 
 
 def _one_more(bound: str) -> str | None:
-    """The bound of ``<`` that equals the one of ``<=``; None if it contains a comparison.  A loop up to the largest
-    number of its type never ended."""
+    """The bound of ``<`` that is equal to a bound of ``<=``; None if that contains a comparison.  Adding one cannot
+    overflow: a loop up to the largest number of its type would not end."""
     if re.search(r"(?<![<>-])[<>](?![<>])|\?", bound):
         return None
     last = re.fullmatch(r"(.*[\w\])]) ?([+-]) ?(\d+)", bound)

@@ -44,9 +44,12 @@ class Op(NamedTuple):
 class Sheet:
     """A module whose forward is a straight line.
 
-    ``inputs`` are the names of forward's arguments, whose values are numbered from 0; ``shapes`` and ``floats`` say
-    what is known of them.  ``numbers`` holds ``self.NAME`` where that is a plain number, ``parameters`` the shapes of
-    ``self.NAME = nn.Parameter(...)``.  ``result`` is the returned expression in values.
+    ``inputs``      the names of forward's arguments, whose values are numbered from 0
+    ``shapes``      known shapes of the inputs
+    ``floats``      inputs known to hold floats
+    ``known``       values of names and of ``self.NAME``, as far as the text gives them
+    ``parameters``  the shapes of ``self.NAME = nn.Parameter(...)``
+    ``result``      the returned expression in values
     """
 
     text: str
