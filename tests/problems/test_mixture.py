@@ -129,11 +129,11 @@ def test_a_problem_is_taken_once_and_two_ways_of_one_are_refused(place: Path) ->
         ('[[problems]]\nsource = "alone"\nflag = ["-O2"]', "did you mean 'flags'"),
         ('[[problems]]\nsource = "alone"\n[[problem]]\nsource = "alone"', "did you mean 'problems'"),
         ('[[problems]]\nonly = ["a"]', "entry 1 of .* has no source"),
-        ('[[problems]]\nsource = "pie:test"\nonly = ["*/p9/*"]', r"nothing of pie:test matches '\*/p9/\*'"),
+        ('[[problems]]\nsource = "pie:test"\nonly = ["*/p9/*"]', r"no problem of pie:test matches '\*/p9/\*'"),
         ('[[problems]]\nsource = "pie:test"\nsample = 9', "sample is 9, and there are 4"),
         ('[[problems]]\nsource = "pie:test"\nlimit = 0', "limit is 0"),
         ('[[problems]]\nsource = "pie:test"\nlimit = "two"', "`limit`: expected `int`"),
-        ('[[problems]]\nsource = "suite.toml"', "cannot hold another"),
+        ('[[problems]]\nsource = "suite.toml"', "cannot be part of another"),
         ("problems = []", "names no problems"),
     ],
 )

@@ -159,12 +159,12 @@ def test_what_cannot_be_used_is_listed_with_its_line_and_the_reason(pie: Path) -
         (4, "3 of its 3 tests have no input or no output"),
         (5, "1 of its 1 tests"),
         (6, "p77777"),
-        (7, "no name of a folder"),
+        (7, "is not a folder name"),
         (8, "no program"),
         (9, "same text"),
         (10, "Java"),
         (12, "repeats line 1"),
-        (13, "the ids, and not the programs, of line 1"),
+        (13, "the same ids as, but other programs than, line 1"),
     ):
         assert words in told[f"{file}, line {line}"], line
     assert len(told) == len(rows) - 2

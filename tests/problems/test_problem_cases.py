@@ -63,7 +63,7 @@ def test_many_lonely_inputs_are_counted_not_listed(tmp_path: Path) -> None:
 
 
 def test_two_outputs_for_one_input_are_refused(tmp_path: Path) -> None:
-    with pytest.raises(InputError, match=r"'a' .* two files for one thing: a\.ans and a\.out"):
+    with pytest.raises(InputError, match=r"'a' .* two files of the same kind: a\.ans and a\.out"):
         find_cases(put(tmp_path, a_in="", a_out="", a_ans=""))
 
 
@@ -95,7 +95,7 @@ def test_the_largest_input_is_held_out_and_the_sides_alternate(tmp_path: Path) -
 def test_a_single_test_is_seen_and_the_user_is_told(tmp_path: Path) -> None:
     parts = split(find_cases(put(tmp_path, a_in="", a_out="")), (), ())
     assert (names(parts.seen), parts.held_out) == (["a"], ())
-    assert "one test only ('a')" in parts.notes[0]
+    assert "only one test ('a')" in parts.notes[0]
 
 
 @given(sizes=st.lists(st.integers(0, 3), min_size=2, max_size=9))

@@ -189,7 +189,7 @@ def test_a_bare_source_without_tests_is_refused(folder: Path) -> None:
         ('source = "slow.cpp"\nlanguage = "c++"\n', "unknown language 'c++'"),
         ('statement = "x"\n', 'name the program with source = "slow.cpp"'),
         ('source = "slow.cpp"\nsources = ["a.cpp"]\n', "not both"),
-        ('source = "gone.cpp"\n', "there is no source"),
+        ('source = "gone.cpp"\n', "gone.cpp does not exist; correct its name"),
         ('source = "tests"\n', "is a folder; name a file"),
         (f'source = "{"long" * 99}.cpp"\n', "File name too long"),
         ('source = "slow\\u0000.cpp"\n', "correct its name"),

@@ -60,7 +60,7 @@ def test_the_table_gives_the_constants_and_the_user_wins(half: Path, table: Path
         ("limit_mb = 'four'", "maxcode problems shrink"),
         ("", "maxcode problems shrink"),
         ("limit_mb = 4\n", "has no shapes for half"),
-        (None, "there is no table of shapes"),
+        (None, "table of shapes .* does not exist"),
     ],
 )
 def test_a_table_that_will_not_do_is_refused_with_the_command_that_makes_it(

@@ -81,7 +81,7 @@ def test_where_there_is_no_suite_the_error_says_where_to_get_it(
     with pytest.raises(InputError, match=r"git clone https://.*MAXCODE_KERNELBENCH"):
         load(Path("kernelbench:1/1"))
     monkeypatch.setenv(VARIABLE, str(tmp_path / "gone"))
-    with pytest.raises(InputError, match=r"gone, which is not there"):
+    with pytest.raises(InputError, match=r"gone, which does not exist"):
         load(Path("kernelbench:1/1"))
 
 

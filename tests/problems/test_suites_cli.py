@@ -25,7 +25,7 @@ def maxcode(*arguments: object, cwd: Path, **environment: str) -> Done:
         ("pie:test", "https://github.com/LearningOpt/pie", "tests/PROBLEM_ID/input.K.txt and output.K.txt"),
         ("polybench:gemm", "https://sourceforge.net/projects/polybench", "linear-algebra/blas/gemm/gemm.c and gemm.h"),
         ("kernelbench:1", "git clone https://github.com/ScalingIntelligence/KernelBench", "KernelBench/level1/*.py"),
-        ("folder:gone", "there is no folder 'gone'", "a folder with problems below it"),
+        ("folder:gone", "there is no folder 'gone'", "with a folder that contains problems"),
     ],
 )
 @pytest.mark.parametrize("verb", [("problems", "list"), ("bench",)], ids=["list", "bench"])

@@ -161,7 +161,7 @@ def test_both_readings_are_named_and_every_variant_can_be_made() -> None:
 
 
 def test_a_guided_method_without_a_model_says_how_to_get_one() -> None:
-    with pytest.raises(InputError, match=r"'beam\+value' asks a value model.*train to-go.*--value FOLDER"):
+    with pytest.raises(InputError, match=r"'beam\+value' needs a value model.*train to-go.*--value FOLDER"):
         method("beam+value", Scripted(["1"]), 9, Scene(MACHINE))
     with pytest.raises(InputError, match="unknown method 'beam\\+valeu'"):
         method("beam+valeu", Scripted(["1"]), 9, Scene(MACHINE))
@@ -192,7 +192,7 @@ def test_the_command_line_refuses_a_guided_method_without_a_model_and_a_folder_t
     command = [sys.executable, "-m", "maxcode", "optimize", "slow.c", "--tests", "tests", "--method"]
     for more, words in (
         (["cuda-llm+value"], "give --value FOLDER"),
-        (["cuda-llm", "--value", "tests"], "holds no value model"),
+        (["cuda-llm", "--value", "tests"], "there is no value model in"),
     ):
         done = subprocess.run([*command, *more], cwd=tmp_path, capture_output=True, text=True, check=False)
         assert done.returncode == 2

@@ -165,7 +165,7 @@ def test_without_training_the_busiest_loop_is_gone_by_and_nothing_ties(tmp_path:
     none, idle, slow, fast, faster, fastest, unknown = model.predictor.expected(seen)
     assert none == idle == unknown < slow < 1 < fast < faster < fastest < 4.1
     assert digest(Path("busiest-loop")) == "busiest-loop"
-    with pytest.raises(InputError, match="holds no value model"):
+    with pytest.raises(InputError, match="there is no value model in"):
         load(tmp_path / "busiest-loop")
 
 
@@ -281,10 +281,10 @@ class Attack:
 def test_a_file_that_is_no_model_runs_nothing(made: bytes, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)
     (tmp_path / "value.json").write_bytes(made)
-    with pytest.raises(InputError, match="is no value model"):
+    with pytest.raises(InputError, match="is not a value model"):
         load(tmp_path)
     assert not (tmp_path / "attacked").exists()
-    with pytest.raises(InputError, match="holds no value model"):
+    with pytest.raises(InputError, match="there is no value model in"):
         load(tmp_path / "nowhere")
 
 

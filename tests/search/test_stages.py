@@ -87,7 +87,7 @@ def test_stages_are_read_from_toml(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("table", "word"),
     [
-        ({"stage": []}, "no stage"),
+        ({"stage": []}, "list of stages is empty"),
         ({"stage": [{"name": "x", "permitted": ["simt"]}]}, "did you mean 'simd'"),
         ({"stage": [{"name": "x", "permited": []}]}, "did you mean 'permitted'"),
         ({"stage": [{"name": 3}]}, "str"),

@@ -2,9 +2,9 @@
 
     observe = compose(statement(), program(), best(), trajectory(), critiques(), failures(), machine())
 
-Each part is a function of (state, reached) that gives one titled section or nothing, so each can be switched off by
-leaving it out: the paper's ablation.  ``PARTS`` names them.  What they cost grows with the path at most, never with the
-run.  Text that a model, a compiler or a program wrote cannot pass for a section's heading.
+Each part is a function of (state, reached) that returns one titled section or None.  A part is switched off by leaving
+it out, which gives the paper's ablation.  ``PARTS`` names them.  Their cost grows with the path at most, never with the
+run.  Text from a model, a compiler or a program cannot imitate the heading of a section.
 """
 
 from __future__ import annotations
@@ -20,16 +20,16 @@ PARTS: dict[str, str] = {
     "statement": "Problem: what is to be made faster, how it is checked, and the original program",
     "program": "Program: the program at this state",
     "machine": "Machine: processor, caches, instruction sets, compiler, and what a run may use",
-    "profile": "Profile: where the program's time goes, line by line",
+    "profile": "Profile: the time of the program, line by line",
     "feedback": "Feedback: the paper's four-part feedback of the last step",
     "failing_test": "Test: the input of the first seen test that fails",
     "slowest_test": "Test: the input of the seen test that takes longest",
     "best": "Best: the best program of the path, the paper's u",
-    "run_best": "Best of the run: the confirmed leader of all paths",
+    "run_best": "Best of the run: the best confirmed program of all paths",
     "trajectory": "Trajectory: all steps that led here, with their feedback, the oldest shortened first",
     "critiques": "Critique: the critic's diagnosis of the program",
     "failures": "Failures: what not to repeat",
-    "task": "Task: what the next proposal is asked for",
+    "task": "Task: the instruction for the next proposal",
 }
 
 __all__ = [

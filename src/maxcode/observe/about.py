@@ -1,4 +1,4 @@
-"""The parts that say what is asked for: statement, program, machine, task."""
+"""The parts that describe the request: statement, program, machine, task."""
 
 from __future__ import annotations
 
@@ -17,8 +17,8 @@ _MODULE = (
 
 
 def statement() -> Part:
-    """ "Problem": the task, its language, flags, checker, what is permitted, and the original program, which is the
-    last word on what is right; it is left out where "Program" shows it."""
+    """ "Problem": the task, its language, flags, checker, the permitted techniques, and the original program, which
+    defines the right results.  The original is left out if "Program" shows it."""
 
     def part(state: State, reached: Reached) -> Section | None:
         lines = _statement_lines(state.problem)
@@ -31,7 +31,7 @@ def statement() -> Part:
 
 
 def program() -> Part:
-    """ "Program": the program to improve, the one at this state."""
+    """ "Program": the program of this state, which is to be improved."""
 
     def part(state: State, reached: Reached) -> Section | None:
         return Section("Program", listing(state.program, state.problem.language))
@@ -40,7 +40,7 @@ def program() -> Part:
 
 
 def machine(described: Machine) -> Part:
-    """ "Machine": where the candidate will be built and timed, and what one run of it may use."""
+    """ "Machine": where the candidate is built and timed, and the limits of one run."""
     lines = [f"{described.cpu}, {described.cores} cores, {described.kernel}"]
     if described.caches:
         lines.append("caches: " + ", ".join(f"{name} {size}" for name, size in described.caches.items()))
@@ -58,7 +58,7 @@ def machine(described: Machine) -> Part:
 
 
 def task(instruct: Callable[[State, Reached], str]) -> Part:
-    """ "Task": what the next proposal is asked for, a function of the state."""
+    """ "Task": the instruction for the next proposal, as a function of the state."""
 
     def part(state: State, reached: Reached) -> Section | None:
         return Section("Task", instruct(state, reached).strip())

@@ -1,4 +1,4 @@
-"""The parts that look back: the best of the path and of the run, critiques, and what not to repeat."""
+"""The parts about earlier steps: the best of the path and of the run, critiques, and what not to repeat."""
 
 from __future__ import annotations
 
@@ -11,9 +11,9 @@ from maxcode.observe.part import Part, harmless, listing, notes
 
 
 def best(program_shown: bool = False) -> Part:
-    """ "Best": the best program of the path, the paper's u in person, and u in numbers; nothing at a root.
+    """ "Best": the best program of the path, and u, its speed-up; None at a root.
 
-    ``program_shown``: "Program" is part of the observation too, so that a program is not shown twice.
+    ``program_shown``: "Program" is part of the observation too, so the same program is not shown twice.
     """
 
     def part(state: State, reached: Reached) -> Section | None:
@@ -30,9 +30,9 @@ def best(program_shown: bool = False) -> Part:
 
 
 def run_best(best_shown: bool = False) -> Part:
-    """ "Best of the run": the confirmed leader of all paths, which need not be an ancestor.
+    """ "Best of the run": the incumbent, from any path; it need not be an ancestor.
 
-    ``best_shown``: "Best" is part of the observation too, so that a program is not shown twice.
+    ``best_shown``: "Best" is part of the observation too, so the same program is not shown twice.
     """
 
     def part(state: State, reached: Reached) -> Section | None:
@@ -49,8 +49,8 @@ def run_best(best_shown: bool = False) -> Part:
 def critiques(original: str = "", limit: int = 4) -> Part:
     """ "Critique": the diagnosis of this state's program and of the states before it, ``limit`` at most, oldest first.
 
-    ``original`` is the diagnosis of the original program, shown at the root: ours, since the paper's initial
-    state has none and a first proposal would otherwise be blind.
+    ``original`` is the diagnosis of the original program, shown at the root.  That is ours: the paper's initial state
+    has no critique, so a first proposal would have no diagnosis.
     """
 
     def part(state: State, reached: Reached) -> Section | None:
@@ -69,12 +69,12 @@ def critiques(original: str = "", limit: int = 4) -> Part:
 
 def failures(limit: int = 12, run: bool = True) -> Part:
     """ "Failures": what not to repeat, ``limit`` at most: the latest proposals from this very program that did not
-    improve on it, and, with ``run``, the latest of the whole run that failed or are slower than the original."""
+    improve it, and, with ``run``, the latest of the whole run that failed or are slower than the original."""
 
     def part(state: State, reached: Reached) -> Section | None:
         tried = [child for child in reversed(reached.children(state)[-limit:]) if child.reward <= state.reward]
         known = {child.id for child in tried}
-        newest = islice(reached.newest(), 20 * limit) if run else ()  # keeps a prompt's cost flat as the run grows
+        newest = islice(reached.newest(), 20 * limit) if run else ()  # the cost does not grow with the run
         failed = (node for node in newest if node.reward < 1.0 and node.id not in known)
         told = [_failure(node) for node in islice(chain(tried, failed), limit)]
         return Section("Failures", "\n\n".join(told)) if told else None
@@ -89,8 +89,8 @@ def _leader(state: State, pointer: str = "") -> list[str]:
 
 
 def _failure(state: State) -> str:
-    """The step without its critique.  What is correct and faster than the original, but not than the program it came
-    from, is told by that ratio, lest it be read as a success."""
+    """The step without its critique.  A program that is faster than the original, but not than its parent, is shown
+    with the ratio to its parent, so that nobody reads it as a success."""
     assert state.step is not None
     result = harmless(result_line(state.step.evaluation))
     if state.reward >= 1.0 and state.parent is not None:

@@ -1,6 +1,6 @@
-"""The sentences of the paper's four-part feedback, for observations and for critics alike.
+"""The sentences of the paper's four-part feedback, for observations and for critics.
 
-Two of the four parts are contrasts between a step and the one before it, so both are arguments.
+Two of the four parts compare a step with the one before it, so both are arguments.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ def feedback_lines(step: Step, previous: Step | None) -> list[str]:
 
 
 def result_line(evaluation: Evaluation) -> str:
-    """One line that says what came of a step: ``=> correct, speedup 1.45x [1.40, 1.50]`` or ``=> unbuilt: why``."""
+    """The result of a step on one line: ``=> correct, speedup 1.45x [1.40, 1.50]`` or ``=> unbuilt: why``."""
     if evaluation.timing is not None:
         sure = "" if evaluation.timing.significant else " (not significant)"
         return f"=> correct, speedup {evaluation.timing.speedup}{sure}{_rate(evaluation.timing)}"
@@ -32,7 +32,7 @@ def result_line(evaluation: Evaluation) -> str:
 
 
 def machine_lines(code: MachineCode | None) -> list[str]:
-    """What the loop that computes most does, by its machine code; nothing where none is known to compute."""
+    """What the loop with the most computation does, by its machine code; empty if no loop is known to compute."""
     if code is None or not code.bodies or not code.bodies[0].work:
         return []
     body = code.bodies[0]

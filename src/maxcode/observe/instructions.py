@@ -1,4 +1,4 @@
-"""The instructions of the part "Task": texts from ``prompts/task_*.md``, chosen by what came of the last step."""
+"""The instructions of the part "Task": texts from ``llm/prompts/task_*.md``, chosen by the outcome of the last step."""
 
 from __future__ import annotations
 
@@ -15,8 +15,8 @@ _BY_OUTCOME = {
 
 
 def improve(state: State, reached: Reached) -> str:
-    """MaxCode's branching: does not compile, so mend the build; is wrong, so mend the logic; is correct, so beat the
-    best.  At a root: make it faster."""
+    """MaxCode's branching: if the build failed, repair the build; if the result is wrong, repair the logic; if it is
+    correct, beat the best.  At a root: make it faster."""
     if state.step is None:
         return template("task_first").substitute()
     return template(_BY_OUTCOME.get(state.outcome, "task_logic")).substitute(

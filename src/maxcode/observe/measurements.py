@@ -1,7 +1,7 @@
-"""The parts that say what was measured of the program: feedback, profile, and single tests.
+"""The parts with measurements of the program: feedback, profile, and single tests.
 
-Of held-out tests nothing is told but how many failed; but where no seen one takes 5 ms, the profile is of the slowest
-of all.
+Of held-out tests only the number of failures is shown.  One exception: if no seen test takes 5 ms, the profile is of
+the slowest of all tests.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ _TEXT_SHOWN = 120  # characters of a source line
 
 
 def feedback() -> Part:
-    """ "Feedback": the four-part feedback of the last step, raw; nothing at a root."""
+    """ "Feedback": the four-part feedback of the last step; None at a root."""
 
     def part(state: State, reached: Reached) -> Section | None:
         if state.step is None:
@@ -32,11 +32,11 @@ def feedback() -> Part:
 
 
 def profile(original: Evaluation | None = None, limit: int = 10) -> Part:
-    """ "Profile": the ``limit`` lines where most time is spent, with their text, what the busiest loop does by its
-    machine code, and the time on the seen tests.
+    """ "Profile": the ``limit`` lines with the most time, with their text, what the busiest loop does by its machine
+    code, and the time on the seen tests.
 
-    ``original`` is the evaluation of the original program, which is shown at a root.  Nothing for a program that
-    failed; no lines for one that was not sampled, being too slow to be expanded or too quick.
+    ``original`` is the evaluation of the original program, which is shown at a root.  None for a program that failed;
+    no lines for a program that was not sampled because it is too slow to be expanded or too fast.
     """
 
     def part(state: State, reached: Reached) -> Section | None:
@@ -55,7 +55,7 @@ def profile(original: Evaluation | None = None, limit: int = 10) -> Part:
 
 
 def _operators(seen: Evaluation, limit: int) -> Section | None:
-    """The operators of a module; those that are torch's own begin with ``aten::``."""
+    """The operators of a module; the names of torch's own begin with ``aten::``."""
     spots = [f"{spot.share:4.0%} {spot.function}" for spot in seen.profile[:limit] if spot.share >= _SHARE_SHOWN]
     kernels = [f"line {one.line}: {one.text}" for one in seen.remarks[:limit] if one.text.startswith("kernel `")]
     lines = [*(["share of time by operator:"] if spots else []), *spots, *kernels]
@@ -81,10 +81,10 @@ def slowest_test(
     original: Evaluation | None = None,
     when: Callable[[State, Reached], bool] = lambda state, reached: True,
 ) -> Part:
-    """ "Test": the seen test on which a correct program spends most time, with that time and its input.
+    """ "Test": the seen test on which a correct program needs most time, with that time and its input.
 
-    ``inputs`` holds the texts to quote, ``original`` is the evaluation of the original program, and the part is
-    silent unless ``when`` says so.
+    ``inputs`` holds the texts to quote, ``original`` is the evaluation of the original program; the part is empty
+    unless ``when`` returns True.
     """
 
     def part(state: State, reached: Reached) -> Section | None:

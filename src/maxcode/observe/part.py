@@ -1,4 +1,4 @@
-"""What the parts of an observation share: the type, ``compose``, and the texts that several of them show."""
+"""Common to the parts of an observation: the type ``Part``, ``compose``, and texts that several parts show."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ _HEADING = re.compile(r"^(?=#{1,6}\s)", re.MULTILINE)
 
 
 def compose(*parts: Part) -> Observe:
-    """One observation of the parts that have something to say, in the order given."""
+    """One observation of the sections that the parts return, in the order given."""
 
     def observe(state: State, reached: Reached) -> tuple[Section, ...]:
         sections = (part(state, reached) for part in parts)
@@ -32,17 +32,17 @@ def tokens(text: str) -> int:
 
 
 def harmless(text: str) -> str:
-    """A text in which no line is a Markdown heading, since headings part the sections of a prompt."""
+    """The text changed so that no line is a Markdown heading, because headings separate the sections of a prompt."""
     return _HEADING.sub(r"\\", text) if "#" in text else text
 
 
 def notes(state: State) -> str:
-    """What the policy wrote beside its program."""
+    """The text of the policy around its program."""
     return harmless(prose(state.step.action.completion)) if state.step is not None else ""
 
 
 def listing(program: Program, language: str) -> str:
-    """The files of a program, each as a fenced block, named where there are several."""
+    """The files of a program as fenced blocks, with names if there are several."""
     blocks = {path: fenced(text, language) for path, text in program.files.items()}
     if len(blocks) == 1:
         return next(iter(blocks.values()))
@@ -50,7 +50,7 @@ def listing(program: Program, language: str) -> str:
 
 
 def shown_evaluation(state: State, original: Evaluation | None) -> Evaluation | None:
-    """The evaluation of the program that ``state`` shows, which is an earlier one where none could be read from the
+    """The evaluation of the program that ``state`` shows.  That is an earlier one if no program could be read from the
     last completion; ``original`` is that of the original program."""
     for node in state.ancestry:
         if node.step is not None and node.step.action.program is not None:

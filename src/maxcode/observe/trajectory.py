@@ -1,9 +1,9 @@
-"""The part "Trajectory": every step from the root to here, oldest first, within a budget of tokens.
+"""The part "Trajectory": every step from the root to this state, oldest first, within a budget of tokens.
 
 The paper (section 2.4) shows all ancestors with their feedback and critiques.  Prompts are finite, so the oldest steps
-are shortened first, from the whole step to a note and its result, then to the result alone; on very long paths the
-oldest are left out at last.  The section says which, and that tokens are an estimate: bytes / 4.  Only as many steps
-are looked at as the budget can hold, so a prompt's cost is bounded however long the path.
+are shortened first: from the whole step to a note and its result, then to the result alone.  On very long paths the
+oldest steps are left out.  The section says which steps are shortened, and that tokens are an estimate (bytes / 4).
+Only as many steps are read as the budget can hold, so the cost of a prompt is bounded on a path of any length.
 """
 
 from __future__ import annotations
@@ -21,17 +21,17 @@ from maxcode.observe.part import Part, harmless, notes, tokens
 
 Critiques = Literal["all", "earlier", "none"]
 
-_HEAD = 90  # tokens kept free for the lines that say what was shortened
-_BRIEFS, _NUMBERS = 0.4, 0.15  # shares of the budget for shortened steps where not all of them fit
-_LEAST = 6  # tokens of the shortest way to tell a step
+_HEAD = 90  # tokens reserved for the lines that say what was shortened
+_BRIEFS, _NUMBERS = 0.4, 0.15  # shares of the budget for shortened steps, if not all of them fit
+_LEAST = 6  # tokens of the shortest form of a step
 _NOTE, _RESULT = 160, 240  # characters
-_KEPT = 20_000  # texts remembered
+_KEPT = 20_000  # texts in the cache
 
 
 def trajectory(budget: int = 4000, critiques: Critiques = "all") -> Part:
-    """ "Trajectory": the steps that led here in about ``budget`` tokens; nothing at a root.
+    """ "Trajectory": the steps that lead to this state in about ``budget`` tokens; None at a root.
 
-    The newest step is always told in full.  ``critiques``: which steps' critiques are told; "earlier" leaves the
+    The newest step is always shown in full.  ``critiques``: the steps whose critiques are shown; "earlier" leaves the
     newest one to the part "Critique".
     """
     remembered = _Remembered(_KEPT)
@@ -49,7 +49,7 @@ def trajectory(budget: int = 4000, critiques: Critiques = "all") -> Part:
 
 @final
 class _Text:
-    """One way to tell a step, and the tokens it takes with the blank line after it."""
+    """One form of a step, and its number of tokens with the blank line after it."""
 
     __slots__ = ("cost", "text")
 
@@ -61,7 +61,7 @@ class _Text:
 @final
 @dataclass(frozen=True, slots=True)
 class _Told:
-    """Newest first: the ``texts`` of the steps that are told, of which ``full`` in full and ``brief`` briefly."""
+    """Newest first: the ``texts`` of the steps that are shown, of which ``full`` in full and ``brief`` in brief."""
 
     texts: list[_Text]
     full: int
@@ -73,8 +73,8 @@ Form = Literal["full", "brief", "number"]
 
 @final
 class _Remembered:
-    """The texts of earlier steps, which every prompt below them tells again: without this a prompt would cost as much
-    as its path is long.  States of different runs can have one id, so it is the object that counts."""
+    """A cache of the texts of earlier steps, because every prompt below them shows them again.  States of different
+    runs can have the same id, so the key is the object."""
 
     def __init__(self, most: int) -> None:
         self._most = most
@@ -109,7 +109,7 @@ def _within(state: State, newest: _Text, budget: int, form: Callable[[Form, Stat
 def _graded(
     nodes: Sequence[State], full: list[_Text], briefs: list[_Text], room: int, form: Callable[[Form, State], _Text]
 ) -> _Told:
-    """A path of which not even the brief texts fit: every form gets its share."""
+    """A path whose brief texts do not fit: every form gets its share of the budget."""
     texts = _fitting(full, int(room * (1 - _BRIEFS)))
     count, left = len(texts), _left(texts, room)
     texts += _fitting(briefs[count:], left - int(room * _NUMBERS), least=0)
@@ -119,12 +119,13 @@ def _graded(
 
 
 def _left(full: list[_Text], room: int) -> int:
-    """What is left for the shortened steps; their share of the budget even where the newest step alone exceeds it."""
+    """The tokens left for the shortened steps; at least their share of the budget, even if the newest step alone
+    exceeds it."""
     return max(room - _cost(full), int(room * _BRIEFS))
 
 
 def _fitting(texts: Iterable[_Text], room: int, least: int = 1) -> list[_Text]:
-    """The first of the texts, as many as fit into so many tokens, ``least`` at least."""
+    """The first of the texts, as many as fit into ``room`` tokens, at least ``least``."""
     found: list[_Text] = []
     for one in texts:
         room -= one.cost
@@ -151,8 +152,8 @@ def _full(node: State, critique: bool) -> str:
 
 
 def _brief(node: State) -> str:
-    """The first note, or the first line, and the result; the note does not begin the line, so that a reader who
-    weighs notes by results does not charge the whole result to one of several."""
+    """The first note, or the first line, and the result.  The note does not begin the line, so that a policy that reads
+    notes with results does not charge the whole result to one of several."""
     assert node.step is not None
     lines = [line for line in notes(node).splitlines() if line.strip()]
     note = next((line for line in lines if line.startswith("- ")), lines[0] if lines else "")
@@ -178,10 +179,10 @@ def _cut(text: str, most: int) -> str:
 
 
 def _head(told: _Told, state: State, budget: int) -> Iterator[str]:
-    """What was shortened, and how; nothing where nothing was."""
+    """What was shortened, and how; empty if nothing was."""
     if told.full == state.depth:
         return
-    last = state.depth - told.full  # the newest step that is not told in full
+    last = state.depth - told.full  # the newest step that is not shown in full
     said = [f"{_steps(last - told.brief + 1, last)} briefly"] if told.brief else []
     last -= told.brief
     left_out = state.depth - len(told.texts)

@@ -1,1 +1,1 @@
-"""Who proposes: the built-in rewriter here, others beside it.  Each policy is pure in the observation."""
+"""Policies: language models (``llm``) and built-in rules (``rules``).  A policy is pure in the observation."""

@@ -1,8 +1,8 @@
-"""One proposal that differs from all there are: a policy that repeats itself is told so and asked again.
+"""Asks a policy for a proposal that is no duplicate: a policy that repeats itself is told so and asked again.
 
-Programs that differ in comments and layout alone are the same.  After ``AGAIN`` more answers a repetition counts as a
-step, which reuses the evaluation.  Only what was reached before the batch is known here, so that a slot's question
-depends on nothing its siblings do; duplicates within a batch share their builds in the evaluator.
+Programs that differ only in comments and layout are the same.  After ``AGAIN`` more answers a duplicate counts as a
+step, which reuses the evaluation.  Only states reached before the batch are known here, so that the question for a slot
+does not depend on the other slots; duplicates within a batch share their builds in the evaluator.
 """
 
 from __future__ import annotations
@@ -21,9 +21,9 @@ AGAIN = 2
 async def propose(
     policy: Policy, observation: Observation, reached: Reached, before_again: Callable[[], None] = lambda: None
 ) -> Action:
-    """Ask ``policy``, and again where it repeats itself; the usage is that of all its answers.
+    """Ask ``policy``, and again if it returns a duplicate; the usage is that of all its answers.
 
-    ``before_again`` may raise where nothing more is to be asked.
+    ``before_again`` may raise if no further question is permitted.
     """
     action = _writable(await policy.propose(observation))
     usage = action.usage
@@ -39,7 +39,7 @@ async def propose(
 
 
 def _writable(action: Action) -> Action:
-    """The action without lone surrogates, which a half-received answer can hold and no file can."""
+    """The action without lone surrogates, which a half-received answer can hold but no file can."""
     drawn = tuple(replace(one, program=_cleaned(one.program)) for one in action.drawn)
     return replace(
         action,
@@ -61,7 +61,8 @@ def _clean(text: str) -> str:
 
 
 def duplicate_of(action: Action, parent: State, reached: Reached) -> State | None:
-    """The state whose evaluation a proposal for ``parent`` may use: the same program, under the same permission."""
+    """The state whose evaluation a proposal for ``parent`` may reuse: the same program with the same permitted
+    techniques."""
     duplicate = reached.duplicate(action.program) if action.program is not None else None
     same = (
         duplicate is not None and duplicate.step is not None and duplicate.problem.permitted == parent.problem.permitted
@@ -72,7 +73,7 @@ def duplicate_of(action: Action, parent: State, reached: Reached) -> State | Non
 def reused(duplicate: State) -> Evaluation:
     """The evaluation of a step that repeats ``duplicate``'s program.
 
-    It is not confirmed: the confirmation stays with the first one, so that no copy leads once that one is refuted.
+    It is not confirmed: only the first one can be, so that no copy becomes the incumbent after the first is refuted.
     """
     assert duplicate.step is not None
     evaluation = duplicate.step.evaluation

@@ -2,9 +2,9 @@
 
     observation -> messages -> model -> completion -> program, or the reason why none could be read
 
-The words are templates (``prompts/``); this file only picks and fills them.  Departures from the paper: its prompts
-are not published, so these are ours, with the same three rules (a build that failed, a result that is wrong, a time to
-beat); edits as an answer are ours too, since long programs cost tokens.
+The texts are templates (``llm/prompts/``); this file selects and fills them.  Departures from the paper: its prompts
+are not published, so these are ours, with the same three rules (a failed build, a wrong result, a time to beat).
+Answers as edits are ours too, because long programs cost tokens.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from maxcode.llm.clients import Completion, Message, Model, ModelRequest
 from maxcode.llm.completion import Answer, Unread, read
 from maxcode.llm.prompts import template
 
-_LANGUAGES = ("cpp", "c", "python")  # those with a template of their own
+_LANGUAGES = ("cpp", "c", "python")  # languages that have a template
 _CLOCKS = {
     "cpu": "the processor time (of all threads together)",
     "wall": "the wall-clock time",
@@ -30,11 +30,11 @@ _WHAT = {"program": "whole program", "function": "whole file", "module": "whole 
 @final
 @dataclass(frozen=True, slots=True)
 class Llm:
-    """Proposes what a language model answers.
+    """Proposes the answer of a language model.
 
-    Pure in the observation: its draw is the request's.  ``answer`` is the form asked for, ``temperature`` that of the
-    observation unless it is given.  A completion that holds no program is an action without one, with its text, its
-    usage and the reason.  Raises ProviderError when the provider failed for good.
+    Pure in the observation: the draw of the request is that of the observation.  ``answer`` is the requested form;
+    ``temperature`` replaces that of the observation.  A completion without a program gives an action without a program,
+    with its text, its usage and the reason.  Raises ProviderError if the provider failed for good.
     """
 
     model: Model
@@ -45,10 +45,10 @@ class Llm:
 
     def __post_init__(self) -> None:
         if self.answer not in ("whole", "edits"):
-            raise InputError(f"answer = '{self.answer}' is no form of answer; use 'whole' or 'edits'")
+            raise InputError(f"answer = '{self.answer}' is not a form of answer; use 'whole' or 'edits'")
         if self.max_tokens < 1:
             raise InputError(
-                f"max_tokens = {self.max_tokens} leaves no room for an answer; give a whole program's worth"
+                f"max_tokens = {self.max_tokens} leaves no room for an answer; give enough tokens for a whole program"
             )
 
     async def propose(self, observation: Observation) -> Action:
@@ -61,7 +61,7 @@ class Llm:
         return Action(found, completion.text, completion.usage)
 
     def request(self, observation: Observation) -> ModelRequest:
-        """What the model is asked for an observation."""
+        """The request to the model for an observation."""
         return ModelRequest(
             messages=messages(observation, self.answer),
             draw=observation.draw,
@@ -77,9 +77,9 @@ class Llm:
 
 
 def messages(observation: Observation, answer: Answer = "whole") -> tuple[Message, ...]:
-    """The prompt for an observation: a system message, and a user message of ``# Title`` lines, each followed by its
-    section's text, in the order of the sections; the last one is "Task": what that section says, or the paper's three
-    rules without one, and the form of the answer."""
+    """The prompt for an observation: a system message, and a user message.  The latter has a line ``# Title`` and the
+    text for each section, in the order of the sections.  The last one is "Task": the text of that section, or else the
+    paper's three rules, and the form of the answer."""
     problem = observation.state.problem
     parts = [section for section in observation.sections if section.title != "Task"]
     told = [f"# {section.title}\n\n{section.text.strip()}" for section in parts]
@@ -102,7 +102,7 @@ def _form(problem: Problem, answer: Answer) -> str:
 
 
 def _sendable(text: str) -> str:
-    """The text without bytes that are no letter, which a program can hold and no request."""
+    """The text without code points that a program can hold and a request cannot."""
     return text.encode("utf-8", "replace").decode()
 
 

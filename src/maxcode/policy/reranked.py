@@ -1,8 +1,8 @@
-"""More candidates are drawn than run: the paper's other reading, in which the value model works *before* execution.
+"""Reranking: more candidates are sampled than run, and a value model chooses *before* execution.
 
-The abstract of MaxCode (arXiv 2601.05475) has it choose what is executed, its text has it score nodes that were
-executed.  This wrapper is the first; the searches ``+value`` are the second; both may be used at once.  How many are
-drawn and how one is chosen is not published: both are ours.
+The abstract of MaxCode (arXiv 2601.05475) has the model choose what is executed; its text has it score executed nodes.
+This wrapper is the first reading, the searches ``+value`` are the second; both may be combined.  The number of samples
+and the rule of choice are not published: both are ours.
 """
 
 from __future__ import annotations
@@ -19,13 +19,15 @@ from maxcode.errors import InputError
 @final
 @dataclass(frozen=True, slots=True)
 class Reranked:
-    """A policy that draws ``factor`` candidates and proposes the one of which most is foreseen, of equals the first.
+    """A policy that samples ``factor`` candidates and proposes the one with the highest prediction, of equals the
+    first.
 
-    A share ``unranked`` of the proposals takes the first draw whatever is foreseen, else nobody could tell whether
-    what is foreseen holds.  All that was drawn is kept in the action.  Pure in the observation, as the policy is: the
-    draws are hashes of the observation's draw, the first one is that draw, so a proposal taken unranked is the one the
-    policy would have made.  Whether ranking is left out is a hash of the draw and the problem's original: by the draw
-    alone, which does not know the problem, it would be at the same places of every run.
+    In a share ``unranked`` of the proposals it takes the first sample regardless of the predictions; without these
+    nobody could check whether the predictions hold.  The action keeps all samples.
+
+    Pure in the observation, as the policy is.  The draws are hashes of the observation's draw; the first one is that
+    draw, so an unranked proposal is the one that the policy alone would make.  Whether to rank is a hash of the draw
+    and the problem's original: by the draw alone it would be the same slots in every run.
     """
 
     policy: Policy
@@ -35,12 +37,12 @@ class Reranked:
 
     def __post_init__(self) -> None:
         if self.factor < 2:
-            raise InputError(f"a reranker that draws {self.factor} has nothing to choose; draw at least 2 (--draw 2)")
+            raise InputError(f"a reranker with {self.factor} samples has no choice; use at least 2 (--draw 2)")
         if not 0 <= self.unranked <= 1:
-            raise InputError(f"the share left unranked is {self.unranked}; give one from 0 to 1 (--unranked 0.1)")
+            raise InputError(f"the unranked share is {self.unranked}; it must be from 0 to 1 (--unranked 0.1)")
 
     async def propose(self, observation: Observation) -> Action:
-        """The chosen candidate; its usage is that of all that were drawn."""
+        """The chosen candidate; its usage is that of all samples."""
         draws = [observation.draw, *(_hash(observation.draw, str(n)) for n in range(1, self.factor))]
         actions = [await self.policy.propose(replace(observation, draw=draw)) for draw in draws]
         foreseen = await self.foresight.foresee(observation.state, actions)
@@ -56,7 +58,7 @@ class Reranked:
 
 
 def _first_best(actions: list[Action], foreseen: list[float]) -> int:
-    """The place of the best; what could not be read comes last, since nothing can be run of it."""
+    """The index of the best; samples without a program come last, because they cannot be run."""
     return max(range(len(actions)), key=lambda at: (actions[at].program is not None, foreseen[at], -at))
 
 

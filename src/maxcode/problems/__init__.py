@@ -1,8 +1,8 @@
-"""Where problems come from: a bare source file with a folder of tests, a folder with ``problem.toml``, or a name in a
-suite (``suites.py``; ``suite.py`` says what a suite is).
+"""Problems: a source file with a folder of tests, a folder with ``problem.toml``, or a name in a suite (``suites.py``;
+``suite.py`` defines what a suite is).
 
-The first station of the flow.  Nothing is run here: files are read, checked and turned into a ``Problem``; whether the
-program builds and passes its tests is found out at admission.
+Nothing is run here: files are read, checked and turned into a ``Problem``.  Admission checks whether the program builds
+and passes its tests.
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
 """Which problems can be counted in instructions, and the machine flags of a build that valgrind can run.
 
-valgrind translates a program, and stops at instructions that it does not know: AVX-512 and later ones.  Bounding the
-flags on every x86-64 machine, with AVX-512 or not, also makes counts comparable between machines.
+valgrind translates a program and stops at instructions that it does not know: AVX-512 and later ones.  The same limit
+on every x86-64 machine, with AVX-512 or not, also makes counts comparable between machines.
 """
 
 from __future__ import annotations
@@ -22,16 +22,16 @@ _KNOWN = re.compile(
 
 
 def bounded(found: Description, tongue: Language, flags: tuple[str, ...]) -> tuple[tuple[str, ...], tuple[str, ...]]:
-    """The flags to build with, and a note where they are not those that were given.
+    """The flags to build with, and a note if they differ from the given ones.
 
-    InputError where the goal, or a tie-break, is a count of instructions and the problem cannot be counted.
+    InputError if the goal or the tie-break is a count of instructions and the problem cannot be counted.
     """
     if found.goal != "instructions" and not found.tie_break:
         return flags, ()
     what = 'goal = "instructions"' if found.goal == "instructions" else 'tie_break = "instructions"'
     if "{out}" not in tongue.build:
         raise InputError(
-            f"{what}: a program in {tongue.name} is not compiled, so what would be counted are the instructions of "
+            f"{what}: a program in {tongue.name} is not compiled, so the count would be of the instructions of "
             "its interpreter; use the goal cpu, without a tie-break"
         )
     if why := KINDS[found.kind].uncountable:
@@ -44,7 +44,7 @@ def bounded(found: Description, tongue: Language, flags: tuple[str, ...]) -> tup
     return kept, (f"built with `{' '.join(kept)}`, not with `{' '.join(flags)}`: {_WHY}",)
 
 
-_WHY = "valgrind, which counts instructions, knows none of AVX-512 or later"
+_WHY = "valgrind, which counts instructions, does not support AVX-512 or later"
 
 
 def _bounded(flag: str) -> str:

@@ -1,7 +1,7 @@
-"""Tests on disk: which file is fed to the program, which holds what it must print, and which the policy may see.
+"""Tests on disk: the files with the inputs and the expected outputs, and which tests the policy may see.
 
 Two schemes of names, in nested folders too: ``NAME.in`` with ``NAME.out`` or ``NAME.ans``, and ``input.K.txt`` with
-``output.K.txt``.  Other files are left alone.  Contents are bytes and are not looked at.
+``output.K.txt``.  Other files are ignored.  Contents are bytes and are not read here.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ _SHOWN = 5
 @final
 @dataclass(frozen=True, slots=True)
 class Split:
-    """Tests by who may see them, each in the order of names.  ``notes`` is for the user."""
+    """Seen and held-out tests, each in the order of names.  ``notes`` is for the user."""
 
     seen: tuple[Case, ...]
     held_out: tuple[Case, ...]
@@ -34,9 +34,9 @@ class Split:
 
 
 def find_cases(folder: Path) -> list[Case]:
-    """The tests in ``folder``, in the order of names, numbers counted as numbers.
+    """The tests in ``folder``, in the order of names; numbers in names are compared as numbers.
 
-    Raises InputError where the folder is missing or has no tests, and where an input or an output stands alone.
+    Raises InputError if the folder is missing or has no tests, and if an input or an output has no counterpart.
     """
     if not os.path.isdir(folder):
         what = "is a file" if os.path.exists(folder) else "does not exist"
@@ -66,7 +66,7 @@ def _collect(folder: Path) -> tuple[dict[str, PurePosixPath], dict[str, PurePosi
         side = inputs if is_input else outputs
         if name in side:
             raise InputError(
-                f"test '{name}' in {folder} has two files for one thing: {side[name]} and {path}; keep one"
+                f"test '{name}' in {folder} has two files of the same kind: {side[name]} and {path}; keep one"
             )
         side[name] = path
     return inputs, outputs
@@ -79,7 +79,7 @@ def _files(folder: Path) -> Iterator[PurePosixPath]:
 
 
 def _role(path: PurePosixPath) -> tuple[str, bool] | None:
-    """(name of the test, whether this is its input), None for a file that belongs to no test."""
+    """(name of the test, whether this is its input); None for a file that belongs to no test."""
     if any(part.startswith(".") for part in path.parts):
         return None
     if numbered := _NUMBERED.fullmatch(path.name):
@@ -90,15 +90,15 @@ def _role(path: PurePosixPath) -> tuple[str, bool] | None:
 
 
 def split(cases: Sequence[Case], seen: tuple[str, ...], held_out: tuple[str, ...]) -> Split:
-    """Which tests the policy may see, and which it may not, so that the verdict is about unseen inputs.
+    """Divide the tests into seen and held-out ones, so that verdicts rest on inputs that the policy has not seen.
 
-    By the patterns where given (only one of them: the rest goes to the other side).  Without: sorted by input size,
-    largest first, then by name, every other test is held out, beginning with the largest.
+    With patterns: as they say; if only one is given, the other side gets the rest.  Without: tests are sorted by input
+    size, largest first, then by name, and every other test is held out, the largest first.
     """
     if seen or held_out:
         return _split_by_patterns(cases, seen, held_out)
     if len(cases) == 1:
-        note = f"there is one test only ('{cases[0].name}'): the policy may see it, and it decides correctness too"
+        note = f"there is only one test ('{cases[0].name}'): the policy may see it, and it decides correctness too"
         return Split(tuple(cases), (), (note,))
     ranked = sorted(cases, key=lambda case: (-Path(case.stdin).stat().st_size, case.name))
     hidden = {case.name for case in ranked[::2]}
@@ -140,7 +140,7 @@ def _parted(cases: Sequence[Case], hidden: set[str]) -> tuple[tuple[Case, ...], 
 
 
 def natural(name: str) -> list[tuple[int, str]]:
-    """A key that puts 2 before 10."""
+    """A sort key that puts 2 before 10."""
     return [(int(digits or 0), text) for digits, text in re.findall(r"(\d*)(\D*)", name)]
 
 

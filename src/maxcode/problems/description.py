@@ -5,15 +5,15 @@
     goal = "cpu" | "wall" | "instructions"
     tie_break = "instructions", shared_cores = true
     [checker]  kind = "tokens" | "exact" | "float" | "pie" | "command", abs_tol, rel_tol, command
-    checker_beside = "pie"             # what PIE's own checker says is recorded too, and decides nothing
+    checker_beside = "pie"             # PIE's own checker is recorded as well, but does not decide
     [limits]   run_s, build_s, memory_mb, output_mb, processes
-    kind = "function", [function] ...  # a function in place of a whole program: function.py
+    kind = "function", [function] ...  # a function instead of a whole program: function_table.py
     kind = "module", [module] device = "cpu", tolerance, constants = { batch_size = 16 }    # a KernelBench file
-    permitted = ["simd", "tiling"]     # the techniques allowed (techniques/__init__.py); all where the key is missing
+    permitted = ["simd", "tiling"]     # the permitted techniques (code/techniques); all if the key is missing
     [tests]    folder, seen = ["0*"], held_out = ["1*"], generator = ["python3", "gen.py", "{seed}"], generated
-               size, made             # of generated inputs, where the generator takes {size}; inputs nobody is shown
+               size, made             # size of generated inputs, if the generator takes {size}; number of fresh inputs
 
-An unknown key is refused with the nearest spelling, a wrong type with what was expected.
+An unknown key is refused with the nearest spelling, a wrong type with the expected one.
 """
 
 from __future__ import annotations
@@ -31,15 +31,19 @@ from maxcode.errors import InputError, unknown
 from maxcode.problems.function_table import FunctionTable
 
 DESCRIPTION = "problem.toml"
-GENERATED = 4  # inputs made when a generator is given without a number
+GENERATED = 4  # inputs to make if a generator is given without a number
 
 
 @final
 @dataclass(frozen=True, slots=True)
 class Tests:
-    """The table ``[tests]``.  ``seen`` and ``held_out`` are patterns for names of tests; ``generated`` is a number of
-    inputs (None = 4 where there is a generator), ``size`` what a generator that takes ``{size}`` is given, ``made`` a
-    number of inputs that nobody is shown."""
+    """The table ``[tests]``.
+
+    ``seen``, ``held_out``  patterns for names of tests
+    ``generated``           number of generated inputs; None = 4 if there is a generator
+    ``size``                the value of ``{size}`` for the generator
+    ``made``                number of fresh inputs, which are shown to nobody
+    """
 
     folder: str = "tests"
     seen: tuple[str, ...] = ()
@@ -63,7 +67,7 @@ class ModuleTable:
 @final
 @dataclass(frozen=True, slots=True)
 class Description:
-    """All that ``problem.toml`` can say.  ``flags`` None = the language's own."""
+    """The content of ``problem.toml``.  ``flags`` None = the default flags of the language."""
 
     id: str = ""
     language: str = ""
@@ -85,7 +89,7 @@ class Description:
 
     @property
     def paths(self) -> tuple[str, ...]:
-        """The source files, the one that is started first."""
+        """The source files; the first one is started."""
         return self.sources or (self.source,)
 
 
@@ -101,7 +105,8 @@ _KINDS = get_args(get_type_hints(Checker)["kind"])
 
 
 def merged(table: Mapping[str, Any], overrides: Mapping[str, Any]) -> dict[str, Any]:
-    """``table`` with ``overrides`` on top: limits, tests and module key by key, all else (a checker too) as a whole."""
+    """``table`` updated with ``overrides``: limits, tests and module key by key, every other key (a checker too) as a
+    whole."""
     result = dict(table)
     for key, value in overrides.items():
         below = result.get(key)
@@ -111,8 +116,8 @@ def merged(table: Mapping[str, Any], overrides: Mapping[str, Any]) -> dict[str, 
 
 
 def describe(table: Mapping[str, Any], where: str) -> Description:
-    """The table as a Description.  ``where`` names the file in errors.  InputError for any key, type or value that
-    cannot be used."""
+    """The table as a Description.  ``where`` names the file in errors.  InputError for an unknown key, a wrong type or
+    a bad value."""
     _known_keys(table, Description, where)
     for name, kind in _TABLES.items():
         if isinstance(inner := table.get(name), Mapping):
@@ -144,7 +149,7 @@ def _known_value(table: object, key: str, known: tuple[str, ...], where: str) ->
 
 
 def in_words(message: str) -> str:
-    """A validation message in the words of a TOML file: the key first, then what it must be."""
+    """A validation message in terms of a TOML file: the key first, then the expected type."""
     complaint, _, path = message.partition(" - at ")
     key = path.strip("`").removeprefix("$").removeprefix(".")
     return f"`{key}`: {complaint[:1].lower()}{complaint[1:]}" if key else complaint
@@ -180,7 +185,7 @@ def _sensible(found: Description, where: str) -> None:
 
 def _sensible_generator(tests: Tests, where: str) -> None:
     if tests.generated is not None and tests.generated < 0:
-        raise InputError(f"{where}: tests.generated is {tests.generated}; it is a number of inputs, 0 or more")
+        raise InputError(f"{where}: tests.generated is {tests.generated}; it must be a number of inputs, 0 or more")
     for name, value, least in (("size", tests.size, 1), ("made", tests.made, 0)):
         if value < least:
             raise InputError(f"{where}: tests.{name} is {value}; it must be {least} or more")

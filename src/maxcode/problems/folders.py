@@ -1,7 +1,7 @@
 """The suite ``folder``: ``folder:PATH`` is every problem below a folder.
 
-A problem is a folder with ``problem.toml``, of which nothing below is looked at, or a bare file in the contract of
-KernelBench.  Hidden folders are left alone.  In the order of names, numbers counted as numbers.
+A problem is a folder with ``problem.toml`` (its subfolders are not searched), or a PyTorch file in the KernelBench
+contract.  Hidden folders are skipped.  The order is by name; numbers in names are compared as numbers.
 """
 
 from __future__ import annotations
@@ -27,16 +27,16 @@ class Folder:
     """The suite."""
 
     def listing(self, words: str) -> Listing:
-        """Every problem below the folder.  Ids are unique: problems that would share one, because their folders have
-        the same name, are called after their paths; InputError where two files claim one id."""
+        """Every problem below the folder.  Ids are unique: if problems would share one, because their folders have the
+        same name, they are named after their paths.  InputError if two files claim one id."""
         top = Path(words)
         if not words or not top.is_dir():
-            raise InputError(f"there is no folder '{words}'; write folder:PATH, a folder with problems below it")
+            raise InputError(f"there is no folder '{words}'; write folder:PATH with a folder that contains problems")
         read = [_read(path) for path in sorted(_found(top), key=lambda path: natural(path.as_posix()))]
         known = [one for one in read if not isinstance(one, LeftOut)]
         if not read:
             raise InputError(
-                f"there are no problems below {top}; they are folders with {DESCRIPTION}, or PyTorch files in the "
+                f"there are no problems below {top}; a problem is a folder with {DESCRIPTION} or a PyTorch file in the "
                 "KernelBench contract"
             )
         often = Counter(said or usual for _, said, usual in known)
@@ -49,7 +49,7 @@ class Folder:
 
 
 def _found(top: Path) -> Iterator[Path]:
-    """Problem folders and bare files, in no order."""
+    """Problem folders and PyTorch files, in no particular order."""
     for here, folders, files in os.walk(top):
         if DESCRIPTION in files:
             folders.clear()
@@ -61,7 +61,7 @@ def _found(top: Path) -> Iterator[Path]:
 
 
 def _read(path: Path) -> tuple[Path, str, str] | LeftOut:
-    """A problem with the id that it gives itself, and the one that it has without."""
+    """A problem with the id that it declares, and its id without one."""
     if path.suffix == ".py" and path.is_file():
         return path, "", path.stem
     try:

@@ -10,8 +10,8 @@
     bytes = "8*(m*k+k*n+m*n)"   # optional: what any right call must read and write at least
     inputs = "inputs.c"         # optional; also: calls, slots, tolerance
 
-An array that is not const is written; ``inout double X[n]`` is read and written, and ``scratch double X[n]`` too, but
-what it holds in the end is not compared.
+An array that is not const is written; ``inout double X[n]`` and ``scratch double X[n]`` are read and written; the
+final content of a scratch array is not compared.
 """
 
 from __future__ import annotations
@@ -36,7 +36,7 @@ _ACCESS: dict[str | None, Literal["in", "out", "inout", "scratch"]] = {
     "scratch": "scratch",
 }
 _MOST_ARRAYS = 16  # as in shim_calls.h
-_MOST_BYTES = 1 << 28  # of all the arrays of a pass: they are made and compared anew each time
+_MOST_BYTES = 1 << 28  # of all the arrays of a pass: each pass makes and compares them
 _WIDTHS = {"double": 8, "float": 4, "int": 4, "long": 8}
 _MOST_SLOTS = 65536  # as in shim_calls.h
 
@@ -44,7 +44,7 @@ _MOST_SLOTS = 65536  # as in shim_calls.h
 @final
 @dataclass(frozen=True, slots=True)
 class FunctionTable:
-    """The table as it is written."""
+    """The table as the user writes it."""
 
     name: str = ""
     header: str = ""
@@ -60,8 +60,8 @@ class FunctionTable:
 
 
 def function_spec(table: FunctionTable, folder: Path, texts: Mapping[str, str] = MappingProxyType({})) -> FunctionSpec:
-    """The table checked, with the texts of its files, which are in ``folder`` or among ``texts``; InputError naming the
-    key that cannot be used."""
+    """The checked table with the texts of its files, which are in ``folder`` or in ``texts``; InputError with the key
+    that cannot be used."""
     read = partial(_text, folder, texts)
     for key in ("name", "header", "arguments", "timed", "flop"):
         if not getattr(table, key):
@@ -120,11 +120,12 @@ def _check(spec: FunctionSpec) -> None:
     arrays = spec.arrays
     if not any(one.access in ("out", "inout") for one in arrays) or len(arrays) > _MOST_ARRAYS:
         raise InputError(
-            "[function]: it needs an array that is a result (neither const nor scratch), and at most "
-            f"{_MOST_ARRAYS} arrays"
+            f"[function]: it needs a result array (neither const nor scratch), and at most {_MOST_ARRAYS} arrays"
         )
     if not any(one.access != "out" for one in arrays):
-        raise InputError("[function]: it needs an array that is read: what depends on sizes alone can be stored")
+        raise InputError(
+            "[function]: it needs an array that is read, because a result that depends on sizes alone can be stored"
+        )
     names = [one.name for one in spec.scalars]
     for size in (*spec.timed, *spec.checked):
         values = dict(zip(names, size, strict=True))

@@ -1,4 +1,4 @@
-"""What makes two problems the same: the hash that a record keeps, so that a resume refuses a changed problem."""
+"""The identity of a problem: the hash that a record keeps, so that a resume refuses a changed problem."""
 
 from __future__ import annotations
 
@@ -16,8 +16,8 @@ def digest(problem: Problem) -> str:
     """SHA-256, hexadecimal, over all that can change a verdict or a prompt: program, language, goal, flags, checker,
     limits, statement, the tests' names, sides and bytes, and the generator's and checker's commands with their files.
 
-    The id and where the files lie are not part of it, so a moved folder is the same problem.  Raises InputError where
-    a test has gone.
+    The id and the paths are not part of it, so a moved folder is the same problem.  Raises InputError if a test is
+    missing.
     """
     total = hashlib.sha256()
     for part in _parts(problem):
@@ -40,7 +40,7 @@ def _parts(problem: Problem) -> Iterator[bytes]:
         "limits": dataclasses.asdict(spec.limits),
         "generator": spec.generator,
         "generated": spec.generated,
-        **({"tie_break": True} if spec.tie_break else {}),  # left out where it is as it always was: old runs go on
+        **({"tie_break": True} if spec.tie_break else {}),  # omitted without a tie-break, so that old runs resume
         **({"shared_cores": True} if spec.shared_cores else {}),
         "function": None if spec.function is None else spec.function.said,
         **({} if spec.module is None else {"module": dataclasses.asdict(spec.module)}),

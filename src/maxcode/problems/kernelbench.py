@@ -4,8 +4,8 @@
 
 Nothing is downloaded.  ``$MAXCODE_KERNELBENCH``, else ``KernelBench`` in the current folder, is a checkout of the
 repository (or its folder with level1, level2, ...), or the published data set as JSON lines, one object with ``code``,
-``level``, ``name`` and ``problem_id`` a line.  The two differ between versions, which is why the SHA-256 of the text is
-part of every result.
+``level``, ``name`` and ``problem_id`` a line.  The texts differ between versions, so every result holds the SHA-256 of
+its text.
 """
 
 from __future__ import annotations
@@ -30,11 +30,11 @@ _CONTRACT = re.compile(r"^class[ \t]+Model\b.*^def[ \t]+get_inputs\b", re.MULTIL
 _NAME = re.compile(r"(?:level_?)?(\d+)/(\d+)(_[^/]*?)?(?:\.py)?")
 _LEVEL = re.compile(r"(?:level_?)?(\d+)")
 _HOW = (
-    f"get it with `git clone https://github.com/ScalingIntelligence/KernelBench` and set {VARIABLE} to that folder, in "
-    "which KernelBench/level1/*.py lie, or to a .jsonl file of the published data set"
+    f"get it with `git clone https://github.com/ScalingIntelligence/KernelBench` and set {VARIABLE} to that folder, "
+    "which contains KernelBench/level1/*.py, or to a .jsonl file of the published data set"
 )
 _CONVERT = (
-    "export it as JSON lines where pyarrow or pandas is installed, e.g. "
+    "export it as JSON lines on a machine with pyarrow or pandas, e.g. "
     'python -c \'import pandas, sys; pandas.read_parquet(sys.argv[1]).to_json(sys.argv[2], orient="records", '
     "lines=True)' level_1.parquet kernelbench.jsonl"
 )
@@ -69,7 +69,9 @@ class KernelBench:
         """The problem called ``LEVEL/ID``."""
         found = _NAME.fullmatch(words)
         if found is None:
-            raise InputError(f"'{PREFIX}{words}' names no problem; write kernelbench:LEVEL/ID, e.g. kernelbench:1/19")
+            raise InputError(
+                f"'{PREFIX}{words}' is not the name of a problem; write kernelbench:LEVEL/ID, e.g. kernelbench:1/19"
+            )
         level, number, rest = int(found[1]), int(found[2]), found[3]
         problems = _problems(level)
         if number not in problems:
@@ -86,7 +88,7 @@ class KernelBench:
 
 
 def is_contract(text: str) -> bool:
-    """Whether a text defines what every problem of KernelBench does: Model and get_inputs."""
+    """Whether a text defines what every KernelBench problem defines: Model and get_inputs."""
     return _CONTRACT.search(text) is not None
 
 
@@ -96,7 +98,7 @@ def files(level: int) -> dict[int, str]:
 
 
 def _problems(level: int) -> Mapping[int, tuple[str, Callable[[], str]]]:
-    """File name and what reads the text, by id, in order."""
+    """File name and a function that reads the text, by id, in order."""
     place = _place()
     found = dict(_rows(place, level) if place.is_file() else _files(place, level))
     if not found:
@@ -108,10 +110,10 @@ def _place() -> Path:
     said = os.environ.get(VARIABLE, "")
     place = Path(said or "KernelBench")
     if place.suffix == ".parquet":
-        raise InputError(f"{VARIABLE} is {place}; parquet files are not read here: {_CONVERT}")
+        raise InputError(f"{VARIABLE} is {place}; maxcode does not read parquet files: {_CONVERT}")
     if not place.exists():
-        where = f"{VARIABLE} is {said}, which is not there" if said else f"{VARIABLE} is not set"
-        raise InputError(f"KernelBench is not here ({where}); {_HOW}")
+        where = f"{VARIABLE} is {said}, which does not exist" if said else f"{VARIABLE} is not set"
+        raise InputError(f"KernelBench is not on this machine ({where}); {_HOW}")
     return place
 
 
@@ -124,7 +126,7 @@ def _files(place: Path, level: int) -> Iterator[tuple[int, tuple[str, Callable[[
         if folder.is_dir():
             return
     if any(place.glob("**/*.parquet")):
-        raise InputError(f"{place} holds parquet files, which are not read here: {_CONVERT}")
+        raise InputError(f"{place} holds parquet files, which maxcode does not read: {_CONVERT}")
 
 
 def _rows(place: Path, level: int) -> Iterator[tuple[int, tuple[str, Callable[[], str]]]]:
@@ -132,7 +134,9 @@ def _rows(place: Path, level: int) -> Iterator[tuple[int, tuple[str, Callable[[]
         try:
             row = msgspec.json.decode(line, type=_Row)
         except msgspec.MsgspecError as error:
-            raise InputError(f"{place}, line {number}: {error}; a line is code, level, name, problem_id") from error
+            raise InputError(
+                f"{place}, line {number}: {error}; a line must have code, level, name and problem_id"
+            ) from error
         if row.level == level:
             yield row.problem_id, (row.file, lambda row=row: row.code)  # type: ignore[misc]
 

@@ -1,7 +1,7 @@
-"""From what the user named to a ``Problem``: the one entrance of this room.
+"""From a path or a name to a ``Problem``: the one entry point of this package.
 
-A bare source file becomes the same ``Description`` that a ``problem.toml`` holds, so there is one way on from there.
-Order of checks: the description, the program, the flags, the commands, the tests; the first that fails is reported.
+A bare source file becomes the same ``Description`` that a ``problem.toml`` holds, so the rest is the same code.  Order
+of checks: the description, the program, the flags, the commands, the tests; the first failure is reported.
 """
 
 from __future__ import annotations
@@ -33,8 +33,8 @@ _SCRIPT = re.compile(r"[^-{].*\.(py|sh|pl|rb|js|lua|awk)")
 @final
 @dataclass(frozen=True, slots=True)
 class Loaded:
-    """A problem, and what the user should know about how it was read.  ``origin`` where it is one of a suite, and
-    ``reference`` that suite's own faster version, which no policy is shown."""
+    """A problem with notes for the user.  ``origin``: its place in a suite, if it is from one; ``reference``: that
+    suite's own faster version, which no policy sees."""
 
     problem: Problem
     notes: tuple[str, ...] = ()
@@ -45,8 +45,8 @@ class Loaded:
 @final
 @dataclass(frozen=True, slots=True)
 class _Material:
-    """What belongs to a description: the folder that it is about, and what the user or a suite gives in the place of
-    files there."""
+    """What belongs to a description: its folder, and the tests and texts that a user or a suite gives instead of files
+    there."""
 
     base: Path = Path()
     tests: Path | None = None
@@ -60,14 +60,14 @@ def load(source: Path, tests: Path | None = None, overrides: Mapping[str, Any] |
 
     ``source`` is a source file (with ``tests``), a folder with ``problem.toml``, the path of such a file, or the name
     of a suite's problem (``kernelbench:1/19``; ``suites.py``).  ``tests`` replaces the folder of tests.  ``overrides``
-    are keys of ``problem.toml`` that win over those in the file; the tables limits and tests are joined key by key, a
-    checker replaces the whole checker.  Raises InputError, with a cure, for everything that cannot be used.
+    are keys of ``problem.toml`` that replace those in the file; the tables limits and tests are merged key by key, a
+    checker replaces the whole checker.  Raises InputError, with a remedy, for everything that cannot be used.
     """
     overrides = overrides or {}
     if is_named(source):
         return _from_suite(source, tests, overrides)
     if not os.path.exists(source):
-        raise InputError(f"there is no {source}; give a source file with --tests, or a folder with {DESCRIPTION}")
+        raise InputError(f"{source} does not exist; give a source file with --tests, or a folder with {DESCRIPTION}")
     if is_mixture(source):
         raise InputError(f"{source} is a suite of several problems; give it to `maxcode bench`, or name one of them")
     if source.is_dir() or source.suffix == ".toml":
@@ -88,14 +88,14 @@ def load(source: Path, tests: Path | None = None, overrides: Mapping[str, Any] |
 
 
 def _from_suite(source: Path, tests: Path | None, overrides: Mapping[str, Any]) -> Loaded:
-    """A problem of a suite; its text is the program, wherever it lies."""
+    """A problem of a suite; its program is the text that the suite gives."""
     if tests is not None:
         raise InputError(f"{source} has no tests to replace; leave out --tests")
     return from_given(given(source), overrides)
 
 
 def from_given(one: Given, overrides: Mapping[str, Any]) -> Loaded:
-    """The problem that a suite hands over; ``overrides`` as in ``load``."""
+    """The problem that a suite gives; ``overrides`` as in ``load``."""
     found = describe(merged(one.table, overrides), "the options")
     material = _Material(program=one.program, cases=one.cases, texts=one.texts)
     loaded = _assemble(found, material, found.id or one.origin.id)
@@ -104,7 +104,7 @@ def from_given(one: Given, overrides: Mapping[str, Any]) -> Loaded:
 
 
 def _is_module(source: Path) -> bool:
-    """Whether a file is one of PyTorch in the KernelBench contract, which needs no tests."""
+    """Whether a file is a PyTorch file in the KernelBench contract, which needs no tests."""
     return source.suffix == ".py" and is_contract(_read_source(source.parent, source.name))
 
 
@@ -171,7 +171,7 @@ def _module_spec(found: Description, program: Program, tongue: Language) -> Modu
 
 
 def _goal(found: Description) -> Clock:
-    """What a GPU does takes no processor time: there the wall clock decides."""
+    """The default goal; the wall clock on a GPU, because its work takes no processor time."""
     on_gpu = found.kind == "module" and found.module.device == "cuda"
     return "wall" if on_gpu and found.goal == "cpu" else found.goal
 
@@ -183,21 +183,21 @@ def _shapes(module: ModuleSpec | None) -> list[str]:
 
 
 def _read_source(base: Path, path: str) -> str:
-    """The text of one source file, line endings as they are."""
+    """The text of one source file with its line endings unchanged."""
     if PurePosixPath(path).is_absolute() or ".." in PurePosixPath(path).parts:
         raise InputError(f"the source '{path}' is outside {base}; move it into the folder and name it relative to it")
     full = base / path
     try:
         text = full.read_bytes().decode()
     except FileNotFoundError as error:
-        raise InputError(f"there is no source {full}; correct its name") from error
+        raise InputError(f"the source {full} does not exist; correct its name") from error
     except IsADirectoryError as error:
         raise InputError(f"the source {full} is a folder; name a file") from error
     except OSError as error:
         raise InputError(f"cannot read the source {full}: {error.strerror}") from error
     except UnicodeDecodeError as error:
         raise InputError(f"the source {full} is not UTF-8 (byte {error.start}); save it as UTF-8") from error
-    except ValueError as error:  # a NUL in its name
+    except ValueError as error:  # a NUL character in its name
         raise InputError(f"cannot read the source {str(full)!r}: {error}; correct its name") from error
     if not text.strip():
         raise InputError(f"the source {full} is empty; give the program to make faster")
@@ -218,7 +218,7 @@ def _check_flags(tongue: Language, flags: tuple[str, ...]) -> None:
 
 
 def _check_command(base: Path, key: str, command: tuple[str, ...]) -> None:
-    """That the command and the files it names exist; it is run in the sandbox later."""
+    """Check that the command and the files it names exist; it runs in the sandbox later."""
     if not command:
         return
     program = command[0]

@@ -2,16 +2,16 @@
 
     [[problems]]
     source = "pie:test"              # a name, a path, or folder:PATH; relative to this file
-    only = ["p02*"]                  # of its problems those that a pattern matches; also: skip
-    sample = 100                     # of these so many, drawn by `seed` (0)
-    limit = 20                       # of these the first so many
-    tags = ["paper"]                 # words of yours
+    only = ["p02*"]                  # only problems that a pattern matches; also: skip
+    sample = 100                     # a random sample of these, by `seed` (0)
+    limit = 20                       # the first so many of these
+    tags = ["paper"]                 # your own words
     flags = ["-O2"]                  # as in problem.toml; also: goal, checker, limits, module, tie_break, shared_cores
     shapes = "small"                 # of PyTorch problems
 
-A pattern is for what follows the colon (``test/p02587/*``), or for the path.  The draw depends on nothing but ``seed``
-and the names, so more rows in a file change which are drawn only where they take a place.  An unknown key is refused
-with the nearest spelling.
+A pattern matches the text after the colon (``test/p02587/*``), or the path.  The sample depends only on ``seed`` and
+the names, so new rows in a file change it only where they are selected themselves.  An unknown key is refused with the
+nearest spelling.
 """
 
 from __future__ import annotations
@@ -37,7 +37,7 @@ OPTIONS = frozenset({"flags", "goal", "checker", "limits", "module", "tie_break"
 @final
 @dataclass(frozen=True, slots=True)
 class Chosen:
-    """An entry, but for the keys of problem.toml in it.  0 = no limit, no sample."""
+    """An entry without its keys of problem.toml.  0 = no limit, no sample."""
 
     source: str
     only: tuple[str, ...] = ()
@@ -50,7 +50,7 @@ class Chosen:
 
 
 def is_mixture(source: Path) -> bool:
-    """Whether ``source`` is a suite.toml: a TOML file, by whatever name, with entries ``[[problems]]``."""
+    """Whether ``source`` is a suite.toml: a TOML file of any name with entries ``[[problems]]``."""
     if source.suffix != ".toml" or not source.is_file():
         return False
     found = read_toml(source).get(KEY)
@@ -58,8 +58,8 @@ def is_mixture(source: Path) -> bool:
 
 
 def mixture(path: Path, listing: Callable[[Path], Listing]) -> Listing:
-    """What the entries stand for, one after the other; ``listing`` knows what a path or a name does.  InputError, which
-    names the entry, for what cannot be used."""
+    """The problems of all entries in order; ``listing`` resolves a path or a name.  InputError with the entry for what
+    cannot be used."""
     table = read_toml(path)
     for key in table:
         if key != KEY:
@@ -78,7 +78,7 @@ def _entry(entry: Mapping[str, Any], path: Path, where: str, listing: Callable[[
     describe({"source": "any", "kind": "module" if "module" in options else "program", **options}, where)
     source = _beside(chosen.source, path)
     if is_mixture(source):
-        raise InputError(f"{where}: {source} is a suite.toml too, and one cannot hold another; copy its entries")
+        raise InputError(f"{where}: {source} is a suite.toml too, and cannot be part of another; copy its entries")
     listed = listing(source)
     _refuse_idle(listed, chosen, where)
     wanted = [one for one in listed.sources if _wanted(str(one.path), chosen)]
@@ -106,7 +106,7 @@ def _chosen(entry: Mapping[str, Any], where: str) -> Chosen:
 
 
 def _beside(source: str, path: Path) -> Path:
-    """A source as it is meant: paths in a suite.toml are relative to it."""
+    """The source with its path resolved: paths in a suite.toml are relative to it."""
     name, colon, words = source.partition(":")
     if name == "folder" and colon:
         return Path(f"folder:{path.parent / words}")
@@ -114,13 +114,15 @@ def _beside(source: str, path: Path) -> Path:
 
 
 def _refuse_idle(listed: Listing, chosen: Chosen, where: str) -> None:
-    """A pattern that matches nothing is a slip of the pen."""
+    """Refuse a pattern that matches nothing: it is probably a typing error."""
     names = [_name(str(one.path)) for one in listed.sources] + [_name(one.name) for one in listed.left_out]
     for key, patterns in (("only", chosen.only), ("skip", chosen.skip)):
         for pattern in patterns:
             if not any(fnmatchcase(name, pattern) for name in names):
                 known = ", ".join(names[:3])
-                raise InputError(f"{where}: {key}: nothing of {chosen.source} matches '{pattern}'; it has {known}, ...")
+                raise InputError(
+                    f"{where}: {key}: no problem of {chosen.source} matches '{pattern}'; it has {known}, ..."
+                )
 
 
 def _wanted(path: str, chosen: Chosen) -> bool:
@@ -130,12 +132,12 @@ def _wanted(path: str, chosen: Chosen) -> bool:
 
 
 def _name(path: str) -> str:
-    """What patterns are held against."""
+    """The text that patterns are compared with."""
     return path.partition(":")[2] or path
 
 
 def _sampled(sources: Sequence[Source], chosen: Chosen, where: str) -> Sequence[Source]:
-    """Those drawn, in their own order, and of them the first."""
+    """The sampled problems in their own order, cut to the limit."""
     if chosen.sample > len(sources):
         raise InputError(
             f"{where}: sample is {chosen.sample}, and there are {len(sources)} problems to draw from; lower it, or "

@@ -4,11 +4,11 @@
 
 ``$MAXCODE_PIE`` is a folder with SPLIT.jsonl (train, val, test, or any other) and the tests in
 FOLDER/PROBLEM_ID/input.K.txt and output.K.txt; FOLDER is ``tests``, or as PIE's archives are called.  A number is a
-line of the file, for the fingers only: the problem is recorded under its name (``pie_rows.py``).
+line of the file, for short input only: the problem is recorded under its name (``pie_rows.py``).
 
-As PIE has it: built with g++ -O3 -std=c++17, and checked and timed on the tests that the row names.  Not as PIE has
-it: the verdict is by our own checker, numbers within 1e-6 and all output compared; what PIE's says is recorded beside
-it.  Time is measured on this machine, not simulated.
+As in PIE: the build is with g++ -O3 -std=c++17, and the tests that the row names are checked and timed.  Unlike PIE:
+our own checker decides, which compares all output and numbers within 1e-6; the verdict of PIE's checker is recorded as
+well.  Time is measured on this machine, not simulated.
 """
 
 from __future__ import annotations
@@ -47,7 +47,7 @@ class Pie:
     """The suite."""
 
     def listing(self, words: str) -> Listing:
-        """The rows of a split, of one of its problems, or of one slow program; in the order of the file."""
+        """The rows of a split, of one of its problems, or of one slow program, in the order of the file."""
         place = _place()
         split, found = _asked(place, words)
         tests = _Tests(place)
@@ -96,7 +96,7 @@ def _given(place: Path, split: str, entry: Entry) -> Given:
 
 
 def _asked(place: Path, words: str) -> tuple[str, list[Entry]]:
-    """The split, and the rows that the words stand for; InputError where there are none."""
+    """The split, and the rows that the words name; InputError if there are none."""
     split, _, rest = words.partition("/")
     file = place / f"{split}.jsonl"
     splits = sorted(path.stem for path in place.glob("*.jsonl"))
@@ -132,21 +132,21 @@ def _place() -> Path:
 @final
 @dataclass(frozen=True, slots=True)
 class _Tests:
-    """The tests on disk; a problem's folder is looked into once for all of its rows."""
+    """The tests on disk; the folder of a problem is listed once for all of its rows."""
 
     place: Path
     known: dict[Path, frozenset[str]] = field(default_factory=dict)
 
     def missing(self, entry: Entry) -> str:
-        """Why a row has no tests to run; empty where it has."""
+        """Why a row has no tests to run; empty if it has."""
         files = self._files(self._top() / entry.problem)
         if any(all(f"{side}.{one}.txt" in files for side in _SIDES) for one in entry.timed or ()):
-            return ""  # looked at before all of them are counted: a split can have 78,000 rows of 100 tests
+            return ""  # one test is enough, and cheap: a split can have 78,000 rows of 100 tests
         whole, lost = self._numbers(entry)
         return "" if whole else lost
 
     def of(self, entry: Entry) -> tuple[tuple[Case, ...], str]:
-        """The tests that the row names, or all of its problem; and in words which of them are not there."""
+        """The tests that the row names, or all of its problem; and a note on those that are missing."""
         whole, lost = self._numbers(entry)
         folder = (self._top() / entry.problem).resolve()
         return tuple(Case(one, *(str(folder / f"{side}.{one}.txt") for side in _SIDES)) for one in whole), lost
@@ -175,7 +175,7 @@ class _Tests:
 
 
 def _numbers(files: frozenset[str]) -> set[str]:
-    """The tests that an input or an output is there of."""
+    """The tests that have an input or an output."""
     words = (name.split(".") for name in files)
     return {parts[1] for parts in words if len(parts) == 3 and parts[0] in _SIDES and parts[2] == "txt"}
 

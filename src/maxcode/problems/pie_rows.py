@@ -1,10 +1,10 @@
-"""The rows of PIE's files, in both of their spellings, and what they are called.
+"""The rows of PIE's files, in both of their formats, and their names.
 
     older (pie-perf):    problem_id, language, submission_id_v0, submission_id_v1, input, target, ...
     ICLR 2024:           problem_id, src_id, tgt_id, src_code, tgt_code, tests, ...
 
-A row is called PROBLEM_ID/SLOW-FAST by its own ids, which survive that a file is filtered, sampled or sorted: a number
-of the row would not.  Where it has none, the first 12 digits of the SHA-256 of both programs stand in their place.
+The name of a row is PROBLEM_ID/SLOW-FAST, from its own ids: unlike a row number, it stays the same when a file is
+filtered, sampled or sorted.  Without ids it is the first 12 digits of the SHA-256 of both programs.
 """
 
 from __future__ import annotations
@@ -21,12 +21,12 @@ import msgspec
 
 from maxcode.errors import InputError
 
-_WORD = re.compile(r"[A-Za-z0-9_.]*[A-Za-z0-9_][A-Za-z0-9_.]*")  # no path, and no dash: that joins two
+_WORD = re.compile(r"[A-Za-z0-9_.]*[A-Za-z0-9_][A-Za-z0-9_.]*")  # no path, and no dash, which joins two ids
 LANGUAGES = {"": "cpp", "C++": "cpp", "C": "c", "Python": "python"}
 
 
 class PieRow(msgspec.Struct, frozen=True):
-    """What is read of a row; each spelling has fields of its own."""
+    """The fields of a row that are read; each format has its own."""
 
     problem_id: str
     language: str = ""
@@ -50,7 +50,7 @@ class PieRow(msgspec.Struct, frozen=True):
 
     @property
     def ids(self) -> tuple[str, str]:
-        """The submissions, slow and fast; empty where the row does not say."""
+        """The submissions, slow and fast; empty if the row names none."""
         return self.src_id or self.submission_id_v0, self.tgt_id or self.submission_id_v1
 
     @property
@@ -68,20 +68,20 @@ class PieRow(msgspec.Struct, frozen=True):
 
     @property
     def timed(self) -> tuple[str, ...] | None:
-        """The tests that the row names, as they are written; None = all that there are."""
-        if isinstance(self.tests, str):  # a list that went through a table of text
+        """The tests that the row names, as they are written; None = all tests of the problem."""
+        if isinstance(self.tests, str):  # a list that a text table turned into a string
             return tuple(re.findall(r"[^\s\[\],'\"]+", self.tests))
         return None if self.tests is None else tuple(str(one) for one in self.tests)
 
     @property
     def trouble(self) -> str:
-        """Why the row cannot be used, whatever tests there are; empty where it can."""
+        """Why the row cannot be used, independent of its tests; empty if it can."""
         if _WORD.fullmatch(self.problem_id) is None:
-            return f"its problem_id '{self.problem_id}' is no name of a folder"
+            return f"its problem_id '{self.problem_id}' is not a folder name"
         if self.language not in LANGUAGES:
             return f"its language is {self.language}; {', '.join(filter(None, LANGUAGES))} can be used"
         if not self.slow.strip():
-            return "it has no program to make faster (src_code, or input in the older spelling)"
+            return "it has no program to make faster (src_code, or input in the older format)"
         if self.slow == self.fast:
             return "its two programs are the same text, so PIE's evaluation leaves it out too"
         return ""
@@ -90,8 +90,8 @@ class PieRow(msgspec.Struct, frozen=True):
 @final
 @dataclass(frozen=True, slots=True)
 class Entry:
-    """A row without its programs: what it is called, where it is, and why it cannot be used (empty = it can).
-    ``at``: line number and the bytes where the line begins and ends; ``problem`` and ``timed`` as in ``PieRow``."""
+    """A row without its programs: its name, its place, and why it cannot be used (empty = it can).  ``at``: line
+    number, and the first and last byte of the line; ``problem`` and ``timed`` as in ``PieRow``."""
 
     name: str
     file: Path
@@ -105,7 +105,7 @@ class Entry:
         return f"{self.file}, line {self.at[0]}"
 
     def row(self) -> PieRow:
-        """The row, read again; InputError where the file has changed or gone meanwhile."""
+        """The row, read again; InputError if the file has changed or is missing."""
         try:
             with self.file.open("rb") as file:
                 file.seek(self.at[1])
@@ -117,7 +117,7 @@ class Entry:
 
 
 def entries(file: Path) -> tuple[Entry, ...]:
-    """All rows of a file, in order; read anew only when it has changed."""
+    """All rows of a file, in order; cached until the file changes."""
     try:
         about = file.stat()
         return _entries(file, about.st_mtime_ns, about.st_size)
@@ -125,7 +125,7 @@ def entries(file: Path) -> tuple[Entry, ...]:
         raise InputError(f"cannot read {file}: {error.strerror}") from error
 
 
-@lru_cache(maxsize=8)  # 78,000 rows take seconds to read, and every name asks for them
+@lru_cache(maxsize=8)  # 78,000 rows take seconds to read, and every name needs them
 def _entries(file: Path, _changed: int, _size: int) -> tuple[Entry, ...]:
     return tuple(_unrepeated(_read(file)))
 
@@ -152,12 +152,12 @@ def _read(file: Path) -> Iterator[tuple[Entry, str]]:
 
 
 def _unrepeated(read: Iterator[tuple[Entry, str]]) -> Iterator[Entry]:
-    """The rows; one that has the name of an earlier one says so."""
+    """The rows; a row with the name of an earlier one is marked as unusable."""
     first: dict[str, tuple[int, str]] = {}
     for entry, digest in read:
         line, text = first.setdefault(entry.name, (entry.at[0], digest))
         if line == entry.at[0]:
             yield entry
             continue
-        what = "it repeats" if text == digest else "it has the ids, and not the programs, of"
+        what = "it repeats" if text == digest else "it has the same ids as, but other programs than,"
         yield replace(entry, trouble=f"{what} line {line}")

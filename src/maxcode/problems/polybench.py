@@ -2,13 +2,13 @@
 
     polybench:gemm   polybench:gemm/LARGE   polybench:all   polybench:all/SMALL
 
-``$MAXCODE_POLYBENCH`` is the folder of PolyBench/C, below which every kernel lies in NAME/NAME.c with NAME.h.  The size
-sets are its own (MINI, SMALL, MEDIUM, LARGE, EXTRALARGE); MEDIUM where none is named, because a search runs a kernel
-thousands of times.  It is verified at small odd sizes too.
+``$MAXCODE_POLYBENCH`` is the folder of PolyBench/C, which has each kernel in a NAME/NAME.c with NAME.h.  The size
+sets are its own (MINI, SMALL, MEDIUM, LARGE, EXTRALARGE).  The default is MEDIUM, because a search runs a kernel
+thousands of times.  A kernel is verified at small odd sizes too.
 
-Inputs are fresh and random for every call, not those of ``init_array``: these are the same each time, and could be
-stored.  What a kernel needs of them, and its work, are facts of ours (``polybench.toml``), which is why a kernel that
-is not in PolyBench/C 4.2.1 is refused.  ``polybench_text.py`` says how a kernel is taken out of its file.
+Inputs are fresh and random for every call.  Those of ``init_array`` are not used: they are always the same, and results
+could be stored.  The properties that a kernel needs of its inputs, and its work, are our own data
+(``polybench.toml``), so a kernel that is not in PolyBench/C 4.2.1 is refused.  ``polybench_text.py`` extracts a kernel.
 """
 
 from __future__ import annotations
@@ -37,20 +37,20 @@ USUAL, ALL = "MEDIUM", "all"
 FLAGS = ("-std=gnu17", "-O3", "-march=native")
 OURS = Path(__file__).parent / "polybench.toml"
 TOLERANCES = {"double": 1e-9, "float": 1e-5, "int": 1e-9}
-_PASS = 30_000_000  # steps of all calls of a pass, some milliseconds of work
+_PASS = 30_000_000  # steps of all calls of a pass: some milliseconds of work
 _ROUNDS, _SLOTS = 8, 512  # at most
-_BYTES = 1 << 28  # of all arrays of a pass, as in function.py
-_STEPS_A_SECOND = 2e8  # of a slow kernel, for its limit
+_BYTES = 1 << 28  # of all arrays of a pass, as in function_table.py
+_STEPS_A_SECOND = 2e8  # of a slow kernel; gives its limit
 _HOW = (
-    f"get PolyBench/C 4.2.1 from https://sourceforge.net/projects/polybench and set {VARIABLE} to its folder, below "
-    "which the kernels lie as in linear-algebra/blas/gemm/gemm.c and gemm.h"
+    f"get PolyBench/C 4.2.1 from https://sourceforge.net/projects/polybench and set {VARIABLE} to its folder, which "
+    "contains the kernels, such as linear-algebra/blas/gemm/gemm.c and gemm.h"
 )
 
 
 @final
 @dataclass(frozen=True, slots=True)
 class KernelEntry:
-    """What we know of a kernel; the keys of ``polybench.toml``."""
+    """Our data about a kernel; the keys of ``polybench.toml``."""
 
     flop: str = "0"
     ops: str = ""
@@ -65,7 +65,7 @@ class Polybench:
     """The suite."""
 
     def listing(self, words: str) -> Listing:
-        """A kernel, or all of them in the order of their names; those that cannot be used are left out."""
+        """One kernel, or all of them in the order of their names; unusable ones are left out, with the reason."""
         name, size = _asked(words)
         files = _files(_place())
         wanted = sorted(files, key=natural) if name == ALL else [name]
@@ -136,7 +136,7 @@ def _known(name: str) -> KernelEntry:
     table = read_toml(OURS)
     if name not in table:
         raise InputError(
-            f"{name} is no kernel of PolyBench/C 4.2.1, and nothing is known of its work and its inputs; write a "
+            f"{name} is not a kernel of PolyBench/C 4.2.1, so its work and its inputs are unknown; write a "
             'problem.toml of kind = "function" for it (docs/how-to/functions.md)'
         )
     return msgspec.convert(table[name], KernelEntry)
@@ -161,7 +161,7 @@ def _function(name: str, size: str, header: Header, kernel: Kernel, known: Kerne
     held = sum(_width(one.ctype) * math.prod(timed[extent] for extent in one.extents) for one in arrays)
     if held > _BYTES:
         raise InputError(
-            f"{name}/{size}: its arrays hold {held >> 20} MB, and at most {_BYTES >> 20} MB can be made afresh"
+            f"{name}/{size}: its arrays hold {held >> 20} MB, the limit is {_BYTES >> 20} MB; choose a smaller size set"
         )
     calls, slots = _calls(value_of(known.ops or known.flop, timed), held)
     least = min(header.sizes.values(), key=lambda sizes: math.prod(sizes.values()))
@@ -192,8 +192,8 @@ def _sizes(name: str, header: Header, kernel: Kernel, given: Mapping[str, int], 
 
 
 def _checked(least: Mapping[str, int], known: KernelEntry) -> list[dict[str, int]]:
-    """Four sizes around those of the least set, no two of one size alike in what divides them; where two sizes are kept
-    in order, they keep it at every size that can be drawn between these."""
+    """Four sizes around those of the smallest set, with different divisors.  If two sizes must keep an order, they keep
+    it at every size that can be drawn between these."""
     if known.swap:
         large, small = known.swap
         return [{large: least[large] + 3 * step, small: max(3, least[small] - 5 * step)} for step in range(4)]
@@ -208,7 +208,7 @@ def _checked(least: Mapping[str, int], known: KernelEntry) -> list[dict[str, int
 
 
 def _calls(steps: int, held: int) -> tuple[int, int]:
-    """Rounds of a pass, and calls of a round: enough work to be timed, within memory."""
+    """Rounds of a pass, and calls of a round: enough work to time, within the memory."""
     wanted = max(2, math.ceil(_PASS / max(1, steps)))
     wanted = max(1, min(wanted, _BYTES // max(1, held)))
     slots = min(_SLOTS, math.ceil(wanted / _ROUNDS))
@@ -216,7 +216,7 @@ def _calls(steps: int, held: int) -> tuple[int, int]:
 
 
 def _limit(given: Mapping[str, Any], known: KernelEntry) -> float:
-    """CPU seconds of a pass: ten, or as many as a slow kernel needs."""
+    """CPU seconds of a pass: ten, or more for a slow kernel."""
     steps = value_of(known.ops or known.flop, given["timed"][0]) * given["calls"] * given["slots"]
     return float(max(10, math.ceil(steps / _STEPS_A_SECOND)))
 
@@ -226,7 +226,7 @@ def _width(ctype: str) -> int:
 
 
 def _inputs(kernel: Kernel, known: KernelEntry) -> str:
-    """What makes of uniform values those that the kernel needs; InputError where it has not the names of 4.2.1."""
+    """C code that turns uniform values into the inputs of the kernel; InputError if a parameter of 4.2.1 is missing."""
     names = {one.given or one.name for one in kernel.parameters} | {"i", "j", "for", "int", "f"}
     if others := [word for word in re.findall(r"\b[A-Za-z_]\w*", known.inputs) if word not in names]:
         raise InputError(f"{kernel.function} has no parameter {others[0]}, which that of PolyBench/C 4.2.1 has")

@@ -1,10 +1,9 @@
-"""A kernel taken out of its file in PolyBench/C: from ``NAME.c`` and ``NAME.h`` to a function of its own.  Pure.
+"""Extracts a kernel from PolyBench/C: from ``NAME.c`` and ``NAME.h`` to a function of its own.  Pure.
 
-What changes in the text, and nothing else does: macros of PolyBench are resolved (types, sizes, loop bounds, the
-functions of a type), arrays are pointers in the row-major layout that they have (``A[i][j]`` -> ``A[i * n + j]``),
-counters are declared in their loops, and numbers that are passed by value come through a pointer, because the harness
-makes only arrays afresh.  Which arrays are results is what ``print_array`` says, the suite's own list of live-out
-data; others that the kernel writes are scratch.
+The text changes only as follows.  Macros of PolyBench are resolved (types, sizes, loop bounds, functions of a type).
+Arrays become pointers in their row-major layout (``A[i][j]`` -> ``A[i * n + j]``).  Counters are declared in their
+loops.  Numbers passed by value come through a pointer, because the harness makes only arrays fresh.  Result arrays are
+those of ``print_array``, the suite's own list of live-out data; other arrays that the kernel writes are scratch.
 """
 
 from __future__ import annotations
@@ -37,7 +36,7 @@ _PLAIN = re.compile(r"\w+|[-+*/()]")
 @final
 @dataclass(frozen=True, slots=True)
 class Header:
-    """What ``NAME.h`` says: sizes by set and macro, the variable of each macro, and the type of the data."""
+    """The content of ``NAME.h``: sizes by set and macro, the variable of each macro, and the type of the data."""
 
     sizes: Mapping[str, Mapping[str, int]]
     variables: Mapping[str, str]
@@ -47,8 +46,8 @@ class Header:
 @final
 @dataclass(frozen=True, slots=True)
 class Parameter:
-    """One of the kernel's.  ``extents`` is empty for a number; ``access`` as in ``types.Argument``; ``given`` is how
-    the harness's argument is called where it is not the same thing."""
+    """A parameter of the kernel.  ``extents`` is empty for a number; ``access`` as in ``types.Argument``; ``given`` is
+    the name of the harness's argument, if it is not the same object."""
 
     name: str
     ctype: str
@@ -58,7 +57,7 @@ class Parameter:
 
     @property
     def argument(self) -> str:
-        """As problem.toml writes it."""
+        """The argument in the syntax of problem.toml."""
         if self.ctype == "int" and not self.extents:
             return f"int {self.name}"
         prefix = {"in": "const ", "inout": "inout ", "scratch": "scratch "}[self.access]
@@ -66,14 +65,14 @@ class Parameter:
 
     @property
     def declared(self) -> str:
-        """As C declares it."""
+        """The parameter in the syntax of C."""
         if self.ctype == "int" and not self.extents:
             return f"int {self.name}"
         return f"{'const ' if self.access == 'in' else ''}{self._passed} *{self.given or self.name}"
 
     @property
     def unpacked(self) -> str:
-        """The lines that make of the harness's argument what the kernel has; empty where they are the same."""
+        """The lines that convert the harness's argument to the kernel's parameter; empty if they are the same."""
         if not self.given:
             return ""
         if not self.extents:
@@ -90,7 +89,7 @@ class Parameter:
 @final
 @dataclass(frozen=True, slots=True)
 class Kernel:
-    """A kernel by itself: ``source`` and ``header`` are whole files."""
+    """A kernel on its own: ``source`` and ``header`` are whole files."""
 
     function: str
     parameters: tuple[Parameter, ...]
@@ -99,7 +98,7 @@ class Kernel:
 
 
 def read_header(name: str, text: str) -> Header:
-    """What a header says; InputError where it is not laid out as in 4.2.1."""
+    """The parsed header; InputError if its layout is not that of 4.2.1."""
     sizes = {found[1]: dict(_numbers(found[2])) for found in _SIZES.finditer(text) if _DEFINED.search(found[2])}
     variables = {found[2]: found[3] for found in _BOUND.finditer(text)}
     kind = _TYPE.search(text)
@@ -113,7 +112,7 @@ def _numbers(text: str) -> Iterator[tuple[str, int]]:
 
 
 def read_kernel(name: str, text: str, header: Header) -> Kernel:
-    """The kernel of ``NAME.c``; InputError that names what of it cannot be read."""
+    """The kernel of ``NAME.c``; InputError with the part that cannot be read."""
     text = text.replace("\r\n", "\n")
     words = [token for token in tokens(text) if not token.directive]
     function = f"kernel_{name.replace('-', '_')}"
@@ -156,7 +155,7 @@ def _definition(words: Sequence[Token], function: str, name: str) -> tuple[Seque
 
 
 def _match(words: Sequence[Token], at: int) -> int:
-    """Where the bracket that opens at ``at`` is closed; the last token where it is not."""
+    """The position of the bracket that closes the one at ``at``; the last token if there is none."""
     depth = 0
     for here in range(at, len(words)):
         depth += (words[here].text in "([{") - (words[here].text in ")]}")
@@ -166,7 +165,7 @@ def _match(words: Sequence[Token], at: int) -> int:
 
 
 def _split(words: Sequence[Token]) -> list[Sequence[Token]]:
-    """The parts between the commas that no bracket encloses."""
+    """The parts between the commas that are outside of brackets."""
     parts, begin, depth = [], 0, 0
     for at, word in enumerate(words):
         depth += (word.text in "([{") - (word.text in ")]}")
@@ -193,14 +192,14 @@ def _parameter(words: Sequence[Token], types: Mapping[str, str], name: str) -> P
 
 
 def _printed(words: Sequence[Token], types: Mapping[str, str], name: str) -> set[str]:
-    """The arrays that print_array reads; one that it is only given is none of them."""
+    """The arrays that print_array reads; a mere parameter does not count."""
     head, body = _definition(words, "print_array", name)
     known = {one.name for one in (_parameter(part, types, name) for part in _split(head)) if one.extents}
     return {word.text for word, after in pairwise(body) if word.text in known and after.text == "["}
 
 
 def _is_written(body: Sequence[Token], at: int) -> bool:
-    """Whether the name at ``at`` is an array one of whose elements is assigned to there."""
+    """Whether the name at ``at`` is an array with an assignment to one of its elements there."""
     here = at + 1
     if here >= len(body) or body[here].text != "[" or not body[at].is_word:
         return False
@@ -219,7 +218,7 @@ def _with_access(one: Parameter, results: set[str], written: set[str]) -> Parame
 
 
 def _resolved(data: bytes, body: Sequence[Token], known: Sequence[Parameter], header: Header, name: str) -> str:
-    """The text of the body without PolyBench's macros, arrays with one subscript."""
+    """The text of the body without PolyBench's macros, with one subscript per array."""
     suffix = "f" if header.ctype == "float" else ""
     renamed = {"DATA_TYPE": header.ctype, **{key: word + suffix for key, word in _FUNCTIONS.items()}}
     renamed |= {f"_PB_{key}": variable for key, variable in header.variables.items()} | dict(header.variables)
@@ -234,7 +233,7 @@ def _resolved(data: bytes, body: Sequence[Token], known: Sequence[Parameter], he
             changes += _flat(body, at, extents[word.text], name)
     found = _SCOP.sub("", _applied(data, body[0].start, body[-1].end, changes))
     if (left := re.search(r"^[ \t]*#.*", found, re.MULTILINE)) is not None:
-        raise InputError(f"{name}.c: in the kernel is a directive that is not understood: {left[0].strip()}")
+        raise InputError(f"{name}.c: the kernel has a directive that cannot be resolved: {left[0].strip()}")
     return found
 
 
@@ -257,7 +256,7 @@ def _literal(body: Sequence[Token], at: int, suffix: str, name: str) -> Iterator
 
 
 def _flat(body: Sequence[Token], at: int, extents: Sequence[str], name: str) -> Iterator[tuple[int, int, str]]:
-    """``A[i-1][j][k]`` -> ``A[((i-1) * n + j) * n + k]``, as changes around the subscripts, which stay as they are."""
+    """``A[i-1][j][k]`` -> ``A[((i-1) * n + j) * n + k]``, as changes around the subscripts, which stay."""
     here = at + 1
     for rank, _ in enumerate(extents):
         if here >= len(body) or body[here].text != "[":
@@ -277,7 +276,7 @@ def _flat(body: Sequence[Token], at: int, extents: Sequence[str], name: str) -> 
 
 
 def _with_local_counters(source: str) -> str:
-    """``int i, j; ... for (i = 0;`` -> ``for (int i = 0;`` where a counter is used in loops over it alone."""
+    """``int i, j; ... for (i = 0;`` -> ``for (int i = 0;`` if a counter is used only in loops over it."""
     unit = parse("c", source)
     changes: list[tuple[int, int, str]] = []
     for declaration in (node for node in walk(unit.root) if node.type == "declaration"):
@@ -293,7 +292,7 @@ def _with_local_counters(source: str) -> str:
 
 
 def _starts(root: Node, name: str) -> list[int]:
-    """Where loops over the counter set it."""
+    """The positions where loops over the counter set it."""
     return [made.start_byte for made in filter(None, (_made(node, name) for node in walk(root)))]
 
 

@@ -1,12 +1,12 @@
-"""Tables of shapes: for a problem's text, by its SHA-256, the constants to run it with.
+"""Tables of shapes: the constants to run a problem with, by the SHA-256 of its text.
 
     limit_mb = 4
     [problems.36d1...]
     file = "19_ReLU.py"
     constants = { batch_size = 1024, dim = 768 }
 
-``maxcode problems shrink`` writes them, ``--shapes TABLE.toml`` reads them.  ``shapes.toml`` beside this file is a
-table like any other: facts of ours about problems that halving alone does not serve well.
+``maxcode problems shrink`` writes them, ``--shapes TABLE.toml`` reads them.  ``shapes.toml`` in this folder is such a
+table: our own data for problems whose shapes repeated halving does not find.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ OURS = Path(__file__).parent / "shapes.toml"
 @final
 @dataclass(frozen=True, slots=True)
 class SmallShape:
-    """The constants of one problem; ``file`` is for people, the text counts."""
+    """The constants of one problem; ``file`` is for readers only, the SHA-256 identifies the text."""
 
     file: str
     constants: dict[str, int]
@@ -48,15 +48,17 @@ class Shapes:
 
 
 def read_shapes(path: Path) -> Shapes:
-    """The table in a file; InputError where it is none."""
+    """The table in a file; InputError if it is not one."""
     try:
         return msgspec.convert(read_toml(path), Shapes)
     except msgspec.ValidationError as error:
-        raise InputError(f"{path} is no table of shapes: {error}; make one with `maxcode problems shrink`") from error
+        raise InputError(
+            f"{path} is not a table of shapes: {error}; make one with `maxcode problems shrink`"
+        ) from error
 
 
 def write_shapes(path: Path, shapes: Shapes) -> None:
-    """The table as a file, whole or not at all; InputError where it cannot be written."""
+    """Write the table to a file atomically; InputError if that fails."""
     write_whole(path, as_toml(shapes).encode())
 
 
@@ -66,7 +68,7 @@ def as_toml(shapes: Shapes) -> str:
 
 
 def with_constants(overrides: Mapping[str, Any], shape: SmallShape) -> dict[str, Any]:
-    """``overrides`` (see ``loading.load``) with the constants of a shape below those that they hold."""
+    """``overrides`` (see ``loading.load``) with the constants of a shape; constants in ``overrides`` win."""
     module = dict(overrides.get("module", {}))
     constants = {**shape.constants, **module.get("constants", {})}
     return {**overrides, "module": {**module, "constants": constants}}

@@ -1,7 +1,8 @@
-"""Which shapes a module problem is run with: its own, those of a table, or small ones that are found here and kept.
+"""The shapes that a module problem runs with: its own, those of a table, or small ones that are searched for and
+cached.
 
-What a name on the command line comes to is constants among the problem's ``overrides``: they are hashed with it, and
-whoever reads a run sees them.
+A choice on the command line becomes constants in the problem's ``overrides``: they are part of its hash, and every
+reader of a run sees them.
 """
 
 from __future__ import annotations
@@ -23,12 +24,12 @@ from maxcode.sandbox.selftest import open_safe
 from maxcode.sandbox.toolchain import cache_root
 
 SMALL = "small"
-_VERSION = 1  # of what ``shrink`` does: other shapes are another cache
+_VERSION = 1  # version of ``shrink``: a change that gives other shapes needs another cache
 
 
 def shaped(source: Path, tests: Path | None, overrides: Mapping[str, Any], chosen: str) -> Mapping[str, Any]:
-    """``overrides`` with the constants of the shapes that the user has chosen: "" the problem's own, ``small``, or a
-    table's path.  Constants that ``overrides`` hold win.  InputError where there are no such shapes."""
+    """``overrides`` with the constants of the chosen shapes: "" the problem's own, ``small``, or the path of a table.
+    Constants in ``overrides`` win.  InputError if there are no such shapes."""
     if not chosen:
         return overrides
     problem = load(source, tests, overrides).problem
@@ -43,8 +44,8 @@ def shaped(source: Path, tests: Path | None, overrides: Mapping[str, Any], chose
 def _listed(problem: Problem, table: Path, source: Path) -> SmallShape:
     if not table.is_file():
         raise InputError(
-            f"there is no table of shapes {table}; give --shapes small, or make one with `maxcode problems shrink "
-            f"{source} --out {table}`"
+            f"the table of shapes {table} does not exist; give --shapes small, or make one with "
+            f"`maxcode problems shrink {source} --out {table}`"
         )
     found = read_shapes(table).of(problem.program.text)
     if found is None:
@@ -56,7 +57,7 @@ def _listed(problem: Problem, table: Path, source: Path) -> SmallShape:
 
 
 def _small(problem: Problem) -> SmallShape:
-    """Small shapes, found once and kept in the cache."""
+    """Small shapes, searched for once and cached."""
     tool = f"{_VERSION}-{LIMIT_MB:g}-{sha256(OURS.read_text())[:8]}"
     kept = cache_root() / "shapes" / tool / f"{sha256(problem.program.text)}.toml"
     if kept.is_file() and (found := read_shapes(kept).of(problem.program.text)) is not None:
@@ -75,7 +76,7 @@ async def _shrunk(problem: Problem, limit_mb: float) -> Shrunk:
 @final
 @dataclass(frozen=True, slots=True)
 class ShapeRow:
-    """What came of one problem: its shape, and what was found where it was looked for now; or why there is none."""
+    """The result for one problem: its shape, and the details if it was searched for now; or why there is none."""
 
     source: str
     shape: SmallShape | None = None
@@ -89,10 +90,10 @@ def shrink_sources(
     limit_mb: float = LIMIT_MB,
     say: Callable[[ShapeRow], None] = lambda row: None,
 ) -> tuple[Shapes, list[ShapeRow]]:
-    """Shapes for problems, added to the table ``out`` after each; those it holds already are not looked for again.
+    """Shapes for problems, added to the table ``out`` after each; problems in the table are skipped.
 
-    ``kernelbench:LEVEL`` stands for all problems of a level.  A problem that cannot be made small is a row that says
-    why.  InputError for a source that is no module, and for a table of another limit.
+    ``kernelbench:LEVEL`` stands for all problems of a level.  A problem without a small shape gives a row with the
+    reason. InputError for a source that is not a module, and for a table with another limit.
     """
     if not limit_mb > 0:
         raise InputError(f"--limit-mb is {limit_mb:g}; give a number above 0")
@@ -114,7 +115,7 @@ def shrink_sources(
 def _module(source: Path) -> Problem:
     problem = load(source).problem
     if problem.kind != "module":
-        raise InputError(f"{source} is no PyTorch module in the KernelBench contract, so it has no shapes to shrink")
+        raise InputError(f"{source} is not a PyTorch module in the KernelBench contract, so it has no shapes to shrink")
     return problem
 
 

@@ -1,8 +1,8 @@
-"""What a suite is: names that stand where the path of a problem does, and how a name becomes a problem.
+"""What a suite is: a set of names that can replace the path of a problem, and how a name becomes a problem.
 
 A suite is one file with one object that has the two methods of ``Suite``, and a row in ``suites.SUITES``.  Nothing is
-downloaded: what is not here is an InputError that says where to get it and how to lay it out.  What can be listed
-but not used is ``LeftOut``, with the reason: nothing is dropped in silence.
+downloaded: missing data is an InputError that says where to get it and where to put it.  An entry that can be listed
+but not used is a ``LeftOut`` with the reason; nothing is dropped silently.
 """
 
 from __future__ import annotations
@@ -21,8 +21,13 @@ from maxcode.errors import InputError
 @final
 @dataclass(frozen=True, slots=True)
 class Origin:
-    """Which problem of which suite it is.  ``file`` is the suite's own name for it, ``id`` one for run folders,
-    different for every problem of the suite; ``sha256`` is that of its text, ``facts`` what else is recorded."""
+    """The place of a problem in its suite.
+
+    ``file``    the suite's own name for it
+    ``id``      for run folders; unique within the suite
+    ``sha256``  of its text
+    ``facts``   what else is recorded
+    """
 
     suite: str
     file: str
@@ -43,11 +48,13 @@ class Origin:
 @final
 @dataclass(frozen=True, slots=True)
 class Given:
-    """A problem as its suite has it.
+    """A problem as its suite defines it.
 
-    ``table`` holds keys of problem.toml, which the user's options win over; ``program`` is what to make faster and
-    ``reference`` the suite's own faster version of it, where there is one: no policy ever sees that.  ``cases`` are its
-    tests, ``texts`` files that the table names and that lie nowhere.
+    ``table``      keys of problem.toml; the user's options replace them
+    ``program``    the program to make faster
+    ``reference``  the suite's own faster version, if it has one; no policy sees it
+    ``cases``      its tests
+    ``texts``      texts of files that the table names and that are not on disk
     """
 
     origin: Origin
@@ -62,8 +69,8 @@ class Given:
 @final
 @dataclass(frozen=True, slots=True)
 class Source:
-    """A problem to load: a path or a name, with the keys of problem.toml that its entry in a suite.toml gives it.
-    ``shapes`` as in ``problems.small_shapes``; ``tags`` are the user's own words, for `maxcode problems list`."""
+    """A problem to load: a path or a name, with the keys of problem.toml from its entry in a suite.toml.  ``shapes`` as
+    in ``problems.small_shapes``; ``tags`` are the user's own words, for `maxcode problems list`."""
 
     path: Path
     options: Mapping[str, Any] = field(default_factory=dict)
@@ -74,7 +81,7 @@ class Source:
 @final
 @dataclass(frozen=True, slots=True)
 class LeftOut:
-    """A problem that a suite lists and that cannot be used: its name, where that is written, and why."""
+    """A problem that a suite lists but that cannot be used: its name, the place of its entry, and the reason."""
 
     name: str
     where: str
@@ -87,7 +94,7 @@ class LeftOut:
 @final
 @dataclass(frozen=True, slots=True)
 class Listing:
-    """What names stand for: the problems that can be loaded, in the order of the suite, and the others."""
+    """The problems behind some names: those that can be loaded, in the order of the suite, and the others."""
 
     sources: tuple[Source, ...] = ()
     left_out: tuple[LeftOut, ...] = ()
@@ -97,11 +104,11 @@ class Listing:
 
 
 class Suite(Protocol):
-    """A suite.  ``words`` is what follows the colon, e.g. ``1/19`` of ``kernelbench:1/19``.  Both methods raise
-    InputError, with a cure, where the suite is not here or has nothing of that name."""
+    """A suite.  ``words`` is the text after the colon, e.g. ``1/19`` of ``kernelbench:1/19``.  Both methods raise
+    InputError, with a remedy, if the data of the suite is missing or has nothing of that name."""
 
     def listing(self, words: str) -> Listing:
-        """All problems that the words stand for; a problem's own name stands for itself."""
+        """All problems that the words name; the name of one problem gives that one."""
         ...
 
     def given(self, words: str) -> Given:
@@ -110,12 +117,12 @@ class Suite(Protocol):
 
 
 def folder_of(variable: str, title: str, how: str) -> Path:
-    """The folder that an environment variable names; InputError with how to get the data where there is none."""
+    """The folder that an environment variable names; InputError with how to get the data if it does not exist."""
     said = os.environ.get(variable, "")
     place = Path(said)
     if not said or not place.is_dir():
-        where = f"{variable} is {said}, which is no folder" if said else f"{variable} is not set"
-        raise InputError(f"{title} is not here ({where}); {how}")
+        where = f"{variable} is {said}, which is not a folder" if said else f"{variable} is not set"
+        raise InputError(f"{title} is not on this machine ({where}); {how}")
     return place
 
 

@@ -2,7 +2,7 @@
 
     kernelbench:1/19   pie:test   polybench:gemm   folder:examples   suite.toml
 
-A further suite is a file with an object that has the two methods of ``suite.Suite``, and a row in ``SUITES``.
+A new suite is a file with an object that has the two methods of ``suite.Suite``, and a row in ``SUITES``.
 """
 
 from __future__ import annotations
@@ -35,21 +35,21 @@ def is_named(source: Path) -> bool:
 
 
 def given(source: Path) -> Given:
-    """The problem of that name; InputError, with a cure, where it cannot be found."""
+    """The problem of that name; InputError, with a remedy, if it cannot be found."""
     suite, words = _parts(source)
     return suite.given(words)
 
 
 def expanded(sources: Iterable[Path]) -> Listing:
-    """What paths, names and files ``suite.toml`` stand for, each problem once, in order.
+    """The problems behind paths, names and files ``suite.toml``, each problem once, in order.
 
-    InputError where a suite is not here, where a name is none, and where one problem is asked for in two ways.
+    InputError if the data of a suite is missing, a name is unknown, or one problem is requested with different options.
     """
     found: dict[Path, Source] = {}
     parts = [_listing(source) for source in sources]
     for one in (one for part in parts for one in part.sources):
         if found.setdefault(one.path, one) != one:
-            raise InputError(f"{one.path} is asked for twice, with different options; leave one of them out")
+            raise InputError(f"{one.path} is named twice, with different options; leave one of them out")
     left_out = dict.fromkeys(one for part in parts for one in part.left_out)
     return Listing(tuple(found.values()), tuple(left_out))
 

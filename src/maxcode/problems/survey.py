@@ -1,4 +1,4 @@
-"""What names stand for, looked at problem by problem: which load, and which do not and why."""
+"""A check of named problems one by one: which can be loaded, and why the others cannot."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from maxcode.problems.suites import expanded
 @final
 @dataclass(frozen=True, slots=True)
 class Surveyed:
-    """A problem as it was asked for: ``loaded``, or ``why`` it cannot be, and ``where`` that is written."""
+    """A problem and the result: ``loaded``, or the reason ``why`` it cannot be, and ``where`` it is written."""
 
     name: str
     source: Source
@@ -45,8 +45,8 @@ class Surveyed:
 
 
 def survey(sources: Iterable[Path]) -> Iterator[Surveyed]:
-    """Every problem that the sources stand for, loaded and let go again; those that suites leave out come last.
-    Nothing is built or run.  InputError as ``expanded``."""
+    """Load every problem that the sources name, one at a time; those that suites leave out come last.  Nothing is built
+    or run.  InputError as in ``expanded``."""
     listing = expanded(sources)
     for source in listing.sources:
         try:

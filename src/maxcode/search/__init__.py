@@ -1,7 +1,7 @@
-"""Where to go next: pure functions of all that has been reached.
+"""Searches: pure functions that select the states to expand next from all states reached so far.
 
-A search has no I/O, no clock and no memory, so resuming is reloading the record.  ``width`` is the number of states
-expanded (or proposals drawn) in one batch.  Every module says where its search comes from and where it departs.
+A search has no I/O, no clock and no memory, so a resume only reads the record again.  ``width`` is the number of states
+expanded (or of samples asked for) in one batch.  Every module names the source of its search and its departures.
 """
 
 from __future__ import annotations

@@ -1,11 +1,11 @@
-"""The diverse half of Staged Quality-Diversity: the best kernel of every cell, for one problem.
+"""The archive of Staged Quality-Diversity (SQD): the best kernel of every cell, for one problem.
 
 A cell is a behaviour descriptor (``techniques.cell``: which techniques a kernel uses, and their sizes to a power of
-two).  MAP-Elites (Mouret and Clune, 2015) gives the shape; SQD (arXiv 2602.12049) publishes neither descriptor nor
-selection, so both are our reconstruction: quality within a cell, uniform draws over the filled ones.
+two).  The structure is that of MAP-Elites (Mouret and Clune, 2015).  SQD (arXiv 2602.12049) publishes neither
+descriptor nor selection.  Both are our reconstruction: quality within a cell, uniform selection over the filled cells.
 
-An archive keeps every kernel it was offered and knows *when* (a batch of a search, a step of training), so that it
-can be asked how it was at an earlier time: what is drawn must not depend on how far ahead somebody has fetched.
+An archive keeps every kernel it was offered, with its time (the batch of a search, or the step of a training).  So it
+can return its content at an earlier time: a selection must not depend on how far ahead prompts were fetched.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ T = TypeVar("T")
 @final
 @dataclass(frozen=True, slots=True)
 class Kept:
-    """A correct kernel with what it was worth (GFLOPS or a speed-up) when it was ``made``."""
+    """A correct kernel, its quality (GFLOPS or a speed-up), and the time ``made`` at which it was measured."""
 
     cell: Cell
     program: Program
@@ -38,29 +38,26 @@ class Kept:
 class Archive:
     """All kernels of one problem, in the order in which they were offered.
 
-    A program that is offered again with another quality was measured again: from then on that is what it is worth.
+    If a program is offered again with another quality, it was measured again, and the new quality counts from then on.
     """
 
     def __init__(self, kept: Sequence[Kept] = ()) -> None:
         self._kept: list[Kept] = []
         self._worth: dict[str, float] = {}
-        self._then: tuple[int | None, int, dict[Cell, Kept]] = (
-            None,
-            0,
-            {},
-        )  # what was asked last: a step's rows ask alike
+        # The last query and its answer: the rows of a step repeat it.
+        self._then: tuple[int | None, int, dict[Cell, Kept]] = (None, 0, {})
         for one in kept:
             self.offer(one)
 
     def __len__(self) -> int:
-        """How many kernels there are."""
+        """The number of different kernels."""
         return len(self._worth)
 
     def __iter__(self) -> Iterator[Kept]:
         return iter(self._kept)
 
     def offer(self, one: Kept) -> bool:
-        """Keep a kernel; whether it is new to its cell, or better than all in it."""
+        """Add a kernel; return whether it is the first of its cell, or better than all others in it."""
         digest = one.program.digest
         if self._worth.get(digest) == one.quality:
             return False
@@ -70,8 +67,8 @@ class Archive:
         return before is None or one.quality > before.quality
 
     def elites(self, before: int | None = None) -> dict[Cell, Kept]:
-        """The best of every cell, in the order in which cells were first filled, of equals the first; with ``before``,
-        as it was when nothing of that time or later had been made."""
+        """The best kernel of every cell, in the order in which cells were first filled; of equals the first.  With
+        ``before``: only kernels made before that time."""
         if self._then[:2] != (before, len(self._kept)):
             self._then = (before, len(self._kept), self._elites(before))
         return self._then[2]
@@ -89,7 +86,7 @@ class Archive:
 
     @property
     def best(self) -> Kept | None:
-        """The best kernel of all; of equals the first."""
+        """The best kernel of all cells; of equals the first."""
         return max(self.elites().values(), key=lambda one: one.quality, default=None)
 
 
@@ -99,7 +96,7 @@ def techniques_in(cell: Cell) -> frozenset[str]:
 
 
 def open_to(problem: Problem, cells: Mapping[Cell, T]) -> list[T]:
-    """What lies in cells that use nothing but what the problem permits, or its original uses."""
+    """The values of the cells that use only techniques that the problem permits or that its original uses."""
     if problem.permitted is None:
         return list(cells.values())
     own = (used(problem.language, text) for text in problem.program.files.values())
@@ -108,13 +105,13 @@ def open_to(problem: Problem, cells: Mapping[Cell, T]) -> list[T]:
 
 
 def draw(*words: object) -> int:
-    """A 64-bit hash of the words, in the place of a random number: the same words give the same draw."""
+    """A 64-bit hash of the words, used instead of a random number: the same words give the same draw."""
     return int.from_bytes(hashlib.sha256("/".join(map(str, words)).encode()).digest()[:8])
 
 
 def best_of_cells(language: str, candidates: Iterable[tuple[T, Program, float]]) -> dict[tuple[str, ...], T]:
-    """The best of every cell, of (candidate, its program, its quality); cells in the order they were first filled, of
-    equals the first."""
+    """The best of every cell, from tuples (candidate, its program, its quality).  Cells are in the order in which they
+    were first filled; of equals the first."""
     best: dict[tuple[str, ...], tuple[T, float]] = {}
     for candidate, program, quality in candidates:
         key = _cell(language, "\n".join(program.files.values()))
@@ -125,5 +122,5 @@ def best_of_cells(language: str, candidates: Iterable[tuple[T, Program, float]])
 
 @lru_cache(maxsize=1 << 15)
 def _cell(language: str, text: str) -> tuple[str, ...]:
-    """Kept: a search asks for every program at every select; that must cost no more than the text's own (kept) hash."""
+    """The cell of a text, cached: a search needs it for every program at every select."""
     return cell(language, text)

@@ -1,7 +1,7 @@
-"""Beam search: the best few go on together, level by level.
+"""Beam search: the best few states are expanded together, level by level.
 
-Ours; it follows no paper.  A level's parents stay in the pool that the next level is chosen from, so the beam never
-gets worse, and a plateau is drawn from again instead of being left.
+Ours; it follows no paper.  The parents of a level stay in the pool from which the next level is selected.  So the beam
+never gets worse, and on a plateau the same parents are expanded again.
 """
 
 from __future__ import annotations
@@ -19,12 +19,12 @@ from maxcode.search.ranking import By, rank
 @final
 @dataclass(frozen=True, slots=True)
 class Beam:
-    """The ``width`` best correct states of the last level and of its parents, each expanded ``children`` times a level.
+    """Expands the ``width`` best correct states of the last level and its parents, each ``children`` times a level.
 
-    Best is by reward, of equals the first reached; a program that is already in the beam to the letter does not enter
-    again.  The root is correct, so with nothing correct yet it alone is expanded.  It never finishes: the budget does.
-    The levels are replayed from the root: O(states) a call, one call a level.  With ``by="value"`` best is by expected
-    class, and states that do not work are in the pool too (see ``CudaLlm``).
+    Best is by reward, of equals the first reached; a program whose text is already in the beam is not added again.  The
+    root is correct, so it alone is expanded until another state is correct.  The search has no end of its own: the
+    budget ends it.  The levels are computed again from the root: O(states) a call, one call a level.  With
+    ``by="value"`` best is by expected class, and incorrect states are in the pool too (see ``CudaLlm``).
     """
 
     width: int = 4
@@ -36,7 +36,7 @@ class Beam:
         while True:
             level = [reached.children(parent)[used[parent] : used[parent] + self.children] for parent in beam]
             missing = [self.children - len(drawn) for drawn in level]
-            if any(missing):  # a new level, or what the budget cut off an old one
+            if any(missing):  # a new level, or the rest of a level that the budget has cut
                 return [parent for parent, count in zip(beam, missing, strict=True) for _ in range(count)]
             used.update(dict.fromkeys(beam, self.children))
             beam = self._best([*beam, *(state for drawn in level for state in drawn)])

@@ -1,4 +1,4 @@
-"""Flat sampling: every candidate is drawn from the original, none sees another's fate.
+"""Flat sampling: every candidate is sampled from the original, without the results of the others.
 
 MaxCode's baseline with n = 64; no departures.
 """
@@ -15,8 +15,8 @@ from maxcode.core.types import State
 @final
 @dataclass(frozen=True, slots=True)
 class BestOfN:
-    """``n`` proposals for the root, ``width`` at a time (the batch size changes nothing but when leaders are
-    confirmed)."""
+    """``n`` samples from the root, ``width`` in a batch.  The batch size only changes when challengers are
+    confirmed."""
 
     n: int = 64
     width: int = 8

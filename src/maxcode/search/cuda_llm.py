@@ -1,14 +1,14 @@
 """CUDA-LLM (arXiv 2506.09092) as MaxCode section 2 states it: a greedy beam with repair.
 
-At a node draw ``width`` candidates and run all.  If any is correct the fastest correct one is the next node and the
-rest are dropped.  If none is, every candidate is refined once, in parallel, until one is correct.
+At a node, sample ``width`` candidates and evaluate all.  If any is correct, the fastest correct one is the next node
+and the rest are dropped.  If none is correct, every candidate is refined once, in parallel, until one is correct.
 
-Departures from MaxCode: "correct" is the outcome CORRECT, where the text glosses it as a speed-up above 1: read that
-way, a level on which nothing beats the original would send working programs to be mended, and the search would end on
-its first plateau, so here the fastest correct one goes on even when it is slower than its parent.  At most ``repairs``
-rounds of refinement a level, after which the level is drawn anew once and then the search ends; the paper names no
-cap.  Repair is not depth, but every candidate counts to the budget.  Departure from CUDA-LLM itself, which draws
-``width`` new candidates from the node when none is valid: MaxCode's refinement of each takes its place.
+Departure from MaxCode: "correct" is the outcome CORRECT, where the text explains it as a speed-up above 1.  With that
+reading, a level without a speed-up would send working programs to repair, and the search would end on its first
+plateau.  So here the fastest correct one is the next node even if it is slower than its parent. At most ``repairs``
+rounds of refinement a level, then the level is sampled once more, then the search ends; the paper names no limit.
+Repair does not count as depth, but every candidate counts to the budget. Departure from CUDA-LLM itself, which samples
+``width`` new candidates from the node when none is valid: here each candidate is refined, as in MaxCode.
 """
 
 from __future__ import annotations
@@ -27,9 +27,9 @@ from maxcode.search.ranking import By, rank
 class CudaLlm:
     """``depth`` levels of ``width`` candidates; the paper's values are 8 and 8.
 
-    ``by="value"`` is MaxCode's guided rule: the candidate with the highest expected class goes on, whether it works or
-    not, since a strong rewrite with one error may promise more than a pointless one that works.  To go on from it is
-    to mend it, so there are no rounds of repair then.
+    ``by="value"`` is MaxCode's guided rule: the next node is the candidate with the highest expected class, correct or
+    not, because a strong rewrite with one error may lead further than a weak one that works.  Its expansion is its
+    repair, so there are no separate rounds of repair.
     """
 
     width: int = 8
@@ -41,7 +41,7 @@ class CudaLlm:
         node, level = reached.root, 0
         while level < self.depth:
             tried = reached.children(node)
-            if len(tried) < self.width:  # none yet, or a batch that the budget had cut
+            if len(tried) < self.width:  # a new level, or the rest of a batch that the budget has cut
                 return [node] * (self.width - len(tried))
             node_next, open_states = self._climb(tried[: self.width], reached)
             if node_next is None and not open_states:
@@ -52,14 +52,14 @@ class CudaLlm:
         return []
 
     def _again(self, node: State, tried: Sequence[State], reached: Reached) -> tuple[State | None, list[State]]:
-        """A level whose repairs came to nothing is drawn once more."""
+        """Sample a level once more, after its repairs have failed."""
         second = tried[self.width :]
         if len(second) < self.width:
             return None, [node] * (self.width - len(second))
         return self._climb(second, reached)
 
     def _climb(self, candidates: Sequence[State], reached: Reached) -> tuple[State | None, list[State]]:
-        """The next node, or the states to refine; neither when the repair rounds are used up."""
+        """The next node, or else the states to refine; neither if all repair rounds are used."""
         if self.by == "value":
             return max(candidates, key=lambda state: rank(state, self.by)), []
         for rounds in range(self.repairs + 1):

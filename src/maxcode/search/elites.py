@@ -1,9 +1,9 @@
-"""MAP-Elites over the techniques a kernel uses, and Staged Quality-Diversity: quality within a cell, diversity across.
+"""MAP-Elites over the techniques of a kernel, and Staged Quality-Diversity: quality within a cell, diversity across.
 
-The archive is not kept, it is read off what was reached: one cell per behaviour descriptor (``techniques.cell``: which
-techniques, and their sizes to a power of two), in it the correct program with the highest reward.  With ``stages`` it
-is Staged Quality-Diversity (arXiv 2602.12049), whose archive, selection, stages and promotion are not published: all
-are ours (``stages.py``, ``archive.py``; training draws from the same).
+The archive is not stored but computed from the states reached: one cell per behaviour descriptor (``techniques.cell``:
+which techniques, and their sizes to a power of two), which holds the correct program with the highest reward.  With
+``stages`` it is Staged Quality-Diversity (arXiv 2602.12049).  Its archive, selection, stages and promotion are not
+published: all are ours (``stages.py``, ``archive.py``; training uses the same).
 """
 
 from __future__ import annotations
@@ -22,11 +22,11 @@ from maxcode.search.stages import Stages, Standing, Visit
 @final
 @dataclass(frozen=True, slots=True)
 class Elites:
-    """``width`` parents a batch, drawn uniformly (with repeats) over the filled cells.  It never finishes: the budget
-    does.  A draw is a hash of how many states there are and of the slot, so nothing is remembered.
+    """``width`` parents a batch, selected uniformly (with repeats) over the filled cells; only the budget ends the
+    search. A draw is a hash of the number of states and of the slot, so the search needs no memory.
 
-    With ``stages`` a batch is one visit of the problem's stage: proposals may use what that permits, and parents are
-    drawn over the cells that use nothing else.
+    With ``stages`` a batch is one visit of the problem's stage: proposals may use the techniques of the stage, and
+    parents come from the cells that use no others.
     """
 
     width: int = 8
@@ -47,7 +47,7 @@ def elites(reached: Reached) -> dict[tuple[str, ...], State]:
 
 
 def standing(stages: Stages, reached: Reached) -> Standing:
-    """Where the problem stands after all batches: every batch was a visit of the stage it stood at then."""
+    """The stage of the problem after all batches; every batch is a visit of the stage that was current then."""
     found = Standing()
     candidates = (state for state in reached if state.step is not None)
     for _, batch in groupby(candidates, key=lambda state: state.id[0]):

@@ -1,10 +1,9 @@
-"""Named compositions of search and observation; plain, or ``+maxcode``.
+"""The methods: compositions of search, observation and instructions under one name, plain or with ``+maxcode``.
 
-A plain method shows what its own paper shows.  ``+maxcode`` adds the paper's three parts, the best of the path (u), the
-trajectory and the critiques; ours adds the best of the run and what failed in it.  The budget is the one dial: width
-and depth follow from it, so that 64 candidates give the paper's 8 x 8; the width stays that of the first budget (the
-``shape``) when a run is resumed with another.  The temperature is the paper's 0.6, except
-where a method's own paper says otherwise.
+A plain method shows what its own paper shows.  ``+maxcode`` adds the three parts of MaxCode: the best of the path (u),
+the trajectory and the critiques; ours adds the best of the run and what failed in it.  Width and depth follow from the
+budget, so that 64 candidates give the paper's 8 x 8.  The width stays that of the first budget (the ``shape``) when a
+run is resumed with another.  The temperature is 0.6, as in MaxCode, except where a method's own paper differs.
 """
 
 from __future__ import annotations
@@ -56,12 +55,15 @@ QUOTED_AT_MOST = 1000  # bytes of a test's input
 @final
 @dataclass(frozen=True, slots=True)
 class Scene:
-    """What a method may tell its policy beside the states, and what it may not.
+    """What a method may tell its policy besides the states.
 
-    ``original`` is the diagnosis of the original program, ``baseline`` its evaluation; ``inputs`` holds what is quoted
-    of the seen tests, by name; ``without`` names parts (``observe.PARTS``) that are switched off.  ``shape`` is the
-    budget that the search's width follows from, where a run began with another one; ``asks_model``: see ``Frame``;
-    ``guide`` is the value model, which every state is shown to where there is one.
+    ``original``   the diagnosis of the original program
+    ``baseline``   the evaluation of the original program
+    ``inputs``     the quoted inputs of the seen tests, by name of the test
+    ``without``    the parts (``observe.PARTS``) that are switched off
+    ``shape``      the budget that the run began with, if it is another; the width of the search follows from it
+    ``asks_model`` see ``Frame``
+    ``guide``      the value model, if there is one; it scores every state
     """
 
     machine: Machine
@@ -75,7 +77,8 @@ class Scene:
 
 
 def scene(described: Machine, problem: Problem, baseline: Evaluation, without: frozenset[str] = frozenset()) -> Scene:
-    """The scene of an admitted problem, whose original was evaluated as ``baseline``; reads the seen tests' inputs."""
+    """The scene of an admitted problem with the evaluation ``baseline`` of its original; reads the inputs of the seen
+    tests."""
     told = "\n".join(diagnose(problem.program, baseline))
     inputs = {case.name: _quote(Path(case.stdin)) for case in problem.spec.seen}
     return Scene(described, told, baseline, inputs, without)
@@ -87,11 +90,11 @@ Instruct = Callable[[State, Reached], str]
 @final
 @dataclass(frozen=True, slots=True)
 class Recipe:
-    """One method: ``search`` makes its search for a frame, ``parts`` are what it shows,
-    in the order of the prompt.
+    """One method: ``search`` makes its search for a frame, ``parts`` are the parts it shows, in the order of the
+    prompt.
 
-    ``source`` says where it comes from, ``departs`` where what it shows differs from there (how its search differs is
-    in the search's own module).  ``temperatures``: of the first proposals, from the original, and of all later ones.
+    ``source`` names its origin; ``departs`` says how its observation differs from that (how its search differs is in
+    the search's own module).  ``temperatures``: of the first proposals, from the original, and of all later ones.
     """
 
     name: str
@@ -104,11 +107,11 @@ class Recipe:
     temperatures: tuple[float, float] = (0.6, 0.6)
 
     def shows(self, part: str) -> bool:
-        """Whether a part is shown; a critic that costs money is worth asking only where "critiques" is."""
+        """Whether the method shows a part; a critic that costs money is worth asking only if it shows "critiques"."""
         return part in self.parts
 
     def explained(self) -> str:
-        """What the method is, where it comes from, what it shows and where it departs, one line each."""
+        """What the method is, its source, the parts it shows and its departures, one line each."""
         departs = f"departs: {self.departs}" if self.departs else ""
         told = (self.line, f"source: {self.source}", departs, f"shows: {', '.join(self.parts)}")
         return "\n".join(line for line in told if line)
@@ -120,8 +123,8 @@ class Recipe:
 @final
 @dataclass(frozen=True, slots=True)
 class Frame:
-    """What a search is cut to: the ``budget`` of candidates, the ``shape`` (the budget that the run began with),
-    whether a model is asked, whose answers take long, and what it goes ``by``."""
+    """The arguments of a search: the ``budget`` in candidates, the ``shape`` (the budget that the run began with),
+    whether a model is asked (its answers take long), and whether states are ranked ``by`` reward or value."""
 
     budget: int
     shape: int
@@ -130,13 +133,13 @@ class Frame:
 
     @property
     def generation(self) -> int:
-        """As many batches as candidates in one, and no more than 8 of those."""
+        """The width of a batch: the square root of the shape, at most 8."""
         return max(1, min(8, round(math.sqrt(self.shape))))
 
 
 def _best_of_n(frame: Frame) -> Search:
-    """A batch waits for its slowest answer, so a model is asked for all at once.  Built-in policies take small ones:
-    only what earlier batches proposed is known not to be worth proposing again."""
+    """A batch waits for its slowest answer, so all samples of a model are one batch.  Built-in policies take small
+    batches, because they avoid only duplicates of earlier batches."""
     return BestOfN(n=frame.budget, width=min(frame.budget, frame.shape) if frame.asks_model else 8)
 
 
@@ -149,7 +152,7 @@ def _effi_learner(frame: Frame) -> Search:
 
 
 def _perfcodegen(frame: Frame) -> Search:
-    """A sample that works at once takes three candidates, one that never works takes two."""
+    """A sample that works at once takes three candidates; one that never works takes two."""
     return PerfCodeGen(base=max(1, frame.shape // 3))
 
 
@@ -172,7 +175,7 @@ def _elites(frame: Frame) -> Search:
 
 
 def _sqd(frame: Frame) -> Search:
-    """A batch is a visit, and a run has a dozen of them: promotion comes sooner than in training."""
+    """A batch is a visit, and a run has only about a dozen, so promotion comes sooner than in training."""
     return Elites(width=frame.generation, stages=replace(STAGES, promotion=_SOON))
 
 
@@ -217,34 +220,34 @@ RECIPES = (
     ),
     Recipe(
         "effi-learner",
-        "one path guided by the profile; only a program that is better takes the stored one's place",
+        "one path guided by the profile; only a better program replaces the stored one",
         _effi_learner,
         ("statement", "program", "profile", "failures", "task"),
-        "Effi-Learner (arXiv 2405.15189); MaxCode runs it for 2 rounds, its repository for 5, here the budget does",
-        "the profile is of CPU time by line, with no memory in it; no test is quoted; what came of proposals from the "
-        "stored program is told for all of them, not for the last alone",
+        "Effi-Learner (arXiv 2405.15189); 2 rounds in MaxCode, 5 in its repository, here by the budget",
+        "the profile is of CPU time by line, without memory; no test is quoted; the results of all proposals from the "
+        "stored program are shown, not only of the last one",
         instruct=_by_profile,
     ),
     Recipe(
         "perfcodegen",
-        "samples; failed ones are mended with the failing test; correct ones are asked to be faster, then again with "
+        "samples; failed ones are repaired with the failing test; correct ones are made faster, then once more with "
         "the slowest seen test quoted",
         _perfcodegen,
         ("statement", "program", "feedback", "failing_test", "slowest_test", "task"),
         "PerfCodeGen (arXiv 2412.03578): temperature 0.7, and 0 when refining",
-        f"inputs are quoted up to {QUOTED_AT_MOST} bytes; the performance questions are in words of our own",
+        f"inputs are quoted up to {QUOTED_AT_MOST} bytes; the texts of the performance questions are ours",
         instruct=_by_phase,
         temperatures=(0.7, 0.0),
     ),
     Recipe(
         "cuda-llm",
-        "greedy beam with repair: the fastest correct child of each level goes on",
+        "greedy beam with repair: the fastest correct child of each level is expanded next",
         _cuda_llm,
         ("statement", "program", "machine", "feedback", "trajectory", "task"),
         "CUDA-LLM (arXiv 2506.09092) as MaxCode states it",
         "its dialogue history is the trajectory without critiques; MaxCode's own baseline has none: switch it off",
     ),
-    Recipe("beam", "the best few correct ones of each level go on together", _beam, _USUAL, "ours"),
+    Recipe("beam", "the best few correct ones of each level are expanded together", _beam, _USUAL, "ours"),
     Recipe(
         "tree",
         "UCT on the best reward below a node, with progressive widening",
@@ -254,37 +257,37 @@ RECIPES = (
     ),
     Recipe(
         "elites",
-        "MAP-Elites: one elite per set of techniques, parents drawn over all of them",
+        "MAP-Elites: one elite per set of techniques, parents selected uniformly among them",
         _elites,
         _USUAL,
         "MAP-Elites, after Staged Quality-Diversity (arXiv 2602.12049), whose details are not published",
     ),
     Recipe(
         "sqd",
-        "elites in stages: which techniques are permitted widens when a stage's batches are valid and no longer better",
+        "elites in stages: more techniques are permitted once a stage's batches are valid and no longer better",
         _sqd,
         _USUAL,
-        "Staged Quality-Diversity (arXiv 2602.12049) as a search; its stages and promotion are not published, ours",
+        "Staged Quality-Diversity (arXiv 2602.12049) as a search; its stages and promotion are ours",
     ),
 )
 
 
 def names() -> dict[str, str]:
-    """Every method's name with one line about it."""
+    """The name of every method with one line about it."""
     plain = {one.name: one.line for one in RECIPES}
     return {**plain, **{name + PLUS: f"{line}; with MaxCode's {', '.join(ADDED)}" for name, line in plain.items()}}
 
 
 def explained() -> dict[str, str]:
-    """Every plain method's name with all there is to say about it, and every ``+maxcode`` one's with what it adds."""
+    """The name of every plain method with its full explanation, and of every ``+maxcode`` method with what it adds."""
     plain = {one.name: one.explained() for one in RECIPES}
     return {**plain, **{name + PLUS: f"{name}, showing {', '.join(ADDED)} too" for name in plain}}
 
 
 def recipe(name: str, without: frozenset[str] = frozenset()) -> Recipe:
-    """The recipe called ``name``, ``without`` some of its parts; InputError with the nearest spelling for unknown
-    names of either.  A part that the method does not show may be named too.  A guided variant (``guided``) shows what
-    its method shows."""
+    """The recipe called ``name``, ``without`` some of its parts; a part that the method does not show may be named
+    too.  A guided variant (``value_guided``) shows what its method shows.  InputError with the nearest spelling for an
+    unknown method or part."""
     plain = base(name)
     if name not in (known := [*names(), *variants(names())]):
         raise unknown("method", name, known)
@@ -301,11 +304,11 @@ _RULES = RuleCritic()
 
 
 def method(name: str, policy: Policy, budget: int, scene: Scene, critic: Critic = _RULES) -> Method:
-    """The method called ``name`` for a budget of candidates; InputError with the nearest spelling otherwise, or where
-    it asks a value model and the scene has none.
+    """The method called ``name`` for a budget of candidates.
 
-    ``critic`` is asked where the method shows critiques; where it does not, the rule critic, which costs nothing,
-    writes them for the record.
+    ``critic`` is asked if the method shows critiques; otherwise the rule critic, which costs nothing, writes them for
+    the record.  InputError with the nearest spelling for an unknown name, and if the method needs a value model and the
+    scene has none.
     """
     made = recipe(name, scene.without)
     asked = critic if made.shows("critiques") else _RULES
@@ -325,7 +328,8 @@ def method(name: str, policy: Policy, budget: int, scene: Scene, critic: Critic 
 @final
 @dataclass(frozen=True, slots=True)
 class Tempered:
-    """A policy at its method's temperatures: ``first`` for proposals from the original, ``later`` for all others."""
+    """A policy at the temperatures of its method: ``first`` for proposals from the original, ``later`` for all
+    others."""
 
     policy: Policy
     first: float
@@ -362,7 +366,7 @@ def _asks_for_slowest(state: State, reached: Reached) -> bool:
 
 
 def _quote(path: Path) -> str:
-    """The beginning of a test's input, and how much more there is."""
+    """The beginning of a test's input, and the size of the rest."""
     try:
         with path.open("rb") as file:
             data = file.read(QUOTED_AT_MOST)

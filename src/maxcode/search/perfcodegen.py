@@ -1,12 +1,12 @@
 """PerfCodeGen (arXiv 2412.03578): base samples, then correctness, then performance, without training.
 
 Base: independent samples.  Correctness: failed ones are refined with the failing test.  Performance: correct ones are
-asked to reduce their run time, then again with their slowest unit test quoted; where an answer fails, the last correct
-program goes on instead, and the fastest correct one is the result.
+asked to reduce their run time, then again with their slowest unit test quoted.  If an answer fails, the last correct
+program continues instead.  The fastest correct program is the result.
 
 Departures: base samples are asked to make the given program faster, since the problem comes with one, where the paper
-generates from a description; ``repairs`` rounds of correctness, where the number is not known; the paper's variant
-that reflects before it mends is left out; a phase is drawn for all samples at once.
+generates from a description; ``repairs`` limits the rounds of correctness, where the paper gives no number; the paper's
+variant that reflects before a repair is left out; each phase is sampled for all base samples at once.
 """
 
 from __future__ import annotations
@@ -24,9 +24,9 @@ Phase = Literal["base", "correctness", "faster", "slowest"]
 @final
 @dataclass(frozen=True, slots=True)
 class PerfCodeGen:
-    """``base`` samples (the paper's 20), at most ``repairs`` rounds for those that fail, two for those that work.
+    """``base`` samples (20 in the paper), at most ``repairs`` rounds for those that fail, two for those that work.
 
-    It ends when no phase has anything left to ask: at most ``base * (3 + repairs)`` candidates.
+    It ends when no phase has a question left: at most ``base * (3 + repairs)`` candidates.
     """
 
     base: int = 20
@@ -45,7 +45,7 @@ class PerfCodeGen:
         return [state for state in _second(correct, reached) if state is not None]
 
     def _mended(self, sample: State, reached: Reached) -> tuple[State, int]:
-        """The end of a sample's repairs, and how many there were."""
+        """The last state of a sample's repairs, and the number of repairs."""
         rounds = 0
         while _fails(sample) and rounds < self.repairs and (children := reached.children(sample)):
             sample, rounds = children[0], rounds + 1
@@ -53,8 +53,8 @@ class PerfCodeGen:
 
 
 def phase(state: State, reached: Reached) -> Phase:
-    """What a proposal from ``state`` is asked for: "faster" is the first question of the performance phase, "slowest"
-    the second, put to what the first one gave, or to the program itself where that failed."""
+    """The instruction for a proposal from ``state``.  "faster" is the first question of the performance phase.
+    "slowest" is the second; it goes to the answer of the first, or to the program itself if that answer failed."""
     if state.parent is None:
         return "base"
     if _fails(state):
@@ -64,7 +64,7 @@ def phase(state: State, reached: Reached) -> Phase:
 
 
 def _second(correct: Sequence[State], reached: Reached) -> list[State | None]:
-    """For each correct program whom to ask the second time; None where that was done."""
+    """For each correct program the state that gets the second question; None if it was asked already."""
     asked: list[State | None] = []
     for state in correct:
         first = reached.children(state)[0]

@@ -1,6 +1,6 @@
-"""What makes one state come before another: its reward, or what a value model expects of it.
+"""The order of states: by reward, or by the prediction of a value model.
 
-A value is recorded with its step, so a search that goes by it is as pure as one that goes by rewards.
+A value is recorded with its step, so a search by value is as pure as a search by reward.
 """
 
 from __future__ import annotations
@@ -15,7 +15,8 @@ By = Literal["reward", "value"]
 
 
 def rank(state: State, by: By) -> tuple[float, float]:
-    """Larger goes first.  By value: the expected class, of equals the reward; a root, which has none, comes last."""
+    """A sort key; the larger state is expanded first.  By value: the expected class, then the reward; a root, which has
+    no value, comes last."""
     if by == "reward":
         return (state.reward, 0.0)
     value = expected(state)
@@ -23,12 +24,12 @@ def rank(state: State, by: By) -> tuple[float, float]:
 
 
 def expected(state: State) -> float | None:
-    """The recorded value of a state, None for a root; InputError where there was no model to give one."""
+    """The recorded value of a state, None for a root.  InputError if the state has no value."""
     if state.step is None:
         return None
     if state.step.value is None:
         raise InputError(
-            f"this search goes by the values of states, and state {state.id} has none; give a value model: --value "
+            f"this search ranks states by value, and state {state.id} has no value; give a value model: --value "
             "FOLDER, or Method(..., value=...)"
         )
     return state.step.value

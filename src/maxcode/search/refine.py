@@ -1,7 +1,7 @@
-"""One path, one proposal at a time: plain self-refinement.
+"""Plain self-refinement: one path, one proposal at a time.
 
-The shape of MaxCode's training rollouts: parallel single-path refinements.  No departures: unlike Effi-Learner it keeps
-the last program, not the better one.
+This is the shape of MaxCode's training rollouts: parallel single-path refinements.  No departures.  Unlike Effi-Learner
+it keeps the last program, not the better one.
 """
 
 from __future__ import annotations
@@ -17,8 +17,8 @@ from maxcode.core.types import State
 @final
 @dataclass(frozen=True, slots=True)
 class Refine:
-    """``width`` independent paths of ``depth`` steps.  Each path goes on from its last state whatever came of it:
-    a failed step is feedback too, as in the papers' refinement loops."""
+    """``width`` independent paths of ``depth`` steps.  Each path continues from its last state, correct or not: a
+    failed step is feedback too, as in the papers' refinement loops."""
 
     depth: int = 8
     width: int = 1

@@ -1,10 +1,9 @@
-"""The staged half of Staged Quality-Diversity: which techniques are permitted when, as data, for one problem.
+"""The stages of Staged Quality-Diversity: which techniques are permitted at which time, as data, for one problem.
 
-SQD (arXiv 2602.12049) varies the techniques that are permitted step by step, per problem.  Its stages and its rule of
-promotion are not published: both are our reconstruction.  A problem stands at one stage, its frontier; it is promoted
-when enough of what it was answered there is valid and the best has not moved for some visits, never because another
-problem was.  Everything is a pure function of the visits, so search and training ask the same one, and a resume counts
-again.
+SQD (arXiv 2602.12049) varies the permitted techniques step by step, per problem.  Its stages and its rule of promotion
+are not published: both are our reconstruction.  A problem has one current stage, its frontier.  It is promoted when
+enough answers at that stage are valid and the best has not improved for some visits; other problems have no influence.
+Everything is a pure function of the visits.  So search and training share this code, and a resume computes the same.
 """
 
 from __future__ import annotations
@@ -25,13 +24,13 @@ from maxcode.errors import InputError, unknown
 @final
 @dataclass(frozen=True, slots=True)
 class Stage:
-    """A name, and the techniques permitted (``techniques.TECHNIQUES``); None permits all."""
+    """A name, and the permitted techniques (``techniques.TECHNIQUES``); None permits all."""
 
     name: str
     permitted: frozenset[str] | None = None
 
     def of(self, problem: Problem) -> Problem:
-        """The problem with what both it and this stage permit."""
+        """The problem with the techniques that both it and this stage permit."""
         both = [one for one in (problem.permitted, self.permitted) if one is not None]
         return replace(problem, permitted=frozenset.intersection(*both) if both else None)
 
@@ -39,8 +38,12 @@ class Stage:
 @final
 @dataclass(frozen=True, slots=True)
 class Promotion:
-    """When a problem goes on to its next stage: at least ``least`` visits, a moving share of valid answers above
-    ``validity`` (the past counts ``memory``), and ``patience`` visits without a best that is better by ``gain``.
+    """When a problem advances to its next stage; all conditions must hold.
+
+    ``validity``  the moving share of valid answers is above this
+    ``memory``    the weight of the past in that moving share
+    ``patience``  so many visits in a row have not improved the best by ``gain``
+    ``least``     so many visits at least
 
     The numbers are those of our prototype, not the paper's.
     """
@@ -55,8 +58,8 @@ class Promotion:
 @final
 @dataclass(frozen=True, slots=True)
 class Visit:
-    """What a problem was answered at a stage, in one group: the qualities of its valid answers (GFLOPS or a
-    speed-up), and how many answers there were."""
+    """One group of answers for a problem at a stage: the qualities of the valid ones (GFLOPS or a speed-up), and the
+    number of all answers."""
 
     stage: int
     qualities: tuple[float, ...]
@@ -64,15 +67,15 @@ class Visit:
 
     @property
     def validity(self) -> float:
-        """The share of valid answers."""
+        """The share of valid answers, 0 to 1."""
         return len(self.qualities) / self.answers
 
 
 @final
 @dataclass(frozen=True, slots=True)
 class Standing:
-    """Where a problem stands: its stage, and the visits of that stage summed up.  ``idle``: visits since the best
-    moved."""
+    """The progress of a problem: its stage, and a summary of the visits of that stage.  ``idle``: visits since the best
+    improved."""
 
     stage: int = 0
     visits: int = 0
@@ -84,10 +87,10 @@ class Standing:
 @final
 @dataclass(frozen=True, slots=True)
 class Stages:
-    """The stages in order, and when a problem goes from one to the next.
+    """The stages in order, and the rule of promotion.
 
-    ``rehearsal`` is the share of prompts for stages that a problem has left behind, where a policy learns: what it is
-    no longer asked, it forgets.
+    ``rehearsal`` is the share of prompts for stages that a problem has passed.  Training needs it, because a policy
+    forgets what it is no longer asked.
     """
 
     stages: tuple[Stage, ...]
@@ -96,7 +99,7 @@ class Stages:
 
     def __post_init__(self) -> None:
         if not self.stages:
-            raise InputError("there is no stage; give at least one, or leave the stages out")
+            raise InputError("the list of stages is empty; give at least one stage, or leave the stages out")
         for one in self.stages:
             for name in sorted((one.permitted or frozenset()) - set(TECHNIQUES)):
                 raise unknown(f"technique of the stage '{one.name}'", name, TECHNIQUES)
@@ -108,7 +111,7 @@ class Stages:
         return self.stages[number]
 
     def after(self, standing: Standing, visit: Visit) -> Standing:
-        """Where a problem stands after a visit; one to a stage that is not its frontier changes nothing."""
+        """The standing after a visit; a visit to another stage than the frontier changes nothing."""
         if visit.stage != standing.stage:
             return standing
         rule = self.promotion
@@ -134,7 +137,7 @@ class Stages:
         )
 
     def standing(self, visits: Sequence[Visit]) -> Standing:
-        """Where a problem stands after all its visits, in order."""
+        """The standing after all visits, in order."""
         found = Standing()
         for visit in visits:
             found = self.after(found, visit)
@@ -149,7 +152,7 @@ USUAL = Stages(
         Stage("all", frozenset({"restrict", "simd", "tiling", "unrolling", "packing", "prefetch", "pragmas"})),
     )
 )
-"""Four stages for kernels on one core: loops in any order, loops in tiles, blocks in registers, and all of it."""
+"""Four stages for kernels on one core: loop order, tiles, blocks in registers, all techniques."""
 
 
 @final
@@ -168,8 +171,8 @@ class _Tables:
 
 
 def stages_of(table: Mapping[str, Any], where: str) -> Stages:
-    """Stages from a TOML table: ``[[stage]]`` with ``name`` and ``permitted`` (all techniques where that is missing),
-    ``[promotion]``, ``rehearsal``.  InputError, naming ``where``, for what cannot be used."""
+    """Stages from a TOML table: ``[[stage]]`` with ``name`` and ``permitted`` (all techniques if it is missing),
+    ``[promotion]``, ``rehearsal``.  InputError, with ``where``, for an unknown key or a bad value."""
     known = [(table, _Tables), (table.get("promotion", {}), Promotion)]
     known += [(one, _StageTable) for one in table.get("stage", ())]
     for part, kind in known:
@@ -185,5 +188,5 @@ def stages_of(table: Mapping[str, Any], where: str) -> Stages:
 
 
 def read_stages(path: Path) -> Stages:
-    """Stages from a TOML file; InputError where it cannot be read or used."""
+    """Stages from a TOML file; InputError if it cannot be read or used."""
     return stages_of(read_toml(path, "the stages"), str(path))

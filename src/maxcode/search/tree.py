@@ -1,8 +1,8 @@
 """Tree search with upper confidence bounds on the max-reward return.
 
 The objective is the best reward, not the sum, so the value of a node is the *maximum* over its subtree; the bonus for
-exploring is UCT's (Kocsis and Szepesvari, 2006).  A proposal is drawn from an unbounded set, so a node may have more
-children as its visits grow (progressive widening: at most ``2 * sqrt(1 + visits)``, the factor and the root ours).
+exploration is UCT's (Kocsis and Szepesvari, 2006).  The set of possible proposals is unbounded, so a node may have more
+children as its visits grow (progressive widening: at most ``2 * sqrt(1 + visits)``; the factor and the root are ours).
 """
 
 from __future__ import annotations
@@ -22,8 +22,12 @@ WIDENING = 2.0
 @final
 @dataclass(slots=True)
 class _Counted:
-    """The tree in numbers: ``visits`` = 1 + the states below, ``peaks`` = the largest log-reward of the subtree (None
-    when nothing in it is correct), ``opened`` = the children that this batch has asked for."""
+    """The statistics of the tree.
+
+    ``visits``  1 + the number of states below
+    ``peaks``   the largest log-reward of the subtree; None if nothing in it is correct
+    ``opened``  the children that this batch has asked for
+    """
 
     visits: dict[State, int]
     peaks: dict[State, float]
@@ -32,11 +36,11 @@ class _Counted:
     opened: dict[State, int] = field(default_factory=dict)
 
     def may_widen(self, node: State, children: int) -> bool:
-        """Whether one more child of ``node`` is due."""
+        """Whether ``node`` may get one more child."""
         return children + self.opened.get(node, 0) < WIDENING * math.sqrt(self.visits[node])
 
     def value(self, node: State) -> float:
-        """The best of the subtree in [0, 1]; 0 when nothing in it is correct."""
+        """The best of the subtree, scaled to [0, 1]; 0 if nothing in it is correct."""
         peak = self.peaks.get(node)
         return 0.0 if peak is None else 1.0 if self.span == 0 else (peak - self.low) / self.span
 
@@ -44,12 +48,13 @@ class _Counted:
 @final
 @dataclass(frozen=True, slots=True)
 class Tree:
-    """``width`` picks a batch, one after another; each pick visits its path, so that the next may go elsewhere.
+    """``width`` picks a batch, one after another.  Each pick counts as a visit of its path, so that the next may
+    differ.
 
-    A correct state is worth the logarithm of its reward, brought to [0, 1] over the run; any other is worth 0.
-    ``exploration`` weighs the bonus against that.  It never finishes: the budget does.  The tree is counted anew at
-    every call: one pass over the states, O(states + width * path * children).  With ``by="value"`` any state with an
-    expected class is worth that, brought to [0, 1] likewise, and the root nothing.
+    A correct state is worth the logarithm of its reward, scaled to [0, 1] over the run; any other is worth 0.
+    ``exploration`` is the weight of the bonus.  Only the budget ends the search.  The statistics are computed at every
+    call in one pass: O(states + width * path * children).  With ``by="value"`` any state with an expected class is
+    worth that, scaled to [0, 1] likewise, and the root is worth 0.
     """
 
     width: int = 8
@@ -90,7 +95,7 @@ def _count(reached: Reached, by: By) -> _Counted:
 
 
 def _worth(state: State) -> float | None:
-    """The logarithm of a correct state's reward; a reward of 0 or less, which other reward functions may give, counts
+    """The logarithm of a correct state's reward.  A reward of 0 or less, which other reward functions may give, counts
     as not correct."""
     reward = state.reward
     return math.log(reward) if reward > 0 and state.outcome is Outcome.CORRECT else None

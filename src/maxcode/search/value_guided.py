@@ -1,10 +1,10 @@
-"""A value model beside a method: the two readings of the paper, as suffixes of the method's name.
+"""A value model in a method: the two readings of the paper, as suffixes of the method's name.
 
-    METHOD+value   after execution and critique the state with the highest expected class is expanded (the paper's text)
-    METHOD+rerank  before execution more candidates are drawn than run, the promising ones are run (its abstract)
+    METHOD+value   after execution and critique, the state with the highest expected class is expanded (its text)
+    METHOD+rerank  before execution, more candidates are sampled than run, and the best ranked are run (its abstract)
 
-Both together are METHOD+rerank+value.  The paper reports the guided search only; where the readings differ in more than
-when the model is asked is said in ``search/`` and ``policy/reranked.py``.
+Both together are METHOD+rerank+value.  The paper reports the guided search only.  Other differences between the two
+readings are documented in ``search/`` and ``policy/reranked.py``.
 """
 
 from __future__ import annotations
@@ -18,14 +18,14 @@ from maxcode.errors import InputError
 from maxcode.policy.reranked import Reranked
 
 VALUE, RERANK = "+value", "+rerank"
-SEARCHES = ("beam", "cuda-llm", "tree")  # those that choose a state among several
+SEARCHES = ("beam", "cuda-llm", "tree")  # searches that select among several states
 
 
 @final
 @dataclass(frozen=True, slots=True)
 class Guide:
-    """A value model in both roles, and how it is asked before execution: ``draw`` candidates for one, a share
-    ``unranked`` of which are not chosen by it."""
+    """A value model in both roles, and its use before execution: ``draw`` samples per slot, and in a share ``unranked``
+    of the slots the model does not choose."""
 
     value: Value
     foresight: PriorValue
@@ -44,7 +44,7 @@ def variants(names: Iterable[str]) -> list[str]:
 
 
 def explained() -> dict[str, str]:
-    """The suffixes, each with what it does."""
+    """The suffixes, each with its effect."""
     searches = ", ".join(SEARCHES)
     return {
         f"METHOD{VALUE}": f"of {searches}: expands the state with the highest predicted reward-to-go (--value)",
@@ -53,7 +53,7 @@ def explained() -> dict[str, str]:
 
 
 def base(name: str) -> str:
-    """The method without these suffixes."""
+    """The name of the method without these suffixes."""
     return name.removesuffix(VALUE).removesuffix(RERANK)
 
 
@@ -63,12 +63,13 @@ def is_guided(name: str) -> bool:
 
 
 def guided_policy(name: str, policy: Policy, guide: Guide | None) -> Policy:
-    """The policy of a method, reranked where its name says so; InputError where it needs a model and there is none."""
+    """The policy of a method, with a reranker if the name asks for one; InputError if a value model is needed and
+    ``guide`` is None."""
     if not is_guided(name):
         return policy
     if guide is None:
         raise InputError(
-            f"the method '{name}' asks a value model, and none is given; train one with `maxcode train to-go --from "
+            f"the method '{name}' needs a value model, and none is given; train one with `maxcode train to-go --from "
             "RUNS --out FOLDER` and give --value FOLDER, or --value busiest-loop"
         )
     if RERANK not in name:

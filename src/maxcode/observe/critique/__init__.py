@@ -1,4 +1,4 @@
-"""From an evaluation to a diagnosis in words.  Critics run nothing: profiles are fields of the evaluation."""
+"""Critics: from an evaluation to a diagnosis in words.  They run nothing: profiles are fields of the evaluation."""
 
 from maxcode.observe.critique.critique_answer import Bottleneck, CritiqueAnswer, Unreadable, read
 from maxcode.observe.critique.llm_critic import LlmCritic

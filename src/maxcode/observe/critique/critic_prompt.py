@@ -1,7 +1,7 @@
 """The critic's prompt: problem, both programs, the paper's four-part feedback, remarks, profile, the step before.
 
-Held-out tests stay one bit, as in every prompt.  What a candidate or its compiler wrote stands inside fences, so it
-cannot pass for a heading.
+Of held-out tests it shows one bit, as every prompt does.  Text from a candidate or its compiler is inside fences, so it
+cannot imitate a heading.
 """
 
 from __future__ import annotations
@@ -18,9 +18,9 @@ from maxcode.observe.critique.rule_critic import ERROR, hot_lines
 from maxcode.observe.feedback import feedback_lines, machine_lines, result_line
 
 HEADING = "# Critique this step"
-WHOLE = 24_000  # characters of a program that is shown whole beside the one before it
-LONGEST = 60_000  # of one that is shown whole at all
-COMPARED = 200_000  # of one that is compared line by line: the time for that grows with the square
+WHOLE = 24_000  # characters; up to here both programs are shown whole
+LONGEST = 60_000  # up to here the new program is shown whole
+COMPARED = 200_000  # up to here the two are compared line by line, in quadratic time
 _STATEMENT, _TEXT, _REMARKS, _TIMED = 4_000, 6_000, 12, 5
 _AROUND = 40
 
@@ -46,11 +46,11 @@ def user_text(problem: Problem, step: Step, previous: Step | None) -> str:
         "history": fenced("\n".join(_history(previous))),
     }
     text = template("critic").substitute(filled).strip()
-    return text.encode("utf-8", "replace").decode()  # a candidate that is not text is refused, and still shown
+    return text.encode("utf-8", "replace").decode()  # a candidate that is not valid text is rejected, but still shown
 
 
 def judged(problem: Problem, step: Step) -> Program:
-    """The program that a critique speaks of: the original where no program could be read from the completion."""
+    """The program that the critique is about: the original if no program could be read from the completion."""
     program = step.action.program
     return program if program is not None and program.files else problem.program
 
@@ -68,7 +68,7 @@ def _lines(text: str) -> list[str]:
 
 
 def numbered(text: str) -> str:
-    """The text with the number of each line before it."""
+    """The text with the line number in front of each line."""
     return "\n".join(f"{number:>4}| {line}" for number, line in enumerate(_lines(text), 1))
 
 
@@ -108,7 +108,8 @@ def _listing(problem: Problem, program: Program) -> str:
 
 
 def _windows(problem: Problem, program: Program, step: Step) -> str:
-    """The parts of a very long program around the lines that errors, profile and remarks name, else its beginning."""
+    """The parts of a very long program around the lines that errors, profile and remarks name, or else its
+    beginning."""
     lines = numbered(program.files[program.name]).split("\n")
     kept: set[int] = set()
     size = 0
@@ -124,7 +125,7 @@ def _windows(problem: Problem, program: Program, step: Step) -> str:
 
 
 def _places(evaluation: Evaluation) -> Iterator[int]:
-    """Lines, most telling first."""
+    """Line numbers, the most important first."""
     yield from (int(line) for _, line, _ in ERROR.findall(evaluation.feedback.diagnostics))
     yield from (spot.line for spot in hot_lines(evaluation.profile) if spot.line)
     yield from (remark.line for remark in evaluation.remarks if remark.line)
@@ -198,7 +199,7 @@ def _history(previous: Step | None) -> list[str]:
 
 
 def _cut(text: str, most: int) -> str:
-    """The text's beginning, which says what was left out where something was."""
+    """The beginning of the text; if something is left out, a line says how much."""
     if len(text) <= most:
         return text.strip("\n")
     return f"{text[:most].rstrip()}\n({len(text) - most} more characters are left out)"

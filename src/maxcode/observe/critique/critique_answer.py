@@ -1,4 +1,4 @@
-"""What a model must answer as a critic, and how its text is read: tolerant of wrapping, strict about what it says.
+"""The format of a critic's answer, and its parser: tolerant of text around the answer, strict about its content.
 
 The classes of bottleneck are ours: the paper's critic names "memory bandwidth, compute, algorithm" and gives steps.
 """
@@ -52,8 +52,8 @@ class CritiqueAnswer:
     steps: Annotated[tuple[_StepText, ...], msgspec.Meta(min_length=1, max_length=STEPS_AT_MOST)]
 
     def words(self) -> str:
-        """The critique for a policy: one sentence a line, so that nothing a model writes can pass for a result, a
-        heading or a policy's own note."""
+        """The critique for a policy: one sentence a line, so that no text of a model can imitate a result, a heading or
+        a policy's own note."""
         where = f" at line {self.line}" if self.line is not None else ""
         told = [f"Bottleneck: {self.bottleneck}{where}.", f"Diagnosis: {_one_line(self.diagnosis)}"]
         return "\n".join(told + [f"{number}. {_one_line(step)}" for number, step in enumerate(self.steps, 1)])
@@ -62,7 +62,7 @@ class CritiqueAnswer:
 @final
 @dataclass(frozen=True, slots=True)
 class Unreadable:
-    """Why no critique could be read from a text, on one line."""
+    """Why a text contains no valid critique, on one line."""
 
     reason: str
 
@@ -70,7 +70,8 @@ class Unreadable:
 def read(text: str, lines: int) -> CritiqueAnswer | Unreadable:
     """The last valid answer in a text, with or without fences, prose and reasoning around it.
 
-    ``lines``: how many the program has.  Of several faults, that of the last object is told.
+    ``lines``: the number of lines of the program.  If several objects are invalid, the fault of the last one is
+    reported.
     """
     faults = [] if text.strip() else ["the answer is empty"]
     for view in _views(text[-_READ_AT_MOST:]):
@@ -83,13 +84,13 @@ def read(text: str, lines: int) -> CritiqueAnswer | Unreadable:
 
 
 def _views(text: str) -> Iterator[str]:
-    """The text without its reasoning, then as it came: a tag may be part of what the answer says."""
+    """The text without its reasoning, then the whole text: the reasoning tag may be part of the answer."""
     yield answer_of(text)
     yield text
 
 
 def _objects(text: str) -> Iterator[Any]:
-    """Every JSON object, outer ones in place of what they hold; ``Unreadable`` for what only begins like one."""
+    """Every outermost JSON object; ``Unreadable`` for text that only begins like one."""
     decoder = json.JSONDecoder(strict=False)
     at = 0
     for _ in range(_TRIES_AT_MOST):
@@ -109,7 +110,7 @@ def _objects(text: str) -> Iterator[Any]:
 
 def _checked(found: Any, lines: int) -> CritiqueAnswer | Unreadable:
     try:
-        answer = msgspec.convert(found, CritiqueAnswer, strict=False)  # a line number in quotes is one
+        answer = msgspec.convert(found, CritiqueAnswer, strict=False)  # not strict: a line number may be in quotes
     except msgspec.ValidationError as error:
         return Unreadable(_one_line(str(error))[:200])
     if not answer.diagnosis.strip() or not all(step.strip() for step in answer.steps):
@@ -120,5 +121,5 @@ def _checked(found: Any, lines: int) -> CritiqueAnswer | Unreadable:
 
 
 def _one_line(text: str) -> str:
-    """White space and what cannot be printed as single blanks."""
+    """The text with white space and unprintable characters replaced by single blanks."""
     return " ".join("".join(c if c.isprintable() else " " for c in text).split())

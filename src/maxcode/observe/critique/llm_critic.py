@@ -1,7 +1,8 @@
-"""A language model as the critic, with extended thinking, as in the paper; fixed rules where it cannot be read.
+"""A language model as the critic, with extended thinking, as in the paper; the rule critic answers if it cannot be
+read.
 
 Departures, ours: the answer is JSON with a class of bottleneck and a line, so that critics can be scored
-(benchmarks/critics.py); a step without a program is told by the rules alone, since there is nothing to read.
+(benchmarks/critics.py); a step without a program is explained by the rules alone, since there is nothing to read.
 """
 
 from __future__ import annotations
@@ -17,16 +18,16 @@ from maxcode.llm.prompts import template
 from maxcode.observe.critique.critic_prompt import judged, lines_of, messages
 from maxcode.observe.critique.critique_answer import CritiqueAnswer, Unreadable, read
 
-_QUOTED = 4_000  # characters of an unreadable answer that the model is shown again
+_QUOTED = 4_000  # characters of an invalid answer that are quoted in the second request
 
 
 @final
 @dataclass(frozen=True, slots=True)
 class LlmCritic:
-    """Asks once, and once more when the answer is not valid; then ``fallback`` answers, and the critique says so.
+    """Asks once, and a second time if the answer is not valid; then ``fallback`` answers, and the critique says so.
 
-    ``max_tokens`` bounds the answer, ``thinking_tokens`` the thinking before it.  What the calls cost is counted by the
-    model's journal.  Raises ProviderError when the provider failed for good: then there is no critique.
+    ``max_tokens`` limits the answer, ``thinking_tokens`` the thinking before it.  The model's journal counts the cost.
+    Raises ProviderError if the provider failed for good; then there is no critique.
     """
 
     model: Model
@@ -67,7 +68,8 @@ class LlmCritic:
 
 
 def _draw_of(step: Step, previous: Step | None) -> int:
-    """A number for this pair of programs, whatever was measured of them, so that a replay finds the call again."""
+    """A number for this pair of programs that does not depend on measurements, so that a replay finds the call
+    again."""
     programs = [one.action.program for one in (step, previous) if one is not None]
     text = " ".join(program.digest for program in programs if program is not None)
     return int.from_bytes(hashlib.sha256(text.encode()).digest()[:7])

@@ -1,7 +1,7 @@
-"""The built-in critic: fixed rules from errors, failing tests, remarks and the profile to a short diagnosis.
+"""The built-in critic: fixed rules that turn errors, failing tests, remarks and the profile into a short diagnosis.
 
-It names lines (``line N``) and topics (input, allocation, copy, map lookup, ...), so that a policy that reads can aim.
-It has no model and invents nothing: where no rule speaks it says what was measured.
+It names lines (``line N``) and topics (input, allocation, copy, map lookup, ...), so that a policy can use them.  It
+has no model and guesses nothing: if no rule applies, it reports what was measured.
 """
 
 from __future__ import annotations
@@ -17,14 +17,14 @@ from maxcode.observe.critique.critique_answer import Bottleneck
 ERROR = re.compile(r"^(?:/src/)?([^:\n]+):(\d{1,9}):\d+: (?:fatal )?error: (.*)$", re.MULTILINE)
 _SHOWN_SHARE = 0.05
 _SHOWN_SPOTS = 4
-_NEAR_LINES = 2  # a remark this close to a hot line is about it
+_NEAR_LINES = 2  # a remark this close to a hot line belongs to it
 
 
 @final
 @dataclass(frozen=True, slots=True)
 class Topic:
-    """``where``: names of functions or source text that mean this topic; ``advice``: what usually helps;
-    ``bottleneck``: the class it belongs to."""
+    """``where``: names of functions or source text of this topic; ``advice``: what usually helps; ``bottleneck``: its
+    class."""
 
     where: re.Pattern[str]
     advice: str
@@ -66,7 +66,7 @@ TOPICS = (
            "loop: unroll, vectorise, keep the accumulator in a local variable"),
 )  # fmt: skip
 
-# Operators of torch, as its profiler calls them -> what usually helps.
+# Operators of torch, with the names of its profiler -> what usually helps.
 _OPERATOR = ("aten::", "outside of torch")
 OPERATORS = tuple(
     (re.compile(where), advice)
@@ -128,7 +128,7 @@ class RuleCritic:
 
 
 def diagnose(program: Program, evaluation: Evaluation) -> list[str]:
-    """Where a correct program spends its time, line by line, what the compiler says there, and what usually helps."""
+    """The hot lines of a correct program, each with the compiler's remarks on it and what usually helps."""
     spots = hot_lines(evaluation.profile)
     if not spots:
         told = ["No profile: the run is too short to sample." if not evaluation.profile else ""]
@@ -149,7 +149,7 @@ def diagnose(program: Program, evaluation: Evaluation) -> list[str]:
 
 
 def _kernel_lines(remarks: Sequence[Remark]) -> list[str]:
-    """What kernels of a GPU take, those that spill first."""
+    """The resources of GPU kernels, those that spill registers first."""
     own = sorted((one for one in remarks if one.text.startswith("kernel `")), key=lambda one: one.kind != "missed")
     told = [f"{one.text[:200]}." for one in own[:3]]
     spilled = any(one.kind == "missed" for one in own)
@@ -157,7 +157,7 @@ def _kernel_lines(remarks: Sequence[Remark]) -> list[str]:
 
 
 def _operator_lines(spot: Hotspot) -> list[str]:
-    """What an operator of torch takes, and what usually helps."""
+    """The time of an operator of torch, and what usually helps."""
     advice = next((advice for where, advice in OPERATORS if where.search(spot.function)), "")
     where = f"in {spot.function}" if spot.function.startswith("aten::") else spot.function
     told = [f"{spot.share:.0%} of the time is spent {where}."]
@@ -165,7 +165,7 @@ def _operator_lines(spot: Hotspot) -> list[str]:
 
 
 def hot_lines(profile: Sequence[Hotspot]) -> list[Hotspot]:
-    """One spot per line, or per operator of torch, largest share first, small shares left out."""
+    """One spot per line, or per operator of torch, the largest share first; small shares are left out."""
     shares: dict[tuple[int, str], float] = {}
     names: dict[tuple[int, str], Hotspot] = {}
     for spot in profile:
@@ -178,7 +178,8 @@ def hot_lines(profile: Sequence[Hotspot]) -> list[Hotspot]:
 
 
 def topic_of(function: str, text: str) -> Topic | None:
-    """The first topic that the function's name speaks for, else the first that the line does; None without one."""
+    """The first topic that matches the function's name, or else the first that matches the line; None if no topic
+    matches."""
     for told in (function, text):
         for topic in TOPICS:
             if topic.where.search(told):
@@ -187,7 +188,7 @@ def topic_of(function: str, text: str) -> Topic | None:
 
 
 def _remarks_at(remarks: Sequence[Remark], line: int) -> list[str]:
-    """The compiler's words about the loop at ``line``: missed ones first, two at most."""
+    """The compiler's remarks on the loop at ``line``: missed optimisations first, two at most."""
     near = [remark for remark in remarks if abs(remark.line - line) <= _NEAR_LINES]
     near.sort(key=lambda remark: (remark.kind != "missed", abs(remark.line - line)))
     return [f"  compiler, line {remark.line}: {remark.kind}: {remark.text[:120]}" for remark in near[:2]]

@@ -1,1 +1,1 @@
-"""Policies that need no language model: rewriting rules, loop kernels, PyTorch modules."""
+"""Built-in policies without a language model: rewriting rules, loop kernels, PyTorch modules."""

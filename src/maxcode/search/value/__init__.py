@@ -1,9 +1,9 @@
 """Reward-to-go: models of V(s, u), the best class of speed-up that a state may still lead to.
 
-    state -> situation (what is seen of it) -> numbers or text -> expected class
+    state -> situation (what the model sees of it) -> numbers or text -> expected class
 
-``Value`` scores executed states, ``Foresight`` candidates that were only drawn: the two readings of the paper.
-Nothing here trains, and nothing but ``generative/`` needs more than the core; ``train/`` makes the models.
+``Value`` scores executed states, ``PriorValue`` candidates before execution: the two readings of the paper.  Nothing
+here trains, and only ``generative/`` needs more than the core; ``train/`` makes the models.
 """
 
 from __future__ import annotations

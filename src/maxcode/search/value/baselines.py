@@ -1,4 +1,5 @@
-"""What a model has to be better than: no opinion, chance, the best so far, and one number of the machine code."""
+"""Baselines for value models: a constant, a random number, the best so far, and the throughput estimate of machine
+code."""
 
 from __future__ import annotations
 
@@ -16,7 +17,7 @@ _NOTHING = ""  # baselines read no features
 
 
 class Constant(msgspec.Struct, frozen=True, forbid_unknown_fields=True, tag="constant"):
-    """The mean class of the training data for everything."""
+    """Predicts the mean class of the training data for everything."""
 
     mean: float
     reads: str = _NOTHING
@@ -31,7 +32,8 @@ class Constant(msgspec.Struct, frozen=True, forbid_unknown_fields=True, tag="con
 
 
 class Random(msgspec.Struct, frozen=True, forbid_unknown_fields=True, tag="random"):
-    """A number for every program by chance: a hash of ``seed`` and what is seen, so that asking again says the same."""
+    """Predicts a pseudo-random number: a hash of ``seed`` and the situation, so the same question gives the same
+    answer."""
 
     seed: int = 0
     reads: str = _NOTHING
@@ -51,7 +53,7 @@ class Random(msgspec.Struct, frozen=True, forbid_unknown_fields=True, tag="rando
 
 
 class _Classing(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
-    """A baseline that makes classes of speed-ups."""
+    """A baseline that turns speed-ups into classes."""
 
     bounds: tuple[float, ...]
     reads: str = _NOTHING
@@ -65,29 +67,30 @@ class _Classing(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
 
 
 class FastestSoFar(_Classing, frozen=True, forbid_unknown_fields=True, tag="fastest-so-far"):
-    """The class of u, and for a tenth that of the last reward, which parts equals: what a greedy search goes by.
+    """The class of u, plus a tenth of the class of the last reward, which separates equals: the rule of a greedy
+    search.
 
-    A candidate that was not executed has its parent's reward.
+    A candidate before execution has its parent's reward.
     """
 
     def expected(self, situations: Sequence[Situation]) -> list[float]:
-        """The class, with a fraction, of what is already there."""
+        """The class, with a fraction, of what the path has reached."""
         edges = Edges("", self.bounds)
         return [0.9 * edges.position(one.u) + 0.1 * edges.position(_reward(one)) for one in situations]
 
 
 class BusiestLoop(_Classing, frozen=True, forbid_unknown_fields=True, tag="busiest-loop"):
-    """The class of the speed-up that the busiest loop promises: its estimated work in a cycle over the original's.
+    """The class of the estimated speed-up of the busiest loop: its estimated work in a cycle over the original's.
 
-    It learns nothing and works without training (``--value busiest-loop``).  Beyond the last class a little more for
-    every doubling, so that nothing ties; the first class where the machine code is not known, or the program was run
-    and does not work.
+    It needs no training (``--value busiest-loop``).  Beyond the last class every doubling adds a little, so that there
+    are no ties.  It predicts the first class if the machine code is not known, or if the program was run and is not
+    correct.
     """
 
     bounds: tuple[float, ...] = PRESETS["kernelbench-l1"].bounds
 
     def expected(self, situations: Sequence[Situation]) -> list[float]:
-        """The class, with a fraction, of what every situation promises."""
+        """The class, with a fraction, of the estimated speed-up of every situation."""
         edges = Edges("", self.bounds)
         gains = [_promised(one) for one in situations]
         return [edges.position(gain) + 1e-3 * math.log2(1 + gain) for gain in gains]

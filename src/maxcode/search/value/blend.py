@@ -1,7 +1,7 @@
-"""What trees have learnt of other problems, and what the machine code of this one promises, in equal parts.
+"""The mean of boosted trees and ``busiest-loop``.
 
-The two err on different candidates: trees know which changes paid elsewhere, the busiest loop whether this one came to
-anything here.  On held-out problems their mean orders the candidates of a state better than either
+The two err on different candidates: trees know which changes helped on other problems, the busiest loop shows the
+effect on this one.  On held-out problems their mean orders the candidates of a state better than either alone
 (benchmarks/RESULTS.md).
 """
 
@@ -17,7 +17,7 @@ from maxcode.search.value.trees import Trees
 
 
 class Blend(msgspec.Struct, frozen=True, forbid_unknown_fields=True, tag="blend"):
-    """The mean of both expected classes; that of the trees alone where no machine code is read."""
+    """The mean of both expected classes; that of the trees alone if no machine code is known."""
 
     trees: Trees
     loop: BusiestLoop

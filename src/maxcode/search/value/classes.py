@@ -1,8 +1,8 @@
-"""The paper's f_r: speed-ups to classes, class 0 = wrong or no faster than the original.
+"""The paper's f_r: speed-ups to classes; class 0 = wrong, or not faster than the original.
 
 With the paper's three edges there are five classes: 1 = (1, s1], 2 = (s1, s2], 3 = (s2, s3], 4 = above s3.  Its edges
-look like quantiles of the speed-ups observed on each data set, so quantiles are the default here, and its own numbers
-are presets.
+look like quantiles of the speed-ups observed on each data set, so quantiles are the default here.  The paper's own
+numbers are presets.
 """
 
 from __future__ import annotations
@@ -16,8 +16,8 @@ from typing import final
 from maxcode.errors import InputError, unknown
 
 QUANTILE = "quantile"
-RELATIVE = "problem"  # quantiles of every problem on its own
-CLASSES = 5  # what the quantiles are taken for; a preset has as many
+RELATIVE = "problem"  # separate quantiles for every problem
+CLASSES = 5  # the number of classes, of quantiles and of presets
 
 
 @final
@@ -35,7 +35,7 @@ class Edges:
 
     @property
     def classes(self) -> int:
-        """How many classes there are."""
+        """The number of classes."""
         return len(self.bounds) + 2
 
     def classify(self, speedup: float) -> int:
@@ -43,8 +43,8 @@ class Edges:
         return 0 if speedup <= 1 else 1 + bisect.bisect_left(self.bounds, speedup)
 
     def position(self, speedup: float) -> float:
-        """The class with a fraction, rising with the speed-up, by its logarithm within a class; the last class spans
-        as much as the one before it.  Ours: it lets a speed-up be ranked and compared with an expected class."""
+        """The class with a fraction that rises with the speed-up, by its logarithm within a class; the last class is as
+        wide as the one before it.  Ours: with it a speed-up can be ranked and compared with an expected class."""
         if speedup <= 1:
             return 0.0
         ends = (1.0, *self.bounds, self.bounds[-1] ** 2 / (1.0, *self.bounds)[-2])
@@ -61,8 +61,8 @@ PRESETS = {
 
 
 def quantile_edges(speedups: Iterable[float]) -> Edges:
-    """Edges that share the speed-ups above 1 out evenly among the classes 1 to 4; where so many are equal that edges
-    would fall together, their distinct values instead.  InputError where there are too few of those."""
+    """Edges that share the speed-ups above 1 out evenly among the classes 1 to 4.  If edges would be equal, the
+    distinct speed-ups are used instead.  InputError if there are too few of those."""
     faster = sorted(one for one in speedups if one > 1)
     for values in (faster, sorted(set(faster))):
         cuts = [len(values) * part // (CLASSES - 1) for part in range(1, CLASSES - 1)]
@@ -76,7 +76,7 @@ def quantile_edges(speedups: Iterable[float]) -> Edges:
 
 
 def preset(name: str) -> Edges:
-    """The paper's edges by name; InputError with the nearest spelling for another one."""
+    """The paper's edges by name; InputError with the nearest spelling for an unknown name."""
     if name not in PRESETS:
         raise unknown("kind of edges", name, [QUANTILE, RELATIVE, *PRESETS])
     return PRESETS[name]

@@ -1,4 +1,4 @@
-"""Numbers about a text of code that need no compiler: words, nesting, techniques, the innermost loop."""
+"""Numbers about the text of a program that need no compiler: words, nesting, techniques, the innermost loop."""
 
 from __future__ import annotations
 
@@ -61,8 +61,8 @@ COUNTS = (
 
 @final
 class Code(NamedTuple):
-    """A text in numbers: ``counts`` in the order of ``COUNTS`` (logarithms of 1 + n, flags for techniques), and the
-    bag of its tokens."""
+    """A text as numbers: ``counts`` in the order of ``COUNTS`` (logarithms of 1 + n, flags for techniques), and the bag
+    of its tokens."""
 
     counts: tuple[float, ...]
     bag: Counter[str]
@@ -70,7 +70,7 @@ class Code(NamedTuple):
 
 @lru_cache(maxsize=1 << 12)
 def code(language: str, text: str) -> Code:
-    """A text in numbers; kept, because a search asks for the same programs again and again."""
+    """A text as numbers; cached, because a search needs the same programs many times."""
     is_c = language_row(language).grammar in _C_FAMILY
     found = tokens(text) if is_c else []
     words = [token.text for token in found] if is_c else _LOOSE.findall(text)
@@ -88,7 +88,7 @@ def code(language: str, text: str) -> Code:
 
 
 def likeness(one: Counter[str], other: Counter[str]) -> float:
-    """The share (0..1) of tokens that two texts have in common."""
+    """The share (0 to 1) of tokens that two texts have in common."""
     union = (one | other).total()
     return (one & other).total() / union if union else 1.0
 

@@ -1,7 +1,7 @@
 """A situation as a vector of numbers, for models that read no text.
 
-What is not known is NaN: everything an execution tells, for a candidate that was not executed.  ``VERSION`` changes
-with every change of a name or of what it means, so that no model reads numbers it was not trained on.
+An unknown number is NaN: all results of execution, for a candidate before execution.  ``VERSION`` changes when a name
+or a meaning changes, so that no model reads numbers it was not trained on.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ from maxcode.core.types import Evaluation, MachineCode, Outcome, Remark, Step
 from maxcode.search.value.code import COUNTS, code, likeness
 from maxcode.search.value.situation import Situation
 
-_REVISION = 1  # to be raised where a feature keeps its name and changes its meaning
+_REVISION = 1  # raise it when a feature keeps its name and changes its meaning
 _KNOWN = [outcome for outcome in Outcome if outcome is not Outcome.QUARANTINED]
 _RUNGS = {outcome: float(rung) for rung, outcome in enumerate(_KNOWN)} | {Outcome.QUARANTINED: math.nan}
 _BODY = (
@@ -74,7 +74,7 @@ _NAN = math.nan
 
 
 def features(one: Situation) -> list[float]:
-    """The numbers of a situation, in the order of ``NAMES``; NaN = not known."""
+    """The numbers of a situation, in the order of ``NAMES``; NaN = unknown."""
     now, before = code(one.language, one.program), code(one.language, one.parent)
     original = code(one.language, one.original)
     previous = one.previous
@@ -101,7 +101,7 @@ def features(one: Situation) -> list[float]:
 
 
 def _machine(found: MachineCode | None) -> list[float]:
-    """Logarithms of what the loops of a program do; of what does not build all is 0."""
+    """Logarithms of the work of a program's loops; all 0 for a program that does not build."""
     if found is None:
         return [_NAN] * len(_MACHINE)
     best = max((body.rate for body in found.bodies), default=0.0)
@@ -147,5 +147,5 @@ def _remarks(remarks: tuple[Remark, ...], kind: str) -> float:
 
 
 def _log(value: float) -> float:
-    """The logarithm of a speed-up or of seconds, floored where there is nothing."""
+    """The logarithm of a speed-up or of seconds, with a lower bound for 0."""
     return math.log(max(value, 1e-6))

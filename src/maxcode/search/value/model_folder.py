@@ -1,6 +1,6 @@
-"""A value model on disk: ``value.json`` (the model and its card as data), ``CARD.md``, and for a network its tensors.
+"""A value model on disk: ``value.json`` (the model and its card as data), ``CARD.md``, and the tensors of a network.
 
-Everything is JSON or safetensors, validated when it is read; nothing in the folder is ever executed.
+Everything is JSON or safetensors and is validated when it is read; nothing in the folder is ever executed.
 """
 
 from __future__ import annotations
@@ -26,7 +26,8 @@ Model = Trees | Blend | Generative | Constant | Random | FastestSoFar | BusiestL
 
 
 class Saved(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=True):
-    """What ``value.json`` holds.  ``edges``: the classes' bounds by suite; ``card``: data, split and metrics."""
+    """The content of ``value.json``.  ``edges``: the bounds of the classes by suite; ``card``: data, split and
+    metrics."""
 
     format: int
     model: Model
@@ -40,7 +41,7 @@ _decode = msgspec.json.Decoder(Saved)
 
 
 def save(folder: Path, saved: Saved, card: str) -> None:
-    """Write the card and the model, the model last and at once; what lies beside it is there already."""
+    """Write the card, then the model, atomically; its other files must be in the folder already."""
     try:
         folder.mkdir(parents=True, exist_ok=True)
         (folder / CARD).write_text(card)
@@ -50,15 +51,15 @@ def save(folder: Path, saved: Saved, card: str) -> None:
 
 
 def files_of(model: Model) -> tuple[str, ...]:
-    """The files of a model beside ``value.json``."""
+    """The files of a model besides ``value.json``."""
     return model.files if isinstance(model, Generative) else ()
 
 
 def publish(made: Path, folder: Path, others: Sequence[str]) -> None:
-    """Put the model in ``made``, and the ``others`` of its files, in the place of the one in ``folder``.
+    """Replace the model in ``folder`` by the one in ``made``, which has the files ``others``.
 
-    All is copied first, then the old ``value.json`` is taken away, and the new one comes last: whenever this is killed,
-    a folder with ``value.json`` is whole, and ``made`` is still there to go on from.
+    All files are copied first, then the old ``value.json`` is removed, and the new one is written last.  So a folder
+    with ``value.json`` is complete even if this is killed, and ``made`` still exists to repeat the call.
     """
     try:
         for name in (*others, FILE):
@@ -71,18 +72,18 @@ def publish(made: Path, folder: Path, others: Sequence[str]) -> None:
 
 
 def read(folder: Path) -> Saved:
-    """The model in a folder; InputError with the cure where there is none, it is damaged, or it reads features of
+    """The model in a folder; InputError with a remedy if there is none, if it is damaged, or if it reads features of
     another version."""
     path = folder / FILE
     try:
         saved = _decode.decode(path.read_bytes())
     except OSError as error:
         raise InputError(
-            f"{folder} holds no value model ({path.name}: {error.strerror}); "
+            f"there is no value model in {folder} ({path.name}: {error.strerror}); "
             "give the folder that `maxcode train to-go --out` wrote"
         ) from error
     except (msgspec.MsgspecError, RecursionError) as error:
-        raise InputError(f"{path} is no value model of this maxcode ({error}); train it again") from error
+        raise InputError(f"{path} is not a value model of this version of maxcode ({error}); train it again") from error
     _check(path, saved)
     return saved
 
@@ -96,7 +97,7 @@ def _check(path: Path, saved: Saved) -> None:
             f"'{saved.model.needs()}'; train it again from the same runs (`maxcode train to-go --from ...`)"
         )
     if not 0 < saved.gamma <= 1:
-        raise InputError(f"{path} has gamma {saved.gamma}, which is not in (0, 1]; train it again")
+        raise InputError(f"{path} has gamma {saved.gamma}; it must be above 0 and at most 1; train it again")
 
 
 def described(card: Mapping[str, Any]) -> str:

@@ -1,4 +1,4 @@
-"""A model in the roles ``Value`` (after execution) and ``Foresight`` (before it)."""
+"""A model in the roles ``Value`` (after execution) and ``PriorValue`` (before it)."""
 
 from __future__ import annotations
 
@@ -31,10 +31,10 @@ class Predictor(Protocol):
 @final
 @dataclass(frozen=True, slots=True)
 class ValueRoles:
-    """A predictor in its roles.  What it says is an expected class, not a speed-up; only its order matters to a
-    search.  Models work in a thread, so that builds and timings go on meanwhile.
+    """A predictor in both roles.  It predicts an expected class, not a speed-up; a search uses only the order.  Models
+    work in a thread, so that builds and timings continue meanwhile.
 
-    With a ``compiler`` what was drawn is built before it is judged, else it is judged by its text alone.
+    With a ``compiler``, a candidate before execution is built first; without one, its text alone is used.
     """
 
     predictor: Predictor
@@ -47,7 +47,7 @@ class ValueRoles:
         return await anyio.to_thread.run_sync(partial(self.predictor.expected, seen))
 
     async def foresee(self, state: State, actions: Sequence[Action]) -> list[float]:
-        """V of candidates drawn for ``state``, before they are executed."""
+        """V of candidates sampled for ``state``, before they are executed."""
         original = await self._original(state.problem)
         codes = [await self._code(state.problem, action) for action in actions]
         seen = [drawn(state, action, self.gamma, code, original) for action, code in zip(actions, codes, strict=True)]
@@ -61,8 +61,8 @@ class ValueRoles:
 
 
 def load(folder: Path) -> ValueRoles:
-    """The value model in a folder, or ``busiest-loop``, which needs none; InputError where it cannot be used, be it for
-    a file beside ``value.json``: a search asks only when its first batch is measured, which is late to say so."""
+    """The value model in a folder, or ``busiest-loop``, which needs no folder.  InputError if it, or one of its files,
+    cannot be used; the check is here because a search uses the model only after its first batch."""
     if _is_untrained(folder):
         return ValueRoles(BusiestLoop())
     saved = read(folder)
@@ -70,7 +70,7 @@ def load(folder: Path) -> ValueRoles:
 
 
 def predictor(folder: Path, saved: Saved) -> Predictor:
-    """The predictor that a folder holds, opened; only a generative one imports torch."""
+    """The predictor in a folder, opened; only a generative one imports torch."""
     if isinstance(saved.model, Generative):
         from maxcode.search.value.generative import open_network
 
@@ -83,7 +83,7 @@ def _is_untrained(folder: Path) -> bool:
 
 
 def digest(folder: Path) -> str:
-    """SHA-256, hexadecimal, over the model's files: what a record keeps of it; of one without files its name."""
+    """SHA-256, hexadecimal, over the model's files, for the record; for a model without files its name."""
     if _is_untrained(folder):
         return UNTRAINED
     names = files_of(read(folder).model)

@@ -1,9 +1,9 @@
-"""What a value model sees of a state: (x0, x, e, c), u, and where on its path it stands.
+"""What a value model sees of a state: (x0, x, e, c), u, and its place on the path.
 
-Both readings of the paper are the same value with or without its step.  *After* execution the last step is there with
-its evaluation and critique, and u has banked its reward; *before* execution (a candidate that was only drawn) there is
-no step, and u is what the path had banked without it.  Beyond the paper, what the compiler made of the program is there
-in both, where somebody asked it: a build is cheap, and takes no time from the lane where programs are timed.
+Both readings of the paper are the same value with or without its step.  *After* execution the last step is present with
+its evaluation and critique, and u includes its reward.  *Before* execution (a candidate that was only sampled) there is
+no step, and u does not include one.  Beyond the paper, both may have the machine code of the program: a build is cheap,
+and takes no time from the timing lane.
 """
 
 from __future__ import annotations
@@ -21,12 +21,13 @@ Reading = Literal["after", "before"]
 @final
 @dataclass(frozen=True, slots=True)
 class Situation:
-    """A node of the search as a model is given it.
+    """A state of the search as a model sees it.
 
-    ``original``, ``parent`` and ``program`` are texts (files joined); ``u_before`` is what the path had banked without
-    the last step, ``u`` what it has banked now, both in the unit of the root (see ``had``); ``depth`` counts the last
-    step; ``previous`` is the step before it.
-    ``code``, ``parent_code`` and ``original_code``: the machine code of the three, None where it is not known.
+    ``original``, ``parent``, ``program``                 texts (files joined)
+    ``u_before``, ``u``                                   best on the path without and with the last step (see ``had``)
+    ``depth``                                             number of steps, with the last one
+    ``step``, ``previous``                                the last step, and the one before it
+    ``code``, ``parent_code``, ``original_code``          machine code of the three programs; None if unknown
     """
 
     language: str
@@ -48,17 +49,17 @@ class Situation:
         return "before" if self.step is None else "after"
 
     def unseen(self) -> Situation:
-        """The same candidate before it was executed and critiqued."""
+        """The same candidate before execution and critique."""
         return replace(self, u=self.u_before, step=None)
 
     def unbuilt(self) -> Situation:
-        """The same where no compiler was asked."""
+        """The same without machine code."""
         return replace(self, code=None, parent_code=None, original_code=None)
 
 
 def had(steps: Sequence[Step], gamma: float) -> float:
-    """What a path has banked in the unit of its root, where a reward k steps ahead counts gamma**k: only so are states
-    of different depths on one scale."""
+    """The best on a path, in the unit of its root: a reward k steps ahead counts gamma**k, so that states of different
+    depths have one scale."""
     return gamma ** len(steps) * banked(steps, gamma)
 
 
@@ -89,7 +90,7 @@ def drawn(
     code: MachineCode | None = None,
     original_code: MachineCode | None = None,
 ) -> Situation:
-    """A candidate drawn for ``parent`` and not executed; one that could not be read has its parent's program."""
+    """A candidate sampled for ``parent`` and not executed; an unparsed one has its parent's program."""
     u = had(parent.steps, gamma)
     program = action.program if action.program is not None else parent.program
     before = _text(parent.program)

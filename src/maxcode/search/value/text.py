@@ -1,8 +1,8 @@
 """A situation as the text that a language model reads: (x0, xt, et, ct, u), in the paper's order.
 
-The prompt ends where the label begins, so that the class is the next token.  Where it is too long each section keeps a
-share of the room: its two ends and a piece of its middle.  What is around the sections, u and the depth among it, is
-always whole.
+The prompt ends where the label begins, so that the class is the next token.  If it is too long, each section keeps a
+share of the room: its beginning, a piece of its middle and its end.  The text around the sections, which includes u and
+the depth, is never cut.
 """
 
 from __future__ import annotations
@@ -21,13 +21,13 @@ _OPENING = "Language: {language}. Depth: {depth}. Best speed-up so far: {u:.2f}.
 _WEIGHTS = {"Original": 2, "Program": 5, "Change": 5, "Feedback": 2, "Critique": 1}  # shares of the room, ours
 _END = "\nClass of the best speed-up to come, 0 to {last}:"
 _FORM = f"{_OPENING}/{_WEIGHTS}/{_END}"
-GAP = "\n[...]\n"  # in the place of what is left out
+GAP = "\n[...]\n"  # replaces what is left out
 VERSION = f"text-{_REVISION}-{hashlib.sha256(_FORM.encode()).hexdigest()[:12]}"
 
 
 @final
 class Section(NamedTuple):
-    """``lead`` stays whole, ``text`` may be cut; of the room for texts the section has a share by ``weight``."""
+    """``lead`` stays whole, ``text`` may be cut; ``weight`` is the section's share of the room for texts."""
 
     lead: str
     text: str
@@ -40,7 +40,7 @@ def prompt(one: Situation, classes: int) -> str:
 
 
 def sections(one: Situation, classes: int) -> list[Section]:
-    """The same in parts; the last is what the prompt ends with, and has no text."""
+    """The prompt in sections; the last one is the end of the prompt and has no text."""
     texts = {
         "Original": one.original,
         "Program": one.program,
@@ -54,8 +54,7 @@ def sections(one: Situation, classes: int) -> list[Section]:
 
 
 def shared(needs: Sequence[int], weights: Sequence[int], room: int) -> list[int]:
-    """How much of ``room`` each has that needs so much: its share by weight, to which that comes which others do not
-    need."""
+    """Divide ``room`` by weight among those with these ``needs``; what one does not need goes to the others."""
     given = [0] * len(needs)
     left = list(range(len(needs)))
     while left:
@@ -69,9 +68,9 @@ def shared(needs: Sequence[int], weights: Sequence[int], room: int) -> list[int]
 
 
 def cut(tokens: Sequence[int], most: int, gap: Sequence[int]) -> list[int]:
-    """At most so many of the tokens: the beginning, a piece of the middle and the end, ``gap`` between them.
+    """At most ``most`` of the tokens: the beginning, a piece of the middle and the end, with ``gap`` between them.
 
-    The middle, because what the rewriter puts in before the code that it changes is long, and alike for many.
+    The middle is kept because the code that the rewriter inserts before its change is long, and alike in many programs.
     """
     if len(tokens) <= most:
         return list(tokens)
@@ -84,7 +83,7 @@ def cut(tokens: Sequence[int], most: int, gap: Sequence[int]) -> list[int]:
 
 
 def _changed(one: Situation) -> str:
-    """The lines that the last step took away and put in; those around them are in the program."""
+    """The lines that the last step removed and added, without context; that is in the program."""
     lines = unified_diff(one.parent, one.program).splitlines()[2:]
     return "\n".join(line for line in lines if line[:1] in ("+", "-"))
 

@@ -1,7 +1,7 @@
-"""Boosted trees as plain lists: what ``train`` fits with scikit-learn, read and applied here without it.
+"""Boosted trees as plain lists: ``train`` fits them with scikit-learn; they are read and applied here without it.
 
-A model is data.  It is kept as JSON and checked when it is read, so a stranger's file can be wrong but cannot run
-anything: no pickle (which runs code when it is loaded), and no loader of objects by name.
+A model is data.  It is stored as JSON and checked when it is read, so a file from a stranger can be wrong but cannot
+execute anything: no pickle (which runs code when it is loaded), and no loading of objects by name.
 """
 
 from __future__ import annotations
@@ -19,9 +19,9 @@ _MOST_TREES = 1 << 14
 
 
 class Tree(msgspec.Struct, frozen=True, forbid_unknown_fields=True, array_like=True):
-    """One tree, node by node, the root first.  A leaf has feature -1; elsewhere a value of at most ``threshold`` goes
-    to ``left``, a larger one to ``right``, NaN to where ``missing`` points.  Children come after their parents, so
-    every walk ends."""
+    """One tree as columns over its nodes, the root first.  A leaf has feature -1.  At any other node a value of at most
+    ``threshold`` goes to ``left``, a larger one to ``right``, NaN to ``missing``.  Children come after their parents,
+    so every walk ends."""
 
     feature: tuple[int, ...]
     threshold: tuple[float, ...]
@@ -34,13 +34,13 @@ class Tree(msgspec.Struct, frozen=True, forbid_unknown_fields=True, array_like=T
         columns = (self.threshold, self.missing, self.left, self.right, self.value)
         size = len(self.feature)
         if not 0 < size <= _MOST_NODES or any(len(column) != size for column in columns):
-            raise ValueError(f"a tree of {size} nodes whose columns differ in length, or are too many")
+            raise ValueError(f"a tree of {size} nodes; it needs 1 to {_MOST_NODES} nodes, and columns of one length")
         if not all(map(math.isfinite, (*self.threshold, *self.value))):
-            raise ValueError("a threshold or a value that is not finite")
+            raise ValueError("a threshold or a value is not finite")
         for node, feature in enumerate(self.feature):
             children = (self.missing[node], self.left[node], self.right[node])
             if feature >= 0 and not (feature < len(NAMES) and all(node < child < size for child in children)):
-                raise ValueError(f"node {node} points at no later node, or at feature {feature}, which there is not")
+                raise ValueError(f"node {node} points to no later node, or its feature {feature} does not exist")
 
     def leaf(self, row: Sequence[float]) -> float:
         """The value of the leaf that a row of features falls into."""
@@ -55,8 +55,11 @@ class Tree(msgspec.Struct, frozen=True, forbid_unknown_fields=True, array_like=T
 
 
 class Trees(msgspec.Struct, frozen=True, forbid_unknown_fields=True, tag="trees"):
-    """Gradient-boosted trees over ``features``: ``rounds`` hold one tree a class of ``classes``, or a single one (for
-    the second class) where there are two; ``start`` is what every class begins with."""
+    """Gradient-boosted trees over ``features``.
+
+    ``rounds``  one tree for each class of ``classes``; with two classes a single tree, for the second one
+    ``start``   the initial score of every class
+    """
 
     reads: str
     classes: tuple[int, ...]
@@ -67,12 +70,12 @@ class Trees(msgspec.Struct, frozen=True, forbid_unknown_fields=True, tag="trees"
         width = 1 if len(self.classes) == 2 else len(self.classes)
         rising = list(self.classes) == sorted(set(self.classes))
         if len(self.classes) < 2 or len(self.start) != width or not rising or self.classes[0] < 0:
-            raise ValueError(f"classes {self.classes} that begin with {len(self.start)} numbers")
+            raise ValueError(f"the classes {self.classes} do not rise, or do not fit {len(self.start)} initial scores")
         if len(self.rounds) * width > _MOST_TREES or any(len(trees) != width for trees in self.rounds):
-            raise ValueError("a round that has not one tree for every class, or too many rounds")
+            raise ValueError("a round does not have one tree for every class, or there are too many rounds")
 
     def needs(self) -> str:
-        """The version of what is read by a model of this kind."""
+        """The version of the features that a model of this kind reads."""
         return VERSION
 
     def probabilities(self, row: Sequence[float]) -> list[float]:

@@ -1,4 +1,4 @@
-"""The built-in policy for numeric kernels that needs no model: loop transformations and one tuned template.
+"""The built-in policy for numeric kernels: loop transformations and one tuned template.
 
 text -> Kernel (nest.py) -> what may be reordered (algebra.py) -> edits (orders, hints, product, ...) -> text
 """

@@ -1,12 +1,12 @@
-"""What loops read and write, and when their order may change.
+"""The array accesses of loops, and the conditions for a change of their order.
 
 Subscripts of row-major arrays are polynomials such as ``i * n + j``.  Read as a number with mixed digits (``j`` below
-``n``, then ``i``), two elements are equal only if their digits are.  A loop whose variable is the same digit of every
-access to every array written is *parallel*: its iterations may run in any order, be split among several loops, or
-change places with other loops.  Accesses whose digits are kept apart by the loops around (``k`` below ``i``, ``j`` from
-``i`` on) do not meet either.  A nest that only adds to elements (``+=``, ``-=``) may be reordered as a whole, since
-additions may be reassociated here.  Arrays with different names are taken to be apart, as the contract of a kernel
-says; everything that is not understood counts as a conflict.
+``n``, then ``i``), two elements are equal only if their digits are.  A loop is *parallel* if its variable is the same
+digit of every access to every array that is written: its iterations may run in any order, be split among several loops,
+or change places with other loops.  Accesses whose digits the loops around keep apart (``k`` below ``i``, ``j`` from
+``i`` on) do not conflict either.  A nest that only adds to elements (``+=``, ``-=``) may be reordered as a whole,
+because this policy may reassociate additions.  Arrays with different names do not overlap, as the contract of a kernel
+says.  Everything else counts as a conflict.
 """
 
 from __future__ import annotations
@@ -40,7 +40,7 @@ _SUMS = ("+=", "-=")
 
 
 def polynomial(text: str) -> Poly | None:
-    """The polynomial an integer expression is, None for anything else."""
+    """The polynomial of an integer expression; None for anything else."""
     words = [token.text for token in lexed(text)]
     try:
         value, rest = _sum(words, 0)
@@ -102,7 +102,7 @@ def multiplied(one: Poly, other: Poly) -> Poly:
 
 
 def coefficient(index: Poly, var: str) -> Poly | None:
-    """What ``var`` is multiplied by; None where it occurs more than once in a product."""
+    """The factor of ``var``; None if it occurs more than once in a product."""
     found: Poly = {}
     for product, factor in index.items():
         if product.count(var) > 1:
@@ -115,7 +115,7 @@ def coefficient(index: Poly, var: str) -> Poly | None:
 
 
 def written_out(index: Poly) -> str:
-    """The polynomial as an expression of C."""
+    """The polynomial as a C expression."""
     pieces = []
     for product, factor in sorted(index.items(), key=lambda entry: (-len(entry[0]), entry[0])):
         names = " * ".join(product)
@@ -129,8 +129,8 @@ def written_out(index: Poly) -> str:
 @final
 @dataclass(frozen=True, slots=True)
 class Access:
-    """An element that is read or written, with the loops around it; ``op`` is "" for a reading.  ``sums``: a
-    reading that is part of ``+=`` or ``-=`` itself."""
+    """An element that is read or written, with the loops around it; ``op`` is "" for a read.  ``sums``: a read that is
+    part of ``+=`` or ``-=`` itself."""
 
     array: str
     index: str
@@ -141,7 +141,7 @@ class Access:
 @final
 @dataclass(frozen=True, slots=True)
 class Effect:
-    """``opaque``: something in it is not understood.  ``scalars``: names assigned, but not declared, inside."""
+    """``opaque``: some part of it is not understood.  ``scalars``: names assigned, but not declared, inside."""
 
     accesses: tuple[Access, ...]
     scalars: frozenset[str]
@@ -154,7 +154,8 @@ class Effect:
 
 
 def elements(text: str, pure: frozenset[str] = PURE) -> list[tuple[str, str]] | None:
-    """The (array, index) pairs of an expression; None for calls of functions not known as pure, and other forms."""
+    """The (array, index) pairs of an expression; None for calls of functions not known to be pure, and for other
+    forms."""
     found: list[tuple[str, str]] = []
     words = lexed(text)
     for position, token in enumerate(words):
@@ -183,7 +184,7 @@ def _closing(text: str, start: int) -> int:
 
 
 def effect(body: Body, above: tuple[Loop, ...] = (), pure: frozenset[str] = PURE) -> Effect:
-    """What items do, with the loops around them.  Integers declared inside are replaced by what they stand for."""
+    """The effect of items, with the loops around them.  Integers declared inside are replaced by their values."""
     accesses: list[Access] = []
     scalars: set[str] = set()
     opaque = False
@@ -225,7 +226,7 @@ def _assigned(body: Body) -> set[str]:
 
 
 def _sides(item: Item) -> list[tuple[str, str]]:
-    """(expression, op) pairs of an item; ``op`` is "" where it is read."""
+    """(expression, op) pairs of an item; ``op`` is "" for a read."""
     match item:
         case Loop():
             return [(item.low, ""), (item.high, "")]
@@ -243,18 +244,18 @@ def _sides(item: Item) -> list[tuple[str, str]]:
 
 
 def limit(loop: Loop) -> str:
-    """The bound a loop never reaches; of a piece ``(i0 + T < n ? i0 + T : n)`` that is ``n``."""
+    """The upper bound that a loop does not reach; for a piece ``(i0 + T < n ? i0 + T : n)`` it is ``n``."""
     piece = re.fullmatch(r"\((.+) < (.+) \? \1 : \2\)", loop.high)
     return piece[2] if piece is not None else loop.high
 
 
 def piece_of(loop: Loop, outer: Loop) -> bool:
-    """Whether ``loop`` runs through one piece of the range that ``outer`` steps through."""
+    """Whether ``loop`` runs through one piece of the range over which ``outer`` steps."""
     return loop.low == outer.var and outer.step != "1" and loop.high.startswith(f"({outer.var} + {outer.step} < ")
 
 
 def digits(access: Access) -> list[tuple[str, Poly]] | None:
-    """(variable, stride) from the lowest digit up; None when the subscript is not of that form.
+    """(variable, stride) from the lowest digit up; None if the subscript does not have that form.
 
     An offset smaller than the step of a loop belongs to its digit, as in ``(i + 1) * n + j`` where i moves by 4.
     """
@@ -278,8 +279,8 @@ def digits(access: Access) -> list[tuple[str, Poly]] | None:
 
 
 def _end(loop: Loop, ranges: dict[str, Loop]) -> str:
-    """The bound a loop never reaches; one that ends at the variable of a loop around it ends with that at the latest,
-    as ``k < i`` or ``k < i + 1``."""
+    """The upper bound that a loop does not reach; if it depends on the variable of a loop around it (``k < i`` or ``k <
+    i + 1``), it is the bound of that loop."""
     bound = limit(loop)
     while (name := re.sub(r" ?\+ ?1$", "", bound)) in ranges:
         bound = limit(ranges[name])
@@ -298,7 +299,7 @@ def _within_a_step(offset: tuple[tuple[str, ...], int], found: list[tuple[str, P
     return any(step.isdigit() and 0 <= offset[1] < int(step) for step in steps)
 
 
-_NOT_NEGATIVE = re.compile(r"\d+|\((\d+) > (.+) \? \1 : \2\)|(?:\w+ \+ \(.+\)|\w+) / \d+ \* \d+")  # as steps write it
+_NOT_NEGATIVE = re.compile(r"\d+|\((\d+) > (.+) \? \1 : \2\)|(?:\w+ \+ \(.+\)|\w+) / \d+ \* \d+")  # forms of steps
 
 
 def _from_zero(loop: Loop, ranges: dict[str, Loop]) -> bool:
@@ -309,7 +310,7 @@ def _from_zero(loop: Loop, ranges: dict[str, Loop]) -> bool:
 
 
 def parallel(loop: Loop, above: tuple[Loop, ...]) -> bool:
-    """Whether the iterations of a loop may run in any order, or at once."""
+    """Whether the iterations of a loop may run in any order, or in parallel."""
     seen = effect((loop,), above)
     if seen.opaque or seen.scalars:
         return False
@@ -324,7 +325,7 @@ def parallel(loop: Loop, above: tuple[Loop, ...]) -> bool:
 
 
 def _pieces(loop: Loop) -> list[str]:
-    """The variables that run through pieces of a loop, at any depth."""
+    """The variables that run through pieces of the range of a loop, at any depth."""
     found: list[str] = []
     waiting = [loop.body]
     while waiting:
@@ -343,8 +344,8 @@ def _same_place(one: Access, other: Access, names: list[str]) -> bool:
 
 
 def never_meet(one: Access, other: Access, fixed: frozenset[str]) -> bool:
-    """Whether two accesses to an array are apart whatever the loops inside do: at one digit, a variable of ``fixed``
-    stands between them."""
+    """Whether two accesses to an array never conflict, whatever the inner loops do: at one digit, a variable of
+    ``fixed`` separates them."""
     left, right = digits(one), digits(other)
     if left is None or right is None or [stride for _, stride in left] != [stride for _, stride in right]:
         return False
@@ -354,20 +355,21 @@ def never_meet(one: Access, other: Access, fixed: frozenset[str]) -> bool:
 
 
 def _is_below(lower: Loop, upper: Loop, fixed: frozenset[str]) -> bool:
-    """Whether a loop's variable stays below another's: it ends where that is or starts, or that starts above it."""
+    """Whether a loop's variable stays below another's: it ends where that one is or starts, or that one starts above
+    it."""
     end = limit(lower)
     past = re.fullmatch(rf"{lower.var} ?\+ ?[1-9]\d*", upper.low) is not None
     return (end in fixed and end in (upper.var, upper.low)) or (lower.var in fixed and past)
 
 
 def _place(found: list[tuple[str, Poly]] | None, names: list[str]) -> tuple[str, str] | None:
-    """The one digit that a variable is: its name and its stride."""
+    """The one digit that is a variable: its name and its stride."""
     here = [(var, written_out(stride)) for var, stride in found or [] if var in names]
     return here[0] if len(here) == 1 else None
 
 
 def only_sums(body: Body) -> bool:
-    """Whether items do nothing but add to elements that they read in no other way."""
+    """Whether items only add to elements that they read in no other way."""
     seen = effect(body)
     summed = all(access.op in ("", *_SUMS) for access in seen.accesses)
     apart = all(access.op for access in seen.accesses if access.array in seen.written)

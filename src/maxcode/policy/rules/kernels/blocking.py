@@ -16,7 +16,7 @@ from maxcode.policy.rules.kernels.product import with_clearing as cleared
 from maxcode.policy.rules.kernels.templates import choices, clashes
 
 _BLOCKS = (16, 32, 64, 128)
-_FEW = 5  # one in so many choices of a template is offered with each size of a block
+_FEW = 5  # one in this many choices of a template is offered for each block size
 
 
 # ------------------------------------------------------------------------------------------------------- substitution
@@ -92,7 +92,7 @@ def _rows_only(found: Recurrence, above: tuple[Loop, ...]) -> bool:
 
 
 def _row(access: Access, var: str) -> int | None:
-    """Which digit of an element is ``var``."""
+    """The digit of an element that is ``var``."""
     found = digits(access)
     return next((place for place, (name, _) in enumerate(found or []) if name == var), None)
 
@@ -118,7 +118,7 @@ def _blocked(kernel: Kernel, path: Path, found: Recurrence, size: str) -> Body |
 
 
 def _from(item: Item, var: str, low: str) -> Item:
-    """The nest with the loop over ``var`` starting at ``low``."""
+    """The nest whose loop over ``var`` starts at ``low``."""
     assert isinstance(item, Loop), "a nest of two loops"
     if item.var == var:
         return replace(item, low=low)

@@ -1,4 +1,4 @@
-"""Steps that take tests out of loops: split off the ends of a range, and test what does not change outside."""
+"""Steps that take tests out of loops: split off the ends of a range, and move invariant tests outside."""
 
 from __future__ import annotations
 
@@ -14,7 +14,8 @@ from maxcode.policy.rules.kernels.nest import Assign, Body, Branch, Declare, Ite
 
 
 def split(unit: Unit) -> Iterator[Edit]:
-    """Runs the first and the last iteration of a loop on their own, so that no test for them is left in the others."""
+    """Runs the first and the last iteration of a loop separately, so that the other iterations need no test for
+    them."""
     for kernel in kernels(unit):
         for spot in kernel.spots:
             loop = spot.loop
@@ -27,7 +28,8 @@ def split(unit: Unit) -> Iterator[Edit]:
 
 
 def _tested(loop: Loop) -> tuple[int, list[str]] | None:
-    """Where a loop asks for its ends, ``x == 0 || ... || x == n - 1``: the branch, and what else it asks for."""
+    """The test for the ends of a loop, ``x == 0 || ... || x == n - 1``: the branch, and the other conditions of the
+    test."""
     for place, item in enumerate(loop.body):
         if isinstance(item, Branch):
             parts = [part.strip() for part in item.test.split("||")]
@@ -52,7 +54,7 @@ def _split(loop: Loop, place: int, rest: list[str]) -> list[Item]:
 
 
 def unswitch(unit: Unit) -> Iterator[Edit]:
-    """Moves a test that is the same for all iterations out of a loop, which is then there twice."""
+    """Moves a test that is the same for all iterations out of a loop; there are two copies of the loop then."""
     for kernel in kernels(unit):
         for spot in kernel.spots:
             made = _unswitched(spot)

@@ -1,4 +1,4 @@
-"""Steps that tell the compiler what it cannot know: simd, unroll, restrict, parallel."""
+"""Steps that give the compiler facts that it cannot derive: simd, unroll, restrict, parallel."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from maxcode.policy.rules.kernels.kernel import Kernel, Spot, kernels
 from maxcode.policy.rules.kernels.nest import Assign, Loop, Other, changed, children, put, substituted, words_in
 
 UNROLLS = (2, 4, 8)
-_Named = tuple[str] | tuple[str, tuple[str, Value]]  # a step, and its parameter
+_Named = tuple[str] | tuple[str, tuple[str, Value]]  # the name of a step, and its parameter
 
 
 def simd(unit: Unit) -> Iterator[Edit]:
@@ -31,7 +31,7 @@ def simd(unit: Unit) -> Iterator[Edit]:
 
 
 def unroll(unit: Unit) -> Iterator[Edit]:
-    """Has the compiler unroll an innermost loop."""
+    """Makes the compiler unroll an innermost loop."""
     for kernel in kernels(unit):
         for spot in _innermost(kernel):
             for factor in UNROLLS:
@@ -61,7 +61,7 @@ def _sum_of(loop: Loop) -> str | None:
 
 
 def restrict(unit: Unit) -> Iterator[Edit]:
-    """Promises by local names for the parameters that arrays do not overlap; the signature stays."""
+    """Declares, by local names for the parameters, that arrays do not overlap; the signature does not change."""
     word = "restrict" if unit.language == "c" else "__restrict"
     for kernel in kernels(unit):
         pointers = [one for one in kernel.function.parameters if _plain_pointer(one)]
@@ -99,7 +99,7 @@ def prefetch(unit: Unit) -> Iterator[Edit]:
 
 
 def parallel(unit: Unit) -> Iterator[Edit]:
-    """Shares the iterations of an outermost loop among threads, where none depends on another."""
+    """Divides the iterations of an outermost loop among threads, if none depends on another."""
     for kernel in kernels(unit):
         for spot in kernel.spots:
             if not spot.above and not spot.loop.pragmas and is_parallel(spot.loop, ()):
@@ -116,7 +116,7 @@ _SHARED_LOOPS = (
 
 
 def _shared_product(unit: Unit) -> Iterator[Edit]:
-    """The edit that shares the blocks of the product template among threads, each with its own block of A."""
+    """The edit that divides the blocks of the product template among threads, each with its own block of A."""
     places = [unit.data.find(piece) for piece in (_BUFFER, *_SHARED_LOOPS)]
     if min(places) >= 0:
         pragmas = [Patch(place, place, "#pragma omp parallel for\n") for place in places[1:]]

@@ -1,4 +1,4 @@
-"""A function of numeric loops as the steps see it, and how a changed body becomes an edit of the text."""
+"""A function of numeric loops as the steps see it, and the edit of the text for a changed body."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ Constants = Sequence[tuple[str, int]]
 @final
 @dataclass(frozen=True, slots=True)
 class Step:
-    """A kind of step, and the techniques it introduces: it is taken only where all of them are permitted."""
+    """A kind of step, and the techniques it introduces; it is used only if all of them are permitted."""
 
     rule: Rule
     techniques: frozenset[str]
@@ -29,7 +29,7 @@ class Step:
 @final
 @dataclass(frozen=True, slots=True)
 class Spot:
-    """A loop of a kernel: where it is, the loops around it, and its name in labels (``j in gemm``, ``j#2 in f``)."""
+    """A loop of a kernel: its place, the loops around it, and its name in labels (``j in gemm``, ``j#2 in f``)."""
 
     path: Path
     loop: Loop
@@ -38,14 +38,14 @@ class Spot:
 
     @property
     def shared(self) -> bool:
-        """Whether threads share it: the templates are not made to be called by several at once."""
+        """Whether threads share it; the templates cannot be called by several threads at once."""
         return any("omp parallel" in line for loop in (*self.above, self.loop) for line in loop.pragmas)
 
 
 @final
 @dataclass(frozen=True, slots=True)
 class Kernel:
-    """A function with loops, read."""
+    """A parsed function with loops."""
 
     unit: Unit
     function: Function
@@ -63,14 +63,14 @@ class Kernel:
         return found
 
     def is_signed(self, name: str) -> bool:
-        """Whether a bound is a signed number, so that a little less than it may be below zero."""
+        """Whether a bound is a signed number, so that the bound minus a small number may be negative."""
         given = {one.name: one.type for one in self.function.parameters if one.kind == "value"}
         local = {item.name: item.type for item in every(self.body) if isinstance(item, Declare)}
         counted = {item.var: item.type for item in every(self.body) if isinstance(item, Loop)}
         return {**counted, **local, **given}.get(name) in ("int", "long", "ptrdiff_t", "const int")
 
     def is_double(self, *arrays: str) -> bool:
-        """Whether arrays hold doubles: pointers given or made here."""
+        """Whether arrays hold doubles: pointers from parameters or made here."""
         given = {one.name for one in self.function.parameters if one.kind == "pointer" and one.type == "double"}
         made = (re.match(r"(?:const )?double \*(?:restrict |__restrict )?(\w+) = ", text) for text in self._others)
         return set(arrays) <= given | {found[1] for found in made if found is not None}
@@ -85,7 +85,8 @@ class Kernel:
         return next(taken)
 
     def change(self, body: Body, constants: Constants = (), blocks: Iterable[str] = ()) -> Change:
-        """The change that gives the function another body, with constants in front of it and blocks on top."""
+        """The change that gives the function another body, with constants in front of it and blocks at the top of the
+        file."""
         node = self.function.node
         named = "".join(f"enum {{ {name} = {value} }};\n" for name, value in constants)
         patches = [Patch(self.function.body.start_byte, self.function.body.end_byte, f"{{\n{printed(body)}}}")]
@@ -101,7 +102,7 @@ class Kernel:
 
 @lru_cache(maxsize=8)
 def kernels(unit: Unit) -> tuple[Kernel, ...]:
-    """The functions of a program that hold loops; read once for all steps that ask for them in turn."""
+    """The functions of a program that hold loops; cached, because all steps need them one after another."""
     plain = (function for function in unit.functions if not function.method and function.name != "main")
     found = (Kernel(unit, function, read(function.body)) for function in plain)
     return tuple(kernel for kernel in found if any(True for _ in loops(kernel.body)))

@@ -1,7 +1,8 @@
-"""Loop nests as values: a function's body read into loops, declarations, assignments and branches, and printed again.
+"""Loop nests as values: parses the body of a function into loops, declarations, assignments and branches, and prints
+it.
 
-What is not one of these is kept as it stands (``Other``) and nothing is moved across it.  Comments inside a body that
-is printed again are lost.  Expressions stay text; ``algebra.py`` reads them where it must.
+Any other statement is kept unchanged (``Other``), and nothing is moved across it.  Comments inside a printed body are
+lost.  Expressions stay text; ``algebra.py`` parses them if necessary.
 """
 
 from __future__ import annotations
@@ -22,7 +23,7 @@ _NUMBERS = frozenset({"int", "long", "size_t", "double", "float", "unsigned", "p
 @final
 @dataclass(frozen=True, slots=True)
 class Loop:
-    """``for (type var = low; var < high; var += step)``; ``pragmas`` stand on the lines before it."""
+    """``for (type var = low; var < high; var += step)``; ``pragmas`` are on the lines before it."""
 
     var: str
     low: str
@@ -66,7 +67,7 @@ class Branch:
 @final
 @dataclass(frozen=True, slots=True)
 class Other:
-    """Any other statement, as it stands."""
+    """Any other statement, unchanged."""
 
     text: str
 
@@ -141,8 +142,8 @@ def _loop(node: Node) -> Loop | None:
 
 
 def _one_more(bound: str) -> str | None:
-    """The bound of ``<`` that is that of ``<=``, None where a comparison is in it; a loop up to the largest number of
-    its type never ended."""
+    """The bound of ``<`` that is equal to a bound of ``<=``; None if that contains a comparison.  Adding one cannot
+    overflow: a loop up to the largest number of its type would not end."""
     if re.search(r"(?<![<>-])[<>](?![<>])|\?", bound):
         return None
     last = re.fullmatch(r"(.*[\w\])]) ?([+-]) ?(\d+)", bound)
@@ -244,13 +245,13 @@ def every(body: Body) -> Iterator[Item]:
 
 
 def at(body: Body, path: Path) -> Item:
-    """The item a path leads to."""
+    """The item at a path."""
     position, *rest = path
     return at(children(body[position])[rest[0]], tuple(rest[1:])) if rest else body[position]
 
 
 def put(body: Body, path: Path, items: Sequence[Item]) -> Body:
-    """The body with other items in the place of the one at ``path``."""
+    """The body with the item at ``path`` replaced by others."""
     position, *rest = path
     if rest:
         side, below = rest[0], tuple(rest[1:])
@@ -266,7 +267,7 @@ def _with_side(item: Item, side: int, body: Body) -> Item:
 
 
 def changed(body: Body, change: Callable[[str], str]) -> Body:
-    """The items with every expression put through ``change``; names that are declared stay."""
+    """The items with ``change`` applied to every expression; declared names stay."""
     return tuple(_changed(item, change) for item in body)
 
 
@@ -286,12 +287,12 @@ def _changed(item: Item, change: Callable[[str], str]) -> Item:
 
 @lru_cache(maxsize=1 << 14)
 def lexed(text: str) -> tuple[Token, ...]:
-    """The tokens of an expression; the same few expressions are asked for again and again."""
+    """The tokens of an expression; cached, because the same few expressions are needed many times."""
     return tuple(tokens(text))
 
 
 def substituted(text: str, names: dict[str, str]) -> str:
-    """An expression with names replaced; a replacement that is more than a name is put in brackets."""
+    """An expression with names replaced; a replacement longer than a name is put in brackets."""
     data = text.encode("utf-8", "surrogateescape")
     pieces: list[str] = []
     position = 0

@@ -61,7 +61,7 @@ def _accumulated(spot: Spot) -> Body | None:
 
 
 def _target_is_apart(start: Declare, inner: Loop, end: Assign, above: tuple[Loop, ...]) -> bool:
-    """Whether nothing reads the element while it holds half a sum."""
+    """Whether nothing reads the element while its sum is incomplete."""
     target = next((access for access in effect((end,), above).accesses if access.op), None)
     if target is None or effect((end,), above).opaque:
         return False
@@ -85,7 +85,7 @@ def distribute(unit: Unit) -> Iterator[Edit]:
 
 
 def interchange(unit: Unit) -> Iterator[Edit]:
-    """Lets a loop and the only loop inside it change places."""
+    """Exchanges a loop and the only loop inside it."""
     for kernel in kernels(unit):
         for spot in kernel.spots:
             outer = spot.loop
@@ -121,14 +121,14 @@ def band_of(loop: Loop) -> tuple[list[Loop], Body]:
 
 
 def nested(loops: Sequence[Loop], core: Body) -> Body:
-    """The loops around one another, the last one around ``core``."""
+    """The loops nested in their order, the last one around ``core``."""
     for loop in reversed(loops):
         core = (replace(loop, body=core),)
     return core
 
 
 def _permutable(band: list[Loop], core: Body, above: tuple[Loop, ...]) -> bool:
-    """Whether the loops may stand in any order: of any two, one is parallel, or the nest only sums."""
+    """Whether the loops may have any order: of any two, one is parallel, or the nest only sums."""
     names = {loop.var for loop in band}
     fixed = any(names & (words_in(loop.low) | words_in(loop.high)) or loop.pragmas for loop in band)
     if fixed or not 3 <= len(band) <= 4:
@@ -145,7 +145,7 @@ def _contiguous(band: list[Loop], above: tuple[Loop, ...]) -> str | None:
 
 
 def tile(unit: Unit) -> Iterator[Edit]:
-    """Cuts a loop into pieces and puts the loop over the pieces around the loops outside it, for the cache."""
+    """Splits a loop into pieces and puts the loop over the pieces around the outer loops, for the cache."""
     for kernel in kernels(unit):
         for spot in kernel.spots:
             height = _height(spot)
@@ -161,7 +161,7 @@ def tile(unit: Unit) -> Iterator[Edit]:
 
 
 def _height(spot: Spot) -> int:
-    """How many of the loops around a loop the loop over its pieces may pass, from the inside out."""
+    """The number of loops around a loop that the loop over its pieces may cross, from the inside out."""
     loop, count, inner = spot.loop, 0, spot.loop
     if loop.step != "1" or "?" in loop.high or loop.pragmas or not re.fullmatch(r"[\w ]+", loop.low + loop.high):
         return 0
@@ -188,7 +188,7 @@ def _tiled(kernel: Kernel, spot: Spot, height: int, size: str) -> Body:
 
 
 def jam(unit: Unit) -> Iterator[Edit]:
-    """Unrolls a loop and joins the loops inside the copies, so that loaded values are used more than once."""
+    """Unrolls a loop and joins the inner loops of the copies, so that loaded values are used more than once."""
     for kernel in kernels(unit):
         for spot in kernel.spots:
             loop = spot.loop
@@ -208,7 +208,8 @@ def jam(unit: Unit) -> Iterator[Edit]:
 
 
 def _may_jam(spot: Spot) -> bool:
-    """Joining the copies moves the loop inwards by some iterations: it must be free to change places."""
+    """Whether the copies may be joined: that moves the loop inwards by some iterations, so it must be
+    interchangeable."""
     if parallel(spot.loop, spot.above):
         return True
     match spot.loop.body:
@@ -218,7 +219,7 @@ def _may_jam(spot: Spot) -> bool:
 
 
 def _size(body: Body) -> int | None:
-    """The number of statements, None where copies cannot be joined."""
+    """The number of statements; None if copies cannot be joined."""
     total = 0
     for item in body:
         if isinstance(item, Loop):
@@ -233,7 +234,7 @@ def _size(body: Body) -> int | None:
 
 
 def _depends(loop: Loop) -> bool:
-    """Whether the bounds of a loop inside depend on the variable, or on something declared inside."""
+    """Whether the bounds of an inner loop depend on the variable, or on something declared inside."""
     declared = {loop.var} | {item.name for item in loop.body if isinstance(item, Declare)}
     inner = [item for item in loop.body if isinstance(item, Loop)]
     mentioned = (words_in(item.low) | words_in(item.high) for item in inner)
@@ -262,7 +263,7 @@ def _copies(body: Body, loop: Loop, factor: int, names: frozenset[str] = frozens
 
 
 def _joined(copies: list[Item]) -> list[Item]:
-    """Copies that all add to one element as one statement, so that it is loaded and stored once."""
+    """Copies that all add to one element, as one statement, so that the element is loaded and stored once."""
     sums = [item for item in copies if isinstance(item, Assign) and item.op in ("+=", "-=")]
     if len(sums) < len(copies) or len({(item.target, item.op) for item in sums}) > 1:
         return copies
@@ -274,7 +275,7 @@ def _as_term(text: str) -> str:
 
 
 def _sums_outside(text: str) -> bool:
-    """Whether an expression is a sum, brackets aside."""
+    """Whether an expression is a sum, apart from brackets."""
     while (inner := re.sub(r"\([^()]*\)|\[[^\[\]]*\]", "", text)) != text:
         text = inner
     return "+" in text

@@ -11,7 +11,7 @@ from maxcode.code.source import Patch
 
 _ENUM = re.compile(rb"^enum \{ ((?:\w+ = \d+(?:, )?)+) \};", re.MULTILINE)
 _ONE = re.compile(rb"(\w+) = (\d+)")
-_NEAR = 2  # places in the list of values
+_NEAR = 2  # distance in the list of values
 
 VALUES: dict[str, tuple[int, ...]] = {
     "MR": (1, 2, 3, 4, 5, 6, 8, 10, 12, 14),
@@ -46,7 +46,7 @@ def family(name: str) -> str:
 
 
 def constants(unit: Unit) -> dict[str, tuple[int, int, int]]:
-    """The constants that steps made: name -> (value, first byte, last byte + 1 of the number)."""
+    """The constants that steps inserted: name -> (value, first byte, last byte + 1 of the number)."""
     found = {}
     for line in _ENUM.finditer(unit.data):
         for one in _ONE.finditer(unit.data, line.start(1), line.end(1)):
@@ -58,7 +58,7 @@ def constants(unit: Unit) -> dict[str, tuple[int, int, int]]:
 
 
 def _counts_pieces(unit: Unit, name: str) -> bool:
-    """Whether a name of the program's own is used for nothing but the size of the pieces of a loop."""
+    """Whether a name of the program itself is used only for the size of the pieces of a loop."""
     uses = re.findall(rf"\b{name}\b", unit.text)
     pieces = re.findall(rf"\(\w+ \+ {name} < |\? \w+ \+ {name} : |; \w+ \+= {name}\)", unit.text)
     return family(name) in ("TILE", "BLOCK") and len(uses) == len(pieces) + 1

@@ -1,7 +1,7 @@
 """The built-in policy for numeric kernels: loop transformations and tuned templates instead of a language model.
 
-It reads what any policy reads, the sections of the observation, and answers as a model would: a few lines of notes
-and one fenced program.  It knows the steps of ``STEPS``; changing one constant of a kernel is the one it takes most.
+It reads the sections of the observation, as every policy does, and answers like a model: a few lines of notes and one
+fenced program.  It knows the steps of ``STEPS``; the most frequent one changes one constant of a kernel.
 """
 
 from __future__ import annotations
@@ -35,8 +35,8 @@ HEADER = "Built-in kernel policy (loop transformations and tuned templates, no l
 LOOPS_HEADER = "Built-in kernel policy (loop transformations only, no language model)"
 LANGUAGES = ("c", "cpp")
 
-_COUNTS = ((1, 2, 3), (0.45, 0.3, 0.25))  # how many steps a proposal takes, and how often
-_AFRESH = 0.15  # how often it starts at the original again
+_COUNTS = ((1, 2, 3), (0.45, 0.3, 0.25))  # numbers of steps in a proposal, and their probabilities
+_AFRESH = 0.15  # probability that a proposal starts at the original
 _AT_LINE, _ON_SUBJECT = 2.0, 2.0
 _ATTEMPTS = 4
 
@@ -46,11 +46,11 @@ _ATTEMPTS = 4
 class Kernels:
     """Proposes the kernel after one to three loop transformations, templates or changes of a constant.
 
-    Pure in the observation: the choice is drawn with ``observation.draw`` alone, weighted by the priors of the steps,
-    by what the sections tell of earlier trials, and by where the critique points.  It starts at the program of the
-    section "Program", now and then at the original.  A program for which there is no step comes back unchanged, and
-    the completion says so.  Without ``templates`` it only transforms the loops that are there, never puts a tuned
-    kernel in their place: what it reaches then takes several steps that belong together.
+    Pure in the observation: the choice is drawn with ``observation.draw`` alone.  It is weighted by the priors of the
+    steps, by earlier trials in the sections, and by the lines that the critique names.  It starts at the program of the
+    section "Program", sometimes at the original.  If no step applies, the program is returned unchanged, and the
+    completion says so.  Without ``templates`` it only transforms the existing loops, so its gains need several steps
+    that fit together.
     """
 
     templates: bool = True
@@ -81,15 +81,15 @@ def propose(observation: Observation, templates: bool = True) -> Action:
 
 
 def sample(text: str, language: str, draw: int, permitted: frozenset[str] | None = None) -> str:
-    """A random kernel made from an original by one to six steps; the same draw gives the same kernel."""
+    """A random kernel: an original after one to six steps; the same draw gives the same kernel."""
     generator = random.Random(draw)
     made = [text, *chain(text, language, generator, generator.randint(1, 6), Permitted(permitted))]
     return made[-1]
 
 
 def chain(text: str, language: str, generator: random.Random, steps: int, allowed: Permitted) -> Iterator[str]:
-    """The kernels on the way from an original by that many random steps, each from the one before it; a step that would
-    use what is not permitted is not taken."""
+    """The kernels on the way from an original through ``steps`` random steps, each from the one before it.  Steps that
+    use techniques that are not permitted are skipped."""
     whole = text
     for _ in range(steps):
         unit = Unit(language, text)
@@ -101,7 +101,7 @@ def chain(text: str, language: str, generator: random.Random, steps: int, allowe
 
 
 def _any_edit(unit: Unit, steps: list[Step], allowed: Permitted, generator: random.Random) -> Edit | None:
-    """An edit of a step drawn by its prior, of those that offer any."""
+    """An edit of a random step, drawn by prior among those that have edits."""
     while steps:
         step = generator.choices(steps, [step.rule.prior for step in steps])[0]
         if found := [edit for edit in step.rule.find(unit) if allowed.edit(edit)]:
@@ -126,7 +126,7 @@ def _allowed(request: ProposalRequest, templates: bool) -> Permitted:
 @final
 @dataclass(frozen=True, slots=True)
 class _Offers:
-    """What can be done now, in one proposal."""
+    """The available edits, in one proposal."""
 
     request: ProposalRequest
     allowed: Permitted
@@ -144,7 +144,7 @@ class _Offers:
                 yield Offer(step.rule, weight * (_AT_LINE if pointed else 1.0), choices)
 
     def applied(self, unit: Unit, edit: Edit) -> str | None:
-        """The text after an edit; None where it uses what is not permitted and the original does not use."""
+        """The text after an edit; None if it uses a technique that is neither permitted nor used by the original."""
         text, permitted = patched(unit.data, list(edit.change.patches)), self.allowed.permitted
         if permitted is None or used(unit.language, text) <= permitted | used(unit.language, self.request.original):
             return text

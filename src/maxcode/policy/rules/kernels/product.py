@@ -43,7 +43,7 @@ class Operand:
 
     @property
     def pointer(self) -> str:
-        """Where it begins."""
+        """The address of its first element."""
         return f"{self.array} + {written_out(self.offset)}" if self.offset else self.array
 
     def moved(self, along: int, var: str) -> Operand:
@@ -62,8 +62,8 @@ class Product:
     right: Operand
     target: Operand
     fresh: bool
-    before: Body = ()  # what is done to the target before there are sums
-    after: Body = ()  # and when they are there
+    before: Body = ()  # statements on the target before the sums
+    after: Body = ()  # statements on it after the sums
 
     @property
     def arrays(self) -> tuple[str, str, str]:
@@ -78,7 +78,7 @@ class Product:
         return Other(f"{NAME}({', '.join([*self.sizes, self.scale, *operands, target, str(int(self.fresh))])});")
 
     def around(self, sums: Body) -> Body:
-        """The sums with what comes before and after them."""
+        """The sums with the statements before and after them."""
         return (*self.before, *sums, *self.after)
 
 
@@ -103,14 +103,15 @@ def product(unit: Unit) -> Iterator[Edit]:
 
 
 def replaced(kernel: Kernel, spot: Spot, found: Product, items: Body) -> Body:
-    """The kernel's body with items in the place of a product, and without the loop before it that sets it to zero."""
+    """The kernel's body with a product replaced by items, and without the loop before it that sets the target to
+    zero."""
     body = put(kernel.body, spot.path, items)
     cleared = _cleared(kernel, spot, found)
     return put(body, cleared, ()) if cleared is not None else body
 
 
 def with_clearing(kernel: Kernel, spot: Spot, found: Product) -> Product:
-    """The product, fresh if the loop before it sets its target to zero."""
+    """The product, marked fresh if the loop before it sets its target to zero."""
     return replace(found, fresh=True) if _cleared(kernel, spot, found) is not None else found
 
 
@@ -141,7 +142,7 @@ def _is_zero(text: str) -> bool:
 
 
 def product_at(spot: Spot) -> Product | None:
-    """The product that a nest computes, None when it computes something else or is shared among threads."""
+    """The product that a nest computes; None if it computes something else or is shared among threads."""
     if spot.shared:
         return None
     chain, core = [spot.loop], spot.loop.body
@@ -163,7 +164,7 @@ def product_at(spot: Spot) -> Product | None:
 
 
 def _over(loops: list[Loop], add: Assign, item: Assign | None) -> Body:
-    """The loops over the target in which something is done to each of its elements."""
+    """The loops over the target for a statement on each of its elements."""
     if item is None:
         return ()
     roles = _roles(loops, (elements(add.target) or [("", "")])[0][1])
@@ -174,8 +175,8 @@ def _over(loops: list[Loop], add: Assign, item: Assign | None) -> Body:
 @final
 @dataclass(frozen=True, slots=True)
 class _Sum:
-    """``{ W = f(W); for (...) W += y; W = g(W); }``, the sum in a scalar or not: the loop around ``W += y``; ``fresh``:
-    W is 0 before."""
+    """``{ W = f(W); for (...) W += y; W = g(W); }``, with or without a scalar: the loop around ``W += y``; ``fresh``: W
+    is 0 before."""
 
     loop: Loop
     add: Assign
@@ -222,7 +223,7 @@ def _array_sum(core: Body) -> _Sum | None:
 
 
 def _on(target: str, items: Body) -> Assign | None:
-    """The one assignment, to that element, which reads no other one of its array."""
+    """The one assignment to that element; it reads no other element of the array."""
     match items:
         case (Assign() as item,) if item.target == target and elements(item.value) is not None:
             return item if target.split("[")[0] not in words_in(item.value.replace(target, "")) else None
@@ -230,7 +231,7 @@ def _on(target: str, items: Body) -> Assign | None:
 
 
 def _untiled(chain: list[Loop]) -> list[Loop] | None:
-    """The three loops of a nest without the loops over pieces; None when there are more or fewer."""
+    """The three loops of a nest without the loops over pieces; None if there are more or fewer."""
     loops = list(chain)
     for outer in chain:
         inner = next((loop for loop in loops if piece_of(loop, outer)), None)
@@ -266,7 +267,7 @@ def matched(loops: list[Loop], add: Assign, recurrent: bool = False) -> Product 
 
 
 def _factors(text: str) -> tuple[list[tuple[str, str]], list[str]] | None:
-    """The two elements (array, index) and the scalars that an expression is the product of; None where it is not."""
+    """The two elements (array, index) and the scalars whose product is the expression; None if it has another form."""
     arrays: list[tuple[str, str]] = []
     scalars: list[str] = []
     for factor in re.split(r"\*(?![^\[]*\])", text):
@@ -289,7 +290,7 @@ def _scale(op: str, scalars: list[str]) -> str:
 
 
 def _roles(loops: list[Loop], index: str) -> tuple[Loop, Loop, Loop] | None:
-    """(rows, columns, depth): the target moves by one along its columns and stays along the depth."""
+    """(rows, columns, depth): the target moves by one along its columns and does not move along the depth."""
     where = polynomial(index)
     if where is None:
         return None
@@ -316,5 +317,5 @@ def _operand(array: str, index: str, along: tuple[Loop, Loop], absent: Loop) -> 
 
 
 def extent(loop: Loop) -> str:
-    """How often a loop runs."""
+    """The number of iterations of a loop."""
     return loop.high if loop.low == "0" else f"{loop.high} - {loop.low}"

@@ -1,4 +1,4 @@
-"""All steps there are, with the techniques they introduce and the weight they have before anything was tried."""
+"""The list of all steps, with the techniques they introduce and their weight before any trial."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from maxcode.policy.rules.kernels.kernel import Step
 
 _LANGUAGES = ("c", "cpp")
 _TEMPLATE = ("simd", "tiling", "unrolling")
-_TEMPLATES = frozenset({"product", "half", "block", "pack"})  # steps that put a tuned kernel in the place of loops
+_TEMPLATES = frozenset({"product", "half", "block", "pack"})  # steps that replace loops by a tuned kernel
 
 
 def _step(find: Callable[[Unit], Iterable[Edit]], prior: float, topics: str, techniques: tuple[str, ...] = ()) -> Step:
@@ -50,9 +50,9 @@ STEPS: dict[str, str] = {step.rule.name: step.rule.summary for step in ALL}
 @final
 @dataclass(frozen=True, slots=True)
 class Permitted:
-    """What may be proposed: the techniques permitted (None = all), threads, OpenMP's pragmas for vectors, templates.
+    """What may be proposed: the permitted techniques (None = all), threads, OpenMP's pragmas for vectors, templates.
 
-    Threads only help where the wall clock is the goal; a pragma that the flags do not switch on does nothing.
+    Threads only help if the wall clock is the goal; a pragma has no effect if the flags do not enable it.
     """
 
     permitted: frozenset[str] | None = None
@@ -61,7 +61,7 @@ class Permitted:
     templates: bool = True
 
     def step(self, step: Step) -> bool:
-        """Whether a step may be taken at all."""
+        """Whether a step may be used at all."""
         return (
             (self.threads or "threads" not in step.techniques)
             and (self.templates or step.rule.name not in _TEMPLATES)
@@ -69,14 +69,14 @@ class Permitted:
         )
 
     def edit(self, edit: Edit) -> bool:
-        """Whether an edit of a step may be made: its template, if it places one, packs only where that is permitted."""
+        """Whether an edit of a step is permitted: a template that packs needs the permission to pack."""
         params = dict(edit.params)
         packs = params.get("template") == "packed" and self.permitted is not None and "packing" not in self.permitted
         return not packs and (self.simd_pragmas or params.get("as") not in ("omp", "reduction"))
 
 
 def offered(unit: Unit, allowed: Permitted) -> Iterator[tuple[Step, list[Edit]]]:
-    """The steps that may be taken on a program, with their edits."""
+    """The steps that may be used on a program, with their edits."""
     for step in ALL:
         found = [edit for edit in step.rule.find(unit) if allowed.edit(edit)] if allowed.step(step) else []
         if found:

@@ -1,4 +1,4 @@
-"""Steps that compute once what a nest computes again and again: tables of sums, and of the factors of a product."""
+"""Steps that compute a repeated value of a nest once: tables of sums, and of the factors of a product."""
 
 from __future__ import annotations
 
@@ -34,14 +34,14 @@ from maxcode.policy.rules.kernels.orders import band_of, nested
 @final
 @dataclass(slots=True)
 class _Tables:
-    """The tables made so far: by what they hold, and the statements that make them."""
+    """The tables made so far, by their content, and the statements that make them."""
 
     kernel: Kernel
     names: dict[str, str] = field(default_factory=dict)
     making: list[Item] = field(default_factory=list)
 
     def name(self, key: str, wish: str, size: str, fill: Item) -> str:
-        """The table that holds what ``key`` says; made by ``fill``, where ``@`` stands for its name, if it is new."""
+        """The table with the content ``key``; if it is new, ``fill`` makes it, where ``@`` stands for its name."""
         if key not in self.names:
             made = self.kernel.fresh(wish)
             self.names[key] = made
@@ -51,7 +51,7 @@ class _Tables:
 
     @property
     def freeing(self) -> list[Item]:
-        """The statements that give the memory back."""
+        """The statements that free the memory."""
         return [Other(f"free({name});") for name in self.names.values()]
 
 
@@ -59,7 +59,7 @@ class _Tables:
 
 
 def tabulate(unit: Unit) -> Iterator[Edit]:
-    """Computes what depends on one loop of a nest alone once for each of its values, into a table."""
+    """Computes values that depend on only one loop of a nest once for each of its iterations, into a table."""
     pure = PURE | {name for name in (one.name for one in unit.functions) if _is_pure(unit, name)}
     for kernel, spot in _nests(unit):
         tables = _Tables(kernel)
@@ -74,7 +74,7 @@ def tabulate(unit: Unit) -> Iterator[Edit]:
 
 
 def _nests(unit: Unit) -> Iterator[tuple[Kernel, Spot]]:
-    """The nests that stand in no other, of functions whose memory is given back at their end."""
+    """The outermost nests of functions that can free memory at their end."""
     for kernel in kernels(unit):
         if not any("return" in words_in(item.text) for item in kernel.body if isinstance(item, Other)):
             yield from ((kernel, spot) for spot in kernel.spots if len(spot.path) == 1)
@@ -116,7 +116,7 @@ def _tabulated(tables: _Tables, chain: list[Loop], core: Body, written: frozense
 
 
 def _slice(start: Declare, core: Body) -> tuple[Item, ...] | None:
-    """A declaration and the one loop that adds to it, if any; None when the value is cheap, or changed elsewhere."""
+    """A declaration and the one loop that adds to it, if any; None if the value is cheap, or changed elsewhere."""
     adding = [item for item in core if isinstance(item, Loop) and start.name in _targets(item)]
     if any(isinstance(item, Assign) and item.target == start.name for item in core) or len(adding) > 1:
         return None
@@ -143,7 +143,7 @@ def _only_on(part: Sequence[Item], chain: list[Loop], core: Body, written: froze
 
 
 def _is_pure(unit: Unit, name: str) -> bool:
-    """Whether a function of the program computes a number and changes nothing."""
+    """Whether a function of the program computes a number without side effects."""
     known = unit.by_name.get(name, [])
     if len(known) != 1 or known[0].returns != "double":
         return False
@@ -159,7 +159,7 @@ def _is_pure(unit: Unit, name: str) -> bool:
 
 
 def operands(unit: Unit) -> Iterator[Edit]:
-    """Computes the factors inside a sum of products once each, into tables with contiguous rows."""
+    """Computes each factor inside a sum of products once, into tables with contiguous rows."""
     for kernel, spot in _nests(unit):
         tables = _Tables(kernel)
         chain, core = band_of(spot.loop)
@@ -199,7 +199,7 @@ def _factors(text: str) -> list[str] | None:
 
 
 def _table(tables: _Tables, loops: list[Loop], factor: str, barred: frozenset[str]) -> str:
-    """The element that holds a factor: of a new table if it is more than an element already."""
+    """The element that holds a factor; of a new table, unless the factor is an element already."""
     used = words_in(factor)
     over = [loop for loop in loops if loop.var in used]
     plain = all((loop.low, loop.step) == ("0", "1") and loop.high.isidentifier() for loop in over)

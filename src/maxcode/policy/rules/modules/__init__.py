@@ -1,7 +1,7 @@
-"""The built-in policy for PyTorch modules that needs no model: fixed rules on what forward does, and C++ templates.
+"""The built-in policy for PyTorch modules: fixed rules on the operations of forward, and C++ templates.
 
-text -> Sheet (sheet.py: forward as one operation a line) -> what the operations are (operations.py, shapes.py) ->
-edits (rules/) -> text (writing.py).  What the sheet cannot read it leaves alone.
+text -> Sheet (sheet.py: forward as one operation a line) -> the kinds of operations (operations.py, shapes.py) ->
+edits (rules/) -> text (writing.py).  Code that the sheet cannot read stays unchanged.
 """
 
 from maxcode.policy.rules.modules.policy import Modules

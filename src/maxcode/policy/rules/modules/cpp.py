@@ -1,7 +1,7 @@
 """C++ for the native functions: vector arithmetic that is accurate to a few 1e-7, and loops around it.
 
-Our own writing; the polynomials are Taylor and Abramowitz-Stegun series.  It is compiled without -ffast-math, so that
-NaN and the order of what is rounded stay as written.
+Our own code; the polynomials are Taylor and Abramowitz-Stegun series.  It is compiled without -ffast-math, so that NaN
+and the order of rounding stay as written.
 """
 
 from __future__ import annotations
@@ -144,7 +144,7 @@ def call(name: str, source: str, arguments: list[str], body: list[str], told: st
 
 
 def pointer(name: str) -> str:
-    """A tensor's memory as an argument."""
+    """The memory of a tensor as an argument."""
     return f"ctypes.c_void_p({name}.data_ptr())"
 
 

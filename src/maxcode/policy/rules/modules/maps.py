@@ -1,4 +1,4 @@
-"""Groups of elementwise operations, and the C++ that does one in a single pass over memory."""
+"""Groups of elementwise operations, and the C++ that computes one in a single pass over memory."""
 
 from __future__ import annotations
 
@@ -14,12 +14,20 @@ from maxcode.policy.rules.modules.operations import ELEMENTWISE, FRESH, Operatio
 from maxcode.policy.rules.modules.shapes import Shape, Shapes
 from maxcode.policy.rules.modules.sheet import Sheet, value_named, values_in
 
-FLAT_STEP = 8192  # elements a thread takes at a time where all operands have one shape
+FLAT_STEP = 8192  # elements of one piece of work of a thread, if all operands have the same shape
 
 
 class Leaf(NamedTuple):
-    """An operand from outside a group: a tensor of the ``full`` shape, one value for each ``row``, one for each
-    ``col`` of a row, ``one`` alone, or a plain ``number``; ``cols``: elements of a row, ``period``: of row values."""
+    """An operand from outside a group.
+
+    ``full``    a tensor of the full shape
+    ``row``     one value for each row
+    ``col``     one value for each column of a row
+    ``one``     a tensor with one value
+    ``number``  a plain number
+
+    ``cols``: elements of a row; ``period``: of row values.
+    """
 
     written: str
     expr: ast.expr
@@ -29,15 +37,15 @@ class Leaf(NamedTuple):
 
     @property
     def layout(self) -> tuple[str, int, int]:
-        """How the operand is read."""
+        """How the operand is indexed."""
         return self.kind, self.cols, self.period
 
 
 @final
 @dataclass(frozen=True, slots=True)
 class Group:
-    """Elementwise operations by value, in order; the last one's is the result.  ``leaves``: the tensors, a full one
-    first, then the numbers."""
+    """Elementwise operations by value, in order; the result is that of the last one.  ``leaves``: the tensors, a full
+    one first, then the numbers."""
 
     sheet: Sheet
     members: dict[int, Operation]
@@ -49,7 +57,7 @@ class Group:
 
     @property
     def heavy(self) -> bool:
-        """Whether an operation takes more than a few instructions."""
+        """Whether an operation needs more than a few instructions."""
         return any(one.kind in HEAVY for one in self.members.values())
 
     @property
@@ -74,7 +82,7 @@ def supported(op: Operation | None) -> bool:
 
 
 def expression(op: Operation, x: str, y: str) -> str | None:
-    """The operation in C++; None where a parameter is not known or not supported."""
+    """The operation in C++; None if a parameter is not known or not supported."""
     values = op.values
     match op.kind:
         case "gelu":
@@ -131,7 +139,7 @@ def _known(sheet: Sheet, value: int) -> Operation | None:
 
 
 def operands(op: Operation) -> list[ast.expr]:
-    """What an elementwise operation works on: one or two expressions."""
+    """The operands of an elementwise operation: one or two expressions."""
     return [op.operand, *([op.other] if "other" in op.given else [])]
 
 
@@ -167,7 +175,7 @@ def _users(sheet: Sheet, value: int) -> set[int]:
 
 
 def leaf_of(sheet: Sheet, shapes: Shapes, node: ast.expr, shape: Shape | None, op: Operation) -> Leaf | None:
-    """How an operand is read by a group whose result has ``shape``; None where that cannot be told."""
+    """The kind of an operand in a group whose result has ``shape``; None if it cannot be determined."""
     written = ast.unparse(node)
     if is_number(sheet, node):
         return Leaf(written, node, "number")
@@ -199,7 +207,7 @@ def _placed(written: str, node: ast.expr, own: Shape, shape: Shape) -> Leaf | No
 
 
 def _leaves(sheet: Sheet, shapes: Shapes, members: dict[int, Operation]) -> tuple[Leaf, ...] | None:
-    """The operands from outside; None where no one layout of rows fits them all."""
+    """The operands from outside; None if no single layout of rows fits them all."""
     found: dict[str, Leaf] = {}
     for op in members.values():
         for node in operands(op):
@@ -221,7 +229,7 @@ def _leaves(sheet: Sheet, shapes: Shapes, members: dict[int, Operation]) -> tupl
 
 
 def _spent(sheet: Sheet, leaf: Leaf) -> bool:
-    """Whether an operand may be written over: made by an operation, and taken once."""
+    """Whether an operand may be overwritten: an operation made it, and only one uses it."""
     value = value_named(leaf.expr)
     op = _known(sheet, value) if value is not None else None
     return op is not None and op.kind in FRESH and value is not None and sheet.uses(value) == 1
@@ -268,7 +276,7 @@ def native(group: Group, name: str) -> str:
 
 
 def _dense(tensors: list[Leaf]) -> list[str]:
-    """The Python that brings operands into the memory order that the loop reads."""
+    """The Python that converts operands to the memory order that the loop reads."""
     if len(tensors) > 1:
         return [f"x{at} = x{at}.contiguous()" for at in range(len(tensors))]
     last = "x0.dim() == 4 and x0.is_contiguous(memory_format=torch.channels_last)"
@@ -276,5 +284,5 @@ def _dense(tensors: list[Leaf]) -> list[str]:
 
 
 def call_of(group: Group, name: str) -> ast.expr:
-    """The call that takes the place of a group's last operation."""
+    """The call that replaces the last operation of a group."""
     return ast.Call(ast.Name(name, ast.Load()), [leaf.expr for leaf in group.leaves], [])

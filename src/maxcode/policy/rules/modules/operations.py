@@ -1,4 +1,4 @@
-"""What an operation of forward is, however it is spelt: ``F.relu(x)``, ``x.relu()``, ``self.act(x)`` are one kind."""
+"""The kind of an operation in forward, in any spelling: ``F.relu(x)``, ``x.relu()``, ``self.act(x)`` are one kind."""
 
 from __future__ import annotations
 
@@ -47,21 +47,21 @@ ELEMENTWISE = words(
     "softplus clamp pow add sub mul div"
 )
 REDUCTIONS = words("sum mean amax amin max min logsumexp")
-# What makes a tensor of its own, which nothing else refers to.
+# Operations that return a new tensor, to which nothing else refers.
 FRESH = ELEMENTWISE | REDUCTIONS | frozenset(MODULES)
 FRESH |= words("softmax log_softmax layer_norm linear matmul mm max_pool2d avg_pool2d map same native addmm clone")
 _SPACES = ("torch", "F", "nn.functional", "torch.nn.functional", "torch.special")
 _BINARY: dict[type[ast.operator], str] = {
     ast.Add: "add", ast.Sub: "sub", ast.Mult: "mul", ast.Div: "div", ast.MatMult: "matmul",
 }  # fmt: skip
-# What the names of our native functions begin with; then "map" for elementwise ones, "same" for others that give a
-# result of the shape of their first argument.
+# The prefix of the names of our native functions; then "map" for elementwise ones, "same" for others whose result has
+# the shape of their first argument.
 NATIVE = "native_"
 
 
 class Operation(NamedTuple):
-    """An operation: its kind, its first operand, and its other arguments by name, as they are written.  ``layer``:
-    the attribute that is called, where one is; its numbers are in ``values``."""
+    """An operation: its kind, its first operand, and its other arguments by name, as they are written.  ``layer``: the
+    attribute that is called, if it is a layer; its numbers are in ``values``."""
 
     kind: str
     operand: ast.expr
@@ -71,7 +71,7 @@ class Operation(NamedTuple):
 
     @property
     def value(self) -> int | None:
-        """The first operand, where it is a value."""
+        """The first operand, if it is a value."""
         return value_named(self.operand)
 
     @property
@@ -81,7 +81,7 @@ class Operation(NamedTuple):
 
 
 def known(sheet: Sheet, op: Op) -> Operation | None:
-    """What an operation is; None where it is none that the rules know, or takes arguments that they do not."""
+    """The kind of an operation; None if the rules do not know it or its arguments."""
     match op.expr:
         case ast.BinOp(left=left, op=sign, right=right) if type(sign) in _BINARY:
             return Operation(_BINARY[type(sign)], left, {"other": right}, {})
@@ -100,7 +100,7 @@ def known(sheet: Sheet, op: Op) -> Operation | None:
 
 
 def _first_of(sheet: Sheet, whole: ast.expr) -> Operation | None:
-    """``torch.max(x, dim)[0]``: the largest values, without their places."""
+    """``torch.max(x, dim)[0]``: the largest values, without their indices."""
     value = value_named(whole)
     op = sheet.op(value) if value is not None else None
     found = known(sheet, op) if op is not None else None
@@ -124,7 +124,7 @@ def _called(sheet: Sheet, func: ast.expr, args: list[ast.expr], keywords: list[a
 
 
 def _bound(sheet: Sheet, name: str, args: list[ast.expr], named: Mapping[str, ast.expr]) -> Operation | None:
-    """A function's arguments by name, and their values where the text tells them."""
+    """A function's arguments by name, and their values if they are known from the text."""
     kind = SAME.get(name, name)
     named = {"keepdim" if key == "keepdims" else "dim" if key == "axis" else key: one for key, one in named.items()}
     named = {key: one for key, one in named.items() if key != "inplace"}

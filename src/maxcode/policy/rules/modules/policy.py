@@ -1,9 +1,9 @@
-"""The built-in policy for modules: it reads the sections of the observation and answers as a model would.
+"""The built-in policy for modules: it reads the sections of the observation and answers like a model.
 
 A proposal is a whole file with ``ModelNew``: the reference under that name, or the candidate of the section "Program",
-after one to four edits.  Rules read the text of a module, never run it, and know torch's operations by name; what they
-cannot prove from the text they leave alone, and they cannot invent an algorithm.  Batch norms are never folded into
-what is before them: a reference runs in training mode, with the statistics of its batch.  A candidate that calls
+after one to four edits.  Rules read the text of a module, never run it, and know torch's operations by name.  Code that
+they cannot prove correct from the text stays unchanged, and they cannot invent an algorithm.  Batch norms are never
+folded into earlier layers: a reference runs in training mode, with the statistics of its batch.  A candidate that calls
 torch.compile is not proposed: no compiler can be started in a candidate's process while it is called.
 """
 
@@ -33,7 +33,7 @@ from maxcode.policy.rules.rewriter.proposal import (
 from maxcode.policy.rules.rewriter.runtime import patched
 
 HEADER = "Built-in module policy (fixed rules and C++ templates, no language model)"
-_COUNTS = ((1, 2, 3, 4), (0.2, 0.4, 0.3, 0.1))  # how many edits a proposal makes, and how often
+_COUNTS = ((1, 2, 3, 4), (0.2, 0.4, 0.3, 0.1))  # numbers of edits in a proposal, and their probabilities
 _AFRESH = 0.15
 _ON_SUBJECT = 2.0
 _ATTEMPTS = 5
@@ -43,8 +43,8 @@ _ATTEMPTS = 5
 class Modules:
     """Proposes a module after one to four rewrites of its constructor and forward.
 
-    Pure in the observation: the choice is drawn with ``observation.draw`` alone, weighted by the priors of the rules,
-    by what the sections tell of earlier trials, and by where the critique points.
+    Pure in the observation: the choice is drawn with ``observation.draw`` alone.  It is weighted by the priors of the
+    rules, by earlier trials in the sections, and by the lines that the critique names.
     """
 
     async def propose(self, observation: Observation) -> Action:
@@ -79,7 +79,7 @@ def propose(observation: Observation) -> Action:
 @final
 @dataclass(frozen=True, slots=True)
 class _Offers:
-    """What can be done now, in one proposal."""
+    """The available edits, in one proposal."""
 
     request: ProposalRequest
 
@@ -93,7 +93,7 @@ class _Offers:
                 yield Offer(rule, weight_of(self.request, rule, choices, _ON_SUBJECT), choices)
 
     def applied(self, unit: Unit, edit: Edit) -> str | None:
-        """The text after an edit; None where it uses what is not permitted and the original does not use."""
+        """The text after an edit; None if it uses a technique that is neither permitted nor used by the original."""
         text = patched(unit.data, list(edit.change.patches))
         permitted = self.request.observation.state.problem.permitted
         if permitted is None or used("python", text) <= permitted | used("python", self.request.original):
@@ -102,5 +102,5 @@ class _Offers:
 
 
 def _whole(edit: Edit) -> float:
-    """An edit of everything at once is worth more than one of its parts."""
+    """The weight of an edit; one that changes everything at once weighs more than one of its parts."""
     return 4.0 if edit.site == "everything" else 1.0

@@ -1,4 +1,4 @@
-"""Shapes of the values of a sheet, as far as the text tells them, and which values hold 32-bit floats."""
+"""Shapes of the values of a sheet, if known from the text, and the values that hold 32-bit floats."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ _KEEP |= {"contiguous", "identity"}
 
 
 class Shapes:
-    """``of``: value -> its shape, ``floats``: values that hold floats; what is not told is in neither."""
+    """``of``: value -> its shape; ``floats``: values that hold floats; unknown values are in neither."""
 
     def __init__(self, sheet: Sheet) -> None:
         self.sheet = sheet
@@ -100,7 +100,7 @@ _CONV = ((1, "out_channels", None), (2, "kernel_size", None), (3, "stride", 1), 
 
 
 def pair(value: Any) -> tuple[int, int]:
-    """A number for both sides, or one for each."""
+    """A number for both sides, or one number for each."""
     return (value[0], value[1]) if isinstance(value, (tuple, list)) else (value, value)
 
 
@@ -133,7 +133,7 @@ def _of_linear(sheet: Sheet, layer: str, name: str) -> Shape | None:
 
 
 def broadcast(left: Shape | None, right: Shape | None) -> Shape | None:
-    """The shape of a sum of two; None where one is not known or they do not fit."""
+    """The shape of a sum of two; None if one is not known or they do not fit."""
     if left is None or right is None:
         return None
     long, short = (left, right) if len(left) >= len(right) else (right, left)
@@ -144,7 +144,7 @@ def broadcast(left: Shape | None, right: Shape | None) -> Shape | None:
 
 
 def dims_of(shape: Shape, values: Mapping[str, Any]) -> tuple[int, ...] | None:
-    """The dimensions that a reduction is over, from the front; None where that is not told."""
+    """The dimensions of a reduction, from the front; None if they are not known."""
     if "dim" not in values or values.get("keepdim", False) not in (True, False):
         return None
     dim = values["dim"]

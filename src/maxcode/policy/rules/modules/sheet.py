@@ -1,7 +1,7 @@
 """A module file as the rules see it: layers, numbers, parameters, and forward as one operation a line.
 
-``read`` gives None for a forward that is more than a straight line of assignments, or that writes to what others may
-see; only the rules that do not look inside forward are offered then.
+``read`` returns None for a forward that is not a straight line of assignments, or that writes to shared memory.  Then
+only the rules that do not read forward are used.
 """
 
 from __future__ import annotations
@@ -18,13 +18,13 @@ from maxcode.policy.rules.modules.values import UnknownValue, constants, constru
 CLASS = "ModelNew"
 IN_PLACE = "# in place: results that are not needed any more are written over"
 _MAKERS = {"rand": 0, "randn": 0, "zeros": 0, "ones": 0, "empty": 0, "randint": 2}
-_HARMLESS = {"requires_grad", "device"}  # keywords that leave shape and type as they are
+_HARMLESS = {"requires_grad", "device"}  # keep shape and type
 _NO_STATEMENT = (ast.Lambda, ast.ListComp, ast.GeneratorExp, ast.DictComp, ast.SetComp, ast.IfExp, ast.BoolOp)
 _NO_STATEMENT += (ast.Compare, ast.NamedExpr, ast.Await, ast.Yield, ast.JoinedStr, ast.Starred)  # type: ignore[assignment]
 
 
 class Layer(NamedTuple):
-    """``self.NAME = nn.KIND(...)``, with the arguments whose values are known; ``whole``: all of them are."""
+    """``self.NAME = nn.KIND(...)``, with the arguments whose values are known; ``whole``: all of them are known."""
 
     kind: str
     args: tuple[Any, ...]
@@ -44,9 +44,12 @@ class Op(NamedTuple):
 class Sheet:
     """A module whose forward is a straight line.
 
-    ``inputs`` are the names of forward's arguments, whose values are numbered from 0; ``shapes`` and ``floats`` say
-    what is known of them.  ``numbers`` holds ``self.NAME`` where that is a plain number, ``parameters`` the shapes of
-    ``self.NAME = nn.Parameter(...)``.  ``result`` is the returned expression in values.
+    ``inputs``      the names of forward's arguments, whose values are numbered from 0
+    ``shapes``      known shapes of the inputs
+    ``floats``      inputs known to hold floats
+    ``known``       values of names and of ``self.NAME``, as far as the text gives them
+    ``parameters``  the shapes of ``self.NAME = nn.Parameter(...)``
+    ``result``      the returned expression in values
     """
 
     text: str
@@ -64,7 +67,7 @@ class Sheet:
     result: ast.expr = field(default_factory=lambda: ast.Constant(None))
 
     def value(self, node: ast.expr) -> Any:
-        """The plain value of an expression; ``UnknownValue``."""
+        """The plain value of an expression; raises ``UnknownValue``."""
         return value_of(node, self.known)
 
     def op(self, value: int) -> Op | None:
@@ -73,16 +76,16 @@ class Sheet:
         return next((op for op in self.ops if op.value == value), None) if at >= 0 else None
 
     def uses(self, value: int) -> int:
-        """How often operations, and the result, take a value."""
+        """How often operations and the result use a value."""
         return sum(values_in(op.expr).count(value) for op in self.ops) + values_in(self.result).count(value)
 
 
 class Unreadable(Exception):
-    """Forward is no straight line of operations without side effects."""
+    """Forward is not a straight line of operations without side effects."""
 
 
 def values_in(node: ast.expr) -> list[int]:
-    """The values an expression takes, in order, repeats too."""
+    """The values that an expression uses, in order, with repeats."""
     return [int(one.id[2:]) for one in ast.walk(node) if isinstance(one, ast.Name) and one.id.startswith("_v")]
 
 
@@ -92,13 +95,13 @@ def name_of(value: int) -> ast.Name:
 
 
 def value_named(node: ast.expr) -> int | None:
-    """The value that an expression is, where it is one and nothing else."""
+    """The value, if an expression is a value and nothing else."""
     return int(node.id[2:]) if isinstance(node, ast.Name) and node.id.startswith("_v") else None
 
 
 @lru_cache(maxsize=32)
 def read(text: str) -> Sheet | None:
-    """The sheet of a candidate's text; None where its forward cannot be read."""
+    """The sheet of a candidate's text; None if its forward cannot be read."""
     try:
         tree = ast.parse(text)
         return _sheet(text, tree)
@@ -143,7 +146,7 @@ def _sheet(text: str, tree: ast.Module) -> Sheet:
 
 
 def _attributes(init: ast.FunctionDef | None) -> dict[str, ast.expr]:
-    """What the constructor assigns to attributes at its top level, once each."""
+    """The attributes that the constructor assigns at its top level, exactly once each."""
     found: dict[str, ast.expr] = {}
     twice: set[str] = set()
     for node in ast.walk(init) if init is not None else ():
@@ -205,7 +208,7 @@ def _is_plain(node: ast.expr, known: Mapping[str, Any]) -> bool:
 
 
 def _inputs(tree: ast.Module, count: int) -> tuple[dict[int, tuple[int, ...]], frozenset[int]]:
-    """Shapes of the inputs by number, and which of them hold floats."""
+    """Shapes of the inputs by number, and the inputs that hold floats."""
     known = constants(tree)
     given, local = returned(tree, "get_inputs")
     nodes = [local.get(one.id, one) if isinstance(one, ast.Name) else one for one in given]
@@ -224,7 +227,7 @@ class _Line:
         self.ops: list[Op] = []
         self._next = len(names)
         self._named: dict[str, int] = {name: at for at, name in enumerate(names)}
-        self._kept: dict[str, ast.expr] = {}  # names of what is no value, such as self.weight
+        self._kept: dict[str, ast.expr] = {}  # names that are not values, such as self.weight
 
     def read(self, forward: ast.FunctionDef) -> ast.expr:
         """The returned expression, after all operations."""
@@ -256,7 +259,7 @@ class _Line:
             self._kept.pop(name, None)
 
     def _flat(self, node: ast.expr) -> ast.expr:
-        """The expression as a value, where it takes any; its parts become operations."""
+        """The expression as a value, if it uses any; its parts become operations."""
         if isinstance(node, ast.Name):
             return name_of(self._named[node.id]) if node.id in self._named else self._kept.get(node.id, node)
         inside = self._parts(node)
@@ -272,7 +275,7 @@ class _Line:
         return name_of(self._next - 1)
 
     def _parts(self, node: ast.expr) -> ast.expr:
-        """The same expression with its operands made flat."""
+        """The same expression with flat operands."""
         if isinstance(node, _NO_STATEMENT):
             if any(one.id in self._named for one in ast.walk(node) if isinstance(one, ast.Name)):
                 raise Unreadable
@@ -293,7 +296,7 @@ class _Line:
         return self._flat(node) if isinstance(node, ast.expr) else node
 
     def _function(self, node: ast.expr) -> ast.expr:
-        """What is called: a method keeps its object apart, ``_v1.relu``."""
+        """The called function; a method keeps its object separate, ``_v1.relu``."""
         if isinstance(node, ast.Attribute):
             return ast.Attribute(self._flat(node.value), node.attr, ast.Load())
         if isinstance(node, ast.Name) and (node.id in self._named or node.id in self._kept):
@@ -302,14 +305,14 @@ class _Line:
 
 
 def _functional(node: ast.expr) -> ast.expr:
-    """An operation that we made write over its operand, as it was before."""
+    """An operation that we made write over its operand, changed back."""
     if isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute) and node.func.attr.endswith("_"):
         return ast.Call(ast.Attribute(node.func.value, node.func.attr[:-1], ast.Load()), node.args, node.keywords)
     return node
 
 
 def _refuse_writing(node: ast.expr) -> None:
-    """No operation but those of our own may write to its operands."""
+    """Refuse operations that write to their operands, except our own."""
     for call in (one for one in ast.walk(node) if isinstance(one, ast.Call)):
         name = call.func.attr if isinstance(call.func, ast.Attribute) else ""
         keywords = {one.arg: one.value for one in call.keywords}
@@ -321,5 +324,5 @@ def _refuse_writing(node: ast.expr) -> None:
 
 
 def walk_values(node: ast.expr) -> Iterator[ast.Name]:
-    """The places in an expression where a value stands."""
+    """The places of values in an expression."""
     return (one for one in ast.walk(node) if isinstance(one, ast.Name) and one.id.startswith("_v"))

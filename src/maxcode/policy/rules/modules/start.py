@@ -1,4 +1,4 @@
-"""The first candidate: the reference under the name that a candidate must have, with the constants of the problem."""
+"""The first candidate: the reference under the required name, with the constants of the problem."""
 
 from __future__ import annotations
 
@@ -14,8 +14,8 @@ _DEFINED = re.compile(rf"^class[ \t]+{CLASS}\b", re.MULTILINE)
 
 
 def started(text: str, constants: Mapping[str, int]) -> str:
-    """The text itself where it defines ``ModelNew``; else the reference with ``Model`` so named, and other values of
-    ``constants``.  A text that is not Python comes back as it is."""
+    """The text itself if it defines ``ModelNew``; else the reference with ``Model`` renamed and with the values of
+    ``constants``.  A text that is not Python is returned unchanged."""
     if _DEFINED.search(text):
         return text
     try:

@@ -1,4 +1,4 @@
-"""What a KernelBench file says before it is run: its numbers, and what the constructor is given."""
+"""The values that a KernelBench file shows without running it: its numbers, and the constructor's arguments."""
 
 from __future__ import annotations
 
@@ -20,11 +20,12 @@ Known = Mapping[str, Any]
 
 
 class UnknownValue(Exception):
-    """An expression whose value the text alone does not tell."""
+    """The text alone does not give the value of an expression."""
 
 
 def value_of(node: ast.expr, known: Known) -> Any:
-    """The number, text, None, tuple or list that an expression is, given the value of some names; ``UnknownValue``."""
+    """The number, text, None, tuple or list of an expression, given the values of some names; raises
+    ``UnknownValue``."""
     match node:
         case ast.Constant(value=value):
             return value
@@ -80,7 +81,7 @@ def constants(tree: ast.Module) -> dict[str, Any]:
 
 
 def _pairs(node: ast.Assign) -> Iterable[tuple[str, ast.expr]]:
-    """What is assigned to each name: ``a = b = 1`` and ``a, b = 1, 2`` too."""
+    """The expression assigned to each name: ``a = b = 1`` and ``a, b = 1, 2`` too."""
     for target in node.targets:
         if isinstance(target, ast.Name):
             yield target.id, node.value
@@ -104,7 +105,7 @@ def returned(tree: ast.Module, name: str) -> tuple[list[ast.expr], dict[str, ast
 
 
 def constructor(tree: ast.Module, init: ast.FunctionDef | None) -> dict[str, Any]:
-    """The constants, and over them the arguments that ``get_init_inputs`` gives the constructor."""
+    """The constants, updated with the arguments that ``get_init_inputs`` gives the constructor."""
     known = constants(tree)
     if init is None:
         return known

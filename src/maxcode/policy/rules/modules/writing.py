@@ -1,7 +1,6 @@
 """From operations back to a file: forward line by line, our native functions in front of the class.
 
-A result takes the name of an operand that is not needed any more, so that its memory is given back as early as the
-original gave it back.
+A result takes the name of an operand that is not needed any more, so that memory is freed as early as in the original.
 """
 
 from __future__ import annotations
@@ -23,20 +22,20 @@ from maxcode.policy.rules.modules.sheet import IN_PLACE, Op, Sheet, value_named,
 BEGIN, END = "# ---- native: ", "# ---- end of native "
 _BLOCK = re.compile(rf"{BEGIN}(\w+) ----\n.*?{END}\1 ----\n+", re.DOTALL)
 _IMPORTS = ("import ctypes", "from maxcode.native import load")
-# Methods of a tensor that write over it.
+# Methods of a tensor that overwrite it.
 WRITING = words("relu sigmoid tanh abs square neg exp clamp add sub mul div")
 
 
 @final
 @dataclass(frozen=True, slots=True)
 class New:
-    """What forward becomes: operations in an order that computes them, what is returned, and native functions of ours
-    by name."""
+    """The new forward: operations in an order that computes them, the returned expression, and our native functions by
+    name."""
 
     ops: Sequence[Op]
     result: ast.expr
     natives: dict[str, str] = field(default_factory=dict)
-    inplace: bool | None = None  # None: as it was
+    inplace: bool | None = None  # None: unchanged
 
 
 def changed(sheet: Sheet, new: New) -> Change:
@@ -61,14 +60,15 @@ def _statements(sheet: Sheet) -> ast.stmt:
 
 
 def _behind_marker(sheet: Sheet, start: int) -> int:
-    """Where the statements start, our marker included."""
+    """The start of the statements, with our marker."""
     data = encode(sheet.text)
     marker = data.rfind(encode(IN_PLACE), 0, start)
     return marker if marker >= 0 and not data[marker + len(IN_PLACE) : start].strip() else start
 
 
 def _natives(sheet: Sheet, body: str, more: dict[str, str], starts: list[int]) -> list[Patch]:
-    """Native functions that are called stay or come; the others go; imports come with the first."""
+    """Native functions that are called are kept or added; the others are removed; imports are added with the
+    first one."""
     kept = {found[1]: found for found in _BLOCK.finditer(sheet.text)}
     patches = []
     for name, found in kept.items():
@@ -119,13 +119,13 @@ def _lines(sheet: Sheet, new: New, inplace: bool) -> list[str]:
 
 
 def _last_uses(new: New) -> dict[int, int]:
-    """value -> the number of the operation that takes it last; past the end for what is returned."""
+    """value -> the number of the last operation that uses it; past the end for returned values."""
     found = {value: at for at, op in enumerate(new.ops) for value in values_in(op.expr)}
     return {**found, **dict.fromkeys(values_in(new.result), len(new.ops))}
 
 
 def _owned(sheet: Sheet, new: New) -> set[int]:
-    """Values in memory that nothing else refers to: made anew, and taken by nothing that gives a view of it."""
+    """Values in memory to which nothing else refers: newly made, and not used by an operation that returns a view."""
     kinds = {op.value: known(sheet, op) for op in new.ops}
     owned = {value for value, kind in kinds.items() if kind is not None and kind.kind in FRESH}
     for op in new.ops:
@@ -136,7 +136,7 @@ def _owned(sheet: Sheet, new: New) -> set[int]:
 
 
 def _over(sheet: Sheet, op: Op, free: list[int], inplace: bool) -> ast.expr:
-    """The operation, written over its first operand where that is free."""
+    """The operation, written over its first operand if that is free."""
     found = known(sheet, op)
     if found is None or found.value not in free or values_in(op.expr).count(found.value) > 1:
         return op.expr
@@ -150,7 +150,7 @@ def _over(sheet: Sheet, op: Op, free: list[int], inplace: bool) -> ast.expr:
 
 
 def same_shape(sheet: Sheet, found: Operation) -> bool:
-    """Whether the result surely has the shape of the first operand."""
+    """Whether the result certainly has the shape of the first operand."""
     if "other" not in found.given or is_number(sheet, found.other):
         return True
     shapes = Shapes(sheet)
@@ -184,7 +184,7 @@ def replaced(node: ast.expr, values: dict[int, ast.expr]) -> ast.expr:
 
 
 def without_dead(sheet: Sheet, ops: Iterable[Op], result: ast.expr) -> list[Op]:
-    """The operations that are needed; what the rules do not know is kept, for what it may do beside."""
+    """The operations that are needed; unknown operations are kept, because they may have side effects."""
     needed = set(values_in(result))
     kept = []
     for op in reversed(list(ops)):

@@ -1,7 +1,7 @@
-"""What the sections of an observation say about the rules: what was tried, and where the diagnosis points.
+"""What the sections of an observation say about the rules: earlier trials, and the lines that the diagnosis names.
 
-The policy writes one line for each edit (``- label: what, why``); ``observe`` shows these lines again, followed by
-what came of the step (``=> correct, speedup 1.45x [1.40, 1.50]`` or ``=> unbuilt: reason``).  Nothing else is read.
+The policy writes one line for each edit (``- label: what, why``).  ``observe`` shows these lines again, followed by the
+result of the step (``=> correct, speedup 1.45x [1.40, 1.50]`` or ``=> unbuilt: reason``).  Nothing else is read.
 """
 
 from __future__ import annotations
@@ -45,8 +45,8 @@ _FAILED_ALONE, _SUSPECT = 0.0, 0.3
 @final
 @dataclass(frozen=True, slots=True)
 class Trial:
-    """Edits that were made together, and what came of them.  ``gain``: how much faster than before the step; None
-    when the program did not work."""
+    """Edits that were made together, and their result.  ``gain``: the speed-up over the program before the step; None
+    if the program was not correct."""
 
     labels: tuple[str, ...]
     gain: float | None
@@ -55,10 +55,10 @@ class Trial:
 @final
 @dataclass(slots=True)
 class Experience:
-    """Weights drawn from trials: 1 for the unknown, 0 for what failed on its own.
+    """Weights of edits from trials: 1 if unknown, 0 if it failed alone.
 
-    An edit that failed in company is a suspect: it is worth less and is tried alone, unless it also took part in a
-    trial that worked.
+    An edit that failed together with others is a suspect: its weight is lower and it is tried alone, unless it was also
+    part of a trial that worked.
     """
 
     factors: dict[str, float] = field(default_factory=lambda: defaultdict(lambda: 1.0))
@@ -67,7 +67,7 @@ class Experience:
     failed_together: frozenset[frozenset[str]] = frozenset()
 
     def factor(self, edit: Edit) -> float:
-        """What trials of this edit, of its kind, and of its rule say."""
+        """The weight from trials of this edit, of its kind, and of its rule."""
         if edit.kind in self.failed:
             return _FAILED_ALONE
         suspicion = _SUSPECT if edit.kind in self.suspects else 1.0
@@ -75,30 +75,31 @@ class Experience:
         return suspicion * min(max(known, 0.02), 30.0)
 
     def rule_factor(self, rule: Rule) -> float:
-        """What trials of the rule elsewhere say, within limits: another site may fare differently."""
+        """The weight from trials of the rule at other sites, within limits, because the gain at another site may
+        differ."""
         return min(max(self.factors.get(rule.name, 1.0), 0.1), 5.0)
 
 
 @final
 @dataclass(frozen=True, slots=True)
 class Diagnosis:
-    """Where the latest critique points: lines of the program (1-based), and subjects."""
+    """The content of the latest critique: lines of the program (1-based), and subjects."""
 
     lines: frozenset[int] = frozenset()
     topics: frozenset[str] = frozenset()
 
     def points_at(self, edit: Edit) -> int | None:
-        """The first line it names that belongs to an edit, None when it names none."""
+        """The first of its lines that belongs to an edit; None if none does."""
         near = (line for line in sorted(self.lines) if any(first <= line <= last for first, last in edit.lines))
         return next(near, None)
 
     def subject(self, rule: Rule) -> str | None:
-        """The first of a rule's topics that it speaks of."""
+        """The first of a rule's topics that it mentions."""
         return next((topic for topic in rule.topics if topic in self.topics), None)
 
 
 def diagnosis(observation: Observation) -> Diagnosis:
-    """The latest block of the section "Critique": older ones speak of other programs."""
+    """The latest block of the section "Critique", because older ones are about other programs."""
     text = observation.section("Critique") or ""
     latest = _BLOCK.split(text)[-1]
     lines: set[int] = set()
@@ -109,7 +110,7 @@ def diagnosis(observation: Observation) -> Diagnosis:
 
 
 def trials(text: str, in_sequence: bool) -> list[Trial]:
-    """The trials a section tells of; ``in_sequence``: each step started where the one before it ended."""
+    """The trials in a section; ``in_sequence``: each step started at the result of the one before it."""
     found: list[Trial] = []
     labels: list[str] = []
     before = 1.0
@@ -128,7 +129,7 @@ def trials(text: str, in_sequence: bool) -> list[Trial]:
 
 
 def experience(observation: Observation) -> Experience:
-    """All that the sections tell of earlier trials."""
+    """The experience from all trials in the sections."""
     told = [trial for title in _TOLD for trial in trials(observation.section(title) or "", title == "Trajectory")]
     worked = {kind_of(label) for trial in told if trial.gain is not None for label in trial.labels}
     failed: set[str] = set()
@@ -144,7 +145,7 @@ def experience(observation: Observation) -> Experience:
 
 
 def _factors(told: Iterable[Trial]) -> dict[str, float]:
-    """Gains, shared among the edits of a trial: twice for the edit itself, less for its kind and its rule."""
+    """Gains, divided among the edits of a trial: a double share for the edit itself, less for its kind and its rule."""
     factors: dict[str, float] = defaultdict(lambda: 1.0)
     for trial in told:
         if trial.gain is None:

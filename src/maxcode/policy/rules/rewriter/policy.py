@@ -1,7 +1,7 @@
-"""The built-in policy: rules instead of a language model.
+"""The built-in policy ``rewriter``: rules instead of a language model.
 
-It reads what any policy reads, the sections of the observation, and answers as a model would: a few lines of notes
-and one fenced program.  It knows the rules of ``RULES`` and cannot invent an algorithm.
+It reads the sections of the observation, as every policy does, and answers like a model: a few lines of notes and one
+fenced program.  It knows the rules of ``RULES`` and cannot invent an algorithm.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ from maxcode.policy.rules.rewriter.runtime import applied
 HEADER = "Built-in rewriter (rule-based, no language model)"
 LANGUAGES = ("cpp", "c")
 
-_COUNTS = ((1, 2, 3), (0.3, 0.35, 0.35))  # how many edits a proposal makes, and how often
+_COUNTS = ((1, 2, 3), (0.3, 0.35, 0.35))  # numbers of edits in a proposal, and their probabilities
 _AT_LINE, _ON_SUBJECT, _FRIEND = 3.0, 2.5, 4.0
 _ATTEMPTS = 5
 
@@ -40,10 +40,10 @@ _ATTEMPTS = 5
 class Rewriter:
     """Proposes the program with one to three edits of the built-in rules.
 
-    Pure in the observation: the choice is drawn with ``observation.draw`` alone, weighted by the priors of the rules,
-    by what the sections tell of earlier trials, and by where the critique points.  Of the state it takes nothing but
-    the name of the file, and the program and language where no section holds them.  A program for which there is no
-    rule comes back unchanged, and the completion says so.
+    Pure in the observation: the choice is drawn with ``observation.draw`` alone.  It is weighted by the priors of the
+    rules, by earlier trials in the sections, and by the lines that the critique names.  From the state it uses only the
+    name of the file, and the program and language if no section holds them.  If no rule applies, the program is
+    returned unchanged, and the completion says so.
     """
 
     async def propose(self, observation: Observation) -> Action:
@@ -72,10 +72,10 @@ def propose(observation: Observation) -> Action:
 @final
 @dataclass(slots=True)
 class _Offers:
-    """What can be chosen now, in one proposal.
+    """The available edits, in one proposal.
 
-    ``pointed``: the edits that the critique points at, by label, since only labels outlive a first edit, and the line
-    it names.
+    ``pointed``: the edits that the critique names, by label, because only labels stay valid after a first edit, and the
+    line that it names.
     """
 
     request: ProposalRequest

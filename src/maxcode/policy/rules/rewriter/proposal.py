@@ -1,7 +1,7 @@
-"""The outline of the built-in policies: read the observation, make a few edits, tell what was done and why.
+"""The common steps of the built-in policies: read the observation, make a few edits, write notes on what and why.
 
-A policy passes in what is its own (``PolicyTraits``): how edits are found and weighed, how many it makes, what its
-notes begin with.
+A policy passes its own parts as ``PolicyTraits``: how edits are found and weighted, how many it makes, and the first
+words of its notes.
 """
 
 from __future__ import annotations
@@ -18,14 +18,14 @@ from maxcode.code.source import fenced, fences
 from maxcode.core.types import Action, Observation
 from maxcode.policy.rules.rewriter.notes import Diagnosis, Experience, diagnosis, experience
 
-_DRAWS = 4  # of an edit, until one may be applied
-_TEMPERATURE = 0.6  # at which weights are taken as they are
+_DRAWS = 4  # attempts to draw an edit that can be applied
+_TEMPERATURE = 0.6  # the temperature that leaves weights unchanged
 
 
 @final
 @dataclass(frozen=True, slots=True)
 class ProposalRequest:
-    """What one observation asks for.  ``told`` is the section "Problem"; what no section holds comes from the problem
+    """The request of one observation.  ``told`` is the section "Problem"; what no section holds comes from the problem
     itself."""
 
     observation: Observation
@@ -37,7 +37,7 @@ class ProposalRequest:
     diagnosis: Diagnosis
 
     def sharpened(self, weights: Sequence[float]) -> list[float]:
-        """Weights at the temperature asked for: low ones favour the large."""
+        """Weights at the requested temperature: a low temperature favours large weights."""
         largest = max(weights)
         exponent = _TEMPERATURE / max(self.observation.temperature, 0.05)
         return [(weight / largest) ** exponent for weight in weights]
@@ -46,7 +46,7 @@ class ProposalRequest:
 @final
 @dataclass(frozen=True, slots=True)
 class EditChoice:
-    """An edit that may be made, its weight among those of its rule, and the line of it that the critique names."""
+    """A possible edit, its weight among those of its rule, and the line of it that the critique names."""
 
     edit: Edit
     weight: float
@@ -56,7 +56,7 @@ class EditChoice:
 @final
 @dataclass(frozen=True, slots=True)
 class Offer:
-    """A rule that may be taken with a weight, and what it offers."""
+    """A rule with its weight and its edits."""
 
     rule: Rule
     weight: float
@@ -66,7 +66,7 @@ class Offer:
 @final
 @dataclass(frozen=True, slots=True)
 class AppliedEdit:
-    """An edit that was made, and why."""
+    """An edit that was made, and the reason."""
 
     edit: Edit
     why: str
@@ -75,11 +75,13 @@ class AppliedEdit:
 @final
 @dataclass(frozen=True, slots=True)
 class PolicyTraits:
-    """What one policy does its own way.
+    """The parts in which policies differ.
 
-    ``offers``: what can be done on a program after some edits, asked anew for each.  ``applied``: the text after an
-    edit, None where the result is not allowed: another is drawn.  ``counts``: how many edits a proposal makes, and how
-    often.  ``afresh``: how often it starts at the original.  ``attempts``: at combinations that have not failed.
+    ``offers``    the available edits of a program, computed again after each edit
+    ``applied``   the text after an edit; None if it is not permitted, then another edit is drawn
+    ``counts``    numbers of edits in a proposal, and their probabilities
+    ``afresh``    probability that a proposal starts at the original
+    ``attempts``  number of attempts to find a combination that has not failed before
     """
 
     header: str
@@ -94,7 +96,7 @@ class PolicyTraits:
 
 
 def read(observation: Observation) -> ProposalRequest:
-    """What an observation asks for."""
+    """The request of an observation."""
     told, problem = observation.section("Problem") or "", observation.state.problem
     named = re.search(r"^language: *(\w+)", told, re.MULTILINE)
     blocks = fences(observation.section("Program") or "") or fences(told)
@@ -110,7 +112,7 @@ def read(observation: Observation) -> ProposalRequest:
 
 
 def proposal(request: ProposalRequest, manner: PolicyTraits) -> Action:
-    """The whole new program, and the notes on it; drawn with the observation's draw alone."""
+    """The whole new program and the notes on it, drawn with the observation's draw alone."""
     generator = random.Random(request.observation.draw)
     for _ in range(manner.attempts):
         afresh = manner.afresh > 0 and request.text != request.original and generator.random() < manner.afresh
@@ -122,15 +124,15 @@ def proposal(request: ProposalRequest, manner: PolicyTraits) -> Action:
 
 
 def open_to(edits: Iterable[Edit], before: Sequence[AppliedEdit], known: Experience) -> list[Edit]:
-    """The edits that can be made after others: none at the same place again, and what failed in company only comes
-    first, and then stays alone."""
+    """The edits that may follow others: none at the same place; an edit that failed together with others may only be
+    the first and only one."""
     done = {(one.edit.rule, one.edit.site) for one in before}
     found = [edit for edit in edits if (edit.rule, edit.site) not in done]
     return [edit for edit in found if edit.kind not in known.suspects] if before else found
 
 
 def weight_of(request: ProposalRequest, rule: Rule, choices: Iterable[EditChoice], on_subject: float) -> float:
-    """What a rule is worth: its prior, what is known of it, its best edit, and whether the critique speaks of it."""
+    """The weight of a rule: its prior, its experience, its best edit, and whether the critique mentions its subject."""
     weight = rule.prior * request.experience.rule_factor(rule) * max(one.weight for one in choices)
     return weight * (on_subject if request.diagnosis.subject(rule) else 1.0)
 
@@ -138,7 +140,7 @@ def weight_of(request: ProposalRequest, rule: Rule, choices: Iterable[EditChoice
 def _attempt(
     request: ProposalRequest, manner: PolicyTraits, text: str, generator: random.Random
 ) -> tuple[str, list[AppliedEdit]]:
-    """Some edits, one after the other, each found on the program that the one before it left."""
+    """Some edits, one after the other; each is found on the program that the one before it has left."""
     made: list[AppliedEdit] = []
     if request.language not in manner.languages:
         return text, made
@@ -156,7 +158,7 @@ def _attempt(
 def _next(
     request: ProposalRequest, manner: PolicyTraits, text: str, before: list[AppliedEdit], generator: random.Random
 ) -> tuple[str, AppliedEdit] | None:
-    """One more edit: the text after it, and the note; None when there is none to make."""
+    """One more edit: the text after it, and the note; None if there is none."""
     unit = Unit(request.language, text)
     offers = list(manner.offers(unit, before))
     for _ in range(_DRAWS if offers else 0):

@@ -1,4 +1,4 @@
-"""How much there is to search: the programs that few edits can reach."""
+"""The size of the search space: the programs that a few edits can reach."""
 
 from __future__ import annotations
 
@@ -15,8 +15,8 @@ Reached = tuple[tuple[str, ...], str]
 def reachable(text: str, language: str, steps: int = 3, cap: int = 1000) -> Iterator[Reached]:
     """The distinct programs that 1 to ``steps`` edits make of a program: (labels, text), fewest edits first.
 
-    At most ``cap`` of them, in a fixed order; programs that differ only in layout count once.  They are reachable,
-    which is not to say that all of them build: the compiler resolves types.
+    At most ``cap`` of them, in a fixed order; programs that differ only in layout count once.  Not all of them need to
+    build, because only the compiler resolves types.
     """
     seen = {normalise(language, text)}
     level: list[Reached] = [((), text)]

@@ -1,6 +1,7 @@
 """The generative value model: a causal language model that reads a situation and writes its class.
 
-Imported only when such a model is opened or trained; torch, transformers and peft (extra ``train``) only then, too.
+This package is imported only when such a model is opened or trained; so are torch, transformers and peft (extra
+``train``).
 """
 
 from __future__ import annotations
@@ -16,7 +17,7 @@ from maxcode.search.value.settings import Generative
 from maxcode.search.value.situation import Situation
 
 _ONE_AT_A_TIME = threading.Lock()
-_Mark = tuple[str, int, int]  # of a file: name, size, when it was written
+_Mark = tuple[str, int, int]  # of a file: name, size, modification time
 
 
 class Network(Protocol):
@@ -26,13 +27,13 @@ class Network(Protocol):
 
 
 def open_network(folder: Path, settings: Generative) -> Network:
-    """The network in a folder, read into memory once however often it is asked for; InputError where it cannot be."""
+    """The network in a folder, loaded only once per content of the folder; InputError if it cannot be loaded."""
     with _ONE_AT_A_TIME:
         return _opened(folder.resolve(), settings, tuple(_mark(folder / name) for name in settings.files))
 
 
 def needs_extra() -> Any:
-    """The module that needs torch; InputError with the cure where that is not installed."""
+    """The module that needs torch; InputError with the install command if that is missing."""
     try:
         from maxcode.search.value.generative import network
     except ImportError as error:
@@ -43,7 +44,7 @@ def needs_extra() -> Any:
     return network
 
 
-@lru_cache(maxsize=1)  # every cell of a bench opens it anew, and weights of 7B are no small thing
+@lru_cache(maxsize=1)  # every run of a bench opens it, and weights of 7B take long to load
 def _opened(folder: Path, settings: Generative, marks: tuple[_Mark, ...]) -> Network:
     found: Network = needs_extra().reopened(folder, settings)
     return found

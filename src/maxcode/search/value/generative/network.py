@@ -1,11 +1,11 @@
 """Tokens, a causal language model with LoRA, and the probability of its label tokens.
 
-The class is read off the label tokens' probabilities at the place where the label would be written: a softmax over
-their rows of the output layer.  That is the paper's softmax(W h) with W made of those rows, and it is the expectation
-of what the model would generate, so both of the paper's descriptions of its model are met.
+The class is read from the probabilities of the label tokens at the place of the label: a softmax over their rows of the
+output layer.  That is the paper's softmax(W h), with W made of those rows.  It is also the expectation of the class
+that the model would generate.  So it meets both of the paper's descriptions of its model.
 
-What is read from a folder is JSON and safetensors; the configuration is made here from checked numbers, never taken
-from the folder, and no code comes with weights.
+Files in a folder are JSON and safetensors.  The configuration is built here from checked numbers, and is never read
+from the folder; no code comes with weights.
 """
 
 from __future__ import annotations
@@ -36,7 +36,7 @@ from maxcode.search.value.text import GAP, cut, sections, shared
 
 @final
 class Reader:
-    """A tokenizer: prompts to token ids of at most ``context``, and the ids of the labels."""
+    """A tokenizer: prompts to token ids, ``context`` at most, and the ids of the labels."""
 
     def __init__(self, tokenizer: Any, settings: Generative) -> None:
         self._tokenizer, self._settings = tokenizer, settings
@@ -50,12 +50,12 @@ class Reader:
         return ids[0]
 
     def ids(self, text: str) -> list[int]:
-        """The tokens of a text, nothing added."""
+        """The tokens of a text, without special tokens."""
         found: list[int] = self._tokenizer.encode(text, add_special_tokens=False)
         return found
 
     def prompt(self, one: Situation) -> list[int]:
-        """The tokens of a situation, each section cut to its share of what is left beside their leads."""
+        """The tokens of a situation; each section is cut to its share of the room that the leads leave."""
         parts = sections(one, self._settings.classes)
         leads, texts = [self.ids(part.lead) for part in parts], [self.ids(part.text) for part in parts]
         room = max(0, self._settings.context - sum(map(len, leads)))
@@ -63,16 +63,16 @@ class Reader:
         found: list[int] = []
         for lead, text, share in zip(leads, texts, shares, strict=True):
             found += [*lead, *cut(text, share, self._gap)]
-        return found[-self._settings.context :]  # of a context that is less than the leads: the label's place stays
+        return found[-self._settings.context :]  # even if the leads are too long, the label's place stays
 
 
 def quick_tokenizer(path: Path) -> Any:
-    """The tokenizer of a file.  Not ``AutoTokenizer``: for a Qwen2 folder transformers 5 builds its own and drops the
-    file's rules of splitting, so that the same text becomes other tokens."""
+    """The tokenizer in a file.  Not ``AutoTokenizer``: for a Qwen2 folder transformers 5 builds its own and ignores the
+    file's splitting rules, so the same text would become other tokens."""
     try:
         return PreTrainedTokenizerFast(tokenizer_file=str(path))
     except Exception as error:  # the Rust library raises a bare Exception for a file it cannot read
-        raise InputError(f"{path} is no tokenizer ({error}); train the model again") from error
+        raise InputError(f"{path} is not a tokenizer ({error}); train the model again") from error
 
 
 def small(shape: NetworkShape) -> Any:
@@ -95,7 +95,7 @@ def small(shape: NetworkShape) -> Any:
 
 
 def named(base: str, local: bool) -> tuple[Any, Any]:
-    """(tokenizer, model) of weights by name or folder; ``local``: only what is already on this machine."""
+    """(tokenizer, model) of weights by name or folder; ``local``: only from this machine, without a download."""
     told = {"local_files_only": local, "trust_remote_code": False}
     dtype = torch.bfloat16 if torch.cuda.is_available() else torch.float32
     try:
@@ -110,7 +110,7 @@ def named(base: str, local: bool) -> tuple[Any, Any]:
 
 
 def with_lora(model: Any, settings: Generative) -> Any:
-    """The model with fresh adapters, which alone are trained."""
+    """The model with new adapters; only these are trained."""
     lora = LoraConfig(
         r=settings.rank,
         lora_alpha=settings.alpha,
@@ -118,18 +118,18 @@ def with_lora(model: Any, settings: Generative) -> Any:
         target_modules=settings.targets,
         task_type="CAUSAL_LM",
     )
-    with warnings.catch_warnings():  # peft 0.21 asks transformers 5 by a name that is to go
+    with warnings.catch_warnings():  # peft 0.21 uses a deprecated name of transformers 5
         warnings.filterwarnings("ignore", message=".*is_gradient_checkpointing", category=FutureWarning)
         return get_peft_model(model, lora)
 
 
 def device() -> torch.device:
-    """Where networks run."""
+    """The device on which networks run."""
     return torch.device("cuda" if torch.cuda.is_available() else "cpu")
 
 
 def label_logits(model: Any, prompts: Sequence[Sequence[int]], labels: Sequence[int]) -> torch.Tensor:
-    """(prompts, labels): the logits of the label tokens after each prompt.  Shorter ones are padded on the left."""
+    """(prompts, labels): the logits of the label tokens after each prompt.  Shorter prompts are padded on the left."""
     longest = max(map(len, prompts))
     ids = torch.tensor([[0] * (longest - len(one)) + list(one) for one in prompts], device=device())
     mask = torch.tensor([[0] * (longest - len(one)) + [1] * len(one) for one in prompts], device=device())
@@ -139,13 +139,14 @@ def label_logits(model: Any, prompts: Sequence[Sequence[int]], labels: Sequence[
 
 @final
 class Opened:
-    """A network that is in memory."""
+    """A network in memory."""
 
     def __init__(self, model: Any, reader: Reader) -> None:
         self._model, self._reader = model.to(device()).eval(), reader
 
     def expected(self, situations: Sequence[Situation]) -> list[float]:
-        """The expected class of every situation, one at a time: what is said of one depends on no other."""
+        """The expected class of every situation; computed one at a time, so that no prediction depends on another
+        situation."""
         return [self._expected(one) for one in situations]
 
     def _expected(self, one: Situation) -> float:
@@ -155,7 +156,7 @@ class Opened:
 
 
 def reopened(folder: Path, settings: Generative) -> Opened:
-    """The network that training wrote to a folder; InputError where it is damaged."""
+    """The network that training wrote to a folder; InputError if it is damaged."""
     if settings.shape is not None:
         tokenizer, model = quick_tokenizer(folder / TOKENIZER), small(settings.shape)
         if len(tokenizer) > settings.shape.vocabulary:
@@ -170,7 +171,7 @@ def reopened(folder: Path, settings: Generative) -> Opened:
 
 
 def keep(path: Path, tensors: dict[str, torch.Tensor], told: dict[str, str] | None = None) -> None:
-    """Write tensors at once: the file is whole or not there."""
+    """Write tensors to a file atomically."""
     with replacing(path) as scratch:
         save_file({name: one.detach().cpu().contiguous().clone() for name, one in tensors.items()}, scratch, told)
 

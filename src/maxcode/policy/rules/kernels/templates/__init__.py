@@ -1,7 +1,7 @@
 """The templates of a matrix product: two pieces of C that compute the same, with their constants in their text.
 
-``packed`` copies panels of both operands, ``direct`` reads them where they are.  A program has one of them, between
-the marks by which the rewriter knows its runtime too, so that no other step reads or changes it.
+``packed`` copies panels of both operands, ``direct`` reads them in place.  A program has at most one of them, between
+the same markers as the rewriter's runtime, so that no other step reads or changes it.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ PRESETS = tuple(
 
 
 def pack(unit: Unit) -> Iterator[Edit]:
-    """Has the product that reads its operands in place read packed panels of them."""
+    """Changes a product that reads its operands in place to read packed panels of them."""
     start = unit.data.find(_BEGIN["direct"].encode())
     stop = unit.data.find(f"{RUNTIME_END}\n".encode(), start)
     if min(start, stop) >= 0:
@@ -45,7 +45,7 @@ def pack(unit: Unit) -> Iterator[Edit]:
 @final
 @dataclass(frozen=True, slots=True)
 class TemplateChoice:
-    """A template with its constants: how labels and notes tell of it, and the block to put on top of the program."""
+    """A template with its constants: its text in labels and notes, and the block to put at the top of the program."""
 
     params: tuple[tuple[str, Value], ...]
     words: str
@@ -53,7 +53,7 @@ class TemplateChoice:
 
 
 def choices(unit: Unit, every: int = 1) -> Iterator[TemplateChoice]:
-    """The templates to choose from, one in ``every`` of them; a program that has one already keeps it."""
+    """The available templates, one in ``every`` of them; a program that has one keeps it."""
     if placed(unit):
         yield TemplateChoice((), "by the template that is there", ())
         return

@@ -1,7 +1,7 @@
-"""The rules of the policy ``modules``, in no order that matters.
+"""The rules of the policy ``modules``, in no particular order.
 
-To add one, write a function that lists its edits of a unit (``maxcode.code.cpp.edit``) and put its row here;
-priors are from trials on reduced KernelBench files.
+To add one, write a function that yields its edits of a unit (``maxcode.code.cpp.edit``) and put its row here; priors
+are from trials on reduced KernelBench files.
 """
 
 from __future__ import annotations
@@ -22,4 +22,4 @@ RULES = (
     Rule("channels_last", channels_last, 1.0, ("stride", "cache"), _P, exact=False),
     Rule("inference_mode", inference_mode, 0.3, ("call",), _P),
 )
-WRITE_CPP = frozenset({"fuse", "reduce", "pool"})  # for processors: of no use to tensors on a GPU
+WRITE_CPP = frozenset({"fuse", "reduce", "pool"})  # for CPUs: useless for tensors on a GPU

@@ -16,9 +16,9 @@ from maxcode.policy.rules.modules.writing import New, changed
 
 def fuse(unit: Unit) -> Iterable[Edit]:
     """Do a chain of elementwise operations (activations, clamps, sums and products with numbers, biases or residuals)
-    in C++, in one pass, over the memory of its operand where nobody needs that any more.
+    in C++, in one pass, over the memory of its operand if that is not needed later.
 
-    One operation alone is taken where it costs more than the pass over memory does (gelu, tanh, mish, ...).
+    A single operation is fused only if it costs more than the pass over memory (gelu, tanh, mish, ...).
     """
     sheet = read(unit.text)
     if sheet is None:
@@ -42,14 +42,14 @@ def _edit(sheet: Sheet, site: str, found: Sequence[Group]) -> Edit:
 
 
 def replaced_by(ops: Sequence[Op], members: set[int], result: int, call: ast.expr) -> list[Op]:
-    """The operations with one in the place of several, where the last of those stood."""
+    """The operations with several replaced by one, at the place of the last of them."""
     return [
         Op(result, call) if op.value == result else op for op in ops if op.value == result or op.value not in members
     ]
 
 
 def fresh_names(text: str, kind: str, count: int) -> list[str]:
-    """Names of native functions that the text does not use yet."""
+    """Names for native functions that the text does not use yet."""
     taken = set(re.findall(rf"\b{NATIVE}{kind}_(\d+)\b", text))
     free = (str(number) for number in range(1, 10_000) if str(number) not in taken)
     return [f"{NATIVE}{kind}_{next(free)}" for _ in range(count)]

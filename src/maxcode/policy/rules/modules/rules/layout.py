@@ -1,4 +1,4 @@
-"""Rules about memory and the mode of the interpreter, not about what is computed."""
+"""Rules about memory and the mode of the interpreter; they do not change the computation."""
 
 from __future__ import annotations
 
@@ -18,9 +18,9 @@ _LAST = "memory_format=torch.channels_last"
 
 
 def in_place(unit: Unit) -> Iterable[Edit]:
-    """Write results over an operand that nobody needs any more: ``x.mul_(2)`` in place of ``x * 2``.
+    """Overwrite an operand that is not needed later: ``x.mul_(2)`` in place of ``x * 2``.
 
-    Only where the operand was made in forward by an operation that gives new memory, so never an input or a view.
+    Only if an operation in forward with new memory made the operand, so never an input or a view.
     """
     sheet = read(unit.text)
     if sheet is None or sheet.inplace:
@@ -34,7 +34,8 @@ def in_place(unit: Unit) -> Iterable[Edit]:
 
 
 def channels_last(unit: Unit) -> Iterable[Edit]:
-    """Give 2-D convolutions their input with channels last, and keep their weights so from the constructor on."""
+    """Give 2-D convolutions their input with channels last, and store their weights in that order in the
+    constructor."""
     sheet = read(unit.text)
     if sheet is None or f"self.to({_LAST})" in unit.text:
         return
@@ -65,7 +66,7 @@ def channels_last(unit: Unit) -> Iterable[Edit]:
 
 
 def inference_mode(unit: Unit) -> Iterable[Edit]:
-    """Run forward under ``torch.inference_mode()``, which keeps no books on views and versions."""
+    """Run forward under ``torch.inference_mode()``, which does not track views and versions."""
     tree = _tree(unit.text)
     cls = class_of(tree) if tree is not None else None
     forward = method(cls, "forward") if cls is not None else None

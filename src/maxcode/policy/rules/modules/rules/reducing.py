@@ -18,14 +18,14 @@ from maxcode.policy.rules.modules.shapes import Shape, Shapes, dims_of, pair, po
 from maxcode.policy.rules.modules.sheet import Sheet, read, value_named
 from maxcode.policy.rules.modules.writing import New, changed, without_dead
 
-_TWICE = frozenset(("softmax", "log_softmax", "LayerNorm"))  # what reads a row more than once
+_TWICE = frozenset(("softmax", "log_softmax", "LayerNorm"))  # kinds that read a row more than once
 
 
 @final
 @dataclass(frozen=True)
 class RowReduction:
-    """A reduction of rows of ``cols`` elements, ``kept`` of the operand's dimensions being in front of them, and the
-    elementwise operations that come before it in the same pass."""
+    """A reduction of rows of ``cols`` elements, with the elementwise operations before it in the same pass.  ``kept``:
+    the number of the operand's dimensions in front of the row."""
 
     sheet: Sheet
     value: int
@@ -63,7 +63,7 @@ def reduce(unit: Unit) -> Iterable[Edit]:
 
 
 def rows(sheet: Sheet) -> Iterator[RowReduction]:
-    """The reductions that can be done so, in the order of the text."""
+    """The reductions that can be computed in this way, in the order of the text."""
     shapes = Shapes(sheet)
     before = {group.result: group for group in groups(sheet)}
     for op in sheet.ops:
@@ -82,7 +82,7 @@ def rows(sheet: Sheet) -> Iterator[RowReduction]:
 
 
 def _kept(sheet: Sheet, kind: Operation, shape: Shape) -> int | None:
-    """How many dimensions stay in front; None where the reduction is not over the last ones."""
+    """The number of dimensions that stay in front; None if the reduction is not over the last ones."""
     if kind.kind == "LayerNorm":
         layer = sheet.layers[kind.layer]
         sizes = layer.args[0] if layer.args else layer.keywords.get("normalized_shape")
@@ -106,7 +106,7 @@ def _fits(group: Group, kind: Operation, cols: int) -> bool:
 
 
 def _more(row: RowReduction) -> list[ast.expr]:
-    """Arguments beside the operands."""
+    """Arguments besides the operands."""
     if row.kind.kind == "cross_entropy":
         return [row.kind.given["target"]]
     if row.kind.kind == "LayerNorm":
@@ -159,7 +159,7 @@ def _dims(row: RowReduction) -> int:
 
 
 def pool(unit: Unit) -> Iterable[Edit]:
-    """Do a 2-D max or average pooling in C++: columns of all windows first, then their rows, without the places of the
+    """Do a 2-D max or average pooling in C++: columns of all windows first, then their rows, without the indices of the
     maxima."""
     sheet = read(unit.text)
     if sheet is None:

@@ -1,4 +1,4 @@
-"""Less arithmetic, where the text proves that the result is the same but for rounding."""
+"""Less arithmetic, if the text proves that the result is the same except for rounding."""
 
 from __future__ import annotations
 
@@ -16,11 +16,11 @@ from maxcode.policy.rules.modules.shapes import Shapes, dims_of
 from maxcode.policy.rules.modules.sheet import Op, Sheet, read, value_named, values_in
 from maxcode.policy.rules.modules.writing import New, changed, replaced, without_dead
 
-_AT_MOST = 40  # rewrites, one after the other
+_AT_MOST = 40  # rewrites in sequence
 
 
 class Rewrite(NamedTuple):
-    """An operation that becomes other ones: ``expr`` in its place, where ``ARG_0``, ``ARG_1`` ... are the
+    """An operation that is replaced by others: ``expr`` replaces it, where ``ARG_0``, ``ARG_1`` ... are the results of
     ``before``, which come first."""
 
     value: int
@@ -32,7 +32,7 @@ class Rewrite(NamedTuple):
 @final
 @dataclass(frozen=True)
 class RewriteSite:
-    """An operation that may be rewritten, and what is known around it."""
+    """An operation that may be rewritten, with the facts about it."""
 
     sheet: Sheet
     shapes: Shapes
@@ -40,7 +40,7 @@ class RewriteSite:
     kind: Operation
 
     def maker(self, node: ast.expr) -> Operation | None:
-        """What makes an operand, where nothing else takes it."""
+        """The operation that makes an operand, if nothing else uses it."""
         value = value_named(node)
         op = self.sheet.op(value) if value is not None else None
         if op is None or value is None or self.sheet.uses(value) != values_in(self.op.expr).count(value):
@@ -52,10 +52,10 @@ class RewriteSite:
 
 
 def simplify(unit: Unit) -> Iterable[Edit]:
-    """Drop what does nothing (clones, products with 1, reductions of one element), take numbers out of sums and into
-    matrix products, and sum the weights in place of the outputs of a product.
+    """Drop operations without effect (clones, products with 1, reductions of one element), take numbers out of sums and
+    into matrix products, and sum the weights in place of the outputs of a product.
 
-    Shapes come from get_inputs, the constructor's arguments and the layers; where they are not told nothing is done.
+    Shapes come from get_inputs, the constructor's arguments and the layers; without a known shape nothing is changed.
     """
     sheet = read(unit.text)
     if sheet is None:
@@ -82,7 +82,7 @@ def _all(sheet: Sheet) -> tuple[Sheet, list[str]]:
 
 
 def rewrites(sheet: Sheet) -> Iterator[Rewrite]:
-    """What can be done now, in the order of what it saves."""
+    """The rewrites that are possible now, those that save most first."""
     shapes = Shapes(sheet)
     kinds = [(op, known(sheet, op)) for op in sheet.ops]
     places = [RewriteSite(sheet, shapes, op, kind) for op, kind in kinds if kind is not None]
@@ -91,7 +91,7 @@ def rewrites(sheet: Sheet) -> Iterator[Rewrite]:
 
 
 def applied(sheet: Sheet, one: Rewrite) -> Sheet:
-    """The sheet after a rewrite; operations that nobody needs any more are gone."""
+    """The sheet after a rewrite, without operations that are not needed any more."""
     at = next(at for at, op in enumerate(sheet.ops) if op.value == one.value)
     fresh = max(op.value for op in sheet.ops) + 1
     names = {f"ARG_{number}": f"_v{fresh + number}" for number in range(len(one.before))}
@@ -121,7 +121,7 @@ def _text(node: ast.expr) -> str:
 
 
 def _made(place: RewriteSite, value: int | None) -> bool:
-    """Whether a value was made in forward and is not what it returns under another name."""
+    """Whether forward made a value and does not return it under another name."""
     return value is not None and value >= len(place.sheet.inputs)
 
 
@@ -166,7 +166,7 @@ def _neutral(place: RewriteSite) -> Rewrite | None:
 
 
 def _scaled(place: RewriteSite, kind: Operation | None) -> tuple[ast.expr, str] | None:
-    """A product with a number: what is scaled, and the factor."""
+    """A product with a number: the scaled expression, and the factor."""
     if kind is None or kind.kind not in ("mul", "div"):
         return None
     if is_number(place.sheet, kind.other) and place.sheet.value(kind.other) != 0:
@@ -235,7 +235,7 @@ def _diagonal(place: RewriteSite) -> Rewrite | None:
 
 
 def _product(place: RewriteSite, inner: Operation, how: str) -> tuple[str, str] | None:
-    """The vector that gives the sum over a product's last dimension, and the bias's share."""
+    """The vector that gives the sum over the last dimension of a product, and the bias's share."""
     if inner.kind == "Linear":
         bias = f"self.{inner.layer}.bias.{how}()" if has_bias(place.sheet, inner.layer) else ""
         return f"self.{inner.layer}.weight.{how}(0)", bias

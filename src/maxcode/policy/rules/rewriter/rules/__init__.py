@@ -1,7 +1,7 @@
 """The rules, best first.
 
-Priors come from measurements: where a rule was measured on real programs, from its mean gain there; where only on
-programs written for it, from that, halved.  Pragmas and attributes are folklore that rarely pays, so they come last.
+Priors are from measurements.  For a rule measured on real programs, the prior is from its mean gain there; for a rule
+measured only on programs written for it, half of that.  Pragmas and attributes rarely help, so they come last.
 """
 
 from __future__ import annotations
@@ -84,7 +84,7 @@ RULES: tuple[Rule, ...] = (
 
 
 def edits(unit: Unit, inexact: bool = False) -> Iterator[tuple[Rule, list[Edit]]]:
-    """For each rule that has something to offer on a program: the rule and its edits, in the order of ``RULES``.
+    """For each rule with edits on a program: the rule and its edits, in the order of ``RULES``.
 
     Rules that may change the last digits of results are left out unless ``inexact``.
     """
@@ -96,12 +96,12 @@ def edits(unit: Unit, inexact: bool = False) -> Iterator[tuple[Rule, list[Edit]]
 
 
 def offered(rule: Rule, unit: Unit) -> list[Edit]:
-    """The edits of one rule that can be made as they are."""
+    """The edits of one rule that can be applied."""
     return [edit for edit in rule.find(unit) if _is_sound(edit)]
 
 
 def _is_sound(edit: Edit) -> bool:
-    """Whether the pieces of an edit do not overlap: nested sites of one kind may, and are then left alone."""
+    """Whether the pieces of an edit do not overlap; nested sites of one kind may, and such edits are dropped."""
     last = -1
     for patch in sorted(edit.change.patches, key=lambda patch: (patch.start, patch.end)):
         if patch.start < last:

@@ -1,4 +1,5 @@
-"""Whether two names may mean the same storage: needed before anything is kept in a register or moved past a store."""
+"""Whether two names may refer to the same storage; needed before a value is kept in a register or moved past a
+store."""
 
 from __future__ import annotations
 
@@ -14,7 +15,7 @@ from maxcode.code.source import text_of
 
 
 def untouched(unit: Unit, node: Node, start: int, end: int) -> bool:
-    """Whether what an expression refers to (through pointers and references, too) is not written between two bytes."""
+    """Whether the object of an expression (also through pointers and references) is not written between two bytes."""
     reads = effects(unit).of(node.start_byte, node.end_byte).words - PURE
     indirect = [name for name in reads if _declared_before(unit, name, start) and not _owns(unit, name, start)]
     writes = effects(unit).of(start, end).writes
@@ -23,12 +24,12 @@ def untouched(unit: Unit, node: Node, start: int, end: int) -> bool:
 
 
 def _declared_before(unit: Unit, name: str, offset: int) -> bool:
-    """Whether a name means something already at a byte, so that it may mean the same as another."""
+    """Whether a name has a meaning already at a byte, so that it may refer to the same object as another."""
     return unit.variable(name, offset) is not None or unit.parameter(name, offset) is not None
 
 
 def distinct(unit: Unit, first: str, second: str, offset: int) -> bool:
-    """Whether two names at a byte surely mean different storage."""
+    """Whether two names at a byte certainly refer to different storage."""
     owns = [_owns(unit, name, offset) for name in (first, second)]
     home = unit.home(offset)
     given = [unit.parameter(name, offset) for name in (first, second)]
@@ -44,13 +45,13 @@ def distinct(unit: Unit, first: str, second: str, offset: int) -> bool:
 
 
 def _is_local(unit: Unit, name: str, offset: int) -> bool:
-    """Whether a variable came into being in the function itself, so that no parameter can refer to it."""
+    """Whether a variable was declared in the function itself, so that no parameter can refer to it."""
     variable = unit.variable(name, offset)
     return _owns(unit, name, offset) and variable is not None and variable.home is not None
 
 
 def _owns(unit: Unit, name: str, offset: int) -> bool:
-    """Whether a variable holds its own elements: an array, a container by value, or fresh memory."""
+    """Whether a variable holds its own elements: an array, a container by value, or newly allocated memory."""
     variable, parameter = unit.variable(name, offset), unit.parameter(name, offset)
     if parameter is not None:
         return parameter.kind == "value"
@@ -68,7 +69,7 @@ def _owns(unit: Unit, name: str, offset: int) -> bool:
 
 
 def _arguments_differ(unit: Unit, home: Function, given: list[str | None], owned: list[str | None]) -> bool:
-    """Whether every call gives the two names different variables that hold their own elements."""
+    """Whether every call passes different variables for the two names, each with its own elements."""
     calls = unit.calls(home.name)
     mentions = sum(1 for token in unit.tokens if token.text == home.name)
     others = sum(1 for f in unit.functions if f.name == home.name) + _prototypes(unit, home.name)

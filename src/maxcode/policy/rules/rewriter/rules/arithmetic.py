@@ -20,7 +20,7 @@ _SCALAR = re.compile(
 
 
 def const_global(unit: Unit) -> Iterator[Edit]:
-    """Makes a global number, or table of numbers, constant that nothing ever changes: division by it gets cheap."""
+    """Declares a global number, or table of numbers, constant if nothing changes it; division by it gets cheap."""
     seen: set[int] = set()
     for variable in unit.variables:
         start = variable.declaration.start_byte
@@ -63,7 +63,7 @@ def product_pow(unit: Unit) -> Iterator[Edit]:
 
 
 def short_mod(unit: Unit) -> Iterator[Edit]:
-    """Uses the 32-bit division for ``a % b`` where both numbers are small; b must not be a constant."""
+    """Uses the 32-bit division for ``a % b`` if both numbers are small; b must not be a constant."""
     found: dict[str, list[Node]] = {}
     for node in unit.nodes("binary_expression"):
         operator, right = node.child_by_field_name("operator"), node.child_by_field_name("right")
@@ -83,7 +83,8 @@ def short_mod(unit: Unit) -> Iterator[Edit]:
 
 
 def binary_gcd(unit: Unit) -> Iterator[Edit]:
-    """Replaces Euclid's algorithm, written out or std::__gcd, by one of shifts; the same value for every sign."""
+    """Replaces Euclid's algorithm, written out or std::__gcd, by one with shifts; the result is the same for every
+    sign."""
     for function in unit.functions:
         names = [p.name for p in function.parameters]
         types = {unit.resolve(p.type) for p in function.parameters} | {unit.resolve(function.returns)}
@@ -166,5 +167,5 @@ def _is_euclid(unit: Unit, body: Node, name: str, parameters: list[str]) -> bool
 
 
 def _plain(text: str) -> str:
-    """Without blanks, and without brackets, which only group here; ``f(b,a%b)`` keeps its comma."""
+    """The text without blanks, and without brackets that only group; ``f(b,a%b)`` keeps its comma."""
     return re.sub(r"[\s(){}]", "", text)

@@ -1,4 +1,4 @@
-"""Rules for maps and sets: cheaper structures where nobody asks for order."""
+"""Rules for maps and sets: cheaper structures if the program does not need the order."""
 
 from __future__ import annotations
 
@@ -44,7 +44,8 @@ _PLAIN = re.compile(
 
 
 def hash_table(unit: Unit) -> Iterator[Edit]:
-    """Turns a map or set into a hash table; nobody may walk it, ask for its order or use it as a whole."""
+    """Turns a map or set into a hash table; the program must not iterate over it, need its order or use it as a
+    whole."""
     for found in declarations(unit, "map", "set", "unordered_map", "unordered_set"):
         if not _fits(found) or not _hashable(unit, found) or not _unordered(unit, found, _UNORDERED):
             continue
@@ -58,7 +59,8 @@ def hash_table(unit: Unit) -> Iterator[Edit]:
 
 
 def paged_map(unit: Unit) -> Iterator[Edit]:
-    """Keeps the values of small integer keys in pages; as hash_table, for plain keys and values, no arrays of maps."""
+    """Keeps the values of small integer keys in pages; like hash_table, for plain keys and values, no arrays of
+    maps."""
     for found in declarations(unit, "map", "set", "unordered_map", "unordered_set"):
         plain = _fits(found) and not found.is_array and _INTEGER.fullmatch(unit.resolve(found.arguments[0]))
         values = all(_PLAIN.fullmatch(unit.resolve(argument)) for argument in found.arguments[1:])
@@ -82,7 +84,7 @@ def flat_set(unit: Unit) -> Iterator[Edit]:
 
 
 def set_bound(unit: Unit) -> Iterator[Edit]:
-    """Calls ``s.lower_bound(x)`` instead of std::lower_bound, which walks; for a set or multiset in default order."""
+    """Calls ``s.lower_bound(x)`` instead of the linear std::lower_bound; for a set or multiset in default order."""
     found: dict[str, list[tuple[Node, Patch]]] = {}
     for name, node, arguments in unit.calls("lower_bound", "upper_bound"):
         ends = [_END.fullmatch(text_of(argument).replace(" ", "")) for argument in arguments[:2]]
@@ -112,7 +114,7 @@ def _dims(unit: Unit, name: str, offset: int) -> int:
 
 
 def _is_set(type_text: str | None, subscripts: int) -> bool:
-    """Whether elements behind so many subscripts of vectors are sets in default order."""
+    """Whether elements behind ``subscripts`` subscripts of vectors are sets in default order."""
     for _ in range(subscripts):
         if type_text is None or not type_text.startswith("vector<"):
             return False
@@ -140,7 +142,7 @@ def _unordered(unit: Unit, found: Declared, methods: frozenset[str]) -> bool:
 
 
 def _stepped(unit: Unit, variable: Variable) -> bool:
-    """Whether an iterator into the container is moved: then the order of its elements matters."""
+    """Whether an iterator into the container is moved; if so, the order of its elements matters."""
     texts = [token.text for token in expanded(unit, *variable.scope)]
     for name in _iterators(unit, variable):
         for k, text in enumerate(texts):
@@ -152,7 +154,7 @@ def _stepped(unit: Unit, variable: Variable) -> bool:
 
 
 def _iterators(unit: Unit, variable: Variable) -> set[str]:
-    """The names that iterators into a container are given."""
+    """The names of iterators into a container."""
     names: set[str] = set()
     for texts, k in uses(unit, variable):
         at = behind(texts, k, len(variable.dims))
@@ -162,13 +164,13 @@ def _iterators(unit: Unit, variable: Variable) -> set[str]:
 
 
 def _is_sorted_use(unit: Unit, variable: Variable) -> bool:
-    """Whether a sorted vector can do what is asked; no iterator into a global, which a callee might change."""
+    """Whether a sorted vector supports every use; no iterator into a global, which a callee might change."""
     local = variable.home is not None
     return only_methods(unit, variable, _SORTED, False, walk=local) and (local or not _iterators(unit, variable))
 
 
 def _held(unit: Unit, variable: Variable) -> bool:
-    """Whether some iterator is still used after a later change of the container, or is given away."""
+    """Whether some iterator is used after a later change of the container, or is passed on."""
     texts = [token.text for token in expanded(unit, *variable.scope)]
     for held, k in uses(unit, variable):
         if held[k + 1 : k + 2] != ["."] or not {*held[k + 2 : k + 3]} & _POSITIONS:
@@ -210,7 +212,7 @@ def _changed_later(texts: list[str], position: int, container: str) -> bool:
 
 
 def _changes(texts: list[str], colon: int, container: str) -> bool:
-    """Whether the body of the range-for whose colon is given changes what it walks."""
+    """Whether the body of the range-for with the colon at ``colon`` changes the container it iterates over."""
     start = next((k for k in range(colon, len(texts) - 1) if texts[k] == ")"), len(texts) - 2)
     end_of_one = next((k for k in range(start, len(texts)) if texts[k] == ";"), len(texts))
     body = texts[start : closing(texts, start + 1) if texts[start + 1] == "{" else end_of_one]

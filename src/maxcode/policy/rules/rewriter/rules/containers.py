@@ -1,4 +1,4 @@
-"""What the rules for containers share: which variables a declaration declares, and how they are used."""
+"""Common to the rules for containers: the variables of a declaration, and their uses."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ class Declared(NamedTuple):
 
     @property
     def site(self) -> str:
-        """The variables, and the function they live in."""
+        """The variables, and their function."""
         home = self.variables[0].home
         return " ".join(v.name for v in self.variables) + (f" in {home.name}" if home else "")
 
@@ -35,7 +35,7 @@ class Declared(NamedTuple):
 
 
 def template(node: Node | None) -> tuple[str, tuple[str, ...]] | None:
-    """The name (without ``std::``) and the arguments of a template type, None for other types."""
+    """The name (without ``std::``) and the arguments of a template type; None for other types."""
     if node is not None and node.type == "qualified_identifier" and text_of(node).startswith("std"):
         node = node.child_by_field_name("name")
     if node is None or node.type != "template_type":
@@ -47,7 +47,7 @@ def template(node: Node | None) -> tuple[str, tuple[str, ...]] | None:
 
 
 def declarations(unit: Unit, *templates: str) -> Iterator[Declared]:
-    """The declarations of plain variables and arrays of these templates; none that also declares something else."""
+    """The declarations of only plain variables and arrays of these templates."""
     groups: dict[int, list[Variable]] = {}
     for variable in unit.variables:
         groups.setdefault(variable.declaration.start_byte, []).append(variable)
@@ -80,7 +80,7 @@ def rows_of(variable: Variable) -> tuple[Node, Node] | None:
 
 
 def uses(unit: Unit, variable: Variable) -> Iterator[tuple[list[str], int]]:
-    """For each use of a variable (macros expanded): all texts of its scope, and where in them the name stands."""
+    """For each use of a variable (macros expanded): all texts of its scope, and the position of the name in them."""
     found = expanded(unit, *variable.scope)
     texts = [token.text for token in found]
     for k, token in enumerate(found):
@@ -93,13 +93,13 @@ def _is_declaration(variable: Variable, token: Token) -> bool:
 
 
 def lines_of_uses(unit: Unit, variable: Variable) -> tuple[tuple[int, int], ...]:
-    """The lines on which a variable is used: a diagnosis points there, not to its declaration."""
+    """The lines on which a variable is used; a diagnosis names those, not its declaration."""
     found = {unit.line(token.start) for token in unit.tokens_in(*variable.scope) if token.text == variable.name}
     return tuple((line, line) for line in sorted(found))
 
 
 def behind(texts: list[str], position: int, subscripts: int) -> int | None:
-    """The position behind so many subscripts after a name; None when there are fewer."""
+    """The position after ``subscripts`` subscripts of a name; None if there are fewer."""
     position += 1
     for _ in range(subscripts):
         if position >= len(texts) or texts[position] != "[":
@@ -109,7 +109,7 @@ def behind(texts: list[str], position: int, subscripts: int) -> int | None:
 
 
 def closing(texts: list[str], opening: int) -> int:
-    """Where a bracket is closed."""
+    """The position of the closing bracket."""
     depth = 0
     for k in range(opening, len(texts)):
         depth += (texts[k] in "([{") - (texts[k] in ")]}")
@@ -119,7 +119,8 @@ def closing(texts: list[str], opening: int) -> int:
 
 
 def only_methods(unit: Unit, variable: Variable, methods: frozenset[str], subscript: bool, walk: bool = False) -> bool:
-    """Whether a variable (or each element of an array) is only used through these methods, by subscript, or walked."""
+    """Whether a variable (or each element of an array) is used only through these methods, by subscript, or by
+    iteration."""
     for texts, k in uses(unit, variable):
         at = behind(texts, k, len(variable.dims))
         if at is None or at + 1 >= len(texts):
@@ -140,7 +141,7 @@ def retyped(unit: Unit, rule: str, found: Declared, params: tuple[tuple[str, Val
 
 
 class NewType(NamedTuple):
-    """A type of the runtime: how it is written, where it comes from, and what it is in words."""
+    """A type of the runtime: its text in C++, its piece of the runtime, and its description."""
 
     type: str
     piece: str

@@ -1,4 +1,4 @@
-"""Rules that ask the compiler for more: folklore mostly, so the search measures and the priors are low."""
+"""Rules that ask the compiler for more optimisation: they rarely help, so their priors are low."""
 
 from __future__ import annotations
 
@@ -11,20 +11,20 @@ from maxcode.code.cpp.unit import Unit
 from maxcode.code.source import Patch
 
 OPTIMIZE = ("unroll-loops", "no-math-errno,no-trapping-math", "prefetch-loop-arrays", "O2")
-TARGETS = ("popcnt,bmi,bmi2,lzcnt", "avx2", "avx2,bmi,bmi2,lzcnt,popcnt")  # no fma: it would change results
+TARGETS = ("popcnt,bmi,bmi2,lzcnt", "avx2", "avx2,bmi,bmi2,lzcnt,popcnt")  # without fma, which would change results
 FAST = ("fast-math", "fast-math with fma")
 KINDS = ("always_inline", "flatten", "noinline")
 
 
 def pragma_optimize(unit: Unit) -> Iterator[Edit]:
-    """Asks for an optimisation that -O3 leaves out, for the whole program; none may be asked for yet."""
+    """Requests an optimisation that -O3 leaves out, for the whole program; the program must not request one already."""
     if "GCC optimize" not in unit.text and unit.main is not None:
         for choice in OPTIMIZE:
             yield _pragma(unit, "pragma_optimize", f'#pragma GCC optimize("{choice}")\n', choice)
 
 
 def pragma_target(unit: Unit) -> Iterator[Edit]:
-    """Allows newer x86 instructions, without fused multiply-add; none may be asked for yet."""
+    """Allows newer x86 instructions, without fused multiply-add; the program must not request any already."""
     if "GCC target" not in unit.text and unit.main is not None:
         for choice in TARGETS:
             yield _pragma(unit, "pragma_target", f'#pragma GCC target("{choice}")\n', choice)
@@ -42,7 +42,7 @@ def fast_math(unit: Unit) -> Iterator[Edit]:
 
 
 def attribute(unit: Unit) -> Iterator[Edit]:
-    """Tells the compiler to inline a function everywhere, to inline all into it, or to keep it apart."""
+    """Tells the compiler to inline a function everywhere, to inline all calls into it, or to keep it separate."""
     for function in unit.functions:
         start, head = function.node.start_byte, unit.between(function.node.start_byte, function.declarator.start_byte)
         if (
@@ -63,7 +63,8 @@ def attribute(unit: Unit) -> Iterator[Edit]:
 
 
 def anonymous_namespace(unit: Unit) -> Iterator[Edit]:
-    """Puts everything before main into an anonymous namespace, so that nothing need be kept for other files."""
+    """Puts everything before main into an anonymous namespace, so that the compiler need not export it to other
+    files."""
     main = unit.main
     if main is None or main.node.parent is None or main.node.parent.type != "translation_unit":
         return

@@ -1,4 +1,4 @@
-"""The formats of scanf and printf, taken apart at rewriting time so that the program need not do it at run time."""
+"""Parses the formats of scanf and printf at rewriting time, so that the program does not parse them at run time."""
 
 from __future__ import annotations
 
@@ -54,7 +54,7 @@ class Part(NamedTuple):
 
 
 def parts(node: Node) -> list[Part] | None:
-    """The parts of a plain string literal read as a format; None for anything that is not one."""
+    """The parts of a plain string literal as a format; None if it is not a plain literal."""
     source = text_of(node)
     if node.type != "string_literal" or not source.startswith('"'):
         return None
@@ -77,7 +77,7 @@ def parts(node: Node) -> list[Part] | None:
 
 
 def scan_items(node: Node, arguments: list[str], language: str) -> str | None:
-    """The arguments of the runtime's scan for one scanf call; None when its format is beyond the runtime."""
+    """The arguments of the runtime's scan for one scanf call; None if the runtime does not support its format."""
     found = parts(node)
     if found is None or sum(1 for part in found if part.kind) != len(arguments):
         return None
@@ -115,7 +115,7 @@ def _literal_items(literal: str) -> list[tuple[str, str]] | None:
 
 
 def print_calls(node: Node, arguments: list[str], language: str) -> list[str] | None:
-    """The runtime calls that print what one printf call prints: C++ members (``put('x')``) or C calls."""
+    """The runtime calls that print the same as one printf call: C++ members (``put('x')``) or C calls."""
     found = parts(node)
     if found is None or sum(1 for part in found if part.kind) != len(arguments):
         return None

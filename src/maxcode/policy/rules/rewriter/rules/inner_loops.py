@@ -1,4 +1,4 @@
-"""Rules for what happens inside one loop, for C and C++ alike."""
+"""Rules for the inside of one loop, for C and C++."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ _LOOPS = ("for_statement", "while_statement", "do_statement", "for_range_loop")
 
 
 def unroll(unit: Unit) -> Iterator[Edit]:
-    """Asks the compiler to unroll an innermost loop so many times."""
+    """Asks the compiler to unroll an innermost loop by a given factor."""
     for node in unit.nodes(*_LOOPS[:3]):
         if _is_innermost(node) and not any("unroll" in text_of(p) for p in pragmas(node)):
             for factor in UNROLL:
@@ -43,7 +43,7 @@ def unroll(unit: Unit) -> Iterator[Edit]:
 
 
 def ivdep(unit: Unit) -> Iterator[Edit]:
-    """Tells the compiler that iterations are independent: each writes its own element, and nothing else is read."""
+    """Tells the compiler that iterations are independent; each must write its own element and read no other."""
     for node in unit.nodes("for_statement"):
         loop = canonical(unit, node)
         if loop is None or not _is_innermost(node) or any("ivdep" in text_of(p) for p in pragmas(node)):
@@ -54,7 +54,7 @@ def ivdep(unit: Unit) -> Iterator[Edit]:
 
 
 def hoist(unit: Unit) -> Iterator[Edit]:
-    """Computes a costly call (strlen, sqrt, pow, size, ...) once before a loop that leaves its operands alone."""
+    """Computes a costly call (strlen, sqrt, pow, size, ...) once before a loop that does not change its operands."""
     for loop in unit.nodes("for_statement", "while_statement"):
         found: dict[str, list[Node]] = {}
         for node in _inside(unit, loop):
@@ -74,7 +74,7 @@ def hoist(unit: Unit) -> Iterator[Edit]:
 
 
 def local_sum(unit: Unit) -> Iterator[Edit]:
-    """Adds up in a local variable instead of an array element that an innermost loop does not move over."""
+    """Adds up in a local variable instead of an array element that stays the same in an innermost loop."""
     for node in unit.nodes("for_statement"):
         loop = canonical(unit, node)
         stores = stores_of(unit, loop.body) if loop is not None and _is_innermost(node) else None
@@ -127,7 +127,7 @@ def _is_innermost(node: Node) -> bool:
 
 
 def _with_pragma(unit: Unit, rule: str, node: Node, pragma: str, params: Params = ()) -> Edit:
-    """The edit that puts a pragma in front of a loop, in braces where the loop is the body of something."""
+    """The edit that puts a pragma in front of a loop, in braces if the loop is the body of another statement."""
     indent = unit.indent(node.start_byte)
     alone = node.parent is not None and node.parent.type == "compound_statement"
     patches = [Patch(node.start_byte, node.start_byte, f"{'' if alone else '{'}\n#pragma GCC {pragma}\n{indent}")]
@@ -138,7 +138,7 @@ def _with_pragma(unit: Unit, rule: str, node: Node, pragma: str, params: Params 
 
 
 def _inside(unit: Unit, loop: Node) -> list[Node]:
-    """The calls in what a loop does again and again: not in the initializer of a ``for``."""
+    """The calls that a loop repeats: all but those in the initializer of a ``for``."""
     first = loop.child_by_field_name("initializer")
     start = first.end_byte if first is not None else loop.start_byte
     return [n for n in unit.nodes("call_expression") if start <= n.start_byte < loop.end_byte]
@@ -155,12 +155,12 @@ def _is_dear(node: Node) -> bool:
 
 
 def _plain(text: str) -> str:
-    """Code as part of a label: no brackets or commas that a label uses itself."""
+    """Code as part of a label: without the brackets and commas that labels use."""
     return "".join(text.split()).replace("(", "<").replace(")", ">").replace(",", ";")
 
 
 def _scalar_sum(unit: Unit, node: Node) -> tuple[str, str, Node] | None:
-    """The variable, its type and the addend of ``s += E;`` where s is a floating-point variable."""
+    """The variable, its type and the addend of ``s += E;`` if s is a floating-point variable."""
     found = sum_of(node)
     if found is None or found[1] != "+=" or mentions(found[2], found[0]):
         return None

@@ -1,8 +1,7 @@
 """Rules for standard input and output, where most of the time of many programs goes.
 
-Replacing a reader is all or nothing: the runtime must be the only one to read descriptor 0 (or to write 1), so a
-program that also uses a function we cannot replace is left alone.  So is a program that flushes: it may be talking to
-someone.
+The runtime must be the only reader of descriptor 0 (or the only writer of 1).  So a program with an input or output
+function that cannot be replaced is not changed.  Neither is a program that flushes: it may be interactive.
 """
 
 from __future__ import annotations
@@ -34,13 +33,13 @@ _OTHER_WRITERS = _OTHER_STDIO_OUT | words(
     "hexfloat showpoint showpos showbase defaultfloat uppercase boolalpha setiosflags resetiosflags put_time quoted "
     "_exit _Exit abort terminate quick_exit"
 )
-_MANIPULATORS = words("hex oct left right internal ends")  # refused behind <<
+_MANIPULATORS = words("hex oct left right internal ends")  # not supported behind <<
 _CIN_METHODS = words("get peek ignore eof fail good bad clear tie sync_with_stdio exceptions failbit badbit")
 _COUT_METHODS = words("precision setf put tie sync_with_stdio")
 
 
 def interactive(unit: Unit) -> bool:
-    """Whether the program flushes, so that someone may be waiting for its words."""
+    """Whether the program flushes, so that someone may be waiting for its output."""
     return bool(unit.words & {"flush", "fflush", "unitbuf"})
 
 
@@ -72,7 +71,7 @@ def fast_out(unit: Unit) -> Iterator[Edit]:
 
 
 def sync_off(unit: Unit) -> Iterator[Edit]:
-    """Unties std::cin and std::cout from C stdio at the start of main; the program must not use C stdio or flush."""
+    """Detaches std::cin and std::cout from C stdio at the start of main; the program must not use C stdio or flush."""
     known = unit.words
     if not known & {"cin", "cout"} or "sync_with_stdio" in known or interactive(unit) or unit.main is None:
         return
@@ -91,7 +90,7 @@ def sync_off(unit: Unit) -> Iterator[Edit]:
 
 
 def stdio_buffer(unit: Unit) -> Iterator[Edit]:
-    """Gives stdin and stdout of a C stdio program large buffers; it must neither flush nor set them up itself."""
+    """Gives stdin and stdout of a C stdio program large buffers; it must neither flush nor set buffers itself."""
     known = unit.words
     if unit.main is None or interactive(unit) or known & words("setvbuf setbuf freopen"):
         return
@@ -122,7 +121,7 @@ def unlocked(unit: Unit) -> Iterator[Edit]:
 
 
 def newline(unit: Unit) -> Iterator[Edit]:
-    """Writes ``'\\n'`` instead of std::endl, which flushes; endl must not be a macro, nor the program flush."""
+    """Writes ``'\\n'`` instead of std::endl, which flushes; endl must not be a macro, and nothing may flush."""
     if interactive(unit) or "endl" in unit.macros:
         return
     spots = [
@@ -139,7 +138,7 @@ def newline(unit: Unit) -> Iterator[Edit]:
 
 
 def _mentioned(unit: Unit) -> frozenset[str]:
-    """The words of the program but those that only set the size of a buffer, or read a line of it."""
+    """The words of the program, except those that only set the size of a buffer, or read a line of it."""
     texts = [token.text for token in unit.tokens]
     other = {"stdin", "stdout", "rdbuf"}
     read = {given[2].start_byte for _, _, given in unit.calls("fgets") if len(given) == 3}
@@ -164,7 +163,7 @@ def _lines(unit: Unit, patches: list[Patch] | tuple[Patch, ...]) -> tuple[tuple[
 
 
 def _positions(unit: Unit, names: tuple[str, ...]) -> list[int]:
-    """Where these names stand among the tokens, but not as members of something."""
+    """The positions of these names among the tokens, except as members of something."""
     return [
         k
         for k, token in enumerate(unit.tokens)
@@ -183,13 +182,13 @@ def _before(unit: Unit, position: int) -> str:
 
 
 def _renamed(unit: Unit, position: int, name: str) -> Patch:
-    """The name, with ``std::`` when it has it, becomes another."""
+    """The patch that renames the name, with ``std::`` if it is there."""
     first: Token = unit.tokens[position - 2 if _is_std(unit, position) else position]
     return Patch(first.start, unit.tokens[position].end, name)
 
 
 def _replaced_cin(unit: Unit) -> list[Patch] | None:
-    """The patches for std::cin, None when it is used in a way the reader does not know."""
+    """The patches for std::cin; None if the reader does not support one of its uses."""
     patches: list[Patch] = []
     for k in _positions(unit, ("cin",)):
         following = [token.text for token in unit.tokens[k + 1 : k + 3]]
@@ -203,7 +202,7 @@ def _replaced_cin(unit: Unit) -> list[Patch] | None:
 
 
 def _replaced_cout(unit: Unit) -> list[Patch] | None:
-    """The patches for std::cout, None when it is used in a way the writer does not know."""
+    """The patches for std::cout; None if the writer does not support one of its uses."""
     for k, token in enumerate(unit.tokens):
         if token.text in _MANIPULATORS and _before(unit, k) == "<<":
             return None
@@ -230,7 +229,7 @@ def _sets_only_fixed(unit: Unit, method: int) -> bool:
 
 
 def _replaced_calls(unit: Unit, names: tuple[str, ...], replacement: Replacement) -> list[Patch] | None:
-    """The patches for calls of stdio functions, None unless every mention is a call that can be replaced."""
+    """The patches for calls of stdio functions; None unless every mention is a call that can be replaced."""
     calls = unit.calls(*names)
     if sum(1 for token in unit.tokens if token.text in names) != len(calls):
         return None
@@ -284,7 +283,7 @@ def _mentions_replaced(unit: Unit, arguments: list[Node]) -> bool:
 
 
 def _is_discarded(node: Node) -> bool:
-    """Whether nobody looks at the value of the expression."""
+    """Whether the value of the expression is not used."""
     around = node.parent
     while around is not None and around.type in ("comma_expression", "parenthesized_expression"):
         if around.child_by_field_name("left") == node:

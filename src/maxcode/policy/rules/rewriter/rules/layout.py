@@ -1,4 +1,4 @@
-"""Rules for the layout of two-dimensional arrays: loops that stride are cured by turning the data instead."""
+"""Rules for the layout of two-dimensional arrays: they change the data instead of the loops with large strides."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ PADS = (8, 16)
 
 
 class Uses(NamedTuple):
-    """The subscripts of each ``a[i][j]``, and how often only a row ``a[i]`` is used."""
+    """The subscripts of each ``a[i][j]``, and the number of uses of a row ``a[i]`` alone."""
 
     pairs: list[tuple[Node, Node]]
     rows: int
@@ -42,7 +42,8 @@ def swap_dimensions(unit: Unit) -> Iterator[Edit]:
 
 
 def pad_rows(unit: Unit) -> Iterator[Edit]:
-    """Makes the rows of a two-dimensional array longer, so that columns spread over the cache; used by row only."""
+    """Makes the rows of a two-dimensional array longer, so that columns spread over the cache; all uses must be
+    by row."""
     for variable in unit.variables:
         if len(variable.dims) != 2 or "+" in variable.dims[1] or variable.form != "array" or variable.value is not None:
             continue
@@ -75,7 +76,7 @@ def _sizes(unit: Unit, variable: Variable) -> tuple[Node, Node] | None:
 
 
 def _uses(unit: Unit, variable: Variable) -> Uses | None:
-    """How an array is used in its scope; None when it is used in another way, in a macro, or shadowed."""
+    """The uses of an array in its scope; None if there is another use, a use in a macro, or a shadowing name."""
     name, (start, end) = variable.name, variable.scope
     if any(token.text == name and token.directive for token in unit.tokens):
         return None
@@ -106,14 +107,14 @@ def _uses(unit: Unit, variable: Variable) -> Uses | None:
 
 
 def _is_start(element: Node, first: Node, second: Node) -> bool:
-    """Whether an element stands for the whole array, as in ``&a[0][0]``."""
+    """Whether an element denotes the whole array, as in ``&a[0][0]``."""
     around = element.parent
     literal = first.type == second.type == "number_literal"
     return around is not None and around.type == "pointer_expression" and literal
 
 
 def _subscript(node: Node) -> tuple[Node, Node] | None:
-    """The subscript expression around what is subscripted, and the subscript."""
+    """The subscript expression around the subscripted node, and the subscript."""
     around = node.parent
     if around is None or around.type != "subscript_expression" or around.child_by_field_name("argument") != node:
         return None

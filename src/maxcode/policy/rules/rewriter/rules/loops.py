@@ -1,4 +1,4 @@
-"""Rules for the order of loops, for C and C++ alike."""
+"""Rules for the order of loops, for C and C++."""
 
 from __future__ import annotations
 
@@ -100,7 +100,7 @@ def _tiled(unit: Unit, outermost: Loop, loop: Loop, size: int) -> Edit:
 
 
 def _in_place(unit: Unit, outer: Loop, inner: Loop, parts: list[Node]) -> str | None:
-    """``for j { A[j] = E0; for k A[j] += E; }``: all of A is set first, then added to."""
+    """``for j { A[j] = E0; for k A[j] += E; }``: set all of A first, then add."""
     first, adds = store(parts[0]), stores_of(unit, inner.body)
     if first is None or adds is None or len(adds) != 1 or first.operator != "=" or first.place != adds[0].place:
         return None
@@ -113,13 +113,13 @@ def _in_place(unit: Unit, outer: Loop, inner: Loop, parts: list[Node]) -> str | 
 
 
 def _walks(one: Store, outer: Loop, inner: Loop) -> bool:
-    """Whether the outer loop moves over the elements by their last subscript, and the inner one not at all."""
+    """Whether the outer loop moves over the elements by their last subscript, and the inner one does not move."""
     last = "".join(text_of(one.subscripts[-1]).split()) == outer.var
     return last and not any(mentions(s, inner.var) for s in one.subscripts) and one.operator != "="
 
 
 def _through_row(unit: Unit, outer: Loop, inner: Loop, parts: list[Node]) -> str | None:
-    """``for j { T s = E0; for k s += E; A[j] = s; }``: a row of sums takes the place of s."""
+    """``for j { T s = E0; for k s += E; A[j] = s; }``: a row of sums replaces s."""
     made = parts[0].child_by_field_name("declarator") if parts[0].type == "declaration" else None
     kind, last = parts[0].child_by_field_name("type"), store(parts[2])
     body = statements(inner.body)

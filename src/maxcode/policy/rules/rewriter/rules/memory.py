@@ -21,7 +21,7 @@ _THREADS = words("thread async pthread_create jthread omp")
 
 
 def pool_alloc(unit: Unit) -> Iterator[Edit]:
-    """Serves small allocations from lists by size; one thread only, and no operator new of its own."""
+    """Serves small allocations from lists by size; one thread only, and the program must not define operator new."""
     known = unit.words
     if known & _THREADS or not known & (_NODES | _BLOCKS) or holds(unit, "pool") or _has_own_new(unit):
         return
@@ -35,7 +35,7 @@ def pool_alloc(unit: Unit) -> Iterator[Edit]:
 
 
 def malloc_tuning(unit: Unit) -> Iterator[Edit]:
-    """Keeps freed memory instead of giving it back to the kernel each time; for programs that allocate."""
+    """Keeps freed memory instead of returning it to the kernel each time; for programs that allocate."""
     if unit.main is None or "mallopt" in unit.words or not unit.words & (_NODES | _BLOCKS):
         return
     start = unit.main.body.start_byte + 1
@@ -50,7 +50,7 @@ def malloc_tuning(unit: Unit) -> Iterator[Edit]:
 
 
 def skip_teardown(unit: Unit) -> Iterator[Edit]:
-    """Ends main without destroying its containers; no destructor of the program, no thread, nothing run at exit."""
+    """Ends main without destroying its containers; no destructor of the program, no thread, no code at exit."""
     main, known = unit.main, unit.words
     if main is None or not known & (_NODES | {"vector", "string"}) or holds(unit, "leave") or "atexit" in known:
         return

@@ -1,7 +1,7 @@
-"""Loops in the form that can be reordered, and when reordering leaves every result as it was.
+"""Loops in the form that can be reordered, and the conditions under which reordering leaves every result unchanged.
 
-The order of additions into one array element is part of a result (floating point), so loops may change places only
-if, for every element written, the iterations that write it keep their order.
+The order of additions into one array element is part of a result (floating point).  So loops may change places only if,
+for every element written, the iterations that write it keep their order.
 """
 
 from __future__ import annotations
@@ -24,7 +24,8 @@ from maxcode.policy.rules.rewriter.rules.aliasing import distinct
 @final
 @dataclass(frozen=True, slots=True)
 class Loop:
-    """``for (type var = low; var compare bound; step) body`` whose variable lives in the loop and moves only there."""
+    """``for (type var = low; var compare bound; step) body``; the variable is declared in the loop and changed only
+    there."""
 
     node: Node
     type: str
@@ -37,7 +38,7 @@ class Loop:
 
     @property
     def header(self) -> Span:
-        """From ``for`` to the bracket that closes its head."""
+        """From ``for`` to the closing bracket of its head."""
         bracket = next(child for child in reversed(self.node.children) if child.type == ")")
         return self.node.start_byte, bracket.end_byte
 
@@ -52,7 +53,7 @@ class Loop:
 
 
 def canonical(unit: Unit, node: Node) -> Loop | None:
-    """The loop of a ``for`` statement, None when it has another form."""
+    """The loop of a ``for`` statement; None if it has another form."""
     head = [node.child_by_field_name(name) for name in ("initializer", "condition", "update", "body")]
     declared, condition, update, body = head
     if node.type != "for_statement" or declared is None or condition is None or update is None or body is None:
@@ -98,7 +99,7 @@ def site(unit: Unit, node: Node) -> str:
 
 
 def loop_word(node: Node) -> str:
-    """What a loop is called: its variable, or the keyword where it declares none."""
+    """The name of a loop in texts: its variable, or the keyword if it declares none."""
     declared = node.child_by_field_name("initializer")
     if node.type == "for_range_loop":
         declared = node.child_by_field_name("declarator")
@@ -109,7 +110,7 @@ def loop_word(node: Node) -> str:
 
 
 def pragmas(node: Node) -> list[Node]:
-    """The pragmas right in front of a loop, first one first: nothing may come between them and the loop."""
+    """The pragmas directly in front of a loop, in order; nothing may come between them and the loop."""
     found: list[Node] = []
     before = node.prev_sibling
     while before is not None and before.type == "preproc_call":
@@ -134,7 +135,7 @@ class Store(NamedTuple):
 
 
 def element(array: str, subscripts: tuple[Node, ...]) -> str:
-    """How an element is written, without blanks."""
+    """The text of an element, without blanks."""
     return array + "".join(f"[{''.join(text_of(s).split())}]" for s in subscripts)
 
 
@@ -156,7 +157,7 @@ def access(node: Node) -> tuple[str, tuple[Node, ...]] | None:
 
 
 def store(node: Node) -> Store | None:
-    """The store a statement is, None when it is something else."""
+    """The store of a statement; None if it is another statement."""
     inner = first_child(node) if node.type == "expression_statement" else None
     if inner is None or inner.type != "assignment_expression":
         return None
@@ -182,18 +183,18 @@ def sum_of(node: Node) -> tuple[str, str, Node] | None:
 @final
 @dataclass(frozen=True, slots=True)
 class Nest:
-    """Loops inside each other with nothing between them, outermost first, around stores to arrays."""
+    """Loops nested without statements between them, outermost first, around stores to arrays."""
 
     loops: tuple[Loop, ...]
     stores: tuple[Store, ...]
 
     def reduces(self, loop: Loop) -> bool:
-        """Whether the loop passes several times over each element: its variable is in no subscript."""
+        """Whether the loop passes several times over each element: no subscript contains its variable."""
         return not any(mentions(s, loop.var) for one in self.stores for s in one.subscripts)
 
 
 def nests(unit: Unit) -> Iterator[Nest]:
-    """The nests of at least two loops whose loops may be thought of apart, starting at every outermost loop."""
+    """The nests of at least two loops that can be analysed separately, for every outermost loop."""
     inside: set[int] = set()
     for node in unit.nodes("for_statement"):
         if node.start_byte in inside or pragmas(node):
@@ -234,7 +235,7 @@ def _nest(unit: Unit, loops: list[Loop]) -> Nest | None:
 
 
 def stores_of(unit: Unit, body: Node) -> tuple[Store, ...] | None:
-    """The stores a body consists of; None unless all it does is to write elements that nothing else here touches."""
+    """The stores of a body; None unless it only writes elements that nothing else in it uses."""
     found: list[Store] = []
     for statement in statements(body):
         if not found and _is_private(unit, statement):
@@ -265,7 +266,7 @@ def _is_private(unit: Unit, statement: Node) -> bool:
 
 
 def _alone(unit: Unit, body: Node, stores: list[Store]) -> bool:
-    """Whether each array written is touched nowhere but at the element written, under no other name."""
+    """Whether each array written is used only at the element written, and under no other name."""
     places = {one.array: one.place for one in stores}
     if any(places[one.array] != one.place for one in stores):
         return False
@@ -290,7 +291,7 @@ def _is_place(node: Node, place: str) -> bool:
 
 
 def mentions(node: Node, name: str) -> bool:
-    """Whether a name stands somewhere in a node."""
+    """Whether a node contains a name."""
     return any(child.type == "identifier" and text_of(child) == name for child in walk(node))
 
 
@@ -300,7 +301,7 @@ def names(unit: Unit, span: Span) -> frozenset[str]:
 
 
 def covered(nest: Nest, loop: Loop) -> bool:
-    """Whether different values of the loop's variable mean different elements, or none of the subscripts has it."""
+    """Whether different values of the loop's variable give different elements, or no subscript contains it."""
     for one in nest.stores:
         having = [s for s in one.subscripts if mentions(s, loop.var)]
         if having and not any(_injective(nest, s, loop.var) for s in having):

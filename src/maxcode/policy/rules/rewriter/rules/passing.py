@@ -20,7 +20,8 @@ _HEAVY = re.compile(
 
 
 def const_ref(unit: Unit) -> Iterator[Edit]:
-    """Takes a container, string or struct by const reference; it is not changed inside, nor through another name."""
+    """Takes a container, string or struct by const reference; nothing may change it inside, also not under another
+    name."""
     for function in unit.functions:
         if function.method or function.name == "main" or len(unit.by_name[function.name]) != 1:
             continue
@@ -41,7 +42,8 @@ def const_ref(unit: Unit) -> Iterator[Edit]:
 
 
 def range_ref(unit: Unit) -> Iterator[Edit]:
-    """Walks a container without copying its elements; neither the element nor the container changes in the body."""
+    """Iterates over a container without copying its elements; the body must change neither the element nor the
+    container."""
     for node in unit.nodes("for_range_loop"):
         kind, name, whole, body = (node.child_by_field_name(f) for f in ("type", "declarator", "right", "body"))
         if kind is None or name is None or whole is None or body is None or "const" in text_of(node).split("(")[1][:6]:
@@ -62,7 +64,7 @@ def range_ref(unit: Unit) -> Iterator[Edit]:
 
 
 def restrict(unit: Unit) -> Iterator[Edit]:
-    """Promises that the pointers a function is given never overlap; every call must pass different arrays."""
+    """Declares that the pointer parameters of a function never overlap; every call must pass different arrays."""
     for function in unit.functions:
         pointers = [p for p in function.parameters if p.kind == "pointer" and p.name and _is_single(p)]
         if function.method or len(pointers) < 2 or "restrict" in text_of(function.declarator):
@@ -114,7 +116,7 @@ def _is_heavy(unit: Unit, type_text: str) -> bool:
 
 
 def _declared_places(unit: Unit, function: Function, number: int) -> list[Node] | None:
-    """The parameter in the definition and in every prototype; None when a prototype does not fit."""
+    """The parameter in the definition and in every prototype; None if a prototype does not match."""
     places: list[Node] = []
     for node in unit.nodes("function_declarator"):
         name, listed = node.child_by_field_name("declarator"), node.child_by_field_name("parameters")
@@ -139,7 +141,7 @@ def _by_reference(place: Node) -> list[Patch]:
 
 
 def _is_steady(unit: Unit, function: Function, number: int) -> bool:
-    """Whether nothing the function does can change the argument it is given."""
+    """Whether nothing in the function can change the argument."""
     outer = _outer_writes(unit, function.name)
     if outer is None:
         return False
@@ -158,7 +160,7 @@ def _is_steady(unit: Unit, function: Function, number: int) -> bool:
 
 
 def _outer_writes(unit: Unit, name: str) -> frozenset[str] | None:
-    """What a function and all it calls may change outside themselves; None when that cannot be told."""
+    """What a function and its callees may change outside themselves; None if unknown."""
     whole = effects(unit).closure(name)
     if whole.opaque:
         return None
@@ -172,7 +174,7 @@ def _outer_writes(unit: Unit, name: str) -> frozenset[str] | None:
 
 
 def _is_apart(unit: Unit, call: Node, arguments: list[Node], number: int, outer: frozenset[str]) -> bool:
-    """Whether one call's argument is out of reach of the writes."""
+    """Whether the writes cannot reach the argument of one call."""
     if number >= len(arguments):
         return False
     others = {text_of(n) for k, a in enumerate(arguments) if k != number for n in walk(a) if n.type == "identifier"}
@@ -190,7 +192,7 @@ def _is_apart(unit: Unit, call: Node, arguments: list[Node], number: int, outer:
 
 
 def _reachable_names(unit: Unit, name: str, outer: frozenset[str]) -> frozenset[str]:
-    """The names through which a global may be changed: its own, and all that may refer to it."""
+    """The names through which a global may be changed: its own, and those of possible references to it."""
     known = {v.name for v in unit.variables if v.home is None and v.form in ("plain", "array")}
     return frozenset({name} | {other for other in outer if other not in known})
 
@@ -212,7 +214,7 @@ def _name_of(given: Parameter) -> Node | None:
 
 
 def _moves(unit: Unit, function: Function, names: list[str]) -> bool:
-    """Whether one of the pointers itself is changed, or kept somewhere."""
+    """Whether one of the pointers itself is changed, or stored."""
     texts = [token.text for token in unit.tokens_in(function.body.start_byte, function.body.end_byte)]
     for before, text, after in zip(texts, texts[1:], texts[2:], strict=False):
         kept = before in ("=", "++", "--", "&", "(", ",", "return") and after != "["

@@ -1,4 +1,4 @@
-"""The rule for recursion that computes the same again and again."""
+"""The rule for recursion that repeats the same computation."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ _EFFECTS = words("cin cout cerr mxr static throw goto asm scanf")
 
 
 def memoise(unit: Unit) -> Iterator[Edit]:
-    """Remembers the results of a function of integers that calls itself at least twice and changes only locals."""
+    """Stores the results of a function of integers that calls itself at least twice and changes only locals."""
     for function in unit.functions:
         if function.name == "main" or not _is_pure_recursion(unit, function):
             continue
@@ -62,7 +62,7 @@ def _declares_static(unit: Unit, function: Function) -> bool:
 
 
 def _patches(unit: Unit, function: Function, bits: int) -> tuple[Patch, ...]:
-    """A wrapper that looks results up, in front of the function, which is renamed; its calls reach the wrapper."""
+    """A wrapper in front of the renamed function that looks results up; calls in the function go to the wrapper."""
     start, name = function.node.start_byte, function.name
     head = unit.between(start, function.declarator.start_byte)
     listed = ", ".join(text_of(p.node) for p in function.parameters)

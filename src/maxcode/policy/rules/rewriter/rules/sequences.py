@@ -37,7 +37,8 @@ _GROWS = words("push_back emplace_back")
 
 
 def ring(unit: Unit) -> Iterator[Edit]:
-    """Keeps a queue or deque in a ring; only ends and subscripts are used, and no reference to an element is kept."""
+    """Keeps a queue or deque in a ring; only ends and subscripts may be used, and no reference to an element is
+    kept."""
     for found in declarations(unit, "queue", "deque"):
         methods = _QUEUE if found.template == "queue" else _DEQUE
         if len(found.arguments) != 1 or found.arguments[0] == "bool" or not _ends_only(unit, found, methods):
@@ -68,7 +69,7 @@ def heap(unit: Unit) -> Iterator[Edit]:
 
 
 def byte_flags(unit: Unit) -> Iterator[Edit]:
-    """Gives every element of vector<bool> a byte; nothing may hold a proxy of an element through auto."""
+    """Gives every element of vector<bool> a byte; no auto variable may hold a proxy of an element."""
     nodes = [node for node in unit.nodes("template_type") if template(node) == ("vector", ("bool",))]
     proxies = any(
         text_of(node) == "auto" and _takes_flag(unit, node) for node in unit.nodes("placeholder_type_specifier")
@@ -205,7 +206,7 @@ def _subscripts(texts: list[str], position: int, count: int) -> bool:
 
 
 def _filling_loop(unit: Unit, variable: Variable) -> Node | None:
-    """The loop behind the declaration, in the same block, that appends to the variable; nothing before uses it."""
+    """The loop after the declaration, in the same block, that appends to the variable; nothing before uses it."""
     node = variable.declaration.next_named_sibling
     for _ in range(6):
         if node is None:

@@ -55,7 +55,7 @@ def inline_compare(unit: Unit) -> Iterator[Edit]:
 
 
 def _sorts(unit: Unit, *names: str) -> Iterator[tuple[str, Node, list[Node]]]:
-    """The calls of these algorithms, each with the name of its site: what is sorted, where."""
+    """The calls of these algorithms, each with the name of its site: the sorted object and the function."""
     seen: dict[str, int] = {}
     for name, node, arguments in unit.calls(*names):
         if arguments:
@@ -67,7 +67,7 @@ def _sorts(unit: Unit, *names: str) -> Iterator[tuple[str, Node, list[Node]]]:
 
 
 def _default_order(unit: Unit, arguments: list[Node]) -> bool:
-    """Whether nothing, or std::greater, is said about the order; a macro such as ``all(v)`` may give both ends."""
+    """Whether no order, or std::greater, is given; a macro such as ``all(v)`` may give both ends."""
     macro = unit.macros.get(text_of(arguments[0]).split("(")[0])
     both = macro is not None and "," in [token.text for token in macro.body]
     order = arguments[1:] if both else arguments[2:]

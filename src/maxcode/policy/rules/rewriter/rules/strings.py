@@ -37,7 +37,7 @@ def self_append(unit: Unit) -> Iterator[Edit]:
 
 
 def substr_compare(unit: Unit) -> Iterator[Edit]:
-    """Compares a part of a string without copying it out: ``s.substr(a, n) == t``; per function."""
+    """Compares a part of a string without a copy: ``s.substr(a, n) == t``; per function."""
     found: dict[str, list[tuple[Node, Patch]]] = {}
     for node in unit.nodes("binary_expression"):
         left, right = node.child_by_field_name("left"), node.child_by_field_name("right")

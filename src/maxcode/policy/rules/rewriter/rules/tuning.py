@@ -1,4 +1,4 @@
-"""The rule that turns the knobs of what earlier rules brought in: nothing else changes."""
+"""The rule that changes the tuning numbers of earlier edits; nothing else changes."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ _CONSTANTS: tuple[Knob, ...] = (
     ("pool_largest", memory.LARGEST),
 )
 _HASH: tuple[Knob, ...] = (("load", associative.LOADS), ("first", associative.FIRST))
-_TEMPLATES: dict[str, tuple[Knob, ...]] = {  # the numbers at the end of their arguments
+_TEMPLATES: dict[str, tuple[Knob, ...]] = {  # the last numbers of their arguments
     "hash_map": _HASH,
     "hash_set": _HASH,
     "std_map": _HASH,
@@ -72,7 +72,7 @@ def _templates(unit: Unit) -> Iterator[Edit]:
 
 
 def _tiles(unit: Unit) -> Iterator[Edit]:
-    """The size of a block stands in three places that must agree."""
+    """Changes the size of a block, which is in three places that must agree."""
     for node in unit.nodes("for_statement"):
         found = re.match(rb"for \(\w[\w ]* (tile_\w+) =", node.text or b"")
         if found is None:

@@ -1,9 +1,9 @@
-"""The pieces of C++ and C that edits bring along, and how an edit becomes text.
+"""The pieces of C++ and C that edits insert, and the application of an edit to the text.
 
-Each piece is a file ``name.cpp.inc`` (or ``name.c.inc``) that compiles on its own.  It goes behind the leading
-includes of a program, before any macro of the program can touch it, between two marker comments by which later edits
-recognise it.  Its tuning constants are plain definitions (``constexpr int reader_buffer = 65536;``), so the same few
-lines set them at first and change them later.
+Each piece is a file ``name.cpp.inc`` (or ``name.c.inc``) that compiles on its own.  It is inserted behind the leading
+includes of a program, before any macro of the program can change it, between two marker comments by which later edits
+recognise it.  Its tuning constants are plain definitions (``constexpr int reader_buffer = 65536;``), so the same code
+sets them first and changes them later.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ from maxcode.errors import MachineError
 
 @cache
 def piece(name: str, language: str) -> str:
-    """The text of a piece; MachineError when the installation lacks it."""
+    """The text of a piece; MachineError if the installation lacks it."""
     path = files(__package__) / f"{name}.{language}.inc"
     if not path.is_file():
         raise MachineError(f"the rewriter's runtime '{name}' for {language} is missing: reinstall maxcode")
@@ -33,7 +33,7 @@ def tuned(text: str, constant: str, value: int) -> str:
 
 
 def constant_in(text: str, constant: str) -> int | None:
-    """The value of a constant of the runtime, None when it is not there."""
+    """The value of a constant of the runtime; None if it is missing."""
     match = re.search(rf"\b{re.escape(constant)} = (\d+)", text)
     return int(match[1]) if match else None
 
@@ -47,7 +47,7 @@ def applied(unit: Unit, edit: Edit) -> str:
 
 
 def patched(data: bytes, patches: list[Patch]) -> str:
-    """The bytes with the patches made; those at one place in the order given.  ValueError when two overlap."""
+    """The bytes with the patches applied; those at one place in the order given.  ValueError if two overlap."""
     pieces: list[bytes] = []
     position = 0
     for patch in sorted(patches, key=lambda patch: (patch.start, patch.end)):
@@ -59,7 +59,7 @@ def patched(data: bytes, patches: list[Patch]) -> str:
 
 
 def holds(unit: Unit, name: str) -> bool:
-    """Whether a piece of the runtime is in the program."""
+    """Whether the program contains a piece of the runtime."""
     return f"{RUNTIME_BEGIN}{name} ----" in unit.text
 
 
