@@ -57,5 +57,5 @@ def test_the_three_evaluators_of_a_training_measure_in_three_manners_on_the_mach
 def test_problems_that_need_several_harnesses_are_not_measured_together_on_this_machine() -> None:
     program = toy_problem("0")
     module = Problem("module", "module", "python", program.program, ProgramSpec())
-    with pytest.raises(InputError, match="kinds module, program are not measured together"):
+    with pytest.raises(InputError, match="kinds module, program cannot be measured together"):
         anyio.run(LocalMachine().open, [program, module])
