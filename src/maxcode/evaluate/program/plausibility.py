@@ -1,7 +1,7 @@
-"""The last look at a winner, once it is timed: can it be, is it right on other inputs, does it only seem right.
+"""The last check of a winner after timing: is its speed possible, and is it right on other inputs.
 
-below what nothing costs here -> rejected; more than 10x, or suspicious code -> a harsher verification; sanitizers ->
-told.  What is above the roofline was rejected before (``ladder/judge.with_timing``).
+A time below the lower bound of this machine -> rejected.  A speed-up above 10x, or suspicious code -> a re-check.
+Findings of the sanitizers -> warnings.  Rates above the roofline were rejected before (``ladder/judge.with_timing``).
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ _TOLD_AT_MOST = 3
 @final
 @dataclass(frozen=True, slots=True)
 class Examiner:
-    """Looks at winners; keeps what the sanitizers say of the original, and what a pass takes at least."""
+    """Checks winners; caches the sanitizers' findings in the original, and the lower bounds of a pass."""
 
     sandbox: Sandbox
     builder: Builder
@@ -37,7 +37,7 @@ class Examiner:
     bounds: dict[str, LowerBound] = field(default_factory=dict)
 
     async def examined(self, admitted: Admitted, program: Program, artefact: Blob, found: Evaluation) -> Evaluation:
-        """The evaluation of a confirmed winner after the look: rejected, wrong, or with what must be said beside it."""
+        """The evaluation of a confirmed winner after the check: rejected, wrong, or with warnings."""
         if found.timing is None or not found.timing.significant:
             return found
         reasons = (*far(found.timing), *words_of(admitted.problem, program))
@@ -51,7 +51,7 @@ class Examiner:
         return replace(found, warnings=(*found.warnings, *defects))
 
     async def lower_bound(self, admitted: Admitted) -> LowerBound:
-        """What a pass over the timed inputs takes at least; measured once a problem."""
+        """The least time of a pass over the timed inputs; measured once per problem."""
         key = identity(admitted.problem)
         if key not in self.bounds:
             self.bounds[key] = await PROGRAM_KINDS[admitted.problem.kind].lower_bound(self.sandbox, admitted)
@@ -60,7 +60,7 @@ class Examiner:
     async def _looked_at_again(
         self, admitted: Admitted, reasons: tuple[str, ...], artefact: Blob, found: Evaluation
     ) -> Evaluation:
-        """What comes of a suspicious winner."""
+        """The evaluation of a suspicious winner after its re-check."""
         failure = await self.unseen.failure(admitted, artefact, harsh=True)
         made = await self.unseen.made(admitted, harsh=True)
         why = "" if made.inputs else "; ".join(made.notes) or "none that the original can answer"
@@ -70,11 +70,11 @@ class Examiner:
             return _fallen(found, failure.outcome, *failure.feedback.reasons)
         if made.inputs:
             return found
-        told = f"{'; '.join(reasons)}: look at its diff, because no further inputs could be made ({why})"
-        return replace(found, warnings=(*found.warnings, told))
+        warning = f"{'; '.join(reasons)}: look at its diff, because no further inputs could be made ({why})"
+        return replace(found, warnings=(*found.warnings, warning))
 
     async def defects(self, admitted: Admitted, program: Program) -> tuple[str, ...]:
-        """What the sanitizers find in the program and not in the original, in words."""
+        """The sanitizers' findings in the program that the original does not have, as text."""
         bench = bench_for(self.sandbox, self.builder, admitted.problem, _cheap(admitted.inputs))
         if isinstance(bench, Sanitized):
             return ()
@@ -93,7 +93,7 @@ def _fallen(found: Evaluation, outcome: Outcome, *reasons: str) -> Evaluation:
 
 
 def _cheap(inputs: Sequence[Input]) -> list[Input]:
-    """Inputs that are no secret and take the original little time, at least one where there is any."""
+    """Inputs that are not held out and take the original little time; at least one if there is any."""
     chosen: list[Input] = []
     for one in sorted((one for one in inputs if one.origin != "held_out"), key=lambda one: one.seconds):
         spent = sum(other.seconds for other in chosen) + one.seconds
