@@ -4,8 +4,8 @@
     Tail(0, Count(0))                      n numbers on a line
     Repetition(Count(1), (TokenRow(2),))   m lines of two
 
-A format (``Shape``) counts only if it explains every given text to its last line.  Often several do; then all of them must explain
-a generated text.  A text that does not print back as it was read is not used.
+A format (``Shape``) counts only if it explains every given text to its last line.  Often several do; then all of them
+must explain a generated text.  A text that does not print back as it was read is not used.
 """
 
 from __future__ import annotations

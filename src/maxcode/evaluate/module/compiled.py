@@ -1,8 +1,8 @@
-"""A CUDA candidate on a machine without a GPU: compiled where nvcc is, never run, never correct.
+"""A CUDA candidate on a machine without a GPU: compiled if nvcc is installed, never run, never correct.
 
-The candidate's file is loaded in the sandbox of a build, where ``inside/compiling.py`` compiles what it asks for.  What
-does not compile is UNBUILT with the compiler's words, as anywhere else.  All the rest is UNVERIFIED: no kernel ran, so
-nothing is known of its outputs or its speed, and no speed-up is ever said.
+A build sandbox loads the candidate's file, and ``inside/compiling.py`` compiles what it asks for.  A candidate that
+does not compile is UNBUILT with the compiler's output, as anywhere else.  Every other candidate is UNVERIFIED: no
+kernel ran, so its outputs and its speed are unknown, and no speed-up is reported.
 """
 
 from __future__ import annotations
@@ -47,7 +47,7 @@ _WORDS = 16_000
 
 @final
 class _Unit(msgspec.Struct, frozen=True):
-    """One thing that was compiled: ``kind`` nvcc, g++ or triton."""
+    """One compiled unit; ``kind``: nvcc, g++ or triton."""
 
     kind: str
     words: str
@@ -56,7 +56,7 @@ class _Unit(msgspec.Struct, frozen=True):
 
 @final
 class _Said(msgspec.Struct, frozen=True):
-    """What the driver's role ``compile`` writes; ``ended``: why the file or its class stopped, or empty."""
+    """Output of the driver's role ``compile``; ``ended``: why the file or its class stopped, or empty."""
 
     units: list[_Unit]
     ended: str
@@ -69,9 +69,9 @@ class _Shapes(msgspec.Struct, frozen=True):
 
 
 async def compiled_only(sandbox: Sandbox, problem: Problem, action: Action, why: str) -> tuple[Admitted, Evaluation]:
-    """The candidate as far as nvcc or Triton can say; ``why``: what is known of the missing GPU.
+    """The candidate as far as nvcc or Triton can judge it; ``why``: why there is no GPU.
 
-    InputError where nothing here compiles CUDA, MachineError where what torch's headers need is missing.
+    InputError if nothing here compiles CUDA, MachineError if something that torch's headers need is missing.
     """
     toolkit = find_toolkit()
     if toolkit is None:
@@ -92,7 +92,7 @@ async def compiled_only(sandbox: Sandbox, problem: Problem, action: Action, why:
 
 
 async def _with_shapes(stage: SideStarter) -> SideStarter:
-    """The stage with what the reference takes, found without storage: its shapes may need more memory than is here."""
+    """The stage with the reference's arguments, found without storage: its shapes may need too much memory here."""
     constants = dict(stage.problem.spec.module_spec.constants)
     ran = await stage.once("shapes", ModuleSide(replaced(stage.problem.program.text, constants), REFERENCE))
     try:
@@ -110,7 +110,7 @@ async def _compile(stage: SideStarter, side: ModuleSide) -> Ran:
 
 
 def judged(ran: Ran, text: str, arch: str) -> Evaluation:
-    """What a run of the role ``compile`` comes to for the candidate ``text``; see this file's head."""
+    """The evaluation of the candidate ``text`` from a run of the role ``compile``; see the head of this file."""
     if not ran.ok or OUT not in ran.files:
         return _unbuilt(f"it does not compile: {last_words(ran)}", ran.stderr.decode(errors="replace"))
     try:
@@ -150,7 +150,7 @@ def _unbuilt(why: str, words: str) -> Evaluation:
 
 
 def _reasons(said: _Said, arch: str) -> tuple[str, ...]:
-    """What was done and what was not, plainly."""
+    """What was done and what was not."""
     kinds: dict[str, int] = {}
     for unit in said.units:
         kinds[unit.kind] = kinds.get(unit.kind, 0) + 1
