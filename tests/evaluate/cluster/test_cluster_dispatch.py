@@ -1,4 +1,4 @@
-"""Orders, losses, refusals, groups and quarantine, on nodes that need no machine."""
+"""Tasks, losses, refusals, groups and quarantine, on nodes that need no machine."""
 
 from __future__ import annotations
 

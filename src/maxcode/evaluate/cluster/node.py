@@ -159,7 +159,7 @@ class BenchNode:
         """
         drifted = self._calibration.add(await self._measure()) and not shared
         if drifted and self._calibration.add(await self._measure()):
-            self._retired = self._calibration.told()
+            self._retired = self._calibration.drift_text()
         self._cores.leave()
         return self._retired
 

@@ -180,7 +180,7 @@ class RayEngine:
             .remote()
         )
         worker = WorkerAddress(self._name(node, about), actor._actor_id.hex(), slots, builds)
-        return _Actor(actor, worker, _told(actor.here.remote()), _told(actor.stay.remote()))
+        return _Actor(actor, worker, _outcome_of(actor.here.remote()), _outcome_of(actor.stay.remote()))
 
     def _name(self, node: str, about: Mapping[str, Any]) -> str:
         """The node's name; if another node has the same name, followed by the start of its id."""
@@ -214,7 +214,7 @@ def _offers(node: Mapping[str, Any]) -> bool:
     return bool(node["Alive"] and (resources.get(BENCH) or resources.get(BUILD)))
 
 
-def _told(reference: Any) -> asyncio.Future[Any]:
+def _outcome_of(reference: Any) -> asyncio.Future[Any]:
     """The outcome of a call, as a future that nobody needs to await."""
 
     async def outcome() -> Any:

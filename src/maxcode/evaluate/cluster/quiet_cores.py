@@ -25,7 +25,7 @@ from maxcode.sandbox.jobs import Blob, Job
 from maxcode.sandbox.lanes import timing_lane
 from maxcode.sandbox.sandbox import Sandbox
 
-BUSY_AT_MOST = 10.0  # per cent of our cores that others may use: interrupts and the kernel's own
+BUSY_AT_MOST = 10.0  # per cent of the node's cores that others may use: interrupts and kernel work
 LOOK_S = 0.1  # shortest useful look: the kernel counts in hundredths of a second
 LOOK_AGAIN_S = 0.5  # second look: what a search does between two tasks has ended by then
 EVERY = 20  # jobs between two calibrations
@@ -57,7 +57,7 @@ class Cores:
 
     def __init__(self, cores: frozenset[int], ticks: Callable[[], Mapping[int, tuple[int, int]]] | None = None) -> None:
         self.cores = cores
-        self.physical = physical(cores)  # what runs on a sibling of our hardware threads slows us as well
+        self.physical = physical(cores)  # work on a sibling hardware thread slows the node as well
         self._ticks = ticks or _ticks
         self._last: tuple[float, tuple[int, int]] | None = None
 
@@ -138,7 +138,7 @@ class Calibration:
         self.first, self.latest = self.first or found, found
         return drifted(self.first, found, self._drift)
 
-    def told(self) -> str:
+    def drift_text(self) -> str:
         """The drift as text."""
         assert self.first is not None
         assert self.latest is not None

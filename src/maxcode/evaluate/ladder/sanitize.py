@@ -88,7 +88,7 @@ def bench_for(sandbox: Sandbox, builder: Builder, problem: Problem, inputs: Sequ
     if "{out}" not in tongue.build:
         return Sanitized(not_run=(f"sanitizers: programs in {tongue.name} are not compiled",))
     if not inputs:
-        return Sanitized(not_run=("sanitizers: no test may be seen and none is generated",))
+        return Sanitized(not_run=("sanitizers: the policy may see no test, and no test is generated",))
     checks = ("undefined",) if sandbox.hierarchy is None else ("address", "undefined")
     return Sanitizers(sandbox, builder, problem, checks, tuple(inputs))
 

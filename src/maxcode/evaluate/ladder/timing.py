@@ -76,7 +76,7 @@ def warnings_of(timing: Timing) -> tuple[str, ...]:
     if timing.verdict == "slower_by_wall":
         found.append(f"less CPU time ({timing.speedup}), but it takes longer: {timing.elapsed} by the wall clock")
     if timing.clock == "instructions":
-        found += _said(timing)
+        found += _count_warnings(timing)
     if timing.instructions is not None:
         one = timing.instructions
         word = {"fewer": "fewer", "more": "more", "tie": "as many"}[_verdict(one)]
@@ -86,7 +86,7 @@ def warnings_of(timing: Timing) -> tuple[str, ...]:
     return tuple(found)
 
 
-def _said(timing: Timing) -> list[str]:
+def _count_warnings(timing: Timing) -> list[str]:
     known = {"tie": "no difference of more than 0.1 %; ", "more": "more instructions than the original; "}
     found = [f"{known.get(timing.verdict, '')}instructions were counted, not seconds: {BLIND}"]
     if timing.speedup.high > (1 + UNSTEADY) * timing.speedup.low:

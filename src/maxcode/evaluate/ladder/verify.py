@@ -16,7 +16,7 @@ from maxcode.evaluate.ladder.prepare import Input, command_files
 from maxcode.sandbox.jobs import TAMPERED
 from maxcode.sandbox.sandbox import Blob, Job, Ran, Sandbox
 
-SLOWER_AT_MOST = 10.0  # a candidate that is more times slower than the original is stopped
+SLOWER_AT_MOST = 10.0  # a candidate that is slower than the original by more than this factor is stopped
 ENOUGH_FAILURES = 3
 PADDING_KEPT = 1 << 16  # bytes
 
@@ -74,7 +74,7 @@ async def verify(
                 outcome, detail = await _ask_command(sandbox, problem, given, ran.stdout)
             if outcome is Outcome.CORRECT and len(ran.stdout) <= _remembered(given):
                 outputs[given.name] = ran.stdout
-            pie = _asked_beside(problem, given, ran)
+            pie = _pie_verdict(problem, given, ran)
             failures += outcome is not Outcome.CORRECT and not pie
             shown = detail if given.seen else ""
             found[given.name] = CaseResult(given.name, outcome, ran.cpu_s, given.seen, shown, pie)
@@ -88,7 +88,7 @@ def _remembered(given: Input) -> float:
     return math.inf if given.expected is None else 2 * len(given.expected) + PADDING_KEPT
 
 
-def _asked_beside(problem: Problem, given: Input, ran: Ran) -> bool | None:
+def _pie_verdict(problem: Problem, given: Input, ran: Ran) -> bool | None:
     """The verdict of PIE's checker, if it is asked; a run that failed is wrong for it."""
     if problem.spec.checker_beside != "pie" or given.expected is None:
         return None

@@ -24,11 +24,13 @@ LISTING = ("objdump", "--disassemble", "--section=.text", "--no-show-raw-insn", 
 _READ = 1 << 20  # bytes of a listing
 _KEPT = 4  # bodies
 
-_PER_CYCLE = {"instructions": 4, "arithmetic": 2, "loads": 2, "stores": 1, "shuffles": 1}  # round figures for today's
-_LATENCY = {"chain": 4, "divisions": 8, "gathers": 8}  # x86-64 cores of either maker
+_PER_CYCLE = {"instructions": 4, "arithmetic": 2, "loads": 2, "stores": 1, "shuffles": 1}  # round values for current
+_LATENCY = {"chain": 4, "divisions": 8, "gathers": 8}  # x86-64 cores of both makers
 
 _PREFIX = rb"(?:(?:lock|rep[nz]?|repnz|bnd|notrack|data16|cs) )*"
-_LINE = re.compile(rb"^ *([0-9a-f]+):\t" + _PREFIX + rb"([a-z]\w*)([^#\n]{0,200})", re.MULTILINE)  # names can be long
+_LINE = re.compile(
+    rb"^ *([0-9a-f]+):\t" + _PREFIX + rb"([a-z]\w*)([^#\n]{0,200})", re.MULTILINE
+)  # symbol names can be long
 _TARGET = re.compile(r"([0-9a-f]+) <")
 _OPERAND = re.compile(r"(?:[^,()]|\([^)]*\))+")
 _REGISTER = re.compile(r"%([xyz])mm(\d+)")

@@ -75,8 +75,10 @@ async def compiled_only(sandbox: Sandbox, problem: Problem, action: Action, why:
     """
     toolkit = find_toolkit()
     if toolkit is None:
-        raise InputError(f"{why}, and no nvcc to compile a CUDA candidate with; install the CUDA toolkit, or {CURE}")
-    note = f"{why}: what is compiled here is not run, so nothing is known of outputs or speed"
+        raise InputError(
+            f"{why}, and there is no nvcc to compile a CUDA candidate; install the CUDA toolkit, or {CURE}"
+        )
+    note = f"{why}: a candidate is compiled here but not run, so its outputs and its speed are unknown"
     admitted = Admitted(problem, (), (), Built(None), Evaluation(Outcome.UNVERIFIED), notes=(note,))
     if (refused := reject(problem, action)) is not None:
         return admitted, refused
@@ -129,11 +131,11 @@ def judged(ran: Ran, text: str, arch: str) -> Evaluation:
 
 def _failed(failed: Sequence[_Unit]) -> Evaluation:
     words = "\n".join(unit.words for unit in failed)
-    first = next((line for line in words.splitlines() if "error" in line), "the compiler failed without a word")
+    first = next((line for line in words.splitlines() if "error" in line), "the compiler failed without a message")
     if _NO_HEADER in words and any(header in words for header in _ABSENT):
         raise MachineError(
             f"it cannot be compiled here: {first.strip()[:300]}; that header comes with the CUDA toolkit or with torch "
-            "for CUDA: install both whole"
+            "for CUDA: install both completely"
         )
     return _unbuilt(f"{failed[0].kind}: {first.strip()[:300]}", words)
 
@@ -141,7 +143,9 @@ def _failed(failed: Sequence[_Unit]) -> Evaluation:
 def _loading_failed(ended: str) -> Evaluation:
     last = ended.strip().splitlines()[-1]
     if "No module named 'triton'" in last:
-        raise InputError(f"the candidate needs Triton, which is not beside torch here: pip install triton, or {CURE}")
+        raise InputError(
+            f"the candidate needs Triton, which is not installed with torch here: pip install triton, or {CURE}"
+        )
     return _unbuilt(f"it cannot be loaded: {last[:300]}", ended)
 
 

@@ -15,7 +15,7 @@ from maxcode.sandbox.sandbox import Blob
 
 LEAST_PASS_S = 0.005  # of calls in a round: in a much shorter round the overhead of calls dominates
 MOST_SLOTS = 32
-_WEIGHTS_TOLD = 40
+_WEIGHTS_SHOWN = 40
 LEAST_SLOTS = 2  # an output must still be intact after the next call
 MOST_ROUND_BYTES = 256 << 20
 SEED_BYTES = 8
@@ -112,7 +112,7 @@ def read_contract(said: bytes) -> Contract:
     if not found.outputs:
         raise InputError("forward of the reference returns no tensor")
     if not all(figures.finite for figures in found.figures):
-        raise InputError("the reference gives NaN or infinity on its own inputs; nothing could be compared with that")
+        raise InputError("the reference gives NaN or infinity on its own inputs; no output could be compared with them")
     if found.changes_inputs:
         raise InputError("forward of the reference changes its inputs, which are the same memory for every side")
     if found.apart.again > 0 and found.apart.again > _SENSITIVE:
@@ -125,7 +125,7 @@ def shapes_told(contract: Contract) -> tuple[str, ...]:
     taken = [f"{one.dtype} {one.shape}" if one.dtype else repr(one.value) for one in contract.inputs]
     given = [f"{one.dtype} {one.shape}" for one in contract.outputs]
     init = [repr(one.value) for one in contract.init]
-    held = [f"{one.name} {one.dtype} {one.shape}" for one in contract.weights[:_WEIGHTS_TOLD]]
+    held = [f"{one.name} {one.dtype} {one.shape}" for one in contract.weights[:_WEIGHTS_SHOWN]]
     more = len(contract.weights) - len(held)
     held += [f"and {more} more"] if more > 0 else []
     lines = (("constructed with", init), ("forward takes", taken), ("forward returns", given), ("parameters", held))

@@ -24,7 +24,7 @@ METRICS = {
     "sm__warps_active.avg.pct_of_peak_sustained_active": "warps",
 }
 LAUNCHES, KERNELS_KEPT = 60, 8
-NCU = "/opt/ncu"  # in the sandbox, where the host's lies outside of /usr
+NCU = "/opt/ncu"  # in the sandbox, if the host's is outside of /usr
 _NANOSECONDS = {"ns": 1.0, "nsecond": 1.0, "us": 1e3, "usecond": 1e3, "ms": 1e6, "msecond": 1e6}
 
 

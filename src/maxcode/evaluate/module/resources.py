@@ -44,13 +44,13 @@ def _remarks(words: str, lines: dict[str, int]) -> Iterator[Remark]:
     for number, match in enumerate(starts):
         end = starts[number + 1].start() if number + 1 < len(starts) else len(words)
         name = plain(match[1], lines)
-        told, spilled = _told(words[match.end() : end])
-        if told:
+        usage, spilled = _usage(words[match.end() : end])
+        if usage:
             line = lines.get(name, 0)
-            yield Remark(line, "missed" if spilled else "used", f"kernel `{name}` ({match[2]}): {told}")
+            yield Remark(line, "missed" if spilled else "used", f"kernel `{name}` ({match[2]}): {usage}")
 
 
-def _told(part: str) -> tuple[str, bool]:
+def _usage(part: str) -> tuple[str, bool]:
     """The resources of one kernel as text, and True if it spills."""
     registers = shared = None
     stack = spills = (0, 0)

@@ -124,13 +124,13 @@ async def _first_running(stage: SideStarter, choices: Sequence[Constants]) -> Sh
         try:
             contract = await stage.describe(ModuleSide(replaced(stage.problem.program.text, constants), REFERENCE))
         except InputError as error:
-            tried.append(f"{_told(constants)}: {error}")
+            tried.append(f"{_as_text(constants)}: {error}")
             continue
         found = Shrunk(constants, contract, tuple(tried))
         if contract.seconds <= IN_TIME_S and not found.degenerate:
             return found
         slow = (f"its first call takes {contract.seconds:.1f} s",) if contract.seconds > IN_TIME_S else ()
-        tried.append(f"{_told(constants)}: {'; '.join((*found.degenerate, *slow))}")
+        tried.append(f"{_as_text(constants)}: {'; '.join((*found.degenerate, *slow))}")
         if second is None or (second.contract.seconds > IN_TIME_S >= contract.seconds):
             second = found
         degenerates += bool(found.degenerate) and not slow
@@ -141,7 +141,7 @@ async def _first_running(stage: SideStarter, choices: Sequence[Constants]) -> Sh
     return second
 
 
-def _told(constants: Constants) -> str:
+def _as_text(constants: Constants) -> str:
     return ", ".join(f"{name} = {value}" for name, value in constants.items()) or "as it is"
 
 

@@ -112,7 +112,7 @@ class SideStarter:
         return limits.run_s, 3 * limits.run_s + 2
 
     def sources(self, side: ModuleSide, slots: int = 1, exact: bool = False) -> dict[str, str | bytes]:
-        """The files that a side sees in /src."""
+        """The files of a side in /src, by path."""
         found: dict[str, str | bytes] = {
             "driver.py": DRIVER,
             "problem.py": side.text,
@@ -198,5 +198,5 @@ class SideStarter:
 def last_words(ran: Ran) -> str:
     """The last line of its stderr, or how it ended."""
     lines = [line for line in ran.stderr.decode(errors="replace").splitlines() if line.strip()]
-    how = {"timeout": "stopped: its time was over", "tampered": TAMPERED}.get(ran.ending)
+    how = {"timeout": "stopped: it ran out of time", "tampered": TAMPERED}.get(ran.ending)
     return how or (lines[-1].strip()[:500] if lines else f"{ran.ending} {ran.code}")

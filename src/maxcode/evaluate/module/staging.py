@@ -85,8 +85,8 @@ class Stages:
             for why in degenerate(stage.contract)
         )
         spots = await operators(stage, reference)
-        told = replace(problem, statement="\n".join((problem.statement, gpu.told())).strip()) if gpu else problem
-        return Staged(stage, plan, reference, _admitted(told, stage.contract, (seconds, spots), caveats), caveats)
+        shown = replace(problem, statement="\n".join((problem.statement, gpu.told())).strip()) if gpu else problem
+        return Staged(stage, plan, reference, _admitted(shown, stage.contract, (seconds, spots), caveats), caveats)
 
     async def _seconds(self, stage: SideStarter, reference: ModuleSide) -> float:
         """Seconds of a warm call of the reference."""
@@ -145,4 +145,4 @@ def after(pairs: int) -> End:
 def _seeded(track: ModuleTrack) -> tuple[str, ...]:
     if "candidate" not in track.seeded:
         return ()
-    return ("its parameters are not named as the reference's: both were made by the same seed, not copied",)
+    return ("its parameters do not have the reference's names: both were made from the same seed, not copied",)

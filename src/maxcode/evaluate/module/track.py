@@ -133,16 +133,18 @@ class ModuleTrack:
     async def _check(self, made: Round, found: Mapping[Side, Ran]) -> None:
         own = await anyio.to_thread.run_sync(self._errors, made, found["original"].stdout)
         if not all(math.isfinite(error) for error in own):
-            raise InputError("the reference gives NaN or infinity on some of its inputs; nothing compares with that")
+            raise InputError(
+                "the reference gives NaN or infinity on some of its inputs; no output can be compared with them"
+            )
         for name, ran in found.items():
             if name == "original" or ran.stdout == found["original"].stdout:
                 continue
             errors = await anyio.to_thread.run_sync(self._errors, made, ran.stdout)
             for number, (error, reference) in enumerate(zip(errors, own, strict=True)):
                 if not error <= max(self._tolerance, OWN_ERRORS * reference):
-                    raise RoundFailed(name, self._told(number, error, reference))
+                    raise RoundFailed(name, self._describe_error(number, error, reference))
 
-    def _told(self, number: int, error: float, reference: float) -> str:
+    def _describe_error(self, number: int, error: float, reference: float) -> str:
         each = len(self._contract.outputs)
         place = f"call {number // each + 1} of a round" + (f", output {number % each + 1}" if each > 1 else "")
         return (

@@ -34,7 +34,7 @@ def failed_in(failed: RoundFailed) -> Evaluation:
     InputError if the reference failed, except for memory of a GPU, which nothing limits.
     """
     if failed.side == "original" and failed.ran is not None and OUT_OF_MEMORY in failed.ran.stderr:
-        return Evaluation(Outcome.CRASHED, Feedback(("it left too little memory of the GPU to the reference",)))
+        return Evaluation(Outcome.CRASHED, Feedback(("it left too little GPU memory for the reference",)))
     if failed.side == "original":
         raise InputError(f"the reference failed while being called: {failed}")
     ran = failed.ran

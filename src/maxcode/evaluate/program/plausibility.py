@@ -22,7 +22,7 @@ from maxcode.sandbox.lanes import build_lane
 from maxcode.sandbox.sandbox import Blob, Sandbox
 
 _SANITIZED_AT_MOST, _SANITIZED_S = 8, 0.5  # inputs, and the original's CPU seconds on all of them
-_TOLD_AT_MOST = 3
+_DEFECTS_SHOWN = 3
 
 
 @final
@@ -44,9 +44,9 @@ class Examiner:
         bound = await self.lower_bound(admitted)
         reasons = (*reasons, *unread(found.timing, bound.reading_s))
         if why := impossible(found.timing, bound.least_s, bound.of):
-            return _fallen(found, Outcome.REJECTED, why)
+            return _failed_with(found, Outcome.REJECTED, why)
         if reasons:
-            found = await self._looked_at_again(admitted, reasons, artefact, found)
+            found = await self._rechecked(admitted, reasons, artefact, found)
         defects = await self.defects(admitted, program) if found.outcome is Outcome.CORRECT else ()
         return replace(found, warnings=(*found.warnings, *defects))
 
@@ -57,7 +57,7 @@ class Examiner:
             self.bounds[key] = await PROGRAM_KINDS[admitted.problem.kind].lower_bound(self.sandbox, admitted)
         return self.bounds[key]
 
-    async def _looked_at_again(
+    async def _rechecked(
         self, admitted: Admitted, reasons: tuple[str, ...], artefact: Blob, found: Evaluation
     ) -> Evaluation:
         """The evaluation of a suspicious winner after its re-check."""
@@ -67,7 +67,7 @@ class Examiner:
         harsher = Recheck(reasons, len(made.inputs), failure is None and bool(made.inputs), why)
         found = replace(found, harsher=harsher)
         if failure is not None:
-            return _fallen(found, failure.outcome, *failure.feedback.reasons)
+            return _failed_with(found, failure.outcome, *failure.feedback.reasons)
         if made.inputs:
             return found
         warning = f"{'; '.join(reasons)}: look at its diff, because no further inputs could be made ({why})"
@@ -84,10 +84,10 @@ class Examiner:
                 self.originals[key] = await bench.look(admitted.problem.program)
             found = await compared(bench, program, self.originals[key])
         new = [defect for defect in found.defects if not defect.in_original]
-        return tuple(f"a sanitizer found {defect}" for defect in new[:_TOLD_AT_MOST])
+        return tuple(f"a sanitizer found {defect}" for defect in new[:_DEFECTS_SHOWN])
 
 
-def _fallen(found: Evaluation, outcome: Outcome, *reasons: str) -> Evaluation:
+def _failed_with(found: Evaluation, outcome: Outcome, *reasons: str) -> Evaluation:
     feedback = replace(found.feedback, reasons=(*found.feedback.reasons, *reasons))
     return replace(found, outcome=outcome, feedback=feedback, timing=None)
 

@@ -81,7 +81,7 @@ def _uses(tongue: str, program: Program) -> Iterator[tuple[str, str]]:
 
 
 def _in_c(text: str) -> Iterator[tuple[str, int]]:
-    joined = text.replace("\\\n", "")  # so that no word is split over lines
+    joined = text.replace("\\\n", "")  # joins words that are split over lines
     code = _C_PARTS.sub(_blank, joined)
     for match in _INCLUDE.finditer(_C_PARTS.sub(lambda one: _blank(one) if one[0].startswith("/") else one[0], joined)):
         if match[2].startswith("/") or ".." in match[2].split("/"):
