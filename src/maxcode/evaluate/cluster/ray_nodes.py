@@ -42,9 +42,7 @@ class _RayProcess:
     """
 
     def __init__(self, plans: Sequence[Plan]) -> None:
-        self._folder = Path(
-            tempfile.mkdtemp(prefix="maxcode-ray-", dir="/tmp")
-        )  # the path of a socket has at most 107 characters
+        self._folder = Path(tempfile.mkdtemp(prefix="maxcode-ray-", dir="/tmp"))  # a socket's path: 107 characters
         self._before = _set(
             RAY_AUTH_MODE="token",
             RAY_AUTH_TOKEN=secrets.token_hex(32),

@@ -321,9 +321,7 @@ def _drawing(known: FormatModel, field: Field) -> Callable[[random.Random, Tree]
     values, step_of = known.values(field), _step(known, field)
 
     def single(rng: random.Random, tokens: Tokens) -> None:
-        low = rng.randrange(
-            len(values) - 1
-        )  # between two neighbouring values, because sizes come in orders of magnitude
+        low = rng.randrange(len(values) - 1)  # between neighbours: sizes come in orders of magnitude
         tokens[at] = str(_between(rng, values[low], values[low + 1], step_of))
 
     def many(rng: random.Random, place: NodeAt) -> None:

@@ -43,10 +43,7 @@ _LEADING = re.compile(  # possessive: without it a few dozen leading comments wo
 )
 _LISTING = Job((*LISTING, "/tmp/out"), cpu_s=10, wall_s=20, memory_mb=1024, output_mb=4)
 _DIAGNOSTIC_FLAGS = ("-fmax-errors=20", "-fno-diagnostics-show-caret", "-fdiagnostics-color=never")
-_WATCH_FLAGS = (
-    "-g1",
-    "-fopt-info-vec-optimized-missed=/tmp/remarks",
-)  # they change no code; the profile needs the lines
+_WATCH_FLAGS = ("-g1", "-fopt-info-vec-optimized-missed=/tmp/remarks")  # change no code; give lines
 
 
 @final

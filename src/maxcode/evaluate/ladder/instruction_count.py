@@ -30,9 +30,8 @@ _COUNTER = (
     *("valgrind", "--tool=cachegrind", "--cache-sim=no", "--cachegrind-out-file=/dev/null"),
     *("--log-fd=2", "--trace-children=yes", "--vgdb=no"),
 )
-_COUNT = re.compile(
-    rb"==\d+== I +refs: +(\d[\d,]{0,30})"
-)  # a program can write such lines, but they only increase its count
+# A program can write such lines too, but they only increase its count.
+_COUNT = re.compile(rb"==\d+== I +refs: +(\d[\d,]{0,30})")
 _UNKNOWN = b"unhandled instruction bytes"
 
 

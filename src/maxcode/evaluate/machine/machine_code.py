@@ -28,9 +28,7 @@ _PER_CYCLE = {"instructions": 4, "arithmetic": 2, "loads": 2, "stores": 1, "shuf
 _LATENCY = {"chain": 4, "divisions": 8, "gathers": 8}  # x86-64 cores of both makers
 
 _PREFIX = rb"(?:(?:lock|rep[nz]?|repnz|bnd|notrack|data16|cs) )*"
-_LINE = re.compile(
-    rb"^ *([0-9a-f]+):\t" + _PREFIX + rb"([a-z]\w*)([^#\n]{0,200})", re.MULTILINE
-)  # symbol names can be long
+_LINE = re.compile(rb"^ *([0-9a-f]+):\t" + _PREFIX + rb"([a-z]\w*)([^#\n]{0,200})", re.MULTILINE)  # names can be long
 _TARGET = re.compile(r"([0-9a-f]+) <")
 _OPERAND = re.compile(r"(?:[^,()]|\([^)]*\))+")
 _REGISTER = re.compile(r"%([xyz])mm(\d+)")
