@@ -178,9 +178,10 @@ def command_files(folder: str, command: tuple[str, ...]) -> dict[str, bytes]:
 
 
 def choose_timed(inputs: tuple[Input, ...]) -> tuple[tuple[Input, ...], str]:
-    """The inputs to time: up to five of the slowest held-out ones of at least 20 ms, while a pass is short.
+    """The inputs to time: up to five of the slowest of at least 20 ms, while a pass is short.
 
-    Returns them with a warning (empty: none).  No inputs means "not measurable", and the warning says why.
+    Inputs that the policy may see are used only if there are no others.  Returns the inputs with a warning (empty:
+    none). No inputs means "not measurable", and the warning says why.
     """
     long_enough = sorted((one for one in inputs if one.seconds >= one.workload.floor_s), key=lambda one: -one.seconds)
     if not long_enough:
@@ -239,7 +240,7 @@ async def build_original(builder: Builder, problem: Problem) -> Built:
     return built
 
 
-def not_to_be_had(problem: Problem) -> str:
+def why_unavailable(problem: Problem) -> str:
     """Why an original may fail here that works elsewhere, and what to do; empty if its text shows no reason."""
     if not language(problem.language).bare:
         return ""

@@ -22,7 +22,7 @@ from maxcode.evaluate.ladder.prepare import (
     build_original,
     choose_timed,
     identity,
-    not_to_be_had,
+    why_unavailable,
     without,
 )
 from maxcode.evaluate.ladder.profile import hotspots
@@ -74,7 +74,7 @@ class Admissions:
         timed, warning = choose_timed(kept)
         slimmer = without(problem, frozenset(given.name for given in inputs) - names)
         baseline = await self._baseline(slimmer, original, kept, verified)
-        why = not_to_be_had(problem)
+        why = why_unavailable(problem)
         notes = (
             [f"dropped {len(dropped)} test(s) the original fails itself: {', '.join(dropped)}{why}"] if dropped else []
         )
@@ -116,7 +116,7 @@ class Admissions:
             first = next(r for r in verified.results if r.outcome is not Outcome.CORRECT)
             raise InputError(
                 f"the original {problem.program.name} passes none of its {len(inputs)} tests (first: {first.name} "
-                f"{first.outcome.value} {first.detail}){not_to_be_had(problem) or _CHECK}"
+                f"{first.outcome.value} {first.detail}){why_unavailable(problem) or _CHECK}"
                 f"{'' if self._sandbox.forks else _ALONE}"
             )
         return tuple(kept)
