@@ -2,7 +2,7 @@
 
     python benchmarks/cluster.py [--parts carry overhead slots recover] [--programs 12] [--shared-cores] [--json FILE]
 
-carry: an order that a node answers at once, there and back through Dask and the node's thread: median of 200.
+carry: a task that a node answers at once, there and back through Dask and the node's thread: median of 200.
 overhead: the same programs on the evaluator of this machine and on --cluster local:1, one after the other, seconds
 each; the node's 0.2 s of looking at its cores are in it.
 slots: the same programs, all asked for at once, on local:1 and local:2, seconds in all.  Two slots need two idle cores.
@@ -91,7 +91,7 @@ async def at_once(evaluator: Evaluator, problem: Problem, numbers: range) -> flo
 
 def carry(cluster: Cluster) -> Row:
     """Orders that a node answers at once, because it knows nothing of their problem."""
-    order = encode(Evaluate(key="none", permitted=None, program=Program({"a.c": ""})))
+    task = encode(Evaluate(key="none", permitted=None, program=Program({"a.c": ""})))
 
     async def there_and_back() -> list[float]:
         engine = cluster.engine
@@ -103,11 +103,11 @@ def carry(cluster: Cluster) -> Row:
         found = []
         for _ in range(210):
             began = time.monotonic()
-            await engine.carry(order, places[0], False)
+            await engine.carry(task, places[0], False)
             found.append(time.monotonic() - began)
         return found[10:]
 
-    return row("an order there and back", anyio.run(cluster.here, there_and_back))
+    return row("a task there and back", anyio.run(cluster.here, there_and_back))
 
 
 def overhead(problem: Problem, count: int, shared: bool) -> list[Row]:

@@ -1,4 +1,4 @@
-"""What `maxcode doctor` looks at: tools, sandbox and its self-test, the clock's noise, the load."""
+"""What `maxcode doctor` checks: tools, the sandbox and its self-test, the noise of the clock, the load."""
 
 from __future__ import annotations
 
@@ -24,9 +24,14 @@ _NONE = f"there is no sandbox, as {VARIABLE}={UNSAFE} demands; nothing was teste
 @final
 @dataclass(frozen=True, slots=True)
 class Checkup:
-    """``trouble`` is empty when programs can be run safely.  ``noise``: the paired ratio of a program to itself;
-    ``passed_over``: tiers of the sandbox that do not work here, and why; ``groups``: the control groups;
-    ``no_counter``: why instructions cannot be counted, empty where they can."""
+    """The result of a check of this machine.
+
+    ``noise``: the paired ratio of a program to itself.
+    ``trouble``: empty if programs can run safely.
+    ``passed_over``: tiers of the sandbox that do not work here, and why.
+    ``groups``: the control groups.
+    ``no_counter``: why instructions cannot be counted; empty if they can.
+    """
 
     machine: Machine
     missing: tuple[str, ...]
@@ -44,11 +49,11 @@ class Checkup:
 
 
 async def checkup() -> Checkup:
-    """Look at this machine; never raises for what it finds.  Takes a few seconds."""
+    """Check this machine; takes a few seconds.  A problem is part of the result, never an exception."""
     missing = tuple(package for tool, package in PACKAGES.items() if shutil.which(tool) is None)
     try:
         sandbox = await Sandbox.open()
-        if sandbox.tier.name == UNSAFE:  # an attack would be one
+        if sandbox.tier.name == UNSAFE:  # without a sandbox an attack of the self-test would succeed
             return Checkup(describe(sandbox.describe()), missing, pressure=pressure(), trouble=(_NONE,))
         if sandbox.tier.name != "1":
             missing = tuple(one for one in missing if one != PACKAGES["bwrap"])

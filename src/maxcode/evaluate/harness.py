@@ -1,6 +1,6 @@
-"""Which harness a kind of problem has: one row of a table for each kind, and one way to open it.
+"""The harness of each kind of problem: one table row per kind, and the functions that open a harness.
 
-A new kind of problem is a package beside ``program/``, ``function/`` and ``module/`` that answers
+A new kind of problem is a package like ``program/``, ``function/`` and ``module/`` that implements
 ``harness_protocol.Harness``, and a row here.
 """
 
@@ -24,8 +24,12 @@ from maxcode.sandbox.selftest import open_safe
 @final
 @dataclass(frozen=True, slots=True)
 class HarnessTerms:
-    """``seed``: of the inputs that nobody is shown, drawn by the system where it is None, and the SHA-256 of those that
-    were proven ``before``.  ``beside_compiled``: whether a module is also compared with torch.compile."""
+    """Options of a harness.
+
+    ``seed``: seed of the fresh inputs; None: the system draws one.
+    ``before``: SHA-256 of fresh inputs that were proven before.
+    ``beside_compiled``: compare a module with torch.compile as well.
+    """
 
     seed: int | None = None
     before: frozenset[str] = frozenset()
@@ -39,7 +43,7 @@ def _programs(sandbox: Sandbox, builder: Builder, terms: HarnessTerms) -> Progra
 def _modules(sandbox: Sandbox, builder: Builder, terms: HarnessTerms) -> ModuleEvaluator:
     if sandbox.tier.name != "1":
         raise UnsafeError(
-            f"PyTorch modules are run in tier 1 of the sandbox (bubblewrap) alone, and this is {sandbox.describe()}; "
+            f"PyTorch modules run only in tier 1 of the sandbox (bubblewrap), and this is {sandbox.describe()}; "
             "see `maxcode doctor`"
         )
     return ModuleEvaluator(sandbox, beside_compiled=terms.beside_compiled)
@@ -53,25 +57,28 @@ HARNESSES: Mapping[Kind, Callable[[Sandbox, Builder, HarnessTerms], Harness]] = 
 
 
 def make_harness(problem: Problem, sandbox: Sandbox, builder: Builder, terms: HarnessTerms) -> Harness:
-    """The harness for the problem's kind on a sandbox that is open; UnsafeError where it is not enough for the kind."""
+    """The harness for the problem's kind on an open sandbox.  UnsafeError if the sandbox is too weak for the kind."""
     return HARNESSES[problem.kind](sandbox, builder, terms)
 
 
 async def open_harness(problem: Problem, terms: HarnessTerms = HarnessTerms()) -> Harness:
-    """The harness for the problem's kind on this machine's sandbox; UnsafeError where none holds."""
+    """The harness for the problem's kind on this machine's sandbox.  UnsafeError if no sandbox is safe."""
     sandbox = await open_safe()
     return make_harness(problem, sandbox, Builder(sandbox, sandbox.cache), terms)
 
 
 async def open_modules() -> ModuleEvaluator:
-    """The harness of modules; UnsafeError where the tier that they need does not hold."""
+    """The harness of modules.  UnsafeError if the tier that they need is not safe."""
     sandbox = await open_safe()
     return _modules(sandbox, Builder(sandbox, sandbox.cache), HarnessTerms())
 
 
 async def compiled_without_gpu(problem: Problem, action: Action) -> tuple[str, Admitted, Evaluation] | None:
-    """A candidate for a GPU as far as it can be judged where there is none (the sandbox in words, the problem, what was
-    found); None for any other problem, and where there is a GPU."""
+    """Evaluate a GPU candidate on a machine without a GPU, as far as compilation.
+
+    Returns the sandbox tier, the admitted problem and the evaluation; None for any other problem, and if there is a
+    GPU.
+    """
     if not problem.spec.on_gpu:
         return None
     evaluator = await open_modules()

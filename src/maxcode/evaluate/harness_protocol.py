@@ -1,8 +1,8 @@
-"""What every harness answers, so that no room asks which kind of problem it has.
+"""The interface of every harness, so that no other package asks which kind of problem it has.
 
-``SearchHarness`` is what a search or a training is given, on this machine or on a cluster: admit, evaluate, confirm.
-``Harness`` is one on this machine; it can also check a winner again for a certificate (``WinnerCheck``), and a node of
-a cluster asks it for what only a node needs.  ``harness.py`` says which harness a kind has.
+``SearchHarness`` is for a search or a training, on this machine or on a cluster: admit, evaluate, confirm.  ``Harness``
+is one on this machine.  It can also check a winner again for a certificate (``WinnerCheck``), and it has methods that
+only a node of a cluster needs.  ``harness.py`` has the table of harnesses by kind.
 """
 
 from __future__ import annotations
@@ -23,8 +23,12 @@ from maxcode.evaluate.ladder.sanitize import Sanitized
 @final
 @dataclass(frozen=True, slots=True)
 class MeasureOptions:
-    """How an evaluator is to measure: ``pairs``, the most that a race may take (0 = the usual number); ``remembers``,
-    whether what it has timed is not timed again; ``profiles``, whether fast candidates are profiled."""
+    """How an evaluator measures.
+
+    ``pairs``: highest number of pairs in a race; 0: the usual number.
+    ``remembers``: reuse earlier timings of the same program.
+    ``profiles``: profile fast candidates.
+    """
 
     pairs: int = 0
     remembers: bool = True
@@ -34,7 +38,7 @@ class MeasureOptions:
 @final
 @dataclass(frozen=True, slots=True)
 class TimingCache:
-    """Timings by problem and artefact: races, which a duplicate takes over, and confirmations, which happen once."""
+    """Timings by problem and artefact: races, which a duplicate reuses, and confirmations, which happen once."""
 
     timings: dict[str, Timing] = field(default_factory=dict)
     confirmations: dict[str, Timing] = field(default_factory=dict)
@@ -43,9 +47,12 @@ class TimingCache:
 @final
 @dataclass(frozen=True, slots=True)
 class Verification:
-    """``runs`` of the winner over all tests and generated inputs, ``failed`` of which were not right; ``failures``: the
-    first failure of each of these.  ``varying`` names tests whose answers were all accepted, but not the same bytes
-    every time."""
+    """Repeated runs of a winner.
+
+    ``runs``: runs over all tests and generated inputs; ``failed``: those that were not right.
+    ``failures``: the first failure of each failed run.
+    ``varying``: tests whose outputs were all accepted, but not always the same bytes.
+    """
 
     runs: int
     failed: int = 0
@@ -56,8 +63,12 @@ class Verification:
 @final
 @dataclass(frozen=True, slots=True)
 class FreshRace:
-    """The winner on ``inputs`` that nobody was shown: seconds of the original and of the winner in every pair.  ``why``
-    says why there are no pairs; ``failed`` names the side that failed, and how."""
+    """The winner on fresh inputs.
+
+    ``samples``: seconds of the original and of the winner in every pair.
+    ``inputs``: names of the fresh inputs.
+    ``why``: why there are no pairs; ``failed``: the side that failed, and how.
+    """
 
     samples: tuple[tuple[float, float], ...] = ()
     inputs: tuple[str, ...] = ()
@@ -68,8 +79,12 @@ class FreshRace:
 @final
 @dataclass(frozen=True, slots=True)
 class Provenance:
-    """What a repetition elsewhere must know of an admission: the ``inputs`` that are the same every time, the
-    ``compiler`` in words, and the ``seeds`` by what they are for."""
+    """What a repetition elsewhere needs to know of an admission.
+
+    ``inputs``: the inputs that are the same every time.
+    ``compiler``: its version line.
+    ``seeds``: seeds by purpose.
+    """
 
     inputs: tuple[Input, ...]
     compiler: str
@@ -77,41 +92,41 @@ class Provenance:
 
 
 class SearchHarness(Evaluator, Referee, Protocol):
-    """An evaluator that is its own referee.  ``sandbox``: its tier in words, part of every result."""
+    """An evaluator that is its own referee.  ``sandbox``: its tier as text, part of every result."""
 
     @property
     def sandbox(self) -> str: ...
 
     async def admit(self, problem: Problem) -> Admitted:
-        """Make the problem ready to be worked on; InputError when it cannot be."""
+        """Admit the problem: build, verify and time its original.  InputError if that fails."""
         ...
 
     def measuring(self, options: MeasureOptions) -> SearchHarness:
-        """Another one on the same admissions that measures in this manner."""
+        """Another harness on the same admissions that measures with these options."""
         ...
 
 
 class WinnerCheck(Protocol):
-    """A winner of an admitted problem, checked again from its files; nothing is taken from before."""
+    """Checks a winner of an admitted problem again, from its files; uses no earlier result."""
 
     async def refusal(self) -> str:
-        """What keeps the winner from being run; empty where nothing does."""
+        """Why the winner must not run; empty if it may."""
         ...
 
     async def verify_again(self, runs: int) -> Verification:
-        """So many runs on everything that it must be right on."""
+        """Run ``runs`` times on all tests and generated inputs."""
         ...
 
     async def race_fresh(self, pairs: int) -> FreshRace:
-        """So many pairs of the original and the winner on inputs that nobody was shown."""
+        """Race the original and the winner for ``pairs`` pairs on fresh inputs."""
         ...
 
     async def control(self, sittings: Sequence[int]) -> list[Pair]:
-        """The original against itself, with so many pairs in each sitting; InputError where it fails."""
+        """Race the original against itself, with so many pairs in each session.  InputError if it fails."""
         ...
 
     async def sanitized(self) -> Sanitized:
-        """What the sanitizers find on inputs that are no secret."""
+        """The findings of the sanitizers on inputs that the policy may see."""
         ...
 
 
@@ -123,32 +138,34 @@ class Harness(SearchHarness, Protocol):
     # ---------------------------------------------------------------------------------------------- certificates
 
     def provenance(self, admitted: Admitted, machine: Machine) -> Provenance:
-        """What a certificate says of where an admission on this machine came from."""
+        """What a certificate reports about an admission on this machine."""
         ...
 
     async def made(self, problem: Problem) -> GeneratedInputs:
-        """The inputs that nobody is shown."""
+        """The fresh inputs."""
         ...
 
     async def check(self, problem: Problem, winner: Program) -> WinnerCheck:
-        """What checks a winner again; nothing of it has been run."""
+        """A checker of a winner; it has run nothing yet."""
         ...
 
     # ------------------------------------------------------------------------------------------ nodes of a cluster
 
     def time_these(self, admitted: Admitted, names: Sequence[str]) -> Admitted:
-        """The admission with these inputs timed, in this order, as they were chosen elsewhere; InputError where one is
-        missing."""
+        """The admission with these inputs timed, in this order, as another node chose them.
+
+        InputError if one is missing.
+        """
         ...
 
     def give(self, problem: Problem, program: Program, built: Built) -> None:
-        """Take over a build that another worker made."""
+        """Use a build that another worker made."""
         ...
 
     def remembered(self) -> TimingCache:
-        """What it knows of earlier races and confirmations."""
+        """The cache of earlier races and confirmations."""
         ...
 
     def forget_since(self, then: TimingCache) -> None:
-        """Know no more than then: what was measured since is not to be believed."""
+        """Return to this cache: measurements made since then are not reliable."""
         ...

@@ -1,4 +1,4 @@
-"""How noisy this machine's clock is: an A/A control, two copies of one program raced as if they differed."""
+"""The noise of this machine's clock: an A/A control, a race between two copies of one program."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ int main(void) {
 
 
 async def control(sandbox: Sandbox, builder: Builder) -> Interval:
-    """The paired ratio of a program to itself (truth: 1) with its interval."""
+    """The paired ratio of a program to itself (true value: 1) with its interval."""
     row = language("c")
     program = Program({"spin.c": _SPIN})
     problem = Problem("control", "program", "c", program, ProgramSpec(flags=row.default_flags))

@@ -1,6 +1,6 @@
-"""Where candidates are measured: on this machine, or on a cluster.  The one place that decides it.
+"""Where candidates are measured: on this machine, or on a cluster.  Only this file decides it.
 
-Runs, benches and trainings are given a target; none of them asks which it is.
+Runs, benches and trainings receive a target and never ask which one it is.
 """
 
 from __future__ import annotations
@@ -20,18 +20,18 @@ from maxcode.evaluate.machine.machine import describe
 
 
 class Target(Protocol):
-    """A machine, or what stands for one."""
+    """A place to measure: this machine or a cluster."""
 
     async def open(self, problems: Sequence[Problem]) -> SearchHarness:
-        """One harness for all these problems, none of which it has admitted; InputError where they need several."""
+        """One harness for all these problems, none of which is admitted yet.  InputError if they need several."""
         ...
 
     def machine(self, harness: SearchHarness) -> Machine:
-        """Where the numbers come from; asked for once a problem was admitted."""
+        """The machine that measures; call it after a problem was admitted."""
         ...
 
     async def prepare(self, problem: Problem) -> tuple[SearchHarness, Admitted, Machine]:
-        """The harness for a problem, which it has admitted, and where the numbers come from."""
+        """The harness for a problem, its admission, and the machine that measures."""
         ...
 
     def used(self) -> Report | None:
@@ -46,7 +46,7 @@ class LocalMachine:
     async def open(self, problems: Sequence[Problem]) -> SearchHarness:
         if len({HARNESSES[problem.kind] for problem in problems}) > 1:
             kinds = ", ".join(sorted({problem.kind for problem in problems}))
-            raise InputError(f"problems of the kinds {kinds} are not measured together; give problems of one kind")
+            raise InputError(f"problems of the kinds {kinds} cannot be measured together; give problems of one kind")
         return await open_harness(problems[0])
 
     def machine(self, harness: SearchHarness) -> Machine:
@@ -61,7 +61,7 @@ class LocalMachine:
 
 @final
 class ClusterMachine:
-    """A cluster that is open."""
+    """An open cluster."""
 
     def __init__(self, cluster: Cluster) -> None:
         self._cluster = cluster
@@ -89,7 +89,7 @@ async def _prepared(target: Target, problem: Problem) -> tuple[SearchHarness, Ad
 def where(
     asked: ClusterRequest | None, folder: Path | None = None, say: Callable[[str], None] = lambda words: None
 ) -> Iterator[Target]:
-    """This machine, or the cluster that was asked for, open for as long as the block; ``folder`` is the run's."""
+    """This machine, or the requested cluster, which stays open during the block; ``folder`` is the run folder."""
     if asked is None:
         yield LocalMachine()
         return

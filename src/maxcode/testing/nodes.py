@@ -17,8 +17,8 @@ from maxcode.evaluate.cluster.engine import NodeLost, WorkerAddress
 from maxcode.evaluate.cluster.wire import (
     Admit,
     AdmitResult,
-    AnyAnswer,
-    AnyOrder,
+    AnyResult,
+    AnyTask,
     Build,
     Evaluate,
     EvaluateResult,
@@ -29,7 +29,7 @@ from maxcode.evaluate.cluster.wire import (
     Test,
     UnknownProblem,
     encode,
-    read_order,
+    read_task,
 )
 from maxcode.testing.doubles import Table, exact_timing
 
@@ -40,7 +40,7 @@ MACHINE = Machine("table", "a table", 1, "", {"c": "none"}, "no program is run")
 @dataclass(slots=True)
 class TableNode:
     """One node: ``table`` says what programs are worth, ``delay_s`` how long that takes.  ``refuses`` and ``fails`` are
-    what it answers instead while they are not empty.  ``served`` collects (kind of order, text), in order."""
+    what it answers instead while they are not empty.  ``served`` collects (kind of task, text), in order."""
 
     table: Table
     delay_s: float = 0.0
@@ -75,14 +75,14 @@ class TableNodes:
     async def places(self) -> Sequence[WorkerAddress]:
         return [WorkerAddress(name, f"{name}#{self._starts[name]}") for name in self.nodes]
 
-    async def carry(self, order: bytes, place: WorkerAddress, builds: bool) -> bytes:
-        node = self.nodes.get(place.name)
-        if node is None or place.address != f"{place.name}#{self._starts[place.name]}":
-            raise NodeLost(place.name)
-        answers: list[AnyAnswer] = []
+    async def carry(self, task: bytes, worker: WorkerAddress, builds: bool) -> bytes:
+        node = self.nodes.get(worker.name)
+        if node is None or worker.address != f"{worker.name}#{self._starts[worker.name]}":
+            raise NodeLost(worker.name)
+        answers: list[AnyResult] = []
 
         async def work(scope: anyio.CancelScope) -> None:
-            answers.append(await self._answer(node, place.name, read_order(order)))
+            answers.append(await self._answer(node, worker.name, read_task(task)))
             scope.cancel()
 
         async with anyio.create_task_group() as group:
@@ -90,48 +90,48 @@ class TableNodes:
             await node.gone.wait()
             group.cancel_scope.cancel()
         if not answers or node.gone.is_set():
-            raise NodeLost(place.name)
+            raise NodeLost(worker.name)
         return encode(answers[0])
 
     async def close(self) -> None:
         pass
 
-    async def _answer(self, node: TableNode, name: str, order: AnyOrder) -> AnyAnswer:
+    async def _answer(self, node: TableNode, name: str, task: AnyTask) -> AnyResult:
         await anyio.sleep(node.delay_s)
         if node.refuses:
             return TaskRefused(why=node.refuses)
         if node.fails:
             return TaskFailed(kind="machine", message=node.fails)
-        match order:
+        match task:
             case Admit():
-                node.problems[order.parcel.key] = order.parcel.problem
-                return _taken(node, order.parcel.problem)
+                node.problems[task.bundle.key] = task.bundle.problem
+                return _taken(node, task.bundle.problem)
             case Build():
                 return TaskFailed(kind="machine", message="a table builds nothing")
-            case _ if order.key not in node.problems:
+            case _ if task.key not in node.problems:
                 return UnknownProblem()
             case Evaluate():
-                return await self._evaluated(node, name, order)
+                return await self._evaluated(node, name, task)
             case Settle():
-                return await self._settled(node, name, order)
+                return await self._settled(node, name, task)
 
-    async def _evaluated(self, node: TableNode, name: str, order: Evaluate) -> EvaluateResult:
-        node.served.append(("evaluate", order.program.text))
-        if order.program.text in self.killers:
+    async def _evaluated(self, node: TableNode, name: str, task: Evaluate) -> EvaluateResult:
+        node.served.append(("evaluate", task.program.text))
+        if task.program.text in self.killers:
             self.kill(name)
             await anyio.sleep_forever()
-        found = await node.table.evaluate(node.problems[order.key], Action(order.program))
+        found = await node.table.evaluate(node.problems[task.key], Action(task.program))
         return EvaluateResult(evaluation=replace(found, node=_stamp(name)), time_s=node.delay_s)
 
-    async def _settled(self, node: TableNode, name: str, order: Settle) -> SettleResult:
-        node.served += [("settle", one.program.text) for one in order.challengers]
-        everyone = [*order.challengers, *([order.incumbent] if order.incumbent is not None else [])]
+    async def _settled(self, node: TableNode, name: str, task: Settle) -> SettleResult:
+        node.served += [("settle", one.program.text) for one in task.challengers]
+        everyone = [*task.challengers, *([task.incumbent] if task.incumbent is not None else [])]
         if self.killers & {one.program.text for one in everyone}:
             self.kill(name)
             await anyio.sleep_forever()
-        worth: dict[StateId, float] = {one.at: await self._worth(node, order.key, one.program) for one in everyone}
+        worth: dict[StateId, float] = {one.at: await self._worth(node, task.key, one.program) for one in everyone}
         best = max(worth, key=lambda at: worth[at])
-        if order.incumbent is not None and best == order.incumbent.at:
+        if task.incumbent is not None and best == task.incumbent.at:
             return SettleResult(evaluations=())
         confirmed = Evaluation(Outcome.CORRECT, timing=exact_timing(worth[best]), node=_stamp(name))
         return SettleResult(evaluations=((best, confirmed),))

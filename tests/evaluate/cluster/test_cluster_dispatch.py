@@ -1,4 +1,4 @@
-"""Orders, losses, refusals, groups and quarantine, on nodes that need no machine."""
+"""Tasks, losses, refusals, groups and quarantine, on nodes that need no machine."""
 
 from __future__ import annotations
 
@@ -136,7 +136,7 @@ def test_a_node_that_keeps_failing_retires_and_its_candidates_go_elsewhere() -> 
     nodes.nodes["n1"].delay_s = 0.1  # so that the other is asked
     with cluster_of(nodes) as cluster:
         assert {one.outcome for one in evaluated(cluster, *(f"p{i}" for i in range(8)))} == {Outcome.CORRECT}
-        assert any("n0 retired: 3 orders in a row failed" in event for event in cluster.report().events)
+        assert any("n0 retired: 3 tasks in a row failed" in event for event in cluster.report().events)
 
 
 def test_a_node_of_another_kind_is_not_mixed_with_the_first() -> None:
@@ -214,13 +214,13 @@ def test_losses_that_a_program_has_come_through_since_are_forgotten(tmp_path: Pa
     lost = Quarantine(tmp_path)
     once, twice = Program({"toy.py": "once"}), Program({"toy.py": "twice"})
     for program in (once, twice):
-        lost.blame(program, "n0")
-    lost.absolve(once)
+        lost.record_loss(program, "n0")
+    lost.clear(once)
     for known in (lost, Quarantine(tmp_path)):
-        known.blame(once, "n1")
+        known.record_loss(once, "n1")
         assert known.verdict(once) is None
-        known.absolve(once)
-    lost.blame(twice, "n1")
+        known.clear(once)
+    lost.record_loss(twice, "n1")
     assert Quarantine(tmp_path).verdict(twice) is not None
 
 

@@ -27,7 +27,7 @@ from maxcode.evaluate.cluster.quiet_cores import Calibration, Cores, drifted
 from maxcode.evaluate.cluster.wire import (
     Admit,
     AdmitResult,
-    AnyAnswer,
+    AnyResult,
     Build,
     BuildResult,
     Evaluate,
@@ -38,8 +38,8 @@ from maxcode.evaluate.cluster.wire import (
     UnknownProblem,
     encode,
     pack,
-    read_answer,
-    read_order,
+    read_result,
+    read_task,
     unpack,
 )
 from maxcode.evaluate.ladder.build import Builder
@@ -51,7 +51,7 @@ STEADY = Interval(0.025, 0.0249, 0.0251)
 
 
 @contextmanager
-def station_of(
+def node_of(
     calibration: list[Interval] | None = None, busy: float = 0.0, every: int = 20, stays_s: float = math.inf
 ) -> Iterator[NodeThread]:
     """A node whose calibrations are given and whose cores others use so much, 0..1, for so long from its first look."""
@@ -69,24 +69,24 @@ def station_of(
     def node() -> BenchNode:
         return BenchNode(Cores(frozenset({0}), ticks), Calibration(every=every), measure)
 
-    station = NodeThread(frozenset({0}), node)
+    thread = NodeThread(frozenset({0}), node)
     try:
-        yield station
+        yield thread
     finally:
-        station.close()
+        thread.close()
 
 
-def asked(station: NodeThread, order: Task) -> AnyAnswer:
-    return read_answer(station.work(encode(order)))
+def asked(thread: NodeThread, task: Task) -> AnyResult:
+    return read_result(thread.work(encode(task)))
 
 
 def test_a_node_admits_evaluates_and_stamps_its_answers(problem: Problem) -> None:
-    parcel = pack(problem, 1)
+    bundle = pack(problem, 1)
     faster = problem.program.with_text(FAST)
-    with station_of() as station:
-        early = asked(station, Evaluate(key=parcel.key, permitted=None, program=faster))
-        taken = asked(station, Admit(parcel=parcel))
-        found = asked(station, Evaluate(key=parcel.key, permitted=None, program=faster))
+    with node_of() as thread:
+        early = asked(thread, Evaluate(key=bundle.key, permitted=None, program=faster))
+        taken = asked(thread, Admit(bundle=bundle))
+        found = asked(thread, Evaluate(key=bundle.key, permitted=None, program=faster))
     assert isinstance(early, UnknownProblem)
     assert isinstance(taken, AdmitResult)
     assert taken.tests[-1].timed
@@ -99,18 +99,18 @@ def test_a_node_admits_evaluates_and_stamps_its_answers(problem: Problem) -> Non
 
 
 def test_a_node_whose_cores_others_use_refuses_and_shares_only_where_it_is_told_to(problem: Problem) -> None:
-    parcel = pack(problem, 1)
-    with station_of(busy=0.5) as station:
-        refused = asked(station, Admit(parcel=parcel))
-        shared = asked(station, Admit(parcel=parcel, shared=True))
+    bundle = pack(problem, 1)
+    with node_of(busy=0.5) as thread:
+        refused = asked(thread, Admit(bundle=bundle))
+        shared = asked(thread, Admit(bundle=bundle, shared=True))
     assert isinstance(refused, TaskRefused) and not refused.retires
     assert "others use 50 %" in refused.why and "--shared-cores" in refused.why
     assert isinstance(shared, AdmitResult) and shared.baseline.node is not None and shared.baseline.node.shared
 
 
 def test_what_a_node_measured_while_others_used_its_cores_is_forgotten(problem: Problem) -> None:
-    parcel = pack(problem, 1)
-    order = Evaluate(key=parcel.key, permitted=None, program=problem.program.with_text(FAST))
+    bundle = pack(problem, 1)
+    task = Evaluate(key=bundle.key, permitted=None, program=problem.program.with_text(FAST))
     busy = [0.0]
 
     def ticks() -> dict[int, tuple[int, int]]:
@@ -121,26 +121,26 @@ def test_what_a_node_measured_while_others_used_its_cores_is_forgotten(problem: 
 
     start = time.monotonic()
     node = BenchNode(Cores(frozenset({0}), ticks), Calibration(), measure)
-    with closing(NodeThread(frozenset({0}), lambda: node)) as station:
-        assert isinstance(asked(station, Admit(parcel=parcel)), AdmitResult)
-        desk = node._workshop.desks[parcel.key]
-        known = desk.remembered()
-        evaluate = desk.harness.evaluate
+    with closing(NodeThread(frozenset({0}), lambda: node)) as thread:
+        assert isinstance(asked(thread, Admit(bundle=bundle)), AdmitResult)
+        session = node._evaluators.problems[bundle.key]
+        known = session.remembered()
+        evaluate = session.harness.evaluate
 
         async def disturbed(*words: Any) -> Evaluation:
             found = await evaluate(*words)
             busy[0] = 0.5
             return found
 
-        with unittest.mock.patch.object(type(desk.harness), "evaluate", lambda _, *words: disturbed(*words)):
-            refused = asked(station, order)
+        with unittest.mock.patch.object(type(session.harness), "evaluate", lambda _, *words: disturbed(*words)):
+            refused = asked(thread, task)
         assert isinstance(refused, TaskRefused) and "while it measured" in refused.why
-        assert desk.remembered() == known
+        assert session.remembered() == known
 
 
 def test_a_node_whose_cores_somebody_has_just_left_looks_again_and_measures(problem: Problem) -> None:
-    with station_of(busy=1.0, stays_s=0.12) as station:
-        taken = asked(station, Admit(parcel=pack(problem, 1)))
+    with node_of(busy=1.0, stays_s=0.12) as thread:
+        taken = asked(thread, Admit(bundle=pack(problem, 1)))
     assert isinstance(taken, AdmitResult)
     assert taken.baseline.node is not None and not taken.baseline.node.shared and taken.baseline.node.busy[0] <= 10
 
@@ -164,14 +164,14 @@ def test_the_look_at_the_cores_sees_another_process_on_them() -> None:
 
 
 def test_a_node_that_drifts_twice_in_a_row_retires_with_the_figures(problem: Problem) -> None:
-    parcel = pack(problem, 1)
+    bundle = pack(problem, 1)
     slow = Interval(0.035, 0.034, 0.036)
-    with station_of([STEADY, slow, STEADY, slow, slow], every=1) as station:
-        assert isinstance(asked(station, Admit(parcel=parcel)), AdmitResult)
-        order = Evaluate(key=parcel.key, permitted=None, program=problem.program.with_text("no C"))
-        once = asked(station, order)
-        twice = asked(station, order)
-        later = asked(station, order)
+    with node_of([STEADY, slow, STEADY, slow, slow], every=1) as thread:
+        assert isinstance(asked(thread, Admit(bundle=bundle)), AdmitResult)
+        task = Evaluate(key=bundle.key, permitted=None, program=problem.program.with_text("no C"))
+        once = asked(thread, task)
+        twice = asked(thread, task)
+        later = asked(thread, task)
     assert isinstance(once, EvaluateResult) and once.evaluation.outcome is Outcome.UNBUILT
     assert isinstance(twice, TaskRefused) and twice.retires and "35.0 ms" in twice.why and "+40%" in twice.why
     assert isinstance(later, TaskRefused) and later.retires
@@ -191,9 +191,9 @@ def test_drift_is_what_the_whole_interval_says(now: Interval, drifts: bool) -> N
 
 
 def test_a_build_from_elsewhere_is_taken_only_whole_and_from_the_same_toolchain(problem: Problem) -> None:
-    with station_of() as station:
-        sent = asked(station, Build(problem=problem, program=problem.program))
-        broken = asked(station, Build(problem=problem, program=problem.program.with_text("no C")))
+    with node_of() as thread:
+        sent = asked(thread, Build(problem=problem, program=problem.program))
+        broken = asked(thread, Build(problem=problem, program=problem.program.with_text("no C")))
     assert isinstance(sent, BuildResult) and sent.artefact is not None
     artefact = sent.artefact
     taken = checked(artefact, artefact.toolchain)
@@ -219,17 +219,17 @@ def test_a_final_build_never_uses_what_came_from_elsewhere(problem: Problem, bui
 
 
 def test_an_order_that_nobody_wants_is_cancelled_and_the_node_goes_on(problem: Problem) -> None:
-    parcel = pack(problem, 1)
-    with station_of() as station:
+    bundle = pack(problem, 1)
+    with node_of() as thread:
         with pytest.raises(Cancelled):
-            station.work(encode(Admit(parcel=parcel)), lambda: False)
-        assert isinstance(asked(station, Admit(parcel=parcel)), AdmitResult)
+            thread.work(encode(Admit(bundle=bundle)), lambda: False)
+        assert isinstance(asked(thread, Admit(bundle=bundle)), AdmitResult)
 
 
 def test_bad_input_is_an_answer_with_its_words(problem: Problem) -> None:
-    with station_of() as station:
-        found = asked(station, Admit(parcel=pack(replace(problem, program=problem.program.with_text("no C")), 1)))
-        other = read_answer(station.work(b'{"order": "dance"}'))
+    with node_of() as thread:
+        found = asked(thread, Admit(bundle=pack(replace(problem, program=problem.program.with_text("no C")), 1)))
+        other = read_result(thread.work(b'{"task": "dance"}'))
     assert isinstance(found, TaskFailed) and found.kind == "input" and "does not build" in found.message
     assert isinstance(other, TaskFailed) and "same version" in other.message
     assert isinstance(found.error("n"), InputError) and isinstance(other.error("n"), MachineError)
@@ -239,10 +239,10 @@ def test_bad_input_is_an_answer_with_its_words(problem: Problem) -> None:
 
 
 def test_a_problem_travels_with_its_files_and_is_the_same_there(problem: Problem, tmp_path: Path) -> None:
-    parcel = pack(problem, 7)
-    again = read_order(encode(Admit(parcel=parcel)))
-    assert isinstance(again, Admit) and again.parcel == parcel and again.parcel.key == parcel.key
-    placed = unpack(again.parcel, tmp_path)
+    bundle = pack(problem, 7)
+    again = read_task(encode(Admit(bundle=bundle)))
+    assert isinstance(again, Admit) and again.bundle == bundle and again.bundle.key == bundle.key
+    placed = unpack(again.bundle, tmp_path)
     for here, there in zip(
         (*problem.spec.seen, *problem.spec.held_out), (*placed.spec.seen, *placed.spec.held_out), strict=True
     ):
@@ -252,10 +252,10 @@ def test_a_problem_travels_with_its_files_and_is_the_same_there(problem: Problem
 
 
 def test_a_parcel_cannot_write_outside_its_folder(problem: Problem, tmp_path: Path) -> None:
-    parcel = pack(problem, 7)
-    parcel.files["../elsewhere"] = b"x"
+    bundle = pack(problem, 7)
+    bundle.files["../elsewhere"] = b"x"
     with pytest.raises(InputError, match="elsewhere"):
-        unpack(parcel, tmp_path / "inside")
+        unpack(bundle, tmp_path / "inside")
     assert not (tmp_path / "elsewhere").exists()
 
 

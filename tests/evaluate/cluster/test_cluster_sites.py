@@ -41,9 +41,9 @@ def test_site_files_are_refused_with_what_is_wrong(tmp_path: Path) -> None:
     for text, why in [
         (good + "job = 3\n", "did you mean 'jobs'"),
         (good + 'jobs = "3"\n', "Expected `int`"),
-        (good.replace('interface = "lo"\n', ""), "nothing listens where it was not asked to"),
-        (good + "build_cores = 4\n", "leaves none to time on"),
-        ("cores = ", "no TOML"),
+        (good.replace('interface = "lo"\n', ""), "it listens only on a given address"),
+        (good + "build_cores = 4\n", "leaves no core to time on"),
+        ("cores = ", "not valid TOML"),
     ]:
         site.write_text(text)
         with pytest.raises(InputError, match=why):

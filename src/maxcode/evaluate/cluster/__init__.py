@@ -1,9 +1,10 @@
-"""Benchmark nodes: evaluators whose machine is a cluster.                            [extras: dask, ray]
+"""Benchmark nodes: evaluators that measure on the machines of a cluster.                  [extras: dask, ray]
 
     driver: search or training ─► ClusterEvaluator ─► Dispatcher ─► Engine ─ ─ ► NodeThread ─► BenchNode: a harness
 
-``wire.py`` is what travels, ``node.py`` the contract of a node, ``engine.py`` that of an engine; ``on_dask.py`` is one.
-Search and training do not know of any of it: they are given another evaluator.
+``wire.py`` defines tasks and results, ``node.py`` the contract of a node, ``engine.py`` the contract of an engine;
+``on_dask.py``, ``on_ray.py`` and ``on_queue.py`` implement engines.  Search and training do not depend on this package:
+they receive another evaluator.
 """
 
 from __future__ import annotations

@@ -1,5 +1,5 @@
-/* A fixed piece of work, by whose time benchmark nodes are compared with themselves and with one another: integer
-   arithmetic, floating-point arithmetic out of the nearest cache, and dependent loads out of a larger one. */
+/* A fixed amount of work; its time compares a benchmark node with itself and with other nodes: integer arithmetic,
+   floating-point arithmetic from the nearest cache, and dependent loads from a larger cache. */
 #include <stdio.h>
 
 enum { SMALL = 2048, LARGE = 1 << 18 };

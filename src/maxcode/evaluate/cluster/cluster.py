@@ -1,4 +1,4 @@
-"""A cluster that is open: an engine in a thread of its own, and evaluators on it that any event loop may use."""
+"""An open cluster: an engine in a thread, and evaluators on it that any event loop may use."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ _group: ContextVar[str] = ContextVar("maxcode group", default="")
 
 @contextmanager
 def together(group: str) -> Iterator[None]:
-    """What is evaluated inside is of one group: its members are compared, so they are measured on one node."""
+    """Evaluations inside form one group: they are compared, so one node measures all of them."""
     token = _group.set(group)
     try:
         yield
@@ -44,8 +44,13 @@ def together(group: str) -> Iterator[None]:
 @final
 @dataclass(frozen=True, slots=True)
 class Terms:
-    """What a run asks of a cluster.  ``name`` stands for it in results; ``shared``: measure although others use the
-    cores; ``patience_s``: how long to wait where there is no node; ``folder`` keeps what must outlive the driver."""
+    """What a run asks of a cluster.
+
+    ``name``: name of the cluster in results.
+    ``shared``: measure although others use the cores.
+    ``patience_s``: seconds to wait while there is no node.
+    ``folder``: run folder for what must outlive the driver; None keeps nothing.
+    """
 
     name: str
     shared: bool = False
@@ -55,7 +60,10 @@ class Terms:
 
 @final
 class Cluster:
-    """Opened by ``with``; closing it ends what it started.  ``opened`` makes the engine, in the cluster's own loop."""
+    """A cluster to be opened by ``with``; closing it ends what it started.
+
+    ``opened`` makes the engine, in the event loop of the cluster.
+    """
 
     def __init__(
         self,
@@ -70,7 +78,7 @@ class Cluster:
         self._use = Utilisation()
         self._quarantine = Quarantine(terms.folder)
         self._engine: Engine | None = None
-        self._crew: ClusterClient | None = None
+        self._client: ClusterClient | None = None
 
     def __enter__(self) -> Self:
         try:
@@ -78,36 +86,36 @@ class Cluster:
             dispatcher = Dispatcher(self._engine, self._use, self._terms.patience_s, self._say)
             self._watching = self._portal.start_task_soon(dispatcher.watch)
             terms = self._terms
-            self._crew = ClusterClient(dispatcher, self._quarantine, terms.name, terms.shared, terms.patience_s)
+            self._client = ClusterClient(dispatcher, self._quarantine, terms.name, terms.shared, terms.patience_s)
         except BaseException:
             self.__exit__(None, None, None)
             raise
         return self
 
     def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, at: TracebackType | None) -> None:
-        if self._crew is not None:
+        if self._client is not None:
             self._watching.cancel()
             self._write(self.report())
         if self._engine is not None:
             self._portal.call(self._engine.close)
         self._portal.call(self._portal.stop, True)
 
-    def evaluator(self, manner: MeasureOptions = MeasureOptions()) -> ClusterEvaluator:  # noqa: B008
-        """An evaluator that measures in this manner."""
-        assert self._crew is not None
-        return ClusterEvaluator(self, self._crew, manner)
+    def evaluator(self, options: MeasureOptions = MeasureOptions()) -> ClusterEvaluator:  # noqa: B008
+        """An evaluator that measures with these options."""
+        assert self._client is not None
+        return ClusterEvaluator(self, self._client, options)
 
     @property
     def machine(self) -> Machine:
-        """What all nodes of the run are like; only once a problem was admitted."""
-        assert self._crew is not None
-        if self._crew.machine is None:
+        """The machine that all nodes of the run agree on; known once a problem is admitted."""
+        assert self._client is not None
+        if self._client.machine is None:
             raise MachineError("no node has admitted a problem yet, so the machine is not known")
-        return self._crew.machine
+        return self._client.machine
 
     @property
     def engine(self) -> Engine:
-        """What carries the orders; to be used in the cluster's own loop (``here``)."""
+        """The engine; use it only in the cluster's event loop (see ``here``)."""
         assert self._engine is not None
         return self._engine
 
@@ -120,44 +128,44 @@ class Cluster:
             (self._terms.folder / FILE).write_text(json.dumps(report.as_table()) + "\n")
 
     async def here(self, work: Callable[..., Awaitable[T]], *args: Any) -> T:
-        """Do this in the cluster's loop, and wait for it in one's own; cancelled here, it is cancelled there."""
+        """Run ``work`` in the cluster's event loop and wait for it in the caller's; a cancellation reaches both."""
         started: Future[T] = self._portal.start_task_soon(work, *args)
         return await asyncio.wrap_future(started)
 
 
 @final
 class ClusterEvaluator:
-    """An evaluator and referee whose machine is a cluster; used from any event loop."""
+    """An evaluator and referee that measures on a cluster; usable from any event loop."""
 
-    def __init__(self, cluster: Cluster, crew: ClusterClient, manner: MeasureOptions) -> None:
+    def __init__(self, cluster: Cluster, client: ClusterClient, options: MeasureOptions) -> None:
         self._cluster = cluster
-        self._crew = crew
-        self._manner = manner
+        self._client = client
+        self._options = options
 
     def measuring(self, options: MeasureOptions) -> ClusterEvaluator:
-        """Another one on the same cluster that measures in this manner."""
+        """Another evaluator on the same cluster that measures with these options."""
         return self._cluster.evaluator(options)
 
     @property
     def sandbox(self) -> str:
-        """The sandbox's tier on the nodes, in words."""
+        """The sandbox tier of the nodes, as text."""
         return self._cluster.machine.sandbox
 
     async def admit(self, problem: Problem) -> Admitted:
-        """Make the problem ready to be worked on; InputError when it cannot be.  Its inputs stay on the nodes."""
-        return await self._cluster.here(self._crew.admit, problem)
+        """Admit a problem on a node; its inputs stay on the nodes.  InputError if it cannot be admitted."""
+        return await self._cluster.here(self._client.admit, problem)
 
     async def evaluate(self, problem: Problem, action: Action, incumbent: Action | None = None) -> Evaluation:
-        """The ladder, on a node."""
-        work = self._crew.evaluate
-        found, lanes = await self._cluster.here(work, problem, action, incumbent, self._manner, _group.get())
+        """Evaluate a candidate on a node."""
+        work = self._client.evaluate
+        found, lanes = await self._cluster.here(work, problem, action, incumbent, self._options, _group.get())
         charge(lanes)
         return found
 
     async def settle(
         self, problem: Problem, challengers: Sequence[State], incumbent: State | None
     ) -> dict[StateId, Evaluation]:
-        """Who leads, decided and confirmed on one node."""
-        found, lanes = await self._cluster.here(self._crew.settle, problem, challengers, incumbent)
+        """Decide and confirm on one node which challenger becomes the incumbent."""
+        found, lanes = await self._cluster.here(self._client.settle, problem, challengers, incumbent)
         charge(lanes)
         return found

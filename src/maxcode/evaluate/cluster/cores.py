@@ -1,4 +1,4 @@
-"""Which processor cores a slot holds, and which of them are one physical core with others."""
+"""Processor cores of a slot, and which of them share a physical core."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ _TOPOLOGY = Path("/sys/devices/system/cpu")
 
 
 def parsed(words: str) -> frozenset[int]:
-    """The cores that ``2-3,8`` names; InputError for other words, and where there are none."""
+    """The cores that a text such as ``2-3,8`` names.  InputError if it names none or cannot be read."""
     found: set[int] = set()
     for part in filter(None, (part.strip() for part in words.split(","))):
         low, dash, high = part.partition("-")
@@ -26,7 +26,7 @@ def parsed(words: str) -> frozenset[int]:
 
 
 def shown(cores: Iterable[int]) -> str:
-    """Cores as ``parsed`` reads them."""
+    """Cores as text that ``parsed`` reads."""
     runs: list[list[int]] = []
     for core in sorted(cores):
         if runs and core == runs[-1][1] + 1:
@@ -56,9 +56,9 @@ def _siblings(core: int, topology: Path) -> frozenset[int]:
 def split(
     cores: frozenset[int], slots: int, width: int = 1, topology: Path = _TOPOLOGY
 ) -> tuple[list[frozenset[int]], frozenset[int]]:
-    """``width`` cores for each of the slots, whole physical cores first, and what is left to build on.
+    """Split cores into ``slots`` sets of ``width`` cores, whole physical cores first, and the rest for builds.
 
-    InputError where there are too few.
+    InputError if there are too few cores.
     """
     if slots < 1 or width < 1 or slots * width > len(cores):
         raise InputError(

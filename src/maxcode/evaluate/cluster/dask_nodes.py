@@ -1,8 +1,8 @@
 """Schedulers and workers of Dask that maxcode starts itself.                                  [extra: dask]
 
-Nothing listens anywhere but where it was told to: a cluster on this machine keeps to 127.0.0.1, and what Dask calls its
-dashboard is bound there in any case, without a page.  A worker holds its cores from its first moment on, and its nanny
-starts it anew when it dies.
+Each listens only on the address that was given to it: a cluster on this machine keeps to 127.0.0.1, and so does what
+Dask calls its dashboard, without a page.  A worker is bound to its cores from its start, and its nanny restarts it when
+it dies.
 """
 
 from __future__ import annotations
@@ -39,7 +39,7 @@ _AGAIN_S = 2.0
 
 
 async def scheduler(host: str = LOOPBACK, port: int = 0, security: Any = None) -> Any:
-    """A scheduler that listens on ``host`` alone, over TLS where there is a ``security``."""
+    """A scheduler that listens on ``host`` only; over TLS if ``security`` is given."""
     import dask
     from distributed import Scheduler
 
@@ -53,8 +53,13 @@ async def scheduler(host: str = LOOPBACK, port: int = 0, security: Any = None) -
 @final
 @dataclass(frozen=True, slots=True)
 class NodePlan:
-    """A worker to start: where its scheduler is, the cores it times on and those it builds on, its name, the address
-    it listens on (empty: the one by which it reaches the scheduler)."""
+    """A worker to start.
+
+    ``address``: address of its scheduler.
+    ``cores``: cores that it times on.
+    ``building``: cores that it builds on.
+    ``host``: address that it listens on; empty: the one by which it reaches the scheduler.
+    """
 
     address: str
     cores: frozenset[int]
@@ -64,12 +69,12 @@ class NodePlan:
 
     @property
     def resources(self) -> dict[str, int]:
-        """What it offers to a scheduler."""
+        """The resources that it offers to a scheduler."""
         return {BENCH: int(bool(self.cores)), **({BUILD: len(self.building)} if self.building else {})}
 
 
 async def node(plan: NodePlan, stop: asyncio.Event, security: Any = None) -> None:
-    """Be a benchmark node until ``stop`` is set, or the scheduler is gone for REJOIN_S.
+    """Run a benchmark node until ``stop`` is set, or the scheduler is gone for REJOIN_S.
 
     Binds this process to the node's cores.  A node that lost its scheduler (a cut link, a new driver) joins again.
     """
@@ -91,7 +96,7 @@ async def node(plan: NodePlan, stop: asyncio.Event, security: Any = None) -> Non
 
 
 async def _served(plan: NodePlan, stop: asyncio.Event, security: Any) -> None:
-    """Join the scheduler, and stay until ``stop`` is set or it is gone."""
+    """Join the scheduler, and stay until ``stop`` is set or the scheduler is gone."""
     from distributed import Nanny
 
     async with AsyncExitStack() as stack:
@@ -112,7 +117,7 @@ async def _served(plan: NodePlan, stop: asyncio.Event, security: Any) -> None:
 
 
 def name_of(plan: NodePlan) -> str:
-    """The host with the cores held; two workers of one name are not let in."""
+    """The host and its cores; a scheduler refuses a second worker with the same name."""
     return f"{platform.node()}:{shown(plan.cores | plan.building)}"
 
 
@@ -121,7 +126,7 @@ def name_of(plan: NodePlan) -> str:
 
 @final
 class _Nodes:
-    """The node processes of this machine; each ends when our end of its standard input does, however we end."""
+    """The node processes of this machine; each ends when its standard input ends, however this process ends."""
 
     def __init__(self, plans: Sequence[NodePlan]) -> None:
         self.processes = [_started(plan) for plan in plans]
@@ -146,9 +151,9 @@ def _started(plan: NodePlan) -> subprocess.Popen[bytes]:
 
 
 async def on_this_machine(slots: int, width: int) -> DaskEngine:
-    """An engine with so many slots here, each of ``width`` cores of its own; what is left builds.
+    """An engine with ``slots`` slots on this machine, each of ``width`` cores of its own; the other cores build.
 
-    InputError where there are too few cores.
+    InputError if there are too few cores.
     """
     timing, building = split(usable(), slots, width)
     served = await scheduler()

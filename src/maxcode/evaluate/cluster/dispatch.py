@@ -1,8 +1,8 @@
-"""Who gets which order: slots, affinity, losses, rest and retirement.  The same for every engine.
+"""Assigns tasks to slots, for every engine: affinity, losses, rest and retirement.
 
-A slot takes one order at a time.  Orders of one group (a GRPO group) go to one slot as long as it lives; others go to a
-free one, to one that has admitted the problem if there is any.  A slot whose cores others use rests and is asked again;
-one that drifts, or whose machine is unsafe or broken, retires with a message.
+A slot runs one task at a time.  Tasks of one group (a GRPO group) go to one slot as long as it lives.  Other tasks go
+to a free slot, preferably one that has admitted the problem.  A slot whose cores others use rests and is asked again. A
+slot that drifts, or whose machine is unsafe or broken, retires with a message.
 """
 
 from __future__ import annotations
@@ -22,30 +22,38 @@ from maxcode.evaluate.cluster.utilisation import Doing, Utilisation
 POLL_S = 0.25
 REST_S = 2.0
 GROUPS_KEPT = 256
-STRIKES = 3  # broken orders in a row that a node is allowed
+MAX_FAILURES = 3  # failed tasks in a row after which a node retires
 
 
 @final
 @dataclass(slots=True)
 class Slot:
-    """A slot as the driver sees it.  ``admitted``: keys of problems; ``strikes``: orders in a row that broke there."""
+    """A slot as the driver sees it.
 
-    place: WorkerAddress
+    ``admitted``: keys of the problems that it admitted.
+    ``failures``: tasks in a row that failed there.
+    """
+
+    worker: WorkerAddress
     admitted: set[str] = field(default_factory=set)
     busy: bool = False
-    strikes: int = 0
+    failures: int = 0
     rests_until: float = 0.0
 
     @property
     def name(self) -> str:
-        return self.place.name
+        return self.worker.name
 
 
 @final
 @dataclass(frozen=True, slots=True)
 class TaskPlacement:
-    """Where an order would like to go: to the slot of its ``group`` (empty: any), else one that has admitted ``key``;
-    never to one of ``avoided`` while there are others."""
+    """The preferred slot of a task.
+
+    ``key``: prefer a slot that has admitted this problem.
+    ``group``: go to the slot of this group; empty: no group.
+    ``avoided``: names of slots to avoid while there are others.
+    """
 
     key: str
     group: str = ""
@@ -54,7 +62,7 @@ class TaskPlacement:
 
 @final
 class Dispatcher:
-    """The slots of an engine.  ``patience_s``: how long an order waits while there is no slot at all."""
+    """The slots of an engine.  ``patience_s``: how long a task waits while there is no slot at all."""
 
     def __init__(
         self,
@@ -75,10 +83,10 @@ class Dispatcher:
         self._broken: MachineError | None = None
         self._alone_since = time.monotonic()
 
-    # ------------------------------------------------------------------------------------------------ who is there
+    # ---------------------------------------------------------------------------------------------------- workers
 
     async def watch(self) -> None:
-        """Keep the slots those of the engine; runs as long as the cluster is open."""
+        """Update the slots from the engine; runs as long as the cluster is open."""
         while True:
             try:
                 self._see(await self._engine.places())
@@ -88,20 +96,20 @@ class Dispatcher:
                 return
             await anyio.sleep(POLL_S)
 
-    def _see(self, places: Collection[WorkerAddress]) -> None:
-        there = {place.name: place for place in places}
-        for name in [name for name, slot in self._slots.items() if there.get(name) != slot.place]:
-            if not self._slots[name].busy:  # whoever uses it finds out for itself
+    def _see(self, workers: Collection[WorkerAddress]) -> None:
+        there = {worker.name: worker for worker in workers}
+        for name in [name for name, slot in self._slots.items() if there.get(name) != slot.worker]:
+            if not self._slots[name].busy:  # a busy slot is removed by the task that uses it
                 self._gone(name)
-        for place in there.values():
-            if place.slots and place.name not in self._slots and place.name not in self._retired:
-                self._slots[place.name] = Slot(place)
-                self._use.set(place.name, "waiting")
+        for worker in there.values():
+            if worker.slots and worker.name not in self._slots and worker.name not in self._retired:
+                self._slots[worker.name] = Slot(worker)
+                self._use.set(worker.name, "waiting")
                 self._wake()
         self._builders = {
-            name: self._builders.get(name, (place, anyio.CapacityLimiter(place.builds)))
-            for name, place in there.items()
-            if place.builds
+            name: self._builders.get(name, (worker, anyio.CapacityLimiter(worker.builds)))
+            for name, worker in there.items()
+            if worker.builds
         }
         if self._slots:
             self._alone_since = time.monotonic()
@@ -115,13 +123,13 @@ class Dispatcher:
         self._wake()
 
     def lost(self, slot: Slot) -> None:
-        """The slot's worker is gone; a new one may come in its place."""
+        """The slot's worker is gone; a new one may replace it."""
         self.tell(f"node {slot.name} was lost")
         if self._slots.get(slot.name) is slot:
             self._gone(slot.name)
 
     def retire(self, slot: Slot, why: str) -> None:
-        """The slot gets no more orders."""
+        """The slot gets no more tasks."""
         self._retired[slot.name] = why
         self.tell(f"node {slot.name} retired: {why}")
         if self._slots.pop(slot.name, None) is not None:
@@ -130,24 +138,24 @@ class Dispatcher:
         self._wake()
 
     def rest(self, slot: Slot, why: str) -> None:
-        """The slot gets no order for a while."""
+        """The slot gets no task for REST_S seconds."""
         slot.rests_until = time.monotonic() + REST_S
         self.tell(f"node {slot.name} refused to measure: {why}")
 
-    def strike(self, slot: Slot, why: str) -> None:
-        """An order broke there, and not by its program's fault."""
-        slot.strikes += 1
+    def failed(self, slot: Slot, why: str) -> None:
+        """A task failed there for a reason other than its program; after MAX_FAILURES in a row the slot retires."""
+        slot.failures += 1
         self.tell(f"node {slot.name} failed: {why}")
-        if slot.strikes >= STRIKES:
-            self.retire(slot, f"{slot.strikes} orders in a row failed there, the last so: {why}")
+        if slot.failures >= MAX_FAILURES:
+            self.retire(slot, f"{slot.failures} tasks in a row failed there; the last: {why}")
 
     @property
-    def is_deserted(self) -> bool:
-        """Whether no slot is left of those there were."""
+    def has_no_slot(self) -> bool:
+        """True if no slot is left."""
         return not self._slots
 
     def tell(self, words: str) -> None:
-        """An event of the cluster, for the report and whoever listens."""
+        """Report an event of the cluster, and pass it to the ``say`` callback."""
         self._use.event(words)
         self._say(words)
 
@@ -158,9 +166,9 @@ class Dispatcher:
     # ------------------------------------------------------------------------------------------------------- slots
 
     @asynccontextmanager
-    async def slot(self, wish: TaskPlacement) -> AsyncIterator[Slot]:
-        """A slot to oneself; waits for one.  MachineError where there has been none for too long."""
-        while (slot := self._free(wish)) is None:
+    async def slot(self, placement: TaskPlacement) -> AsyncIterator[Slot]:
+        """Reserve a slot; waits for one.  MachineError if there is none for ``patience_s``."""
+        while (slot := self._free(placement)) is None:
             self._require_some()
             with anyio.move_on_after(POLL_S):
                 await self._changed.wait()
@@ -173,23 +181,23 @@ class Dispatcher:
                 self._use.set(slot.name, "resting" if slot.rests_until > time.monotonic() else "waiting")
             self._wake()
 
-    def _free(self, wish: TaskPlacement) -> Slot | None:
-        if wish.group and (name := self._groups.get(wish.group)) is not None:
-            if name not in wish.avoided or wish.avoided >= self._slots.keys():
+    def _free(self, placement: TaskPlacement) -> Slot | None:
+        if placement.group and (name := self._groups.get(placement.group)) is not None:
+            if name not in placement.avoided or placement.avoided >= self._slots.keys():
                 return self._slots[name] if self._may(self._slots[name]) else None
-            del self._groups[wish.group]  # it moves, and those of it that are still to come with it
+            del self._groups[placement.group]  # the whole group moves to another slot
         free = [slot for slot in self._slots.values() if self._may(slot)]
-        others = [slot for slot in free if slot.name not in wish.avoided]
-        if not others and any(name not in wish.avoided for name in self._slots):
-            return None  # one that is not to be avoided is only busy
+        others = [slot for slot in free if slot.name not in placement.avoided]
+        if not others and any(name not in placement.avoided for name in self._slots):
+            return None  # wait for a busy slot that is not avoided
         if not (free := others or free):
             return None
         homes = list(self._groups.values())
-        best = min(free, key=lambda slot: (wish.key not in slot.admitted, homes.count(slot.name), slot.name))
-        if wish.group:
+        best = min(free, key=lambda slot: (placement.key not in slot.admitted, homes.count(slot.name), slot.name))
+        if placement.group:
             best = min(free, key=lambda slot: (homes.count(slot.name), slot.name))
-            self._groups[wish.group] = best.name
-            while len(self._groups) > GROUPS_KEPT:  # groups come one step after the other
+            self._groups[placement.group] = best.name
+            while len(self._groups) > GROUPS_KEPT:  # old groups do not come back: groups follow each other
                 del self._groups[next(iter(self._groups))]
         return best
 
@@ -208,29 +216,31 @@ class Dispatcher:
         )
 
     def waited(self, slot: Slot, seconds: float) -> None:
-        """So much of the slot's order was waiting for the timing lane of its machine."""
+        """Count so many seconds of the slot's task as waiting for the timing lane of its machine."""
         self._use.waited(slot.name, seconds)
 
-    async def carry(self, slot: Slot, order: bytes, doing: Doing) -> bytes:
-        """The slot's answer; NodeLost where it goes, which the slots then show."""
+    async def carry(self, slot: Slot, task: bytes, doing: Doing) -> bytes:
+        """Run the task on the slot.  NodeLost if its worker goes; the slot is then removed."""
         self._use.set(slot.name, doing)
         try:
-            return await self._engine.carry(order, slot.place, False)
+            return await self._engine.carry(task, slot.worker, False)
         except NodeLost:
             self.lost(slot)
             raise
 
     # ------------------------------------------------------------------------------------------------------ builds
 
-    async def build(self, order: bytes) -> bytes | None:
-        """The answer of a worker with cores set apart for building; None where there is none, or it was lost."""
+    async def build(self, task: bytes) -> bytes | None:
+        """Build on a worker with cores reserved for builds; None if there is none, or it was lost."""
         if not self._builders:
             return None
-        place, limiter = min(self._builders.values(), key=lambda one: one[1].statistics().tasks_waiting / one[0].builds)
+        worker, limiter = min(
+            self._builders.values(), key=lambda pair: pair[1].statistics().tasks_waiting / pair[0].builds
+        )
         self._use.building(1)
         try:
             async with limiter:
-                return await self._engine.carry(order, place, True)
+                return await self._engine.carry(task, worker, True)
         except NodeLost:
             return None
         finally:

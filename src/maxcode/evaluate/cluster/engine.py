@@ -1,7 +1,7 @@
-"""What an engine is to the driver: a carrier of orders to nodes.  It knows nothing of what is in them.
+"""The contract of an engine: it transports tasks to workers and does not read their content.
 
-Which node an order goes to, what is done again after a loss, and what is never done again is decided in
-``dispatch.py``, the same for every engine; so an engine must not retry, steal or move anything on its own.
+``dispatch.py`` decides, for every engine alike, which node gets a task, what is repeated after a loss, and what is
+never repeated.  So an engine must not retry, steal or move a task itself.
 """
 
 from __future__ import annotations
@@ -14,8 +14,13 @@ from typing import Protocol, final
 @final
 @dataclass(frozen=True, slots=True)
 class WorkerAddress:
-    """A worker process that is there now.  ``name`` stays when the worker is started anew, ``address`` does not.
-    ``slots`` is 1 where it may time, ``builds`` how many builds it may make at once on cores set apart for them."""
+    """A worker process that is connected now.
+
+    ``name``: stays the same when the worker restarts.
+    ``address``: changes when the worker restarts.
+    ``slots``: 1 if the worker may time, else 0.
+    ``builds``: number of builds that the worker may run at once, on cores reserved for them.
+    """
 
     name: str
     address: str
@@ -24,24 +29,24 @@ class WorkerAddress:
 
 
 class NodeLost(Exception):
-    """The worker that an order was on is gone.  Whether the order killed it, nobody knows."""
+    """The worker that had the task is gone.  It is unknown whether the task killed it."""
 
 
 class Engine(Protocol):
     """Used from one event loop."""
 
     async def places(self) -> Sequence[WorkerAddress]:
-        """The workers that are there now; MachineError where the engine itself is gone."""
+        """The workers that are connected now.  MachineError if the engine itself is gone."""
         ...
 
-    async def carry(self, order: bytes, place: WorkerAddress, builds: bool) -> bytes:
-        """The answer of the worker at ``place``, from its bench or its builder.  One order is on a bench at a time.
+    async def carry(self, task: bytes, worker: WorkerAddress, builds: bool) -> bytes:
+        """Run a task on a worker, in its timing thread or its build thread, and return the result.
 
-        NodeLost when that worker goes; MachineError when the engine does.  Cancelled, it sees to it that the worker
-        stops too.
+        A timing thread runs one task at a time.  NodeLost if the worker goes; MachineError if the engine goes.  When
+        the call is cancelled, the engine makes the worker stop the task too.
         """
         ...
 
     async def close(self) -> None:
-        """End what this process started of it."""
+        """End what this process started for the engine."""
         ...

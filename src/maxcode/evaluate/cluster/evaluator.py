@@ -1,9 +1,9 @@
-"""An evaluator whose machine is a cluster: it packs problems, gives orders, and turns answers into evaluations.
+"""The client of a cluster: packs problems, sends tasks to nodes, and turns results into evaluations.
 
-Three things can happen to a candidate, and only the first is worth anything to a search or a policy.  The node judged
-it: its ``Evaluation``.  The node was lost, refused, or broke: the order goes to another one.  The engine, or every
-node, failed: ``MachineError``.  A program that two nodes in a row were lost with is not run a third time: its
-evaluation is QUARANTINED, in this run and when it is resumed (``quarantine.py``).
+A candidate ends in one of three ways.  A node evaluates it: its ``Evaluation``.  The node was lost, refused, or failed:
+the task goes to another node.  The engine, or every node, failed: ``MachineError``.  Only an evaluation counts for a
+search or a policy.  A program on which two nodes in a row were lost is not run a third time: it is QUARANTINED, in this
+run and when the run is resumed (``quarantine.py``).
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ from maxcode.evaluate.cluster.utilisation import Doing
 from maxcode.evaluate.cluster.wire import (
     Admit,
     AdmitResult,
-    AnyAnswer,
+    AnyResult,
     Build,
     BuildResult,
     BuiltProgram,
@@ -38,7 +38,7 @@ from maxcode.evaluate.cluster.wire import (
     challenger,
     encode,
     pack,
-    read_answer,
+    read_result,
 )
 from maxcode.evaluate.harness_protocol import MeasureOptions
 from maxcode.evaluate.ladder.build import Built
@@ -47,42 +47,45 @@ from maxcode.evaluate.ladder.reject import not_permitted, reject
 from maxcode.sandbox.jobs import Blob
 from maxcode.sandbox.lanes import Ledger
 
-ATTEMPTS = 5  # of an order that nodes failed to carry out, without being lost
-SETTLINGS = 3  # of one batch, when nodes are lost meanwhile
+ATTEMPTS = 5  # of a task that nodes failed, without being lost
+SETTLE_ATTEMPTS = 3  # of one batch, when nodes are lost meanwhile
 _SEED_BITS = 62
 
 
 @final
 @dataclass(slots=True)
 class AdmittedProblem:
-    """A problem, its parcel, and what the first node that admitted it said; the others must say the same."""
+    """A problem, its bundle, and the admission by the first node; other nodes must agree with it."""
 
     problem: Problem
-    parcel: ProblemBundle
+    bundle: ProblemBundle
     key: str
-    taken: AdmitResult | None = None
+    admit_result: AdmitResult | None = None
     admitted: Admitted | None = None
 
-    def order(self, shared: bool) -> bytes:
-        """What takes it up."""
+    def admit_task(self, shared: bool) -> bytes:
+        """The task that admits it on a node."""
         timed = () if self.admitted is None else tuple(one.name for one in self.admitted.timed)
-        return encode(Admit(parcel=self.parcel, timed=timed, shared=shared))
+        return encode(Admit(bundle=self.bundle, timed=timed, shared=shared))
 
 
 @final
 @dataclass(slots=True)
 class Attempt:
-    """An order under way: how often nodes failed it, and since when they have refused it."""
+    """A task in progress: its placement, how often nodes failed it, and since when nodes have refused it."""
 
-    wish: TaskPlacement
+    placement: TaskPlacement
     failures: int = 0
     refused_since: float | None = None
 
 
 @final
 class ClusterClient:
-    """All that an evaluator of a cluster does, in the event loop of the cluster.  ``shared``: measure although others
-    use the cores.  ``name`` stands for the machine in results."""
+    """What the evaluators of a cluster do, in the cluster's event loop.
+
+    ``name``: name of the cluster in results.
+    ``shared``: measure although others use the cores.
+    """
 
     def __init__(
         self, dispatcher: Dispatcher, quarantine: Quarantine, name: str, shared: bool = False, patience_s: float = 60.0
@@ -99,69 +102,72 @@ class ClusterClient:
     # ------------------------------------------------------------------------------------------------- admission
 
     async def admit(self, problem: Problem) -> Admitted:
-        """Take a problem up on one node; the others do as they get candidates of it.  InputError as on one machine."""
+        """Admit a problem on one node; other nodes admit it with their first candidate.
+
+        InputError as without a cluster.
+        """
         known = self._of(problem)
-        trying = Attempt(TaskPlacement(known.key))
+        attempt = Attempt(TaskPlacement(known.key))
         while known.admitted is None:
-            async with self._dispatcher.slot(trying.wish) as slot:
-                await self._ready(slot, known, trying)
+            async with self._dispatcher.slot(attempt.placement) as slot:
+                await self._ready(slot, known, attempt)
         return known.admitted
 
     def _of(self, problem: Problem) -> AdmittedProblem:
         mark = identity(problem)
         if mark not in self._known:
-            parcel = pack(problem, self._seed)
-            self._known[mark] = AdmittedProblem(problem, parcel, parcel.key)
+            bundle = pack(problem, self._seed)
+            self._known[mark] = AdmittedProblem(problem, bundle, bundle.key)
         return self._known[mark]
 
-    async def _ready(self, slot: Slot, known: AdmittedProblem, trying: Attempt) -> bool:
-        """Whether the slot has the problem; it takes it up if need be."""
+    async def _ready(self, slot: Slot, known: AdmittedProblem, attempt: Attempt) -> bool:
+        """True if the slot has the problem; admits it there if needed."""
         if known.key in slot.admitted:
             return True
         try:
-            answer = read_answer(await self._dispatcher.carry(slot, known.order(self._shared), "admitting"))
+            result = read_result(await self._dispatcher.carry(slot, known.admit_task(self._shared), "admitting"))
         except NodeLost:
-            self._quarantine.blame(known.problem.program, slot.name)
+            self._quarantine.record_loss(known.problem.program, slot.name)
             if self._quarantine.verdict(known.problem.program) is not None:
                 raise MachineError(
                     f"two nodes were lost while they admitted {known.problem.id}; see their logs"
                 ) from None
             return False
-        if isinstance(answer, AdmitResult):
-            self._dispatcher.waited(slot, answer.wait_s)
-            return self._agrees(slot, known, answer)
-        if isinstance(answer, TaskFailed) and answer.kind == "input":
-            if known.taken is None:
-                raise InputError(answer.message)
-            self._dispatcher.retire(slot, f"it does not admit what another node admits: {answer.message}")
+        if isinstance(result, AdmitResult):
+            self._dispatcher.waited(slot, result.wait_s)
+            return self._is_same(slot, known, result)
+        if isinstance(result, TaskFailed) and result.kind == "input":
+            if known.admit_result is None:
+                raise InputError(result.message)
+            self._dispatcher.retire(slot, f"it rejects a problem that another node admitted: {result.message}")
             return False
-        self._unanswered(slot, answer, trying)
+        self._not_measured(slot, result, attempt)
         return False
 
-    def _agrees(self, slot: Slot, known: AdmittedProblem, taken: AdmitResult) -> bool:
-        """Whether what a node says of the problem is what the first one said; else it retires."""
-        if self.machine is not None and (why := _differs(self.machine, taken.machine)):
+    def _is_same(self, slot: Slot, known: AdmittedProblem, admit_result: AdmitResult) -> bool:
+        """True if a node's admission agrees with the first one; otherwise the node retires."""
+        if self.machine is not None and (why := _differs(self.machine, admit_result.machine)):
             self._dispatcher.retire(slot, f"another kind of node than the first: {why}")
             return False
-        if known.taken is not None and known.taken.removed != taken.removed:
-            self._dispatcher.retire(slot, f"the original fails other tests there: {taken.dropped}")
+        if known.admit_result is not None and known.admit_result.removed != admit_result.removed:
+            self._dispatcher.retire(slot, f"the original fails different tests there: {admit_result.dropped}")
             return False
         slot.admitted.add(known.key)
-        slot.strikes = 0
-        self._quarantine.absolve(known.problem.program)
-        if known.taken is None:
-            known.taken = taken
-            self.machine = self.machine or replace(taken.machine, node=self._name)
-            known.admitted = _admitted(known.problem, taken)
+        slot.failures = 0
+        self._quarantine.clear(known.problem.program)
+        if known.admit_result is None:
+            known.admit_result = admit_result
+            self.machine = self.machine or replace(admit_result.machine, node=self._name)
+            known.admitted = _admitted(known.problem, admit_result)
             self._known[identity(known.admitted.problem)] = known
         return True
 
     # ------------------------------------------------------------------------------------------------- evaluator
 
     async def evaluate(
-        self, problem: Problem, action: Action, incumbent: Action | None, manner: MeasureOptions, group: str
+        self, problem: Problem, action: Action, incumbent: Action | None, options: MeasureOptions, group: str
     ) -> tuple[Evaluation, Ledger]:
-        """What a candidate is worth finding out, and what finding it out took in the lanes of the nodes."""
+        """The evaluation of a candidate, and the time that it took in the timing lanes of the nodes."""
         if (refused := reject(problem, action)) is not None:
             return refused, Ledger()
         program = action.program
@@ -171,72 +177,73 @@ class ClusterClient:
         artefact, unbuilt = await self._built(known, problem, program)
         if unbuilt is not None:
             return unbuilt, Ledger()
-        order = Evaluate(
+        task = Evaluate(
             shared=self._shared,
             key=known.key,
             permitted=problem.permitted,
             program=program,
             incumbent=incumbent.program if incumbent is not None else None,
-            manner=manner,
+            options=options,
             artefact=artefact,
         )
-        wish = TaskPlacement(known.key, group)
+        placement = TaskPlacement(known.key, group)
         while (verdict := self._quarantine.verdict(program)) is None:
-            answer = await self._carried(known, wish, encode(order), "evaluating", [program])
-            if isinstance(answer, EvaluateResult):
-                self._quarantine.absolve(program)
-                return answer.evaluation, Ledger(answer.build_s, answer.time_s, answer.wait_s)
+            result = await self._submit(known, placement, encode(task), "evaluating", [program])
+            if isinstance(result, EvaluateResult):
+                self._quarantine.clear(program)
+                return result.evaluation, Ledger(result.build_s, result.time_s, result.wait_s)
         return verdict, Ledger()
 
     async def _built(
         self, known: AdmittedProblem, problem: Problem, program: Program
     ) -> tuple[BuiltProgram | None, Evaluation | None]:
-        """A build by a worker that has cores for it, or why there is none; neither where the slot is to build."""
+        """A build by a worker with cores for builds, or why it failed; neither if the slot must build."""
         if not problem.traits.is_built_apart:
             return None, None
-        plain = replace(known.parcel.problem, permitted=None)
+        plain = replace(known.bundle.problem, permitted=None)
         raw = await self._dispatcher.build(encode(Build(problem=plain, program=program)))
-        answer = read_answer(raw) if raw is not None else None
-        if not isinstance(answer, BuildResult):
-            return None, None  # the slot will find out, and say
-        if answer.artefact is None:
-            return None, answer.unbuilt
-        return answer.artefact, not_permitted(problem, program)
+        result = read_result(raw) if raw is not None else None
+        if not isinstance(result, BuildResult):
+            return None, None  # the slot builds it and reports the error
+        if result.artefact is None:
+            return None, result.unbuilt
+        return result.artefact, not_permitted(problem, program)
 
     # --------------------------------------------------------------------------------------------------- referee
 
     async def settle(
         self, problem: Problem, challengers: Sequence[State], incumbent: State | None
     ) -> tuple[dict[StateId, Evaluation], Ledger]:
-        """Who leads: all of it on one node, with builds of its own.
+        """Decide which challenger becomes the incumbent, on one node, with its own builds.
 
-        A node that is lost with several programs on it blames none of them: each challenger is then tried alone.  The
-        incumbent, which has come through before, is never blamed; MachineError where nodes are lost all the same.
+        If a node is lost with several challengers, none of them is to blame: each is then tried alone.  The incumbent,
+        measured before, is never to blame.  MachineError if nodes are lost nevertheless.
         """
         await self.admit(problem)
         known = self._of(problem)
-        for _ in range(SETTLINGS):
-            fallen = {one.id: why for one in challengers if (why := self._quarantine.verdict(one.program)) is not None}
-            standing = [one for one in challengers if one.id not in fallen]
-            if not standing:
-                return fallen, Ledger()
-            answer = await self._settled(known, problem, standing, incumbent)
-            if answer is not None:
-                found = Ledger(answer.build_s, answer.time_s, answer.wait_s)
-                return {**fallen, **dict(answer.evaluations)}, found
-            if len(standing) > 1:
-                for one in standing:
-                    await self._comes_through(known, problem, one)
+        for _ in range(SETTLE_ATTEMPTS):
+            verdicts = ((one.id, self._quarantine.verdict(one.program)) for one in challengers)
+            quarantined = {at: verdict for at, verdict in verdicts if verdict is not None}
+            remaining = [one for one in challengers if one.id not in quarantined]
+            if not remaining:
+                return quarantined, Ledger()
+            result = await self._settle_once(known, problem, remaining, incumbent)
+            if result is not None:
+                found = Ledger(result.build_s, result.time_s, result.wait_s)
+                return {**quarantined, **dict(result.evaluations)}, found
+            if len(remaining) > 1:
+                for one in remaining:
+                    await self._confirm_alone(known, problem, one)
         raise MachineError(
-            f"nodes were lost {SETTLINGS} times while they settled who leads {problem.id}, and none with one "
+            f"nodes were lost {SETTLE_ATTEMPTS} times while they confirmed challengers of {problem.id}, none with one "
             "challenger alone; see their logs"
         )
 
-    async def _settled(
+    async def _settle_once(
         self, known: AdmittedProblem, problem: Problem, challengers: Sequence[State], incumbent: State | None
     ) -> SettleResult | None:
-        """A node's word on who leads; None where it was lost, for which a single challenger is blamed."""
-        order = Settle(
+        """One attempt to settle; None if the node was lost, which counts against a single challenger."""
+        task = Settle(
             shared=self._shared,
             key=known.key,
             permitted=problem.permitted,
@@ -244,78 +251,78 @@ class ClusterClient:
             incumbent=challenger(incumbent) if incumbent is not None else None,
         )
         programs = [one.program for one in challengers]
-        blamed = programs if len(programs) == 1 else []
-        answer = await self._carried(known, TaskPlacement(known.key), encode(order), "settling", blamed)
-        if not isinstance(answer, SettleResult):
+        suspects = programs if len(programs) == 1 else []
+        result = await self._submit(known, TaskPlacement(known.key), encode(task), "settling", suspects)
+        if not isinstance(result, SettleResult):
             return None
         for program in programs:
-            self._quarantine.absolve(program)
-        return answer
+            self._quarantine.clear(program)
+        return result
 
-    async def _comes_through(self, known: AdmittedProblem, problem: Problem, one: State) -> None:
-        """Confirm a challenger alone, until it comes through or is quarantined."""
+    async def _confirm_alone(self, known: AdmittedProblem, problem: Problem, one: State) -> None:
+        """Confirm a challenger alone, until a node completes it or it is quarantined."""
         while self._quarantine.verdict(one.program) is None:
-            if await self._settled(known, problem, [one], None) is not None:
+            if await self._settle_once(known, problem, [one], None) is not None:
                 return
 
-    # ---------------------------------------------------------------------------------------------------- orders
+    # ---------------------------------------------------------------------------------------------------- tasks
 
-    async def _carried(
-        self, known: AdmittedProblem, wish: TaskPlacement, order: bytes, doing: Doing, programs: Sequence[Program]
+    async def _submit(
+        self, known: AdmittedProblem, placement: TaskPlacement, task: bytes, doing: Doing, programs: Sequence[Program]
     ) -> EvaluateResult | SettleResult | None:
-        """A node's answer to an order; None where a node was lost with it, for which ``programs`` are blamed."""
-        trying = Attempt(wish)
+        """Run a task on a node; None if the node was lost, which counts against ``programs``."""
+        attempt = Attempt(placement)
         while True:
-            async with self._dispatcher.slot(trying.wish) as slot:
-                if not await self._ready(slot, known, trying):
+            async with self._dispatcher.slot(attempt.placement) as slot:
+                if not await self._ready(slot, known, attempt):
                     continue
                 try:
-                    answer = read_answer(await self._dispatcher.carry(slot, order, doing))
+                    result = read_result(await self._dispatcher.carry(slot, task, doing))
                 except NodeLost:
                     for program in programs:
-                        self._quarantine.blame(program, slot.name)
+                        self._quarantine.record_loss(program, slot.name)
                     return None
-                if isinstance(answer, EvaluateResult | SettleResult):
-                    slot.strikes = 0
-                    self._dispatcher.waited(slot, answer.wait_s)
-                    return answer
-                self._unanswered(slot, answer, trying)
+                if isinstance(result, EvaluateResult | SettleResult):
+                    slot.failures = 0
+                    self._dispatcher.waited(slot, result.wait_s)
+                    return result
+                self._not_measured(slot, result, attempt)
 
-    def _unanswered(self, slot: Slot, answer: AnyAnswer, trying: Attempt) -> None:
-        """What follows from an answer that is none; raises where no other node would do better."""
-        match answer:
+    def _not_measured(self, slot: Slot, result: AnyResult, attempt: Attempt) -> None:
+        """React to a result without a measurement; raises if no other node would do better."""
+        match result:
             case UnknownProblem():
                 slot.admitted.clear()
             case TaskRefused(retires=True):
-                self._dispatcher.retire(slot, answer.why)
+                self._dispatcher.retire(slot, result.why)
             case TaskRefused():
-                self._dispatcher.rest(slot, answer.why)
-                trying.refused_since = trying.refused_since or time.monotonic()
-                if time.monotonic() - trying.refused_since > self._patience_s / 2:
-                    trying.wish = replace(trying.wish, avoided=trying.wish.avoided | {slot.name})
-                if time.monotonic() - trying.refused_since > self._patience_s:
-                    raise MachineError(f"no node would measure for {self._patience_s:.0f} s; {slot.name}: {answer.why}")
+                self._dispatcher.rest(slot, result.why)
+                attempt.refused_since = attempt.refused_since or time.monotonic()
+                if time.monotonic() - attempt.refused_since > self._patience_s / 2:
+                    attempt.placement = replace(attempt.placement, avoided=attempt.placement.avoided | {slot.name})
+                if time.monotonic() - attempt.refused_since > self._patience_s:
+                    raise MachineError(f"no node measured for {self._patience_s:.0f} s; {slot.name}: {result.why}")
             case TaskFailed(kind="input"):
-                raise answer.error(slot.name)
+                raise result.error(slot.name)
             case TaskFailed(kind="unsafe"):
-                self._dispatcher.retire(slot, answer.message)
-                if self._dispatcher.is_deserted:
-                    raise answer.error(slot.name)
+                self._dispatcher.retire(slot, result.message)
+                if self._dispatcher.has_no_slot:
+                    raise result.error(slot.name)
             case TaskFailed():
-                self._failed(slot, answer, trying)
+                self._failed(slot, result, attempt)
             case _:
-                raise MachineError(f"node {slot.name} answered something else than it was asked")
+                raise MachineError(f"node {slot.name} returned a result that does not fit its task")
 
-    def _failed(self, slot: Slot, answer: TaskFailed, trying: Attempt) -> None:
-        self._dispatcher.strike(slot, answer.message)
-        trying.failures += 1
-        trying.wish = replace(trying.wish, avoided=trying.wish.avoided | {slot.name})
-        if trying.failures >= ATTEMPTS or self._dispatcher.is_deserted:
-            raise answer.error(slot.name)
+    def _failed(self, slot: Slot, result: TaskFailed, attempt: Attempt) -> None:
+        self._dispatcher.failed(slot, result.message)
+        attempt.failures += 1
+        attempt.placement = replace(attempt.placement, avoided=attempt.placement.avoided | {slot.name})
+        if attempt.failures >= ATTEMPTS or self._dispatcher.has_no_slot:
+            raise result.error(slot.name)
 
 
 def _differs(first: Machine, other: Machine) -> str:
-    """How another node is not of the first one's kind; empty where it is."""
+    """What distinguishes another node from the first one; empty if they are of the same kind."""
     for what, one, two in (
         ("processor", first.cpu, other.cpu),
         ("instruction sets", first.isa, other.isa),
@@ -328,19 +335,19 @@ def _differs(first: Machine, other: Machine) -> str:
     return ""
 
 
-def _admitted(problem: Problem, taken: AdmitResult) -> Admitted:
-    """An admission as the driver has it: without the inputs themselves, which stay on the nodes."""
+def _admitted(problem: Problem, admit_result: AdmitResult) -> Admitted:
+    """An admission for the driver: without the inputs themselves, which stay on the nodes."""
     nothing = Blob.of(b"")
-    inputs = tuple(Input(one.name, nothing, None, one.origin, one.seconds) for one in taken.tests)
-    timed = {one.name for one in taken.tests if one.timed}
-    slimmer = replace(without(problem, frozenset(taken.removed)), statement=taken.statement)
+    inputs = tuple(Input(one.name, nothing, None, one.origin, one.seconds) for one in admit_result.tests)
+    timed = {one.name for one in admit_result.tests if one.timed}
+    slimmer = replace(without(problem, frozenset(admit_result.removed)), statement=admit_result.statement)
     return Admitted(
         problem=slimmer,
         inputs=inputs,
         timed=tuple(sorted((one for one in inputs if one.name in timed), key=lambda one: -one.seconds)),
         original=Built(None),
-        baseline=taken.baseline,
-        dropped=taken.dropped,
-        notes=taken.notes,
-        peak_gflops=taken.peak_gflops,
+        baseline=admit_result.baseline,
+        dropped=admit_result.dropped,
+        notes=admit_result.notes,
+        peak_gflops=admit_result.peak_gflops,
     )

@@ -1,7 +1,7 @@
-"""Who may join a cluster: a key and a certificate that its scheduler, its nodes and its drivers all hold.
+"""The keys of a cluster: one key and one certificate that its scheduler, nodes and drivers share.
 
-One self-signed certificate is its own authority, and every connection is TLS with both sides shown, so holding the
-folder is what lets somebody in: copy it to your other machines as you copy an SSH key.
+The certificate is self-signed and is its own authority.  Every connection is TLS, and both sides show the certificate.
+So whoever has the folder can join: copy it to your other machines as you copy an SSH key.
 """
 
 from __future__ import annotations
@@ -17,18 +17,18 @@ _CERTIFICATE, _KEY = "cluster.crt", "cluster.key"
 
 
 def folder() -> Path:
-    """Where the keys are: $MAXCODE_CLUSTER_KEYS, else ~/.config/maxcode/cluster."""
+    """The folder of the keys: $MAXCODE_CLUSTER_KEYS, else ~/.config/maxcode/cluster."""
     if chosen := os.environ.get(FOLDER):
         return Path(chosen).absolute()
     return Path(os.environ.get("XDG_CONFIG_HOME") or Path.home() / ".config") / "maxcode" / "cluster"
 
 
 def make(at: Path) -> None:
-    """Make the keys, for a year; InputError where some are there already."""
+    """Make the keys, valid for one year.  InputError if the folder has keys already."""
     from distributed.security import Security
 
     if (at / _KEY).exists():
-        raise InputError(f"{at} holds keys already; move them away to make new ones (all nodes then need the new ones)")
+        raise InputError(f"{at} has keys already; to make new ones, move them away (all nodes then need the new ones)")
     made = Security.temporary()
     try:
         at.mkdir(parents=True, exist_ok=True, mode=0o700)
@@ -36,12 +36,14 @@ def make(at: Path) -> None:
         with open(os.open(at / _KEY, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600), "w") as file:
             file.write(made.tls_client_key)
     except OSError as error:
-        raise InputError(f"cannot keep keys in {at}: {error.strerror}; set {FOLDER} to a folder of yours") from error
+        raise InputError(f"cannot write keys to {at}: {error.strerror}; set {FOLDER} to another folder") from error
 
 
 def security(at: Path, makes: bool = False) -> Any:
-    """The keys as Dask takes them; made first where ``makes`` and there are none.  InputError where there are none, or
-    where others could read them."""
+    """The keys as Dask takes them.
+
+    With ``makes``, missing keys are made first.  InputError if there are none, or if other users can read them.
+    """
     if makes and not (at / _KEY).exists():
         make(at)
     key, certificate = at / _KEY, at / _CERTIFICATE
@@ -51,12 +53,12 @@ def security(at: Path, makes: bool = False) -> Any:
             f"cluster keys` makes it there), or set {FOLDER}"
         )
     if key.stat().st_mode & 0o077:
-        raise InputError(f"others can read {key}, and with it join the cluster: chmod 600 {key}")
+        raise InputError(f"others can read {key} and can join the cluster with it; run chmod 600 {key}")
     return named(at)
 
 
 def named(at: Path) -> Any:
-    """The names of the keys as Dask takes them, whether they are there or not."""
+    """The paths of the keys as Dask takes them; the files need not exist."""
     from distributed.security import Security
 
     key, certificate = at / _KEY, at / _CERTIFICATE

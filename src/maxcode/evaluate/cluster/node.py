@@ -1,15 +1,15 @@
-"""What runs on a benchmark node, whatever engine carries its orders: the contract that every engine keeps to.
+"""What runs on a benchmark node, for every engine.
 
-    order (bytes) -> BenchNode.answer -> answer (bytes)
+    task (bytes) -> BenchNode.answer -> result (bytes)
 
-A node is one slot: it holds whole cores, carries out one order at a time, and measures with the evaluator of this
-machine, the same that a run without a cluster has.  Original and candidate are always measured side by side here.  An
-engine must (1) bring an order to the node it is for, (2) bring its answer back, or say that the node is lost, and
-(3) cancel ``answer`` when nobody wants it any more.  Whatever a program under test does is in the answer; a node that
-died with its process is lost, and no engine can tell whether a program killed it.
+A node is one slot: it holds whole cores, runs one task at a time, and measures with the same evaluator as a run without
+a cluster.  Original and candidate always run side by side here.  An engine must (1) bring a task to its node, (2)
+return the result, or report that the node is lost, and (3) cancel ``answer`` when nobody waits for the result.  The
+result contains whatever a program under test does.  A node that died with its process is lost, and no engine can tell
+whether a program killed it.
 
-A node trusts its driver with which problem is measured, and with nothing else: programs, artefacts, generators and
-checkers run in the sandbox of this machine, and a machine without one refuses.
+A node trusts its driver only with the choice of the problem.  Programs, artefacts, generators and checkers run in the
+sandbox of this machine, and a machine without a sandbox refuses.
 """
 
 from __future__ import annotations
@@ -30,8 +30,8 @@ from maxcode.evaluate.cluster.quiet_cores import LOOK_AGAIN_S, Calibration, Core
 from maxcode.evaluate.cluster.wire import (
     Admit,
     AdmitResult,
-    AnyAnswer,
-    AnyOrder,
+    AnyResult,
+    AnyTask,
     Build,
     Evaluate,
     EvaluateResult,
@@ -42,7 +42,7 @@ from maxcode.evaluate.cluster.wire import (
     TaskRefused,
     UnknownProblem,
     encode,
-    read_order,
+    read_task,
 )
 from maxcode.sandbox.lanes import accounted, on_cores
 
@@ -51,33 +51,35 @@ Measure = Callable[[], Awaitable[Interval]]
 
 @final
 class BenchNode:
-    """Carries out orders, one at a time.  Its event loop's thread must be bound to ``cores`` (``node_thread.py``
-    sees to that).  ``measure`` runs the calibration kernel."""
+    """Runs tasks, one at a time.  ``measure`` runs the calibration kernel.
+
+    The thread of its event loop must be bound to ``cores``; ``node_thread.py`` does that.
+    """
 
     def __init__(
         self, cores: Cores | None = None, calibration: Calibration | None = None, measure: Measure | None = None
     ) -> None:
         self._cores = cores or Cores(usable())
         self._calibration = calibration or Calibration()
-        self._workshop = NodeEvaluators()
-        self._measure = measure or self._workshop.calibrated
+        self._evaluators = NodeEvaluators()
+        self._measure = measure or self._evaluators.calibrated
         self._one = anyio.Lock()
         self._retired = ""
 
     @property
     def name(self) -> str:
-        """The host, and the cores held."""
+        """The host and its cores."""
         return f"{platform.node()}:{shown(self._cores.cores)}"
 
     def close(self) -> None:
-        """Remove the files of the problems it was given."""
-        self._workshop.close()
+        """Remove the files of the admitted problems."""
+        self._evaluators.close()
 
     async def answer(self, raw: bytes) -> bytes:
-        """Carry an order out.  Never raises for what it comes to; cancelled, it leaves nothing running."""
+        """Run a task and return its result.  Failures are results; a cancelled task leaves nothing running."""
         try:
             async with self._one:
-                return encode(await self._answer(read_order(raw)))
+                return encode(await self._answer(read_task(raw)))
         except InputError as error:
             return encode(TaskFailed(kind="input", message=str(error)))
         except UnsafeError as error:
@@ -85,36 +87,38 @@ class BenchNode:
         except (MaxcodeError, OSError) as error:
             return encode(TaskFailed(kind="machine", message=str(error)))
 
-    async def _answer(self, order: AnyOrder) -> AnyAnswer:
-        if isinstance(order, Build):
-            return await self._workshop.build(order)
+    async def _answer(self, task: AnyTask) -> AnyResult:
+        if isinstance(task, Build):
+            return await self._evaluators.build(task)
         if self._retired:
             return TaskRefused(why=self._retired, retires=True)
-        desk = None if isinstance(order, Admit) else self._workshop.desks.get(order.key)
-        if desk is None and not isinstance(order, Admit):
+        session = None if isinstance(task, Admit) else self._evaluators.problems.get(task.key)
+        if session is None and not isinstance(task, Admit):
             return UnknownProblem()
-        problem = order.parcel.problem if isinstance(order, Admit) else desk.problem if desk is not None else None
+        problem = task.bundle.problem if isinstance(task, Admit) else session.problem if session is not None else None
         assert problem is not None
-        shared = order.shared or problem.spec.shared_cores
+        shared = task.shared or problem.spec.shared_cores
         with on_cores(self._lane(problem, shared)), accounted() as ledger:
-            found = await self._measured(order, desk, shared)
+            found = await self._measured(task, session, shared)
         if not isinstance(found, MeasuredResult):
             return found
         return msgspec.structs.replace(found, build_s=ledger.build_s, time_s=ledger.time_s, wait_s=ledger.wait_s)
 
     def _lane(self, problem: Problem, shared: bool) -> frozenset[int] | None:
-        """The cores that nobody else may time on meanwhile; None = all, for a GPU is one."""
+        """The cores on which nobody else may time meanwhile; None means all cores, because a GPU is shared by all."""
         if problem.spec.on_gpu:
             return None
         return self._cores.cores if shared else self._cores.physical
 
-    async def _measured(self, order: Admit | Evaluate | Settle, desk: ProblemSession | None, shared: bool) -> AnyAnswer:
-        """The order's answer between two looks at the cores; refused where either shows others on them.
+    async def _measured(
+        self, task: Admit | Evaluate | Settle, session: ProblemSession | None, shared: bool
+    ) -> AnyResult:
+        """Run the task between two looks at the cores; refuse it if either look shows that others use them.
 
-        Who was on them since the last order may have gone, as the driver has that shares them with ``local:N``: so the
-        first look may be a second, longer one.
+        Whoever used the cores since the last task may have finished, for example the driver that shares them with
+        ``local:N``. So the first look may be followed by a second, longer one.
         """
-        machine = (await self._workshop.open())[2]
+        machine = (await self._evaluators.open())[2]
         if self._calibration.due and (why := await self._calibrate(shared)):
             return TaskRefused(why=why, retires=True)
         before = await self._cores.look()
@@ -122,40 +126,40 @@ class BenchNode:
             before = await self._cores.look(LOOK_AGAIN_S)
         if not shared and (why := self._cores.why_not(before)):
             return TaskRefused(why=why)
-        known = desk.remembered() if desk is not None else {}
+        known = session.remembered() if session is not None else {}
         try:
-            found = await self._done(order, desk)
+            found = await self._done(task, session)
         finally:
             self._cores.leave()
         after = await self._cores.look()
         if not shared and (why := self._cores.why_not(after)):
-            if desk is not None:
-                desk.forget_since(known)
-            elif isinstance(order, Admit):
-                self._workshop.desks.pop(order.parcel.key, None)
+            if session is not None:
+                session.forget_since(known)
+            elif isinstance(task, Admit):
+                self._evaluators.problems.pop(task.bundle.key, None)
             return TaskRefused(why=f"while it measured, {why}")
         self._calibration.job()
         return _stamped(found, self._stamp(machine, before, after))
 
     async def _done(
-        self, order: Admit | Evaluate | Settle, desk: ProblemSession | None
+        self, task: Admit | Evaluate | Settle, session: ProblemSession | None
     ) -> AdmitResult | EvaluateResult | SettleResult:
-        if isinstance(order, Admit):
-            return await self._workshop.admit(order)
-        assert desk is not None
-        if isinstance(order, Evaluate):
-            toolchain = await self._workshop.toolchain(desk.problem)
-            return EvaluateResult(evaluation=await desk.evaluate(order, toolchain))
-        return SettleResult(evaluations=tuple((await desk.settle(order)).items()))
+        if isinstance(task, Admit):
+            return await self._evaluators.admit(task)
+        assert session is not None
+        if isinstance(task, Evaluate):
+            toolchain = await self._evaluators.toolchain(session.problem)
+            return EvaluateResult(evaluation=await session.evaluate(task, toolchain))
+        return SettleResult(evaluations=tuple((await session.settle(task)).items()))
 
     async def _calibrate(self, shared: bool) -> str:
-        """Run the kernel, twice where it has drifted; why the node retires, empty where it goes on.
+        """Run the kernel, twice if it has drifted; returns why the node retires, empty if it does not.
 
-        On shared cores the kernel's time is that of the others, too: it is in the stamp, and nothing follows from it.
+        On shared cores other programs change the kernel's time; the stamp reports it, and the node does not retire.
         """
         drifted = self._calibration.add(await self._measure()) and not shared
         if drifted and self._calibration.add(await self._measure()):
-            self._retired = self._calibration.told()
+            self._retired = self._calibration.drift_text()
         self._cores.leave()
         return self._retired
 
@@ -173,18 +177,18 @@ class BenchNode:
         )
 
 
-def _stamped(found: AdmitResult | EvaluateResult | SettleResult, stamp: Node) -> AnyAnswer:
-    """The answer with where it was made."""
+def _stamped(found: AdmitResult | EvaluateResult | SettleResult, stamp: Node) -> AnyResult:
+    """The result with the node, its calibration and its load."""
     match found:
         case AdmitResult():
             return msgspec.structs.replace(found, baseline=replace(found.baseline, node=stamp))
         case EvaluateResult():
             return msgspec.structs.replace(found, evaluation=_on(stamp, found.evaluation))
         case SettleResult():
-            told = tuple((at, _on(stamp, evaluation)) for at, evaluation in found.evaluations)
-            return msgspec.structs.replace(found, evaluations=told)
+            evaluations = tuple((at, _on(stamp, evaluation)) for at, evaluation in found.evaluations)
+            return msgspec.structs.replace(found, evaluations=evaluations)
 
 
 def _on(stamp: Node, evaluation: Evaluation) -> Evaluation:
-    told = (f"measured on shared cores of {stamp.name}",) if stamp.shared and evaluation.timing is not None else ()
-    return replace(evaluation, node=stamp, warnings=(*evaluation.warnings, *told))
+    warning = (f"measured on shared cores of {stamp.name}",) if stamp.shared and evaluation.timing is not None else ()
+    return replace(evaluation, node=stamp, warnings=(*evaluation.warnings, *warning))

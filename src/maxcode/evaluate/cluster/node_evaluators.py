@@ -1,4 +1,4 @@
-"""What a node opens to carry out orders: the sandbox, a builder, and an evaluator for each problem it admitted."""
+"""What a node opens to run tasks: the sandbox, a builder, and an evaluator for each admitted problem."""
 
 from __future__ import annotations
 
@@ -40,45 +40,45 @@ _USUAL = MeasureOptions()
 @final
 @dataclass(slots=True)
 class ProblemSession:
-    """A problem that was admitted here, and the harnesses of it by how they measure; the usual one is always there."""
+    """A problem that this node admitted, with one harness for each set of options; the default one always exists."""
 
     problem: Problem
     harnesses: dict[MeasureOptions, Harness]
 
     @property
     def harness(self) -> Harness:
-        """The usual one."""
+        """The harness with the default options."""
         return self.harnesses[_USUAL]
 
-    async def evaluate(self, order: Evaluate, toolchain: str) -> Evaluation:
-        """Evaluate the order's program; its artefact is taken where it fits."""
-        problem = replace(self.problem, permitted=order.permitted)
-        harness = self._measuring(order.manner)
-        built = checked(order.artefact, toolchain) if order.artefact is not None else None
+    async def evaluate(self, task: Evaluate, toolchain: str) -> Evaluation:
+        """Evaluate the task's program; its artefact is used if it fits."""
+        problem = replace(self.problem, permitted=task.permitted)
+        harness = self._measuring(task.options)
+        built = checked(task.artefact, toolchain) if task.artefact is not None else None
         if built is not None:
-            harness.give(problem, order.program, built)
-        incumbent = Action(order.incumbent) if order.incumbent is not None else None
-        return await harness.evaluate(problem, Action(order.program), incumbent)
+            harness.give(problem, task.program, built)
+        incumbent = Action(task.incumbent) if task.incumbent is not None else None
+        return await harness.evaluate(problem, Action(task.program), incumbent)
 
-    async def settle(self, order: Settle) -> dict[StateId, Evaluation]:
-        """Decide who leads among the order's programs."""
-        problem = replace(self.problem, permitted=order.permitted)
-        challengers = [_state(problem, one) for one in order.challengers]
-        incumbent = _state(problem, order.incumbent) if order.incumbent is not None else None
+    async def settle(self, task: Settle) -> dict[StateId, Evaluation]:
+        """Decide which challenger of the task becomes the incumbent."""
+        problem = replace(self.problem, permitted=task.permitted)
+        challengers = [_state(problem, one) for one in task.challengers]
+        incumbent = _state(problem, task.incumbent) if task.incumbent is not None else None
         return await self.harness.settle(problem, challengers, incumbent)
 
     def remembered(self) -> dict[MeasureOptions, TimingCache]:
-        """What its harnesses know of earlier measurements."""
+        """The timing caches of its harnesses."""
         return {options: one.remembered() for options, one in self.harnesses.items()}
 
     def forget_since(self, then: Mapping[MeasureOptions, TimingCache]) -> None:
-        """Know no more than then: what was measured since is not to be believed."""
+        """Return to these timing caches: measurements made since then are not reliable."""
         self.harnesses = {options: one for options, one in self.harnesses.items() if options in then}
         for options, one in self.harnesses.items():
             one.forget_since(then[options])
 
     def _measuring(self, options: MeasureOptions) -> Harness:
-        """The harness that measures in this manner."""
+        """The harness that measures with these options."""
         if options not in self.harnesses:
             self.harnesses[options] = self.harness.measuring(options)
         return self.harnesses[options]
@@ -89,7 +89,7 @@ def _state(problem: Problem, one: Challenger) -> State:
 
 
 def checked(artefact: BuiltProgram, toolchain: str) -> Built | None:
-    """A build that another worker made; None where it came damaged, or from another toolchain."""
+    """A build that another worker made; None if it is damaged, or made with another toolchain."""
     if artefact.toolchain != toolchain or hashlib.sha256(artefact.data).hexdigest() != artefact.sha256:
         return None
     return Built(Blob.of(artefact.data), "", artefact.diagnostics, artefact.remarks)
@@ -97,10 +97,11 @@ def checked(artefact: BuiltProgram, toolchain: str) -> Built | None:
 
 @final
 class NodeEvaluators:
-    """Opened on first use; ``folder`` holds the files of problems and goes with it."""
+    """The evaluators of a node; the sandbox is opened on first use.  A folder holds the files of the problems until
+    ``close``."""
 
     def __init__(self) -> None:
-        self.desks: dict[str, ProblemSession] = {}
+        self.problems: dict[str, ProblemSession] = {}
         self._scratch = Scratch()
         self._opened: tuple[Sandbox, Builder, Machine] | None = None
 
@@ -110,12 +111,12 @@ class NodeEvaluators:
 
     @property
     def machine(self) -> Machine:
-        """This machine; only once it was opened."""
+        """This machine; known after ``open``."""
         assert self._opened is not None
         return self._opened[2]
 
     async def open(self) -> tuple[Sandbox, Builder, Machine]:
-        """The sandbox, its builder, and this machine in words; UnsafeError where no sandbox holds."""
+        """The sandbox, its builder, and a description of this machine.  UnsafeError if no sandbox is safe."""
         if self._opened is None:
             sandbox = await open_safe()
             self._opened = sandbox, Builder(sandbox, sandbox.cache), describe(sandbox.describe())
@@ -125,40 +126,41 @@ class NodeEvaluators:
         """The calibration kernel's time now."""
         return await calibrated((await self.open())[0])
 
-    async def admit(self, order: Admit) -> AdmitResult:
-        """Take up a problem; InputError where its original fails here."""
+    async def admit(self, task: Admit) -> AdmitResult:
+        """Admit a problem.  InputError if its original fails here."""
         sandbox, builder, machine = await self.open()
-        parcel = order.parcel
-        key = parcel.key
+        bundle = task.bundle
+        key = bundle.key
         folder = self._scratch.path / key[:16]
         shutil.rmtree(folder, ignore_errors=True)
-        problem = unpack(parcel, folder)
-        harness = make_harness(problem, sandbox, builder, HarnessTerms(seed=parcel.seed))
+        problem = unpack(bundle, folder)
+        harness = make_harness(problem, sandbox, builder, HarnessTerms(seed=bundle.seed))
         found = await harness.admit(problem)
-        if order.timed:
-            found = harness.time_these(found, order.timed)
-        self.desks[key] = ProblemSession(found.problem, {_USUAL: harness})
+        if task.timed:
+            found = harness.time_these(found, task.timed)
+        self.problems[key] = ProblemSession(found.problem, {_USUAL: harness})
         return _taken(found, problem, machine)
 
-    async def build(self, order: Build) -> BuildResult:
-        """Build a program for whoever times it."""
+    async def build(self, task: Build) -> BuildResult:
+        """Build a program for the node that times it."""
         _, builder, _ = await self.open()
         began = time.monotonic()
-        built = await builder.build(order.problem, order.program)
+        built = await builder.build(task.problem, task.program)
         seconds = time.monotonic() - began
         if built.artefact is None:
             return BuildResult(artefact=None, unbuilt=unbuilt(built), seconds=seconds)
         artefact = BuiltProgram(
             built.artefact.read(),
             built.artefact.sha256,
-            await self.toolchain(order.problem),
+            await self.toolchain(task.problem),
             built.diagnostics,
             built.remarks,
         )
         return BuildResult(artefact=artefact, seconds=seconds)
 
     async def toolchain(self, problem: Problem) -> str:
-        """What a build depends on beside its sources: compiler, flags, and the instruction sets of -march=native."""
+        """A hash of what a build depends on besides its sources: compiler, flags, and the instruction sets of
+        -march=native."""
         _, builder, machine = await self.open()
         words = (await builder.compiler(problem), *problem.spec.flags, machine.cpu, *machine.isa)
         return hashlib.sha256("\0".join(words).encode()).hexdigest()

@@ -1,8 +1,8 @@
-"""A node at work inside a worker of an engine: a thread with an event loop of its own, bound to the node's cores.
+"""Runs a node in a worker of an engine: a thread with its own event loop, bound to the node's cores.
 
-Engines run functions in threads or loops of theirs, which must stay free for heartbeats; orders are carried out here.
-A worker process has one bench, which times, and one builder where cores were set apart for building; their threads are
-bound to disjoint cores, and what they start in the sandbox inherits that.
+An engine runs functions in its own threads or event loops, which must stay free for heartbeats; so tasks run here.  A
+worker process has one timing thread (``bench``) and, if cores are reserved for builds, one build thread (``builder``).
+The two are bound to disjoint cores, and what they start in the sandbox inherits the binding.
 """
 
 from __future__ import annotations
@@ -23,42 +23,45 @@ from maxcode.evaluate.cluster.cores import parsed, shown, usable
 from maxcode.evaluate.cluster.node import BenchNode
 from maxcode.evaluate.cluster.quiet_cores import Cores
 
-BUILD_CORES = "MAXCODE_BUILD_CORES"  # cores of a worker that build and do not time: 0-1,4, or first:2 of its own
+BUILD_CORES = "MAXCODE_BUILD_CORES"  # cores of a worker that build and do not time, as 0-1,4 or first:2
 FIRST = "first:"
-POLL_S = 0.25  # how soon it is noticed that nobody wants an answer any more
+POLL_S = 0.25  # how often the thread checks whether its task was cancelled
 
 
 class Cancelled(Exception):
-    """Nobody wants the answer any more; the order was cancelled."""
+    """The task was cancelled: nobody waits for its result."""
 
 
 @final
 class NodeThread:
-    """A node in a thread of its own.  Closed, or with its process, everything it runs goes."""
+    """A node in its own thread.  When it is closed, or its process ends, everything that it runs ends too."""
 
     def __init__(self, cores: frozenset[int], node: Callable[[], BenchNode] | None = None) -> None:
         self._portal = portal()
         self._portal.call(os.sched_setaffinity, 0, cores)
         self._node = self._portal.call(node or (lambda: BenchNode(Cores(cores))))
 
-    def work(self, order: bytes, wanted: Callable[[], bool] = lambda: True) -> bytes:
-        """The answer to an order; blocks.  ``Cancelled`` soon after ``wanted`` says so, and then nothing of it runs."""
-        found = self._portal.start_task_soon(self._node.answer, order)
-        while not found.done():
-            wait([found], POLL_S)
-            if not found.done() and not wanted():
-                found.cancel()
+    def work(self, task: bytes, wanted: Callable[[], bool] = lambda: True) -> bytes:
+        """The result of a task; blocks.
+
+        Raises Cancelled within about POLL_S after ``wanted`` returns False; nothing of the task runs then.
+        """
+        running = self._portal.start_task_soon(self._node.answer, task)
+        while not running.done():
+            wait([running], POLL_S)
+            if not running.done() and not wanted():
+                running.cancel()
                 raise Cancelled
-        return found.result()
+        return running.result()
 
     def close(self) -> None:
-        """End the thread, and what it left on disk."""
+        """End the thread and remove the files that it left on disk."""
         self._node.close()
         self._portal.call(self._portal.stop, True)
 
 
 def portal() -> BlockingPortal:
-    """An event loop in a thread that never keeps its process from ending."""
+    """An event loop in a thread that does not keep the process alive."""
     found: SimpleQueue[BlockingPortal] = SimpleQueue()
 
     async def serve() -> None:
@@ -72,8 +75,10 @@ def portal() -> BlockingPortal:
 
 @final
 class Worker:
-    """The threads of this process: ``bench`` times, ``builder`` builds; they are the same where no cores were set
-    apart."""
+    """The threads of this process: ``bench`` times, ``builder`` builds.
+
+    They are the same thread if no cores are reserved for builds.
+    """
 
     def __init__(self) -> None:
         cores, building = usable(), build_cores()
@@ -82,7 +87,7 @@ class Worker:
 
 
 def build_cores() -> frozenset[int]:
-    """The cores of this process that only build; InputError where none would be left to time on."""
+    """The cores of this process that only build.  InputError if none would be left to time on."""
     words = os.environ.get(BUILD_CORES, "")
     if words.startswith(FIRST):
         count = words.removeprefix(FIRST)
@@ -96,11 +101,11 @@ def build_cores() -> frozenset[int]:
 
 @cache
 def worker() -> Worker:
-    """The threads of this process, started on first use; they live as long as it does."""
+    """The threads of this process, started on first use; they live as long as the process."""
     return Worker()
 
 
-def work(order: bytes, builds: bool, wanted: Callable[[], bool] = lambda: True) -> bytes:
-    """What an engine calls in a worker process: carry out an order of the bench, or of the builder."""
+def work(task: bytes, builds: bool, wanted: Callable[[], bool] = lambda: True) -> bytes:
+    """Run a task in a worker process, in its timing thread or its build thread; engines call this."""
     threads = worker()
-    return (threads.builder if builds else threads.bench).work(order, wanted)
+    return (threads.builder if builds else threads.bench).work(task, wanted)

@@ -1,7 +1,7 @@
 """Benchmark nodes that a queue starts: Slurm and PBS, through dask-jobqueue.                     [extra: dask]
 
-A site file (TOML) says what a job is; every job is one slot, with the cores it was given.  The scheduler runs in the
-driver, listens where the site file says, and its jobs connect to it over TLS.
+A site file (TOML) describes a job.  Every job is one slot with the cores that the queue gives it.  The scheduler runs
+in the driver and listens where the site file says; its jobs connect to it over TLS.
 """
 
 from __future__ import annotations
@@ -31,13 +31,16 @@ _LOOK_S = 5.0
 @final
 @dataclass(frozen=True, slots=True)
 class Site:
-    """What a job of a site is.
+    """A job of a site.
 
-    ``cores`` are all cores of a job, ``build_cores`` those of them that build and do not time; ``memory`` ("8GB") and
-    ``walltime`` ("02:00:00") are the queue's words; ``jobs``, how many.  ``interface`` (as eth0, ib0) or ``host``: the
-    address of this machine that jobs reach; ``port`` 0 = any.  ``directives``: further lines of the job script's
-    header; ``prologue``: commands before the worker starts; ``scratch``: a local folder on the nodes.  ``tls`` false
-    lets anybody on that network join.  ``patience_s``: how long to wait for a first job, or for the next one.
+    ``cores``: all cores of a job; ``build_cores``: those of them that build and do not time.
+    ``memory`` ("8GB"), ``walltime`` ("02:00:00"): in the queue's notation.
+    ``jobs``: number of jobs.
+    ``interface`` (eth0, ib0) or ``host``: address of this machine that jobs can reach; ``port`` 0: any port.
+    ``directives``: further lines of the job script's header; ``prologue``: commands before the worker starts.
+    ``scratch``: a local folder on the nodes.
+    ``tls``: if False, anybody on that network can join.
+    ``patience_s``: seconds to wait for a first job, or for the next one.
     """
 
     cores: int
@@ -61,14 +64,16 @@ class Site:
 
 
 def read_site(path: Path) -> Site:
-    """The site that a file describes; InputError with the nearest spelling for a key that is none, and for a value of
-    another type."""
+    """The site that a file describes.
+
+    InputError for an unknown key (it names the nearest spelling) and for a value of the wrong type.
+    """
     try:
         table = msgspec.toml.decode(path.read_bytes())
     except OSError as error:
         raise InputError(f"cannot read the site file {path}: {error.strerror}") from error
     except msgspec.MsgspecError as error:
-        raise InputError(f"{path} is no TOML: {error}") from error
+        raise InputError(f"{path} is not valid TOML: {error}") from error
     known = [one.name for one in fields(Site)]
     for name in table:
         if name not in known:
@@ -79,16 +84,16 @@ def read_site(path: Path) -> Site:
         raise InputError(f"{path}: {error}; see docs/how-to/use-a-cluster.md") from error
     if not (site.interface or site.host):
         raise InputError(
-            f"{path}: jobs must reach this machine, and nothing listens where it was not asked to: give `interface` "
-            "(as ib0) or `host` (an address of this machine)"
+            f"{path}: jobs must reach this machine, and it listens only on a given address: set `interface` "
+            "(such as ib0) or `host` (an address of this machine)"
         )
     if not 0 <= site.build_cores < site.cores:
-        raise InputError(f"{path}: build_cores = {site.build_cores} of cores = {site.cores} leaves none to time on")
+        raise InputError(f"{path}: build_cores = {site.build_cores} of cores = {site.cores} leaves no core to time on")
     return site
 
 
 def job_script(queue: Queue, site: Site) -> str:
-    """The script that a job of the site is; nothing is started, and no keys are made."""
+    """The job script of the site; starts nothing and makes no keys."""
     security = keys.named(keys.folder()) if site.tls else None
     protocol = "tls" if site.tls else "tcp"
     job = _kind(queue).job_cls(
@@ -103,7 +108,7 @@ def job_script(queue: Queue, site: Site) -> str:
 
 
 async def on_queue(queue: Queue, site: Site) -> DaskEngine:
-    """An engine whose jobs have been handed to the queue; they come when the queue lets them."""
+    """An engine whose jobs were submitted to the queue; they start when the queue starts them."""
     import dask
 
     security = keys.security(keys.folder(), makes=True) if site.tls else None
@@ -112,15 +117,15 @@ async def on_queue(queue: Queue, site: Site) -> DaskEngine:
             cluster = await _cluster(queue, site, security)
         kept = _Kept(cluster, site.jobs)
     except (OSError, RuntimeError, ValueError) as error:
-        raise MachineError(f"cannot start jobs with {queue}: {error}; look at the script with --dry-run") from error
+        raise MachineError(f"cannot start jobs with {queue}: {error}; show the job script with --dry-run") from error
     return await DaskEngine.connect(cluster.scheduler_address, security, started=(kept,))
 
 
 @final
 class _Kept:
-    """The jobs of a cluster: one that goes is followed by another, some 20 s later.
+    """Keeps the number of jobs of a cluster: a job that goes is replaced, some 20 s later.
 
-    Dask itself notices that a worker is gone and starts no other; a job that never came is the queue's to start.
+    Dask itself notices that a worker is gone but starts no other.  A job that never came waits in the queue.
     """
 
     def __init__(self, cluster: Any, jobs: int) -> None:
@@ -156,7 +161,7 @@ def _cluster(queue: Queue, site: Site, security: Any) -> Any:
 
 
 def _job(site: Site) -> dict[str, Any]:
-    """A job in the words of dask-jobqueue."""
+    """A job as options of dask-jobqueue."""
     return {
         "queue": site.queue or None,
         "account": site.account or None,
@@ -177,7 +182,7 @@ def _job(site: Site) -> dict[str, Any]:
 
 
 def _environment(site: Site) -> list[str]:
-    """What the worker of a job must know of maxcode and of Dask's settings."""
+    """Environment variables of a job's worker: settings of maxcode and of Dask."""
     found = {
         "DASK_DISTRIBUTED__WORKER__HTTP__ROUTES": "[]",
         "DASK_DISTRIBUTED__WORKER__MEMORY__TERMINATE": "false",
@@ -188,17 +193,17 @@ def _environment(site: Site) -> list[str]:
 
 
 def _words(site: Site) -> list[str]:
-    """What ``dask worker`` is started with beside what the job gives it."""
+    """Arguments of ``dask worker`` in addition to those from the job."""
     resources = f"{BENCH}=1,{BUILD}={site.build_cores}" if site.build_cores else f"{BENCH}=1"
     words = ["--resources", resources, "--no-dashboard", "--dashboard-address", f"{LOOPBACK}:0"]
     words += ["--worker-port", site.worker_ports] if site.worker_ports else []
     if (seconds := _seconds(site.walltime)) > _LONG_S:
-        words += ["--lifetime", f"{seconds - _GRACE_S}s"]  # a job that leaves in time is no lost node
+        words += ["--lifetime", f"{seconds - _GRACE_S}s"]  # a job that ends by itself is not a lost node
     return words
 
 
 def _seconds(walltime: str) -> int:
-    """Of HH:MM:SS or D-HH:MM:SS; 0 for other words, which are the queue's to judge."""
+    """Seconds of HH:MM:SS or D-HH:MM:SS; 0 for another form, which only the queue can read."""
     match = re.fullmatch(r"(?:(\d+)-)?(\d+):(\d+):(\d+)", walltime)
     if match is None:
         return 0

@@ -1,9 +1,9 @@
-"""Ray as the engine: an actor for each bench, pinned to its node.                                [extra: ray]
+"""Ray as the engine: one actor for each node, pinned to it.                                 [extra: ray]
 
-A node of Ray is a slot where its custom resources say ``bench``; its cores are those that its ``ray start`` was bound
-to.  The actor holds the resource for as long as the run is open, so two drivers never share a bench; Ray never restarts
-it nor repeats its calls: what follows a loss is decided in ``dispatch.py``.  Ray notices at once that an actor is gone,
-and in its own time (some 15 s) that a machine is.
+A Ray node is a slot if it has the custom resource ``bench``; its cores are those that ``ray start`` was bound to.  The
+actor holds the resource as long as the run is open, so two drivers never share a slot.  Ray never restarts the actor
+nor repeats its calls: ``dispatch.py`` decides what follows a loss.  Ray notices at once that an actor is gone, and
+after some 15 s that a machine is.
 """
 
 from __future__ import annotations
@@ -25,13 +25,13 @@ ANSWER_S = 20.0
 
 
 class StartedRay(Protocol):
-    """What this process started of a cluster, to be ended with it."""
+    """A part of a cluster that this process started and must end."""
 
     async def close(self) -> None: ...
 
 
 def require_ray() -> None:
-    """InputError where the extra is not installed."""
+    """InputError if the extra is not installed."""
     if find_spec("ray") is None:
         raise InputError("--cluster ray:... needs Ray: pip install 'maxcode[ray]'")
 
@@ -40,28 +40,28 @@ class RayWorker:
     """What runs on a node: the threads of its process.  Ray makes an actor of it."""
 
     def here(self) -> bool:
-        """Answers once the actor is there."""
+        """Returns once the actor runs."""
         return True
 
     def stay(self) -> None:
-        """Never returns: its caller learns so that the actor is gone."""
+        """Never returns; the call fails when the actor is gone."""
         threading.Event().wait()
 
-    def carry(self, order: bytes, builds: bool) -> bytes:
-        """Carry an order out, until Ray cancels it."""
+    def carry(self, task: bytes, builds: bool) -> bytes:
+        """Run a task until Ray cancels it."""
         import ray
 
         context = ray.get_runtime_context()
-        return node_thread.work(order, builds, lambda: not context.is_canceled())
+        return node_thread.work(task, builds, lambda: not context.is_canceled())
 
 
 @final
 @dataclass(frozen=True, slots=True)
-class _Hired:
-    """An actor: its place, and two calls of which one tells that it is there, the other that it is gone."""
+class _Actor:
+    """An actor with its worker address.  ``here`` is done when it runs; ``stay`` is done when it is gone."""
 
     actor: Any
-    place: WorkerAddress
+    worker: WorkerAddress
     here: asyncio.Future[Any]
     stay: asyncio.Future[Any]
 
@@ -76,20 +76,22 @@ class _Hired:
 
 @final
 class RayEngine:
-    """An engine on a Ray cluster that this process is connected to; ``started`` are closed with it, the last first."""
+    """An engine on the Ray cluster of this process.  ``close`` closes ``started`` too, the last first."""
 
     def __init__(self, started: Sequence[StartedRay] = ()) -> None:
         self._started = started
         self._names: dict[str, str] = {}
-        self._hired: dict[str, _Hired] = {}
+        self._actors: dict[str, _Actor] = {}
 
     @classmethod
     async def connect(cls, address: str, started: Sequence[StartedRay] = ()) -> RayEngine:
-        """The engine of the Ray cluster at ``address`` (``auto``: the one of this machine); MachineError where there is
-        none."""
+        """The engine of the Ray cluster at ``address`` (``auto``: the one of this machine).
+
+        MachineError if none answers.
+        """
         import ray
 
-        logging.getLogger("ray").setLevel(logging.ERROR)  # what happens to nodes is told by the dispatcher
+        logging.getLogger("ray").setLevel(logging.ERROR)  # the dispatcher reports what happens to nodes
         try:
             await _reach(address)  # Ray itself would try for ever
             await asyncio.to_thread(ray.init, address, log_to_driver=False, configure_logging=False)
@@ -101,45 +103,47 @@ class RayEngine:
         return cls(started)
 
     async def places(self) -> Sequence[WorkerAddress]:
-        """The benches whose actors are there.  Hires an actor for each node that has none."""
+        """The workers whose actors run.  Starts an actor for each node that has none."""
         nodes = {node["NodeID"]: node for node in await self._nodes() if _offers(node)}
-        for node in [node for node, one in self._hired.items() if node not in nodes or one.is_gone]:
-            self._dismiss(node)
+        for node in [node for node, one in self._actors.items() if node not in nodes or one.is_gone]:
+            self._stop_actor(node)
         for node, about in nodes.items():
-            if node not in self._hired:
-                self._hired[node] = self._hire(node, about)
-        return [one.place for one in self._hired.values() if one.is_here]
+            if node not in self._actors:
+                self._actors[node] = self._start_actor(node, about)
+        return [one.worker for one in self._actors.values() if one.is_here]
 
-    async def carry(self, order: bytes, place: WorkerAddress, builds: bool) -> bytes:
-        """The answer of the actor; see ``engine.Engine``."""
+    async def carry(self, task: bytes, worker: WorkerAddress, builds: bool) -> bytes:
+        """The result of the actor; see ``engine.Engine``."""
         import ray
         from ray.exceptions import RayActorError, RayError, RayTaskError
 
-        one = next((one for one in self._hired.values() if one.place == place), None)
+        one = next((one for one in self._actors.values() if one.worker == worker), None)
         if one is None or one.is_gone:
-            raise NodeLost(place.name)
-        asked = one.actor.carry.remote(order, builds)
+            raise NodeLost(worker.name)
+        asked = one.actor.carry.remote(task, builds)
         try:
-            found = await asked
+            result = await asked
         except RayActorError as error:
-            ray.kill(one.actor)  # it may be out of reach only, and must not go on measuring then
-            raise NodeLost(place.name) from error
+            ray.kill(one.actor)  # the actor may still run but be out of reach; it must not go on measuring
+            raise NodeLost(worker.name) from error
         except RayTaskError as error:
-            raise MachineError(f"node {place.name} failed: {error.cause}") from error
+            raise MachineError(f"node {worker.name} failed: {error.cause}") from error
         except RayError as error:
-            raise MachineError(f"Ray failed ({type(error).__name__}: {error}); nothing under way was scored") from error
+            raise MachineError(
+                f"Ray failed ({type(error).__name__}: {error}); no running candidate was scored"
+            ) from error
         except asyncio.CancelledError:
             ray.cancel(asked)
             raise
-        assert isinstance(found, bytes)
-        return found
+        assert isinstance(result, bytes)
+        return result
 
     async def close(self) -> None:
-        """Dismiss the actors, disconnect, and end what was started."""
+        """End the actors, disconnect, and end what was started."""
         import ray
 
-        for node in list(self._hired):
-            self._dismiss(node)
+        for node in list(self._actors):
+            self._stop_actor(node)
         await asyncio.to_thread(ray.shutdown)
         for one in reversed(self._started):
             await one.close()
@@ -150,14 +154,14 @@ class RayEngine:
 
         try:
             found: Sequence[Mapping[str, Any]] = await asyncio.wait_for(asyncio.to_thread(ray.nodes), ANSWER_S)
-        except Exception as error:  # whatever it is made of, Ray's head does not answer
+        except Exception as error:  # any error here means that Ray's head does not answer
             raise MachineError(
-                f"the head of the Ray cluster does not answer ({type(error).__name__}: {error}); nothing under way was "
-                "scored: repeat the command to resume"
+                f"the head of the Ray cluster does not answer ({type(error).__name__}: {error}); no running "
+                "candidate was scored; repeat the command to resume"
             ) from error
         return found
 
-    def _hire(self, node: str, about: Mapping[str, Any]) -> _Hired:
+    def _start_actor(self, node: str, about: Mapping[str, Any]) -> _Actor:
         import ray
         from ray.util.scheduling_strategies import NodeAffinitySchedulingStrategy
 
@@ -171,32 +175,32 @@ class RayEngine:
                 scheduling_strategy=NodeAffinitySchedulingStrategy(node, soft=False),
                 max_restarts=0,
                 max_task_retries=0,
-                max_concurrency=3 + builds,  # here and stay, one order on the bench, and the builds
+                max_concurrency=3 + builds,  # here and stay, one task that times, and the builds
             )
             .remote()
         )
-        place = WorkerAddress(self._name(node, about), actor._actor_id.hex(), slots, builds)
-        return _Hired(actor, place, _told(actor.here.remote()), _told(actor.stay.remote()))
+        worker = WorkerAddress(self._name(node, about), actor._actor_id.hex(), slots, builds)
+        return _Actor(actor, worker, _outcome_of(actor.here.remote()), _outcome_of(actor.stay.remote()))
 
     def _name(self, node: str, about: Mapping[str, Any]) -> str:
-        """The node's name; where another one has it already, with the beginning of its id."""
+        """The node's name; if another node has the same name, followed by the start of its id."""
         if node not in self._names:
             name = str(about["NodeName"])
-            taken = {self._names[other] for other in self._hired if other in self._names}
+            taken = {self._names[other] for other in self._actors if other in self._names}
             self._names[node] = name if name not in taken else f"{name} ({node[:8]})"
         return self._names[node]
 
-    def _dismiss(self, node: str) -> None:
+    def _stop_actor(self, node: str) -> None:
         import ray
 
-        one = self._hired.pop(node)
+        one = self._actors.pop(node)
         one.here.cancel()
         one.stay.cancel()
         ray.kill(one.actor)
 
 
 async def _reach(address: str) -> None:
-    """OSError or TimeoutError where nobody listens at HOST:PORT."""
+    """OSError or TimeoutError if nobody listens at HOST:PORT."""
     host, _, port = address.rpartition(":")
     if host:
         _, writer = await asyncio.wait_for(asyncio.open_connection(host, int(port)), ANSWER_S)
@@ -205,13 +209,13 @@ async def _reach(address: str) -> None:
 
 
 def _offers(node: Mapping[str, Any]) -> bool:
-    """Whether a node is there and can be worked on."""
+    """True if a node is alive and times or builds."""
     resources = node["Resources"]
     return bool(node["Alive"] and (resources.get(BENCH) or resources.get(BUILD)))
 
 
-def _told(reference: Any) -> asyncio.Future[Any]:
-    """The call's outcome; nobody need ask for it."""
+def _outcome_of(reference: Any) -> asyncio.Future[Any]:
+    """The outcome of a call, as a future that nobody needs to await."""
 
     async def outcome() -> Any:
         return await reference

@@ -1,7 +1,7 @@
-"""Programs that nodes were lost with, kept in the run folder so that a resumed run knows them too.
+"""Programs on which nodes were lost.  The run folder keeps them, so a resumed run knows them.
 
-Two losses in a row are no proof: a node may go at any time.  So a quarantined program is neither wrong nor slow;
-nothing is known of it, it is not run again, and the user is told.
+Two losses in a row prove nothing: a node may go at any time.  So a quarantined program counts as neither wrong nor
+slow.  It is not run again, and the user is informed.
 """
 
 from __future__ import annotations
@@ -21,7 +21,11 @@ LOSSES = 2
 
 
 class Loss(msgspec.Struct, frozen=True):
-    """A node that was lost while it worked on a program (``digest``); no node: the program came through since."""
+    """One line of ``losses.jsonl``.
+
+    ``node``: the node that was lost; empty: the program was measured since then, so its earlier losses do not count.
+    ``digest``: the program that the node was working on.
+    """
 
     node: str
     digest: str
@@ -29,7 +33,7 @@ class Loss(msgspec.Struct, frozen=True):
 
 @final
 class Quarantine:
-    """Counts losses by program; ``folder`` None keeps them in memory."""
+    """Counts losses by program.  ``folder`` None keeps them in memory only."""
 
     def __init__(self, folder: Path | None = None) -> None:
         self._lost: dict[str, list[str]] = defaultdict(list)
@@ -38,12 +42,12 @@ class Quarantine:
             for loss in _read(self._path):
                 self._take(loss)
 
-    def blame(self, program: Program, node: str) -> None:
-        """A node was lost with the program on it."""
+    def record_loss(self, program: Program, node: str) -> None:
+        """A node was lost while it worked on the program."""
         self._note(Loss(node, program.digest))
 
-    def absolve(self, program: Program) -> None:
-        """An order with the program was carried out: earlier losses were not its doing."""
+    def clear(self, program: Program) -> None:
+        """A task with the program was completed, so the program did not cause the earlier losses."""
         if self._lost.get(program.digest):
             self._note(Loss("", program.digest))
 
@@ -60,13 +64,13 @@ class Quarantine:
             self._lost.pop(loss.digest, None)
 
     def verdict(self, program: Program) -> Evaluation | None:
-        """The evaluation of a quarantined program; None for any other."""
+        """The evaluation of a quarantined program; None for any other program."""
         nodes = self._lost.get(program.digest, [])
         if len(nodes) < LOSSES:
             return None
         why = (
-            f"quarantined: {len(nodes)} benchmark nodes were lost while it was on them ({', '.join(nodes)}), so it is "
-            "not run again; nothing is known of it"
+            f"quarantined: {len(nodes)} benchmark nodes were lost while they worked on it ({', '.join(nodes)}), so it "
+            "is not run again; it counts as neither wrong nor slow"
         )
         return Evaluation(Outcome.QUARANTINED, Feedback((why,)), warnings=(why,))
 
@@ -75,4 +79,4 @@ def _read(path: Path) -> list[Loss]:
     try:
         return [msgspec.json.decode(line, type=Loss) for line in path.read_bytes().splitlines()]
     except msgspec.MsgspecError as error:
-        raise RecordError(f"cannot read {path}: {error}; move it away to forget which nodes were lost") from error
+        raise RecordError(f"cannot read {path}: {error}; to forget which nodes were lost, move it away") from error

@@ -1,8 +1,8 @@
-"""What makes a figure of a benchmark node worth having: whole cores, nobody else on them, and a node that stays itself.
+"""Makes the timings of a node comparable: whole cores, no other process on them, and a machine that does not drift.
 
-Before and after every timing the node looks who uses its cores.  It measures only where nobody does, unless it is told
-to share, which every result says.  Every ``EVERY`` jobs a fixed kernel is run (``calibration.c``), in the sandbox like
-everything else; where its time has drifted for sure, and does so again at once, the node retires.  All bounds are ours.
+Before and after every timing the node checks who uses its cores.  It measures only if nobody else does, or if sharing
+is allowed, and then every result says so.  Every ``EVERY`` jobs the sandbox runs a fixed kernel (``calibration.c``). If
+its time has drifted significantly, twice in a row, the node retires.  All bounds are ours.
 """
 
 from __future__ import annotations
@@ -25,9 +25,9 @@ from maxcode.sandbox.jobs import Blob, Job
 from maxcode.sandbox.lanes import timing_lane
 from maxcode.sandbox.sandbox import Sandbox
 
-BUSY_AT_MOST = 10.0  # per cent of our cores that others may use: interrupts and the kernel's own
-LOOK_S = 0.1  # the least time over which that is seen; the kernel counts in hundredths of a second
-LOOK_AGAIN_S = 0.5  # where others were seen: what a search does between two orders has ended by then
+BUSY_AT_MOST = 10.0  # per cent of the node's cores that others may use: interrupts and kernel work
+LOOK_S = 0.1  # shortest useful look: the kernel counts in hundredths of a second
+LOOK_AGAIN_S = 0.5  # second look: what a search does between two tasks has ended by then
 EVERY = 20  # jobs between two calibrations
 RUNS = 9  # of the kernel; six and more have a 95 % interval
 DRIFT = 0.10  # of its time
@@ -39,7 +39,12 @@ _STAT = Path("/proc/stat")
 @final
 @dataclass(frozen=True, slots=True)
 class Look:
-    """One look at the machine: ``busy``, per cent of our cores in use; load average; pressure (see ``types.Node``)."""
+    """One look at the machine.
+
+    ``busy``: per cent of the node's cores in use.
+    ``load``: load average.
+    ``pressure``: CPU pressure (see ``types.Node``).
+    """
 
     busy: float
     load: float
@@ -48,20 +53,23 @@ class Look:
 
 @final
 class Cores:
-    """The cores that a slot holds, and who uses them.  ``ticks``: of every core, busy and in all, since the start."""
+    """The cores of a slot, and who uses them.  ``ticks``: for each core, busy ticks and all ticks since the start."""
 
     def __init__(self, cores: frozenset[int], ticks: Callable[[], Mapping[int, tuple[int, int]]] | None = None) -> None:
         self.cores = cores
-        self.physical = physical(cores)  # what runs on a sibling of our hardware threads slows us as well
+        self.physical = physical(cores)  # work on a sibling hardware thread slows the node as well
         self._ticks = ticks or _ticks
         self._last: tuple[float, tuple[int, int]] | None = None
 
     def leave(self) -> None:
-        """Our own work on the cores has just ended: what is seen from now on is the work of others."""
+        """The node's own work has just ended; later use of the cores is by others."""
         self._last = (time.monotonic(), self._sum())
 
     async def look(self, least_s: float = LOOK_S) -> Look:
-        """How the cores were used since we left them, ``least_s`` at least; only while we do not use them ourselves."""
+        """How others used the cores since ``leave``, over at least ``least_s`` seconds.
+
+        The node must not use the cores itself meanwhile.
+        """
         if self._last is None:
             self.leave()
         assert self._last is not None
@@ -73,12 +81,12 @@ class Cores:
         return Look(round(100 * share, 1), round(os.getloadavg()[0], 2), pressure())
 
     def why_not(self, look: Look) -> str:
-        """Why nothing may be measured now; empty where it may."""
+        """The reason not to measure now; empty if there is none."""
         if look.busy <= BUSY_AT_MOST:
             return ""
         return (
-            f"others use {look.busy:.0f} % of cores {shown(self.physical)}, which must be its alone: stop them, "
-            "reserve the cores (a cpuset, --exclusive), or accept it with --shared-cores"
+            f"others use {look.busy:.0f} % of cores {shown(self.physical)}, which a node needs alone: stop them, "
+            "reserve the cores (a cpuset, --exclusive), or allow it with --shared-cores"
         )
 
     def _sum(self) -> tuple[int, int]:
@@ -88,7 +96,7 @@ class Cores:
 
 
 def _ticks() -> Mapping[int, tuple[int, int]]:
-    """By core: ticks in which it was busy, and all ticks; time stolen by a hypervisor counts as busy."""
+    """For each core: busy ticks and all ticks.  Time that a hypervisor stole counts as busy."""
     found = {}
     for line in _STAT.read_text().splitlines():
         name, *words = line.split()
@@ -117,40 +125,40 @@ class Calibration:
 
     @property
     def due(self) -> bool:
-        """Whether the kernel is to be run before the next job."""
+        """True if the kernel must run before the next job."""
         return self.latest is None or self._jobs >= self._every
 
     def job(self) -> None:
-        """One more job was done."""
+        """Count one job."""
         self._jobs += 1
 
     def add(self, found: Interval) -> bool:
-        """Keep a new measurement; whether it shows drift."""
+        """Keep a new measurement; returns True if it shows drift."""
         self._jobs = 0
         self.first, self.latest = self.first or found, found
         return drifted(self.first, found, self._drift)
 
-    def told(self) -> str:
-        """The drift in words."""
+    def drift_text(self) -> str:
+        """The drift as text."""
         assert self.first is not None
         assert self.latest is not None
         change = self.latest.value / self.first.value - 1
         return (
-            f"the calibration kernel takes {1e3 * self.latest.value:.1f} ms and took {1e3 * self.first.value:.1f} ms "
+            f"the calibration kernel takes {1e3 * self.latest.value:.1f} ms; it took {1e3 * self.first.value:.1f} ms "
             f"({change:+.0%}, twice in a row): figures from before and after cannot be compared; look for throttling "
-            "or a neighbour, then start the node anew"
+            "or another load on the machine, then restart the node"
         )
 
 
 def drifted(first: Interval, now: Interval, bound: float) -> bool:
-    """Whether the kernel's time has changed by more than ``bound`` for sure: the whole interval says so."""
+    """True if the kernel's time has changed by more than ``bound``: the whole interval lies outside."""
     return now.low > first.value * (1 + bound) or now.high < first.value * (1 - bound)
 
 
 async def calibrated(sandbox: Sandbox) -> Interval:
-    """CPU seconds of the calibration kernel here, now: the median of its runs with its interval.
+    """CPU seconds of the calibration kernel now: the median of its runs with its interval.
 
-    Built with the same flags everywhere (no -march), so that nodes can be compared.  MachineError when it fails.
+    Built with the same flags everywhere (no -march), so nodes can be compared.  MachineError if it fails.
     """
     argv = ("gcc", "-std=gnu17", "-O2", "/src/calibration.c", "-o", "/tmp/out")
     async with sandbox.session([], sources={"calibration.c": _KERNEL.read_text()}) as session:

@@ -1,10 +1,11 @@
 """A Ray cluster on this machine that maxcode starts itself.                                     [extra: ray]
 
-A head without a bench, and a node of Ray for every slot, bound to its cores from its first process on.  A process of
-its own starts them and ends them, when its standard input ends: however the driver ends.  All of it keeps to 127.0.0.1,
-has no dashboard, sends nothing to anybody, and wants a token that only the driver and its nodes know.
+The cluster has a head that times nothing, and one Ray node for each slot, bound to its cores from its first process on.
+A separate process starts all of them, and ends them when its standard input ends; so they end however the driver ends.
+They keep to 127.0.0.1, have no dashboard, send no usage statistics, and require a token that only the driver and its
+nodes know.
 
-``ray start`` would listen on all addresses; ``ray.cluster_utils`` is Ray's own way to have several nodes on a machine.
+``ray start`` would listen on all addresses; ``ray.cluster_utils`` is Ray's own way to run several nodes on one machine.
 """
 
 from __future__ import annotations
@@ -28,23 +29,26 @@ from maxcode.evaluate.cluster.on_ray import BENCH, BUILD, RayEngine
 
 START_S = 240.0
 _PATIENCE_S = 30.0
-_STORE = 80 * 2**20  # bytes of shared memory; an order is some kilobytes, and Ray takes no less
+_STORE = 80 * 2**20  # bytes of shared memory; a task is some kilobytes, and Ray takes no less
 
-Plan = Mapping[str, str]  # name, cores, building
+Plan = Mapping[str, str]  # keys: name, cores, building
 
 
 @final
-class _Here:
-    """The process that holds a Ray cluster on this machine, and what Ray reads from the environment meanwhile."""
+class _RayProcess:
+    """The process that holds a Ray cluster on this machine.
+
+    It sets the environment variables that Ray reads, until ``close``.
+    """
 
     def __init__(self, plans: Sequence[Plan]) -> None:
-        self._folder = Path(tempfile.mkdtemp(prefix="maxcode-ray-", dir="/tmp"))  # a socket's path has 107 letters
+        self._folder = Path(tempfile.mkdtemp(prefix="maxcode-ray-", dir="/tmp"))  # a socket's path: 107 characters
         self._before = _set(
             RAY_AUTH_MODE="token",
             RAY_AUTH_TOKEN=secrets.token_hex(32),
             RAY_TMPDIR=str(self._folder),
             RAY_USAGE_STATS_ENABLED="0",
-            RAY_ENABLE_WINDOWS_OR_OSX_CLUSTER="0",  # what makes Ray keep to 127.0.0.1
+            RAY_ENABLE_WINDOWS_OR_OSX_CLUSTER="0",  # makes Ray keep to 127.0.0.1
         )
         self._spread = _keep_to_loopback()
         with self._log.open("wb") as log:
@@ -58,26 +62,26 @@ class _Here:
         return self._folder / "log"
 
     async def address(self) -> str:
-        """The head's address once all nodes are started; MachineError where they do not come up."""
+        """The head's address, once all nodes are started.  MachineError if they do not start."""
         assert self._process.stdout is not None
         try:
             line = await asyncio.wait_for(asyncio.to_thread(self._process.stdout.readline), START_S)
         except TimeoutError:
             line = b""
         if not line:
-            told = self._log.read_text(errors="replace")[-1500:]
-            raise MachineError(f"Ray did not start on this machine within {START_S:.0f} s: {told}")
+            log = self._log.read_text(errors="replace")[-1500:]
+            raise MachineError(f"Ray did not start on this machine within {START_S:.0f} s: {log}")
         return line.decode().strip()
 
     async def close(self) -> None:
-        """End all of it."""
+        """End the cluster and its process."""
         assert self._process.stdin is not None and self._process.stdout is not None
         self._process.stdin.close()
         self._process.stdout.close()
         try:
             await asyncio.to_thread(self._process.wait, _PATIENCE_S)
         except subprocess.TimeoutExpired:
-            self._process.kill()  # what it started ends with it
+            self._process.kill()  # its children end with it
             await asyncio.to_thread(self._process.wait)
         _set(**self._before)
         ray_constants().ENABLE_RAY_CLUSTER = self._spread
@@ -85,7 +89,7 @@ class _Here:
 
 
 def _set(**values: str | None) -> dict[str, str | None]:
-    """Set variables of the environment, or unset those that are None; what they were before."""
+    """Set environment variables, or unset those that are None; returns their earlier values."""
     before = {name: os.environ.get(name) for name in values}
     for name, value in values.items():
         if value is None:
@@ -96,7 +100,7 @@ def _set(**values: str | None) -> dict[str, str | None]:
 
 
 def _keep_to_loopback() -> bool:
-    """Have Ray keep to 127.0.0.1 in this process too, where it may be imported already; what it did before."""
+    """Make Ray keep to 127.0.0.1 in this process too, which may have imported it; returns the earlier setting."""
     constants = ray_constants()
     before = bool(constants.ENABLE_RAY_CLUSTER)
     constants.ENABLE_RAY_CLUSTER = False
@@ -104,16 +108,16 @@ def _keep_to_loopback() -> bool:
 
 
 def ray_constants() -> Any:
-    """Where Ray keeps what it read from the environment."""
+    """The module in which Ray keeps what it read from the environment."""
     from ray._private import ray_constants
 
     return ray_constants
 
 
 async def on_this_machine(slots: int, width: int) -> RayEngine:
-    """An engine with so many slots here, each of ``width`` cores of its own; what is left builds.
+    """An engine with ``slots`` slots on this machine, each of ``width`` cores of its own; the other cores build.
 
-    InputError where there are too few cores, MachineError where Ray does not come up.
+    InputError if there are too few cores, MachineError if Ray does not start.
     """
     timing, building = split(usable(), slots, width)
     plans = [
@@ -124,7 +128,7 @@ async def on_this_machine(slots: int, width: int) -> RayEngine:
         }
         for at, cores in enumerate(timing)
     ]
-    here = _Here(plans)
+    here = _RayProcess(plans)
     try:
         return await RayEngine.connect(await here.address(), started=(here,))
     except BaseException:
@@ -136,7 +140,7 @@ async def on_this_machine(slots: int, width: int) -> RayEngine:
 
 
 def serve(plans: Sequence[Plan]) -> None:
-    """Start a head and these nodes, say the head's address, and end all when standard input ends."""
+    """Start a head and these nodes, print the head's address, and end all of them when standard input ends."""
     from ray.cluster_utils import Cluster
 
     common: dict[str, Any] = {"num_cpus": 0, "object_store_memory": _STORE, "include_dashboard": False}
@@ -144,7 +148,7 @@ def serve(plans: Sequence[Plan]) -> None:
     for plan in plans:
         cores = parsed(plan["cores"])
         building = parsed(plan["building"]) if plan["building"] else frozenset[int]()
-        os.sched_setaffinity(0, cores | building)  # the node's processes inherit both
+        os.sched_setaffinity(0, cores | building)  # the processes of the node inherit the affinity
         os.environ[BUILD_CORES] = shown(building)
         offers = {BENCH: 1, **({BUILD: len(building)} if building else {})}
         cluster.add_node(wait=False, resources=offers, node_name=plan["name"], **common)

@@ -1,4 +1,7 @@
-"""A node's folder for the files of its problems, which goes with it: also where the node was killed, with the next."""
+"""The folder of a node for the files of its problems.  It is removed with the node.
+
+If the node was killed, the next node of the same user removes it.
+"""
 
 from __future__ import annotations
 
@@ -10,14 +13,14 @@ from pathlib import Path
 from typing import final
 
 PREFIX = "maxcode-node-"
-_HELD = "held"  # locked for as long as the node lives, by the kernel
+_HELD = "held"  # the kernel keeps the lock as long as the node lives
 
 
 @final
 class Scratch:
-    """A new folder in ``within`` (the machine's folder for temporary files), until ``close`` or the end of the process.
+    """A new folder in ``within`` (default: the machine's temporary folder), until ``close`` or the end of the process.
 
-    What nodes of this user left there when they were killed is removed first.
+    Folders that killed nodes of this user left there are removed first.
     """
 
     def __init__(self, within: Path | None = None) -> None:
@@ -28,7 +31,7 @@ class Scratch:
         making = self.path / "making"
         self._lock = os.open(making, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
         fcntl.flock(self._lock, fcntl.LOCK_EX)
-        making.rename(self.path / _HELD)  # with the lock: who sees the name can tell whether it is held
+        making.rename(self.path / _HELD)  # renamed with its lock: whoever sees the name can test the lock
 
     def close(self) -> None:
         """Remove the folder."""
@@ -39,7 +42,7 @@ class Scratch:
 
 
 def _remove_if_left(folder: Path) -> None:
-    """Remove a folder of this user that no process holds; one whose lock is not there yet is somebody's."""
+    """Remove a folder of this user that no process holds.  A folder without its lock file yet is in use."""
     try:
         if folder.is_symlink() or folder.stat().st_uid != os.getuid():
             return

@@ -1,4 +1,4 @@
-"""What ``--cluster`` says: this machine, a scheduler that runs, or a queue described by a site file."""
+"""The forms of ``--cluster``: this machine, a running scheduler, or a queue described by a site file."""
 
 from __future__ import annotations
 
@@ -30,26 +30,26 @@ FORMS = (
 @final
 @dataclass(frozen=True, slots=True)
 class ClusterRequest:
-    """``--cluster`` with what belongs to it."""
+    """The value of ``--cluster``, and whether nodes may measure on cores that others use (``shared``)."""
 
     spec: str
     shared: bool = False
 
     @property
     def is_here(self) -> bool:
-        """Whether its nodes are this machine."""
+        """True if the nodes are on this machine."""
         return _LOCAL.fullmatch(self.spec) is not None
 
 
 def opened(asked: ClusterRequest, folder: Path | None, say: Callable[[str], None] = lambda words: None) -> Cluster:
-    """The cluster, to be entered; ``folder`` is the run's.  InputError for words that name none."""
+    """The cluster, to be used in a ``with``; ``folder`` is the run folder.  InputError if ``asked`` names none."""
     engine, patience = _engine(asked.spec)
     _require(asked.spec)
     return Cluster(engine, Terms(f"cluster {asked.spec}", asked.shared, patience, folder), say)
 
 
 def script(spec: str) -> str | None:
-    """The job script of a queue; None where no queue is asked."""
+    """The job script of a queue; None if ``spec`` names no queue."""
     kind, _, rest = spec.partition(":")
     if kind not in ("slurm", "pbs"):
         return None
@@ -58,7 +58,7 @@ def script(spec: str) -> str | None:
 
 
 def _engine(spec: str) -> tuple[Callable[[], Awaitable[Engine]], float]:
-    """What opens the engine, in the loop of the cluster, and how patient to be."""
+    """A function that opens the engine in the cluster's event loop, and the patience in seconds."""
     if (match := _LOCAL.fullmatch(spec)) is not None:
         here = ray_nodes.on_this_machine if match[1] else dask_nodes.on_this_machine
         return partial(here, int(match[2]), int(match[3] or 1)), USUAL_PATIENCE_S
@@ -70,7 +70,7 @@ def _engine(spec: str) -> tuple[Callable[[], Awaitable[Engine]], float]:
         return partial(on_queue, "slurm" if kind == "slurm" else "pbs", site), site.patience_s
     if (match := _ADDRESS.fullmatch(spec)) is not None:
         return partial(_connected, match["kind"], match["host"], match["port"]), USUAL_PATIENCE_S
-    raise InputError(f"--cluster {spec} names no cluster; give one of {FORMS}")
+    raise InputError(f"--cluster {spec} is not a form of --cluster; give one of {FORMS}")
 
 
 async def _connected(kind: str, host: str, port: str) -> DaskEngine:
@@ -79,7 +79,7 @@ async def _connected(kind: str, host: str, port: str) -> DaskEngine:
 
 
 def secured(kind: str, host: str, port: str) -> tuple[str, Any]:
-    """The address in Dask's words, and the keys it needs: off this machine always TLS, but for ``plain``."""
+    """The address in Dask's form, and its keys: off this machine always TLS, except with ``plain``."""
     here = host in ("127.0.0.1", "localhost", "[::1]")
     if kind == "tls" or (kind == "tcp" and not here):
         return f"tls://{host}:{port}", keys.security(keys.folder())
@@ -87,14 +87,14 @@ def secured(kind: str, host: str, port: str) -> tuple[str, Any]:
 
 
 def parsed_address(words: str) -> tuple[str, Any]:
-    """``secured`` of what a user wrote; InputError for other words."""
+    """``secured`` for an address that a user wrote.  InputError for another form."""
     if (match := _ADDRESS.fullmatch(words)) is None:
-        raise InputError(f"'{words}' is no address of a scheduler; write tcp://HOST:PORT")
+        raise InputError(f"'{words}' is not an address of a scheduler; write tcp://HOST:PORT")
     return secured(match["kind"], match["host"], match["port"])
 
 
 def _require(spec: str) -> None:
-    """InputError where the engine's extra is not installed."""
+    """InputError if the engine's extra is not installed."""
     if spec.startswith("ray:"):
         require_ray()
     else:

@@ -1,8 +1,12 @@
-"""What the slots of a run did with their time, and why they were idle.  Pure but for the clock it is given.
+"""What each slot of a run did with its time, and why it was idle.
 
-Busy is admitting, evaluating, settling, building.  Idle is waiting (no candidate: a model or the search is at work),
-builds (candidates are being built elsewhere), lane (another maxcode timed on its machine), resting (others used its
-cores), retired, lost, or absent (before it came).
+A slot is busy while it admits, evaluates, settles or builds.  It is idle in one of these ways:
+
+waiting: no candidate is ready, because a model or the search is working
+builds: candidates are being built on other cores
+lane: another maxcode process was timing on the same machine
+resting: others used its cores
+retired, lost, or absent (before it joined)
 """
 
 from __future__ import annotations
@@ -37,7 +41,7 @@ _SAID: Mapping[str, str] = {
 @final
 @dataclass(frozen=True, slots=True)
 class SlotUse:
-    """Seconds of one slot by what it did; ``orders``: how many it carried out."""
+    """Seconds of one slot by activity.  ``orders``: number of tasks that it carried out (a key of ``cluster.json``)."""
 
     name: str
     orders: int
@@ -50,20 +54,20 @@ class SlotUse:
 
     @property
     def share(self) -> float:
-        """Of its time, 0..1."""
+        """The busy part of its time, 0..1."""
         return self.busy_s / (sum(self.seconds.values()) or 1.0)
 
     def __str__(self) -> str:
         idle = {what: seconds for what, seconds in self.seconds.items() if what not in BUSY and seconds >= 0.05}
         reasons = ", ".join(f"{_SAID.get(what, what)} {seconds:.0f} s" for what, seconds in sorted(idle.items()))
-        told = f"{self.name}: busy {self.busy_s:.0f} s ({self.share:.0%}), {self.orders} orders"
-        return f"{told}; idle: {reasons}" if reasons else told
+        text = f"{self.name}: busy {self.busy_s:.0f} s ({self.share:.0%}), {self.orders} tasks"
+        return f"{text}; idle: {reasons}" if reasons else text
 
 
 @final
 @dataclass(frozen=True, slots=True)
 class Report:
-    """The slots of a run, and what happened to its nodes, in words."""
+    """The slots of a run, and the events of its nodes as text."""
 
     wall_s: float
     slots: tuple[SlotUse, ...]
@@ -71,17 +75,17 @@ class Report:
 
     @property
     def share(self) -> float:
-        """Of the time of all slots in which they were at work, 0..1."""
+        """The busy part of the time of all slots, 0..1."""
         whole = sum(sum(one.seconds.values()) for one in self.slots)
         return sum(one.busy_s for one in self.slots) / (whole or 1.0)
 
     def as_table(self) -> dict[str, Any]:
-        """It as plain values for JSON."""
+        """The report as plain values for JSON."""
         slots = [{**asdict(one), "busy_s": round(one.busy_s, 3), "share": round(one.share, 4)} for one in self.slots]
         return {"wall_s": round(self.wall_s, 3), "share": round(self.share, 4), "slots": slots, "events": self.events}
 
     def lines(self) -> list[str]:
-        """It for people."""
+        """The report as text, one line for each slot and event."""
         return [*map(str, self.slots), *self.events]
 
 
@@ -96,7 +100,7 @@ class _Account:
 
 @final
 class Utilisation:
-    """Keeps the accounts of the slots; every second of a slot is in one of them."""
+    """Adds up the time of slots by activity; every second of a slot counts once."""
 
     def __init__(self, clock: Callable[[], float] = time.monotonic) -> None:
         self._clock = clock
@@ -106,7 +110,7 @@ class Utilisation:
         self._events: list[str] = []
 
     def set(self, slot: str, doing: Doing) -> None:
-        """From now on the slot does this; "waiting" becomes "builds" while candidates are being built."""
+        """The slot does this from now on.  "waiting" becomes "builds" while candidates are being built."""
         if doing == "waiting" and self._building:
             doing = "builds"
         now = self._clock()
@@ -118,13 +122,13 @@ class Utilisation:
         account.doing, account.since = doing, now
 
     def waited(self, slot: str, seconds: float) -> None:
-        """So much of what the slot is at was waiting for the lane of its machine."""
+        """Count so many seconds of the slot's current activity as waiting for the timing lane of its machine."""
         account = self._accounts[slot]
         account.seconds[account.doing] -= seconds
         account.seconds["lane"] += seconds
 
     def building(self, change: int) -> None:
-        """So many more candidates (or fewer) are being built."""
+        """The number of candidates being built changes by ``change``."""
         before, self._building = self._building, self._building + change
         if bool(before) == bool(self._building):
             return
@@ -133,12 +137,12 @@ class Utilisation:
                 self.set(slot, "waiting")
 
     def event(self, words: str) -> None:
-        """Something happened to a node; the same words are kept once."""
+        """Add an event of a node; equal events are kept once."""
         if words not in self._events:
             self._events.append(words)
 
     def report(self) -> Report:
-        """The accounts as they stand now."""
+        """The times up to now."""
         for slot, account in self._accounts.items():
             if account.doing not in BUSY:
                 self.set(slot, account.doing)

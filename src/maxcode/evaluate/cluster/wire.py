@@ -1,9 +1,9 @@
-"""What travels between the driver of a run and its benchmark nodes: orders, answers, and a problem with its files.
+"""What the driver of a run and its nodes exchange: tasks, results, and problem bundles.
 
-    driver ── order (bytes) ──► node ── answer (bytes) ──► driver
+    driver ── task (bytes) ──► node ── result (bytes) ──► driver
 
-Both are JSON of typed values, so no engine has to pickle anything of ours, and the two sides agree on this file alone.
-An order that could not be carried out is an answer too: only the loss of the node itself is left to the engine.
+Tasks and results are JSON of typed values, so an engine pickles no object of maxcode, and both sides depend on this
+file only.  A failed task has a result too; only the loss of a node is reported by the engine.
 """
 
 from __future__ import annotations
@@ -20,12 +20,16 @@ from maxcode.core.types import Case, Evaluation, Machine, Problem, Program, Rema
 from maxcode.errors import InputError, MachineError, MaxcodeError, UnsafeError
 from maxcode.evaluate.harness_protocol import MeasureOptions
 
-FOLDER = "folder"  # of a parcel's files: those that commands of the problem name
+FOLDER = "folder"  # folder in a bundle for the files that commands of the problem name
 
 
 class ProblemBundle(msgspec.Struct, frozen=True, kw_only=True):
-    """A problem that needs no file of the driver's machine: the paths in it name ``files``.  ``seed`` is that of the
-    inputs which nobody is shown, one for all nodes of a run."""
+    """A problem with its files, independent of the driver's machine.
+
+    ``problem``: the problem; its paths name entries of ``files``.
+    ``files``: content by path.
+    ``seed``: seed of the fresh inputs, the same for all nodes of a run.
+    """
 
     problem: Problem
     files: dict[str, bytes]
@@ -33,20 +37,21 @@ class ProblemBundle(msgspec.Struct, frozen=True, kw_only=True):
 
     @property
     def key(self) -> str:
-        """What it is known by: SHA-256 over all of it, hexadecimal."""
+        """The bundle's identifier: SHA-256 over the whole bundle, hexadecimal."""
         return hashlib.sha256(encode(self)).hexdigest()
 
 
 @final
 @dataclass(frozen=True, slots=True)
 class BuiltProgram:
-    """A build on its way to the node that times it.
+    """A build for the node that times it.
 
-    ``sha256`` is over ``data``, and ``toolchain`` names compiler, flags and instruction sets of the builder: a node
-    takes an artefact only where both are right and its own toolchain is the same, and builds anew where they are not.
-    That catches accidents, not malice: whoever may build is trusted as much as whoever may time (TLS keeps out the
-    rest), what is built is run in the sandbox like anything else, and a winner is confirmed with a build made on the
-    node that times it.
+    ``sha256``: over ``data``.
+    ``toolchain``: identifies the builder's compiler, flags and instruction sets.
+
+    A node uses the artefact only if the hash is right and its own toolchain is the same; otherwise it builds the
+    program itself.  This catches accidents, not malice: a builder is trusted as much as a node that times (TLS keeps
+    others out), every build runs in the sandbox, and a winner is confirmed with a build made on the node that times it.
     """
 
     data: bytes
@@ -59,32 +64,34 @@ class BuiltProgram:
 @final
 @dataclass(frozen=True, slots=True)
 class Challenger:
-    """What a referee must know of a state."""
+    """What a referee needs to know of a state."""
 
     at: StateId
     program: Program
     evaluation: Evaluation
 
 
-# ------------------------------------------------------------------------------------------------------------- orders
+# ------------------------------------------------------------------------------------------------------------- tasks
 
 
-class Task(msgspec.Struct, frozen=True, kw_only=True, tag_field="order", tag=str.lower):
-    """What a node is asked to do.  ``shared``: also where others use its cores."""
+class Task(msgspec.Struct, frozen=True, kw_only=True, tag_field="task", tag=str.lower):
+    """A request to a node.  ``shared``: measure although others use its cores."""
 
     shared: bool = False
 
 
 class Admit(Task, frozen=True):
-    """Take up a problem: build, verify and profile its original.  ``timed`` names the inputs that are timed, as the
-    first node chose them; empty: choose."""
+    """Admit a problem: build, verify and profile its original.
 
-    parcel: ProblemBundle
+    ``timed``: names of the inputs to time, as the first node chose them; empty: choose them.
+    """
+
+    bundle: ProblemBundle
     timed: tuple[str, ...] = ()
 
 
 class Build(Task, frozen=True):
-    """Build a program and send it back; needs no admission, and no slot."""
+    """Build a program and return the build.  Needs no admission and no slot."""
 
     problem: Problem
     program: Program
@@ -97,12 +104,12 @@ class Evaluate(Task, frozen=True):
     permitted: frozenset[str] | None
     program: Program
     incumbent: Program | None = None
-    manner: MeasureOptions = MeasureOptions()
+    options: MeasureOptions = MeasureOptions()
     artefact: BuiltProgram | None = None
 
 
 class Settle(Task, frozen=True):
-    """Decide who leads among programs of the problem ``key``."""
+    """Decide which challenger of the problem ``key`` becomes the incumbent."""
 
     key: str
     permitted: frozenset[str] | None
@@ -110,16 +117,16 @@ class Settle(Task, frozen=True):
     incumbent: Challenger | None = None
 
 
-# ------------------------------------------------------------------------------------------------------------ answers
+# ------------------------------------------------------------------------------------------------------------ results
 
 
-class TaskResult(msgspec.Struct, frozen=True, kw_only=True, tag_field="answer", tag=str.lower):
-    """What came of an order."""
+class TaskResult(msgspec.Struct, frozen=True, kw_only=True, tag_field="result", tag=str.lower):
+    """The result of a task."""
 
 
 class MeasuredResult(TaskResult, frozen=True):
-    """An answer that took the bench: the seconds it took to build and verify, to time, and to wait for the lanes of
-    the node."""
+    """A result that took the slot.  Seconds: ``build_s`` to build and verify, ``time_s`` to time, ``wait_s`` waiting
+    for the timing lanes of the node."""
 
     build_s: float = 0.0
     time_s: float = 0.0
@@ -129,7 +136,7 @@ class MeasuredResult(TaskResult, frozen=True):
 @final
 @dataclass(frozen=True, slots=True)
 class Test:
-    """A test of an admitted problem, without its content; ``seconds`` of CPU are the original's."""
+    """A test of an admitted problem, without its content.  ``seconds``: CPU seconds of the original."""
 
     name: str
     origin: str
@@ -138,7 +145,7 @@ class Test:
 
 
 class AdmitResult(MeasuredResult, frozen=True, kw_only=True):
-    """A problem was admitted.  ``machine`` is the node's."""
+    """A problem was admitted.  ``machine``: the machine of the node."""
 
     machine: Machine
     tests: tuple[Test, ...]
@@ -151,7 +158,7 @@ class AdmitResult(MeasuredResult, frozen=True, kw_only=True):
 
 
 class BuildResult(TaskResult, frozen=True):
-    """A program was built, or not (``unbuilt``); ``seconds`` it took."""
+    """A program was built, or not (``unbuilt``).  ``seconds``: duration of the build."""
 
     seconds: float
     artefact: BuiltProgram | None = None
@@ -159,81 +166,81 @@ class BuildResult(TaskResult, frozen=True):
 
 
 class EvaluateResult(MeasuredResult, frozen=True, kw_only=True):
-    """An evaluation."""
+    """A candidate was evaluated."""
 
     evaluation: Evaluation
 
 
 class SettleResult(MeasuredResult, frozen=True, kw_only=True):
-    """The evaluations that a referee made anew."""
+    """The evaluations that a referee made."""
 
     evaluations: tuple[tuple[StateId, Evaluation], ...]
 
 
 class UnknownProblem(TaskResult, frozen=True):
-    """The node has not admitted this problem (it was started anew)."""
+    """The node has not admitted this problem, for example because it was restarted."""
 
 
 class TaskRefused(TaskResult, frozen=True):
-    """The node does not measure now; with ``retires`` it will not do so again."""
+    """The node does not measure now.  With ``retires`` it never measures again."""
 
     why: str
     retires: bool = False
 
 
 class TaskFailed(TaskResult, frozen=True):
-    """The order failed with an error of maxcode: bad input, an unsafe machine, or a broken one."""
+    """The task failed with an error of maxcode: bad input, an unsafe machine, or a broken machine."""
 
     kind: Literal["input", "unsafe", "machine"]
     message: str
 
     def error(self, where: str) -> MaxcodeError:
-        """It as what a local evaluator would have raised; ``where`` is the node."""
+        """The error that a local evaluator would have raised; ``where`` is the node."""
         if self.kind == "input":
             return InputError(self.message)
         kinds: dict[str, type[MaxcodeError]] = {"unsafe": UnsafeError, "machine": MachineError}
         return kinds[self.kind](f"node {where}: {self.message}")
 
 
-AnyOrder = Admit | Build | Evaluate | Settle
-AnyAnswer = AdmitResult | BuildResult | EvaluateResult | SettleResult | UnknownProblem | TaskRefused | TaskFailed
+AnyTask = Admit | Build | Evaluate | Settle
+AnyResult = AdmitResult | BuildResult | EvaluateResult | SettleResult | UnknownProblem | TaskRefused | TaskFailed
 
 _encode = msgspec.json.Encoder().encode
-_order = msgspec.json.Decoder(AnyOrder)
-_answer = msgspec.json.Decoder(AnyAnswer)
+_task_decoder = msgspec.json.Decoder(AnyTask)
+_result_decoder = msgspec.json.Decoder(AnyResult)
 
 
 def encode(value: msgspec.Struct) -> bytes:
-    """An order or an answer as bytes."""
+    """A task or a result as bytes."""
     return _encode(value)
 
 
-def read_order(raw: bytes) -> AnyOrder:
-    """The order in these bytes; MachineError where they hold none (another version of maxcode sent them)."""
+def read_task(raw: bytes) -> AnyTask:
+    """The task in these bytes.  MachineError if they hold none (another version of maxcode sent them)."""
     try:
-        found: AnyOrder = _order.decode(raw)
-        return found
+        task: AnyTask = _task_decoder.decode(raw)
+        return task
     except msgspec.MsgspecError as error:
-        raise MachineError(f"an order cannot be read: {error}; {_SAME}") from error
+        raise MachineError(f"a task cannot be read: {error}; {_SAME}") from error
 
 
-def read_answer(raw: bytes) -> AnyAnswer:
-    """The answer in these bytes; MachineError likewise."""
+def read_result(raw: bytes) -> AnyResult:
+    """The result in these bytes.  MachineError if they hold none."""
     try:
-        found: AnyAnswer = _answer.decode(raw)
-        return found
+        result: AnyResult = _result_decoder.decode(raw)
+        return result
     except msgspec.MsgspecError as error:
-        raise MachineError(f"a node's answer cannot be read: {error}; {_SAME}") from error
+        raise MachineError(f"the result of a node cannot be read: {error}; {_SAME}") from error
 
 
 _SAME = "the driver and its nodes must have the same version of maxcode"
 
 
-# ------------------------------------------------------------------------------------------------------------ parcels
+# ------------------------------------------------------------------------------------------------------------ bundles
 
 
 def pack(problem: Problem, seed: int) -> ProblemBundle:
-    """A problem with the files it names; InputError where one cannot be read."""
+    """A problem with the files that it names.  InputError if a file cannot be read."""
     files: dict[str, bytes] = {}
 
     def packed(cases: Sequence[Case], kind: str) -> tuple[Case, ...]:
@@ -255,13 +262,15 @@ def pack(problem: Problem, seed: int) -> ProblemBundle:
     return ProblemBundle(problem=replace(problem, spec=spec, permitted=None), files=files, seed=seed)
 
 
-def unpack(parcel: ProblemBundle, folder: Path) -> Problem:
-    """The problem, its files written below ``folder``, which is private to the node.  InputError for a path that
-    leaves it."""
-    for name, data in parcel.files.items():
+def unpack(bundle: ProblemBundle, folder: Path) -> Problem:
+    """The problem, with its files written below ``folder``, which is private to the node.
+
+    InputError for a path outside ``folder``.
+    """
+    for name, data in bundle.files.items():
         path = folder / name
         if not path.resolve().is_relative_to(folder.resolve()):
-            raise InputError(f"a file of the problem is called {name}, which is no path below its folder")
+            raise InputError(f"a file of the problem is called {name}, which is not a path below its folder")
         path.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
         path.write_bytes(data)
 
@@ -275,10 +284,10 @@ def unpack(parcel: ProblemBundle, folder: Path) -> Problem:
             for case in cases
         )
 
-    spec = parcel.problem.spec
+    spec = bundle.problem.spec
     root = str(folder / FOLDER) if spec.folder else ""
     return replace(
-        parcel.problem, spec=replace(spec, seen=placed(spec.seen), held_out=placed(spec.held_out), folder=root)
+        bundle.problem, spec=replace(spec, seen=placed(spec.seen), held_out=placed(spec.held_out), folder=root)
     )
 
 
@@ -290,6 +299,6 @@ def _read(path: Path) -> bytes:
 
 
 def challenger(state: State) -> Challenger:
-    """What a referee must know of a state that was evaluated."""
+    """What a referee needs to know of an evaluated state."""
     assert state.step is not None
     return Challenger(state.id, state.program, state.step.evaluation)

@@ -1,9 +1,9 @@
 """The workload amplifier: larger inputs for an original that ends too soon to be timed.
 
-From the user's generator where its command takes ``{size}``, else from given inputs whose shape is understood: their
-lines or cases repeated, the counts with them.  Four times larger again and again, until a run is long enough or a limit
-is reached.  The original is the oracle, under the same conditions as for other made inputs, but for its use of time and
-memory, which is the point.
+They come from the user's generator if its command takes ``{size}``; else from given inputs whose format is understood:
+their lines or cases are repeated, and the counts are adjusted.  They grow four times at a time, until a run is long
+enough or a limit is reached.  The original is the oracle, under the same conditions as for other fresh inputs, except
+for its use of time and memory, which is meant to grow.
 """
 
 from __future__ import annotations
@@ -23,8 +23,8 @@ from maxcode.evaluate.ladder.prepare import TIMED_FLOOR_S, Admitted, Input, choo
 from maxcode.sandbox.sandbox import Blob, Sandbox
 
 _GROWTH = 4
-_WANTED_S = 1.5 * TIMED_FLOOR_S  # a run just at the floor would be below it half of the time
-_TEXT_AT_MOST, _INPUT_AT_MOST = 8 << 20, 64 << 20  # bytes: of a text whose shape is looked at, of any
+_WANTED_S = 1.5 * TIMED_FLOOR_S  # a run at the floor would be below it half of the time
+_TEXT_AT_MOST, _INPUT_AT_MOST = 8 << 20, 64 << 20  # bytes: of a text whose format is inferred, of any text
 _GROWN_AT_MOST = 12  # times
 _BASES = 3
 _COPIES = 2
@@ -34,14 +34,14 @@ _LIMIT_SHARE = 3  # a run ends within a third of its limits
 @final
 @dataclass(frozen=True, slots=True)
 class Amplified:
-    """Larger inputs, none where there are no such; ``note`` says what they are, or why there are none."""
+    """Larger inputs, if there are any; ``note`` describes them, or says why there are none."""
 
     inputs: tuple[Input, ...] = ()
     note: str = ""
 
 
 async def amplify(sandbox: Sandbox, prover: Prover, admitted: Admitted, seed: int) -> Admitted:
-    """The admission with larger inputs, timed on them; as it was, with the reason in its last note, where there are
+    """The admission with larger inputs, timed on them; unchanged, with the reason in its last note, if there are
     none."""
     found = await amplified(sandbox, prover, admitted, seed)
     inputs = (*admitted.inputs, *found.inputs)
@@ -56,7 +56,7 @@ async def amplify(sandbox: Sandbox, prover: Prover, admitted: Admitted, seed: in
 
 
 async def amplified(sandbox: Sandbox, prover: Prover, admitted: Admitted, seed: int) -> Amplified:
-    """Larger inputs for a problem none of whose inputs is long enough."""
+    """Larger inputs for a problem without an input that is long enough."""
     spec = admitted.problem.spec
     by_size = any("{size}" in word for word in spec.generator)
     given = await understood(admitted)
@@ -67,7 +67,8 @@ async def amplified(sandbox: Sandbox, prover: Prover, admitted: Admitted, seed: 
         runs = await prover.runs(admitted, [Input("made", one.stdin, None, "made") for one in candidates])
         slowest = max(ran.cpu_s for ran in runs)
         if any(not ran.ok for ran in runs) or slowest > spec.limits.run_s / _LIMIT_SHARE:
-            return Amplified(note=f"on inputs {factor} times larger the original does not end well within its limits")
+            why = f"fails or takes over 1/{_LIMIT_SHARE} of its time limit"
+            return Amplified(note=f"on inputs {factor} times larger the original {why}")
         if slowest >= _WANTED_S:
             made = await prover.proven(admitted, candidates, None)
             if not made.inputs:

@@ -1,7 +1,7 @@
-"""Given inputs made larger: their cases, lines or items repeated, and the counts with them.  Pure.
+"""Enlarges given inputs: repeats their cases, lines or items, and adjusts the counts.  Pure.
 
-For programs that end too soon to be timed.  Sizes then lie beyond all that was given, which nothing but the original
-can vouch for; all else must be as the given inputs show it.
+For programs that end too soon to be timed.  The sizes then lie beyond all given inputs, and only the original can tell
+if they are valid; everything else must be as in the given inputs.
 """
 
 from __future__ import annotations
@@ -14,8 +14,7 @@ from maxcode.evaluate.inputs.mutate import Field, FormatModel, Understood, is_fr
 
 
 def larger(given: Understood, base: str, factor: int) -> str | None:
-    """The text with ``factor`` times as many cases, lines or items; None where that would show anything new but
-    sizes."""
+    """The text with ``factor`` times as many cases, lines or items; None if anything but sizes would be new."""
     if not given.shapes:
         return None
     known = given.shapes[0]
@@ -55,13 +54,15 @@ def _is_only_larger(known: FormatModel, text: str, scaled: frozenset[Field]) -> 
 
 
 def _comes_with_size(known: FormatModel, key: Key, fact: Fact, scaled: frozenset[Field]) -> bool:
-    """Whether a fact that no given text shows says no more than that there is more: a count is larger than ever, and
-    what was above a count or a position by chance is below it now."""
+    """True if a new fact only says that there is more.
+
+    A count is larger than ever, or a value that was above a count or position by chance is below it now.
+    """
     if key[0] in _SIZES:
         return True
     if key[0] in ("range", "remainder"):
         return (key[1], key[2]) in scaled
-    if key[0] == "beside":  # two that were always equal belong together
+    if key[0] == "beside":  # two values that were always equal belong together
         return any((key[1], at) in scaled for at in key[2:]) and known.words(*key) != frozenset("=")
     before = known.facts.get(key)
     return key[0] in _BOUNDS and isinstance(before, Span) and isinstance(fact, Span) and 0 < before.high >= fact.high

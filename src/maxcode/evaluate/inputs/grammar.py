@@ -1,11 +1,11 @@
-"""The shape of an input, inferred from given texts: lines of k tokens, lists and blocks with their counts.  Pure.
+"""Infers the format of an input from given texts: lines of k tokens, lists and blocks with their counts.  Pure.
 
-    Row(2)                        n m
-    Tail(0, Count(0))             n numbers on a line
-    Block(Count(1), (Row(2),))    m lines of two
+    TokenRow(2)                            n m
+    Tail(0, Count(0))                      n numbers on a line
+    Repetition(Count(1), (TokenRow(2),))   m lines of two
 
-A shape is believed only if it explains every given text to its last line; often several do, and what is made must then
-be explained by all of them.  Nothing is guessed about a text that does not print back as it was read.
+A format (``Shape``) counts only if it explains every given text to its last line.  Often several do; then all of them
+must explain a generated text.  A text that does not print back as it was read is not used.
 """
 
 from __future__ import annotations
@@ -30,8 +30,10 @@ SHAPES_AT_MOST = 6
 @final
 @dataclass(frozen=True, slots=True)
 class Count:
-    """``offset`` more than the ``index``-th token that has been read as a scalar, counted in the order of reading;
-    inside a block its own scalars come after those around it."""
+    """A count: ``offset`` more than the ``index``-th token that was read as a scalar, in reading order.
+
+    Inside a block its own scalars come after those around it.
+    """
 
     index: int
     offset: int = 0
@@ -40,7 +42,7 @@ class Count:
 @final
 @dataclass(frozen=True, slots=True)
 class TokenRow:
-    """A line of ``width`` tokens, each a scalar of its own."""
+    """A line of ``width`` tokens, each a scalar."""
 
     width: int
 
@@ -64,18 +66,17 @@ class Repetition:
 
     @property
     def is_table(self) -> bool:
-        """Whether every repetition is one line of the same width."""
+        """True if every repetition is one line of the same width."""
         return len(self.body) == 1 and isinstance(self.body[0], TokenRow)
 
 
 Node = TokenRow | Tail | Repetition
 Shape = tuple[Node, ...]
-Tree = list[Any]  # of a Row its tokens, of a Tail [scalars, items], of a Block the trees of its bodies (tables: tokens)
+Tree = list[Any]  # TokenRow: tokens; Tail: [scalars, items]; Repetition: trees of its bodies (tables: tokens)
 
 
 def lines_of(text: str) -> list[Tokens] | None:
-    """The text's tokens by line, without empty lines at the end; None where one space between tokens is not all there
-    is between them."""
+    """The text's tokens by line, without empty lines at the end; None if tokens are not separated by single spaces."""
     lines = [line.rstrip(" ") for line in text.rstrip("\n ").split("\n")]
     split = [line.split() for line in lines]
     same = all(" ".join(tokens) == line for tokens, line in zip(split, lines, strict=True))
@@ -83,7 +84,7 @@ def lines_of(text: str) -> list[Tokens] | None:
 
 
 def integer(token: str) -> int | None:
-    """The number that a token is, None for anything but a plain integer of at most 20 digits."""
+    """The token as a number; None unless it is a plain integer of at most 20 digits."""
     return int(token) if _INTEGER.fullmatch(token) else None
 
 
@@ -91,7 +92,7 @@ def integer(token: str) -> int | None:
 
 
 def read(shape: Shape, lines: Sequence[Tokens]) -> Tree | None:
-    """The tree of a text, None where the shape does not explain it to its last line."""
+    """The tree of a text; None if the format does not explain it to its last line."""
     tree: Tree = []
     scope: list[int | None] = []
     at = 0
@@ -178,7 +179,7 @@ def _lines(shape: Shape, tree: Tree) -> Iterator[Tokens]:
 @final
 @dataclass(frozen=True, slots=True)
 class ScalarAt:
-    """A scalar where it stands: ``tokens[at]``; ``path`` and ``at`` name its field, the same in every text."""
+    """A scalar at its place: ``tokens[at]``; ``path`` and ``at`` name its field, the same in every text."""
 
     path: Path
     tokens: Tokens
@@ -196,8 +197,8 @@ class ScalarAt:
 @final
 @dataclass(frozen=True, slots=True)
 class NodeAt:
-    """A node met on a walk over a tree: ``part`` may be changed in place; ``cells`` are the scalars read before it,
-    with those of its own line where it is a Tail."""
+    """A node on a walk over a tree.  ``part`` may be changed in place.  ``cells``: the scalars before it, and for a
+    Tail those of its own line."""
 
     path: Path
     node: Node
@@ -206,19 +207,19 @@ class NodeAt:
 
     @property
     def counted(self) -> ScalarAt | None:
-        """The scalar that says how long this list or block is."""
+        """The scalar that holds the length of this list or block."""
         if isinstance(self.node, TokenRow) or self.node.count is None:
             return None
         return self.cells[self.node.count.index]
 
     @property
     def items(self) -> Tree:
-        """The list that is as long as counted."""
+        """The list that the count refers to."""
         return self.part[1] if isinstance(self.node, Tail) else self.part
 
 
 def walk(shape: Shape, tree: Tree, path: Path = (), cells: tuple[ScalarAt, ...] = ()) -> Iterator[NodeAt]:
-    """Every node in the order of reading, a block before what is in it; lines of tables are not nodes."""
+    """Every node in reading order, a block before its content; lines of tables are not nodes."""
     for number, (node, part) in enumerate(zip(shape, tree, strict=True)):
         here = (*path, number)
         head = part[0] if isinstance(node, Tail) else part if isinstance(node, TokenRow) else []
@@ -236,7 +237,7 @@ def walk(shape: Shape, tree: Tree, path: Path = (), cells: tuple[ScalarAt, ...] 
 @final
 @dataclass(slots=True)
 class _Cursor:
-    """How far one text has been read."""
+    """How far one text was read."""
 
     lines: Sequence[Tokens]
     at: int = 0
@@ -251,14 +252,14 @@ class _Cursor:
 
 
 class _EnoughError(Exception):
-    """The search has taken as many steps as it may."""
+    """The search reached its limit of steps."""
 
 
 def explanations(texts: Sequence[Sequence[Tokens]]) -> tuple[Shape, ...]:
-    """All shapes found that explain every one of ``texts``, the simplest kind only: counts as they stand, else one more
-    or less than those, else parts without a count.
+    """All formats that explain every one of ``texts``, of the simplest kind only.
 
-    Nothing where there are too many to look at: then the texts do not say enough.
+    First counts as they are, then counts one more or less, then parts without a count.  Empty if there are too many
+    formats: then the texts say too little.
     """
     ordered = sorted(texts, key=len)
     for offsets, free in _ATTEMPTS:
@@ -274,7 +275,7 @@ def explanations(texts: Sequence[Sequence[Tokens]]) -> tuple[Shape, ...]:
 
 @final
 class _Inference:
-    """A search over shapes that reads all texts side by side; ``free``: parts without a count are tried too."""
+    """A search over formats that reads all texts in parallel; ``free``: also tries parts without a count."""
 
     def __init__(self, offsets: Sequence[int], free: bool) -> None:
         self._offsets = offsets
@@ -296,12 +297,12 @@ class _Inference:
             if isinstance(node, TokenRow) and [node] * _ALIKE_AT_MOST == list(before[-_ALIKE_AT_MOST:]):
                 continue
             if _is_free(node) and any(map(_is_free, before)):
-                continue  # one part of any length explains much, several explain everything
+                continue  # several parts of any length would explain every text
             for rest in self.rest(after, (*before, node)):
                 yield (node, *rest)
 
     def _next(self, cursors: list[_Cursor], depth: int) -> Iterator[tuple[Node, list[_Cursor]]]:
-        """The nodes that can be read now in every text, and where the texts stand after each."""
+        """The nodes that every text allows next, and the cursors after each."""
         for node in self._candidates(cursors, depth):
             if (after := self._advanced(node, cursors)) is not None:
                 yield node, after
@@ -335,7 +336,7 @@ class _Inference:
 
     def _tails(self, cursors: list[_Cursor], standing: list[_Cursor]) -> Iterator[Node]:
         if len({len(one.lines[one.at]) for one in standing}) == 1 and len(standing) == len(cursors) > 1:
-            return  # a row explains it as well, and says less
+            return  # a row explains it as well, and is simpler
         least = min((len(one.lines[one.at]) for one in standing), default=0)
         for width in range(min(_HEAD_AT_MOST, least) + 1):
             scopes = [one.scope + [integer(t) for t in one.lines[one.at][:width]] for one in standing]
@@ -346,7 +347,7 @@ class _Inference:
                 yield Tail(width, None)
 
     def _bodies(self, count: Count, cursors: list[_Cursor], depth: int) -> Iterator[Shape]:
-        """Bodies that the first repetition of every text allows; whether the others do is seen when they are read."""
+        """Bodies that the first repetition of every text allows; reading checks the other repetitions."""
         first = [one.copy() for one in cursors if (_value(count, one.scope) or 0) > 0]
         if not first or any(one.ended for one in first) or max(_value(count, one.scope) or 0 for one in first) < 2:
             return
@@ -358,7 +359,7 @@ class _Inference:
         for node, after in self._next(cursors, depth):
             yield (node,)
             for rest in self._sequences(after, depth, most - 1):
-                if rest[0] != node:  # else it is a block within, or twice as many
+                if rest[0] != node:  # else it is an inner block, or twice the count
                     yield (node, *rest)
 
 
@@ -367,7 +368,7 @@ def _is_free(node: Node) -> bool:
 
 
 def _counts(cursors: Sequence[_Cursor], offsets: Sequence[int]) -> list[Count]:
-    """The scalars that could say how many lines follow, in every text."""
+    """The scalars that could be the number of lines that follow, in every text."""
     size = min(len(one.scope) for one in cursors)
     found = []
     for index, offset in product(range(size), offsets):

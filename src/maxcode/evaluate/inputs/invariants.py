@@ -1,9 +1,9 @@
-"""What holds in every given text of a shape, so that it can be asked of a made one.  Pure.
+"""Facts that hold in every given text of a format, to be checked on a generated text.  Pure.
 
-Observed and never guessed: ranges, remainders, which of two numbers on a line (or of a number and a count) is larger,
-whether a list is sorted, has repeats, stays below its own position, how far neighbours differ, what it sums up to.  A
-made text may show nothing that no given text shows.  The fewer texts are given, the more holds by chance and the less
-can be made: that is the safe side.
+They are observed, never guessed: ranges, remainders, which of two numbers on a line (or of a number and a count) is
+larger; if a list is sorted, has repeats, or stays below its own position; how far neighbours differ; what it sums up
+to.  A generated text may show nothing that no given text shows.  With fewer given texts more facts hold by chance, and
+fewer texts can be generated: that is the safe side.
 """
 
 from __future__ import annotations
@@ -75,7 +75,8 @@ Facts = dict[Key, Fact]
 @final
 @dataclass(frozen=True, slots=True)
 class Table:
-    """Tokens by column at a place: one line (``many`` False), the lines of a table, or the items of a list."""
+    """Tokens by column at a place of the format: one line (``many`` False), the lines of a table, or the items of a
+    list."""
 
     path: Path
     columns: tuple[Sequence[str], ...]
@@ -84,13 +85,13 @@ class Table:
 
 
 def tables(shape: Shape, tree: Tree) -> Iterator[Table]:
-    """Every table of a text, in the order of reading."""
+    """Every table of a text, in reading order."""
     for place in walk(shape, tree):
         yield from tables_at(place)
 
 
 def tables_at(place: NodeAt) -> Iterator[Table]:
-    """The tables that a node holds itself; their scopes are the first of the place's cells."""
+    """The tables of one node; the first cells of ``place`` are their scope."""
     scope = tuple(cell.value for cell in place.cells)
     match place.node:
         case TokenRow():
@@ -108,12 +109,12 @@ def tables_at(place: NodeAt) -> Iterator[Table]:
 
 
 def numbers(column: Sequence[str]) -> list[int] | None:
-    """The column as integers; None where a token is none."""
+    """The column as integers; None if a token is not an integer."""
     return [int(token) for token in column] if _INTEGERS.fullmatch(" ".join(column) + " " * bool(column)) else None
 
 
 def facts_of(shape: Shape, tree: Tree) -> Facts:
-    """What holds in one text."""
+    """The facts that hold in one text."""
     found: Facts = {}
     size = 0
     for table in tables(shape, tree):
@@ -129,7 +130,7 @@ def _both(one: Fact, other: Any) -> Fact:
 
 
 def together(many: Iterable[Facts]) -> Facts:
-    """What holds in all of them: each fact as wide as the texts show it."""
+    """The facts that hold in all of them: each as wide as the texts show."""
 
     def join(one: Facts, other: Facts) -> Facts:
         shared = {key: _both(one[key], other[key]) for key in one.keys() & other.keys()}
@@ -139,7 +140,7 @@ def together(many: Iterable[Facts]) -> Facts:
 
 
 def broken(known: Mapping[Key, Fact], made: Mapping[Key, Fact]) -> Iterator[Key]:
-    """The facts of a made text that no given one shows."""
+    """The facts of a generated text that no given text shows."""
     return (key for key, fact in made.items() if key not in known or not _covers(known[key], fact))
 
 
@@ -218,7 +219,7 @@ def _row_facts(table: Table, values: Sequence[Sequence[float] | None]) -> Iterat
 
 
 def _side(low: float, high: float) -> Span:
-    """On which sides of 0: -1 below, 1 above; what is seen on both may be 0 too."""
+    """The side of 0 on which the values lie: -1 below, 1 above; a span over both sides also covers 0."""
     return Span((low > 0) - (low < 0), (high > 0) - (high < 0))
 
 

@@ -1,9 +1,9 @@
-"""New inputs from given ones: the same numbers permuted, drawn anew, more or fewer of them.  Pure.
+"""Makes new inputs from given ones: numbers permuted, drawn again, more or fewer of them.  Pure.
 
-Only where the shape of the given inputs is understood (``grammar.py``) and only within what they show
-(``invariants.py``); else nothing is made, and it is said why.  Words stay as they are.  No inference from examples can
-be sure of what a task allows, so every step is taken only where the given inputs show that it is free: order where
-there is none, values where many occur, sizes between the least and the largest.
+It needs the format of the given inputs (``grammar.py``) and stays within what they show (``invariants.py``); else it
+makes nothing and reports why.  Words stay as they are.  Examples cannot prove what a task allows, so a change is made
+only where the given inputs show that it is free: order if there is none, values if many occur, sizes between the least
+and the largest.
 """
 
 from __future__ import annotations
@@ -45,11 +45,11 @@ from maxcode.evaluate.inputs.invariants import (
 )
 
 TEXTS_LEAST = 3
-BYTES_AT_MOST = 8 << 20  # of all texts together; more would take many seconds to read
+BYTES_AT_MOST = 8 << 20  # of all texts together; more takes many seconds to read
 _TRIES = 40
-_LINES_LEAST = 8  # fewer say nothing about their order
+_LINES_LEAST = 8  # fewer lines say nothing about order
 _FEW = 4  # different values: perhaps names of commands
-_BASE_AT_MOST = 200_000  # bytes of an input that others are made of, where there are smaller ones
+_BASE_AT_MOST = 200_000  # bytes of a base input, if there are smaller ones
 Field = tuple[Path, int]
 Step = tuple[str, Callable[[random.Random, Tree], None]]
 
@@ -57,8 +57,11 @@ Step = tuple[str, Callable[[random.Random, Tree], None]]
 @final
 @dataclass(frozen=True, slots=True)
 class FormatModel:
-    """A shape that explains all given texts, and what holds in them: ``tokens`` by field, ``scopes``: the scalars that
-    a table stands below, by its path."""
+    """A format that explains all given texts, and the facts that hold in them.
+
+    ``tokens``: the tokens by field.
+    ``scopes``: the scalars above a table, by its path.
+    """
 
     shape: Shape
     facts: Facts
@@ -71,7 +74,7 @@ class FormatModel:
         return found.words if isinstance(found, Seen) else frozenset()
 
     def values(self, field: Field) -> list[int]:
-        """The integers seen in a field, ascending; nothing where anything else was seen."""
+        """The integers seen in a field, ascending; empty if anything else was seen."""
         found = [integer(token) for token in self.tokens.get(field, ())]
         return sorted(one for one in found if one is not None) if None not in found else []
 
@@ -81,17 +84,17 @@ class FormatModel:
 
     @property
     def bounds(self) -> frozenset[Field]:
-        """Scalars that a column never exceeds, as the number of nodes in a graph: they mean more than themselves."""
+        """Scalars that a column never exceeds, such as the number of nodes in a graph: other numbers depend on them."""
         keys = [key for key, fact in self.facts.items() if key[0] == "against" and _is_never_above(fact)]
         return frozenset(self.scopes[path][number] for _, path, _, number in keys if path[-1] == 1)
 
     def is_structure(self, path: Path) -> bool:
-        """Whether lines hold two indices below one bound, as edges and intervals do: each is no number of its own."""
+        """True if lines hold two indices below one bound, as edges and intervals do: they cannot change separately."""
         bounded = [key[3] for key, fact in self.facts.items() if key[:2] == ("against", path) and _is_never_above(fact)]
         return len(set(bounded)) < len(bounded) or (len(path) > 2 and self._is_part_of_a_matrix(path, set(bounded)))
 
     def _is_part_of_a_matrix(self, path: Path, bounded: set[int]) -> bool:
-        """Whether a list inside a block belongs to one line of as many: adjacent nodes, or a square matrix."""
+        """True if a list inside a block belongs to one line of as many: adjacent nodes, or a square matrix."""
         around = path[:-2]
         outer = [field for field in self.counts if around in users(self.shape, field)]
         return any(self.scopes[path][number] in outer for number in bounded) or any(
@@ -106,7 +109,7 @@ def _is_never_above(fact: Fact) -> bool:
 @final
 @dataclass(frozen=True, slots=True)
 class Understood:
-    """The given texts with every shape that explains them; ``why`` says why there is none."""
+    """The given texts with every format that explains them; ``why``: why there is none."""
 
     texts: tuple[str, ...]
     shapes: tuple[FormatModel, ...] = ()
@@ -116,14 +119,14 @@ class Understood:
 @final
 @dataclass(frozen=True, slots=True)
 class Draft:
-    """An input that may be one, and what was done to make it."""
+    """A proposed input, and the changes that made it."""
 
     text: str
     how: tuple[str, ...]
 
 
 def understand(texts: Sequence[str]) -> Understood:
-    """The shapes of the given texts; at least three different ones are needed."""
+    """The formats of the given texts; needs at least three different texts."""
     texts = tuple(dict.fromkeys(texts))
     if len(texts) < TEXTS_LEAST:
         return Understood(texts, why=f"{len(texts)} different given inputs do not show a format, {TEXTS_LEAST} may")
@@ -158,14 +161,16 @@ def _known(shape: Shape, texts: Sequence[Sequence[Tokens]]) -> FormatModel:
 
 
 def draft(given: Understood, seed: str) -> Draft | None:
-    """An input that all shapes explain and that shows nothing new, the same for the same seed; None where many tries
-    did not give one."""
+    """An input that all formats explain and that shows nothing new; None after _TRIES failed tries.
+
+    The same seed gives the same input.
+    """
     rng = random.Random(seed)
     if not given.shapes:
         return None
     small = sorted((text for text in given.texts if len(text) <= _BASE_AT_MOST), key=len) or list(given.texts)
     for _ in range(_TRIES):
-        base = small[max(rng.randrange(len(small)), rng.randrange(len(small)))]  # more often a large one
+        base = small[max(rng.randrange(len(small)), rng.randrange(len(small)))]  # prefers large ones
         found = _changed(given.shapes[0], base, rng)
         if found is not None and found.text not in given.texts and _is_explained(given, found.text):
             return found
@@ -173,7 +178,7 @@ def draft(given: Understood, seed: str) -> Draft | None:
 
 
 def _changed(known: FormatModel, base: str, rng: random.Random) -> Draft | None:
-    """One to three steps taken on a given text."""
+    """A given text after one to three random changes."""
     tree = read(known.shape, lines_of(base) or [])
     steps = list(_steps(known, tree)) if tree is not None else []
     if tree is None or not steps:
@@ -191,14 +196,14 @@ def _is_explained(given: Understood, text: str) -> bool:
 
 
 def _strange(known: FormatModel, text: str) -> Iterator[Key]:
-    """What the text shows that no given one does; ("shape",) where the shape does not explain it."""
+    """What the text shows that no given text does; ("shape",) if the format does not explain it."""
     lines = lines_of(text)
     tree = read(known.shape, lines) if lines is not None else None
     return iter([("shape",)]) if tree is None else broken(known.facts, facts_of(known.shape, tree))
 
 
 def _steps(known: FormatModel, tree: Tree) -> Iterator[Step]:
-    """What may be done to this tree: sizes first, order last."""
+    """The changes that this tree allows: sizes first, order last."""
     places = list(walk(known.shape, tree))
     for field in sorted(known.counts):
         if len(known.values(field)) > 1 and is_free(known, field):
@@ -213,8 +218,10 @@ def _steps(known: FormatModel, tree: Tree) -> Iterator[Step]:
 
 
 def is_free(known: FormatModel, field: Field) -> bool:
-    """Whether there may be more or fewer of what a field counts: no words are among it, which could name one another,
-    and nothing that it bounds but does not count."""
+    """True if there may be more or fewer of what a field counts.
+
+    It must count no words, which could refer to one another, and nothing that the field bounds but does not count.
+    """
     counted = users(known.shape, field)
     inside = [(path, at) for path, at in known.tokens if _within(path, counted)]
     matrix = any(len(path) > 2 and known.is_structure(path) and len(known.columns(path)) == 1 for path, _ in inside)
@@ -242,7 +249,7 @@ def users(shape: Shape, field: Field) -> frozenset[Path]:
 
 
 def _drawable(known: FormatModel, places: Sequence[NodeAt]) -> set[Field]:
-    """The fields whose numbers may be drawn anew."""
+    """The fields whose numbers may be drawn again."""
     found = set()
     bounds = known.bounds
     for table in (table for place in places for table in tables_at(place)):
@@ -256,7 +263,7 @@ def _drawable(known: FormatModel, places: Sequence[NodeAt]) -> set[Field]:
 
 
 def _is_special(values: Sequence[int]) -> bool:
-    """Whether all are of a kind that numbers between them need not be."""
+    """True if all values are powers of two, squares or primes, which numbers between them need not be."""
     large = [value for value in values if value > 3]
     if not large:
         return False
@@ -273,12 +280,12 @@ def _may_be_prime(value: int) -> bool:
 
 
 def _is_permutable(known: FormatModel, place: NodeAt) -> bool:
-    """Whether order was seen to be free: up and down in every column, and no column that could name commands."""
+    """True if the order is free: values go up and down in every column, and no column could name commands."""
     node, path = place.node, (*place.path, 1)
     if isinstance(node, Repetition) and not node.is_table:
         return (
             len(node.body) > 1 and isinstance(node.body[0], TokenRow) and place.counted is not None
-        )  # cases of their own
+        )  # independent cases
     if isinstance(node, TokenRow) or not _are_many(known, path) or (len(path) > 2 and known.is_structure(path)):
         return False
     return all(_is_unordered(known, field, isinstance(node, Tail)) for field in known.columns(path))
@@ -314,7 +321,7 @@ def _drawing(known: FormatModel, field: Field) -> Callable[[random.Random, Tree]
     values, step_of = known.values(field), _step(known, field)
 
     def single(rng: random.Random, tokens: Tokens) -> None:
-        low = rng.randrange(len(values) - 1)  # sizes come in orders of magnitude: between two that were seen
+        low = rng.randrange(len(values) - 1)  # between neighbours: sizes come in orders of magnitude
         tokens[at] = str(_between(rng, values[low], values[low + 1], step_of))
 
     def many(rng: random.Random, place: NodeAt) -> None:
@@ -352,7 +359,7 @@ def _resizing(known: FormatModel, field: Field) -> Callable[[random.Random, Tree
     def wanted(rng: random.Random, old: int) -> int:
         low = rng.randrange(len(values) - 1)
         size = _between(rng, values[low], values[low + 1], step_of)
-        return max(size, old) if fixed else size  # fewer edges need not connect any more
+        return max(size, old) if fixed else size  # a graph with fewer edges may not be connected
 
     def step(rng: random.Random, tree: Tree) -> None:
         resize(known.shape, tree, field, lambda old: _picks(rng, old, wanted(rng, old)))
@@ -361,7 +368,7 @@ def _resizing(known: FormatModel, field: Field) -> Callable[[random.Random, Tree
 
 
 def _picks(rng: random.Random, old: int, new: int) -> list[int]:
-    """Which of ``old`` items become the ``new`` ones, in their order."""
+    """Which of ``old`` items become the ``new`` ones, in order."""
     if new <= old:
         return sorted(rng.sample(range(old), new))
     picks = [*range(old), *(rng.randrange(old) for _ in range(new - old))] if old else []
@@ -369,8 +376,10 @@ def _picks(rng: random.Random, old: int, new: int) -> list[int]:
 
 
 def resize(shape: Shape, tree: Tree, field: Field, picks: Callable[[int], list[int]]) -> None:
-    """Keep the items that ``picks`` names (given how many there were) in all that the field counts; the same ones in
-    everything that one number counts, because lists of one length often belong together."""
+    """Keep the items that ``picks`` chooses (given their number) in all lists and blocks that the field counts.
+
+    The same items are kept in all lists that one number counts, because lists of equal length often belong together.
+    """
     chosen: dict[int, list[int]] = {}
     for place in walk(shape, tree):
         cell, node = place.counted, place.node

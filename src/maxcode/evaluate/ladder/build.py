@@ -1,8 +1,8 @@
 """The rung *build*: sources -> artefact, diagnostics and the compiler's optimisation remarks, in the sandbox.
 
-Builds are cached by content (sources, flags, compiler), never their verdicts.  Precompiled headers are used for the
-search only, and only where they cannot change what a program means: when a one-file program begins with the very
-includes the original begins with.  The original and every confirmed winner are built without.
+Builds are cached by content (sources, flags, compiler); verdicts are not cached.  Precompiled headers are used only in
+the search, and only if they cannot change the meaning of a program: a one-file program must begin with the same
+includes as the original.  The original and every confirmed winner are built without them.
 """
 
 from __future__ import annotations
@@ -31,27 +31,30 @@ from maxcode.sandbox.sandbox import Blob, Job, Ran, Sandbox
 
 _DIAGNOSTICS_CAP = 16_000
 _REMARKS_KEPT, _REMARKS_READ = 500, 8 << 20
-_MOST_BYTES = 64 << 20  # of an artefact: every run has a copy of its own
-_BUILDS_KEPT, _BYTES_KEPT = 256, 512 << 20  # each holds a file descriptor and its size in memory
+_MOST_BYTES = 64 << 20  # of an artefact: every run copies it
+_BUILDS_KEPT, _BYTES_KEPT = 256, 512 << 20  # each build holds a file descriptor and its size in memory
 _GIVEN_KEPT = 64
 _HEADERS_KEPT = 12  # on disk, 20 to 200 MB each
-# `#line` lets a program put anything into the name of a file: a number of a thousand digits, say.
+# With `#line` a program can put anything into a file name, such as a number of a thousand digits.
 _REMARK = re.compile(r"^/src/([^:\n]+):([0-9]{1,9}):[0-9]+: (missed|optimized): +(.*)$", re.MULTILINE)
 _NOISE = ("statement clobbers memory", "couldn't vectorize loop", "not vectorized: no vectype", "no grouped stores")
-_LEADING = re.compile(  # possessive, or a few dozen comments before anything else would take years
+_LEADING = re.compile(  # possessive: without it a few dozen leading comments would take years
     r"(?:\s|//[^\n]*\n|/\*(?>.*?\*/))*+#[ \t]*include[ \t]*<([\w./+-]+)>[ \t]*(?=\n|//)", re.DOTALL
 )
 _LISTING = Job((*LISTING, "/tmp/out"), cpu_s=10, wall_s=20, memory_mb=1024, output_mb=4)
 _DIAGNOSTIC_FLAGS = ("-fmax-errors=20", "-fno-diagnostics-show-caret", "-fdiagnostics-color=never")
-_WATCH_FLAGS = ("-g1", "-fopt-info-vec-optimized-missed=/tmp/remarks")  # change no code; lines for the profile
+_WATCH_FLAGS = ("-g1", "-fopt-info-vec-optimized-missed=/tmp/remarks")  # change no code; give lines
 
 
 @final
 @dataclass(frozen=True, slots=True)
 class Built:
-    """``artefact`` is None when the build failed; then ``reason`` says how and ``diagnostics`` holds the compiler's
-    words, capped.  ``machine_code``: None where the artefact is none, or cannot be
-    read."""
+    """The result of a build.
+
+    ``artefact``: None if the build failed.
+    ``reason``: how it failed; ``diagnostics``: the compiler's output, capped.
+    ``machine_code``: None if there is no artefact, or it cannot be read.
+    """
 
     artefact: Blob | None
     reason: str = ""
@@ -75,7 +78,7 @@ class Builder:
     async def build(self, problem: Problem, program: Program, final: bool = False) -> Built:
         """The program's artefact; ``final`` builds never use a precompiled header.
 
-        Never raises for a bad program; MachineError when the compiler itself cannot run.
+        Never raises for a bad program.  MachineError if the compiler itself cannot run.
         """
         tongue = language(problem.language)
         if not final and (given := self._given.get(_key(program, problem, ""))) is not None:
@@ -86,13 +89,13 @@ class Builder:
             built, is_lasting = await self._compile(tongue, program, problem, header)
             if not is_lasting:
                 return built
-        self._built[key] = built  # now the latest; the one longest unused goes
+        self._built[key] = built  # now the latest; the least recently used build goes
         while len(self._built) > 1 and not self._fits():
             del self._built[next(iter(self._built))]
         return built
 
     def give(self, problem: Problem, program: Program, built: Built) -> None:
-        """Take a build that another builder made in place of one of our own, but for final builds, which never are."""
+        """Use a build by another builder in place of a new one, except for final builds."""
         self._given[_key(program, problem, "")] = built
         while len(self._given) > _GIVEN_KEPT:
             del self._given[next(iter(self._given))]
@@ -108,8 +111,7 @@ class Builder:
     async def _compile(
         self, tongue: Language, program: Program, problem: Problem, header: Path | None
     ) -> tuple[Built, bool]:
-        """What came of a build, and whether it would come again: a compiler that was stopped or killed may only have
-        had a busy machine."""
+        """A build, and whether it may be cached: a compiler that was stopped or killed may have met a busy machine."""
         sources = {**program.files, **support(problem)}
         argv = _command(tongue, sources, problem.spec.flags, header)
         binds = [(header, "/pch")] if header is not None else []
@@ -139,8 +141,7 @@ class Builder:
             return await session.run(_job(argv, limits))
 
     async def _header(self, tongue: Language, problem: Problem, program: Program) -> Path | None:
-        """The folder of the precompiled headers the original begins with, made on first use; None where they must not
-        be used."""
+        """The folder of the original's precompiled headers, made on first use; None if they must not be used."""
         if not tongue.precompiles or len(program.files) != 1:
             return None
         wanted = _leading_includes(problem.program.text)
@@ -187,7 +188,7 @@ def _job(argv: tuple[str, ...], limits: Limits) -> Job:
 
 
 def _leading_includes(text: str) -> tuple[str, ...]:
-    """The system headers that a source includes before anything else, in order."""
+    """The system headers that a source includes first, in order."""
     found, at = [], 0
     while (match := _LEADING.match(text, at)) is not None:
         found.append(match[1])
@@ -219,11 +220,11 @@ def _first_error(words: str) -> str:
     for line in words.splitlines():
         if "error:" in line or "undefined reference" in line or "SyntaxError" in line:
             return line.replace("/src/", "").strip()[:300]
-    return (words.strip().splitlines() or ["the compiler failed without a word"])[-1][:300]
+    return (words.strip().splitlines() or ["the compiler failed without a message"])[-1][:300]
 
 
 def _remarks(raw: bytes) -> tuple[Remark, ...]:
-    """Remarks about the program's own lines, without the noise; the first of each (line, text)."""
+    """Remarks about the program's own lines, without noise; the first of each (line, text)."""
     found: dict[tuple[int, str], Remark] = {}
     for match in _REMARK.finditer(raw.decode(errors="replace")):
         line, kind, text = int(match[2]), match[3], match[4].strip()
@@ -233,7 +234,8 @@ def _remarks(raw: bytes) -> tuple[Remark, ...]:
 
 
 def _script(program: Program) -> bytes:
-    """What an interpreter starts: the text of a one-file program, else a zip whose main module is the first file."""
+    """The file that an interpreter starts: the text of a one-file program, else a zip whose main module is the first
+    file."""
     if len(program.files) == 1:
         return program.text.encode()
     buffer = io.BytesIO()
@@ -259,7 +261,7 @@ def _store_header(folder: Path, text: str, compiled: bytes) -> None:
 
 
 def _touched(header: Path) -> bool:
-    """Whether the header is there; then its folder counts as used just now."""
+    """True if the header exists; marks its folder as used now."""
     if header.exists():
         os.utime(header.parent)
         return True

@@ -1,12 +1,12 @@
-"""Whether an output is the expected one, and if not, where it first differs.  Pure; part of the rung *verify*.
+"""Compares an output with the expected one and finds the first difference.  Pure; part of the rung *verify*.
 
-Strict on purpose: the number of tokens must match, integers must match exactly even under a tolerance, and NaN equals
+Strict on purpose: the number of tokens must match, integers must match exactly even with a tolerance, and NaN equals
 nothing.  A checker of kind ``command`` is a program and therefore runs in the sandbox (``verify.py``).
 
-``pie`` is the exception: it compares as PIE's evaluation does (LearningOpt/pie, gem5/benchmarking.py), so that its
-figures can be had.  Lines are paired, after white space around the whole output is cut; a pair agrees when the lines
-are equal or are numbers less than 1e-3 apart; every expected line must have a pair that agrees.  So it accepts output
-after the expected end, and integers beyond 2^53 that differ; and refuses numbers within any relative tolerance.
+``pie`` is the exception: it compares like PIE's evaluation (LearningOpt/pie, gem5/benchmarking.py), so that PIE's
+figures can be reproduced.  White space around the whole output is removed, and lines are paired.  A pair agrees if the
+lines are equal, or are numbers less than 1e-3 apart; every expected line needs a pair that agrees.  So it accepts
+output after the expected end, and different integers beyond 2^53; and it refuses numbers within a relative tolerance.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ _PIE_APART = 1e-3
 
 
 def difference(checker: Checker, expected: bytes, output: bytes) -> str | None:
-    """The first difference in words, None when ``output`` is accepted.  For all kinds but command."""
+    """The first difference as text; None if ``output`` is accepted.  For all kinds but command."""
     if checker.kind == "pie":
         return _pie_difference(expected, output)
     if output == expected and not (checker.kind == "float" and b"nan" in expected.lower()):
@@ -42,7 +42,7 @@ def difference(checker: Checker, expected: bytes, output: bytes) -> str | None:
 
 
 def pie_accepts(expected: bytes, output: bytes) -> bool:
-    """Whether PIE's own checker gives the output an accuracy of 1."""
+    """True if PIE's own checker gives the output an accuracy of 1."""
     return _pie_difference(expected, output) is None
 
 
@@ -60,7 +60,7 @@ def _pie_difference(expected: bytes, output: bytes) -> str | None:
 
 
 def _pie_lines(text: bytes) -> list[str]:
-    """As files and pipes are read there: in text mode, where CRLF and CR end a line as LF does."""
+    """Lines as Python reads them in text mode: CRLF and CR end a line as LF does."""
     return text.decode().replace("\r\n", "\n").replace("\r", "\n").strip().splitlines()
 
 
@@ -72,7 +72,7 @@ def _pie_near(want: str, have: str) -> bool:
 
 
 def _agreement(one: bytes, other: bytes) -> int:
-    """How many bytes agree from the start; by halving, because a loop over megabytes takes seconds."""
+    """How many leading bytes agree; found by bisection, because a loop over megabytes takes seconds."""
     low, high = 0, min(len(one), len(other))
     while low < high:
         middle = (low + high + 1) // 2
@@ -81,7 +81,7 @@ def _agreement(one: bytes, other: bytes) -> int:
 
 
 def _tokens(text: bytes) -> Iterator[bytes]:
-    """One after the other: an output of many megabytes must not become as many objects."""
+    """An iterator, because an output of many megabytes must not become as many objects."""
     return (match[0] for match in _TOKEN.finditer(text))
 
 
@@ -105,7 +105,7 @@ def _close(checker: Checker, want: bytes, have: bytes) -> bool:
 
 
 def _canonical(integer: re.Match[bytes]) -> tuple[bool, bytes]:
-    """Negative or not, and the digits from the first that is not 0, as text: Python converts no thousands of them."""
+    """The sign and the digits without leading zeros, as text: Python refuses to convert thousands of digits."""
     return integer[1] == b"-" and integer[2] != b"", integer[2]
 
 

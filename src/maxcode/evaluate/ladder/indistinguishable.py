@@ -1,15 +1,15 @@
-"""The same world in every run: verification in sessions that look like a timed pass from inside.
+"""Keeps verification and timing alike: verification runs in sessions that look like a timed pass from inside.
 
-What a program can see of a run is the same in kind and in distribution whether it is verified or timed: arguments,
-environment, limits, descriptors, affinity, mask, folder, and (where there is a /proc, for Python) a file of its own
-that was made a moment ago.  What a session counts (process numbers, the processor time of process 1 and its children)
-begins at a random number of processes (``shim.c``) and then sees a handful of runs, in random order.
+What a program sees of a run has the same kind and distribution in both: arguments, environment, limits, descriptors,
+affinity, mask, folder, and (if there is a /proc, for Python) its own freshly made file.  What a session counts (process
+numbers, the processor time of process 1 and its children) starts at a random number of processes (``shim.c``); then the
+session makes a few runs in random order.
 
-What remains, and what is done about it.  A run knows how many processes its session has had, give or take 64, and what
-time it is.  A profile is traced and made where the host's files are seen, a sanitizer or a count of instructions is
-another program on another processor, so to say, and the one-core figure of the goal ``wall`` has one core: no verdict
-on correctness or on seconds is taken from these, and outputs are checked in all but the profile.  Outputs of *timed*
-runs are checked too, so a program that knows that it is timed can be wrong only once.
+These differences remain.  A run knows the number of processes of its session to within 64, and the time.  A profile is
+traced and sees the host's files; a sanitizer build or an instruction count is another program on a different
+"processor"; the one-core speed-up of the goal ``wall`` has one core.  No verdict on correctness or seconds comes from
+these, and outputs are checked in all but the profile.  Outputs of *timed* runs are checked too, so a program that
+detects timing can be wrong only once.
 """
 
 from __future__ import annotations
@@ -24,13 +24,13 @@ from typing import Self, final
 from maxcode.evaluate.ladder.prepare import Input
 from maxcode.sandbox.sandbox import Blob, Job, Ran, Sandbox, Session
 
-RUNS_A_SESSION = 8  # a timed pass has two to fifteen
+RUNS_A_SESSION = 8  # a timed pass has two to fifteen runs
 
 
 def in_parts(inputs: Sequence[Input]) -> list[tuple[int, Input]]:
-    """The inputs in random order with the number of the session that each is run in.
+    """The inputs in random order, each with the number of the session that runs it.
 
-    Those that the policy may see come first, in sessions of their own: feedback about them says more.
+    Inputs that the policy may see come first, in separate sessions, because feedback about them is more detailed.
     """
     found: list[tuple[int, Input]] = []
     for seen in (True, False):
@@ -43,8 +43,10 @@ def in_parts(inputs: Sequence[Input]) -> list[tuple[int, Input]]:
 
 @final
 class Sessions:
-    """One session after the other for runs of the same artefact, each with copies of it and of its inputs made then:
-    who has a file open can learn who else has, and programs that run at the same time could tell one another answers.
+    """Sequential sessions for runs of one artefact; each session has new copies of the artefact and its inputs.
+
+    A process that has a file open can learn who else has it open, and programs that run at the same time could exchange
+    answers.
     """
 
     def __init__(self, sandbox: Sandbox, artefact: Blob, parts: Sequence[tuple[int, Input]], bare: bool) -> None:
@@ -65,7 +67,7 @@ class Sessions:
         await self._stack.aclose()
 
     async def run(self, part: int, given: Input, job: Job) -> Ran:
-        """Run ``job`` with the copies in place of its artefact and of its input, in the session of ``part``."""
+        """Run ``job`` in the session of ``part``, with copies of its artefact and its input."""
         if self._now is None or part != self._part:
             await self._stack.aclose()
             copy = self._stack.enter_context(self._artefact.copy())

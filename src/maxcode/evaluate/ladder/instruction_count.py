@@ -1,12 +1,12 @@
-"""Instructions executed, counted by valgrind in the sandbox: a cost that no load and no neighbour changes.
+"""Counts executed instructions with valgrind in the sandbox: a cost that load on the machine does not change.
 
-A count is the same to about 1e-6 from run to run and needs no race.  It is blind to cache misses, to how many
-instructions the processor does at once, to the width of vectors, and to threads, which it adds up.  It is also the
-word of a tool in the same process as the program, which a hostile one can notice and deceive (work in a child that
-it starts by hand and kills is not counted): so a count is never a claim about seconds.
+A count varies by about 1e-6 from run to run and needs no race.  It ignores cache misses, how many instructions the
+processor does at once, the width of vectors, and threads, which it adds up.  The counter runs in the same process as
+the program, so a hostile program can detect and deceive it (work in a child that it starts by hand and kills is not
+counted).  So a count never proves a claim about seconds.
 
-Under valgrind numbers of 80 bits have 64, and a program cannot start its own file again: one whose answer depends on
-that is refused.  A run needs the host's /usr and a /tmp, so it has a session of its own; its output is checked.
+Under valgrind numbers of 80 bits have 64 bits, and a program cannot start its own file again; a program whose output
+depends on that is refused.  A run needs the host's /usr and a /tmp, so it has its own session; its output is checked.
 """
 
 from __future__ import annotations
@@ -25,59 +25,60 @@ from maxcode.sandbox.sandbox import Blob, Job, Ran, Sandbox
 
 BLIND = "blind to cache misses, instructions done at once, vector width and threads"
 SLOWDOWN, GRACE_S = 100.0, 10.0  # 10 to 50 times is usual
-MEMORY_MORE_MB = 1024  # valgrind itself, and the code that it makes
+MEMORY_MORE_MB = 1024  # valgrind itself, and the code that it generates
 _COUNTER = (
     *("valgrind", "--tool=cachegrind", "--cache-sim=no", "--cachegrind-out-file=/dev/null"),
     *("--log-fd=2", "--trace-children=yes", "--vgdb=no"),
 )
-_COUNT = re.compile(rb"==\d+== I +refs: +(\d[\d,]{0,30})")  # a program can write such lines: they only add
+# A program can write such lines too, but they only increase its count.
+_COUNT = re.compile(rb"==\d+== I +refs: +(\d[\d,]{0,30})")
 _UNKNOWN = b"unhandled instruction bytes"
 
 
 class Uncounted(Exception):
-    """A run under the counter that gave no count; says why."""
+    """A run under the counter gave no count; the message says why."""
 
 
 @final
 @dataclass(frozen=True, slots=True)
 class Counted:
-    """Instructions of a run and all it started, and what it wrote."""
+    """Instructions of a run and of all processes that it started, and its output."""
 
     instructions: int
     output: bytes
 
 
 def require_counter() -> None:
-    """InputError with the cure where this machine cannot count."""
+    """InputError if this machine cannot count; it says what to install."""
     if why := no_counter():
         raise InputError(why)
 
 
 def no_counter() -> str:
-    """Why this machine cannot count instructions, with the cure; empty where it can."""
+    """Why this machine cannot count instructions, and what to install; empty if it can."""
     found = shutil.which("valgrind")
     if found is None:
         return "instructions are counted by valgrind, which is not installed: `apt install valgrind`"
     if not found.startswith(("/usr/", "/bin/")):
-        return f"the sandbox shows /usr alone, valgrind is {found}: `apt install valgrind`"
+        return f"the sandbox shows only /usr, and valgrind is {found}: `apt install valgrind`"
     return ""
 
 
 async def counted(sandbox: Sandbox, problem: Problem, artefact: Blob, given: Input) -> Counted:
-    """One run on one input, in a session of its own; Uncounted where it does not come to a good end."""
+    """One run on one input, in its own session.  Uncounted if it does not end well."""
     job = _job(job_for(problem, artefact, given))
     async with sandbox.session(job.blobs, sources={}) as session:
         ran = await session.run(job)
     total = sum(int(found.replace(b",", b"")) for found in _COUNT.findall(ran.stderr))
-    if len(ran.stderr) >= STDERR_KEPT:  # the count, which comes last, is cut off: what is there is the program's
-        raise Uncounted("it wrote so much to its error output that the count is not among it")
+    if len(ran.stderr) >= STDERR_KEPT:  # the count comes last and is cut off; what is left is the program's
+        raise Uncounted("it wrote so much to its error output that the count was cut off")
     if not ran.ok or ran.left_over or not total:
         raise Uncounted(_trouble(ran))
     return Counted(total, ran.stdout)
 
 
 def _job(plain: Job) -> Job:
-    """Limits a hundred times as wide, for the time; the stack is as large as in any run."""
+    """The same run with limits about a hundred times as wide; the stack has its usual size."""
     cpu_s = SLOWDOWN * plain.cpu_s + GRACE_S
     return replace(
         plain,
@@ -90,9 +91,9 @@ def _job(plain: Job) -> Job:
 
 def _trouble(ran: Ran) -> str:
     if _UNKNOWN in ran.stderr:
-        return "valgrind does not know an instruction of it (AVX-512?); build it for -march=x86-64-v3 at most"
+        return "valgrind does not know one of its instructions (AVX-512?); build it for -march=x86-64-v3 at most"
     if not ran.ok:
         return f"under valgrind it ended by {ran.ending} {ran.code}"
     if ran.left_over:
-        return f"it left {ran.left_over} processes running, whose instructions nobody counted"
+        return f"it left {ran.left_over} processes running, whose instructions were not counted"
     return "valgrind gave no count"

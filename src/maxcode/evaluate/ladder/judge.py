@@ -1,4 +1,4 @@
-"""The rung *judge*: what was found while building, verifying and timing, as an evaluation.  Pure."""
+"""The rung *judge*: combines the results of building, verifying and timing into an evaluation.  Pure."""
 
 from __future__ import annotations
 
@@ -13,18 +13,18 @@ from maxcode.evaluate.ladder.race import WrongOutput
 from maxcode.evaluate.ladder.timing import warnings_of
 from maxcode.evaluate.ladder.verify import Verified
 
-ROOF_MARGIN = 1.1  # the roof is measured too
-MEMORY_MARGIN = 1.5  # the same; other loops may move more than ours, and memory is shared with neighbours
+ROOF_MARGIN = 1.1  # the roof is a measurement too
+MEMORY_MARGIN = 1.5  # other loops may move more than ours, and other programs share the memory
 
 
 def unbuilt(built: Built) -> Evaluation:
-    """The evaluation of what does not build."""
+    """The evaluation of a program that does not build."""
     feedback = Feedback((built.reason,), built.diagnostics)
     return Evaluation(Outcome.UNBUILT, feedback, remarks=built.remarks, machine_code=built.machine_code)
 
 
 def ladder_of(built: Built, verified: Verified) -> Evaluation:
-    """The evaluation of a verified program; feedback about what it may not see is one bit."""
+    """The evaluation of a verified program; feedback about a held-out test is one bit."""
     failed = [result for result in verified.results if result.outcome is not Outcome.CORRECT]
     reasons = tuple(
         f"test {result.name}: {result.detail or result.outcome.value}" if result.seen else "a held-out test failed"
@@ -38,18 +38,18 @@ def ladder_of(built: Built, verified: Verified) -> Evaluation:
 
 
 def wrong_while_timed(found: Evaluation, wrong: WrongOutput) -> Evaluation:
-    """The evaluation of a program that failed while being timed; InputError where it is the original that did."""
+    """The evaluation of a program that failed while it was timed.  InputError if the original failed."""
     if wrong.side == "original":
         raise InputError(
             f"the original does not give the same accepted output every time ({wrong}); make it deterministic, give a "
-            "checker that accepts all right answers, or raise its limit where it ended by timeout"
+            "checker that accepts all right answers, or raise its time limit if it timed out"
         )
     feedback = replace(found.feedback, reasons=(*found.feedback.reasons, str(wrong)))
     return replace(found, outcome=Outcome.WRONG, feedback=feedback, timing=None)
 
 
 def with_timing(found: Evaluation, timing: Timing, admitted: Admitted) -> Evaluation:
-    """The evaluation with its timing; rejected where that is beyond what the machine can do."""
+    """The evaluation with its timing; rejected if the timing exceeds what the machine can do."""
     cores = 1 if timing.clock == "cpu" else len(os.sched_getaffinity(0))
     if timing.gflops is not None:
         timing = replace(timing, roofline=cores * admitted.peak_gflops)
@@ -62,7 +62,7 @@ def with_timing(found: Evaluation, timing: Timing, admitted: Admitted) -> Evalua
 
 
 def _above_a_roof(timing: Timing) -> str:
-    """What this machine cannot do of what a candidate seems to; empty where it can."""
+    """Which rate of the candidate exceeds this machine's roofline; empty if none does."""
     if timing.gflops is not None and timing.gflops.low > timing.roofline * ROOF_MARGIN:
         return (
             f"{timing.gflops.value:.1f} GFLOPS is more than this machine can do ({timing.roofline:.1f}): not all work "

@@ -1,4 +1,4 @@
-"""Who leads after a batch, whatever the harness: challengers in slot order against the leader, the incumbent first."""
+"""Chooses the new incumbent after a batch, for every harness: challengers in slot order, after the incumbent."""
 
 from __future__ import annotations
 
@@ -16,11 +16,10 @@ async def last_standing(
     prepared: Callable[[State], Awaitable[Ready | Evaluation]],
     wins: Callable[[tuple[State, Ready], tuple[State, Ready], dict[StateId, Evaluation]], Awaitable[bool]],
 ) -> tuple[tuple[State, Ready] | None, dict[StateId, Evaluation]]:
-    """The new leader, None where the incumbent keeps the lead or nobody stands; and what was found of those that do not
-    hold, which ``wins`` adds to.
+    """The new incumbent with its ready program, and the evaluations of those that failed (``wins`` adds to them).
 
-    ``prepared`` makes a state's program ready anew, the incumbent's too, or says why it does not hold; ``wins`` says
-    whether its first takes the lead from its second.
+    None if the incumbent stays, or no program is left.  ``prepared`` builds and verifies a state's program again, the
+    incumbent's too, or returns the evaluation of its failure.  ``wins`` is True if its first program beats its second.
     """
     found: dict[StateId, Evaluation] = {}
     leader: tuple[State, Ready] | None = None

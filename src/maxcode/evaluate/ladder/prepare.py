@@ -1,7 +1,7 @@
-"""From a problem's files to what the ladder runs on: inputs as sealed memory, the original built, inputs to time.
+"""Prepares a problem for the ladder: inputs as sealed memory, the built original, the inputs to time.
 
-``program/admission.py`` runs the original on them first.  Generated inputs take the original as their oracle; they are
-made only where the problem has a generator.
+``program/admission.py`` runs the original on them first.  The original is the oracle of generated inputs, which exist
+only if the problem has a generator.
 """
 
 from __future__ import annotations
@@ -24,8 +24,8 @@ from maxcode.sandbox.sandbox import Blob, Job, Sandbox
 
 TIMED_AT_MOST = 5
 TIMED_FLOOR_S = WHOLE_RUN.floor_s
-PASS_AT_MOST_S = 0.5  # more inputs only as long as a pass stays this short
-RACE_PASS_AT_MOST_S = 0.1  # the same for the races of the search, which decide who is worth confirming
+PASS_AT_MOST_S = 0.5  # a pass gets more inputs only while it is shorter
+RACE_PASS_AT_MOST_S = 0.1  # the same for races of the search, which only select what to confirm
 _UNAVAILABLE = re.compile(
     r"\b(?:popen|system|pipe2?|socket(?:pair)?|shm_open|memfd_create)(?=\s*\()"
     r"|MAP_SHARED\s*\|\s*MAP_ANON(?:YMOUS)?\b|MAP_ANON(?:YMOUS)?\s*\|\s*MAP_SHARED\b"
@@ -36,8 +36,12 @@ _UNAVAILABLE = re.compile(
 @final
 @dataclass(frozen=True, slots=True)
 class Input:
-    """One test in memory.  ``origin``: whether the policy may see it; ``expected`` is None for a generated input until
-    the original has run; ``seconds``: the original's CPU time on it."""
+    """One test in memory.
+
+    ``expected``: None for a generated input until the original has run.
+    ``origin``: "seen" if the policy may see it; else "held_out", "generated" or "made" (a fresh input).
+    ``seconds``: CPU seconds of the original.
+    """
 
     name: str
     stdin: Blob
@@ -52,25 +56,27 @@ class Input:
 
 
 class InputSource(Protocol):
-    """Where the inputs of a timed pass come from.  ``renews``: whether every pass has inputs of its own; then the
-    original must run in it too, because it alone knows the answers."""
+    """The source of the inputs of a timed pass.
+
+    ``renews``: every pass has new inputs; then the original must take part, because only it gives the expected outputs.
+    """
 
     @property
     def renews(self) -> bool: ...
 
     async def for_pass(self, given: Input, own: ExitStack) -> Input:
-        """The input of one pass alone; ``own`` ends with the pass.  ``expected`` is None where the input is new."""
+        """The input of one pass; ``own`` ends with the pass.  ``expected`` is None if the input is new."""
         ...
 
     async def further(self, problem: Problem, times: int) -> list[Input]:
-        """So many times as many inputs as are drawn otherwise, none of which anybody was told of."""
+        """Fresh inputs: ``times`` as many as usual, which nobody has seen."""
         ...
 
 
 @final
 @dataclass(frozen=True, slots=True)
 class Copies:
-    """The same inputs in every pass, each a copy that nobody else has open."""
+    """The same inputs in every pass, each as a copy that no other process has open."""
 
     renews: bool = False
 
@@ -87,10 +93,10 @@ COPIES = Copies()
 @final
 @dataclass(frozen=True, slots=True)
 class Admitted:
-    """A problem that can be worked on.  ``problem`` has its dropped tests removed; ``notes`` is for the user.
+    """An admitted problem.  ``problem`` has its dropped tests removed; ``notes`` are for the user.
 
-    ``timed``, slowest first, is what a confirmation runs; the races of the search run as many of them as fit in a
-    short pass.
+    ``timed``, slowest first, is what a confirmation runs; races of the search run as many of them as fit in a short
+    pass.
     """
 
     problem: Problem
@@ -101,12 +107,12 @@ class Admitted:
     dropped: tuple[str, ...] = ()
     notes: tuple[str, ...] = ()
     source: InputSource = COPIES
-    peak_gflops: float = 0.0  # of one core, where the problem says how much work a call is
-    memory: Bandwidth | None = None  # where the problem says how many bytes a call moves
+    peak_gflops: float = 0.0  # of one core; 0 if the problem does not say how much work a call is
+    memory: Bandwidth | None = None  # None if the problem does not say how many bytes a call moves
 
     @property
     def raced(self) -> tuple[Input, ...]:
-        """The timed inputs of a race in the search: one at least, more while a pass stays short."""
+        """The timed inputs of a race in the search: at least one, and more while a pass stays short."""
         return _within(self.timed, RACE_PASS_AT_MOST_S)
 
     def count(self, origin: str) -> int:
@@ -114,7 +120,7 @@ class Admitted:
 
 
 def identity(problem: Problem) -> str:
-    """What an admission depends on: everything but the techniques permitted."""
+    """A hash of what an admission depends on: everything but the permitted techniques."""
     plain = replace(problem, permitted=None)
     return hashlib.sha256(repr((plain.program.digest, plain.language, plain.spec, plain.goal)).encode()).hexdigest()
 
@@ -139,8 +145,7 @@ def _read(path: str) -> bytes:
 async def generate(
     sandbox: Sandbox, problem: Problem, seeds: Sequence[int], size: int | None = None
 ) -> list[tuple[str, Blob]]:
-    """Inputs printed by the user's generator, one per seed, of the problem's size unless another is given; run in the
-    sandbox like everything else."""
+    """Inputs printed by the user's generator in the sandbox, one per seed; ``size`` replaces the problem's size."""
     spec = problem.spec
     if not spec.generator or not seeds:
         return []
@@ -168,14 +173,15 @@ def _filled(word: str, values: Mapping[str, str]) -> str:
 
 
 def command_files(folder: str, command: tuple[str, ...]) -> dict[str, bytes]:
-    """The files of ``folder`` that a user's command names; they are shown to it in the sandbox."""
+    """The files of ``folder`` that a user's command names; the sandbox shows them to it."""
     return {word: _read(str(Path(folder, word))) for word in command if Path(folder, word).is_file()}
 
 
 def choose_timed(inputs: tuple[Input, ...]) -> tuple[tuple[Input, ...], str]:
-    """The inputs to time: up to five of the slowest unseen ones of at least 20 ms, while a pass is short.
+    """The inputs to time: up to five of the slowest of at least 20 ms, while a pass is short.
 
-    Returns them with a warning (empty = none).  None at all means "not measurable", and the warning says why.
+    Inputs that the policy may see are used only if there are no others.  Returns the inputs with a warning (empty:
+    none). No inputs means "not measurable", and the warning says why.
     """
     long_enough = sorted((one for one in inputs if one.seconds >= one.workload.floor_s), key=lambda one: -one.seconds)
     if not long_enough:
@@ -190,8 +196,11 @@ def choose_timed(inputs: tuple[Input, ...]) -> tuple[tuple[Input, ...], str]:
 
 
 def choose_compared(made: Sequence[Input], timed: Sequence[Input]) -> tuple[Input, ...]:
-    """Of inputs that were made, those that tell whether a speed-up on ``timed`` ones holds elsewhere: long enough to
-    time, slowest first, while a pass is short; such that take about as long, where there are any."""
+    """The fresh inputs that test whether a speed-up on ``timed`` inputs holds elsewhere.
+
+    They are long enough to time, slowest first, while a pass is short; if possible they take about as long as
+    ``timed``.
+    """
     long_enough = sorted((one for one in made if one.seconds >= one.workload.floor_s), key=lambda one: -one.seconds)
     least = min((one.seconds for one in timed), default=0.0)
     alike = [one for one in long_enough if one.seconds >= least / 2]
@@ -199,7 +208,7 @@ def choose_compared(made: Sequence[Input], timed: Sequence[Input]) -> tuple[Inpu
 
 
 def _within(inputs: tuple[Input, ...], seconds: float) -> tuple[Input, ...]:
-    """The first input, and those after it as long as their sum stays within ``seconds``."""
+    """The first input, and further ones while their sum stays within ``seconds``."""
     chosen: list[Input] = []
     for one in inputs:
         if not chosen or sum(c.seconds for c in chosen) + one.seconds <= seconds:
@@ -221,7 +230,7 @@ def without(problem: Problem, dropped: frozenset[str]) -> Problem:
 
 
 async def build_original(builder: Builder, problem: Problem) -> Built:
-    """The original's artefact, built as the user would; InputError with the compiler's words when it does not build."""
+    """The original's artefact, built as the user would.  InputError with the compiler's message if it fails."""
     built = await builder.build(problem, problem.program, final=True)
     if built.artefact is None:
         raise InputError(
@@ -231,8 +240,8 @@ async def build_original(builder: Builder, problem: Problem) -> Built:
     return built
 
 
-def not_to_be_had(problem: Problem) -> str:
-    """Why an original may fail here that works elsewhere, with what to do; empty where nothing in its text says so."""
+def why_unavailable(problem: Problem) -> str:
+    """Why an original may fail here that works elsewhere, and what to do; empty if its text shows no reason."""
     if not language(problem.language).bare:
         return ""
     found = next((match for text in problem.program.files.values() if (match := _UNAVAILABLE.search(text))), None)

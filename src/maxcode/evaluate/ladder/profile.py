@@ -1,8 +1,8 @@
-"""Where the time goes: samples of a run -> shares by line of the program.
+"""Profiles a run: the share of samples by line of the program.
 
-The run is sampled from outside (``shim_sampler.h``), addresses become lines with addr2line, inside the sandbox too,
-because the file it reads was compiled from a candidate.  Time inside a library is charged to the line that called it.
-For diagnosis only: nothing here is ever a timing.
+The run is sampled from outside (``shim_sampler.h``).  addr2line turns addresses into lines, in the sandbox too, because
+it reads a file compiled from a candidate.  Time inside a library counts for the line that called it.  For diagnosis
+only: nothing here is ever a timing.
 """
 
 from __future__ import annotations
@@ -26,13 +26,13 @@ _LOCATION = re.compile(r"^(.*):(\d{1,9}|\?)(?: \(discriminator \d+\))?$")
 
 
 async def hotspots(sandbox: Sandbox, problem: Problem, built: Built, inputs: Sequence[Input]) -> tuple[Hotspot, ...]:
-    """The lines where a correct program spends its time, largest share first; empty where it cannot be sampled.
+    """The lines where a correct program spends its time, largest share first; empty if it cannot be sampled.
 
-    Uses the slowest test the policy may see, else the slowest of all.
+    Uses the slowest test that the policy may see, else the slowest of all.
     """
     if built.artefact is None or "{out}" not in language(problem.language).build or not inputs:
         return ()
-    if inputs[0].workload.called:  # it would show the driver, and calls this short are hardly sampled
+    if inputs[0].workload.called:  # the profile would show the driver, and so short calls get few samples
         return ()
     seen = [given for given in inputs if given.seen and given.seconds >= 0.005]
     given = max(seen or inputs, key=lambda one: one.seconds)
@@ -48,14 +48,14 @@ async def hotspots(sandbox: Sandbox, problem: Problem, built: Built, inputs: Seq
 
 
 def _address(sample: Sample) -> int | None:
-    """The address to look up: where the program was, or the call that led into a library."""
+    """The address to look up: that of the program, or of the call into a library."""
     if not sample.module:
         return sample.address
     return sample.callers[0] - 1 if sample.callers else None
 
 
 async def _places(sandbox: Sandbox, artefact: Blob, addresses: list[int]) -> dict[int, tuple[str, int]]:
-    """Address -> (innermost function, line of the program's own source that it belongs to, 0 if none)."""
+    """Address -> (innermost function, line of the program's own source, 0 if none)."""
     if not addresses:
         return {}
     with Blob.of("".join(f"{at:#x}\n" for at in addresses).encode()) as asked:
@@ -67,11 +67,11 @@ async def _places(sandbox: Sandbox, artefact: Blob, addresses: list[int]) -> dic
 
 
 def _parsed(text: str) -> Iterator[tuple[int, tuple[str, int]]]:
-    """addr2line's answer: an address, then (function, location) for every inlined frame, innermost first."""
+    """The output of addr2line: an address, then (function, location) for every inlined frame, innermost first."""
     for block in re.split(r"^(?=0x)", text, flags=re.MULTILINE):
         head, *rest = block.splitlines() or [""]
         if not _ADDRESS.fullmatch(head) or not rest:
-            continue  # names are the program's to choose: one can look like an address
+            continue  # the program chooses its names: one can look like an address
         line = 0
         for location in rest[1::2]:
             match = _LOCATION.match(location)

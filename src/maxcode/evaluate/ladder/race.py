@@ -1,11 +1,11 @@
 """The rung *time*: original, incumbent and candidate in one sandbox session, in random order in every pass.
 
-One pair is one pass over the timed inputs by each side; its ratio is summed seconds of the original over those of the
-candidate.  Short passes are made twice and the faster run of each side counts.  Because the runs of a pass come in
-random order, the sign of log(ratio) is a fair coin for equal programs, which is what ``stats.decide`` bets on.  Every
-output of a timed run is checked.  Where the goal is CPU time the wall clock runs along: a program that lets something
-else work while it sleeps is not faster.  Where the goal is the wall clock a confirmation is followed by pairs on one
-core, by CPU time, which more threads cannot make better.
+A pair is one pass over the timed inputs by each side; its ratio is the summed seconds of the original over those of the
+candidate.  Short passes are made twice, and the faster run of each side counts.  Because the runs of a pass come in
+random order, the sign of log(ratio) is a fair coin for equal programs; ``stats.decide`` bets on it.  Every output of a
+timed run is checked.  If the goal is CPU time, the wall clock is measured as well: a program that lets something else
+work while it sleeps is not faster.  If the goal is the wall clock, a confirmation is followed by pairs on one core, by
+CPU time, which more threads cannot improve.
 """
 
 from __future__ import annotations
@@ -28,9 +28,9 @@ from maxcode.sandbox.lanes import no_builds, timing_lane
 from maxcode.sandbox.sandbox import Blob, Ran, Sandbox, Session
 
 SHORT_PASS_S = 0.060
-WAITING = 0.95  # a speed-up by the wall clock below this is a loss, whatever the CPU time says
-DRAWS = 3  # of inputs for which the original gives no number, in a row
-TICK_S = 1e-6  # of the clock of a process that has ended
+WAITING = 0.95  # below this speed-up by the wall clock a candidate is slower, whatever its CPU time
+DRAWS = 3  # draws of inputs in a row on which the original gives NaN or infinity
+TICK_S = 1e-6  # tick of the clock of an ended process
 
 Side = Literal["original", "incumbent", "candidate"]
 
@@ -38,14 +38,14 @@ Side = Literal["original", "incumbent", "candidate"]
 @final
 @dataclass(frozen=True, slots=True)
 class RaceSide:
-    """A side of a race: its artefact, and the outputs already accepted, by test name."""
+    """A side of a race: its artefact, and its accepted outputs by test name."""
 
     artefact: Blob
     outputs: Mapping[str, bytes]
 
 
 class WrongOutput(Exception):
-    """A timed run gave a wrong output or did not end well; says which side, on which input, and whether in time."""
+    """A timed run gave a wrong output or failed.  ``side``: which side; ``late``: it ran out of time."""
 
     def __init__(self, side: Side, given: Input, how: str, late: bool = False) -> None:
         super().__init__(f"while being timed on {given.name if given.seen else 'a held-out test'}: {how}")
@@ -54,13 +54,13 @@ class WrongOutput(Exception):
 
 
 class _Undefined(Exception):
-    """The original itself gave NaN or infinity on the inputs that were drawn: nothing follows for anybody else."""
+    """The original itself gave NaN or infinity on the drawn inputs, so the other sides cannot be judged on them."""
 
 
 @final
 @dataclass(frozen=True, slots=True)
 class Pair:
-    """Seconds by side and input of one pass, by the goal's clock; ``elapsed``: wall seconds of the pass by side."""
+    """Seconds by side and input of one pass, by the goal's clock.  ``elapsed``: wall seconds of the pass by side."""
 
     seconds: dict[Side, dict[str, float]]
     elapsed: dict[Side, float]
@@ -76,7 +76,7 @@ End = Callable[[list[Pair]], RaceVerdict | None]
 
 
 class Pairing(Protocol):
-    """What makes pairs: a ``Track``, or the track of another harness."""
+    """Makes pairs: a ``Track``, or the track of another harness."""
 
     @property
     def clock(self) -> Clock: ...
@@ -87,9 +87,11 @@ class Pairing(Protocol):
 @final
 @dataclass(frozen=True, slots=True)
 class RaceInputs:
-    """Where races are held.  Where ``source`` renews the inputs the original must take part, because its outputs are
-    what the others are compared with.  ``one_core``: every run has one core and is timed by CPU time, whatever the
-    goal."""
+    """What all races of a problem share.
+
+    ``source``: if it renews the inputs, the original must take part, because the others are compared with its outputs.
+    ``one_core``: every run has one core and is timed by CPU time, whatever the goal.
+    """
 
     sandbox: Sandbox
     problem: Problem
@@ -104,10 +106,11 @@ class RaceInputs:
 
 @final
 class Track:
-    """Where sides run against one another.  Hold the timing lane while using it.
+    """Runs the sides of a race in turn.  The caller holds the timing lane.
 
-    Every pass has a session of its own, in which a side sees an input once.  In a longer one a program can leave itself
-    a note in what the namespace counts (process numbers, what process 1 has seen used) and not work a second time.
+    Every pass has its own session, in which a side sees an input once.  In a longer session a program could leave
+    itself a note in what the namespace counts (process numbers, the time that process 1 has used) and skip the work
+    later.
     """
 
     def __init__(self, field: RaceInputs, entries: Mapping[Side, RaceSide], timed: Sequence[Input]) -> None:
@@ -120,11 +123,11 @@ class Track:
 
     @property
     def clock(self) -> Clock:
-        """The clock that decides here."""
+        """The clock that decides."""
         return self._field.clock
 
     async def pair(self) -> Pair:
-        """One pass by every side, two where they are short; WrongOutput when a run is not right."""
+        """One pass by every side, two if passes are short.  WrongOutput if a run fails or its output is wrong."""
         passes = [await self._defined_pass()]
         if sum(given.seconds for given in self._timed) < SHORT_PASS_S:
             passes.append(await self._defined_pass())
@@ -137,13 +140,13 @@ class Track:
         )
 
     async def _defined_pass(self) -> dict[tuple[Side, str], Ran]:
-        """A pass on inputs for which the original has an answer."""
+        """A pass on inputs for which the original gives numbers."""
         for _ in range(DRAWS):
             with suppress(_Undefined):
                 return await self._pass()
         names = ", ".join(given.name for given in self._timed)
         raise InputError(
-            f"the original gives NaN or infinity again and again at {names}; write an inputs.c that avoids that"
+            f"the original gives NaN or infinity at {names}, {DRAWS} times in a row; write an inputs.c that avoids that"
         )
 
     async def _pass(self) -> dict[tuple[Side, str], Ran]:
@@ -184,22 +187,22 @@ class Track:
             raise WrongOutput(side, given, "gave a wrong output")
 
     async def _is_defined(self, given: Input) -> bool:
-        """Whether the original's own outputs can be compared with anything: NaN and infinity cannot."""
+        """True if the original's own outputs can be compared: NaN and infinity cannot."""
         return await is_accepted(self._sandbox, self._problem, given, given.expected or b"")
 
 
 async def race(field: RaceInputs, entries: Mapping[Side, RaceSide], timed: Sequence[Input], rule: RaceRule) -> Timing:
-    """The anytime-valid race of the candidate against the original; an incumbent only ends it early ("dominated").
+    """The anytime-valid race of the candidate against the original; an incumbent can only end it early ("dominated").
 
-    The candidate must still be able to be confirmed as faster than the original where it only ties with the incumbent,
-    so the race goes on after a tie with the incumbent.
+    A tie with the incumbent does not end the race, because the candidate may still be confirmed as faster than the
+    original.
     """
     held = await run_until(end_of_race(rule, "incumbent" in entries), Track(field, entries, timed))
     return timing_of(field.problem, held, timed)
 
 
 def end_of_race(rule: RaceRule, has_incumbent: bool) -> End:
-    """When a race against the original is over, and as what."""
+    """The rule that ends a race against the original, with its verdict."""
 
     def end(pairs: list[Pair]) -> RaceVerdict | None:
         verdict = decide(_ratios(pairs, "original"), rule)
@@ -213,22 +216,22 @@ def end_of_race(rule: RaceRule, has_incumbent: bool) -> End:
 async def playoff(
     field: RaceInputs, entries: Mapping[Side, RaceSide], timed: Sequence[Input], rule: RaceRule
 ) -> RaceVerdict:
-    """Whether the candidate is faster than the incumbent on fresh pairs."""
+    """The verdict of the candidate against the incumbent on fresh pairs."""
     return (await run_until(end_of_playoff(rule), Track(field, entries, timed))).verdict
 
 
 def end_of_playoff(rule: RaceRule) -> End:
-    """When a race against the incumbent is over, and as what."""
+    """The rule that ends a race against the incumbent, with its verdict."""
     return lambda pairs: decide(_ratios(pairs, "incumbent"), rule)
 
 
 async def confirm(
     field: RaceInputs, entries: Mapping[Side, RaceSide], timed: Sequence[Input], rule: RaceRule
 ) -> Timing:
-    """Fresh pairs against the original until the interval is as narrow as the rule wants it, or it allows no more.
+    """Fresh pairs against the original until the interval is as narrow as the rule asks, or the rule allows no more.
 
-    Significant only if the fresh pairs alone win the race again and the interval lies above 1.  Where the wall clock
-    is the goal, the speed-up on one core is measured beside it.
+    Significant only if the fresh pairs alone win the race again and the interval lies above 1.  If the goal is the wall
+    clock, the speed-up on one core is measured as well.
     """
     held = await run_until(end_of_confirmation(rule), Track(field, entries, timed))
     single = await on_one_core(field, entries, timed, rule) if field.clock == "wall" else None
@@ -236,7 +239,7 @@ async def confirm(
 
 
 def end_of_confirmation(rule: RaceRule) -> End:
-    """When enough fresh pairs were seen, and what they say."""
+    """The rule that ends a confirmation, with its verdict."""
 
     def end(pairs: list[Pair]) -> RaceVerdict | None:
         ratios = _ratios(pairs, "original")
@@ -252,8 +255,10 @@ def end_of_confirmation(rule: RaceRule) -> End:
 async def on_one_core(
     field: RaceInputs, entries: Mapping[Side, RaceSide], timed: Sequence[Input], rule: RaceRule
 ) -> Interval | None:
-    """The speed-up with one core, by CPU time, of as many pairs as a confirmation has at least; None where it does not
-    end in time there, as threads that wait for one another without sleeping."""
+    """The speed-up on one core, by CPU time, over the least number of pairs of a confirmation.
+
+    None if a run does not end in time there, for example threads that wait for one another without sleeping.
+    """
 
     def end(pairs: list[Pair]) -> RaceVerdict | None:
         return "tie" if len(pairs) >= rule.confirm_least else None
@@ -270,8 +275,7 @@ async def on_one_core(
 @final
 @dataclass(frozen=True, slots=True)
 class RaceResult:
-    """A race that was held: its pairs, why it stopped, and the pressure on the machine meanwhile; ``sittings``: how
-    many of the pairs were made in each, where there were several."""
+    """A finished race: its pairs, its verdict, and the CPU pressure meanwhile.  ``sittings``: pairs in each session."""
 
     pairs: list[Pair]
     verdict: RaceVerdict
@@ -280,7 +284,7 @@ class RaceResult:
 
 
 async def run_until(end: End, track: Pairing) -> RaceResult:
-    """Pairs, in the timing lane, until ``end`` has a verdict on them."""
+    """Makes pairs, in the timing lane, until ``end`` returns a verdict on them."""
     pairs: list[Pair] = []
     async with timing_lane(), AsyncExitStack() as stack:
         if track.clock == "wall":
@@ -293,7 +297,7 @@ async def run_until(end: End, track: Pairing) -> RaceResult:
 
 
 def together(held: Sequence[RaceResult], rule: RaceRule) -> RaceResult | None:
-    """Several sittings, each with new processes, as one confirmation; None where more of them are needed."""
+    """Several sessions, each with new processes, as one confirmation; None if more sessions are needed."""
     pairs = [pair for one in held for pair in one.pairs]
     sizes = tuple(len(one.pairs) for one in held)
     verdict = decide_sittings(_ratios(pairs, "original"), sizes, rule)
@@ -304,7 +308,7 @@ def together(held: Sequence[RaceResult], rule: RaceRule) -> RaceResult | None:
 
 
 def least_s(seconds: Iterable[float]) -> float:
-    """The least; what a clock showed as nothing took less than its tick."""
+    """The least of these times; a clock that shows 0 means less than its tick."""
     return max(TICK_S, min(seconds))
 
 
@@ -313,7 +317,7 @@ def _ratios(pairs: Sequence[Pair], over: Side) -> list[float]:
 
 
 def timing_of(problem: Problem, held: RaceResult, timed: Sequence[Input]) -> Timing:
-    """What a race says of the candidate."""
+    """The timing of the candidate from a race."""
     pairs, verdict = held.pairs, held.verdict
     elapsed = interval_of([pair.elapsed["original"] / pair.elapsed["candidate"] for pair in pairs], held.sittings)
     if verdict == "faster" and elapsed.high < WAITING:
@@ -339,7 +343,7 @@ def timing_of(problem: Problem, held: RaceResult, timed: Sequence[Input]) -> Tim
 
 
 def _rate(pairs: Sequence[Pair], work: Sequence[int]) -> Interval | None:
-    """1e9 a second of the work of all calls of a pass; None where the problem does not say how much it is."""
+    """1e9 units of work per second over all calls of a pass; None if the problem does not say how much work it is."""
     total = sum(work)
     return median_interval([total / pair.total("candidate") / 1e9 for pair in pairs]) if total else None
 

@@ -1,4 +1,4 @@
-"""The rung *reject*: what is refused before anything is run, and techniques that are not permitted.  Pure."""
+"""The rung *reject*: refuses programs before anything runs, and techniques that are not permitted.  Pure."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ SOURCE_AT_MOST = 1_000_000  # bytes
 
 
 def reject(problem: Problem, action: Action) -> Evaluation | None:
-    """The first rung: what is refused before anything is run."""
+    """The first rung: the evaluation of a refused program; None if nothing is refused."""
     program = action.program
     if program is None:
         return Evaluation(
@@ -30,9 +30,9 @@ def reject(problem: Problem, action: Action) -> Evaluation | None:
 
 
 def not_permitted(problem: Problem, program: Program) -> Evaluation | None:
-    """The refusal of techniques that the problem does not permit; what the original uses is always permitted.
+    """The refusal of techniques that the problem does not permit; techniques of the original are always permitted.
 
-    Asked of programs that build: a text that does not could be taken for one that hides something.
+    Ask it only for programs that build: one that does not build could look as if it hides something.
     """
     if problem.permitted is None:
         return None

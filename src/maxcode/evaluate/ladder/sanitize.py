@@ -1,8 +1,9 @@
-"""A build with AddressSanitizer and UndefinedBehaviorSanitizer, run in the sandbox: what tests cannot see.
+"""Runs a build with AddressSanitizer and UndefinedBehaviorSanitizer in the sandbox; finds errors that tests miss.
 
-A program that reads past an array may give every right answer by accident.  The original is run the same way, because
-what it does itself is no step back.  No defence against a program that hides from it (it may close its error output,
-or switch the checks off by attributes): it finds mistakes.  What could not be run is said, never counted as passed.
+A program that reads past an array may give every right output by accident.  The original runs the same way, because its
+own errors do not count against a candidate.  This finds mistakes; it is no defence against a program that hides from it
+(it may close its error output, or switch the checks off by attributes).  Checks that could not run are reported, never
+counted as passed.
 """
 
 from __future__ import annotations
@@ -20,8 +21,8 @@ from maxcode.evaluate.ladder.verify import is_accepted, job_for
 from maxcode.sandbox.jobs import STDERR_KEPT
 from maxcode.sandbox.sandbox import Blob, Job, Ran, Sandbox
 
-SLOWDOWN, GRACE_S = 30.0, 5.0  # -O1 with checks against -O3 without: 2 to 10 times, and the start of the runtime
-MEMORY_TIMES, MEMORY_MORE_MB = 3, 512  # red zones, and what was freed and is kept back
+SLOWDOWN, GRACE_S = 30.0, 5.0  # -O1 with checks is 2 to 10 times slower than -O3; the runtime needs time to start
+MEMORY_TIMES, MEMORY_MORE_MB = 3, 512  # for red zones and quarantined memory
 DEFECTS_KEPT = 50
 _STATUS = 99
 _OPTIONS = f"detect_leaks=0:exitcode={_STATUS}:allocator_may_return_null=1:external_symbolizer_path=:color=never"
@@ -37,9 +38,9 @@ _SHOWN = 200
 @final
 @dataclass(frozen=True, slots=True)
 class Defect:
-    """What a sanitizer found: its class, the file and line (0 = unknown), on which input, in its own words.
+    """A finding of a sanitizer: its class, file and line (0: unknown), the input, and the sanitizer's message.
 
-    ``in_original``: the original has a finding of this class too, wherever.
+    ``in_original``: the original has a finding of this class too, at any place.
     """
 
     kind: str
@@ -57,8 +58,12 @@ class Defect:
 @final
 @dataclass(frozen=True, slots=True)
 class Sanitized:
-    """``checks``: the sanitizers that ran; ``inputs``: on which inputs, to the end or to a finding; ``not_run``: what
-    was not looked at, and why.  No defect in something that was not run means nothing."""
+    """The result of the sanitizers.  No defect in something that was not run means nothing.
+
+    ``checks``: the sanitizers that ran.
+    ``inputs``: the inputs on which the program ran to its end or to a finding.
+    ``not_run``: what was not checked, and why.
+    """
 
     checks: tuple[str, ...] = ()
     inputs: tuple[str, ...] = ()
@@ -69,25 +74,27 @@ class Sanitized:
 async def sanitized(
     sandbox: Sandbox, builder: Builder, problem: Problem, program: Program, inputs: Sequence[Input]
 ) -> Sanitized:
-    """Both sanitizers on ``program``, the original beside it, on ``inputs``; only what needs no shadow memory where
-    the sandbox has no control group.  Never raises for a bad program."""
+    """Both sanitizers on ``program`` and on the original, on ``inputs``.  Never raises for a bad program.
+
+    Without a control group in the sandbox, only the check that needs no shadow memory runs.
+    """
     bench = bench_for(sandbox, builder, problem, inputs)
     return bench if isinstance(bench, Sanitized) else await compared(bench, program, await bench.look(problem.program))
 
 
 def bench_for(sandbox: Sandbox, builder: Builder, problem: Problem, inputs: Sequence[Input]) -> Sanitizers | Sanitized:
-    """Where ``inputs`` can be run with sanitizers; what was not run, and why, where they cannot."""
+    """The sanitizers for ``inputs``; if they cannot run, what was not run and why."""
     tongue = language(problem.language)
     if "{out}" not in tongue.build:
         return Sanitized(not_run=(f"sanitizers: programs in {tongue.name} are not compiled",))
     if not inputs:
-        return Sanitized(not_run=("sanitizers: no test may be seen and none is generated",))
+        return Sanitized(not_run=("sanitizers: the policy may see no test, and no test is generated",))
     checks = ("undefined",) if sandbox.hierarchy is None else ("address", "undefined")
     return Sanitizers(sandbox, builder, problem, checks, tuple(inputs))
 
 
 async def compared(bench: Sanitizers, program: Program, original: Sanitized) -> Sanitized:
-    """What is found in ``program`` beside what was found in the original on the same bench."""
+    """The findings in ``program``, marked with whether the original has them too."""
     missing = () if "address" in bench.checks else (_NO_SHADOW,)
     if not original.inputs:
         why = "; ".join(original.not_run)
@@ -105,7 +112,7 @@ _NO_SHADOW = "address: its shadow memory needs a sandbox with a control group"
 @final
 @dataclass(frozen=True, slots=True)
 class Sanitizers:
-    """Where programs are built and run with sanitizers."""
+    """Builds and runs programs with sanitizers."""
 
     sandbox: Sandbox
     builder: Builder
@@ -114,12 +121,12 @@ class Sanitizers:
     inputs: tuple[Input, ...]
 
     async def look(self, program: Program) -> Sanitized:
-        """What is found in ``program``, each kind once a line."""
+        """The findings in ``program``, each kind once per line."""
         found = await self._all(program)
         return replace(found, defects=tuple(_once(found.defects))[:DEFECTS_KEPT])
 
     async def clean(self) -> tuple[frozenset[str], tuple[str, ...]]:
-        """The names of the inputs on which the original ends well and nothing is found; and what was not run."""
+        """The inputs on which the original ends well without a finding; and what was not run."""
         found = await self._all(self.problem.program)
         return frozenset(found.inputs) - {defect.input for defect in found.defects}, found.not_run
 
@@ -141,14 +148,14 @@ class Sanitizers:
         return Sanitized(self.checks if ended else (), tuple(ended), tuple(defects), tuple(not_run))
 
     def _checked(self) -> Problem:
-        """The problem with the flags of a sanitizer's build."""
+        """The problem with the flags of a sanitizer build."""
         spec = self.problem.spec
         kept = tuple(flag for flag in spec.flags if not _REMOVED.fullmatch(flag))
         flags = (*kept, "-O1", "-g", "-fno-omit-frame-pointer", f"-fsanitize={','.join(self.checks)}")
         return replace(self.problem, spec=replace(spec, flags=flags))
 
     def _with_options(self, program: Program) -> Program:
-        """Options are compiled in: the sandbox gives every run the same environment."""
+        """The program with the sanitizer's options compiled in: every run has the same environment."""
         suffix = language(self.problem.language).suffixes[0]
         linkage = "" if suffix == ".c" else 'extern "C" '
         text = "".join(
@@ -174,7 +181,7 @@ class Sanitizers:
 
 
 def _trouble(ran: Ran, found: Sequence[Defect]) -> str:
-    """Why a run says nothing, or not all; empty where it ended well or with a finding."""
+    """Why a run says nothing, or not everything; empty if it ended well or with a finding."""
     if len(ran.stderr) >= STDERR_KEPT:
         return "it wrote so much to its error output that a finding may be missing"
     if ran.ok or (found and ran.ending == "exit" and ran.code == _STATUS):
@@ -197,7 +204,7 @@ def _defects(ran: Ran, given: Input) -> Iterator[Defect]:
 
 
 def _kind(words: str) -> str:
-    """The class of a runtime error: its words up to the values, which differ from run to run."""
+    """The class of a runtime error: its text up to the values, which differ from run to run."""
     return " ".join(_VALUES.sub("", words.partition(":")[0]).replace(" ,", ",").split()) or "undefined behaviour"
 
 
@@ -206,7 +213,7 @@ def _without_addresses(words: str) -> str:
 
 
 def _once(defects: Iterable[Defect]) -> Iterable[Defect]:
-    """The first of each kind and place."""
+    """The first finding of each kind and place."""
     found: dict[tuple[str, str, int], Defect] = {}
     for one in defects:
         found.setdefault((one.kind, one.file, one.line), one)

@@ -1,12 +1,12 @@
-"""Races, playoffs and confirmations by the problem's goal: on the clock, or by counting instructions.
+"""Races, playoffs and confirmations by the problem's goal: by a clock, or by counting instructions.
 
-Where the goal is ``instructions`` each side is run once on each input under valgrind, and once more, to show that the
-count stays the same.  Nothing is drawn from a distribution, so the interval is [least, largest] of the counts' ratios.
-A confirmation counts again and then measures CPU time beside it, like any other: a count alone is no claim about
-seconds.  A large claim that does not show in seconds at all is not believed, because a program can notice that it is
-counted; an honest program that waits for memory pays for that.
+If the goal is ``instructions``, each side runs on each input under valgrind twice, to show that the count is stable.
+Nothing is random, so the interval is [least, largest] of the ratios of counts.  A confirmation counts again and then
+measures CPU time as well, because a count alone says nothing about seconds.  A large speed-up by count that does not
+show in seconds is not accepted, because a program can detect that it is counted; this also hits an honest program that
+waits for memory.
 
-Where the goal is a clock and the user asked for it, a tie is followed by one count of each side.
+If the goal is a clock and the user asked for it, a tie is followed by one count of each side.
 """
 
 from __future__ import annotations
@@ -25,16 +25,18 @@ from maxcode.evaluate.machine.pressure import stamps
 from maxcode.sandbox.lanes import build_lane
 
 COUNTS = 2
-MARGIN = 0.001  # of instructions: a thousand times what a count varies by
-LARGE = 1.25  # from here on fewer instructions must show in seconds
-UNSTEADY = 0.01  # a spread of counts that is worth a word
+MARGIN = 0.001  # of instructions: a thousand times the variation of a count
+LARGE = 1.25  # from this ratio on, fewer instructions must show in seconds
+UNSTEADY = 0.01  # spread of counts that gives a warning
 
 _Count = dict[Side, dict[str, int]]  # by side and input
 
 
 async def race(field: RaceInputs, entries: Mapping[Side, RaceSide], timed: Sequence[Input], rule: RaceRule) -> Timing:
-    """The candidate against the original; an incumbent only ends a race by the clock early.  WrongOutput as in
-    ``race.race``."""
+    """The candidate against the original; an incumbent only ends a race by the clock early.
+
+    WrongOutput as in ``race.race``.
+    """
     if field.problem.goal == "instructions":
         return _timing([await _count(field, _pair(entries), timed) for _ in range(COUNTS)], timed)
     timing = await racing.race(field, entries, timed, rule)
@@ -42,7 +44,7 @@ async def race(field: RaceInputs, entries: Mapping[Side, RaceSide], timed: Seque
 
 
 async def playoff(field: RaceInputs, entries: Mapping[Side, RaceSide], timed: Sequence[Input], rule: RaceRule) -> bool:
-    """Whether the candidate takes the lead from the incumbent."""
+    """True if the candidate replaces the incumbent."""
     if field.problem.goal != "instructions":
         verdict = await racing.playoff(field, entries, timed, rule)
         if verdict != "tie" or not field.problem.spec.tie_break:
@@ -57,7 +59,7 @@ async def playoff(field: RaceInputs, entries: Mapping[Side, RaceSide], timed: Se
 async def confirm(
     field: RaceInputs, entries: Mapping[Side, RaceSide], timed: Sequence[Input], rule: RaceRule
 ) -> Timing:
-    """The candidate against the original once more, on all inputs that are timed."""
+    """The candidate against the original once more, on all timed inputs."""
     if field.problem.goal != "instructions":
         timing = await racing.confirm(field, entries, timed, rule)
         return await _tie_broken(field, entries, timed, timing)
@@ -69,12 +71,12 @@ async def confirm(
 
 
 def warnings_of(timing: Timing) -> tuple[str, ...]:
-    """What must be said beside a figure: what it is blind to, or what spoils it."""
+    """Warnings about a timing: what it does not measure, or what disturbed it."""
     found = list(stamps(timing.seconds or timing))
     if timing.verdict == "slower_by_wall":
         found.append(f"less CPU time ({timing.speedup}), but it takes longer: {timing.elapsed} by the wall clock")
     if timing.clock == "instructions":
-        found += _said(timing)
+        found += _count_warnings(timing)
     if timing.instructions is not None:
         one = timing.instructions
         word = {"fewer": "fewer", "more": "more", "tie": "as many"}[_verdict(one)]
@@ -84,7 +86,7 @@ def warnings_of(timing: Timing) -> tuple[str, ...]:
     return tuple(found)
 
 
-def _said(timing: Timing) -> list[str]:
+def _count_warnings(timing: Timing) -> list[str]:
     known = {"tie": "no difference of more than 0.1 %; ", "more": "more instructions than the original; "}
     found = [f"{known.get(timing.verdict, '')}instructions were counted, not seconds: {BLIND}"]
     if timing.speedup.high > (1 + UNSTEADY) * timing.speedup.low:
@@ -101,7 +103,7 @@ def _said(timing: Timing) -> list[str]:
 
 
 def _believed(found: Timing, seconds: Timing) -> RaceVerdict:
-    """The verdict on counts when the seconds are known."""
+    """The verdict on counts, given the seconds."""
     contradicted = seconds.speedup.high < WAITING or seconds.verdict == "slower_by_wall"
     unseen = found.speedup.low >= LARGE and not seconds.significant
     return "not_in_cpu_time" if found.verdict == "fewer" and (contradicted or unseen) else found.verdict
@@ -121,8 +123,11 @@ async def _tie_broken(
 
 
 async def _count(field: RaceInputs, entries: Mapping[Side, RaceSide], timed: Sequence[Input]) -> _Count:
-    """One run of each side on each input.  A run without a count, or with a wrong output, is a WrongOutput where the
-    count is the goal, and Uncounted where it only breaks a tie."""
+    """One run of each side on each input.
+
+    A run without a count, or with a wrong output, is a WrongOutput if counting is the goal, and Uncounted if it only
+    breaks a tie.
+    """
     found: _Count = {}
     async with build_lane():
         for side, entry in entries.items():

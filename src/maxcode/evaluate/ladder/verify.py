@@ -1,4 +1,4 @@
-"""The rung *verify*: every test in random order, outputs compared.  Nothing is timed for the verdict here."""
+"""The rung *verify*: every test in random order, outputs compared.  No verdict depends on time here."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from maxcode.evaluate.ladder.prepare import Input, command_files
 from maxcode.sandbox.jobs import TAMPERED
 from maxcode.sandbox.sandbox import Blob, Job, Ran, Sandbox
 
-SLOWER_AT_MOST = 10.0  # a candidate this much slower than the original is stopped
+SLOWER_AT_MOST = 10.0  # a candidate that is slower than the original by more than this factor is stopped
 ENOUGH_FAILURES = 3
 PADDING_KEPT = 1 << 16  # bytes
 
@@ -24,14 +24,14 @@ PADDING_KEPT = 1 << 16  # bytes
 @final
 @dataclass(frozen=True, slots=True)
 class Verified:
-    """How every test went, and by test name the outputs that were accepted, but for those padded to a huge size."""
+    """The result of every test, and the accepted outputs by test name, without those padded to a huge size."""
 
     results: tuple[CaseResult, ...]
     outputs: dict[str, bytes]
 
     @property
     def outcome(self) -> Outcome:
-        """The lowest rung any test reached; CORRECT when all passed."""
+        """The lowest outcome of any test; CORRECT if all passed."""
         return min((result.outcome for result in self.results), default=Outcome.WRONG)
 
 
@@ -56,10 +56,10 @@ def job_for(problem: Problem, artefact: Blob, given: Input, profile: bool = Fals
 async def verify(
     sandbox: Sandbox, problem: Problem, artefact: Blob, inputs: Sequence[Input], every: bool = False
 ) -> Verified:
-    """Run ``artefact`` on the inputs and compare; stops after three failures unless ``every`` is asked for.  Where
-    PIE's checker is asked beside, a failure is what both refuse: its word on every test is wanted.
+    """Run ``artefact`` on the inputs and compare; stops after three failures unless ``every``.
 
-    A test without an expected output (generated, on the original) passes when the run ends well.
+    If PIE's checker is asked as well, only what both checkers refuse counts as a failure, because its verdict on every
+    test is needed.  A test without an expected output (generated, on the original) passes if the run ends well.
     """
     found: dict[str, CaseResult] = {}
     outputs: dict[str, bytes] = {}
@@ -74,7 +74,7 @@ async def verify(
                 outcome, detail = await _ask_command(sandbox, problem, given, ran.stdout)
             if outcome is Outcome.CORRECT and len(ran.stdout) <= _remembered(given):
                 outputs[given.name] = ran.stdout
-            pie = _asked_beside(problem, given, ran)
+            pie = _pie_verdict(problem, given, ran)
             failures += outcome is not Outcome.CORRECT and not pie
             shown = detail if given.seen else ""
             found[given.name] = CaseResult(given.name, outcome, ran.cpu_s, given.seen, shown, pie)
@@ -84,12 +84,12 @@ async def verify(
 
 
 def _remembered(given: Input) -> float:
-    """The size of an output worth keeping to compare with later ones; white space can make any output huge."""
+    """The largest output worth keeping for later comparison; white space can make any output huge."""
     return math.inf if given.expected is None else 2 * len(given.expected) + PADDING_KEPT
 
 
-def _asked_beside(problem: Problem, given: Input, ran: Ran) -> bool | None:
-    """What PIE's checker says of a test, where it is asked; no run that ended badly is right by it."""
+def _pie_verdict(problem: Problem, given: Input, ran: Ran) -> bool | None:
+    """The verdict of PIE's checker, if it is asked; a run that failed is wrong for it."""
     if problem.spec.checker_beside != "pie" or given.expected is None:
         return None
     return ran.ok and pie_accepts(given.expected, ran.stdout)
@@ -113,7 +113,7 @@ async def _judge(problem: Problem, given: Input, ran: Ran, job: Job) -> tuple[Ou
 
 
 async def is_accepted(sandbox: Sandbox, problem: Problem, given: Input, output: bytes) -> bool:
-    """Whether an output of a *timed* run is right."""
+    """True if an output of a *timed* run is right."""
     if problem.spec.checker.kind == "command":
         return (await _ask_command(sandbox, problem, given, output))[0] is Outcome.CORRECT
     if given.expected is None:
@@ -122,7 +122,7 @@ async def is_accepted(sandbox: Sandbox, problem: Problem, given: Input, output: 
 
 
 async def _ask_command(sandbox: Sandbox, problem: Problem, given: Input, output: bytes) -> tuple[Outcome, str]:
-    """The user's checker program, in a session of its own: ``command INPUT EXPECTED OUTPUT``."""
+    """Run the user's checker in its own session: ``command INPUT EXPECTED OUTPUT``."""
     files = command_files(problem.spec.folder, problem.spec.checker.command)
     words = tuple(f"/src/{word}" if word in files else word for word in problem.spec.checker.command)
     texts = {"input": given.stdin.read(), "expected": given.expected or b"", "output": output}

@@ -1,7 +1,7 @@
-"""How a program is put to work on one input, and when its output is right: what the rungs ask in place of the kind.
+"""How a program runs on one input, and when its output is right; the rungs ask this instead of the kind.
 
-``WholeRun`` is one run of a process that reads the input; ``function/function.py`` has ``Shape``, calls of a function.
-A kind of problem whose programs are put to work in another way has a class of its own here.
+``WholeRun`` is one run of a process that reads the input; ``Shape`` in ``function/function.py`` is calls of a function.
+A kind of problem whose programs run in another way has its own class.
 """
 
 from __future__ import annotations
@@ -23,66 +23,66 @@ class Workload(Protocol):
 
     @property
     def memory_mb(self) -> int:
-        """Memory that it is given beside what the problem's limits say."""
+        """Memory that the run gets in addition to the problem's limit, in MB."""
         ...
 
     def output_mb(self, limits: Limits) -> int:
-        """How much it may write."""
+        """How much it may write, in MB."""
         ...
 
     @property
     def called(self) -> bool:
-        """Whether process 1 of the session calls it and holds the clock; else the whole process is timed."""
+        """True if process 1 of the session calls the program and measures the time; else the whole process is timed."""
         ...
 
     @property
     def floor_s(self) -> float:
-        """Seconds below which it is too short to be timed."""
+        """Seconds below which a run is too short to be timed."""
         ...
 
     @property
     def longer(self) -> str:
-        """What a user can give so that it takes longer."""
+        """What a user can give to make runs longer."""
         ...
 
     @property
     def flop(self) -> int:
-        """Floating-point operations, 0 where they are not known."""
+        """Floating-point operations; 0 if unknown."""
         ...
 
     @property
     def moved(self) -> int:
-        """Bytes that any right program must move, 0 where they are not known."""
+        """Bytes that any right program must move; 0 if unknown."""
         ...
 
     @property
     def rounds(self) -> int:
-        """How many rounds of calls it has."""
+        """Number of rounds of calls."""
         ...
 
     @property
     def held(self) -> int:
-        """The bytes of the arrays of a round."""
+        """Bytes of the arrays of a round."""
         ...
 
     async def difference(self, checker: Checker, expected: bytes, output: bytes) -> str | None:
-        """How an output differs from the expected one, in words; None where it is accepted."""
+        """The difference of an output from the expected one, as text; None if it is accepted."""
         ...
 
     def incomparable(self, expected: bytes) -> str | None:
-        """Why nothing can be compared with this output of the original, in words; None where it can."""
+        """Why no output can be compared with this output of the original; None if it can."""
         ...
 
 
 @final
 @dataclass(frozen=True, slots=True)
 class WholeRun:
-    """A process that reads an input and writes an answer, which the problem's checker accepts or not."""
+    """A process that reads an input and writes an output, which the problem's checker judges."""
 
     words: tuple[str, ...] = ()
     memory_mb: int = 0
     called: bool = False
-    floor_s: float = 0.020  # below this a process's start is a visible share of its time
+    floor_s: float = 0.020  # below this the start of the process is a visible part of its time
     longer: str = "larger inputs, or a generator that makes them"
     flop: int = 0
     moved: int = 0

@@ -1,6 +1,6 @@
 /* How many bytes one core of this machine moves in a second at most: between registers and its nearest cache (sums of
- * two arrays into a third, and sums of one), and, given a size in bytes, out of memory (sums of an array so large).
- * Prints both in 1e9 bytes per second of CPU time, the best of several tries; 0 where no size was given.
+ * two arrays into a third, and sums of one), and, given a size in bytes, from memory (sums of an array of that size).
+ * Prints both in 1e9 bytes per second of CPU time, the best of several tries; 0 if no size is given.
  */
 #include <stdio.h>
 #include <stdlib.h>

@@ -1,4 +1,4 @@
-"""Where the numbers come from: node, processor, cores, caches, instruction sets, kernel, compilers."""
+"""A description of this machine: node, processor, cores, caches, instruction sets, kernel, compilers."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from pathlib import Path
 from maxcode.code.languages import LANGUAGES
 from maxcode.core.types import Machine
 
-# What the kernel calls an instruction set -> what compilers and people call it.  x86 first, then ARM.
+# The kernel's name of an instruction set -> the name that compilers use.  x86 first, then ARM.
 _ISA = {
     "sse4_2": "sse4.2",
     "popcnt": "popcnt",
@@ -40,7 +40,7 @@ _CACHES = Path("/sys/devices/system/cpu/cpu0/cache")
 
 
 def describe(sandbox: str) -> Machine:
-    """This machine; ``sandbox`` is the tier in words."""
+    """This machine; ``sandbox`` is the tier as text."""
     return Machine(
         node=platform.node(),
         cpu=_cpu(),
@@ -54,7 +54,7 @@ def describe(sandbox: str) -> Machine:
 
 
 def compilers() -> dict[str, str]:
-    """Language -> the version line of its tool, for the tools that are here."""
+    """Language -> the version line of its tool, for the installed tools."""
     found = {}
     for row in LANGUAGES.values():
         if (path := shutil.which(row.tools[0])) is not None:
@@ -64,9 +64,9 @@ def compilers() -> dict[str, str]:
 
 
 def caches(folder: Path) -> dict[str, str]:
-    """Name -> size, the nearest first, read from a ``cache`` folder of /sys; empty where there is none.
+    """Name -> size, the nearest first, read from a ``cache`` folder of /sys; empty if there is none.
 
-    Instruction caches are left out: programs are made faster by what happens to their data.
+    Instruction caches are left out, because the speed of programs depends mostly on data.
     """
     found = {}
     for index in folder.glob("index*"):
@@ -77,14 +77,14 @@ def caches(folder: Path) -> dict[str, str]:
 
 
 def cache_bytes() -> int:
-    """The size of the largest cache; 0 where the kernel does not say."""
+    """The size of the largest cache; 0 if the kernel does not report it."""
     units = {"K": 1 << 10, "M": 1 << 20, "G": 1 << 30}
     found = (_SIZE.fullmatch(size) for size in caches(_CACHES).values())
     return max((int(one[1]) * units.get(one[2], 1) for one in found if one is not None), default=0)
 
 
 def instruction_sets(cpuinfo: str) -> tuple[str, ...]:
-    """The instruction sets that matter for speed, from the text of /proc/cpuinfo; empty where it names none."""
+    """The instruction sets that matter for speed, from the text of /proc/cpuinfo; empty if it names none."""
     lines = (line.partition(":") for line in cpuinfo.splitlines())
     flags = next((value.split() for key, _, value in lines if key.strip() in ("flags", "Features")), [])
     return tuple(name for flag, name in _ISA.items() if flag in flags)
@@ -96,19 +96,19 @@ def _cpu() -> str:
 
 
 def _read(path: Path) -> str:
-    """The file's text; empty where there is none to read."""
+    """The file's text; empty if it cannot be read."""
     try:
         return path.read_text(errors="replace")
     except OSError:
         return ""
 
 
-BUSY = 10.0  # per cent of pressure, from here on what is measured varies more
-BUSY_NOTE, BUSY_STAMP = "the machine is busy", "busy machine"  # how notes on a run, and on a timing, begin
+BUSY = 10.0  # per cent of CPU pressure; from here on measurements vary more
+BUSY_NOTE, BUSY_STAMP = "the machine is busy", "busy machine"  # the start of notes on a run, and on a timing
 
 
 def pressure() -> float | None:
-    """Share of the last 10 s in which some task waited for a CPU, in per cent; None where the kernel does not say."""
+    """CPU pressure over the last 10 s, in per cent; None if the kernel does not report it."""
     try:
         words = Path("/proc/pressure/cpu").read_text().split()
     except OSError:
@@ -117,9 +117,9 @@ def pressure() -> float | None:
 
 
 def stalled_s() -> float | None:
-    """Seconds since the start of this machine in which some task waited for a CPU; None where the kernel does not say.
+    """Seconds since boot in which some task waited for a processor; None if the kernel does not report it.
 
-    The difference of two reads is the pressure between them, to the moment; averages remember what was before.
+    The difference of two reads gives the exact CPU pressure between them; averages contain what was before.
     """
     found = _STALLED.search(_read(Path("/proc/pressure/cpu")))
     return int(found[1]) / 1e6 if found is not None else None

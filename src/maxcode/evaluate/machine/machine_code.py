@@ -1,11 +1,11 @@
-"""Machine code -> what its loops do: what no reading of a source tells, and what needs no run.
+"""Reads machine code: what the loops of a program do, without running it.
 
     objdump's listing -> instructions -> loops (conditional jumps back) -> their bodies
 
-Whether the compiler vectorised a loop, how wide, how many sums it keeps, what it spills: that decides most of a
-kernel's speed, takes some milliseconds beside its build, and is there before anything is timed.  Only x86-64 is read;
-of other code there are instructions and no loops.  A program can say what it likes here (assembly that is never
-reached, say), so this orders candidates and judges none.
+It shows if the compiler vectorised a loop, how wide, how many sums it keeps, and what it spills.  That decides most of
+a kernel's speed, and takes some milliseconds after the build, before anything is timed.  Only x86-64 is read; other
+code has instructions but no loops.  A program can deceive this (for example with assembly that never runs), so it only
+ranks candidates and never judges them.
 """
 
 from __future__ import annotations
@@ -24,8 +24,8 @@ LISTING = ("objdump", "--disassemble", "--section=.text", "--no-show-raw-insn", 
 _READ = 1 << 20  # bytes of a listing
 _KEPT = 4  # bodies
 
-_PER_CYCLE = {"instructions": 4, "arithmetic": 2, "loads": 2, "stores": 1, "shuffles": 1}  # round figures for today's
-_LATENCY = {"chain": 4, "divisions": 8, "gathers": 8}  # x86-64 cores of either maker
+_PER_CYCLE = {"instructions": 4, "arithmetic": 2, "loads": 2, "stores": 1, "shuffles": 1}  # round values for current
+_LATENCY = {"chain": 4, "divisions": 8, "gathers": 8}  # x86-64 cores of both makers
 
 _PREFIX = rb"(?:(?:lock|rep[nz]?|repnz|bnd|notrack|data16|cs) )*"
 _LINE = re.compile(rb"^ *([0-9a-f]+):\t" + _PREFIX + rb"([a-z]\w*)([^#\n]{0,200})", re.MULTILINE)  # names can be long
@@ -44,24 +44,24 @@ _ADDED = ("add", "sub", "fm", "fnm")
 @final
 @dataclass(frozen=True, slots=True)
 class _Instruction:
-    """``operands`` in the assembler's order: the last is written."""
+    """An instruction; ``operands`` in the assembler's order: the last is written."""
 
     name: str
     operands: tuple[str, ...]
-    to: int = -1  # the place of the instruction that it jumps to
+    to: int = -1  # index of the instruction that it jumps to
 
 
 def read_listing(listing: bytes) -> MachineCode:
-    """What an objdump listing (AT&T order) shows."""
+    """The loops and instructions of an objdump listing (AT&T order)."""
     found = _instructions(listing[:_READ])
     ends: dict[int, int] = {}
     for at, one in enumerate(found):
-        if 0 <= one.to <= at and one.name != "jmp":  # which comes back from code that is seldom needed
+        if 0 <= one.to <= at and one.name != "jmp":  # a jump back from rarely used code
             ends[one.to] = max(at, ends.get(one.to, 0))
     bodies, left = [], len(found)
     for loop, depth in _innermost(ends):
         left -= len(loop)
-        if left < 0:  # loops that cross one another without end, which no compiler makes
+        if left < 0:  # too many crossing loops, which no compiler makes
             break
         bodies.append(_body(found, loop, depth))
     bodies.sort(key=lambda body: (body.work, body.depth, body.instructions), reverse=True)
@@ -69,7 +69,7 @@ def read_listing(listing: bytes) -> MachineCode:
 
 
 def _innermost(ends: Mapping[int, int]) -> list[tuple[range, int]]:
-    """The loops (first -> last instruction) that hold no other one, with their depth, the deepest first."""
+    """The loops (first -> last instruction) that contain no other loop, with their depth, the deepest first."""
     spans = sorted(ends.items())
     depths, outer = [], list[int]()
     for _, end in spans:
@@ -97,7 +97,7 @@ def _instructions(listing: bytes) -> list[_Instruction]:
 def _body(code: Sequence[_Instruction], loop: range, depth: int) -> LoopBody:
     counts: Counter[str] = Counter(instructions=len(loop))
     sums: Counter[str] = Counter()
-    carried: dict[str, bool] = {}  # whether a register's value is that of the turn before when it is first written
+    carried: dict[str, bool] = {}  # True if a register still holds the previous iteration's value at its first write
     for at in loop:
         one = code[at]
         counts.update(_seen(one))
@@ -123,7 +123,7 @@ def _body(code: Sequence[_Instruction], loop: range, depth: int) -> LoopBody:
 
 
 def _seen(one: _Instruction) -> Iterator[str]:
-    """What an instruction counts as, once for every time."""
+    """The classes that an instruction counts in, one entry per count."""
     memory = [word for word in one.operands if "(" in word]
     is_vector = any(_REGISTER.search(word) for word in one.operands)
     for lanes in _lanes(one):
@@ -144,18 +144,18 @@ def _seen(one: _Instruction) -> Iterator[str]:
 
 
 def _lanes(one: _Instruction) -> Iterator[int]:
-    """The results that an arithmetic instruction on vector registers has; nothing for any other."""
+    """The number of results of an arithmetic instruction on vector registers; nothing for any other instruction."""
     registers = [_BITS[size] for size, _ in _REGISTER.findall(" ".join(one.operands))]
     if not registers:
         return
     if (match := _FLOATING.fullmatch(one.name)) is not None:
         yield max(registers) // _ELEMENT[match[3]] if match[2] == "p" else 1
-    elif _INTEGER.match(one.name) and len(set(one.operands)) > 1:  # of one operand alone: that makes a zero
+    elif _INTEGER.match(one.name) and len(set(one.operands)) > 1:  # with equal operands it makes a zero
         yield max(registers) // {"b": 8, "w": 16, "d": 32}.get(one.name[-1], 64)
 
 
 def _adds_to(one: _Instruction, register: str) -> bool:
-    """Whether an instruction adds to what is in the register that it writes."""
+    """True if an instruction adds to the register that it writes."""
     match = _FLOATING.fullmatch(one.name)
     if match is None or not match[1].startswith(_ADDED):
         return False

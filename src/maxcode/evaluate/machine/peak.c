@@ -29,7 +29,7 @@ int main(void) {
     double best = 0;
     for (int try = 0; try < TRIES; try++) {
         vector sum[CHAINS], factor = (vector){0} + 0.999999, term = (vector){0} + 1e-6;
-        for (int i = 0; i < CHAINS; i++) sum[i] = (vector){0} + start + i; /* all different, or they become one */
+        for (int i = 0; i < CHAINS; i++) sum[i] = (vector){0} + start + i; /* all different, or the compiler merges them */
         const double began = seconds();
         for (long step = 0; step < STEPS; step++) {
 #pragma GCC unroll 8

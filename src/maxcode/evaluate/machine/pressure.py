@@ -1,4 +1,4 @@
-"""How much others wanted the processors while something was timed, and what follows for the figure."""
+"""CPU pressure during a timing, and what it means for the result."""
 
 from __future__ import annotations
 
@@ -8,15 +8,15 @@ from collections.abc import Callable, Iterator
 from maxcode.core.types import Problem, Timing
 from maxcode.evaluate.machine.machine import BUSY_STAMP, stalled_s
 
-WALL_AT_MOST = 10.0  # per cent; above it the wall clock says how busy the machine was
-CPU_STAMPED = 50.0  # processor time is not waited for, but caches are shared and intervals widen
+WALL_AT_MOST = 10.0  # per cent; above it the wall clock measures the load of the machine
+CPU_STAMPED = 50.0  # per cent; CPU time excludes waiting, but shared caches widen intervals
 
 
 def watched() -> Callable[[], float | None]:
-    """Begin to watch; what is returned says, when called, in how many per cent of the time since then some task of the
-    machine waited for a processor.  None where the kernel does not say.
+    """Start to watch; the returned function gives the CPU pressure since then, in per cent.
 
-    Not the kernel's average over 10 s: at the start of a race that still knows the builds before it.
+    None if the kernel does not report it.  It is not the kernel's average over 10 s, which at the start of a race still
+    contains the builds before it.
     """
     began, before = time.monotonic(), stalled_s()
 
@@ -30,20 +30,20 @@ def watched() -> Callable[[], float | None]:
 
 
 def is_too_busy(problem: Problem, pressure: float | None) -> bool:
-    """Whether a race by the wall clock must not count; the user can take the risk (``shared_cores``)."""
+    """True if a race by the wall clock must not count; the user can allow it (``shared_cores``)."""
     busy = pressure is not None and pressure > WALL_AT_MOST
     return busy and problem.goal == "wall" and not problem.spec.shared_cores
 
 
 def stamps(timing: Timing) -> Iterator[str]:
-    """What must be said beside a figure that was measured under pressure."""
+    """Warnings about a timing under CPU pressure."""
     if timing.pressure is None:
         return
     held = f"while it was timed some task waited for a processor {timing.pressure:.0f} % of the time"
     if timing.verdict == "noisy":
         yield (
             f"{held}, so its wall time ({timing.speedup}) is not counted as faster: stop other work, reserve cores "
-            "(a cpuset), let it use no more threads than cores, or accept that with --shared-cores"
+            "(a cpuset), let it use no more threads than cores, or allow that with --shared-cores"
         )
     elif timing.clock == "wall" and timing.pressure > WALL_AT_MOST:
         yield f"{held}: wall time on shared cores"

@@ -1,8 +1,8 @@
-"""What this machine can do at most, measured, for functions that say how much work a call is.
+"""The rooflines of this machine, measured, for functions that say how much work a call is.
 
-Two roofs: arithmetic (``peak.c``) and, where the problem gives the bytes of a call, memory (``bandwidth.c``).  Neither
-may ever reject what is honest, so every bound is on the generous side: arrays may lie in the nearest cache as long as
-they fit into any of them, and of what fits into none only the rest must come out of memory.
+There are two: arithmetic (``peak.c``) and, if the problem gives the bytes of a call, memory (``bandwidth.c``).  They
+must never reject an honest program, so every bound is generous: arrays that fit into any cache count as if they were in
+the nearest one, and of larger arrays only the rest must come from memory.
 """
 
 from __future__ import annotations
@@ -21,15 +21,19 @@ from maxcode.sandbox.lanes import timing_lane
 from maxcode.sandbox.sandbox import Sandbox
 
 _HERE = Path(__file__).parent
-_TIMES_THE_CACHE = 4  # so large is what memory's bandwidth is measured on
-_FAR_AT_MOST = 1 << 30  # bytes: where caches are larger than a quarter of it, that of the nearest cache alone is used
+_TIMES_THE_CACHE = 4  # size of the array for memory bandwidth, in sizes of the cache
+_FAR_AT_MOST = 1 << 30  # bytes; if caches are larger than a quarter of it, only the nearest cache is measured
 
 
 @final
 @dataclass(frozen=True, slots=True)
 class Bandwidth:
-    """Bytes a second of one core: ``near``, of the nearest cache; ``far``, of memory, 0 where it is not known.
-    ``cache``: the size of the largest cache in bytes."""
+    """Bytes per second of one core.
+
+    ``near``: of the nearest cache.
+    ``far``: of memory; 0 if unknown.
+    ``cache``: size of the largest cache in bytes.
+    """
 
     near: float
     far: float
@@ -38,28 +42,30 @@ class Bandwidth:
     def least_s(self, shape: Workload) -> float:
         """The least seconds of one core in which the bytes of a pass can be moved.
 
-        What a round of calls has in its arrays comes out of memory, but for what a cache can hold of it; the inputs are
-        fresh, so every round has to.
+        The arrays of a round come from memory, except for what a cache can hold; the inputs are fresh, so this applies
+        to every round.
         """
         beyond = min(shape.moved, shape.rounds * max(0, shape.held - self.cache))
         return max(shape.moved / self.near, beyond / self.far if self.far else 0.0)
 
     def roof(self, shapes: Iterable[Workload]) -> float:
-        """1e9 bytes a second of one core that are possible at most over passes of all shapes; 0 where none is given."""
+        """The highest rate of one core over passes of all shapes, in 1e9 bytes per second; 0 if no shape is given."""
         known = list(shapes)
         least = sum(self.least_s(shape) for shape in known)
         return sum(shape.moved for shape in known) / least / 1e9 if least else 0.0
 
 
 async def peak_gflops(sandbox: Sandbox, spec: FunctionSpec) -> float:
-    """What one core of this machine can do at most for such a function, measured with independent fused multiply-adds
-    of doubles (``peak.c``); twice as much where it has arrays of floats, of which a vector holds twice as many."""
+    """The highest GFLOPS of one core for such a function, measured with independent fused multiply-adds (``peak.c``).
+
+    Measured with doubles; twice as much if the function has arrays of floats, because a vector holds twice as many.
+    """
     words = await _measured(sandbox, "peak.c")
     return float(words[0]) * (2 if any(one.ctype == "float" for one in spec.arrays) else 1)
 
 
 async def memory_of(sandbox: Sandbox, shapes: Sequence[Workload]) -> Bandwidth | None:
-    """How fast one core can move bytes, measured; None where no shape says how many a call moves."""
+    """The rate at which one core can move bytes, measured; None if no shape says how many a call moves."""
     if not any(shape.moved for shape in shapes):
         return None
     cache = cache_bytes()
@@ -69,7 +75,7 @@ async def memory_of(sandbox: Sandbox, shapes: Sequence[Workload]) -> Bandwidth |
 
 
 async def _measured(sandbox: Sandbox, name: str, size: int = 0) -> list[str]:
-    """What one of our programs prints, built for this machine; ``size`` is its argument, in bytes."""
+    """The output of one of maxcode's programs, built for this machine; ``size`` is its argument, in bytes."""
     argv = ("gcc", "-O3", "-march=native", f"/src/{name}", "-o", "/tmp/out")
     async with sandbox.session([], sources={name: (_HERE / name).read_text()}) as session:
         built = await session.run(Job(argv, cpu_s=30, collect=("/tmp/out",)))

@@ -1,10 +1,10 @@
-"""The clocks of a round on a GPU, and what is made of them.  Pure.
+"""The clocks of a round on a GPU, and the seconds that count.  Pure.
 
-The figure is the host's wall clock, read by the shim, from the first call until the process stands still with its
-outputs on the host, less what that copy takes by itself: the least that the reference's own process, which is trusted,
-has measured of it in this race.  It is taken from both sides alike, and what is left counts for no less than a share of
-it: both err towards a ratio that is too small.  CUDA events, which live in the candidate's process, are believed in
-nothing: they must agree with the host's clock, and where they do not, work is being hidden from one of the two.
+The seconds come from the host's wall clock.  The shim reads it from the first call until the process stops with its
+outputs on the host.  The time to copy such outputs is subtracted: the least time that the process of the trusted
+reference measured in this race.  It is subtracted from both sides alike, and the rest counts as at least a share of it:
+both make the ratio rather too small.  CUDA events live in the candidate's process and are never trusted alone: they
+must agree with the host's clock; if they do not, work is hidden from one of the two.
 """
 
 from __future__ import annotations
@@ -14,10 +14,10 @@ import struct
 from dataclasses import dataclass
 from typing import final
 
-EVENTS_SHARE, EVENTS_S = 0.10, 0.001  # how far events may be from the host's clock: a share of it, and seconds
-LEAST_OF_COPY = 0.05  # what is left without the copy counts for no less than this share of it
-EARLY_TIMES, EARLY_S = 1.5, 0.005  # how much longer than the reference's the part before the clock may be
-SLOWED = 1.5  # times that the reference may take beside a candidate of what it takes alone
+EVENTS_SHARE, EVENTS_S = 0.10, 0.001  # largest difference of events from the host's clock: a share of it, and seconds
+LEAST_OF_COPY = 0.05  # the time without the copy counts as at least this share of the copy
+EARLY_TIMES, EARLY_S = 1.5, 0.005  # limits of the part before the clock: times the reference's, plus seconds
+SLOWED = 1.5  # the reference's time next to a candidate over its time alone, at most
 
 _REPORT = struct.Struct("<2d")
 REPORT_BYTES = _REPORT.size
@@ -26,7 +26,7 @@ REPORT_BYTES = _REPORT.size
 @final
 @dataclass(frozen=True, slots=True)
 class Reported:
-    """A round's answer: ``outputs`` of all slots, seconds by CUDA events, and of copying such outputs by itself."""
+    """The result of a round: ``outputs`` of all slots, seconds by CUDA events, and seconds of copying such outputs."""
 
     outputs: bytes
     events_s: float
@@ -34,7 +34,7 @@ class Reported:
 
 
 def reported(answer: bytes, slots: int) -> Reported:
-    """The answer of a round apart: behind the outputs of each slot there is a report, of which the first counts."""
+    """Split the result of a round: after the outputs of each slot there is a report, of which the first counts."""
     each = len(answer) // slots
     parts = [answer[at : at + each - REPORT_BYTES] for at in range(0, each * slots, each)]
     events_s, copy_s = _REPORT.unpack(answer[each - REPORT_BYTES : each])
@@ -42,7 +42,7 @@ def reported(answer: bytes, slots: int) -> Reported:
 
 
 def disagreement(wall_s: float, events_s: float) -> str:
-    """What is wrong with the two clocks of a round, with both figures; empty where they agree."""
+    """The disagreement of the two clocks of a round, with both times; empty if they agree."""
     if math.isfinite(events_s) and abs(wall_s - events_s) <= EVENTS_SHARE * wall_s + EVENTS_S:
         return ""
     return (
@@ -57,7 +57,7 @@ def without_copy(wall_s: float, copy_s: float) -> float:
 
 
 def early(prepared_s: float, reference_s: float) -> str:
-    """What is wrong with how long the part before the clock took beside the reference's; empty where nothing is."""
+    """Why the part before the clock took too long compared with the reference; empty if it did not."""
     if prepared_s <= EARLY_TIMES * reference_s + EARLY_S:
         return ""
     return (
@@ -67,7 +67,7 @@ def early(prepared_s: float, reference_s: float) -> str:
 
 
 def slowed(alone_s: float, beside_s: float) -> str:
-    """What is wrong with the reference's seconds beside a candidate; empty where nothing is."""
+    """Why the reference is too slow next to a candidate; empty if it is not."""
     if beside_s <= SLOWED * alone_s:
         return ""
     return (

@@ -1,8 +1,8 @@
-"""A CUDA candidate on a machine without a GPU: compiled where nvcc is, never run, never correct.
+"""A CUDA candidate on a machine without a GPU: compiled if nvcc is installed, never run, never correct.
 
-The candidate's file is loaded in the sandbox of a build, where ``inside/compiling.py`` compiles what it asks for.  What
-does not compile is UNBUILT with the compiler's words, as anywhere else.  All the rest is UNVERIFIED: no kernel ran, so
-nothing is known of its outputs or its speed, and no speed-up is ever said.
+A build sandbox loads the candidate's file, and ``inside/compiling.py`` compiles what it asks for.  A candidate that
+does not compile is UNBUILT with the compiler's output, as anywhere else.  Every other candidate is UNVERIFIED: no
+kernel ran, so its outputs and its speed are unknown, and no speed-up is reported.
 """
 
 from __future__ import annotations
@@ -47,7 +47,7 @@ _WORDS = 16_000
 
 @final
 class _Unit(msgspec.Struct, frozen=True):
-    """One thing that was compiled: ``kind`` nvcc, g++ or triton."""
+    """One compiled unit; ``kind``: nvcc, g++ or triton."""
 
     kind: str
     words: str
@@ -56,7 +56,7 @@ class _Unit(msgspec.Struct, frozen=True):
 
 @final
 class _Said(msgspec.Struct, frozen=True):
-    """What the driver's role ``compile`` writes; ``ended``: why the file or its class stopped, or empty."""
+    """Output of the driver's role ``compile``; ``ended``: why the file or its class stopped, or empty."""
 
     units: list[_Unit]
     ended: str
@@ -69,14 +69,16 @@ class _Shapes(msgspec.Struct, frozen=True):
 
 
 async def compiled_only(sandbox: Sandbox, problem: Problem, action: Action, why: str) -> tuple[Admitted, Evaluation]:
-    """The candidate as far as nvcc or Triton can say; ``why``: what is known of the missing GPU.
+    """The candidate as far as nvcc or Triton can judge it; ``why``: why there is no GPU.
 
-    InputError where nothing here compiles CUDA, MachineError where what torch's headers need is missing.
+    InputError if nothing here compiles CUDA, MachineError if something that torch's headers need is missing.
     """
     toolkit = find_toolkit()
     if toolkit is None:
-        raise InputError(f"{why}, and no nvcc to compile a CUDA candidate with; install the CUDA toolkit, or {CURE}")
-    note = f"{why}: what is compiled here is not run, so nothing is known of outputs or speed"
+        raise InputError(
+            f"{why}, and there is no nvcc to compile a CUDA candidate; install the CUDA toolkit, or {CURE}"
+        )
+    note = f"{why}: a candidate is compiled here but not run, so its outputs and its speed are unknown"
     admitted = Admitted(problem, (), (), Built(None), Evaluation(Outcome.UNVERIFIED), notes=(note,))
     if (refused := reject(problem, action)) is not None:
         return admitted, refused
@@ -92,7 +94,7 @@ async def compiled_only(sandbox: Sandbox, problem: Problem, action: Action, why:
 
 
 async def _with_shapes(stage: SideStarter) -> SideStarter:
-    """The stage with what the reference takes, found without storage: its shapes may need more memory than is here."""
+    """The stage with the reference's arguments, found without storage: its shapes may need too much memory here."""
     constants = dict(stage.problem.spec.module_spec.constants)
     ran = await stage.once("shapes", ModuleSide(replaced(stage.problem.program.text, constants), REFERENCE))
     try:
@@ -110,7 +112,7 @@ async def _compile(stage: SideStarter, side: ModuleSide) -> Ran:
 
 
 def judged(ran: Ran, text: str, arch: str) -> Evaluation:
-    """What a run of the role ``compile`` comes to for the candidate ``text``; see this file's head."""
+    """The evaluation of the candidate ``text`` from a run of the role ``compile``; see the head of this file."""
     if not ran.ok or OUT not in ran.files:
         return _unbuilt(f"it does not compile: {last_words(ran)}", ran.stderr.decode(errors="replace"))
     try:
@@ -129,11 +131,11 @@ def judged(ran: Ran, text: str, arch: str) -> Evaluation:
 
 def _failed(failed: Sequence[_Unit]) -> Evaluation:
     words = "\n".join(unit.words for unit in failed)
-    first = next((line for line in words.splitlines() if "error" in line), "the compiler failed without a word")
+    first = next((line for line in words.splitlines() if "error" in line), "the compiler failed without a message")
     if _NO_HEADER in words and any(header in words for header in _ABSENT):
         raise MachineError(
             f"it cannot be compiled here: {first.strip()[:300]}; that header comes with the CUDA toolkit or with torch "
-            "for CUDA: install both whole"
+            "for CUDA: install both completely"
         )
     return _unbuilt(f"{failed[0].kind}: {first.strip()[:300]}", words)
 
@@ -141,7 +143,9 @@ def _failed(failed: Sequence[_Unit]) -> Evaluation:
 def _loading_failed(ended: str) -> Evaluation:
     last = ended.strip().splitlines()[-1]
     if "No module named 'triton'" in last:
-        raise InputError(f"the candidate needs Triton, which is not beside torch here: pip install triton, or {CURE}")
+        raise InputError(
+            f"the candidate needs Triton, which is not installed with torch here: pip install triton, or {CURE}"
+        )
     return _unbuilt(f"it cannot be loaded: {last[:300]}", ended)
 
 
@@ -150,7 +154,7 @@ def _unbuilt(why: str, words: str) -> Evaluation:
 
 
 def _reasons(said: _Said, arch: str) -> tuple[str, ...]:
-    """What was done and what was not, plainly."""
+    """What was done and what was not."""
     kinds: dict[str, int] = {}
     for unit in said.units:
         kinds[unit.kind] = kinds.get(unit.kind, 0) + 1

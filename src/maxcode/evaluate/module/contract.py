@@ -1,4 +1,4 @@
-"""What a reference module takes and gives, and whether it is worth being made faster."""
+"""The contract of a reference module: what it takes and returns, and if it is worth optimising."""
 
 from __future__ import annotations
 
@@ -13,10 +13,10 @@ import msgspec
 from maxcode.errors import InputError
 from maxcode.sandbox.sandbox import Blob
 
-LEAST_PASS_S = 0.005  # of calls in a round: much shorter ones would mostly time the way to them
+LEAST_PASS_S = 0.005  # of calls in a round: in a much shorter round the overhead of calls dominates
 MOST_SLOTS = 32
-_WEIGHTS_TOLD = 40
-LEAST_SLOTS = 2  # an output must still be whole after the next call
+_WEIGHTS_SHOWN = 40
+LEAST_SLOTS = 2  # an output must still be intact after the next call
 MOST_ROUND_BYTES = 256 << 20
 SEED_BYTES = 8
 READ_ONLY, WRITTEN = 0, 1  # kinds of shim_calls.h
@@ -36,7 +36,7 @@ class Array(msgspec.Struct, frozen=True):
 
 
 class ModuleArgument(msgspec.Struct, frozen=True, omit_defaults=True):
-    """An argument: a tensor, as ``Array``, or where ``dtype`` is empty a number, a text, a list of them."""
+    """An argument: a tensor, as ``Array``; if ``dtype`` is empty, a number, a text, or a list of them."""
 
     dtype: str = ""
     shape: list[int] = []
@@ -45,7 +45,7 @@ class ModuleArgument(msgspec.Struct, frozen=True, omit_defaults=True):
 
 
 class OutputSummary(msgspec.Struct, frozen=True):
-    """What an output looks like."""
+    """A summary of an output."""
 
     least: float
     most: float
@@ -54,8 +54,12 @@ class OutputSummary(msgspec.Struct, frozen=True):
 
 
 class Apart(msgspec.Struct, frozen=True):
-    """The largest difference of the output, as a share of its largest value: when called again with the same, with
-    other inputs (the most of several draws), with every weight changed a little."""
+    """The largest difference of the output, as a share of its largest value.
+
+    ``again``: when called again with the same inputs.
+    ``inputs``: with other inputs (the most of several draws).
+    ``weights``: with every weight changed a little.
+    """
 
     again: float
     inputs: float
@@ -88,7 +92,7 @@ class Contract(msgspec.Struct, frozen=True):
         return sum(one.bytes for one in self.outputs)
 
     def slots(self, seconds: float) -> int:
-        """Calls in a round: enough for ``LEAST_PASS_S`` of them, as memory allows."""
+        """Calls in a round: enough for ``LEAST_PASS_S`` seconds, as memory allows."""
         fitting = MOST_ROUND_BYTES // max(1, self.input_bytes + 3 * self.output_bytes)
         return max(LEAST_SLOTS, min(MOST_SLOTS, fitting, math.ceil(LEAST_PASS_S / max(seconds, 1e-6))))
 
@@ -97,7 +101,7 @@ UNKNOWN = Contract([], [], [], [], 0.0, False, [], Apart(0.0, 0.0, 0.0))
 
 
 def read_contract(said: bytes) -> Contract:
-    """The contract in what the driver printed last; InputError where it is none, or not one we can work with."""
+    """The contract in the last line that the driver printed.  InputError if it is none, or not usable."""
     try:
         found = msgspec.json.decode(said.rstrip().rpartition(b"\n")[2], type=Contract)
     except msgspec.MsgspecError as error:
@@ -108,7 +112,7 @@ def read_contract(said: bytes) -> Contract:
     if not found.outputs:
         raise InputError("forward of the reference returns no tensor")
     if not all(figures.finite for figures in found.figures):
-        raise InputError("the reference gives NaN or infinity on its own inputs; nothing could be compared with that")
+        raise InputError("the reference gives NaN or infinity on its own inputs; no output could be compared with them")
     if found.changes_inputs:
         raise InputError("forward of the reference changes its inputs, which are the same memory for every side")
     if found.apart.again > 0 and found.apart.again > _SENSITIVE:
@@ -117,11 +121,11 @@ def read_contract(said: bytes) -> Contract:
 
 
 def shapes_told(contract: Contract) -> tuple[str, ...]:
-    """What forward takes and gives, and the parameters, in words; the same for the same reference."""
+    """Arguments, outputs and parameters as text; the same for the same reference."""
     taken = [f"{one.dtype} {one.shape}" if one.dtype else repr(one.value) for one in contract.inputs]
     given = [f"{one.dtype} {one.shape}" for one in contract.outputs]
     init = [repr(one.value) for one in contract.init]
-    held = [f"{one.name} {one.dtype} {one.shape}" for one in contract.weights[:_WEIGHTS_TOLD]]
+    held = [f"{one.name} {one.dtype} {one.shape}" for one in contract.weights[:_WEIGHTS_SHOWN]]
     more = len(contract.weights) - len(held)
     held += [f"and {more} more"] if more > 0 else []
     lines = (("constructed with", init), ("forward takes", taken), ("forward returns", given), ("parameters", held))
@@ -135,12 +139,12 @@ COMPARED = {
     "int64": "long",
     "int32": "int",
 }
-_SENSITIVE = 1e-4  # a smaller share of the largest value is within the tolerance: nobody could tell
-_NEARLY_CONSTANT = 1e-3  # of all values, for then one number in their middle nearly is within the tolerance of each
+_SENSITIVE = 1e-4  # a smaller share of the largest value is within the tolerance and cannot be seen
+_NEARLY_CONSTANT = 1e-3  # of all values; then one number in their middle is nearly within the tolerance of each
 
 
 def degenerate(contract: Contract) -> tuple[str, ...]:
-    """Why a candidate could pass without doing the work, in words; empty when none is known."""
+    """Why a candidate could pass without doing the work; empty if no reason is known."""
     found = []
     for number, figures in enumerate(contract.figures):
         place = f"output {number + 1}" if len(contract.figures) > 1 else "the output"
@@ -160,8 +164,10 @@ def degenerate(contract: Contract) -> tuple[str, ...]:
 @final
 @dataclass(frozen=True, slots=True)
 class Plans:
-    """The plans of the calls of both sides, and of the rounds that make their inputs (``shim_calls.h``); ``twice``:
-    whether a pair is two rounds, the faster of which counts for each side."""
+    """Plans of the calls of both sides, and of the rounds that make their inputs (``shim_calls.h``).
+
+    ``twice``: a pair is two rounds, and the faster one counts for each side.
+    """
 
     calls: Blob
     made: Blob
@@ -170,8 +176,10 @@ class Plans:
 
 
 def plans(contract: Contract, slots: int, report: int = 0, twice: bool = False) -> Plans:
-    """Inputs are read, outputs written, and behind them a ``report`` of so many bytes; the maker reads a seed, writes
-    inputs and, as doubles, outputs."""
+    """The plans: a side reads inputs and writes outputs, followed by a ``report`` of so many bytes.
+
+    The maker reads a seed, and writes inputs and, as doubles, outputs.
+    """
     inputs = [one.bytes for one in contract.tensors]
     outputs = [*(one.bytes for one in contract.outputs), *([report] if report else [])]
     exact = [8 * one.elements for one in contract.outputs]

@@ -1,10 +1,10 @@
-"""The evaluator of the kind ``module``: reject, build, then turns against the reference, the first of them untimed.
+"""The evaluator of the kind ``module``: reject, build, then rounds against the reference, the first ones untimed.
 
-It plays the same two roles as ``program/evaluator.py`` and keeps to the same promises.  What departs: a side is one
-process that lives through its race, because torch takes a second to start; so every call gets fresh inputs and every
-output of every call is checked, verified and timed alike, and nothing that a process keeps can help it.  A confirmation
-has new weights and new seeds, and new processes in each of its sittings: where the memory of a process happens to lie
-is in all of its pairs, and would pass for a gain of some per cent.
+It has the same two roles as ``program/evaluator.py`` and gives the same guarantees.  The difference: a side is one
+process that lives through its race, because torch takes a second to start.  So every call gets fresh inputs, and every
+output of every call is checked, verified and timed alike; nothing that a process keeps can help it.  A confirmation has
+new weights and new seeds, and new processes in each of its sessions: where the memory of a process lies affects all of
+its pairs, and would look like a gain of some per cent.
 """
 
 from __future__ import annotations
@@ -41,13 +41,13 @@ SITTING_PAIRS = 6
 
 @final
 class ModuleEvaluator:
-    """Evaluates candidates of the module problems it has admitted; share it between search and training.
+    """Evaluates candidates of admitted module problems; search and training share it.
 
-    Trusts: the kernel, bubblewrap, the shim of every session, this process, and the reference, which is the user's.
+    Trusts the kernel, bubblewrap, the shim of every session, this process, and the reference, which is the user's.
     """
 
     def __init__(self, sandbox: Sandbox, rule: RaceRule = RaceRule(), beside_compiled: bool = True) -> None:  # noqa: B008
-        """``beside_compiled``: whether a confirmation is followed by a comparison with torch.compile."""
+        """``beside_compiled``: a confirmation is followed by a comparison with torch.compile."""
         self._sandbox = sandbox
         self._beside_compiled = beside_compiled
         self._rule = rule
@@ -56,27 +56,27 @@ class ModuleEvaluator:
 
     @property
     def sandbox(self) -> str:
-        """The sandbox's tier in words; part of every result."""
+        """The sandbox tier as text; part of every result."""
         return self._sandbox.describe()
 
     # ------------------------------------------------------------------------------------------------- admission
 
     async def admit(self, problem: Problem) -> Admitted:
-        """Run the reference: what it takes and gives, whether it is degenerate, how long a call takes.
+        """Run the reference: what it takes and returns, if it is degenerate, how long a call takes.
 
-        InputError when it cannot be compared with anything.
+        InputError if its outputs cannot be compared with anything.
         """
         return (await self._stages.admit(problem)).admitted
 
     async def compiled(self, problem: Problem, action: Action) -> tuple[Admitted, Evaluation] | None:
-        """A candidate for a GPU where there is none: compiled, not verified; None where there is one."""
+        """A GPU candidate on a machine without a GPU: compiled, not verified; None if there is a GPU."""
         found = await find_gpu(self._sandbox, problem)
         return await compiled_only(self._sandbox, problem, action, found) if isinstance(found, str) else None
 
     # ------------------------------------------------------------------------------------------------ evaluator
 
     async def evaluate(self, problem: Problem, action: Action, incumbent: Action | None = None) -> Evaluation:
-        """The ladder: reject, build, verify, time.  The ratio is against the reference in eager mode."""
+        """The ladder: reject, build, verify, time.  The speed-up is over the reference in eager mode."""
         if (refused := rejected(problem, action)) is not None:
             return refused
         assert action.program is not None
@@ -113,44 +113,46 @@ class ModuleEvaluator:
     # ---------------------------------------------------------------------------------------------- certificates
 
     def provenance(self, admitted: Admitted, machine: Machine) -> Provenance:
-        """No input is the same every time, so there is none to name; torch is the compiler."""
+        """No input is the same every time, so none is named; torch is the compiler."""
         return Provenance((), f"torch {find_runtime().torch}, {machine.compilers.get('cpp', 'no g++')}", {})
 
     async def made(self, problem: Problem) -> GeneratedInputs:
-        """None apart from those of every call."""
+        """No inputs other than those of every call."""
         return GeneratedInputs(how=("every call of every round: fresh ones, from secret seeds",))
 
     async def check(self, problem: Problem, winner: Program) -> ModuleCheck:
-        """What checks a winner again (``winner_check.py``)."""
+        """A checker of a winner (``winner_check.py``)."""
         return ModuleCheck(self._stages, problem, winner)
 
     # ------------------------------------------------------------------------------------------ nodes of a cluster
 
     def measuring(self, options: MeasureOptions) -> ModuleEvaluator:
-        """Itself: modules are measured in one manner only."""
+        """This evaluator itself: the options do not apply to modules."""
         return self
 
     def time_these(self, admitted: Admitted, names: Sequence[str]) -> Admitted:
-        """The admission: its one input is always the one that is timed."""
+        """The admission unchanged: its only input is always timed."""
         return admitted
 
     def give(self, problem: Problem, program: Program, built: Built) -> None:
-        """Nothing: a module is built where it is called."""
+        """Does nothing: a module is built where it is called."""
 
     def remembered(self) -> TimingCache:
-        """Nothing: every timing is made anew."""
+        """An empty cache: every timing is made again."""
         return TimingCache()
 
     def forget_since(self, then: TimingCache) -> None:
-        """Nothing was remembered."""
+        """Does nothing: there is no cache."""
 
     # -------------------------------------------------------------------------------------------------- referee
 
     async def settle(
         self, problem: Problem, challengers: Sequence[State], incumbent: State | None
     ) -> dict[StateId, Evaluation]:
-        """Contenders in slot order against the leader on fresh pairs, with new weights; the last one standing is
-        confirmed, beside torch.compile of the reference."""
+        """Races challengers in slot order against the incumbent on fresh pairs, with new weights.
+
+        The last winner is confirmed, and compared with torch.compile of the reference as well.
+        """
         staged = await self._stages.fresh(problem)
 
         async def prepared(state: State) -> ModuleSide | Evaluation:
@@ -195,9 +197,9 @@ class ModuleEvaluator:
         return replace(unless_slowed(staged, found), remarks=self._stages.natives.remarks(side))
 
     async def _over_compiled(self, staged: Staged, side: ModuleSide) -> tuple[Interval | None, tuple[str, ...]]:
-        """The candidate's speed-up over torch.compile of the reference; None, with the reason, where that fails.
+        """The candidate's speed-up over torch.compile of the reference; None, with the reason, if that fails.
 
-        ``RoundFailed`` where the candidate does: its outputs are checked here too.
+        ``RoundFailed`` if the candidate fails: its outputs are checked here too.
         """
         compiled = replace(staged.reference, compile=True)
         sides: dict[Side, ModuleSide] = {"original": staged.reference, "incumbent": compiled, "candidate": side}

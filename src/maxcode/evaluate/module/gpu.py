@@ -1,7 +1,7 @@
 """The GPU of this machine, as a sandboxed torch sees it, and the toolkit that compiles for it.
 
-Without device files nothing is asked.  Everything that touches the device runs in the sandbox: this process never
-imports torch nor opens /dev/nvidia*.
+Without device files nothing is asked.  Everything that uses the device runs in the sandbox: this process never imports
+torch and never opens /dev/nvidia*.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ NO_GPU = "no GPU"
 CURE = "run it on a machine with a GPU that its torch sees, or give --device cpu"
 DEFAULT_ARCH = "sm_90"
 ARCH = "MAXCODE_CUDA_ARCH"
-TOOLKIT = "/opt/cuda"  # in the sandbox, where the host's lies outside of /usr
+TOOLKIT = "/opt/cuda"  # in the sandbox, if the host's is outside of /usr
 _DEVICES = ("nvidiactl", "nvidia-uvm", "nvidia-uvm-tools", "nvidia[0-9]*", "nvidia-caps/nvidia-cap[0-9]*")
 
 Binds = tuple[tuple[Path, str], ...]
@@ -43,7 +43,7 @@ class Gpu(msgspec.Struct, frozen=True):
 
     @property
     def arch(self) -> str:
-        """What nvcc calls its architecture."""
+        """nvcc's name of its architecture."""
         return f"sm_{self.capability[0]}{self.capability[1]}"
 
     def told(self) -> str:
@@ -55,7 +55,7 @@ class Gpu(msgspec.Struct, frozen=True):
 
 
 def device_files(folder: Path = Path("/dev")) -> Binds:
-    """The files of NVIDIA's driver, bound at their own names; empty where there is none of a GPU."""
+    """The files of NVIDIA's driver, bound at their own names; empty if none of them is a GPU."""
     found = [path for pattern in _DEVICES for path in sorted(folder.glob(pattern)) if _is_device(path)]
     if not any(path.name.removeprefix("nvidia").isdigit() for path in found):
         return ()
@@ -63,8 +63,8 @@ def device_files(folder: Path = Path("/dev")) -> Binds:
 
 
 def shown() -> Binds:
-    """What a session that uses the GPU sees beside all others: the device's files, and /sys, where its library looks
-    for the card."""
+    """What a session with the GPU sees in addition: the device's files, and /sys, where its library looks for the
+    card."""
     return (*device_files(), (Path("/sys"), "/sys"))
 
 
@@ -75,13 +75,13 @@ def _is_device(path: Path) -> bool:
 @final
 @dataclass(frozen=True, slots=True)
 class Toolkit:
-    """nvcc: ``home`` is its folder in the sandbox, ``binds`` what shows it there."""
+    """nvcc: ``home`` is its folder in the sandbox, ``binds`` make it visible there."""
 
     home: str
     binds: Binds
 
     def environment(self, arch: str) -> dict[str, str]:
-        """What torch, Triton and ``maxcode.native`` look for."""
+        """The variables that torch, Triton and ``maxcode.native`` read."""
         return {
             ARCH: arch,
             "CUDA_HOME": self.home,
@@ -91,7 +91,8 @@ class Toolkit:
 
 
 def find_toolkit() -> Toolkit | None:
-    """The CUDA toolkit of $CUDA_HOME, /usr/local/cuda, or of the nvcc in $PATH, in this order; None where none is."""
+    """The CUDA toolkit of $CUDA_HOME, /usr/local/cuda, or of the nvcc in $PATH, in this order; None if there is
+    none."""
     named, found = os.environ.get("CUDA_HOME"), shutil.which("nvcc")
     places = [Path(named)] if named else []
     places += [Path("/usr/local/cuda"), *([Path(found).resolve().parents[1]] if found else [])]
@@ -102,7 +103,7 @@ def find_toolkit() -> Toolkit | None:
 
 
 async def find_gpu(sandbox: Sandbox, problem: Problem) -> Gpu | str:
-    """The GPU that torch sees in the sandbox, or why there is none, in words that begin with ``NO_GPU``."""
+    """The GPU that torch sees in the sandbox, or why there is none, as text that begins with ``NO_GPU``."""
     devices = device_files()
     if not devices:
         return f"{NO_GPU}: there is no /dev/nvidia0 on this machine"
@@ -117,25 +118,25 @@ async def find_gpu(sandbox: Sandbox, problem: Problem) -> Gpu | str:
 
 
 async def require_gpu(sandbox: Sandbox, problem: Problem) -> Gpu:
-    """The GPU; InputError with the cure where there is none, UnsafeError where the sandbox cannot hold it."""
+    """The GPU.  InputError if there is none, UnsafeError if the sandbox cannot limit it."""
     found = await find_gpu(sandbox, problem)
     if isinstance(found, str):
         raise InputError(f'{found}, and `device = "cuda"` needs one; {CURE}')
     if sandbox.hierarchy is None:
         raise UnsafeError(
-            "CUDA reserves more address space than there is memory, so that no limit for each process can hold it, and "
-            "there is no control group here to limit what is resident; run as root, or with a delegated cgroup"
+            "CUDA reserves more address space than there is memory, so a limit for each process cannot work, and "
+            "there is no control group here to limit resident memory; run as root, or with a delegated cgroup"
         )
     return found
 
 
 def on_gpu(stage: SideStarter, gpu: Gpu) -> SideStarter:
-    """The stage with the GPU: its files, and a compiler for it where there is one (Triton brings its own)."""
+    """The stage with the GPU: its files, and its compiler if there is one (Triton brings its own)."""
     toolkit = find_toolkit()
     arch = arch_of(gpu)
     binds = (*stage.runtime.binds, *shown(), *(toolkit.binds if toolkit is not None else ()))
     environment = toolkit.environment(arch) if toolkit is not None else {ARCH: arch}
-    environment["TORCHINDUCTOR_COMPILE_THREADS"] = "1"  # in its own process: others would not be waited for
+    environment["TORCHINDUCTOR_COMPILE_THREADS"] = "1"  # in its own process: nobody would wait for others
     return replace(stage, runtime=replace(stage.runtime, binds=binds), environment=environment, on_device=True)
 
 
@@ -143,5 +144,5 @@ def arch_of(gpu: Gpu | None) -> str:
     """The architecture to compile for: $MAXCODE_CUDA_ARCH, the GPU's own, else that of an H100."""
     chosen = os.environ.get(ARCH, "")
     if chosen and not (chosen.startswith("sm_") and chosen[3:].rstrip("af").isdigit()):
-        raise InputError(f"{ARCH}={chosen} names no architecture; give one like {DEFAULT_ARCH}")
+        raise InputError(f"{ARCH}={chosen} is not an architecture; give one like {DEFAULT_ARCH}")
     return chosen or (gpu.arch if gpu is not None else DEFAULT_ARCH)

@@ -1,7 +1,7 @@
-"""What Nsight Compute says of a candidate's kernels, as remarks; only where `ncu` is and may read the counters.
+"""Metrics of Nsight Compute for a candidate's kernels, as remarks; needs `ncu` with access to the counters.
 
-For diagnosis alone, in a session of its own that nothing is timed in.  Counters are often closed to users who are not
-administrators; then there are no such remarks, and nothing else changes.
+For diagnosis only, in a session in which nothing is timed.  Often only administrators may read the counters; then there
+are no such remarks, and nothing else changes.
 """
 
 from __future__ import annotations
@@ -24,18 +24,18 @@ METRICS = {
     "sm__warps_active.avg.pct_of_peak_sustained_active": "warps",
 }
 LAUNCHES, KERNELS_KEPT = 60, 8
-NCU = "/opt/ncu"  # in the sandbox, where the host's lies outside of /usr
+NCU = "/opt/ncu"  # in the sandbox, if the host's is outside of /usr
 _NANOSECONDS = {"ns": 1.0, "nsecond": 1.0, "us": 1e3, "usecond": 1e3, "ms": 1e6, "msecond": 1e6}
 
 
 def find_ncu() -> Path | None:
-    """The program, where it is installed."""
+    """The path of the program, if it is installed."""
     found = shutil.which("ncu") or shutil.which("ncu", path=f"{os.environ.get('CUDA_HOME', '/usr/local/cuda')}/bin")
     return Path(found).resolve() if found else None
 
 
 async def metrics(stage: SideStarter, side: ModuleSide) -> tuple[Remark, ...]:
-    """How far each kernel of one call uses the GPU, the longest first; empty where ncu is not, or says nothing."""
+    """How far each kernel of one call uses the GPU, the longest first; empty if there is no ncu, or no output of it."""
     ncu = find_ncu()
     if ncu is None or not stage.on_device:
         return ()
@@ -50,7 +50,7 @@ async def metrics(stage: SideStarter, side: ModuleSide) -> tuple[Remark, ...]:
 
 
 def told(said: str, text: str) -> tuple[Remark, ...]:
-    """The remarks in what ``ncu --csv`` printed; ``text``: the program, for the lines of its kernels."""
+    """The remarks in the output of ``ncu --csv``; ``text``: the program, for the lines of its kernels."""
     start = said.find('"ID"')
     rows = list(csv.DictReader(io.StringIO(said[start:]))) if start >= 0 else []
     launches: dict[tuple[str, str], dict[str, float]] = {}

@@ -1,7 +1,7 @@
-"""Shapes as data: the module-level numbers of a KernelBench file, read and replaced.
+"""The module-level numbers of a KernelBench file, read and replaced.
 
-A number is found by its name (``N = 2048``, ``N = 1024 * 2``), in an unpacked tuple too (``height, width = 32, 32``);
-one in a tuple that has a name of its own by its place: ``input_shape[0]`` of ``input_shape = (32768,)``.
+A number is found by its name (``N = 2048``, ``N = 1024 * 2``), also in an unpacked tuple (``height, width = 32, 32``).
+A number in a tuple with its own name is found by its place: ``input_shape[0]`` of ``input_shape = (32768,)``.
 """
 
 from __future__ import annotations
@@ -25,19 +25,19 @@ _OPERATIONS: dict[type[ast.operator], Callable[[int, int], int]] = {
 @final
 @dataclass(frozen=True, slots=True)
 class _Number:
-    """A whole number, and where it stands."""
+    """A whole number and its node in the tree."""
 
     value: int
     node: ast.expr
 
 
 def constants_of(text: str) -> dict[str, int]:
-    """The module-level whole numbers by name, in order; InputError where the file does not parse."""
+    """The module-level whole numbers by name, in order.  InputError if the file does not parse."""
     return {name: found.value for name, found in _assigned(parsed(text)).items()}
 
 
 def replaced(text: str, constants: Mapping[str, int]) -> str:
-    """The file with these constants; InputError, with the nearest spelling, for a name that it does not define."""
+    """The file with these constants.  InputError, with the nearest spelling, for a name that it does not define."""
     found = _assigned(parsed(text))
     for name in constants:
         if name not in found:
@@ -53,7 +53,7 @@ def replaced(text: str, constants: Mapping[str, int]) -> str:
 
 
 def parsed(text: str) -> ast.Module:
-    """The file as a tree; InputError where it is not Python."""
+    """The file as a tree.  InputError if it is not Python."""
     try:
         return ast.parse(text)
     except SyntaxError as error:
@@ -61,7 +61,7 @@ def parsed(text: str) -> ast.Module:
 
 
 def _assigned(tree: ast.Module) -> dict[str, _Number]:
-    """By name; of a name that is given two numbers the last, of a number with two names the first."""
+    """Numbers by name: for a name with two numbers the last, for a number with two names the first."""
     found: dict[str, _Number] = {}
     for node in tree.body:
         if isinstance(node, ast.Assign):
@@ -84,7 +84,7 @@ def _numbers(target: ast.expr, value: ast.expr) -> Iterator[tuple[str, _Number]]
 
 
 def _value(node: ast.expr) -> int | None:
-    """What an expression of whole numbers comes to; None for any other."""
+    """The value of an expression of whole numbers; None for any other expression."""
     match node:
         case ast.Constant(value=int(value)) if type(value) is int:
             return value

@@ -1,7 +1,7 @@
-"""The native code of a candidate: compiled in a sandbox of its own, carried to the timed one as shared objects.
+"""The native code of a candidate: compiled in a separate sandbox, carried to the timed one as shared objects.
 
-The candidate is loaded, constructed and called once on random inputs of the right shapes, so that what compiles lazily
-(Triton) is compiled too, into a scratch folder that is read-only from then on.  Where it compiles nothing, nothing is
+The candidate is loaded, constructed and called once on random inputs of the right shapes, so that lazily compiled code
+(Triton) is compiled too, into a scratch folder that is read-only afterwards.  A candidate that compiles nothing is not
 run here.
 """
 
@@ -29,18 +29,18 @@ _DIAGNOSTICS = 16_000
 
 @final
 class Natives:
-    """Builds the native code of candidates; remembers the last few by their text."""
+    """Builds the native code of candidates; keeps the last few builds by program text."""
 
     def __init__(self) -> None:
         self._known: dict[str, dict[str, bytes] | Built] = {}
 
     def remarks(self, side: ModuleSide) -> tuple[Remark, ...]:
-        """What its kernels take of a GPU, where the build said so."""
+        """The GPU resources of its kernels, if the build printed them."""
         words = b"\n".join(content for name, content in sorted(side.natives.items()) if name.endswith(".log"))
         return resources(words.decode(errors="replace"), side.text)
 
     async def of(self, stage: SideStarter, side: ModuleSide) -> tuple[ModuleSide, Built | None]:
-        """The side with its shared objects, or the failed build that says why there are none."""
+        """The side with its shared objects, or the failed build."""
         if not _COMPILES.search(side.text):
             return side, None
         key = hashlib.sha256(side.text.encode()).hexdigest()
@@ -67,7 +67,7 @@ def _failed(ran: Ran) -> Built:
 
 
 def _unpacked(raw: bytes) -> list[tuple[str, bytes]]:
-    """The shared objects in a tar archive that nobody trusts: plain files with plain names."""
+    """The shared objects in an untrusted tar archive: only plain files with plain names."""
     found = []
     with tarfile.open(fileobj=io.BytesIO(raw)) as archive:
         for member in archive:

@@ -1,6 +1,6 @@
-"""Where a module's time goes, by operator: torch.profiler inside the sandbox, on random inputs.
+"""Profiles a module by operator: torch.profiler inside the sandbox, on random inputs.
 
-For diagnosis only: nothing here is ever a timing, and a candidate may say what it likes about itself.
+For diagnosis only: nothing here is ever a timing, and a candidate can print any profile of itself.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ _LEAST = 0.005
 
 
 class _Said(msgspec.Struct, frozen=True):
-    """What the driver's role ``profile`` prints: (operator, own seconds, calls), and the seconds of all."""
+    """Output of the driver's role ``profile``: (operator, own seconds, calls), and the seconds of all."""
 
     operators: list[tuple[str, float, int]]
     seconds: float
@@ -26,13 +26,13 @@ class _Said(msgspec.Struct, frozen=True):
 
 
 async def operators(stage: SideStarter, side: ModuleSide) -> tuple[Hotspot, ...]:
-    """The operators where a side spends its time, largest share first; empty where it cannot be profiled."""
+    """The operators where a side spends its time, largest share first; empty if it cannot be profiled."""
     ran = await stage.once("profile", side)
     return shares(ran.stdout) if ran.ok else ()
 
 
 def shares(said: bytes) -> tuple[Hotspot, ...]:
-    """The operators in what the driver printed last; empty where it is nothing of the kind."""
+    """The operators in the last line that the driver printed; empty if it is not a profile."""
     try:
         found = msgspec.json.decode(said.rstrip().rpartition(b"\n")[2], type=_Said)
     except msgspec.MsgspecError:

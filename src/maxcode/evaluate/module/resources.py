@@ -1,4 +1,4 @@
-"""What a kernel takes of a GPU, in what ptxas says: registers, spills, shared memory, as remarks at its line."""
+"""The GPU resources of a kernel as ptxas prints them: registers, spills, shared memory; as remarks at its line."""
 
 from __future__ import annotations
 
@@ -23,15 +23,15 @@ REGISTERS_OF_A_THREAD, REGISTERS_OF_AN_SM, WARP, MOST_WARPS = 255, 65536, 32, 64
 
 
 def resources(words: str, text: str) -> tuple[Remark, ...]:
-    """One remark for each kernel that ptxas speaks of, in its order; ``text``: the program, for the lines.
+    """One remark for each kernel in the output of ptxas, in its order; ``text``: the program, for the lines.
 
-    A kernel that spills to memory is ``missed``, any other ``used``.  Words are those of a process nobody trusts.
+    A kernel that spills to memory is ``missed``, any other ``used``.  The output comes from an untrusted process.
     """
     return tuple(_remarks(words, kernel_lines(text)))[:MOST_KERNELS]
 
 
 def kernel_lines(text: str) -> dict[str, int]:
-    """Kernel -> line of its name, as the program spells it; the first where there are two."""
+    """Kernel -> line of its name in the program; the first if there are two."""
     found: dict[str, int] = {}
     for match in _NAMES.finditer(text):
         group = 1 if match[1] is not None else 2
@@ -44,14 +44,14 @@ def _remarks(words: str, lines: dict[str, int]) -> Iterator[Remark]:
     for number, match in enumerate(starts):
         end = starts[number + 1].start() if number + 1 < len(starts) else len(words)
         name = plain(match[1], lines)
-        told, spilled = _told(words[match.end() : end])
-        if told:
+        usage, spilled = _usage(words[match.end() : end])
+        if usage:
             line = lines.get(name, 0)
-            yield Remark(line, "missed" if spilled else "used", f"kernel `{name}` ({match[2]}): {told}")
+            yield Remark(line, "missed" if spilled else "used", f"kernel `{name}` ({match[2]}): {usage}")
 
 
-def _told(part: str) -> tuple[str, bool]:
-    """What one kernel takes, in words, and whether it spills."""
+def _usage(part: str) -> tuple[str, bool]:
+    """The resources of one kernel as text, and True if it spills."""
     registers = shared = None
     stack = spills = (0, 0)
     for line in part.splitlines():
@@ -75,13 +75,14 @@ def _told(part: str) -> tuple[str, bool]:
 
 
 def _warps(registers: int) -> int:
-    """Warps whose registers fit an SM of 64 K: they are given out by 8 a thread."""
+    """Warps whose registers fit an SM of 64 K; registers are allocated in steps of 8 per thread."""
     each = max(8, -(-registers // 8) * 8) * WARP
     return min(MOST_WARPS, REGISTERS_OF_AN_SM // each)
 
 
 def plain(mangled: str, lines: dict[str, int]) -> str:
-    """The program's name of a kernel that C++ has mangled: the longest that it holds with its length before it."""
+    """The program's name of a kernel with a mangled C++ name: the longest name that the mangled one holds after its
+    length."""
     if mangled in lines:
         return mangled
     found = [name for name in lines if f"{len(name)}{name}" in mangled]

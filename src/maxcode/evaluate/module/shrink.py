@@ -1,9 +1,9 @@
-"""Smaller shapes for a module problem: its constants halved until inputs and parameters fit (ours).
+"""Smaller shapes for a module problem: its constants are halved until inputs and parameters fit (ours).
 
-Three ways of halving are laid out without running anything, as texts of the reference: the largest constant each time;
-the largest of those that only the inputs know, so that the model stays as it is; all of them at once, which keeps what
-is tied by a factor.  One process says how large each text is, on torch's device without storage.  Of those that fit,
-the first that runs in its sandbox in good time, and is not degenerate where another is not, is the answer.
+There are three ways of halving, prepared as texts of the reference without running anything: the largest constant each
+time; the largest of those that only the inputs use, so that the model stays the same; all of them at once, which keeps
+constant factors.  One process reports how large each text is, on torch's device without storage.  Of those that fit,
+the result is the first that runs in its sandbox in time, preferring one that is not degenerate.
 """
 
 from __future__ import annotations
@@ -34,12 +34,12 @@ from maxcode.evaluate.module.torch_runtime import find_runtime
 from maxcode.sandbox.sandbox import Job, Sandbox
 
 LIMIT_MB = 4.0
-OUTPUTS = 4  # times the limit that outputs may take: a product of two thin matrices is a large one
-LEAST = 8  # constants below it stay: they are kinds of things rather than amounts
-IN_TIME_S = 1.0  # of CPU time for the first call
+OUTPUTS = 4  # outputs may take this many times the limit: a product of two thin matrices is large
+LEAST = 8  # smaller constants stay: they are often kinds of things, not amounts
+IN_TIME_S = 1.0  # CPU time of the first call
 MOST_STEPS = 60
 TRIES = 8
-DEGENERATE_TRIES = 3  # then it is the problem, not its shapes
+DEGENERATE_TRIES = 3  # after so many, the problem is degenerate, not its shapes
 
 _KEPT = re.compile(
     r"(?:^|_|max|avg)(?:kernels?|strides?|pad|padding|dilations?|groups?|pool|pooling|scale|scaling|factor|heads?|eps|"
@@ -50,7 +50,7 @@ Constants = dict[str, int]
 
 
 class Size(msgspec.Struct, frozen=True):
-    """Bytes of inputs and weights, and of outputs; ``error``: why one of them is not known."""
+    """Bytes of inputs and weights, and of outputs; ``error``: why one of them is unknown."""
 
     given: int | None = None
     output: int | None = None
@@ -60,8 +60,11 @@ class Size(msgspec.Struct, frozen=True):
 @final
 @dataclass(frozen=True, slots=True)
 class Shrunk:
-    """The constants that make a problem small, empty where it is; what the reference then is; ``tried`` and why each
-    was not taken."""
+    """The constants that make a problem small; empty if it is small already.
+
+    ``contract``: the reference with these constants.
+    ``tried``: other constants, and why each was not taken.
+    """
 
     constants: Constants
     contract: Contract
@@ -75,9 +78,9 @@ class Shrunk:
 async def shrink(
     sandbox: Sandbox, problem: Problem, limit_mb: float = LIMIT_MB, first: Sequence[Constants] = ()
 ) -> Shrunk:
-    """Constants with which the reference's inputs and parameters fit into ``limit_mb``, and it runs.
+    """Constants with which the reference's inputs and parameters fit into ``limit_mb`` MB, and it runs.
 
-    ``first``: constants to try before those that are found by halving.  InputError when nothing fits and runs.
+    ``first``: constants to try before halving.  InputError if nothing fits and runs.
     """
     text = problem.program.text
     stage = SideStarter(sandbox, find_runtime(), problem, threads=1, seed=1)
@@ -88,7 +91,7 @@ async def shrink(
     if not any(fitting):
         raise InputError(
             f"{problem.id}: no halving of its constants makes inputs and parameters fit into {limit_mb:g} MB "
-            f"({_largest_error(sizes)}); give constants of your own with --constant NAME=NUMBER"
+            f"({_largest_error(sizes)}); set constants yourself with --constant NAME=NUMBER"
         )
     return await _first_running(stage, _in_turn(fitting))
 
@@ -104,7 +107,7 @@ def _largest_error(sizes: Sequence[Size]) -> str:
 
 
 def _in_turn(plans: Iterable[Sequence[Constants]]) -> list[Constants]:
-    """The first of every plan, then every other one of each, because neighbours are alike; no repeats."""
+    """The first of every plan, then every other one of each, because neighbours are similar; no repeats."""
     found: list[Constants] = []
     thinned = [plan[::2] for plan in plans]
     for rank in range(max(map(len, thinned), default=0)):
@@ -113,7 +116,7 @@ def _in_turn(plans: Iterable[Sequence[Constants]]) -> list[Constants]:
 
 
 async def _first_running(stage: SideStarter, choices: Sequence[Constants]) -> Shrunk:
-    """The first choice with nothing against it, else the first that runs."""
+    """The first choice without objections, else the first that runs."""
     tried: list[str] = []
     second: Shrunk | None = None
     degenerates = 0
@@ -121,13 +124,13 @@ async def _first_running(stage: SideStarter, choices: Sequence[Constants]) -> Sh
         try:
             contract = await stage.describe(ModuleSide(replaced(stage.problem.program.text, constants), REFERENCE))
         except InputError as error:
-            tried.append(f"{_told(constants)}: {error}")
+            tried.append(f"{_as_text(constants)}: {error}")
             continue
         found = Shrunk(constants, contract, tuple(tried))
         if contract.seconds <= IN_TIME_S and not found.degenerate:
             return found
         slow = (f"its first call takes {contract.seconds:.1f} s",) if contract.seconds > IN_TIME_S else ()
-        tried.append(f"{_told(constants)}: {'; '.join((*found.degenerate, *slow))}")
+        tried.append(f"{_as_text(constants)}: {'; '.join((*found.degenerate, *slow))}")
         if second is None or (second.contract.seconds > IN_TIME_S >= contract.seconds):
             second = found
         degenerates += bool(found.degenerate) and not slow
@@ -138,7 +141,7 @@ async def _first_running(stage: SideStarter, choices: Sequence[Constants]) -> Sh
     return second
 
 
-def _told(constants: Constants) -> str:
+def _as_text(constants: Constants) -> str:
     return ", ".join(f"{name} = {value}" for name, value in constants.items()) or "as it is"
 
 
@@ -165,7 +168,8 @@ async def _sizes(stage: SideStarter, texts: Sequence[str]) -> list[Size]:
 
 
 def halvings(text: str) -> list[list[Constants]]:
-    """Three ways to halve the constants of a file step by step; each begins with none, and holds what has changed."""
+    """Three ways to halve the constants of a file step by step; each begins with no change and lists changed
+    constants."""
     numbers = adjustable(text)
     inputs = {name: value for name, value in numbers.items() if name not in _used_by_init(text)}
     return [
@@ -176,7 +180,7 @@ def halvings(text: str) -> list[list[Constants]]:
 
 
 def adjustable(text: str) -> Constants:
-    """The constants that are amounts: not kernel sizes, strides, paddings and their like, by name or by use."""
+    """The constants that are amounts: not kernel sizes, strides, paddings and so on, by name or by use."""
     tree = parsed(text)
     kept = {name for name, use in _uses(tree) if _KEPT.search(use)}
     return {
@@ -201,7 +205,7 @@ def _steps(start: Constants, choose: Callable[[Constants], list[str]]) -> Iterat
 
 
 def _uses(tree: ast.Module) -> Iterator[tuple[str, str]]:
-    """(name, what it is given as): the keyword of a call, or the parameter of ``Model`` that it stands for."""
+    """(name, what it is passed as): the keyword of a call, or the parameter of ``Model`` that it fills."""
     for node in ast.walk(tree):
         if isinstance(node, ast.keyword) and node.arg and isinstance(node.value, ast.Name):
             yield node.value.id, node.arg
@@ -211,7 +215,7 @@ def _uses(tree: ast.Module) -> Iterator[tuple[str, str]]:
 
 
 def _used_by_init(text: str) -> set[str]:
-    """Names in what ``Model`` is made with; places in tuples too, for a tuple may be given whole."""
+    """Names in the arguments of ``Model``; also places in tuples, because a tuple may be passed whole."""
     values = _init_values(parsed(text))
     return {node.id for value in values for node in ast.walk(value) if isinstance(node, ast.Name)} | {
         name for name in constants_of(text) if "[" in name

@@ -1,8 +1,8 @@
-"""The processes of a module problem: what each of them is given, and how it is started.
+"""The processes of a module problem: what each process receives, and how it starts.
 
 Reference, candidate and the maker of inputs live in different sandboxes.  A candidate's process sees its own file, what
-was built from it, and copies of the weights; never the reference, its outputs, or a seed of the inputs.  Those are the
-maker's, which is told a fresh secret seed for every call.
+was built from it, and copies of the weights.  It never sees the reference, its outputs, or a seed of the inputs.  Only
+the maker receives seeds: a fresh secret one for every call.
 """
 
 from __future__ import annotations
@@ -30,16 +30,16 @@ BESIDE = {
     for name in ("compiling", "describing", "device")
 }
 NATIVE = (Path(__file__).parents[2] / "native.py").read_text()
-LIBRARY = "/src/lib"  # what a candidate may import beside torch: `maxcode.native`
+LIBRARY = "/src/lib"  # what a candidate may import besides torch: `maxcode.native`
 NATIVES = "/src/natives"
 LEAST_MEMORY_MB = 4096  # torch alone maps more than a gigabyte of address space
-COMPILER_MB = 6144  # one that reads torch's headers takes 1.5 GB
-DEVICE_MB = 8192  # CUDA's libraries in memory, and inputs and outputs of a round on their way
+COMPILER_MB = 6144  # a compiler that reads torch's headers takes 1.5 GB
+DEVICE_MB = 8192  # CUDA's libraries, and copies of a round's inputs and outputs
 START_S = 120.0
 Model = Literal["Model", "ModelNew"]
 REFERENCE: Model = "Model"
 CANDIDATE: Model = "ModelNew"
-BY_SEED = "weights by seed"  # what the driver says where a candidate's parameters are not those of the reference
+BY_SEED = "weights by seed"  # printed by the driver if a candidate's parameters are not named like the reference's
 WRONG_OUTPUT, BUILD_FAILED = 97, 98  # the driver's exit statuses, see inside/driver.py
 
 Role = Literal["calls", "make", "describe", "weights", "build", "profile", "compile", "shapes", "probe", "once"]
@@ -48,8 +48,11 @@ Role = Literal["calls", "make", "describe", "weights", "build", "profile", "comp
 @final
 @dataclass(frozen=True, slots=True)
 class ModuleSide:
-    """A program to be called.  ``natives``: file name -> shared object built from it; ``compile``: torch.compile around
-    it, which only a reference, being trusted with a compiler, may have."""
+    """A program to be called.
+
+    ``natives``: file name -> shared object built from it.
+    ``compile``: wrap it in torch.compile; only for a reference, which is trusted with a compiler.
+    """
 
     text: str
     model: Model
@@ -60,9 +63,12 @@ class ModuleSide:
 @final
 @dataclass(frozen=True, slots=True)
 class SideStarter:
-    """Where sides of one problem are started: the sandbox, torch, what the reference said, and its weights;
-    ``environment``: variables that the device needs; ``on_device``: whether there is a GPU, which the runtime's binds
-    then show."""
+    """Starts the sides of one problem.
+
+    ``contract``, ``weights``: of the reference.
+    ``environment``: variables that the device needs.
+    ``on_device``: True if there is a GPU; then the runtime's binds show it.
+    """
 
     sandbox: Sandbox
     runtime: Runtime
@@ -75,7 +81,7 @@ class SideStarter:
     on_device: bool = False
 
     def job(self, role: Role, compiler: bool = False, **more: Any) -> Job:
-        """The job of a role; its limits on time are the problem's, but for the start of torch."""
+        """The job of a role, with the problem's time limits plus the start of torch."""
         limits = self.problem.spec.limits
         return Job(
             (self.runtime.python, "-I", "-B", "/src/driver.py", role),
@@ -90,20 +96,23 @@ class SideStarter:
         )
 
     def _memory_mb(self, least: int) -> int:
-        """Of the host.  CUDA reserves address space for all memory there is, so there a control group alone holds it to
-        what is resident: the library's own gigabytes and a round's arrays, of which there are copies."""
+        """The limit of host memory.
+
+        CUDA reserves address space for all memory, so with CUDA a control group limits resident memory only: the
+        library's own gigabytes and copies of a round's arrays.
+        """
         limits = self.problem.spec.limits
         return max(limits.memory_mb, least + (DEVICE_MB if self.on_device else 0))
 
     def round_limits(self, is_candidate: bool) -> tuple[float, float]:
-        """Seconds of CPU and of wall time that a round may take; a reference may compile meanwhile."""
+        """Seconds of CPU and of wall time for a round; a reference may compile meanwhile."""
         limits = self.problem.spec.limits
         if not is_candidate:
             return limits.run_s + START_S, 3 * limits.run_s + START_S
         return limits.run_s, 3 * limits.run_s + 2
 
     def sources(self, side: ModuleSide, slots: int = 1, exact: bool = False) -> dict[str, str | bytes]:
-        """What a side sees in /src."""
+        """The files of a side in /src, by path."""
         found: dict[str, str | bytes] = {
             "driver.py": DRIVER,
             "problem.py": side.text,
@@ -136,7 +145,7 @@ class SideStarter:
         )
 
     async def describe(self, reference: ModuleSide) -> Contract:
-        """What the reference takes and gives; InputError in its own words when it does not run."""
+        """The contract of the reference.  InputError with the reference's error if it does not run."""
         ran = await self._once("describe", reference)
         return read_contract(ran.stdout)
 
@@ -151,7 +160,7 @@ class SideStarter:
         return replace(self, weights=ran.stdout)
 
     async def once(self, role: Role, side: ModuleSide) -> Ran:
-        """What one run of a role came to, in a sandbox of its own; torch.profiler wants to make a folder there."""
+        """One run of a role, in its own sandbox; torch.profiler needs to make a folder there."""
         measured = role != "profile"
         async with self.sandbox.session([], self.sources(side), self.runtime.binds, measured=measured) as session:
             return await session.run(self.job(role))
@@ -164,7 +173,7 @@ class SideStarter:
 
     @asynccontextmanager
     async def started(self, side: ModuleSide, plans: Plans) -> AsyncIterator[Calls]:
-        """A side's process, on its way to its first round."""
+        """The process of a side, starting up for its first round."""
         async with self._calls("calls", side, plans.calls, plans.slots) as calls:
             yield calls
 
@@ -187,7 +196,7 @@ class SideStarter:
 
 
 def last_words(ran: Ran) -> str:
-    """The end of what it wrote to stderr, or how it ended."""
+    """The last line of its stderr, or how it ended."""
     lines = [line for line in ran.stderr.decode(errors="replace").splitlines() if line.strip()]
-    how = {"timeout": "stopped: its time was over", "tampered": TAMPERED}.get(ran.ending)
+    how = {"timeout": "stopped: it ran out of time", "tampered": TAMPERED}.get(ran.ending)
     return how or (lines[-1].strip()[:500] if lines else f"{ran.ending} {ran.code}")

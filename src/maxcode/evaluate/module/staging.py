@@ -1,4 +1,4 @@
-"""Admitted module problems and rounds of their sides: the ground of evaluating, confirming and checking again."""
+"""Admitted module problems and rounds of their sides, for evaluating, confirming and checking again."""
 
 from __future__ import annotations
 
@@ -33,8 +33,12 @@ VERIFY_ROUNDS = 3
 @final
 @dataclass(frozen=True, slots=True)
 class Staged:
-    """An admitted module problem: where its sides are started, its plans and reference; ``caveats`` go with every
-    result."""
+    """An admitted module problem.
+
+    ``stage``: starts its sides.
+    ``plans``: its plans of calls; ``reference``: its reference.
+    ``caveats``: warnings for every result.
+    """
 
     stage: SideStarter
     plans: Plans
@@ -49,7 +53,7 @@ class Staged:
 
 @final
 class Stages:
-    """The problems that one harness has admitted, and where their sides are built and started."""
+    """The problems that one harness has admitted; builds and starts their sides."""
 
     def __init__(self, sandbox: Sandbox) -> None:
         self._sandbox = sandbox
@@ -58,7 +62,7 @@ class Stages:
         self.natives = Natives()
 
     async def admit(self, problem: Problem) -> Staged:
-        """Run the reference anew; InputError when it cannot be compared with anything."""
+        """Run the reference again.  InputError if its outputs cannot be compared with anything."""
         staged = await self._stage(problem)
         self._staged[identity(problem)] = staged
         return staged
@@ -81,11 +85,11 @@ class Stages:
             for why in degenerate(stage.contract)
         )
         spots = await operators(stage, reference)
-        told = replace(problem, statement="\n".join((problem.statement, gpu.told())).strip()) if gpu else problem
-        return Staged(stage, plan, reference, _admitted(told, stage.contract, (seconds, spots), caveats), caveats)
+        shown = replace(problem, statement="\n".join((problem.statement, gpu.told())).strip()) if gpu else problem
+        return Staged(stage, plan, reference, _admitted(shown, stage.contract, (seconds, spots), caveats), caveats)
 
     async def _seconds(self, stage: SideStarter, reference: ModuleSide) -> float:
-        """What a call of the reference takes when it is warm."""
+        """Seconds of a warm call of the reference."""
         plan = plans(stage.contract, 2, REPORT_BYTES * stage.on_device)
         async with open_track(stage, plan, reference, {"original": reference}) as track:
             await track.pair()
@@ -134,11 +138,11 @@ def _admitted(
 
 
 def after(pairs: int) -> End:
-    """The end of a race that is about nothing but its figures."""
+    """Ends a race after so many pairs, as a tie; for races that only measure."""
     return lambda seen: "tie" if len(seen) >= pairs else None
 
 
 def _seeded(track: ModuleTrack) -> tuple[str, ...]:
     if "candidate" not in track.seeded:
         return ()
-    return ("its parameters are not named as the reference's: both were made by the same seed, not copied",)
+    return ("its parameters do not have the reference's names: both were made from the same seed, not copied",)

@@ -12,13 +12,13 @@ from typing import final
 from maxcode.errors import InputError
 
 TORCH_FOLDER, PYTHON_FOLDER = "/opt/torch", "/opt/python"
-_CURE = "pip install 'maxcode[torch]' (any torch of yours will do)"
+_CURE = "pip install 'maxcode[torch]' (an installed torch is used as it is)"
 
 
 @final
 @dataclass(frozen=True, slots=True)
 class Runtime:
-    """``python``: the interpreter's path in the sandbox; ``binds``: (host folder, path in the sandbox)."""
+    """``python``: path of the interpreter in the sandbox; ``binds``: (host folder, path in the sandbox)."""
 
     python: str
     binds: tuple[tuple[Path, str], ...]
@@ -26,14 +26,14 @@ class Runtime:
 
     @property
     def paths(self) -> tuple[str, ...]:
-        """What goes in front of sys.path."""
+        """Folders to put at the start of sys.path."""
         return (TORCH_FOLDER,)
 
 
 def find_runtime() -> Runtime:
     """The torch that this Python would import, and an interpreter of the same version that the sandbox can see.
 
-    InputError with the cure where there is none.
+    InputError with what to install if there is no torch.
     """
     spec = importlib.util.find_spec("torch")
     if spec is None or spec.origin is None:

@@ -1,10 +1,10 @@
-"""Sides of a module problem taking turns: fresh inputs for every call, every output checked.
+"""Runs the sides of a module problem in turn: fresh inputs for every call, every output checked.
 
-One pair is one round by every side on the same fresh inputs, in random order, or two where a round is short, the faster
-of which counts for each side; between rounds a process is stopped.  An output is right when it is as near to that of
-the reference in double precision as the reference itself is, or within the tolerance:
-``max |got - exact| / (rms(exact) + |exact|) <= max(tolerance, 3 x the reference's own)``, over all elements, so that
-the bound is scaled to the output (ours: KernelBench's absolute bound passes anything where outputs are small).
+A pair is one round by every side on the same fresh inputs, in random order, or two if a round is short; then the faster
+one counts for each side.  Between rounds a process is stopped.  An output is right if it is as near to the reference's
+output in double precision as the reference itself, or within the tolerance: ``max |got - exact| / (rms(exact) +
+|exact|) <= max(tolerance, 3 x the reference's own)``, over all elements.  So the bound scales with the output (ours:
+KernelBench's absolute bound accepts anything if outputs are small).
 """
 
 from __future__ import annotations
@@ -29,13 +29,15 @@ from maxcode.evaluate.module.contract import COMPARED, Plans
 from maxcode.evaluate.module.sides import BY_SEED, ModuleSide, SideStarter, last_words
 from maxcode.sandbox.sandbox import Blob, Calls, Ran
 
-OWN_ERRORS = 3.0  # how many times further from the exact output than the reference itself
+OWN_ERRORS = 3.0  # allowed error, in errors of the reference itself
 CALL = "calls"  # the one input that module problems have
 
 
 class RoundFailed(Exception):
-    """A side did not answer a round, or answered wrongly; ``ran`` says how it ended where it did, ``cheats`` whether
-    its clocks say that it hides work."""
+    """A side failed in a round, or its output was wrong.
+
+    ``ran``: how it ended, if it ended; ``cheats``: its clocks show that it hides work.
+    """
 
     def __init__(self, side: Side, why: str, ran: Ran | None = None, cheats: bool = False) -> None:
         super().__init__(why)
@@ -47,7 +49,7 @@ class RoundFailed(Exception):
 @final
 @dataclass(frozen=True, slots=True)
 class Round:
-    """A round's inputs, one blob, and for each slot the exact outputs, doubles."""
+    """A round's inputs, one blob, and for each slot the exact outputs as doubles."""
 
     inputs: Blob
     exact: tuple[bytes, ...]
@@ -55,12 +57,12 @@ class Round:
 
 @final
 class ModuleTrack:
-    """Processes that are ready to be called.  Hold the timing lane while using it."""
+    """Processes that are ready to be called.  The caller holds the timing lane."""
 
     def __init__(
         self, stage: SideStarter, plans: Plans, maker: Calls, sides: Mapping[Side, Calls], seeded: frozenset[Side]
     ) -> None:
-        self.seeded = seeded  # sides whose weights are by the same seed, not copied
+        self.seeded = seeded  # sides whose weights come from the same seed, not from a copy
         self._contract = stage.contract
         self._tolerance = stage.problem.spec.module_spec.tolerance
         self._plans = plans
@@ -71,16 +73,18 @@ class ModuleTrack:
             name: stage.round_limits(name == "candidate") for name in ("original", "incumbent", "candidate")
         }
         self._on_device = stage.on_device
-        self._copy_s = math.inf  # the least seen so far: too small an amount makes a ratio too small
+        self._copy_s = math.inf  # the least so far: a value that is too small makes the ratio too small
         self.clock: Clock = stage.problem.goal
 
     async def pair(self) -> Pair:
-        """One round by every side, two where they are short, the faster of which counts for each; ``RoundFailed`` as in
-        ``round``."""
+        """One round by every side, or two if they are short; the faster one counts for each side.
+
+        ``RoundFailed`` as in ``round``.
+        """
         return fastest([await self.round() for _ in range(2 if self._plans.twice else 1)])
 
     async def round(self) -> Pair:
-        """One round by every side, in random order; ``RoundFailed`` names the side whose output is not right."""
+        """One round by every side, in random order.  ``RoundFailed`` names the side that failed."""
         made = await self._make()
         names = list(self._sides)
         self._order.shuffle(names)
@@ -113,7 +117,7 @@ class ModuleTrack:
         return ran
 
     def _by_clocks(self, found: Mapping[Side, Ran]) -> dict[Side, Ran]:
-        """The rounds of a GPU with their outputs alone, and their seconds without the copy (``clocks.py``)."""
+        """The rounds on a GPU with only their outputs, and their seconds without the copy (``clocks.py``)."""
         apart = {name: reported(ran.stdout, self._plans.slots) for name, ran in found.items()}
         original = found["original"]
         self._copy_s = min(self._copy_s, max(apart["original"].copy_s, 0.0))
@@ -129,16 +133,18 @@ class ModuleTrack:
     async def _check(self, made: Round, found: Mapping[Side, Ran]) -> None:
         own = await anyio.to_thread.run_sync(self._errors, made, found["original"].stdout)
         if not all(math.isfinite(error) for error in own):
-            raise InputError("the reference gives NaN or infinity on some of its inputs; nothing compares with that")
+            raise InputError(
+                "the reference gives NaN or infinity on some of its inputs; no output can be compared with them"
+            )
         for name, ran in found.items():
             if name == "original" or ran.stdout == found["original"].stdout:
                 continue
             errors = await anyio.to_thread.run_sync(self._errors, made, ran.stdout)
             for number, (error, reference) in enumerate(zip(errors, own, strict=True)):
                 if not error <= max(self._tolerance, OWN_ERRORS * reference):
-                    raise RoundFailed(name, self._told(number, error, reference))
+                    raise RoundFailed(name, self._describe_error(number, error, reference))
 
-    def _told(self, number: int, error: float, reference: float) -> str:
+    def _describe_error(self, number: int, error: float, reference: float) -> str:
         each = len(self._contract.outputs)
         place = f"call {number // each + 1} of a round" + (f", output {number % each + 1}" if each > 1 else "")
         return (
@@ -161,7 +167,7 @@ class ModuleTrack:
 
 
 def fastest(rounds: Sequence[Pair]) -> Pair:
-    """Of each side the least of several rounds, by both clocks."""
+    """For each side the least of several rounds, by both clocks."""
     sides = rounds[0].seconds
     return Pair(
         {name: {CALL: min(one.total(name) for one in rounds)} for name in sides},
@@ -173,9 +179,9 @@ def fastest(rounds: Sequence[Pair]) -> Pair:
 async def open_track(
     stage: SideStarter, plans: Plans, reference: ModuleSide, sides: Mapping[Side, ModuleSide]
 ) -> AsyncIterator[ModuleTrack]:
-    """The maker and all sides, each in a sandbox of its own, started side by side and ready.
+    """The maker and all sides, each in its own sandbox, started in parallel and ready.
 
-    ``RoundFailed`` where a side does not get ready, InputError where the maker does not.
+    ``RoundFailed`` if a side does not get ready, InputError if the maker does not.
     """
     async with AsyncExitStack() as stack:
         maker = await stack.enter_async_context(stage.maker(reference, plans))

@@ -1,4 +1,4 @@
-"""What the rounds of a module come to: the evaluation of a candidate that was refused, failed, or was always right."""
+"""Makes evaluations of the rounds of a module: of a candidate that was refused, failed, or was always right."""
 
 from __future__ import annotations
 
@@ -29,9 +29,12 @@ def rejected(problem: Problem, action: Action) -> Evaluation | None:
 
 
 def failed_in(failed: RoundFailed) -> Evaluation:
-    """What a candidate that failed comes to; the reference must not, but for memory of a GPU, which nothing limits."""
+    """The evaluation of a failed candidate.
+
+    InputError if the reference failed, except for memory of a GPU, which nothing limits.
+    """
     if failed.side == "original" and failed.ran is not None and OUT_OF_MEMORY in failed.ran.stderr:
-        return Evaluation(Outcome.CRASHED, Feedback(("it left too little memory of the GPU to the reference",)))
+        return Evaluation(Outcome.CRASHED, Feedback(("it left too little GPU memory for the reference",)))
     if failed.side == "original":
         raise InputError(f"the reference failed while being called: {failed}")
     ran = failed.ran
@@ -53,13 +56,15 @@ def found_right(staged: Staged, timing: Timing, warnings: tuple[str, ...]) -> Ev
     """The evaluation of a candidate whose every output was right; seconds are those of one call, as the baseline's."""
     seconds = min((candidate for _, candidate in timing.samples), default=0.0) / staged.plans.slots
     case = CaseResult(CALL, Outcome.CORRECT, seconds, seen=True)
-    told = (*staged.caveats, *warnings, *warnings_of(timing))
-    return Evaluation(Outcome.CORRECT, Feedback(cases=(case,)), timing, measures={CALL: seconds}, warnings=told)
+    notes = (*staged.caveats, *warnings, *warnings_of(timing))
+    return Evaluation(Outcome.CORRECT, Feedback(cases=(case,)), timing, measures={CALL: seconds}, warnings=notes)
 
 
 def unless_slowed(staged: Staged, found: Evaluation) -> Evaluation:
-    """The evaluation; rejected where the reference was slowed down on a GPU, where nothing stops what a stopped process
-    has left running."""
+    """The evaluation; rejected if the reference became slower on a GPU.
+
+    On a GPU, work that a stopped process started may continue.
+    """
     if not staged.stage.on_device or found.timing is None:
         return found
     beside = median(original for original, _ in found.timing.samples) / staged.plans.slots

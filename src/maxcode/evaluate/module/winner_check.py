@@ -1,4 +1,4 @@
-"""Checking a winner among PyTorch modules again, for a certificate: its own processes, weights and seeds.
+"""Checks a winner among PyTorch modules again, for a certificate: with new processes, weights and seeds.
 
 There are no tests: every call of every round has fresh inputs.
 """
@@ -19,7 +19,7 @@ from maxcode.evaluate.module.staging import VERIFY_ROUNDS, Stages, after
 from maxcode.evaluate.module.track import RoundFailed
 from maxcode.evaluate.module.verdicts import failed_in, rejected
 
-_PROCESSES = 2  # that the verification is spread over, each with weights of its own
+_PROCESSES = 2  # processes that share the verification, each with its own weights
 
 
 @final
@@ -32,7 +32,7 @@ class ModuleCheck:
     winner: Program
 
     async def refusal(self) -> str:
-        """What keeps the winner from being run; empty where nothing does."""
+        """Why the winner must not run; empty if it may."""
         refused = rejected(self.problem, Action(self.winner))
         if refused is None:
             side = await self.stages.built(await self.stages.of(self.problem), self.winner)
@@ -40,7 +40,7 @@ class ModuleCheck:
         return "" if refused is None else "; ".join(refused.feedback.reasons)
 
     async def verify_again(self, runs: int) -> Verification:
-        """Rounds of calls that are not timed, in processes of their own."""
+        """Rounds of calls that are not timed, in new processes."""
         rounds = runs // _PROCESSES
         failures: list[str] = []
         for process in range(_PROCESSES):
@@ -49,7 +49,7 @@ class ModuleCheck:
         return Verification(_PROCESSES * rounds, len(failures), tuple(failures))
 
     async def _failure(self, rounds: int) -> str:
-        """What goes wrong in this many rounds of new processes with new weights; empty where nothing does."""
+        """What fails in so many rounds of new processes with new weights; empty if nothing does."""
         staged = await self.stages.fresh(self.problem)
         side = await self.stages.built(staged, self.winner)
         if isinstance(side, Evaluation):
@@ -61,11 +61,11 @@ class ModuleCheck:
         return ""
 
     async def race_fresh(self, pairs: int) -> FreshRace:
-        """Nothing: a confirmation shows nobody its inputs."""
-        return FreshRace(why="every timed call had inputs that nobody was shown")
+        """No race: all inputs of a confirmation are fresh already."""
+        return FreshRace(why="every timed call had fresh inputs")
 
     async def control(self, sittings: Sequence[int]) -> list[Pair]:
-        """The reference against itself, with so many pairs in each sitting; InputError where it fails."""
+        """The reference against itself, with so many pairs in each session.  InputError if it fails."""
         staged = await self.stages.fresh(self.problem)
         sides: dict[Side, ModuleSide] = {"original": staged.reference, "candidate": staged.reference}
         try:
@@ -75,5 +75,5 @@ class ModuleCheck:
         return [pair for one in held for pair in one.pairs]
 
     async def sanitized(self) -> Sanitized:
-        """Nothing: there is no such build."""
+        """No sanitizers: torch is not built with them."""
         return Sanitized(not_run=("sanitizers: a Python process with torch is not built with them",))

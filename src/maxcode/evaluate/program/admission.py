@@ -1,8 +1,7 @@
-"""Admission: a problem is worked on once its original builds and passes tests, and what is timed is chosen.
+"""Admission: the original must build and pass tests, and the inputs to time are chosen.
 
-The original is run, profiled and timed here before anything is proposed; tests that it fails itself are dropped and
-reported, and inputs that are too short to time are made larger (``inputs/amplify.py``).  The steps are in
-``ladder/prepare.py``.
+The original is run, profiled and timed here before anything is proposed.  Tests that it fails are dropped and reported,
+and inputs that are too short to time are enlarged (``inputs/amplify.py``).  The steps are in ``ladder/prepare.py``.
 """
 
 from __future__ import annotations
@@ -23,7 +22,7 @@ from maxcode.evaluate.ladder.prepare import (
     build_original,
     choose_timed,
     identity,
-    not_to_be_had,
+    why_unavailable,
     without,
 )
 from maxcode.evaluate.ladder.profile import hotspots
@@ -41,10 +40,10 @@ _ALONE = (
 
 @final
 class Admissions:
-    """The problems that evaluators on one machine have admitted, shared by those that differ in patience alone."""
+    """The problems that evaluators on one machine have admitted; evaluators with different options share them."""
 
     def __init__(self, sandbox: Sandbox, builder: Builder, seed: int) -> None:
-        """``seed``: of the inputs that are made larger."""
+        """``seed``: seed of the enlarged inputs."""
         self._sandbox = sandbox
         self._builder = builder
         self._seed = seed
@@ -52,15 +51,15 @@ class Admissions:
         self._admitting = anyio.Lock()
 
     async def of(self, problem: Problem) -> Admitted:
-        """The admission of ``problem``, made on first sight (a stage of SQD shares its parent's)."""
+        """The admission of ``problem``, made on first use (a stage of SQD shares its parent's)."""
         async with self._admitting:
             found = self._admitted.get(identity(problem))
             return found if found is not None else await self.admit(problem)
 
     async def admit(self, problem: Problem) -> Admitted:
-        """Build, verify and profile the original; drop the tests that it fails itself.
+        """Build, verify and profile the original; drop the tests that it fails.
 
-        InputError when it does not build or too few tests are left.
+        InputError if it does not build or too few tests are left.
         """
         if problem.goal == "instructions" or problem.spec.tie_break:
             require_counter()
@@ -75,7 +74,7 @@ class Admissions:
         timed, warning = choose_timed(kept)
         slimmer = without(problem, frozenset(given.name for given in inputs) - names)
         baseline = await self._baseline(slimmer, original, kept, verified)
-        why = not_to_be_had(problem)
+        why = why_unavailable(problem)
         notes = (
             [f"dropped {len(dropped)} test(s) the original fails itself: {', '.join(dropped)}{why}"] if dropped else []
         )
@@ -89,11 +88,13 @@ class Admissions:
         return admitted
 
     def time_these(self, admitted: Admitted, names: Sequence[str]) -> Admitted:
-        """The admission with these inputs timed, in this order, as they were chosen elsewhere; InputError where one is
-        missing."""
+        """The admission with these inputs timed, in this order, as another node chose them.
+
+        InputError if one is missing.
+        """
         inputs = {given.name: given for given in admitted.inputs}
         if missing := [name for name in names if name not in inputs]:
-            raise InputError(f"the inputs {missing} are timed elsewhere, and are not here")
+            raise InputError(f"the inputs {missing} are timed on another node and do not exist here")
         chosen = replace(admitted, timed=tuple(inputs[name] for name in names))
         self._admitted = {key: chosen if known is admitted else known for key, known in self._admitted.items()}
         return chosen
@@ -115,7 +116,7 @@ class Admissions:
             first = next(r for r in verified.results if r.outcome is not Outcome.CORRECT)
             raise InputError(
                 f"the original {problem.program.name} passes none of its {len(inputs)} tests (first: {first.name} "
-                f"{first.outcome.value} {first.detail}){not_to_be_had(problem) or _CHECK}"
+                f"{first.outcome.value} {first.detail}){why_unavailable(problem) or _CHECK}"
                 f"{'' if self._sandbox.forks else _ALONE}"
             )
         return tuple(kept)

@@ -2,10 +2,10 @@
 
     reject -> build -> verify -> time
 
-It plays two roles on one machine.  ``Evaluator``: what a candidate is worth finding out, for search and training
-alike.  ``Referee``: at the end of a batch, who leads, on fresh pairs and fresh builds.  It owns its concurrency
+It has two roles on one machine.  ``Evaluator``: evaluates candidates, for search and training alike.  ``Referee``: at
+the end of a batch, chooses the incumbent on fresh pairs and fresh builds.  It limits its own concurrency
 (``sandbox/lanes.py``) and caches builds and samples, never verdicts.  What differs between the two kinds is in
-``kinds.py``, in the workload of an input and in the source of inputs.
+``kinds.py``, in the workload of an input, and in the source of inputs.
 """
 
 from __future__ import annotations
@@ -49,16 +49,16 @@ from maxcode.sandbox.lanes import build_lane
 from maxcode.sandbox.sandbox import Sandbox
 from maxcode.sandbox.selftest import open_safe
 
-PLAYOFF_PAIRS = 15  # between two that are both faster than the original, a near tie is not worth more
-REMEMBERED = 1 << 14  # timings: a training run asks for millions of candidates
+PLAYOFF_PAIRS = 15  # a near tie of two programs faster than the original is not worth more pairs
+REMEMBERED = 1 << 14  # timings; a training run evaluates millions of candidates
 
 
 @final
 class ProgramEvaluator:
-    """Evaluates candidates of the problems it has admitted.  One per process; share it between search and training.
+    """Evaluates candidates of admitted problems.  One per process; search and training share it.
 
-    Trusts: the kernel, bubblewrap, the shim (pid 1 of every session) and this process.  Trusts nothing that was
-    compiled from a candidate, nor anything it prints.
+    Trusts the kernel, bubblewrap, the shim (pid 1 of every session) and this process.  Trusts no code compiled from a
+    candidate, and none of its output.
     """
 
     def __init__(
@@ -70,9 +70,12 @@ class ProgramEvaluator:
         profiles: bool = True,
         before: frozenset[str] = frozenset(),
     ) -> None:
-        """``seed``: of the inputs that nobody is shown; drawn by the system unless a certificate names it, and with it
-        the SHA-256 of those that were proven ``before``.  ``profiles``: whether fast candidates are profiled, which
-        training has no use for."""
+        """Arguments:
+
+        ``seed``: seed of the fresh inputs; the system draws it unless a certificate names it.
+        ``before``: SHA-256 of the fresh inputs that were proven before, from a certificate.
+        ``profiles``: profile fast candidates; training does not need it.
+        """
         self._unseen = FreshInputs(sandbox, builder, seed, before)
         self._examiner = Examiner(sandbox, builder, self._unseen)
         self._sandbox = sandbox
@@ -88,16 +91,16 @@ class ProgramEvaluator:
 
     @property
     def sandbox(self) -> str:
-        """The sandbox's tier in words; part of every result."""
+        """The sandbox tier as text; part of every result."""
         return self._sandbox.describe()
 
     @property
     def seed(self) -> int:
-        """What the inputs that nobody is shown are made from."""
+        """The seed of the fresh inputs."""
         return self._unseen.seed
 
     def measuring(self, options: MeasureOptions) -> ProgramEvaluator:
-        """Another one on the same admissions, with another patience."""
+        """Another evaluator on the same admissions that measures with these options."""
         rule = replace(self._rule, most=options.pairs) if options.pairs else self._rule
         other = ProgramEvaluator(self._sandbox, self._builder, rule, self.seed, options.profiles)
         other._admissions, other._unseen, other._examiner = self._admissions, self._unseen, self._examiner
@@ -105,15 +108,15 @@ class ProgramEvaluator:
         return other
 
     def remembered(self) -> TimingCache:
-        """What it knows of earlier races and confirmations."""
+        """The cache of earlier races and confirmations."""
         return TimingCache(dict(self._timings), dict(self._confirmations))
 
     def forget_since(self, then: TimingCache) -> None:
-        """Know no more than then: what was measured since is not to be believed."""
+        """Return to this cache: measurements made since then are not reliable."""
         self._timings, self._confirmations = dict(then.timings), dict(then.confirmations)
 
     def give(self, problem: Problem, program: Program, built: Built) -> None:
-        """Take over a build that another worker made."""
+        """Use a build that another worker made."""
         self._builder.give(problem, program, built)
 
     # ---------------------------------------------------------------------------------------------- certificates
@@ -125,28 +128,30 @@ class ProgramEvaluator:
         return Provenance(admitted.inputs, machine.compilers.get(problem.language, ""), seeds)
 
     async def made(self, problem: Problem, harsh: bool = False) -> GeneratedInputs:
-        """The inputs that nobody is shown; ``harsh``: those of the second, harsher verification."""
+        """The fresh inputs; ``harsh``: those of the re-check."""
         return await self._unseen.made(await self._admissions.of(problem), harsh)
 
     async def check(self, problem: Problem, winner: Program) -> ProgramCheck:
-        """What checks a winner again (``winner_check.py``)."""
+        """A checker of a winner (``winner_check.py``)."""
         return ProgramCheck(self._sandbox, self._builder, await self._admissions.of(problem), winner, self._unseen)
 
     # ------------------------------------------------------------------------------------------------- admission
 
     async def admit(self, problem: Problem) -> Admitted:
-        """Build, verify and profile the original (``admission.py``); InputError when it cannot be worked on."""
+        """Build, verify and profile the original (``admission.py``).  InputError if that fails."""
         return await self._admissions.admit(problem)
 
     def time_these(self, admitted: Admitted, names: Sequence[str]) -> Admitted:
-        """The admission with these inputs timed, in this order, as they were chosen elsewhere; InputError where one is
-        missing."""
+        """The admission with these inputs timed, in this order, as another node chose them.
+
+        InputError if one is missing.
+        """
         return self._admissions.time_these(admitted, names)
 
     # ------------------------------------------------------------------------------------------------ evaluator
 
     async def evaluate(self, problem: Problem, action: Action, incumbent: Action | None = None) -> Evaluation:
-        """The ladder: reject, build, verify, time.  The ratio is against the original, in the same session."""
+        """The ladder: reject, build, verify, time.  The speed-up is over the original, in the same session."""
         if (refused := reject(problem, action)) is not None:
             return refused
         assert action.program is not None
@@ -172,7 +177,7 @@ class ProgramEvaluator:
         return found
 
     async def machine_code(self, problem: Problem, action: Action) -> MachineCode | None:
-        """The role ``Compiler``: a build, which an evaluation of the same program finds made."""
+        """The role ``Compiler``: builds; an evaluation of the same program reuses the build."""
         if reject(problem, action) is not None:
             return None
         assert action.program is not None
@@ -190,7 +195,7 @@ class ProgramEvaluator:
         program, built, verified = candidate
         assert built.artefact is not None
         key = f"{identity(problem)} {built.artefact.sha256}"
-        async with self._alone(key):  # a duplicate waits for this race in place of its own
+        async with self._alone(key):  # a duplicate waits for this race and reuses it
             timing = self._timings.get(key)
             if timing is None:
                 entries = self._sides(admitted, RaceSide(built.artefact, verified.outputs))
@@ -203,13 +208,13 @@ class ProgramEvaluator:
                 if self._remembers and timing.verdict not in (
                     "dominated",
                     "noisy",
-                ):  # which are about that incumbent and that hour, not about it
+                ):  # these depend on the incumbent or on the load, not only on the candidate
                     _keep(self._timings, key, timing)
         return with_timing(found, timing, admitted)
 
     @asynccontextmanager
     async def _alone(self, key: str) -> AsyncIterator[None]:
-        """Nobody else races the same artefact meanwhile."""
+        """Holds the lock of this artefact: only one race of it at a time."""
         lock = self._racing.setdefault(key, anyio.Lock())
         async with lock:
             try:
@@ -219,7 +224,7 @@ class ProgramEvaluator:
                     self._racing.pop(key, None)
 
     async def _race(self, admitted: Admitted, entries: dict[Side, RaceSide], beside: dict[Side, RaceSide]) -> Timing:
-        """The race; an incumbent that gives a wrong output is left out of it, and costs the candidate nothing."""
+        """The race; an incumbent that gives a wrong output is left out, without harm to the candidate."""
         run = partial(race, self._field(admitted), timed=admitted.raced, rule=self._rule)
         try:
             return await run(entries={**entries, **beside})
@@ -247,10 +252,10 @@ class ProgramEvaluator:
     async def settle(
         self, problem: Problem, challengers: Sequence[State], incumbent: State | None
     ) -> dict[StateId, Evaluation]:
-        """Contenders in slot order against the leader on fresh pairs; the last one standing is confirmed.
+        """Races challengers in slot order against the incumbent on fresh pairs, and confirms the last winner.
 
-        All builds here are made without precompiled headers, and everyone is verified anew on every test, the incumbent
-        too.
+        All builds are made without precompiled headers, and every program is verified again on every test, the
+        incumbent too.
         """
         admitted = await self._admissions.of(problem)
         prepared, wins = partial(self._fresh, problem, admitted), partial(self._wins, admitted)
@@ -260,7 +265,7 @@ class ProgramEvaluator:
         return found
 
     async def _fresh(self, problem: Problem, admitted: Admitted, state: State) -> RaceSide | Evaluation:
-        """A final build, verified on every test and on inputs nobody saw; the evaluation where it does not hold."""
+        """A final build, verified on every test and on fresh inputs; an evaluation if it fails."""
         async with build_lane():
             built = await self._builder.build(problem, state.program, final=True)
             if built.artefact is None:
@@ -279,8 +284,7 @@ class ProgramEvaluator:
         leader: tuple[State, RaceSide],
         found: dict[StateId, Evaluation],
     ) -> bool:
-        """Whether the candidate takes the lead; who gives a wrong output meanwhile loses it, and is noted in
-        ``found``."""
+        """True if the candidate wins; a side that gives a wrong output loses, and is added to ``found``."""
         entries: dict[Side, RaceSide] = {"incumbent": leader[1], "candidate": candidate[1]}
         if admitted.source.renews:  # only the original knows the right outputs
             entries = {**self._sides(admitted, candidate[1]), **entries}
@@ -296,7 +300,7 @@ class ProgramEvaluator:
         assert state.step is not None
         found = state.step.evaluation
         key = f"{identity(problem)} {entry.artefact.sha256}"
-        if key not in self._confirmations:  # once: a program proposed again and again must not get another chance
+        if key not in self._confirmations:  # once: a repeated proposal must not get another chance
             sides = self._sides(admitted, entry)
             try:
                 timing = await confirm(self._field(admitted), sides, admitted.timed, self._rule)
@@ -310,13 +314,13 @@ class ProgramEvaluator:
 
 
 def _keep(known: dict[str, Timing], key: str, timing: Timing) -> None:
-    """Remember a timing; of very many the first are forgotten."""
+    """Keep a timing; the oldest go if there are too many."""
     known[key] = timing
     while len(known) > REMEMBERED:
         del known[next(iter(known))]
 
 
 async def open_evaluator(seed: int | None = None, before: frozenset[str] = frozenset()) -> ProgramEvaluator:
-    """An evaluator on this machine's sandbox; UnsafeError where none holds."""
+    """An evaluator on this machine's sandbox.  UnsafeError if no sandbox is safe."""
     sandbox = await open_safe()
     return ProgramEvaluator(sandbox, Builder(sandbox, sandbox.cache), seed=seed, before=before)

@@ -1,4 +1,4 @@
-"""What the evaluator of programs does differently for whole programs and for functions: one class each, and a table."""
+"""What differs between whole programs and functions in their evaluator: one class each, and a table."""
 
 from __future__ import annotations
 
@@ -23,26 +23,26 @@ class ProgramKind(Protocol):
     """A kind of problem whose programs are built once and run in sessions."""
 
     async def inputs(self, sandbox: Sandbox, problem: Problem) -> tuple[InputSource, list[Input]]:
-        """The inputs to verify on, and where those of a timed pass come from."""
+        """The source of the inputs of a timed pass, and the inputs to verify on."""
         ...
 
     async def roofs(self, sandbox: Sandbox, problem: Problem) -> tuple[float, Bandwidth | None]:
-        """GFLOPS of one core and the bandwidth of memory, measured where the problem says how much work it is."""
+        """GFLOPS of one core and the memory bandwidth, measured if the problem says how much work a call is."""
         ...
 
     async def longer(self, sandbox: Sandbox, builder: Builder, admitted: Admitted, seed: int) -> Admitted:
-        """An admission none of whose inputs takes long enough, with longer ones where they can be made."""
+        """For an admission whose inputs are too short: the admission with longer inputs, if they can be made."""
         ...
 
     async def lower_bound(self, sandbox: Sandbox, admitted: Admitted) -> LowerBound:
-        """What a pass over the timed inputs takes at least."""
+        """The least time of a pass over the timed inputs."""
         ...
 
 
 @final
 @dataclass(frozen=True, slots=True)
 class WholePrograms:
-    """Processes that read an input and write an answer."""
+    """Processes that read an input and write an output."""
 
     async def inputs(self, sandbox: Sandbox, problem: Problem) -> tuple[InputSource, list[Input]]:
         generated = await generate(sandbox, problem, range(1, problem.spec.generated + 1))
@@ -63,7 +63,7 @@ class WholePrograms:
 @final
 @dataclass(frozen=True, slots=True)
 class Functions:
-    """Functions that our driver calls, on fresh inputs in every pass."""
+    """Functions that maxcode's driver calls, on fresh inputs in every pass."""
 
     async def inputs(self, sandbox: Sandbox, problem: Problem) -> tuple[InputSource, list[Input]]:
         inputs = Inputs(sandbox, problem)

@@ -1,4 +1,4 @@
-/* The least a program can do here: read its input to the end, and stop. */
+/* The least work of a program: read its input to the end, and stop. */
 #include <unistd.h>
 
 static char part[1 << 16];

@@ -1,8 +1,8 @@
-"""The floors: the CPU time of a program that does nothing but read its input, and of calls of a function that does
-nothing, each in the same kind of session as what is timed.
+"""Lower bounds of CPU time: of a program that only reads its input, and of calls of a function that does nothing.
 
-The least of many runs, because a floor that is too high would refuse what is honest.  That of a process is measured
-once per boot of a machine and kept in the cache folder.
+Each is measured in the same kind of session as a timed run.  The least of many runs counts, because too high a bound
+would reject honest programs.  The bound of a process is measured once per boot of a machine and kept in the cache
+folder.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ from maxcode.evaluate.ladder.verify import job_for
 from maxcode.sandbox.lanes import timing_lane
 from maxcode.sandbox.sandbox import Blob, Job, Sandbox
 
-MARGIN = 0.5  # what takes less than this share of a floor is below it
+MARGIN = 0.5  # a time is too short if it is below this share of a lower bound
 _RUNS, _PASSES = 15, 5
 _READ_MB = 8
 _HERE = Path(__file__).parent
@@ -32,21 +32,24 @@ _BOOT = Path("/proc/sys/kernel/random/boot_id")
 @final
 @dataclass(frozen=True, slots=True)
 class Floor:
-    """CPU seconds to start and end a process, and to read one byte of standard input."""
+    """CPU seconds to start and end a process (``start_s``), and to read one byte of standard input (``byte_s``)."""
 
     start_s: float
     byte_s: float
 
     def reading(self, sizes: tuple[int, ...]) -> float:
-        """The CPU seconds of one process for each input of these sizes, in bytes."""
+        """CPU seconds of one process for each input of these sizes, in bytes."""
         return len(sizes) * self.start_s + sum(sizes) * self.byte_s
 
 
 @final
 @dataclass(frozen=True, slots=True)
 class LowerBound:
-    """CPU seconds that a pass over the timed inputs takes at least: as many ``of`` what is meant in words.
-    ``reading_s``: what it takes to read its inputs too, 0 where nothing is known of that."""
+    """The least CPU seconds of a pass over the timed inputs.
+
+    ``of``: what was measured for it, as text.
+    ``reading_s``: with the time to read the inputs; 0 if unknown.
+    """
 
     least_s: float
     of: str
@@ -54,7 +57,7 @@ class LowerBound:
 
 
 async def process_floor(sandbox: Sandbox) -> Floor:
-    """This machine's floor in the sandbox's tier, from the cache where it was measured since the last boot."""
+    """The floor of a process in the sandbox's tier; from the cache if it was measured since the last boot."""
     path = sandbox.cache / f"floor-{_boot()}-{sandbox.tier.name}.json"
     with contextlib.suppress(OSError, msgspec.MsgspecError):
         return msgspec.json.decode(path.read_bytes(), type=Floor)
@@ -71,7 +74,7 @@ def _boot() -> str:
 
 
 async def empty_pass_s(sandbox: Sandbox, admitted: Admitted) -> float:
-    """CPU seconds of a pass over the timed sizes of a function when its calls do nothing, the least of some passes."""
+    """CPU seconds of a pass over the timed sizes of a function whose calls do nothing; the least of some passes."""
     text = empty_driver(spec_of(admitted.problem))
     with await _built(sandbox, "empty.c", text) as artefact:
         total = 0.0
@@ -79,7 +82,7 @@ async def empty_pass_s(sandbox: Sandbox, admitted: Admitted) -> float:
             async with sandbox.session([artefact, given.stdin], bare=True) as session:
                 runs = [await session.run(job_for(admitted.problem, artefact, given)) for _ in range(_PASSES)]
             if not all(ran.ok for ran in runs):
-                raise MachineError(f"calls that do nothing ended by {runs[-1].ending} {runs[-1].code}, not well")
+                raise MachineError(f"calls that do nothing failed: ended by {runs[-1].ending} {runs[-1].code}")
             total += min(ran.cpu_s for ran in runs)
     return total
 

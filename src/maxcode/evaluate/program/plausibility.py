@@ -1,7 +1,7 @@
-"""The last look at a winner, once it is timed: can it be, is it right on other inputs, does it only seem right.
+"""The last check of a winner after timing: is its speed possible, and is it right on other inputs.
 
-below what nothing costs here -> rejected; more than 10x, or suspicious code -> a harsher verification; sanitizers ->
-told.  What is above the roofline was rejected before (``ladder/judge.with_timing``).
+A time below the lower bound of this machine -> rejected.  A speed-up above 10x, or suspicious code -> a re-check.
+Findings of the sanitizers -> warnings.  Rates above the roofline were rejected before (``ladder/judge.with_timing``).
 """
 
 from __future__ import annotations
@@ -22,13 +22,13 @@ from maxcode.sandbox.lanes import build_lane
 from maxcode.sandbox.sandbox import Blob, Sandbox
 
 _SANITIZED_AT_MOST, _SANITIZED_S = 8, 0.5  # inputs, and the original's CPU seconds on all of them
-_TOLD_AT_MOST = 3
+_DEFECTS_SHOWN = 3
 
 
 @final
 @dataclass(frozen=True, slots=True)
 class Examiner:
-    """Looks at winners; keeps what the sanitizers say of the original, and what a pass takes at least."""
+    """Checks winners; caches the sanitizers' findings in the original, and the lower bounds of a pass."""
 
     sandbox: Sandbox
     builder: Builder
@@ -37,44 +37,44 @@ class Examiner:
     bounds: dict[str, LowerBound] = field(default_factory=dict)
 
     async def examined(self, admitted: Admitted, program: Program, artefact: Blob, found: Evaluation) -> Evaluation:
-        """The evaluation of a confirmed winner after the look: rejected, wrong, or with what must be said beside it."""
+        """The evaluation of a confirmed winner after the check: rejected, wrong, or with warnings."""
         if found.timing is None or not found.timing.significant:
             return found
         reasons = (*far(found.timing), *words_of(admitted.problem, program))
         bound = await self.lower_bound(admitted)
         reasons = (*reasons, *unread(found.timing, bound.reading_s))
         if why := impossible(found.timing, bound.least_s, bound.of):
-            return _fallen(found, Outcome.REJECTED, why)
+            return _failed_with(found, Outcome.REJECTED, why)
         if reasons:
-            found = await self._looked_at_again(admitted, reasons, artefact, found)
+            found = await self._rechecked(admitted, reasons, artefact, found)
         defects = await self.defects(admitted, program) if found.outcome is Outcome.CORRECT else ()
         return replace(found, warnings=(*found.warnings, *defects))
 
     async def lower_bound(self, admitted: Admitted) -> LowerBound:
-        """What a pass over the timed inputs takes at least; measured once a problem."""
+        """The least time of a pass over the timed inputs; measured once per problem."""
         key = identity(admitted.problem)
         if key not in self.bounds:
             self.bounds[key] = await PROGRAM_KINDS[admitted.problem.kind].lower_bound(self.sandbox, admitted)
         return self.bounds[key]
 
-    async def _looked_at_again(
+    async def _rechecked(
         self, admitted: Admitted, reasons: tuple[str, ...], artefact: Blob, found: Evaluation
     ) -> Evaluation:
-        """What comes of a suspicious winner."""
+        """The evaluation of a suspicious winner after its re-check."""
         failure = await self.unseen.failure(admitted, artefact, harsh=True)
         made = await self.unseen.made(admitted, harsh=True)
         why = "" if made.inputs else "; ".join(made.notes) or "none that the original can answer"
         harsher = Recheck(reasons, len(made.inputs), failure is None and bool(made.inputs), why)
         found = replace(found, harsher=harsher)
         if failure is not None:
-            return _fallen(found, failure.outcome, *failure.feedback.reasons)
+            return _failed_with(found, failure.outcome, *failure.feedback.reasons)
         if made.inputs:
             return found
-        told = f"{'; '.join(reasons)}: look at its diff, because no further inputs could be made ({why})"
-        return replace(found, warnings=(*found.warnings, told))
+        warning = f"{'; '.join(reasons)}: look at its diff, because no further inputs could be made ({why})"
+        return replace(found, warnings=(*found.warnings, warning))
 
     async def defects(self, admitted: Admitted, program: Program) -> tuple[str, ...]:
-        """What the sanitizers find in the program and not in the original, in words."""
+        """The sanitizers' findings in the program that the original does not have, as text."""
         bench = bench_for(self.sandbox, self.builder, admitted.problem, _cheap(admitted.inputs))
         if isinstance(bench, Sanitized):
             return ()
@@ -84,16 +84,16 @@ class Examiner:
                 self.originals[key] = await bench.look(admitted.problem.program)
             found = await compared(bench, program, self.originals[key])
         new = [defect for defect in found.defects if not defect.in_original]
-        return tuple(f"a sanitizer found {defect}" for defect in new[:_TOLD_AT_MOST])
+        return tuple(f"a sanitizer found {defect}" for defect in new[:_DEFECTS_SHOWN])
 
 
-def _fallen(found: Evaluation, outcome: Outcome, *reasons: str) -> Evaluation:
+def _failed_with(found: Evaluation, outcome: Outcome, *reasons: str) -> Evaluation:
     feedback = replace(found.feedback, reasons=(*found.feedback.reasons, *reasons))
     return replace(found, outcome=outcome, feedback=feedback, timing=None)
 
 
 def _cheap(inputs: Sequence[Input]) -> list[Input]:
-    """Inputs that are no secret and take the original little time, at least one where there is any."""
+    """Inputs that are not held out and take the original little time; at least one if there is any."""
     chosen: list[Input] = []
     for one in sorted((one for one in inputs if one.origin != "held_out"), key=lambda one: one.seconds):
         spent = sum(other.seconds for other in chosen) + one.seconds

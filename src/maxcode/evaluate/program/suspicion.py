@@ -1,7 +1,7 @@
-"""What makes a winner suspicious: too fast to be believed at once, or words in its code that the original does not use.
+"""What makes a winner suspicious: a very high speed-up, or words in its code that the original does not use.
 
-Nothing here refuses a program but what no process can do; suspicion only asks for a harsher verification, because such
-words have honest uses.  Comments and strings are no code, so what stands in them does not count.
+Only a speed that no process can reach rejects a program.  Suspicion only triggers a re-check, because such words have
+honest uses.  Comments and strings are not code and do not count.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from maxcode.code.languages import language
 from maxcode.core.types import Problem, Program, Timing
 from maxcode.evaluate.program.lower_bound import MARGIN
 
-FAR = 10.0  # times faster than the original: looked at again
+FAR = 10.0  # a speed-up above this triggers a re-check
 
 _C_PARTS = re.compile(
     r'//(?:[^\\\n]|\\.|\\\n)*|/\*.*?\*/|R"([^()\\ ]{0,16})\(.*?\)\1"|"(?:[^"\\\n]|\\.)*"|\'(?:[^\'\\\n]|\\.)*\'',
@@ -38,13 +38,15 @@ _PYTHON_CALLS = frozenset({"exec", "eval", "compile", "__import__", "system", "p
 
 
 def far(timing: Timing) -> tuple[str, ...]:
-    """Whether the speed-up itself asks for a second look."""
+    """A reason for a re-check if the speed-up is above FAR."""
     return (f"speed-up above {FAR:g}x",) if timing.speedup.value > FAR else ()
 
 
 def impossible(timing: Timing, least_s: float, of: str) -> str:
-    """Why nothing can be as fast as this winner was, where a pass ``of`` what is meant takes ``least_s`` CPU seconds at
-    least; empty where something can.  By another clock than the CPU's nothing is known."""
+    """Why no program can be as fast as this winner; empty if it is possible.
+
+    ``least_s``: CPU seconds of a pass of ``of``, the lower bound.  Applies to CPU time only.
+    """
     seconds = _of_a_pass(timing)
     if timing.clock != "cpu" or seconds >= MARGIN * least_s:
         return ""
@@ -55,7 +57,7 @@ def impossible(timing: Timing, least_s: float, of: str) -> str:
 
 
 def unread(timing: Timing, reading_s: float) -> tuple[str, ...]:
-    """Whether it was too fast to have read its inputs, which an honest program may be where not all of them matters."""
+    """A reason for a re-check if it was too fast to read its inputs; an honest program may need only a part of them."""
     is_below = timing.clock == "cpu" and _of_a_pass(timing) < MARGIN * reading_s
     return ("faster than its inputs can be read",) if is_below else ()
 
@@ -65,7 +67,7 @@ def _of_a_pass(timing: Timing) -> float:
 
 
 def words_of(problem: Problem, program: Program) -> tuple[str, ...]:
-    """What the code of ``program`` uses and that of the original does not, each once, with where it was found."""
+    """Suspicious uses in the code of ``program`` that the original does not have, each once, with file and line."""
     found = dict(_uses(problem.language, program))
     own = {what for what, _ in _uses(problem.language, problem.program)}
     return tuple(f"{what} ({where})" for what, where in found.items() if what not in own)
@@ -79,7 +81,7 @@ def _uses(tongue: str, program: Program) -> Iterator[tuple[str, str]]:
 
 
 def _in_c(text: str) -> Iterator[tuple[str, int]]:
-    joined = text.replace("\\\n", "")  # so that no word is split over lines
+    joined = text.replace("\\\n", "")  # joins words that are split over lines
     code = _C_PARTS.sub(_blank, joined)
     for match in _INCLUDE.finditer(_C_PARTS.sub(lambda one: _blank(one) if one[0].startswith("/") else one[0], joined)):
         if match[2].startswith("/") or ".." in match[2].split("/"):
@@ -90,7 +92,7 @@ def _in_c(text: str) -> Iterator[tuple[str, int]]:
 
 
 def _blank(found: re.Match[str]) -> str:
-    """As many lines, and a token, so that what stood on both sides does not become one word."""
+    """Keeps the number of lines and adds a token, so that the text before and after does not become one word."""
     return " " + "\n" * found[0].count("\n") if found[0].startswith("/") else '""' + "\n" * found[0].count("\n")
 
 
@@ -113,7 +115,7 @@ def _in_python(text: str) -> Iterator[tuple[str, int]]:
 
 
 def _in_tokens(text: str) -> Iterator[tuple[str, int]]:
-    """For what this Python cannot parse: by names alone."""
+    """For text that this Python cannot parse: by names only."""
     try:
         for one in tokenize.generate_tokens(io.StringIO(text).readline):
             if one.type == tokenize.NAME and one.string in _PYTHON_MODULES | _PYTHON_CALLS:

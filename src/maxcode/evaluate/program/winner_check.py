@@ -1,4 +1,4 @@
-"""Checking a winner of a program or a function again, for a certificate: everything is built and run anew."""
+"""Checks a winner of a program or a function again, for a certificate: everything is built and run again."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ from maxcode.sandbox.sandbox import Blob, Sandbox
 @final
 @dataclass(frozen=True, slots=True)
 class ProgramCheck:
-    """A winner; ``fresh`` keeps the inputs that nobody is shown, and makes them when they are asked for."""
+    """A winner to be checked; ``fresh`` makes the fresh inputs on request and keeps them."""
 
     sandbox: Sandbox
     builder: Builder
@@ -38,7 +38,7 @@ class ProgramCheck:
         return self.admitted.problem
 
     async def refusal(self) -> str:
-        """What keeps the winner from being run; empty where nothing does."""
+        """Why the winner must not run; empty if it may."""
         action = Action(self.winner)
         refused = reject(self.problem, action) or not_permitted(self.problem, self.winner)
         if refused is not None:
@@ -54,7 +54,7 @@ class ProgramCheck:
         return built.artefact
 
     async def verify_again(self, runs: int) -> Verification:
-        """All tests again and again, with inputs nobody saw: an answer that changes from run to run is luck."""
+        """Run all tests and fresh inputs ``runs`` times: an output that varies may be right by luck."""
         artefact = await self._artefact()
         inputs = (*self.admitted.inputs, *(await self.fresh.made(self.admitted)).inputs)
         answers: dict[str, set[str]] = defaultdict(set)
@@ -69,7 +69,7 @@ class ProgramCheck:
         return Verification(runs, len(failures), tuple(failures), varying)
 
     async def race_fresh(self, pairs: int) -> FreshRace:
-        """The winner against the original where nobody was shown the inputs."""
+        """Race the winner against the original on fresh inputs."""
         made = await self.fresh.made(self.admitted)
         chosen = choose_compared(made.inputs, self.admitted.timed)
         if not chosen:
@@ -85,7 +85,7 @@ class ProgramCheck:
         return FreshRace(samples, tuple(given.name for given in chosen))
 
     async def control(self, sittings: Sequence[int]) -> list[Pair]:
-        """The original on both sides, as often as the winner was timed; InputError where it does not come to an end."""
+        """The original on both sides, as often as the winner was timed.  InputError if it fails."""
         original = self._original(self.admitted.inputs)
         track = self._track(original, original, self.admitted.timed)
         try:
@@ -95,7 +95,7 @@ class ProgramCheck:
             raise InputError(f"the original does not give an accepted answer every time: {wrong}") from wrong
 
     async def sanitized(self) -> Sanitized:
-        """The sanitizers, on inputs that are no secret."""
+        """The sanitizers, on inputs that are not held out."""
         chosen = [given for given in self.admitted.inputs if given.origin != "held_out"]
         async with build_lane():
             return await sanitized(self.sandbox, self.builder, self.problem, self.winner, chosen)
