@@ -279,7 +279,7 @@ def a_finding_left_out(found: dict[str, Any]) -> None:
         (lambda found: found.update(holds=False), "`holds` is said to be False"),
         (lambda found: found["origins"].update(held_out=9), "the tests by origin"),
         (lambda found: found["subject"].update(goal="wall"), "timed was cpu time"),
-        (lambda found: found["options"].update(sources=["../x.c"]), "only a problem.toml may say (sources)"),
+        (lambda found: found["options"].update(sources=["../x.c"]), "only a problem.toml may set (sources)"),
         (lambda found: found["options"].update(checker={"kind": "command", "command": ["x"]}), "a checker that is"),
         (lambda found: found.pop("subject"), "no certificate of maxcode"),
         (lambda found: found.update(format=9), "format 9"),

@@ -67,12 +67,13 @@ problem_options = _together(  # what the problem is
 
 
 model_options = _together(  # which models are asked, how, and what it may cost
-    click.option("--policy", default="", help="Policy that proposes programs: a name (`maxcode list "
-                 "policies`), llm:MODEL, or file.py:name.  [default: rewriter; kernels for functions, modules for PyTorch modules]"),
+    click.option("--policy", default="", help="Policy that proposes programs: a name (`maxcode "
+                 "list policies`), llm:MODEL, or file.py:name.  [default: rewriter; kernels for functions, "
+                 "modules for PyTorch modules]"),
     click.option("--critic", default="", help="Critic that explains results to the policy: rules, llm (the "
                  "policy's model), or llm:MODEL.  [default: llm with a policy llm:MODEL, else rules]"),
     click.option("--answer", type=click.Choice(get_args(Answer)), default="whole", show_default=True,
-                 help="Form of a model's answer: a whole program, or SEARCH/REPLACE edits (cheaper for long programs)."),
+                 help="Form of a model's answer: a whole program, or SEARCH/REPLACE edits (cheaper if it is long)."),
     click.option("--provider", type=click.Choice(get_args(Provider)), help="API of the model.  auto: Anthropic for "
                  "names that begin with claude, unless --base-url or OPENAI_BASE_URL is set.  [default: auto]"),
     click.option("--base-url", help="Address of the model's API, e.g. http://127.0.0.1:8000/v1.  "
@@ -82,7 +83,8 @@ model_options = _together(  # which models are asked, how, and what it may cost
     click.option("--prices", type=click.Path(path_type=Path, dir_okay=False), help="TOML file of prices per model."),
     click.option("--max-calls", "calls", type=click.IntRange(0), help="Most model calls that the run may make, the "
                  "critic's included."),
-    click.option("--max-tokens", "tokens", type=click.IntRange(0), help="Most tokens that the run may use, input and output."),
+    click.option("--max-tokens", "tokens", type=click.IntRange(0), help="Most tokens that the run may use, in "
+                 "and out."),
     click.option("--max-dollars", "dollars", type=click.FloatRange(0), help="Most money that the run may cost."),
     click.option("--max-seconds", "seconds", type=click.FloatRange(0), help="Most wall seconds that the run may take, "
                  "without the pauses between resumes."),

@@ -92,7 +92,7 @@ def _recorded(one: ComparedRun, other: ComparedRun) -> Told:
     on = " on a busy machine" if result.busy else ""
     note = (
         f"from the recorded speed-ups over the same original, measured in different sessions{on}: a difference must "
-        f"exceed {result.margin:.0%}; --measure races both winners in one session"
+        f"exceed {result.margin:.0%}; --measure races them in one session"
     )
     told = {**_sides(one, other), "ratio": result.ratio, "verdict": result.word, "margin": result.margin}
     return {**told, "busy": result.busy, "note": note}
