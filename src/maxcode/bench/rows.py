@@ -59,8 +59,8 @@ class BenchRow:
     ``where``         version and machine
     ``trace``         the best so far
     ``fastest``       the highest speed-up of any correct candidate, confirmed or not; 0 if none was timed
-                      are ``exchangeable`` (all sampled from the original before any ran), else of the first k
-                      are ``exchangeable`` (all sampled from the original before any of them ran), else of the first k
+    ``best_of``       (k, the best of k candidates) for k = 1, 2, 4, ...: the mean over all choices of k if they are
+                      ``exchangeable`` (all sampled from the original before any ran), else of the first k
     ``by_pie``        the number that PIE's own checker calls correct, for its problems; else the number of correct ones
     ``ended``         the cap that ended the run; empty if the budget of candidates or the search did
     """

@@ -49,8 +49,8 @@ def compare(first: Path, second: Path, measure: bool, force: bool, json_: bool, 
         raise InputError("--shapes has no effect on two finished runs: their shapes are recorded; leave it out")
     if not measure and (ground.source or ground.tests or ground.overrides):
         raise InputError(
-            "options of the problem (--problem, --tests, --flags, --goal, ...) need --measure; without it the recorded "
-            "speed-ups are compared"
+            "options of the problem (--problem, --tests, --flags, --goal, ...) belong to --measure alone; without it "
+            "the recorded speed-ups are compared"
         )
     if all((folder / BENCH).is_file() for folder in (first, second)):
         if measure:
