@@ -1,4 +1,4 @@
-"""Names of value models -> fitted models."""
+"""Maps names of value models to fitted models."""
 
 from __future__ import annotations
 
@@ -32,13 +32,13 @@ BASELINES = ("constant", "random", "fastest-so-far", "busiest-loop")
 
 
 def check_model(name: str) -> None:
-    """InputError with the nearest spelling for a model that there is not."""
+    """Raises InputError, with the nearest spelling, for an unknown model."""
     if name not in MODELS:
         raise unknown("value model", name, MODELS)
 
 
 def fit(name: str, data: Dataset, how: Fit) -> tuple[Model, Predictor]:
-    """The model called ``name`` on the training side, and what predicts with it."""
+    """The model ``name`` fitted on the training side, and its predictor."""
     check_model(name)
     if name == "generative":
         from maxcode.train.to_go.network_tuning import tune
