@@ -102,8 +102,7 @@ def _sections(view: View) -> Iterator[Part]:
 def _policies(view: View) -> Html:
     told = (
         f"{view.config.assess.samples} new answers for each stage, measured apart from training. No prompt shows a "
-        "kernel. "
-        "Answers that fail or break their stage's rule count as 0. Intervals are 95 %, over the answers."
+        "kernel. Answers that fail or break their stage's rule count as 0. Intervals are 95 %, over the answers."
     )
     headings = ("Stage", "Policy", "Mean", "Median", "Best", *(f"Best of {k}" for k in SHOWN), "Valid", "Unique")
     rows = []
