@@ -19,8 +19,8 @@ USES = ("one search", "one wide search", "many searches", "grpo", "grpo, groups 
 @final
 @dataclass(frozen=True, slots=True)
 class Sizes:
-    """What there is beside the slots.  ``width`` and ``batches`` of a search; ``builders_each``: places to build per
-    slot; ``calls`` that the model answers at once; ``driver_s`` and ``scheduler_s`` as in ``Site``."""
+    """The resources apart from the slots.  ``width`` and ``batches`` of a search; ``builders_each``: builders per slot;
+    ``calls``: concurrent calls of the model; ``driver_s`` and ``scheduler_s`` as in ``Site``."""
 
     width: int = 8
     batches: int = 3
@@ -40,7 +40,7 @@ class Sizes:
 @final
 @dataclass(frozen=True, slots=True)
 class Pool:
-    """What candidates are drawn from; ``confirmation`` is a usual one."""
+    """The source of sampled candidates; ``confirmation`` is a typical one."""
 
     works: tuple[Work, ...]
     confirmation: Contest

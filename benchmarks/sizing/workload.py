@@ -23,10 +23,14 @@ REUSED = "is used again"
 @final
 @dataclass(frozen=True, slots=True)
 class Work:
-    """One candidate.  ``passes`` is 0 where nothing was timed, since it went no further, or is a twin of one that is;
-    ``beside`` is what a pass takes on top of the original's own seconds, as a part of these, candidate and incumbent
-    together; ``sides`` are the programs of a pass; ``reused``: not even built.  ``low`` and ``high`` are the ends of
-    the speed-up's interval where it may lead, else 0."""
+    """One candidate.
+
+    ``passes``   0 if nothing was timed, because it came no further or has the same program as a timed one
+    ``beside``   the further time of a pass, as a share of the original's seconds, candidate and incumbent together
+    ``sides``    the programs of a pass
+    ``reused``   not even built
+    ``low``, ``high``  the ends of the speed-up's interval if it may become the best, else 0
+    """
 
     passes: int
     beside: float = 0.0

@@ -98,8 +98,8 @@ class Host:
         return {str(path) for parent in self._parents for path in parent.glob(f"maxcode-{os.getpid()}-*")}
 
     def _cached(self) -> set[str]:
-        """Names with contents, but for what any build or winner may add: precompiled headers, that the self-test
-        passed, what a process costs, and the programs of another version of maxcode at work here."""
+        """Names with contents, without those that any build or winner may add: precompiled headers, the mark of a
+        passed self-test, the cost of a process, and the programs of another version of maxcode that runs here."""
         own = {f"{source.stem}-{digest_of(source)}" for source in _OWN}
         names = tuple(f"{source.stem}-" for source in _OWN)
         files = (path for path in self._cache.iterdir() if path.is_file() and not path.name.startswith(_MEASURED))

@@ -53,7 +53,7 @@ problem_options = _together(  # what the problem is
     click.option("--goal", type=click.Choice(get_args(Clock)), help="What to reduce: CPU seconds, wall seconds (for "
                  "parallel programs), or executed instructions (counted by valgrind; other load does not change "
                  "them).  [default: cpu]"),
-    click.option("--tie-break", type=click.Choice(["instructions"]), help="Count instructions where a race ends in a "
+    click.option("--tie-break", type=click.Choice(["instructions"]), help="Count instructions if a race ends in a "
                  "tie; needs valgrind."),
     click.option("--shared-cores", is_flag=True, help="Accept measurements although other programs used the cores: "
                  "with --goal wall, and with --cluster.  The result says so."),
@@ -66,7 +66,7 @@ problem_options = _together(  # what the problem is
 )  # fmt: skip
 
 
-model_options = _together(  # which models are asked, how, and what it may cost
+model_options = _together(  # the models, how they are called, and their highest cost
     click.option("--policy", default="", help="Policy that proposes programs: a name (`maxcode "
                  "list policies`), llm:MODEL, or file.py:name.  [default: rewriter; kernels for functions, "
                  "modules for PyTorch modules]"),
@@ -91,7 +91,7 @@ model_options = _together(  # which models are asked, how, and what it may cost
 )  # fmt: skip
 
 
-value_options = _together(  # which value model is asked, and how
+value_options = _together(  # the value model and its use
     click.option("--value", type=click.Path(path_type=Path, file_okay=False), metavar="FOLDER", help="Value model: a "
                  "folder of `maxcode train to-go`, or busiest-loop, which needs no training.  Methods +value and "
                  "+rerank use its predictions; other methods only record them."),

@@ -246,7 +246,7 @@ def _judged_anew(job: Job, state: State, evaluation: Evaluation) -> State:
 
 def _challengers(states: Sequence[State], reached: Reached) -> list[State]:
     """The states that may become the best: not confirmed, ahead of the incumbent of their race, and with an interval
-    that reaches its lower end.  A duplicate is left out, because its first evaluation was considered already."""
+    that reaches the best lower end.  A duplicate is left out, because its first evaluation was considered already."""
     timed = {state: timing for state in states if (timing := _challenging(state)) is not None}
     bar = max((timing.speedup.low for timing in timed.values()), default=0.0)
     bar = max(bar, lower_end(reached.best)) if reached.best is not None else bar

@@ -44,7 +44,7 @@ POLICIES: dict[str, tuple[Callable[[], Policy], str]] = {
 
 CRITICS = {
     "rules": "built in, fixed rules from errors, failing tests, remarks and the profile; no language model",
-    "llm": "the policy's language model, with extended thinking where it has any",
+    "llm": "the policy's language model, with extended thinking if it supports that",
     "llm:MODEL": "another language model",
 }
 
@@ -60,7 +60,7 @@ class Usual:
     method: str
 
 
-# A greedy beam is caught early where one step forecloses another, as loop transformations do: benchmarks/kernels.py.
+# A greedy beam stops early if one step prevents another, as with loop transformations: benchmarks/kernels.py.
 USUAL = {
     "program": Usual("rewriter", "cuda-llm+maxcode"),
     "function": Usual("kernels", "elites+maxcode"),
@@ -102,7 +102,7 @@ def models_asked(policy: str, critic: str) -> tuple[str, ...]:
 
 
 def guide(model: ValueRoles | None, draw: int, unranked: float, compiler: Compiler | None = None) -> Guide | None:
-    """The settings of a value model, None without one; with a ``compiler`` it gets each sample built."""
+    """The settings of a value model, None without one; with a ``compiler`` it also sees the machine code of samples."""
     if model is None:
         return None
     model = replace(model, compiler=compiler)

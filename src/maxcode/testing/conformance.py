@@ -48,7 +48,7 @@ async def _unparsed(evaluator: Evaluator, exam: Exam) -> str:
     """A completion without a program gives an evaluation that holds the reason."""
     found = await evaluator.evaluate(exam.problem, Action(None, "no code", unread="there is no code"))
     if found.outcome is not Outcome.UNPARSED or found.timing is not None:
-        return f"no program came to {found.outcome.value}"
+        return f"a completion without a program gave {found.outcome.value}"
     return "" if "there is no code" in " ".join(found.feedback.reasons) else "the reason was lost"
 
 
@@ -64,7 +64,7 @@ async def _original(evaluator: Evaluator, exam: Exam) -> str:
     """The original is correct, and not faster than itself."""
     found = await evaluator.evaluate(exam.problem, Action(exam.problem.program))
     if found.outcome is not Outcome.CORRECT:
-        return f"the original came to {found.outcome.value}: {'; '.join(found.feedback.reasons)}"
+        return f"the original gave {found.outcome.value}: {'; '.join(found.feedback.reasons)}"
     if found.timing is None:
         return f"the original was not timed: {'; '.join(found.warnings)}"
     return "the original is faster than itself" if found.timing.significant else _interval(found)
@@ -74,7 +74,9 @@ async def _ahead(evaluator: Evaluator, exam: Exam) -> str:
     """A faster program is called faster, with an interval."""
     found = await evaluator.evaluate(exam.problem, Action(exam.faster))
     if found.timing is None or not found.timing.significant:
-        return f"the faster program is not ahead: {found.outcome.value}, {found.timing and found.timing.verdict}"
+        return (
+            f"the faster program was not called faster: {found.outcome.value}, {found.timing and found.timing.verdict}"
+        )
     return _interval(found)
 
 
@@ -82,8 +84,8 @@ async def _against_the_original(evaluator: Evaluator, exam: Exam) -> str:
     """An incumbent can only end a race early: the ratio is still the one over the original."""
     found = await evaluator.evaluate(exam.problem, Action(exam.slower), Action(exam.faster))
     if found.outcome is not Outcome.CORRECT or found.timing is None:
-        return f"a slower program beside an incumbent came to {found.outcome.value}"
-    return "a slower program was said to be faster" if found.timing.significant else _interval(found)
+        return f"a slower program with an incumbent gave {found.outcome.value}"
+    return "a slower program was called faster" if found.timing.significant else _interval(found)
 
 
 async def _side_by_side(evaluator: Evaluator, exam: Exam) -> str:
@@ -98,7 +100,11 @@ async def _side_by_side(evaluator: Evaluator, exam: Exam) -> str:
         for name in programs:
             group.start_soon(one, name)
     correct = {name for name, one in found.items() if one.outcome is Outcome.CORRECT}
-    return "" if correct == programs.keys() - {"wrong"} else f"side by side only these are correct: {sorted(correct)}"
+    return (
+        ""
+        if correct == programs.keys() - {"wrong"}
+        else f"evaluated at once, only these are correct: {sorted(correct)}"
+    )
 
 
 async def _after_a_cancelled_one(evaluator: Evaluator, exam: Exam) -> str:
@@ -108,8 +114,8 @@ async def _after_a_cancelled_one(evaluator: Evaluator, exam: Exam) -> str:
     with anyio.move_on_after(600) as patience:
         found = await evaluator.evaluate(exam.problem, Action(exam.wrong))
     if patience.cancelled_caught:
-        return "after a cancelled one there was no answer within 600 s"
-    return "" if found.outcome is not Outcome.CORRECT else "after a cancelled one a wrong program passed"
+        return "after a cancelled evaluation there was no answer within 600 s"
+    return "" if found.outcome is not Outcome.CORRECT else "after a cancelled evaluation a wrong program passed"
 
 
 async def _recorded(evaluator: Evaluator, exam: Exam) -> str:
@@ -137,4 +143,4 @@ async def _refereed(evaluator: Evaluator, exam: Exam, referee: Referee) -> str:
 def _interval(found: Evaluation) -> str:
     assert found.timing is not None
     ratio = found.timing.speedup
-    return "" if 0 < ratio.low <= ratio.value <= ratio.high else f"{ratio} is no interval"
+    return "" if 0 < ratio.low <= ratio.value <= ratio.high else f"{ratio} is not an interval"

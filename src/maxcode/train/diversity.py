@@ -201,7 +201,9 @@ class ArchiveProgress:
         except (OSError, msgspec.MsgspecError) as error:
             raise RecordError(f"cannot read {path}: {error}; resume from another checkpoint") from error
         if told.keys() != self._places.keys():
-            raise RecordError(f"{path} is of {sorted(told)}, this run of {sorted(self._places)}; choose another --out")
+            raise RecordError(
+                f"{path} is of {sorted(told)}, but this run is of {sorted(self._places)}; choose another --out"
+            )
         for name, saved in told.items():
             self._places[name] = _Place(Archive(saved.archive), list(saved.standings), Counter(dict(saved.seen)))
 

@@ -115,7 +115,7 @@ def _came(nodes: Nodes, slot: Slot) -> Html:
 
 
 def speedup(timing: Timing | None) -> Html:
-    """A speed-up with its interval, and the rate where there is one."""
+    """A speed-up with its interval, and the rate if there is one."""
     if timing is None:
         return element("span", "no timing", class_="ratio absent")
     found = timing.speedup

@@ -33,7 +33,7 @@ class Axis:
 
 
 class Mark(NamedTuple):
-    """A place of a dot; a browser shows ``label`` where the pointer is over it."""
+    """A place of a dot; a browser shows ``label`` under the pointer."""
 
     x: float
     y: float

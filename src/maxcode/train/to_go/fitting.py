@@ -20,13 +20,13 @@ from maxcode.train.to_go.dataset import Dataset
 from maxcode.train.to_go.fit import Fit, rows
 
 MODELS = {
-    "blend": "the mean of trees and busiest-loop, of trees alone where no machine code is read (the default)",
+    "blend": "the mean of trees and busiest-loop, or trees alone if there is no machine code (the default)",
     "trees": "gradient-boosted trees on features of code and feedback, u and depth; seconds on a CPU",
     "generative": "a causal language model with LoRA that reads (x0, xt, et, ct, u); its label tokens are the classes",
     "constant": "the mean class of the training data",
     "random": "by chance",
-    "fastest-so-far": "the class of u: what a greedy search goes by",
-    "busiest-loop": "what the busiest loop of the machine code promises; learns nothing",
+    "fastest-so-far": "the class of u, by which a greedy search selects",
+    "busiest-loop": "the static throughput estimate of the busiest loop; learns nothing",
 }
 BASELINES = ("constant", "random", "fastest-so-far", "busiest-loop")
 

@@ -136,7 +136,9 @@ def _check(wanted: Training) -> None:
     _check_numbers(wanted)
     for name in (*_BESIDE, FILE):  # checked before the training, which may take hours
         if (wanted.out / name).is_dir():
-            raise InputError(f"{wanted.out / name} is a folder, where a file is to be; choose another --out")
+            raise InputError(
+                f"{wanted.out / name} is a folder, but maxcode writes a file of that name; choose another --out"
+            )
 
 
 def _check_numbers(wanted: Training) -> None:
