@@ -1,15 +1,15 @@
-"""What a cluster of benchmark nodes costs, brings and survives, on this machine.
+"""Measures the overhead, the gain and the recovery of a cluster of benchmark nodes, on this machine.
 
     python benchmarks/cluster.py [--parts carry overhead slots recover] [--programs 12] [--shared-cores] [--json FILE]
 
 carry: a task that a node answers at once, there and back through Dask and the node's thread: median of 200.
 overhead: the same programs on the evaluator of this machine and on --cluster local:1, one after the other, seconds
-each; the node's 0.2 s of looking at its cores are in it.
-slots: the same programs, all asked for at once, on local:1 and local:2, seconds in all.  Two slots need two idle cores.
-recover: seconds from kill -9 of a worker, of a node process, and of a whole driver, to the next answer; for the driver
-the start of the next one, its admission included, and beside it that of one with nothing to resume.
+each; this includes the 0.2 s in which the node checks its cores.
+slots: the same programs, all requested at once, on local:1 and local:2, seconds in all.  Two slots need two idle cores.
+recover: seconds from kill -9 of a worker, of a node process, and of a whole driver, to the next answer.  For the driver
+this includes the start of the next one and its admission; a driver with nothing to resume is reported as well.
 
-All programs differ, so that none is timed once for all.  Medians with their extremes.
+All programs differ, so that none is answered from an earlier timing.  Figures are medians with their extremes.
 """
 
 from __future__ import annotations
@@ -53,7 +53,7 @@ Row = dict[str, Any]
 
 
 def problem_in(folder: Path) -> Problem:
-    """A problem whose original takes some 50 ms."""
+    """A problem whose original takes about 50 ms."""
     (folder / "slow.c").write_text(SOURCE)
     (folder / "tests").mkdir()
     for number, n in enumerate((10, 150_000_000, 200_000_000)):
@@ -63,7 +63,7 @@ def problem_in(folder: Path) -> Problem:
 
 
 def variant(problem: Problem, number: int) -> Action:
-    """A program that is right, no faster, and like no other."""
+    """A correct program that is no faster and differs from all others."""
     return Action(problem.program.with_text(SOURCE.replace("return 0;", f"return n == {-number - 1};")))
 
 
@@ -90,7 +90,7 @@ async def at_once(evaluator: Evaluator, problem: Problem, numbers: range) -> flo
 
 
 def carry(cluster: Cluster) -> Row:
-    """Orders that a node answers at once, because it knows nothing of their problem."""
+    """Times tasks that a node answers at once, because it does not know their problem."""
     task = encode(Evaluate(key="none", permitted=None, program=Program({"a.c": ""})))
 
     async def there_and_back() -> list[float]:
@@ -153,7 +153,7 @@ def children(words: str, parents: set[int]) -> list[int]:
 
 
 def after_kill(cluster: Cluster, problem: Problem, first: int, victims: list[int]) -> float:
-    """Seconds from a kill in the middle of evaluations until all four of them are there."""
+    """Seconds from a kill during four evaluations until all four results are there."""
     evaluator = cluster.evaluator()
     killed = 0.0
 

@@ -1,14 +1,14 @@
-"""Do critics find planted bottlenecks?  The line and the class of each program in `planted/` are known to us alone.
+"""Do critics find planted bottlenecks?  Only the benchmark knows the line and the class of each program in `planted/`.
 
     python benchmarks/critics.py [--only NAME ...] [--model NAME] [--json runs/critics.json]
 
-Every program is built, run and profiled by the evaluator, then each critic is asked twice: with the profile, and with
-the profile hidden.  Scored are the line (exact, and within two) and the class.  The built-in rules are a real critic;
-the scripted ones only show that the scoring tells right, wrong and unreadable answers apart.  A language model is asked
-with --model alone.
+The evaluator builds, runs and profiles every program; then each critic is called twice: with the profile and without
+it.  The line (exact, and within two) and the class are scored.  The built-in rules are a real critic; the scripted
+critics only show that the scoring separates right, wrong and unreadable answers.  A language model is called only with
+--model.
 
-A planted file begins with `INPUT n` (what it reads; `INPUT integers n`: n numbers after their count) and marks a line
-with `BOTTLENECK class|class`; both are removed before use.
+A planted file begins with `INPUT n` (its input; `INPUT integers n`: n numbers after their count) and marks a line with
+`BOTTLENECK class|class`; both are removed before use.
 """
 
 from __future__ import annotations
@@ -43,7 +43,7 @@ NEAR = 2
 @final
 @dataclass(frozen=True, slots=True)
 class Plant:
-    """A program and the truth about it: the line, and the classes that count as right."""
+    """A program and its true bottleneck: the line, and the classes that count as right."""
 
     problem: Problem
     line: int
@@ -53,7 +53,7 @@ class Plant:
 @final
 @dataclass(frozen=True, slots=True)
 class Row:
-    """What one critic said about one program; ``profiled``: whether the evaluator could profile it at all."""
+    """The answer of one critic on one program; ``profiled``: whether the evaluator could profile the program."""
 
     program: str
     critic: str
@@ -71,7 +71,7 @@ class Row:
 @final
 @dataclass(frozen=True, slots=True)
 class Scripted:
-    """A model that says what ``write`` makes of the prompt: scaffolding for the scoring, and no measurement."""
+    """A model that answers with the result of ``write`` for the prompt; it tests the scoring and measures nothing."""
 
     write: Callable[[str], str]
 
@@ -123,7 +123,7 @@ def stripped(text: str, path: Path) -> tuple[str, int, tuple[str, ...]]:
 
 
 def critics(plant: Plant, model: Model | None, name: str) -> dict[str, Critic]:
-    """The critics to ask about one program; the scripted ones know the truth of it."""
+    """The critics for one program; the scripted ones know its true bottleneck."""
 
     def answer(line: int, bottleneck: str) -> str:
         fields = {"diagnosis": "Scripted.", "bottleneck": bottleneck, "line": line, "steps": ["Scripted."]}
@@ -146,7 +146,7 @@ _SPENT = re.compile(r"\bat line (\d+)\b")
 
 
 def named(words: str) -> tuple[int | None, str | None]:
-    """The line and the class that a critique names first; the rules' advice stands for the class it belongs to."""
+    """The first line and class that a critique names; a rule's advice counts as its class."""
     if (stated := _STATED.search(words)) is not None:
         return int(stated[2]) if stated[2] else None, stated[1]
     spent = _SPENT.search(words)
@@ -155,7 +155,7 @@ def named(words: str) -> tuple[int | None, str | None]:
 
 
 async def ask(plant: Plant, critic: tuple[str, Critic], found: Evaluation, hidden: bool) -> Row:
-    """One critic on one program as admitted."""
+    """Calls one critic on one admitted program."""
     shown = replace(found, profile=()) if hidden else found
     words = await critic[1].critique(plant.problem, Step(Action(plant.problem.program), shown, 1.0), None)
     line, kind = named(words)
@@ -225,7 +225,7 @@ def table(rows: Sequence[Row]) -> list[str]:
 
 
 def misses(rows: Sequence[Row], critic: str) -> list[str]:
-    """Where a critic that saw the profile named another line or class."""
+    """The programs for which a critic with the profile named another line or class."""
     wrong = [r for r in rows if r.critic == critic and not r.hidden and not (r.near and r.right_class)]
     return [
         f"{r.program:12} said line {r.line}, {r.bottleneck}; it is line {r.truth[0]}, {' or '.join(r.truth[1])}"

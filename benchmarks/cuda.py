@@ -1,13 +1,12 @@
-"""Modules on a GPU: does every cheat get its verdict, how far off are known ratios, what do kernels of our own win?
+"""Modules on a GPU: the verdicts on cheats, the error on known ratios, and the gains of our own kernels.
 
     python benchmarks/cuda.py                        all three; tables on stdout, as JSON in runs/cuda/cuda.json
     python benchmarks/cuda.py pairs --only rms_norm
     python benchmarks/cuda.py gallery known
 
-`pairs` are the problems in cuda_pairs/, each with a candidate in CUDA and one in Triton; `known` are programs that do
-an exact multiple of another's work; `gallery` is tests/evaluate/gallery_cuda.  The card's clocks are left as they are:
-they float, which is why reference and candidate take turns and only their ratio is told.  Without a GPU it ends with
-status 2.
+`pairs` are the problems in cuda_pairs/, each with a candidate in CUDA and one in Triton.  `known` are programs that do
+an exact multiple of another's work.  `gallery` is tests/evaluate/gallery_cuda.  The card's clocks are not fixed, so
+reference and candidate take turns and only their ratio is reported.  Without a GPU the exit status is 2.
 """
 
 from __future__ import annotations
@@ -86,7 +85,7 @@ Measure = Callable[[ModuleEvaluator], Any]
 
 
 def pairs() -> Iterator[tuple[str, Measure]]:
-    """Problems of ours, with the speed-up of each candidate over eager mode and over torch.compile."""
+    """Our problems, with the speed-up of each candidate over eager mode and over torch.compile."""
     for folder in sorted(PAIRS.iterdir()):
         for kind in ("native", "triton"):
             yield folder.name, _pair(folder, kind)
@@ -123,7 +122,7 @@ def _known(times: int) -> Measure:
 
 
 def gallery() -> Iterator[tuple[str, Measure]]:
-    """Cheats and look-alikes, and whether each gets the verdict that its head demands."""
+    """Cheats and honest look-alikes, and whether each gets the verdict that its header demands."""
     for path in sorted(GALLERY.glob("*.py")):
         if path.stem != "reference":
             yield path.stem, _cheat(path)
@@ -147,7 +146,7 @@ PARTS: dict[str, Callable[[], Iterator[tuple[str, Measure]]]] = {"pairs": pairs,
 
 
 async def judged(evaluator: ModuleEvaluator, problem: Problem, text: str) -> Evaluation:
-    """What a candidate comes to: a race, and a confirmation where it wins."""
+    """The result of a candidate: a race, and a confirmation if it is faster."""
     admitted = (await evaluator.admit(problem)).problem
     action = Action(admitted.program.with_text(text))
     found = await evaluator.evaluate(admitted, action)

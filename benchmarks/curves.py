@@ -2,7 +2,7 @@
 
     python benchmarks/curves.py runs/bench/bench.json benchmarks/bench.svg [--axis candidates] [--methods best-of-n ...]
 
-Without intervals, which ten lines would hide one another with: the bench's own table and page have them.
+It draws no intervals, because those of ten lines would cover one another; the bench's own table and page have them.
 """
 
 from __future__ import annotations

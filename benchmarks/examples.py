@@ -1,11 +1,11 @@
-"""Optimise examples (or any folders with a slow program and tests) and print one table.
+"""Optimises examples (or any folders with a slow program and tests) and prints one table.
 
     python benchmarks/examples.py                          all examples, budget 24
     python benchmarks/examples.py --budget 200 readings    one example
     python benchmarks/examples.py --max-seconds 30         no new candidate after 30 s of work on an example
     python benchmarks/examples.py --flags '-O3 -std=c++17' /path/to/case ...
 
-Every speed-up is the run's own confirmed one, with its 95 % interval.  Runs resume: repeat the command.
+Every speed-up is the run's own confirmed one, with its 95 % interval.  The same command resumes the runs.
 """
 
 from __future__ import annotations
@@ -47,7 +47,7 @@ def found(name: str) -> Path:
 
 
 def row(folder: Path, options: argparse.Namespace) -> dict[str, object]:
-    """One problem's run, as a row; a problem that is refused says why."""
+    """One problem's run as a row; for a refused problem, the reason."""
     overrides = {"flags": options.flags.split()} if options.flags else {}
     whole = (folder / "problem.toml").exists()
     source = folder if whole else next(iter(sorted(folder.glob("slow.*"))))

@@ -1,4 +1,4 @@
-"""Plots that stand alone in the documents: SVG with its own colours and legend, without a script."""
+"""Plots for the documents: SVG with its own colours and legend, without a script."""
 
 from __future__ import annotations
 

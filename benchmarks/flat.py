@@ -1,11 +1,11 @@
-"""Whether a bench of many problems costs the same for each: seconds, memory and open files, the first against the last.
+"""Does a bench of many problems cost the same for each?  Compares seconds, memory and open files, first against last.
 
     python benchmarks/flat.py [--problems 1000] [--methods best-of-n cuda-llm] [--budget 8] [--json FILE]
 
-Tiny problems on the table evaluator, with the real loop, record and run folders, so that what is measured is maxcode's
-own.  "run": CPU milliseconds a run, over slices of a tenth of the problems; "read": of a repeated command, which finds
-all runs finished; "kept": bytes that a finished row holds.  "rss": resident megabytes at the end of a slice; "files":
-descriptors that are open.  "table" and "curves": CPU seconds for a quarter, half and all of the problems, and
+Tiny problems run on the table evaluator, with the real loop, record and run folders, so that only the cost of maxcode
+is measured.  "run": CPU milliseconds per run, over slices of a tenth of the problems; "read": the same for a repeated
+command, which finds all runs finished; "kept": bytes of a finished row.  "rss": resident megabytes at the end of a
+slice; "files": open descriptors.  "table" and "curves": CPU seconds for a quarter, half and all of the problems, and
 milliseconds for each.
 """
 
@@ -88,7 +88,7 @@ class Tables:
 
 
 def told(result: Result) -> dict[str, Any]:
-    """What a run's result.json says."""
+    """The content of a run's result.json."""
     best = result.best
     timing = best.step.evaluation.timing if best is not None and best.step is not None else None
     speedup = {"value": 1.0, "low": 1.0, "high": 1.0, "confidence": 1.0} if timing is None else asdict(timing.speedup)
@@ -101,7 +101,7 @@ def told(result: Result) -> dict[str, Any]:
 
 
 class Sliced:
-    """Calls ``work``, and notes what every tenth of ``total`` calls costs."""
+    """Calls ``work``, and records the cost of every tenth of ``total`` calls."""
 
     def __init__(self, work: Callable[[BenchRun], BenchRow | None], total: int, parts: int = 10) -> None:
         self._work = work
@@ -128,7 +128,7 @@ def rss_mb() -> float:
 
 
 def costs(rows: Sequence[BenchRow], plan: Sequence[BenchRun], problems: int) -> list[dict[str, Any]]:
-    """Of the table (every figure there is), the curves, and the JSON."""
+    """The cost of the table (with all figures), the curves, and the JSON."""
     found = []
     for share in (4, 2, 1):
         names = {f"p{n}" for n in range(problems // share)}
@@ -152,7 +152,7 @@ def timed(work: Callable[[], Any]) -> tuple[Any, float]:
 
 
 def kept(runs: Tables, plan: Sequence[BenchRun]) -> float:
-    """Bytes that a row holds on to."""
+    """Bytes that a row keeps."""
     tracemalloc.start()
     rows = [runs.finished(cell) for cell in plan]
     held = tracemalloc.get_traced_memory()[0] / len(rows)

@@ -1,10 +1,10 @@
-"""Random and mutated input for everything that reads what a program, a compiler, a model or the other side wrote.
+"""Random and mutated input for all readers of bytes from a program, a compiler, a model or the other process.
 
     python benchmarks/fuzz.py [--minutes 1] [--only TARGET ...] [--seed N] [--json FILE]
 
-packets, checked packets: malformed requests to a real shim in a real sandbox, as it is and built with AddressSanitizer
-and UBSan; it must answer, or end its own session.  replies: its answers, mutated.  diagnostics, reports: words of
-compilers, of addr2line and of sanitizers.  outputs, arrays: the two comparisons against slow and obviously right twins.
+packets, checked packets: malformed requests to a real shim in a real sandbox, normal and built with AddressSanitizer
+and UBSan; it must answer, or end its own session.  replies: its answers, mutated.  diagnostics, reports: output of
+compilers, of addr2line and of sanitizers.  outputs, arrays: the two comparisons against slow, simple references.
 completions, sources, problems: texts of a model, of a candidate, of a user.
 
 Minutes are for each target.  Input number i of a seed is always the same: a finding names it, and `--only TARGET
@@ -41,7 +41,7 @@ NAMES = (*PACKETS, *TARGETS)
 @final
 @dataclass(slots=True)
 class Tally:
-    """What came of a target.  ``findings``: kind and place -> the first one, and how many."""
+    """The result of a target.  ``findings``: kind and place -> the first one, and the number."""
 
     target: str
     inputs: int = 0
@@ -52,7 +52,7 @@ class Tally:
     not_run: str = ""
 
     def note(self, number: int, error: Exception) -> None:
-        """One more finding; one of each kind is kept."""
+        """Adds a finding; the first of each kind is kept."""
         at = traceback.extract_tb(error.__traceback__)[-1]
         kind = f"{type(error).__name__} at {Path(at.filename).name}:{at.lineno}"
         if type(error).__name__ == "Finding":
@@ -64,7 +64,7 @@ class Tally:
 @final
 @dataclass(frozen=True, slots=True)
 class Span:
-    """Which inputs of a target are tried: from ``first`` on, until ``most`` of them or ``seconds`` are over."""
+    """The inputs of a target: from ``first`` on, at most ``most`` of them, for at most ``seconds``."""
 
     seed: int
     first: int = 0
@@ -98,7 +98,7 @@ async def fuzz_plain(target: str, span: Span) -> Tally:
 
 
 async def fuzz_packets(target: str, span: Span) -> Tally:
-    """The shim's protocol, as it is or with sanitizers."""
+    """The shim's protocol, with or without sanitizers."""
     sandbox = await Sandbox.open()
     with tempfile.TemporaryDirectory(prefix="fuzz-") as folder:
         if target == "checked packets":
@@ -113,7 +113,7 @@ async def fuzz_packets(target: str, span: Span) -> Tally:
 
 
 async def run(targets: Sequence[str], span: Span) -> list[Tally]:
-    """All targets, with a word on stderr before each."""
+    """Runs all targets; prints a message on stderr before each."""
     found = []
     for number, target in enumerate(targets):
         left = (len(targets) - number) * span.seconds

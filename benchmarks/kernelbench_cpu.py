@@ -1,12 +1,12 @@
-"""KernelBench on a machine without a GPU: how much of it runs with reduced shapes, and what can be won there.
+"""KernelBench without a GPU: how many problems run with reduced shapes, and which gains are possible there.
 
     python benchmarks/kernelbench_cpu.py count              levels 1 and 2, each reference run in the sandbox
     python benchmarks/kernelbench_cpu.py count --levels 1
     python benchmarks/kernelbench_cpu.py time --policy modules --budget 12 kernelbench:1/19 kernelbench:2/14
     python benchmarks/kernelbench_cpu.py time --sources ten.json        {"files": {"level1": ["19_ReLU.py", ...]}}
 
-`count` needs $MAXCODE_KERNELBENCH (see `maxcode optimize kernelbench:1/1`).  Both resume: a line of OUT/*.jsonl is not
-made again.  Tables go to stdout, the same as JSON to OUT/count.json and OUT/time.json.
+`count` needs $MAXCODE_KERNELBENCH (see `maxcode optimize kernelbench:1/1`).  Both resume: a recorded line of
+OUT/*.jsonl is not made again.  Tables go to stdout, and as JSON to OUT/count.json and OUT/time.json.
 """
 
 from __future__ import annotations
@@ -81,7 +81,7 @@ def arguments() -> argparse.Namespace:
 
 
 def label(options: argparse.Namespace) -> str:
-    """What a row depends on beside its problem, as part of a file name."""
+    """The settings of a row apart from its problem, as part of a file name."""
     words = (
         options.policy or "usual",
         options.method or "usual",
@@ -99,7 +99,7 @@ def listed(path: Path | None) -> list[str]:
 
 
 def resumed(path: Path, sources: Iterable[Path], make: Callable[[Path], Cells]) -> list[Cells]:
-    """One row for each source: the one in the file, else a new one, which is added to it."""
+    """One row for each source: the recorded one, else a new one, which is added to the file."""
     known = {row["source"]: row for row in map(json.loads, path.read_text().splitlines())} if path.exists() else {}
     rows = []
     for source in sources:
@@ -119,7 +119,7 @@ def written(path: Path, found: Cells) -> None:
 
 
 def counted(source: Path) -> Cells:
-    """What became of one problem: its shapes, sizes and seconds, or why it does not run."""
+    """The result for one problem: its shapes, sizes and seconds, or the reason why it does not run."""
     started = os.times()
     wall = time.monotonic()
     loaded = load(source)
@@ -175,7 +175,7 @@ def show_count(rows: Iterable[Cells], summary: dict[str, Cells]) -> None:
 
 
 def timed(source: Path, options: argparse.Namespace) -> Cells:
-    """Baselines and the best that a policy found; a problem that is refused says why."""
+    """Baselines and the best result of a policy; for a refused problem, the reason."""
     print(f"\n{source}", file=sys.stderr, flush=True)
     started = time.monotonic()
     try:
@@ -220,7 +220,7 @@ def told(verdict: RunResult) -> Cells:
 
 
 async def measured(problem: Problem) -> Cells:
-    """CPU milliseconds of a call in eager mode, and how much faster torch.compile is, on one core."""
+    """CPU milliseconds of a call in eager mode, and the speed-up of torch.compile, on one core."""
     sandbox = await Sandbox.open()
     reference = ModuleSide(replaced(problem.program.text, dict(problem.spec.module_spec.constants)), REFERENCE)
     stage = SideStarter(sandbox, find_runtime(), problem, threads=1, seed=1)

@@ -1,13 +1,13 @@
-"""The searches on the five kernels with the built-in policy `kernels`, at equal budget: which climbs highest?
+"""Compares the searches on the five kernels with the built-in policy `kernels`, at equal budget.
 
     python benchmarks/kernels.py [--budget 64] [--seeds 3] [--methods best-of-n,elites+maxcode] [--at 24 64]
                                  [--problems gemm ...] [--at-once 2] [--out runs/kernels] [--read]
 
-Runs `maxcode bench`, whose table compares the methods, and then reads the rates from its folder: of every problem and
-method the confirmed rate in GFLOPS of the best of the first k candidates, and what it is over the original.  A figure
-is the geometric mean over seeds, with the least and the largest end of the seeds' 95 % intervals in brackets, since
-three seeds are too few for an interval of their own.  Runs resume, so repeat the command; `--read` runs nothing.  A
-batch that goes beyond k is cut there, so a run with the budget k could have confirmed another one of its last batch.
+Runs `maxcode bench`, whose table compares the methods, and then reads the rates from its folder: for every problem and
+method the confirmed rate in GFLOPS of the best of the first k candidates, and its ratio to the original.  A figure is
+the geometric mean over seeds.  In brackets are the lowest and the highest end of the seeds' 95 % intervals, because
+three seeds are too few for their own interval.  The same command resumes the runs; `--read` runs nothing.  A batch that
+goes beyond k is cut there, so a run with the budget k could have confirmed another candidate of its last batch.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ METHODS = ("best-of-n", *(f"{name}+maxcode" for name in ("best-of-n", "refine", 
 
 
 def run_bench(options: argparse.Namespace) -> None:
-    """`maxcode bench` on the kernels; ends this process as that one ended where it failed or was interrupted."""
+    """Runs `maxcode bench` on the kernels; ends this process with its exit status if it fails or is interrupted."""
     problems = [str(EXAMPLES / name) for name in options.problems]
     settings = [f"--methods={','.join(options.methods)}", f"--seeds={options.seeds}", f"--budget={options.budget}"]
     command = [sys.executable, "-m", "maxcode", "bench", *problems, *settings, "--policy=kernels"]
@@ -41,7 +41,7 @@ def run_bench(options: argparse.Namespace) -> None:
 
 
 def best_of_first(folder: Path, counts: Sequence[int]) -> dict[int, Timing | None]:
-    """What a finished run had confirmed as the best of its first k candidates, for every k; None where nothing was."""
+    """For every k, the confirmed best of the first k candidates of a finished run; None if there is none."""
     words: dict[StateId, Evaluation] = {}
     for line in read_events(folder):
         if isinstance(line, Evaluated):
@@ -59,7 +59,7 @@ def _best(timings: Sequence[Timing]) -> Timing | None:
 
 
 def pace(folder: Path) -> tuple[int, float]:
-    """(candidates, seconds at work) of a run."""
+    """(candidates, seconds of work) of a run."""
     watch, count = Stopwatch(), 0
     for line in read_events(folder):
         watch.see(line)
@@ -68,7 +68,7 @@ def pace(folder: Path) -> tuple[int, float]:
 
 
 def over_seeds(intervals: Sequence[Interval]) -> Interval:
-    """Their geometric mean, between the least and the largest of all ends."""
+    """Their geometric mean, with the lowest and the highest of all ends."""
     return Interval(
         geometric_mean([one.value for one in intervals]),
         min(one.low for one in intervals),

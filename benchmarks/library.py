@@ -1,10 +1,10 @@
-"""How near a gemm is to OpenBLAS: both called by the harness, on one core, in the same passes.
+"""Compares a gemm with OpenBLAS: the harness calls both, on one core, in the same passes.
 
     python benchmarks/library.py runs/gemm/best/gemm.c [--sizes 256 1024] [--json FILE]
 
-Needs OpenBLAS (`apt install libopenblas-dev`).  The candidate's sandbox never holds a BLAS; here the library takes
-part as a side of the race, in a sandbox that is given it.  The share is OpenBLAS's seconds over the program's: 1 is as
-fast.  Rates are in GFLOPS.
+Needs OpenBLAS (`apt install libopenblas-dev`).  The candidate's sandbox never holds a BLAS; here the library is one
+side of the race, in a sandbox that contains it.  The share is OpenBLAS's seconds over the program's: 1 is equally fast.
+Rates are in GFLOPS.
 """
 
 from __future__ import annotations
@@ -41,7 +41,7 @@ LIBRARIES = ("libopenblas.so.0", "libgfortran.so.5", "libquadmath.so.0")
 
 
 def sized(problem: Problem, n: int) -> Problem:
-    """The same problem at n x n x n alone, with as many calls as make a pass of about 0.2 s at most."""
+    """The same problem with only n x n x n, and as many calls as fit into a pass of about 0.2 s."""
     calls = max(2, min(40, round(2e9 / (2 * n**3))))
     function = replace(spec_of(problem), timed=((n, n, n),), checked=(), calls=calls)
     return replace(problem, spec=replace(problem.spec, function=function))

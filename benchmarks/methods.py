@@ -1,22 +1,22 @@
-"""Methods and other tools side by side: the same proposals and budget, every winner measured again by one evaluator.
+"""Compares methods and other tools with the same proposals and budget; one evaluator measures every winner again.
 
     python benchmarks/methods.py [--problems readings ... gemm ...] [--methods best-of-n ... openevolve ...]
                                  [--seeds 0 1 2] [--budget 24] [--peer TOOL=PYTHON ...] [--out runs/methods]
     python benchmarks/methods.py --ablate [--problems gemm stencil trsm] [--base cuda-llm]
 
-All proposals are those of the built-in rules: `rewriter` for programs, `kernels` for functions.  maxcode's methods ask
+All proposals are those of the built-in rules: `rewriter` for programs, `kernels` for functions.  maxcode's methods call
 them in this process, the tools through an endpoint on loopback (peers/endpoint.py).  TOOL is openevolve, gepa or
-shinka, PYTHON the interpreter of an environment where it is installed (`pip install openevolve`, `gepa`,
-`shinka-evolve`).  TOOL searches with maxcode's evaluator as its score, TOOL-naive (programs only) with one that a user
-would write (peers/scorer.py), with its own defaults but for what its driver in peers/ names; shinka has no C, so it is
-left out there.  Programs written by any of them run in the sandbox alone.
+shinka, PYTHON the interpreter of an environment with the tool (`pip install openevolve`, `gepa`, `shinka-evolve`).
+TOOL uses maxcode's evaluator for its score; TOOL-naive (programs only) uses one that a user would write
+(peers/scorer.py).  Each tool has its own defaults, apart from the settings in its driver in peers/.  shinka has no C,
+so it is left out there.  Programs written by any of them run only in the sandbox.
 
-Every winner is measured again in a fresh session; that figure counts, and a winner that is not confirmed there counts
-as 1.  What a method claimed and this measurement refutes is listed: wrong, not faster, or overstated (the claim lies
-above the interval by a tenth).  Each cell is one file in OUT/cells: repeat the command to go on.
+Every winner is measured again in a new session; that figure counts, and a winner that is not confirmed there counts as
+1.  Claims of a method that this measurement refutes are listed: wrong, not faster, or overstated (the claim is above
+the interval by a tenth).  Each cell is one file in OUT/cells; the same command resumes.
 
---ablate: one method with every subset of {best, trajectory, critiques} shown (`best`: that of the path and of the run);
-the failures of the run are left out everywhere, since they tell of all three.
+--ablate: one method with every subset of {best, trajectory, critiques} (`best`: that of the path and of the run); the
+failures of the run are always left out, because they contain parts of all three.
 """
 
 from __future__ import annotations
@@ -58,7 +58,7 @@ Found = dict[str, Any]
 
 @dataclass(frozen=True)
 class Setting:
-    """What all cells share; ``url``: the endpoint; ``peers``: the interpreter of each tool's environment."""
+    """The settings of all cells; ``url``: the endpoint; ``peers``: the interpreter of each tool's environment."""
 
     url: str
     out: Path
@@ -69,8 +69,8 @@ class Setting:
 
 @dataclass(frozen=True)
 class Claim:
-    """What a method says of its winner: the file (None: it has none), its own speed-up, and how many of its candidates
-    were correct by its own score."""
+    """A method's claim: the file of its winner (None: it has none), its own speed-up, and the number of its candidates
+    that were correct by its own score."""
 
     winner: Path | None
     speedup: float
@@ -83,7 +83,7 @@ def kind_of(problem: str) -> str:
 
 
 def by_maxcode(cell: BenchRun, setting: Setting) -> Claim:
-    """A search by a method of ours; ``method{best,critiques}`` shows only those of the three parts."""
+    """A search by one of our methods; ``method{best,critiques}`` shows only those of the three parts."""
     name, _, parts = cell.method.partition("{")
     request = Request(
         EXAMPLES / cell.problem,
@@ -105,7 +105,7 @@ def by_maxcode(cell: BenchRun, setting: Setting) -> Claim:
 
 
 def without(shown: str) -> tuple[str, ...]:
-    """The parts to leave out so that of the three only those in ``shown`` ("best,critiques", or "none") are left."""
+    """The parts to leave out so that of the three only those in ``shown`` ("best,critiques", or "none") remain."""
     kept = shown.split(",")
     return ("failures", *(part for name, parts in SWITCHED.items() if name not in kept for part in parts))
 
@@ -140,7 +140,7 @@ def by_peer(cell: BenchRun, setting: Setting) -> Claim:
 
 
 def measured(cell: BenchRun, setting: Setting) -> Found:
-    """The cell's result: from its file, else searched, and its winner measured again in a fresh session."""
+    """The cell's result: from its file, or from a search whose winner is measured again in a new session."""
     path = setting.out / "cells" / f"{cell.name}.json"
     if path.exists():
         told: Found = json.loads(path.read_text())
@@ -171,7 +171,7 @@ def measured(cell: BenchRun, setting: Setting) -> Found:
 
 
 def judged(claim: Claim, source: Path) -> Found:
-    """Our evaluator's word on a winner: outcome, speed-up with its interval, and what it refutes."""
+    """Our evaluator's result for a winner: outcome, speed-up with its interval, and the refuted claims."""
     if claim.winner is None:
         return {"outcome": "none", "speedup": [1.0, 1.0, 1.0], "refuted": ""}
     verdict = evaluate_source(claim.winner, Request(source))
@@ -206,7 +206,7 @@ def refutations(found: Iterable[Found]) -> list[str]:
 
 
 def summary(found: Sequence[Found]) -> list[Found]:
-    """By method, over the problems and seeds that all of them finished: medians, ranks, candidates, refuted claims."""
+    """By method, over the problems and seeds that all finished: medians, ranks, candidates, refuted claims."""
     rows = [
         BenchRow(
             BenchRun(one["problem"], one["method"], one["seed"]),
@@ -252,8 +252,8 @@ def _interval(values: Sequence[float]) -> str:
 
 
 def report(found: Sequence[Found], out: Path) -> None:
-    """Print everything, and write it to ``table.json``: all methods together, and where one ran on some problems only,
-    the problems that it ran on."""
+    """Prints everything and writes it to ``table.json``: all methods together, and for a method that ran on some
+    problems only, the table of these problems."""
     print("\n".join(map(line, found)))
     problems: dict[str, frozenset[str]] = {}
     for one in found:

@@ -1,16 +1,16 @@
-"""Do hostile candidates change what becomes of honest ones beside them, or leave anything on the host?
+"""Do hostile candidates change the results of honest ones next to them, or leave anything on the host?
 
     python benchmarks/mixed.py [--count 500] [--seed 0] [--width 8] [--rows FILE] [--json FILE]
 
-Candidates of the gallery drawn by seed, a third of them honest, go through one evaluator, as many at once as in a batch
-of a search.  Then the honest ones, the very same binaries, go alone through another on the same admissions.  Compared
-are the verdicts, and where the same inputs were timed (a run that was taken up again chooses anew) the speed-ups in
-pairs: "mixed / clean" is the median of (speed-up among cheats / speed-up alone) with its interval.  A stamp behind each
-program makes it one that was not timed before; a winner of the race is confirmed only if it is a cheat.  Left out:
-candidates that want all cores by the wall clock, and most of the slow ones (bombs, time-outs).
+Candidates of the gallery chosen by seed, a third of them honest, go through one evaluator, as many at once as in a
+batch of a search.  Then the honest ones, with the same binaries, go alone through another evaluator with the same
+admissions.  The verdicts are compared, and also the speed-ups in pairs if the same inputs were timed (a resumed run
+chooses them again): "mixed / clean" is the median of (speed-up among cheats / speed-up alone) with its interval.  A
+stamp at the end of each program makes it one that was not timed before; a winner of the race is confirmed only if it is
+a cheat.  Left out: candidates that use all cores by wall time, and most of the slow ones (bombs, time-outs).
 
-Every evaluation is a line of FILE as soon as it ends; the same command goes on where it was interrupted.  Exit status 1
-on a verdict that must not be, on a changed one, and on anything left behind.
+Every evaluation is written as a line of FILE at once; the same command resumes.  Exit status 1 on a forbidden verdict,
+on a changed one, and on anything left on the host.
 """
 
 from __future__ import annotations
@@ -41,21 +41,21 @@ MIXED, CLEAN = "mixed", "clean"
 
 
 class Drawn(NamedTuple):
-    """The candidate that goes in at a place."""
+    """The candidate at a place."""
 
     place: int
     candidate: Candidate
 
     @property
     def stamp(self) -> str:
-        """The same length at every place, so that it moves nothing else."""
+        """A text of the same length at every place, so that it does not move the code."""
         if self.candidate.path.suffix == ".py":
             return f"\n# {self.place:06}\n"
         return f'\n__attribute__((used)) static const char mixed_stamp[] = "{self.place:06}";\n'
 
 
 def pace_of(candidate: Candidate) -> str:
-    """How long it takes to judge: a key of SHARES, or nothing for those left out."""
+    """The time class of its evaluation: a key of SHARES, or nothing for those left out."""
     if candidate.against.endswith("_wall"):
         return ""
     if candidate.is_honest:
@@ -66,7 +66,7 @@ def pace_of(candidate: Candidate) -> str:
 
 
 def drawn(count: int, seed: int) -> list[Drawn]:
-    """The first ``count`` candidates of a seed; a longer run begins with a shorter one."""
+    """The first ``count`` candidates of a seed; a longer run starts with the same candidates as a shorter one."""
     pools = {pace: [one for one in candidates() if pace_of(one) == pace] for pace in SHARES}
     generator = random.Random(seed)
     paces = [generator.choices(list(SHARES), list(SHARES.values()))[0] for _ in range(count)]
@@ -76,7 +76,7 @@ def drawn(count: int, seed: int) -> list[Drawn]:
 
 @final
 class Half:
-    """One of the two runs: candidates through an evaluator of its own."""
+    """One of the two runs: candidates through its own evaluator."""
 
     def __init__(self, run: str, judge: Judge, secret: str, seed: int, tier: str) -> None:
         self._run, self._judge, self._secret, self._seed, self._tier = run, judge, secret, seed, tier
@@ -97,7 +97,7 @@ class Half:
         }  # fmt: skip
 
     async def through(self, wanted: Sequence[Drawn], width: int, rows: Rows, progress: Progress) -> None:
-        """All of them, ``width`` at once; each is a row when it ends."""
+        """Evaluates all of them, ``width`` at once; each gives a row at its end."""
         places = anyio.CapacityLimiter(width)
 
         async def one_of_them(one: Drawn) -> None:
@@ -113,7 +113,7 @@ class Half:
 
 
 async def measure(wanted: Sequence[Drawn], seed: int, width: int, rows: Rows) -> list[str]:
-    """Both runs, of what is not among the rows yet; what was left behind."""
+    """Both runs, for candidates without a row; then what they left on the host."""
     done = {(row["seed"], row["run"], row["place"], row["name"]) for row in rows.found}
     honest = [one for one in wanted if one.candidate.is_honest]
     left = {
@@ -135,7 +135,7 @@ async def measure(wanted: Sequence[Drawn], seed: int, width: int, rows: Rows) ->
 
 
 def compared(rows: Sequence[Row]) -> list[dict[str, object]]:
-    """The honest candidates: verdicts of both runs, and the speed-ups in pairs of the same binary."""
+    """The honest candidates: verdicts of both runs, and speed-ups in pairs of the same binary."""
     alone = {row["place"]: row for row in rows if row["run"] == CLEAN}
     pairs = [(row, alone[row["place"]]) for row in rows if row["run"] == MIXED and row["place"] in alone]
     names = sorted({mixed["name"] for mixed, _ in pairs})
@@ -164,7 +164,7 @@ def _median(values: Sequence[float]) -> str:
 
 
 def surprises(rows: Sequence[Row]) -> list[str]:
-    """Everything that must not be, in words."""
+    """All unexpected results, in words."""
     verdicts = {(row["run"], row["place"]): row["verdict"] for row in rows}
     found = []
     for row in rows:

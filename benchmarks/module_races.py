@@ -1,18 +1,18 @@
-"""Is a PyTorch module that races against itself ever called faster?  What one process a side hides, and what helps.
+"""Is a PyTorch module ever called faster than itself?  Shows what one process per side hides, and the remedy.
 
     python benchmarks/module_races.py [--sittings 40] [--only NAME ...] [--rows FILE] [--json FILE]
 
-The modules of benchmarks/module_cases, each against itself, in sittings: two new processes with the same new weights,
-three rounds that are not timed, then pairs.  Every sitting is a line of FILE as soon as it ends; the same command goes
-on where it was interrupted.  From the same sittings three rules are judged:
+The modules of benchmarks/module_cases, each against itself, in sessions ("sittings"): two new processes with the same
+new weights, three rounds that are not timed, then pairs.  Every session is written as a line of FILE at its end; the
+same command resumes.  Three rules are judged on the same sessions:
 
-    race       as a candidate is raced in a search: one sitting, ends when it is sure
-    one        a confirmation from one sitting
-    sittings   a confirmation as the evaluator makes it, from several, in the order in which they were held
+    race       a race as in a search: one session, which ends when the evidence decides
+    one        a confirmation from one session
+    sittings   the evaluator's confirmation, from several sessions in their order
 
-"found at G" is the share that says faster when every ratio is multiplied by G (what a gain of G comes to); "processes"
-and "pairs" are the standard deviations of the logarithm of the ratio, between sittings (of their medians, without what
-pairs alone would give) and within.  Bounds are one-sided 95 % Clopper-Pearson.
+"found at G" is the share called faster when every ratio is multiplied by G (the result of a gain of G).  "processes"
+and "pairs" are the standard deviations of the logarithm of the ratio, between sessions (of their medians, without the
+part that pairs explain) and within.  Bounds are one-sided 95 % Clopper-Pearson.
 """
 
 from __future__ import annotations
@@ -48,7 +48,7 @@ Rule = Callable[[list[Ratios], float], Iterator[bool]]
 
 
 async def measure(sittings: int, names: Sequence[str], rows: Rows) -> None:
-    """Holds the sittings that are not among the rows yet, one of every module in turn."""
+    """Measures the sessions without a row, one of every module in turn."""
     held = {(row["module"], row["number"]) for row in rows.found}
     left = [(number, name) for number in range(sittings) for name in names if (name, number) not in held]
     known = {name: [row["seconds"] for row in rows.found if row["module"] == name] for name in names}
@@ -68,25 +68,25 @@ async def measure(sittings: int, names: Sequence[str], rows: Rows) -> None:
 
 
 def raced(sittings: list[Ratios], gain: float) -> Iterator[bool]:
-    """Of every sitting: whether a race that ends when it is sure says faster."""
+    """For every session: whether a race that stops when the evidence decides says faster."""
     for ratios in sittings:
         verdicts = (decide([gain * one for one in ratios[:pairs]], RaceRule()) for pairs in range(1, len(ratios) + 1))
         yield next((verdict for verdict in verdicts if verdict is not None), None) == "faster"
 
 
 def from_one(sittings: list[Ratios], gain: float) -> Iterator[bool]:
-    """Of every sitting: whether a confirmation from all of its pairs says faster."""
+    """For every session: whether a confirmation from all of its pairs says faster."""
     return (is_faster([gain * one for one in ratios], RaceRule()) for ratios in sittings)
 
 
 def from_several(sittings: list[Ratios], gain: float) -> Iterator[bool]:
-    """Of every so many in a row as the last look takes: whether the evaluator's confirmation says faster."""
+    """For every such number of consecutive sessions: whether the evaluator's confirmation says faster."""
     for at in range(0, len(sittings) - MOST + 1, MOST):
         yield from_sittings([[gain * one for one in each[:SITTING_PAIRS]] for each in sittings[at : at + MOST]])
 
 
 def from_sittings(sittings: list[Ratios]) -> bool:
-    """Whether a confirmation by these sittings, one after the other, says faster."""
+    """Whether a confirmation by these sessions, in order, says faster."""
     ratios = [one for each in sittings for one in each]
     sizes = [len(each) for each in sittings]
     told = (decide_sittings(ratios[: sum(sizes[:count])], sizes[:count], RaceRule()) for count in LOOKS)
@@ -110,7 +110,7 @@ def judged(by_module: dict[str, list[Ratios]]) -> list[Row]:
 
 
 def lines(rows: Sequence[Row]) -> list[Row]:
-    """A line for every module: how far apart sittings are, and how far pairs of one."""
+    """A line for every module: the spread between sessions, and between pairs of one."""
     found = []
     for name in CASES:
         of = [row for row in rows if row["module"] == name]

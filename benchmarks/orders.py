@@ -2,11 +2,11 @@
 
     python benchmarks/orders.py [--problems gemm trsm threemm] [--draws 6] [--seed 0] [--out runs/orders.json]
 
-For each problem one recipe of named steps is taken in its own order; in random orders, where a step that does not apply
-when its turn comes is lost ("shuffled") or waits until it does ("patient"); and beside it random sequences of as many
-steps, drawn by their priors from all that the policy `loops` may do ("random").  Each final program is evaluated once
-by the real evaluator, against the original, so that every figure is a speed-up with its interval.  More than
-eight minutes on two busy cores.
+For each problem, a recipe of named steps is applied in its own order and in random orders.  In a random order, a step
+that does not apply in its turn is dropped ("shuffled") or waits until it does ("patient").  Random sequences of as many
+steps, sampled by their priors from all steps of the policy `loops`, are compared as well ("random").  The evaluator
+measures each final program once against the original, so that every figure is a speed-up with its interval.  The
+benchmark takes more than eight minutes on two busy cores.
 """
 
 from __future__ import annotations
@@ -40,7 +40,7 @@ NEAR = 0.95  # of the recipe's own speed-up counts as reaching it
 @final
 @dataclass(frozen=True)
 class Named:
-    """A step of a recipe, taken at every loop over ``var`` where it applies ("" = wherever it does)."""
+    """A step of a recipe, applied at every loop over ``var`` where it is possible ("": everywhere)."""
 
     rule: str
     var: str = ""
@@ -80,7 +80,7 @@ RECIPES = {"gemm": PRODUCT, "trsm": SOLVE, "threemm": PRODUCT}
 @final
 @dataclass(frozen=True)
 class Made:
-    """A program and how it came to be: the arm, and the steps that were taken."""
+    """A program and its origin: the arm, and the applied steps."""
 
     problem: str
     arm: str
@@ -89,8 +89,8 @@ class Made:
 
 
 def followed(problem: Problem, arm: str, steps: Sequence[Named], patient: bool = False) -> Made:
-    """The program after the steps in this order, each wherever it applies when its turn comes; ``patient``: one that
-    does not apply then waits until it does."""
+    """The program after the steps in this order, each applied wherever possible in its turn; ``patient``: a step that
+    is not possible waits until it is."""
     text, taken, waiting = problem.program.text, list[str](), list[Named]()
     for step in steps:
         text, labels = applied(problem, text, step)
@@ -123,7 +123,7 @@ ALLOWED = Permitted(simd_pragmas=False, templates=False)
 
 
 def wandered(problem: Problem, arm: str, count: int, draw: random.Random) -> Made:
-    """The program after as many steps drawn by their priors from all that can be done."""
+    """The program after that many steps, sampled by their priors from all possible ones."""
     text, taken = problem.program.text, []
     for _ in range(count):
         unit = Unit(problem.language, text)
@@ -138,7 +138,7 @@ def wandered(problem: Problem, arm: str, count: int, draw: random.Random) -> Mad
 
 
 def programs(name: str, draws: int, seed: int) -> Iterator[Made]:
-    """The recipe, its steps in random orders, and random sequences of as many steps as the recipe took."""
+    """The recipe, its steps in random orders, and random sequences of the same length."""
     problem, recipe, draw = load(EXAMPLES / name).problem, RECIPES[name], random.Random(f"{seed}/{name}")
     own = followed(problem, "recipe", recipe)
     yield own
@@ -154,7 +154,7 @@ def programs(name: str, draws: int, seed: int) -> Iterator[Made]:
 
 
 async def measured(evaluator: ProgramEvaluator, made: Made, known: dict[str, dict[str, object]]) -> dict[str, object]:
-    """The row of a program; one that was seen before has the row it had."""
+    """The row of a program; a repeated program gets its earlier row."""
     if made.text not in known:
         problem = load(EXAMPLES / made.problem).problem
         found = await evaluator.evaluate(problem, Action(problem.program.with_text(made.text)))
@@ -173,7 +173,7 @@ async def measured(evaluator: ProgramEvaluator, made: Made, known: dict[str, dic
 
 
 def gain(row: dict[str, object]) -> float:
-    """The speed-up of a row; 1, the original's, where the program is no answer."""
+    """The speed-up of a row; 1, the original's, if the program is not correct."""
     speedup = row["speedup"]
     return float(speedup["value"]) if isinstance(speedup, dict) else 1.0
 
@@ -188,8 +188,8 @@ def shown(row: dict[str, object]) -> str:
 
 
 def summary(rows: list[dict[str, object]]) -> list[dict[str, object]]:
-    """Per problem and arm: how many programs, least, median and greatest speed-up, the geometric mean with a bootstrap
-    interval, and how many reach the recipe."""
+    """Per problem and arm: number of programs, lowest, median and highest speed-up, the geometric mean with a bootstrap
+    interval, and the number that reach the recipe."""
     found = []
     for problem, arm in dict.fromkeys((row["problem"], row["arm"]) for row in rows):
         recipe = next(gain(row) for row in rows if (row["problem"], row["arm"]) == (problem, "recipe"))

@@ -1,15 +1,15 @@
-"""What maxcode itself costs: CPU per candidate, memory, import; and candidates per second of a model that takes 50 ms.
+"""The cost of maxcode: CPU per candidate, memory, import time; and candidates per second with a model that takes 50 ms.
 
     python benchmarks/overhead.py [--parts searches model] [--most 10000] [--json FILE]
                                   [--parallel 1 2 8 32] [--rounds 5] [--width W] [--peer-python PATH]
 
-searches: scripted policy, trivial evaluator, a record on disk; every search; 100 to 10,000 candidates.  "process" puts
-a real process boundary (a pipe to another process) into the evaluator.  CPU seconds are this process's own.
+searches: scripted policy, trivial evaluator, a record on disk; every search; 100 to 10,000 candidates.  "process" adds
+a real process boundary (a pipe to another process) to the evaluator.  CPU seconds are this process's own.
 
-model: best-of-n through an endpoint with a pause of 50 ms, with an evaluator that waits 1 ms, beside the bare OpenAI
-client's calls per second on the same endpoint, and beside OpenEvolve where --peer-python names the interpreter of an
-environment with `pip install openevolve`.  Medians over rounds, with their extremes; at p = 8 also for 100 to 10,000
-candidates.  "of_client" is the rate over the client's in the same round; "peak MB" is PSS of the whole process
+model: best-of-n through an endpoint with a pause of 50 ms, with an evaluator that waits 1 ms.  It is compared with the
+bare OpenAI client's calls per second on the same endpoint, and with OpenEvolve if --peer-python names the interpreter
+of an environment with `pip install openevolve`.  Medians over rounds, with their extremes; at p = 8 also for 100 to
+10,000 candidates.  "of_client" is the rate over the client's in the same round; "peak MB" is PSS of the whole process
 tree.
 """
 
@@ -55,7 +55,7 @@ def speed(text: str) -> float | None:
 
 
 class Boundary:
-    """Asks another process for every candidate: one line there, one line back."""
+    """Calls another process for every candidate: one line there, one line back."""
 
     def __init__(self) -> None:
         echo = "import sys\nfor line in sys.stdin: print(line.strip(), flush=True)"

@@ -1,15 +1,15 @@
-"""Does the race keep its promise here?  False "faster" among equal programs, detection of known gains, cost.
+"""Checks the race on this machine: false "faster" among equal programs, detection of known gains, cost.
 
     python benchmarks/race.py [--races 1000] [--only NAME ...] [--rows FILE] [--json FILE]
 
-Programs of six kinds (chain of multiplications, branches nobody can predict, random access, floating point, fresh
-pages of memory, and one of 5 ms) raced by the evaluator's own code in the sandbox: A/A (the same binary), gains of
-1.02, 1.05 and 1.2, losses of 1.2 and 2.  Half of them with the other cores idle, half with a busy loop for every core.
-Every race is a line of FILE as soon as it ends; the same command goes on where it was interrupted.
+Programs of six kinds (chain of multiplications, unpredictable branches, random access, floating point, fresh pages of
+memory, and one of 5 ms) are raced by the evaluator's own code in the sandbox: A/A (the same binary), gains of 1.02,
+1.05 and 1.2, losses of 1.2 and 2.  In half of the races the other cores are idle, in half each core has a busy loop.
+Every race is written as a line of FILE at its end; the same command resumes.
 
-The bound is the one-sided 95 % Clopper-Pearson bound on the rate of "faster" among all A/A races.  "cost" is runs used
-over the runs of 30 pairs; "found" is the share called faster; a gain is nominal where a program also starts up.  Exit
-status 1 when the promise of 1 % is refuted (the lower bound is above it).
+The bound is the one-sided 95 % Clopper-Pearson bound on the rate of "faster" among all A/A races.  "cost" is the number
+of runs over that of 30 pairs; "found" is the share called faster; a gain is only nominal, because a program also has to
+start.  Exit status 1 if the promised rate of 1 % is refuted (the lower bound is above it).
 """
 
 from __future__ import annotations
@@ -51,7 +51,7 @@ _BURN = "import os, sys\nwhile os.getppid() == int(sys.argv[1]):\n for _ in rang
 
 
 class Plan(NamedTuple):
-    """One race to be held: its kind and its number among those of its kind."""
+    """One planned race: its kind and its number within that kind."""
 
     program: str
     gain: str
@@ -60,7 +60,7 @@ class Plan(NamedTuple):
 
 
 def plans(races: int, names: Sequence[str]) -> list[Plan]:
-    """All races, shared evenly among programs and loads, in an order that mixes the kinds."""
+    """All races, spread evenly over programs and loads, with mixed kinds."""
     each = -(-races // (2 * len(names)))
     found = [
         Plan(name, gain, busy, number)
@@ -73,7 +73,7 @@ def plans(races: int, names: Sequence[str]) -> list[Plan]:
 
 @contextmanager
 def load(busy: bool) -> Iterator[None]:
-    """A busy loop for every core beside the races, of our own and ended by us."""
+    """Runs a busy loop of our own on every core during the races."""
     with ExitStack() as stack:
         for _ in range(os.cpu_count() or 1 if busy else 0):
             burner = stack.enter_context(subprocess.Popen([sys.executable, "-c", _BURN, str(os.getpid())]))
@@ -102,7 +102,7 @@ class Track:
 
 
 async def row_of(track: Track, plan: Plan) -> Row:
-    """A race and what came of it."""
+    """A race and its result."""
     began = time.monotonic()
     timing = await track.run(plan.program, GAINS[plan.gain])
     passes = 2 if PROGRAMS[plan.program][2] < SHORT_PASS_S else 1
@@ -115,7 +115,7 @@ async def row_of(track: Track, plan: Plan) -> Row:
 
 
 async def measure(wanted: Sequence[Plan], rows: Rows) -> None:
-    """Holds the races that are not among the rows yet."""
+    """Runs the races without a row."""
     held = {Plan(*(row[key] for key in Plan._fields)) for row in rows.found}
     left = [plan for plan in wanted if plan not in held]
     known = {busy: [row["seconds"] for row in rows.found if row["busy"] is busy] for busy in _USUAL_S}
@@ -130,7 +130,7 @@ async def measure(wanted: Sequence[Plan], rows: Rows) -> None:
 
 
 def summed(rows: Sequence[Row], **named: object) -> dict[str, object]:
-    """A line of the table: what the races of one kind came to."""
+    """A line of the table: the results of the races of one kind."""
     count = len(rows)
     found = {kind: sum(row["verdict"] == kind for row in rows) for kind in ("faster", "tie", "slower")}
     found["waits"] = count - sum(found.values())
@@ -146,7 +146,7 @@ def summed(rows: Sequence[Row], **named: object) -> dict[str, object]:
 
 
 def lines(rows: Sequence[Row]) -> list[dict[str, object]]:
-    """The table: every kind by itself, then each gain over all programs."""
+    """The table: every kind separately, then each gain over all programs."""
     found = []
     for program in (*PROGRAMS, "all"):
         for busy in (False, True):
@@ -159,7 +159,7 @@ def lines(rows: Sequence[Row]) -> list[dict[str, object]]:
 
 
 def promise(rows: Sequence[Row]) -> dict[str, object]:
-    """What all A/A races say about the promise, in figures and in a word."""
+    """The result of all A/A races on the promised rate, in figures and in a word."""
     equal = [row for row in rows if row["gain"] == EQUAL]
     false = sum(row["verdict"] == "faster" for row in equal)
     upper, lower = upper_bound(false, len(equal)), lower_bound(false, len(equal)) if equal else 0.0

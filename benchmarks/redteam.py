@@ -1,11 +1,11 @@
-"""The gallery of cheats and honest look-alikes against the evaluator: does each get the verdict it must get?
+"""Does each cheat and each honest look-alike of the gallery get the required verdict from the evaluator?
 
     python benchmarks/redteam.py [--only NAME ...] [--sandbox 1|2] [--again] [--json FILE]
 
-A candidate of ``tests/evaluate/gallery`` is one file whose first lines say what must become of it (``Candidate``).  It
-climbs the whole ladder, and what looks faster is confirmed as a winner would be.  After each one the host is looked at
-for anything left behind (``Host``).  Exit status 1 on any surprise.  Rows without a surprise whose candidate and
-original have not changed since FILE was written are taken from there, unless ``--again``.
+A candidate of ``tests/evaluate/gallery`` is one file whose first lines state the required verdict (``Candidate``).  It
+goes through the whole evaluation, and if it looks faster it is confirmed like a winner.  After each one the host is
+checked for anything left behind (``Host``).  Exit status 1 on any surprise.  Rows without a surprise whose candidate
+and original have not changed since FILE was written are reused, unless ``--again``.
 """
 
 from __future__ import annotations
@@ -46,10 +46,15 @@ _LINE = re.compile(r"^(?://|#) (VERDICT|TIER2|WHY|AGAINST|HACK|KIND|TAMPERS) (.+
 @final
 @dataclass(frozen=True, slots=True)
 class Candidate:
-    """A file of the gallery.  ``verdicts``: those allowed, several only where the machine decides; ``why``: what it
-    tries and why that fails; ``against``: the original it is raced with; ``hack``: number or name in the catalogue of
-    known hacks; ``tampers``: the honest winner it was made from, or empty.  ``in_tier_2``: those allowed in tier 2
-    of the sandbox, where programs cannot fork; the same unless its header has a line TIER2."""
+    """A file of the gallery.
+
+    ``verdicts``   those allowed; several only if the machine decides
+    ``why``        what it tries, and why that fails
+    ``against``    the original of its race
+    ``hack``       number or name in the catalogue of known hacks
+    ``tampers``    the honest winner from which it was made, or empty
+    ``in_tier_2``  those allowed in tier 2 of the sandbox, where programs cannot fork; differs only with a line TIER2
+    """
 
     path: Path
     verdicts: tuple[str, ...]
@@ -73,13 +78,13 @@ class Candidate:
         return self.in_tier_2 if tier == "2" else self.verdicts
 
     def text(self, answers: Path, secret: Path) -> str:
-        """The program, knowing where the expected outputs and a secret lie on this host."""
+        """The program, with the paths of the expected outputs and of a secret on this host filled in."""
         found = self.path.read_text()
         return found.replace("@ANSWERS@", str(answers)).replace("@SECRET@", str(secret))
 
 
 def read_candidate(path: Path) -> Candidate:
-    """The candidate in a file; ValueError naming the file and the line of its header that is missing or wrong."""
+    """The candidate in a file; raises ValueError with the file and the header line that is missing or wrong."""
     told = {key: value.strip() for key, value in _LINE.findall(path.read_text())}
     if missing := {"VERDICT", "WHY", "AGAINST", "HACK", "KIND"} - told.keys():
         raise ValueError(f"{path}: its header lacks {', '.join(sorted(missing))}")
@@ -107,7 +112,7 @@ def candidates() -> list[Candidate]:
 
 @final
 class Judge:
-    """Passes verdicts on candidates; admits every original once."""
+    """Judges candidates; admits every original once."""
 
     def __init__(self, evaluator: ProgramEvaluator, secret: Path) -> None:
         self._evaluator = evaluator
@@ -115,34 +120,34 @@ class Judge:
         self._problems: dict[str, Problem] = {}
 
     def alike(self, evaluator: ProgramEvaluator) -> Judge:
-        """A judge of the same admissions, of which ``evaluator`` knows."""
+        """A judge with the same admissions, which ``evaluator`` knows."""
         other = Judge(evaluator, self._secret)
         other._problems = self._problems
         return other
 
     async def judge(self, candidate: Candidate) -> tuple[str, Evaluation]:
-        """The verdict, one of VERDICTS, and what the machine saw."""
+        """The verdict, one of VERDICTS, and the evaluation."""
         problem, action, found = await self.raced(candidate)
         if found.timing is not None and found.timing.significant:
             found = await self.confirmed(problem, action, found)
         return verdict_of(found), found
 
     async def raced(self, candidate: Candidate, stamp: str = "") -> tuple[Problem, Action, Evaluation]:
-        """The problem, what was proposed and what the machine saw, without a confirmation.  ``stamp`` is text put
-        behind the program, so that it is not one that was already timed."""
+        """The problem, the proposal and its evaluation, without a confirmation.  ``stamp`` is text that is added at the
+        end of the program, so that it is not one that was timed already."""
         problem = await self.problem(candidate.against)
         text = candidate.text(ORIGINALS / candidate.against, self._secret) + stamp
         action = Action(problem.program.with_text(text))
         return problem, action, await self._evaluator.evaluate(problem, action)
 
     async def confirmed(self, problem: Problem, action: Action, found: Evaluation) -> Evaluation:
-        """What becomes of a winner of the race."""
+        """The result of a winner of the race after its confirmation."""
         assert found.timing is not None
         state = State(problem, State(problem), Step(action, found, found.timing.speedup.low), (1, 0))
         return (await self._evaluator.settle(problem, [state], None))[state.id]
 
     async def problem(self, name: str) -> Problem:
-        """The original of this name, admitted; ValueError where this machine cannot measure it."""
+        """The original of this name, admitted; raises ValueError if this machine cannot measure it."""
         if name not in self._problems:
             admitted = await self._evaluator.admit(load(ORIGINALS / name).problem)
             if not admitted.timed or admitted.dropped:
@@ -161,20 +166,20 @@ def verdict_of(found: Evaluation) -> str:
 
 
 def reason_of(found: Evaluation) -> str:
-    """Why, in a line."""
+    """The reason, in a line."""
     if found.timing is not None:
         return f"{found.timing.speedup}, {found.timing.verdict}"
     return found.feedback.reasons[0] if found.feedback.reasons else ""
 
 
 def is_told(found: Evaluation, secret: str) -> bool:
-    """Whether any word that goes back to the policy holds the secret."""
+    """Whether the feedback to the policy contains the secret."""
     return secret in json.dumps([found.feedback.reasons, found.feedback.diagnostics, found.warnings])
 
 
 @contextmanager
 def secret_file() -> Iterator[tuple[Path, str]]:
-    """A file anybody may read, and the words in it that no candidate may get out."""
+    """A file that all users may read, and its words, which no candidate may reveal."""
     words = f"secret-{os.urandom(8).hex()}"
     with tempfile.TemporaryDirectory(prefix="redteam-") as folder:
         path = Path(folder, "secret.h")
@@ -189,8 +194,8 @@ def secret_file() -> Iterator[tuple[Path, str]]:
 @final
 @dataclass(frozen=True, slots=True)
 class Row:
-    """What became of a candidate.  ``surprises``: all that is not as it must be, in words; ``digest``: of the candidate
-    and its original."""
+    """The result of a candidate.  ``surprises``: all unexpected results, in words; ``digest``: of the candidate and its
+    original."""
 
     name: str
     kind: str
@@ -205,7 +210,7 @@ class Row:
 
 
 def digest_of(candidate: Candidate, tier: str) -> str:
-    """Of the candidate's text and everything about its original, and the tier of the sandbox."""
+    """The digest of the candidate's text, of its original, and of the tier of the sandbox."""
     files = sorted(path for path in (ORIGINALS / candidate.against).rglob("*") if path.is_file())
     return hashlib.sha256(
         b"\0".join([tier.encode(), *(path.read_bytes() for path in (candidate.path, *files))])
@@ -213,7 +218,7 @@ def digest_of(candidate: Candidate, tier: str) -> str:
 
 
 async def row_of(judge: Judge, host: Host, candidate: Candidate, secret: str) -> Row:
-    """One candidate judged, with the host looked at before and after."""
+    """Judges one candidate, with a check of the host before and after."""
     before, began, wanted = host.look(), time.monotonic(), "|".join(candidate.wanted(host.tier))
     verdict, found = await judge.judge(candidate)
     seconds = time.monotonic() - began
@@ -227,7 +232,7 @@ async def row_of(judge: Judge, host: Host, candidate: Candidate, secret: str) ->
 
 
 def counts(rows: Sequence[Row]) -> dict[str, int]:
-    """The figures that matter."""
+    """The main figures."""
     cheats = [row for row in rows if row.kind != "honest"]
     honest = [row for row in rows if row.kind == "honest"]
     return {
@@ -251,7 +256,7 @@ def printed(row: Row) -> str:
 
 
 async def run(chosen: Sequence[Candidate], known: dict[str, Row], path: Path) -> list[Row]:
-    """Judges them one after the other, and writes what is known after each."""
+    """Judges them one after the other, and writes all rows after each."""
     evaluator = await open_evaluator()
     sandbox = await Sandbox.open()
     rows = dict(known)

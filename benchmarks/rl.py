@@ -1,16 +1,17 @@
-"""Variants of the training at equal numbers of samples, and what else the same measurements would have bought.
+"""Variants of the training at equal numbers of samples, compared with other uses of the same measurements.
 
     python benchmarks/rl.py [--config CONFIG.toml] [--seeds 0 1 2] [--variants max@k plain ...] [--out runs/rl]
 
-One corpus and one pre-trained policy for all (seed 0); then every variant is trained with seed 0, and the default one
-(max@k) with all seeds.  A policy's figures are those of fresh answers, measured afresh (`maxcode/train/assess.py`).
+All share one corpus and one pre-trained policy (seed 0).  Every variant is trained with seed 0, and the default one
+(max@k) with all seeds.  A policy's figures are those of new answers, measured apart from training
+(`maxcode/train/assess.py`).
 
-Beside them, at as many distinct kernels measured as the default variant measured with that seed: kernels of the corpus,
-fresh draws of its generator, best of N answers of the pre-trained policy, and the search `elites+maxcode` with the
-built-in policy that has the same transformations (`loops`; `kernels` where the corpus has templates).  "best" is the
-fastest of each, chosen by the measurement made on the way and then measured afresh: nobody keeps a lucky reading.
+The others, at as many distinct kernels as the default variant measured with that seed: kernels of the corpus, new
+samples of its generator, best of N answers of the pre-trained policy, and the search `elites+maxcode` with the built-in
+policy that has the same transformations (`loops`; `kernels` if the corpus has templates).  "best" is the fastest of
+each, chosen by the first measurement and then measured again, so that no lucky value counts.
 
-Every cell is a file in OUT/cells: repeat the command to go on.  OUT/table.json holds all figures.
+Every cell is a file in OUT/cells; the same command resumes.  OUT/table.json holds all figures.
 """
 
 from __future__ import annotations
@@ -72,7 +73,7 @@ Say = Callable[[Note], None]
 
 @dataclass(frozen=True)
 class Setting:
-    """What all cells share."""
+    """The settings of all cells."""
 
     path: Path
     out: Path
@@ -91,7 +92,7 @@ class Setting:
 
 
 def kept(setting: Setting, name: str, make: Callable[[], Row]) -> Row:
-    """The row in a cell's file, made where it is not there yet."""
+    """The row in a cell's file, which is made if it is missing."""
     path = setting.out / "cells" / f"{name}.json"
     if not path.exists():
         print(name, file=sys.stderr, flush=True)
@@ -139,7 +140,7 @@ SECONDS = ("generate", "evaluate", "compile", "queue", "measure", "learn")
 
 
 def seen_best(out: Path) -> dict[str, float]:
-    """The fastest answer at each stage while it learned, as it was read then."""
+    """The fastest answer at each stage during training, by the measurement at that time."""
     found: dict[str, float] = {}
     for line in (out / "grpo" / "samples.jsonl").read_text().splitlines():
         one = json.loads(line)
@@ -150,7 +151,7 @@ def seen_best(out: Path) -> dict[str, float]:
 
 
 def slug(variant: str) -> str:
-    """A variant's name as a file's."""
+    """A variant's name as a file name."""
     return "".join(letter if letter.isalnum() else "-" for letter in variant)
 
 
@@ -158,7 +159,7 @@ def slug(variant: str) -> str:
 
 
 def beside(setting: Setting, kind: str, count: int, seed: int) -> Row:
-    """``count`` distinct kernels of one source, measured as training does; the fastest few measured afresh."""
+    """``count`` distinct kernels of one source, measured as in training; the fastest few are measured again."""
     config = setting.config({"seed": seed})
     problems = setting.bench.problems(config)
     if kind == "search":
@@ -175,13 +176,13 @@ def beside(setting: Setting, kind: str, count: int, seed: int) -> Row:
 
 
 def replaced(bench: TrainTarget) -> TrainTarget:
-    """The same machine, whose training evaluator is the one for figures."""
+    """The same machine, with the evaluator for figures also for training."""
     return Figures(bench)  # type: ignore[return-value]
 
 
 @dataclass(frozen=True)
 class Figures:
-    """A bench that measures for figures."""
+    """A place that measures for figures."""
 
     bench: TrainTarget
 
@@ -196,13 +197,13 @@ def speed(evaluation: Evaluation | None) -> float:
 
 
 async def all_of(bench: TrainTarget, asked: Sequence[MeasureRequest]) -> list[tuple[MeasureRequest, Evaluation | None]]:
-    """Measured like the answers of a step."""
+    """Measures like the answers of a step."""
     batch = await Measuring(bench.training).measure(0, asked, range(len(asked)))
     return list(zip(asked, batch.evaluations, strict=True))
 
 
 def take(asked: Iterator[MeasureRequest], count: int) -> list[MeasureRequest]:
-    """The first ``count`` distinct ones; fewer where ten times as many proposals in turn bring nothing new."""
+    """The first ``count`` distinct ones; fewer if ten times as many proposals in a row add no new one."""
     found: dict[str, MeasureRequest] = {}
     idle = 0
     for one in asked:
@@ -217,7 +218,7 @@ def take(asked: Iterator[MeasureRequest], count: int) -> list[MeasureRequest]:
 def proposals(
     setting: Setting, config: TrainConfig, problems: Sequence[Problem], kind: str, seed: int
 ) -> Iterator[MeasureRequest]:
-    """Kernels of the corpus in random order, fresh draws of its generator, or answers of the pre-trained policy."""
+    """Kernels of the corpus in random order, new samples of its generator, or answers of the pre-trained policy."""
     by_id = {problem.id: problem for problem in problems}
     if kind == "best-of-N":
         yield from answers(setting, config, problems)
@@ -271,7 +272,7 @@ def searched(
 
 
 def rows(setting: Setting, variants: Sequence[str], seeds: Sequence[int]) -> list[Row]:
-    """All cells, those that are there from their files."""
+    """All cells, finished ones from their files."""
     found = [kept(setting, "base", lambda: base(setting))]
     for variant in variants:
         for seed in seeds if variant == DEFAULT else seeds[:1]:
@@ -284,7 +285,7 @@ def rows(setting: Setting, variants: Sequence[str], seeds: Sequence[int]) -> lis
 
 
 def shown(row: Row) -> str:
-    """A row of the table for people."""
+    """A row of the table as text."""
     told = f"{row['variant']:28} {row['seed']:4} {row['kernels']:8}"
     policy = row.get("policy", {}).get("all")
     if policy:
@@ -308,7 +309,7 @@ HEAD = (
 
 
 def table(found: Sequence[Row]) -> str:
-    """All rows, and where the steps' time went."""
+    """All rows, and the time of the parts of the steps."""
     lines = [HEAD, *map(shown, found), ""]
     for row in found:
         if "step" in row:

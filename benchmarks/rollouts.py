@@ -4,11 +4,11 @@
                                   [--seeds 2] [--budget 24] [--at-once 2] [--out runs/rollouts] [--value FOLDER]
     python benchmarks/rollouts.py --list
 
-Problems are the examples shipped here: the kernels as they are, in other sizes and shapes (a copy of the example with
-another `timed` size, under OUT/problems) and some more (benchmarks/more_kernels), and the programs.  Single paths
-(`refine`) are the paper's rollouts; the searches beside them measure the shift from one to the other; with --value and
-methods `+value` or `+rerank` it is the on-policy round.  All of it is `maxcode bench`, whose table it prints; runs
-resume, and finished ones are not run again: repeat the command.
+Problems are the examples in this repository: the kernels, the same kernels in other sizes and shapes (a copy of the
+example with another `timed` size, under OUT/problems) and some more (benchmarks/more_kernels), and the programs.
+Single paths (`refine`) are the paper's rollouts; the searches measure the shift from these to searches; --value with
+methods `+value` or `+rerank` gives the on-policy round.  All of it runs through `maxcode bench`, whose table it prints;
+the same command resumes, and finished runs are not repeated.
 """
 
 from __future__ import annotations

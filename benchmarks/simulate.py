@@ -1,4 +1,4 @@
-"""How long a run takes on so many slots, and what limits it: a discrete-event simulation with measured costs.
+"""Predicts the time of a run on many slots, and its bottleneck: a discrete-event simulation with measured costs.
 
     python benchmarks/simulate.py against --costs RUN [RUN ...] --runs RUN [RUN ...]
     python benchmarks/simulate.py play [--budget 24] [--slots 1 2]
@@ -8,17 +8,16 @@
 
 RUN is a run folder.  Costs come from runs of one candidate at a time (`--method refine`), in which nothing overlaps.
 
-against: what was recorded beside what is predicted.  What came (candidates, passes, contests) is taken from the record;
-how long it takes is not: that are the costs of other runs, and the model of what waits for what.  Costs are those of
-an idle machine; "off_at_pressure" is what is left where every second is stretched by the share of time in which, as the
-run recorded, somebody waited for a processor.
+against: recorded figures against predicted ones.  The work (candidates, passes, contests) comes from the record; its
+time comes from the costs of other runs and the model of waiting.  Costs are those of an idle machine; "off_at_pressure"
+is the error after every second is stretched by the recorded CPU pressure.
 play: the same for the real loop with an evaluator that only waits, which a busy machine does not disturb.
 check: the same on real nodes: a run of one candidate at a time on one slot for the costs, then runs of two methods on
 --cluster local:N, N of them.  Every run has as many cores as slots, so a slot builds for itself.
-scale: candidates an hour from 1 to 1,000 slots, and what would gain most if there were twice of it, or it were twice as
-fast; the seconds of an answer, of an engine and of a scheduler are given.
+scale: candidates per hour from 1 to 1,000 slots, and the resource that gains most if it is doubled or twice as fast;
+the seconds of an answer, of an engine and of a scheduler are given.
 
-All of them write what they print to --json FILE.
+All of them write their output to --json FILE.
 """
 
 from __future__ import annotations
@@ -97,7 +96,7 @@ def check(options: argparse.Namespace) -> Iterator[Row]:
 
 
 def real(options: argparse.Namespace, method: str, slots: int) -> Path:
-    """The folder of a run on so many slots; made first where it is not there."""
+    """The folder of a run on this number of slots; the run is made if it is missing."""
     folder: Path = options.out / f"{method}-{slots}"
     command = [sys.executable, "-m", "maxcode", "optimize", str(options.problem), "--cluster", f"local:{slots}"]
     command += ["--method", method, "--budget", str(options.budget), "--no-certificate", "--out", str(folder)]
@@ -132,7 +131,7 @@ def scale(options: argparse.Namespace) -> Iterator[Row]:
 
 
 def table(rows: Iterator[Row]) -> list[Row]:
-    """Print rows as they come, without what is nested."""
+    """Prints rows as they come, without nested values."""
     kept: list[Row] = []
     for row in rows:
         shown = {name: value for name, value in row.items() if not isinstance(value, dict)}

@@ -1,10 +1,10 @@
-"""How many problems of a suite load here, and are right and no faster when they are measured against themselves?
+"""Checks a suite: how many of its problems load here, and are correct and not faster against themselves?
 
     python benchmarks/suites.py polybench:all [--out runs/suites.jsonl]
 
-Each problem is admitted (built, verified, timed) and then evaluated as its own candidate, one after the other: a
-speed-up that is called significant, or an outcome other than correct, is a fault of the suite's or of ours.  Repeating
-the command goes on where it stopped.  A minute a kernel on two busy cores.
+Each problem is admitted (built, verified, timed) and then evaluated as its own candidate, one after the other.  A
+significant speed-up, or an outcome other than correct, is a fault of the suite or of maxcode.  The same command
+resumes.  A kernel takes about a minute on two busy cores.
 """
 
 from __future__ import annotations
@@ -51,7 +51,7 @@ def resumed(path: Path) -> dict[str, Cells]:
 
 
 def measured(source: Path, options: Cells) -> Cells:
-    """What came of one problem."""
+    """The result of one problem."""
     began = time.monotonic()
     try:
         problem = load(source, None, options).problem

@@ -1,16 +1,16 @@
-"""Value models side by side on recorded runs, every problem held out in turn: does asking one save measurements?
+"""Compares value models on recorded runs, with every problem held out in turn: do their predictions save measurements?
 
     python benchmarks/value.py --from runs/rollouts [--models blend trees random perfect ...] [--seeds 3]
                                [--folds 5] [--target max] [--edges quantile] [--unbuilt] [--out runs/value.json]
 
-Nothing is measured here: runs are replayed with the model in front (``train/figures.py`` says what each figure is).
-`random` is the mean over all orders, at equal measurements, `perfect` knows what will come; every figure is mean
-[least, largest] over the seeds, which draw the folds and seed the models.  `--unbuilt` hides what machine code tells,
-as where no compiler stands beside a model.
+Nothing is measured: runs are replayed with the model (``train/to_go/model_figures.py`` describes each figure).
+`random` is the mean over all orders, at equal measurements; `perfect` knows the result.  Every figure is mean [lowest,
+highest] over the seeds, which set the folds and the models.  `--unbuilt` hides the figures from machine code, as for a
+model without a compiler.
 
-The second table is the shift from what a model was trained on to what it is used in: trained on single paths (`refine`,
-`best-of-n`) and asked in searches that choose (`beam`, `cuda-llm`, `tree`, `elites`; the guided ones where there are
-any), then after one round of retraining in which the searches of the *training* problems are added.
+The second table shows the shift from training to use: trained on single paths (`refine`, `best-of-n`) and used in
+searches that choose (`beam`, `cuda-llm`, `tree`, `elites`; also the guided ones, if any), then after one round of
+retraining in which the searches of the *training* problems are added.
 """
 
 from __future__ import annotations
@@ -34,12 +34,12 @@ SINGLE = ("refine", "best-of-n", "effi-learner")
 
 
 def is_single(pair: Pair) -> bool:
-    """Whether a pair comes from paths that nothing was selected in."""
+    """Whether a pair comes from paths without a selection."""
     return pair.method.partition("+")[0] in SINGLE and not pair.guided
 
 
 def shift(pairs: list[Pair], plan: Plan) -> dict[str, Any]:
-    """Trained on single paths and asked there; asked in searches; asked in searches after retraining with those."""
+    """Trained and used on single paths; used in searches; used in searches after retraining with those."""
     guided = any(pair.guided for pair in pairs)
 
     def is_used(pair: Pair) -> bool:
@@ -58,7 +58,7 @@ def shift(pairs: list[Pair], plan: Plan) -> dict[str, Any]:
 
 
 def wide(found: dict[str, Any]) -> str:
-    """The table with a line above each model's figures, for names that are long."""
+    """The table with a line above each model's figures, for long names."""
     lines = table({name.rpartition(": ")[2]: row for name, row in list(found.items())[:1]}).splitlines()[:1]
     for name, row in found.items():
         lines += [name, table({name.rpartition(": ")[2]: row}).splitlines()[1]]

@@ -1,4 +1,4 @@
-"""Does a wild candidate change what is measured of the next honest one?
+"""Does a wild candidate change the measurement of the next honest one?
 
     python benchmarks/wild.py [--json FILE]
 

@@ -86,4 +86,4 @@ def test_the_installed_package_builds_its_sandbox_and_finds_nothing_amiss(instal
     """Its shim and its attacks are files of the package; an empty cache folder makes it build both."""
     let_others_in(tmp_path)
     said = run([str(installed), "-m", "maxcode", "doctor"], tmp_path, MAXCODE_CACHE=str(tmp_path / "cache"))
-    assert "attacks held off" in said
+    assert "attacks blocked" in said

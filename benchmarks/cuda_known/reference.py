@@ -1,4 +1,4 @@
-"""A chain of TIMES passes over memory: with another number it does a known multiple of the work."""
+"""A chain of TIMES passes over memory; another number gives a known multiple of the work."""
 
 import torch
 import torch.nn as nn

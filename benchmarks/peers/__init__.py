@@ -1,1 +1,1 @@
-"""Other tools driven side by side with maxcode, and what that takes: an endpoint, a scorer, a look at processes."""
+"""Runs other tools next to maxcode: an endpoint, a scorer, and a monitor of processes."""

@@ -1,6 +1,6 @@
-"""What the drivers of other tools share.  It runs in their environments, without maxcode: the standard library only.
+"""Code that the drivers of other tools share.  It runs in their environments, without maxcode, on the standard library.
 
-The problem and every score come from ``scorer.py`` behind a unix socket, so nothing that a model wrote runs here.
+The problem and every score come from ``scorer.py`` behind a unix socket, so no program of a model runs here.
 """
 
 import argparse
@@ -13,7 +13,7 @@ SOCKET, KIND = "PEER_SCORER", "PEER_SCORE"
 
 
 def asked(request):
-    """One request to the scorer, one answer; RuntimeError where it could not answer."""
+    """One request to the scorer, one answer; raises RuntimeError if it could not answer."""
     with socket.socket(socket.AF_UNIX) as line:
         line.connect(os.environ[SOCKET])
         line.sendall(json.dumps(request).encode() + b"\n")
@@ -25,14 +25,14 @@ def asked(request):
 
 
 def scored(text):
-    """The score of a program, and what the tool may tell its model of it."""
+    """The score of a program, and the feedback that the tool may show its model."""
     found = asked({"kind": os.environ[KIND], "program": text})
     reasons = "\n".join(found["reasons"])
     return found["score"], {"outcome": found["outcome"], **({"reasons": reasons} if reasons else {})}
 
 
 def task(problem):
-    """What a model is told to do, the same words for every tool."""
+    """The task for a model, in the same words for every tool."""
     return (
         f"{problem['statement'].strip()}\n\nRewrite the program so that it runs faster; its output must stay the same. "
         f"It is built with: {problem['flags']}. FITNESS is its speed-up over the original, 0 where it is wrong."
@@ -47,7 +47,7 @@ def write_found(folder, best, programs):
 
 
 def model_options(verb):
-    """The options of everything that asks a model: all that a driver needs to configure its tool."""
+    """The options of every driver that calls a model."""
     verb.add_argument("--url", required=True)
     verb.add_argument("--model", default="fixed")
     verb.add_argument("--parallel", type=int, default=2)
@@ -64,7 +64,7 @@ def search_options(verb):
 
 
 def searching(description):
-    """The options of a driver that only searches; the scorer is named to this process and its children."""
+    """The options of a driver that only searches; names the scorer to this process and its children."""
     parser = argparse.ArgumentParser(description=description, formatter_class=argparse.RawDescriptionHelpFormatter)
     search_options(parser.add_subparsers(required=True).add_parser("search"))
     options = parser.parse_args()
@@ -73,6 +73,6 @@ def searching(description):
 
 
 def point_at_scorer(options):
-    """Name the scorer to this process and its children, and make the folder."""
+    """Names the scorer to this process and its children, and makes the folder."""
     os.environ[SOCKET], os.environ[KIND] = str(options.socket), "naive" if options.naive else "verified"
     options.out.mkdir(parents=True, exist_ok=True)

@@ -1,11 +1,11 @@
-"""An endpoint of OpenAI's chat completions on loopback, in a process of its own, whose models are the built-in rules.
+"""An endpoint of OpenAI's chat completions on loopback, in its own process; its models are the built-in rules.
 
     python benchmarks/peers/endpoint.py [--delay MS] [--fixed FILE]
 
-Other tools are driven by it with the proposals that maxcode's policies make themselves: the model `rewriter` for
-programs, `kernels` for functions; `fixed` answers the program of FILE, {draw} in it replaced.  A prompt is read as
-Markdown: the program to improve is the fenced block that is announced as the current one, else the longest.  The
-answer is always the whole program.  With a seed it is a pure function of the request, else another sample each time.
+It gives other tools the same proposals that maxcode's policies make: the model `rewriter` for programs, `kernels` for
+functions; `fixed` answers the program of FILE, with {draw} in it replaced.  A prompt is read as Markdown: the program
+to improve is the fenced block announced as the current one, else the longest.  The answer is always the whole program.
+With a seed it is a pure function of the request, else another sample each time.
 """
 
 from __future__ import annotations
@@ -47,7 +47,7 @@ MARKER = re.compile(r"^[ \t]*(?://|#)[ \t]*EVOLVE-BLOCK-(START|END)\b.*\n?", re.
 
 
 def program_in(prompt: str) -> tuple[str, str, str] | None:
-    """The program that a prompt asks about, its language, and the tag of its block; None where there is none."""
+    """The program of a prompt, its language, and the tag of its block; None if there is none."""
     announced = list(ANNOUNCED.finditer(prompt))
     found = fences(announced[-1]["block"] if announced else prompt)
     if not found:
@@ -58,8 +58,8 @@ def program_in(prompt: str) -> tuple[str, str, str] | None:
 
 
 def proposal(model: str, prompt: str, draw: int, temperature: float) -> str:
-    """The words of a policy and its program, as a whole.  Markers of ShinkaEvolve stand around the whole program, as
-    its driver puts them there."""
+    """The words of a policy and its whole program.  Markers of ShinkaEvolve stay around the whole program, where its
+    driver puts them."""
     found = program_in(prompt)
     if found is None:
         return NO_PROGRAM
@@ -77,7 +77,7 @@ def proposal(model: str, prompt: str, draw: int, temperature: float) -> str:
 
 
 def observed(text: str, language: str, said: Section) -> tuple[tuple[Section, ...], State]:
-    """What a policy is given: the program, under a problem that says no more than the prompt."""
+    """The observation of a policy: the program, with a problem that holds only what the prompt says."""
     name = f"program{language_row(language).suffixes[0]}"
     kind = "program" if re.search(r"\bmain\s*\(", text) or language == "python" else "function"
     problem = Problem("asked", kind, language, Program({name: text}), ProgramSpec())  # type: ignore[arg-type]
@@ -85,7 +85,7 @@ def observed(text: str, language: str, said: Section) -> tuple[tuple[Section, ..
 
 
 class Endpoint(ThreadingHTTPServer):
-    """The server, and how often each content was asked."""
+    """The server, with the number of requests for each content."""
 
     daemon_threads = True
     request_queue_size = 128
@@ -169,7 +169,7 @@ def _events(text: str, body: dict[str, Any]) -> tuple[str, bytes]:
 
 @contextmanager
 def endpoint(*, delay_ms: float = 0.0, fixed: Path | None = None) -> Iterator[str]:
-    """The base URL of an endpoint on a free port, for as long as a context lasts."""
+    """The base URL of an endpoint on a free port; it runs inside the block."""
     command = [sys.executable, __file__, "--delay", str(delay_ms)]
     command += ["--fixed", str(fixed)] if fixed is not None else []
     with subprocess.Popen(command, stdout=subprocess.PIPE, text=True) as server:

@@ -1,4 +1,4 @@
-"""One search with another tool: the scorer in a process of its own, the tool in its own interpreter."""
+"""One search with another tool: the scorer in its own process, the tool in its own interpreter."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ DRIVERS = {"openevolve": "openevolve_run.py", "gepa": "gepa_run.py", "shinka": "
 
 @dataclass(frozen=True)
 class Search:
-    """What a tool of ``DRIVERS`` is to do.  ``python``: the interpreter of its environment; ``naive``: a user's own
+    """The task of a tool of ``DRIVERS``.  ``python``: the interpreter of its environment; ``naive``: use a user's own
     score."""
 
     tool: str
@@ -37,7 +37,7 @@ class Search:
 
 @contextmanager
 def scoring(source: Path) -> Iterator[Path]:
-    """The socket of a scorer for the problem in ``source``; the scorer ends with the context."""
+    """The socket of a scorer for the problem in ``source``; the scorer runs inside the block."""
     with tempfile.TemporaryDirectory(prefix="scorer-") as folder:
         path = Path(folder) / "scorer.sock"
         command = [sys.executable, str(HERE / "scorer.py"), str(source), str(path)]
@@ -52,7 +52,7 @@ def scoring(source: Path) -> Iterator[Path]:
 
 
 def evolve(search: Search) -> dict[str, Any]:
-    """What the tool found: ``best`` and ``programs`` with its own scores, as in ``found.json``."""
+    """The tool's result: ``best`` and ``programs`` with its own scores, as in ``found.json``."""
     with scoring(search.source) as path:
         words = [search.python, str(HERE / DRIVERS[search.tool]), "search", "--socket", str(path)]
         words += ["--url", search.url, "--model", search.model, "--out", str(search.out), "--seed", str(search.seed)]

@@ -1,10 +1,10 @@
-"""GEPA's optimize_anything on one problem, in an environment of its own: `pip install gepa`, without maxcode.
+"""GEPA's optimize_anything on one problem, in its own environment: `pip install gepa`, without maxcode.
 
     PYTHON benchmarks/peers/gepa_run.py search --url URL --model M --socket S --iterations 24 --seed 0 --out DIR
 
-Single-task search with GEPA's own defaults, but for these: ``iterations`` proposals are the budget (its own measure,
-metric calls, counts the parent again), evaluations are cached, one at a time.  The model is asked through a function of
-ours, because GEPA's own way is litellm: same prompt, no seed.
+Single-task search with GEPA's own defaults, except: ``iterations`` proposals are the budget (its own measure, metric
+calls, counts the parent again), evaluations are cached, one at a time.  Our function calls the model, because GEPA's
+own way is litellm: same prompt, no seed.
 """
 
 import json

@@ -1,16 +1,16 @@
-"""OpenEvolve on one problem, in an environment of its own: `pip install openevolve`, without maxcode.
+"""OpenEvolve on one problem, in its own environment: `pip install openevolve`, without maxcode.
 
     PYTHON benchmarks/peers/openevolve_run.py search --url URL --model M --socket S --iterations 24 --seed 0 --out DIR
     PYTHON benchmarks/peers/openevolve_run.py throughput --url URL --parallel P --count N
 
-``search``: the problem and every score come from ``scorer.py`` behind the socket, so nothing that the model wrote runs
-here.  Whole-file rewrites; everything that is not set below is OpenEvolve's own default.  The model is asked without
-a seed: OpenEvolve would send one and the same with every call, and the endpoint takes a seed at its word.  ``DIR``
-gets ``found.json``: the best program, and all programs with OpenEvolve's own scores.
+``search``: the problem and every score come from ``scorer.py`` behind the socket, so no program of a model runs here.
+Whole-file rewrites; every setting not in this file is OpenEvolve's default.  The model is called without a seed:
+OpenEvolve would send the same seed with every call, and the endpoint would give the same answer.  ``DIR`` gets
+``found.json``: the best program, and all programs with OpenEvolve's own scores.
 
-``throughput``: an evaluator that waits 1 ms; prints what ``throughput.py`` prints.
+``throughput``: an evaluator that waits 1 ms; prints the same as ``throughput.py``.
 
-This file is OpenEvolve's evaluation file too: it loads it and calls ``evaluate``.
+This file is also OpenEvolve's evaluation file: OpenEvolve loads it and calls ``evaluate``.
 """
 
 import argparse
@@ -71,7 +71,7 @@ def configured(options, language, suffix):
 
 
 def evolved(config, program, folder, iterations):
-    """Run OpenEvolve; its controller, which holds what it found."""
+    """Runs OpenEvolve; returns its controller, which holds the result."""
     from openevolve.controller import OpenEvolve
 
     path = Path(folder) / f"initial{config.file_suffix}"

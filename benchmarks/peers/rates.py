@@ -1,7 +1,7 @@
-"""Calls and candidates per second side by side: the bare OpenAI client, maxcode, and OpenEvolve where it is installed.
+"""Compares calls and candidates per second: the bare OpenAI client, maxcode, and OpenEvolve if it is installed.
 
-Every figure is a run in a process of its own against one endpoint with a pause of 50 ms.  Repetitions go round-robin,
-so that noise hits all alike; ratios are to the client of the same round.  The first round is for memory alone.
+Every figure comes from its own process, against one endpoint with a pause of 50 ms.  Repetitions go round-robin, so
+that noise affects all equally; ratios are to the client of the same round.  The first round measures only memory.
 """
 
 from __future__ import annotations
@@ -27,8 +27,8 @@ CALLS_EACH, CALLS_AT_MOST = 60, 960  # of one of `parallel` lanes, and in all
 
 @dataclass(frozen=True)
 class Plan:
-    """``parallel``: at these p all are compared; ``sizes``: candidates of maxcode at p = 8; ``peer``: the interpreter
-    of an environment with OpenEvolve, if any; ``width``: batch size of best-of-n, 0 for the method's own."""
+    """``parallel``: the p at which all are compared; ``sizes``: candidates of maxcode at p = 8; ``peer``: the
+    interpreter of an environment with OpenEvolve, if any; ``width``: batch size of best-of-n, 0: the default."""
 
     parallel: Sequence[int]
     sizes: Sequence[int]
@@ -39,7 +39,7 @@ class Plan:
 
 @dataclass(frozen=True, order=True)
 class Setup:
-    """One thing that is measured."""
+    """One measured configuration."""
 
     parallel: int
     what: str
@@ -48,7 +48,7 @@ class Setup:
 
 @dataclass(frozen=True)
 class Measured:
-    """Per second, CPU milliseconds each, and the rate of the last tenth over that of the first."""
+    """Rate per second, CPU milliseconds of each, and the rate of the last tenth over that of the first."""
 
     rate: float
     cpu_ms: float
@@ -59,7 +59,7 @@ Found = dict[Setup, list[Measured]]
 
 
 def setups(plan: Plan) -> list[Setup]:
-    """What a round measures, in its order."""
+    """The configurations of a round, in order."""
     names = ("client", "maxcode", *(("openevolve",) if plan.peer else ()))
     found = [Setup(p, name, min(CALLS_AT_MOST, CALLS_EACH * p)) for p in plan.parallel for name in names]
     if plan.sizes and LONG not in plan.parallel:
@@ -77,7 +77,7 @@ def run(setup: Setup, plan: Plan, url: str, *, memory: bool = False) -> Watched:
 
 
 def read(printed: str) -> Measured:
-    """What a worker printed last."""
+    """The last line that a worker printed."""
     told = json.loads(printed.strip().splitlines()[-1])
     stamps, tenth = told["stamps"], max(1, len(told["stamps"]) // STEADY)
     steady = stamps[tenth:]

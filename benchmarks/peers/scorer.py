@@ -9,11 +9,11 @@ One line of JSON asks, one answers, and the connection is closed:
     {"kind": "verified", "program": TEXT}   -> outcome, score, speedup, reasons
     {"kind": "naive", "program": TEXT}      -> outcome, score, reasons; programs only
 
-``verified`` is the evaluator's own word: the ladder with held-out tests and paired runs; the score is its speed-up, 0
-for what is not correct.  ``naive`` is the evaluator a user would write: build, run the seen tests once, compare tokens,
-then the least CPU time of three runs on the input that takes longest, over that of the original, taken once at the
-start; no held-out tests, no pairs, nothing exclusive.  Both run in the sandbox and nowhere else.  What cannot be
-answered is answered with {"error": REASON}.
+``verified`` is the evaluator's result: all its stages with held-out tests and paired runs; the score is its speed-up, 0
+for a program that is not correct.  ``naive`` is an evaluator that a user would write: build, run the seen tests once,
+compare tokens, then the lowest CPU time of three runs on the input that takes longest, over that of the original,
+measured once at the start; no held-out tests, no pairs, no exclusive cores.  Both run only in the sandbox.  A request
+that cannot be answered gets {"error": REASON}.
 """
 
 from __future__ import annotations
@@ -55,7 +55,7 @@ class Asked(msgspec.Struct, forbid_unknown_fields=True):
 
 @dataclass(frozen=True)
 class Naive:
-    """What the evaluator of a user in a hurry knows: seen tests, the slowest of them, the original's seconds on it."""
+    """The data of a simple user-written evaluator: seen tests, the slowest one, and the original's seconds on it."""
 
     problem: Problem
     seen: tuple[Input, ...]
@@ -76,7 +76,7 @@ class Scorer:
 
     @classmethod
     async def open(cls, source: Path) -> Scorer:
-        """The scorer of a problem: its original is built, verified and profiled here."""
+        """The scorer of a problem; this builds, verifies and profiles the original."""
         problem = load(source).problem
         if len(problem.program.files) != 1:
             raise InputError(f"{source} has {len(problem.program.files)} source files; peers rewrite one file")
@@ -87,7 +87,7 @@ class Scorer:
         return cls(sandbox, await evaluator.admit(problem), evaluator, builder)
 
     async def answer(self, line: bytes) -> dict[str, Any]:
-        """The answer to one request; never raises for a bad one."""
+        """The answer to one request; a bad request raises nothing."""
         try:
             asked = msgspec.json.decode(line, type=Asked)
         except msgspec.MsgspecError as error:
@@ -153,7 +153,7 @@ class Scorer:
         return Naive(problem, seen, slowest, original_s)
 
     async def _least(self, problem: Problem, artefact: Blob, given: Input) -> float | None:
-        """CPU seconds, the least of three runs; None where one of them fails."""
+        """CPU seconds, the lowest of three runs; None if one of them fails."""
         job = job_for(problem, artefact, given)
         bare = language(problem.language).bare
         async with self._sandbox.session([artefact, given.stdin], bare=bare) as session:
@@ -167,7 +167,7 @@ def _outcome(found: Evaluation) -> dict[str, Any]:
 
 
 async def serve(source: Path, path: Path, ready: Callable[[], None]) -> None:
-    """Answer on the socket ``path`` until SIGTERM or SIGINT."""
+    """Answers on the socket ``path`` until SIGTERM or SIGINT."""
     scorer = await Scorer.open(source)
 
     async def one(stream: SocketStream) -> None:
@@ -188,7 +188,7 @@ async def serve(source: Path, path: Path, ready: Callable[[], None]) -> None:
 
 
 async def _line(stream: SocketStream) -> bytes | None:
-    """The first line that came, None where the sender left before its end or it is too long."""
+    """The first line; None if the sender left before its end or it is too long."""
     got = bytearray()
     while b"\n" not in got:
         try:

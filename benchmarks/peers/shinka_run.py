@@ -1,13 +1,13 @@
-"""ShinkaEvolve on one problem, in an environment of its own: `pip install shinka-evolve`, without maxcode.
+"""ShinkaEvolve on one problem, in its own environment: `pip install shinka-evolve`, without maxcode.
 
     PYTHON benchmarks/peers/shinka_run.py search --url URL --model M --socket S --iterations 24 --seed 0 --out DIR
 
-ShinkaEvolve's own defaults, but for these: one local model, whole-file rewrites, no embeddings and no notes on the
-whole run (there is no model for them), text feedback on.  It wants markers around what may change: they stand around
-the whole program, and are taken off again.  It knows C++ and Python, but not C; an answer that cannot be used is a
-generation of its budget, as it is there; it takes no seed.
+ShinkaEvolve's own defaults, except: one local model, whole-file rewrites, no embeddings and no notes on the whole run
+(there is no model for them), text feedback on.  It needs markers around the code that may change: the driver adds them
+around the whole program, and removes them afterwards.  It knows C++ and Python, but not C.  An unusable answer counts
+as a generation of its budget, as usual for it; it takes no seed.
 
-This file is ShinkaEvolve's evaluation script too: it runs it with --program_path and --results_dir.
+This file is also ShinkaEvolve's evaluation script: it runs it with --program_path and --results_dir.
 """
 
 import argparse
@@ -79,7 +79,7 @@ def search(options):
 
 
 def recorded(path):
-    """All programs of a run's database, generation by generation; one that is on several islands once."""
+    """All programs of a run's database, by generation; a program on several islands counts once."""
     with sqlite3.connect(path) as base:
         rows = base.execute("SELECT generation, combined_score, correct, code FROM programs ORDER BY generation")
         found = {(number, code): (score or 0.0) if correct else 0.0 for number, score, correct, code in rows}

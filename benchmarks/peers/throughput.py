@@ -1,10 +1,10 @@
-"""One measurement of throughput in a process of its own: the bare OpenAI client, or maxcode.
+"""One measurement of throughput in its own process: the bare OpenAI client, or maxcode.
 
     python benchmarks/peers/throughput.py client|maxcode --url URL --parallel P --count N [--width W]
 
-Prints one JSON object: when each call or candidate was finished (seconds on one clock), and the CPU seconds of this
-process from the first call on.  The bare client makes N calls, P at a time, and drops the answers.  maxcode runs
-best-of-n as a user gets it, with the journal of calls and the record on disk, and an evaluator that waits 1 ms.
+Prints one JSON object: the end of each call or candidate (seconds on one clock), and the CPU seconds of this process
+from the first call on.  The bare client makes N calls, P at a time, and drops the answers.  maxcode runs best-of-n as
+for a user, with the journal of calls and the record on disk, and an evaluator that waits 1 ms.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ PROMPT = "Make this program faster:\n\n```python\nprint(0)\n```\n"
 
 
 def client(url: str, parallel: int, count: int, width: int) -> list[float]:
-    """``count`` calls of the bare client, ``parallel`` at a time; when each was answered."""
+    """``count`` calls of the bare client, ``parallel`` at a time; returns the time of each answer."""
     from openai import AsyncOpenAI
 
     stamps: list[float] = []
@@ -49,7 +49,7 @@ def client(url: str, parallel: int, count: int, width: int) -> list[float]:
 
 
 def maxcode(url: str, parallel: int, count: int, width: int) -> list[float]:
-    """``count`` candidates of best-of-n, ``parallel`` model calls under way at once; when each was evaluated."""
+    """``count`` candidates of best-of-n, ``parallel`` model calls at a time; returns the time of each evaluation."""
     from dataclasses import replace
 
     from maxcode.core.types import Machine

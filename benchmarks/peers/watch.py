@@ -1,4 +1,4 @@
-"""Runs a command and says what its whole process tree took: the lines it printed, and its memory where asked."""
+"""Runs a command and returns its printed lines and, if requested, the memory of its process tree."""
 
 from __future__ import annotations
 
@@ -15,16 +15,16 @@ SAMPLE_S = 0.2
 
 @dataclass(frozen=True)
 class Watched:
-    """``peak_mb``: the largest sum of PSS over the tree that was seen, 0 where nobody looked."""
+    """``peak_mb``: the largest observed sum of PSS over the tree; 0 if memory was not watched."""
 
     stdout: str
     peak_mb: float
 
 
 def watched(command: Sequence[str], environment: Mapping[str, str], *, memory: bool) -> Watched:
-    """Run ``command`` to its end; SystemExit with its last words when it fails.
+    """Runs ``command`` to its end; raises SystemExit with its last output if it fails.
 
-    Memory is read from /proc every 0.2 s, which costs CPU time: never time a run whose memory is watched.
+    Memory is read from /proc every 0.2 s, which costs CPU time: do not time a run whose memory is watched.
     """
     with tempfile.TemporaryFile("w+") as out, tempfile.TemporaryFile("w+") as words:
         process = subprocess.Popen(command, stdout=out, stderr=words, text=True, env={**os.environ, **environment})
@@ -46,7 +46,7 @@ def watched(command: Sequence[str], environment: Mapping[str, str], *, memory: b
 
 
 def tree(pid: int) -> list[int]:
-    """A process and all its descendants; those that end meanwhile are left out."""
+    """A process and all its descendants, without those that end during the call."""
     found, at = [pid], 0
     while at < len(found):
         found += _children(found[at])

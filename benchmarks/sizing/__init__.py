@@ -1,1 +1,1 @@
-"""How long a run takes on so many slots: costs from recorded runs, a discrete-event model of search and of GRPO."""
+"""Predicts the time of a run on many slots: costs from recorded runs, a discrete-event model of search and of GRPO."""

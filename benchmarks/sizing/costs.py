@@ -1,7 +1,7 @@
-"""What each step of an evaluation costs, from runs of one candidate at a time.
+"""The cost of each step of an evaluation, from runs of one candidate at a time.
 
-There nothing overlaps, so each recorded gap is the time of one part alone: least squares with coefficients that are
-not negative tell what part of it is a build, a pass, a confirmation.  No run that is predicted takes part.
+In such runs nothing overlaps, so each recorded gap is the time of one part: non-negative least squares gives the shares
+of a build, a pass and a confirmation in it.  The predicted runs are not used.
 """
 
 from __future__ import annotations
@@ -22,11 +22,12 @@ from sizing.workload import Contest, Gap, Recorded, Work
 class Costs:
     """Wall seconds on an idle machine.
 
-    ``propose_s`` a proposal; ``build_s`` reject, build, verify, profile; ``stopped_s`` the same of one that is not
-    timed; ``side_s`` starting and checking one program of a pass; ``original_s`` CPU seconds of the original in a pass
-    and ``per_cpu_s`` the wall seconds that one of these takes; ``fresh_s``, ``race_s``, ``confirm_s`` the parts of a
-    contest (``workload.Contest``), ``contest_factor`` what all of it is multiplied by; ``engine_s`` what an engine adds
-    to a task on its way to a node and back.
+    ``propose_s``  a proposal
+    ``build_s``    reject, build, verify, profile; ``stopped_s``: the same for a candidate that is not timed
+    ``side_s``     start and check of one program of a pass
+    ``original_s`` CPU seconds of the original in a pass; ``per_cpu_s``: wall seconds for one of these
+    ``fresh_s``, ``race_s``, ``confirm_s``  parts of a contest (``workload.Contest``); ``contest_factor``: their factor
+    ``engine_s``   what an engine adds to a task on its way to a node and back
     """
 
     propose_s: float
@@ -56,7 +57,7 @@ class Costs:
 
 
 def measured(runs: Sequence[Recorded]) -> Costs:
-    """The costs of a problem; ValueError where no run expanded one state at a time."""
+    """The costs of a problem; raises ValueError if no run expanded one state at a time."""
     gaps = [gap for run in runs for gap in run.gaps if all(len(one.works) == 1 for one in run.rounds)]
     timed = [gap for gap in gaps if isinstance(gap.what, Work) and gap.what.passes]
     if not timed:
@@ -87,7 +88,7 @@ def _solved(timed: Sequence[Gap], original_s: float) -> list[float]:
 
 
 def _with_contests(costs: Costs, gaps: Sequence[Gap]) -> Costs:
-    """The costs with those of contests, their passes at the price that a pass has."""
+    """The costs with those of contests, whose passes cost as much as other passes."""
     held = [(gap.what, gap.seconds) for gap in gaps if isinstance(gap.what, Contest) and gap.what.fresh]
     if not held:
         return costs

@@ -1,4 +1,4 @@
-"""Candidates an hour over slots, a line a use, both axes logarithmic."""
+"""Candidates per hour against slots, one line per use, both axes logarithmic."""
 
 from __future__ import annotations
 

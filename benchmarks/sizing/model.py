@@ -1,10 +1,10 @@
-"""The discrete-event model: what waits for what in a search, and in a step of GRPO.
+"""The discrete-event model: the waiting times in a search, and in a step of GRPO.
 
-    proposal (calls) -> build, verify, profile (builders) -> time (slots)          in every slot of a batch on its own
+    proposal (calls) -> build, verify, profile (builders) -> time (slots)          concurrently in every slot of a batch
     contest: fresh builds, races, confirmation                                     after the batch, one after the other
 
-As ``batch.py``, the evaluators and the judge have it.  The process that searches handles one thing at a time, and so
-does the engine's scheduler.
+The order is that of ``batch.py``, the evaluators and the judge.  The searching process handles one thing at a time, and
+so does the engine's scheduler.
 """
 
 from __future__ import annotations
@@ -25,9 +25,9 @@ Steps = Generator[simpy.Event, Any, None]
 @final
 @dataclass(frozen=True, slots=True)
 class Site:
-    """Where it runs: timing slots, places to build (0: a slot builds for itself), calls that the model answers at once,
-    candidates of a run under way; seconds of the searching process for a candidate, and of the scheduler for a task;
-    seconds that each slot but the first needs before its first candidate, to take the problem up."""
+    """The resources of a run: timing slots; builders (0: a slot builds for itself); concurrent calls of the model;
+    concurrent candidates of a run; seconds of the searching process per candidate, and of the scheduler per task;
+    seconds that each slot but the first needs to admit the problem before its first candidate."""
 
     slots: int = 1
     builders: int = 1
@@ -41,7 +41,7 @@ class Site:
 @final
 @dataclass(frozen=True, slots=True)
 class Simulated:
-    """A simulated run: wall seconds, and of each resource the share of them in which it was at work."""
+    """A simulated run: wall seconds, and for each resource the share of them in which it was busy."""
 
     seconds: float
     candidates: int
@@ -55,7 +55,7 @@ class Simulated:
 @final
 @dataclass(slots=True)
 class World:
-    """The places of a site in one simulation; ``busy`` counts seconds at work, summed over the places of a kind."""
+    """The places of a site in one simulation; ``busy`` counts busy seconds, summed over the places of a kind."""
 
     site: Site
     costs: Costs
@@ -77,11 +77,11 @@ class World:
         }
 
     def admissions(self) -> Iterator[Steps]:
-        """The slots that have yet to take the problem up."""
+        """The slots that have not admitted the problem yet."""
         return (self.hold("slots", self.site.admit_s) for _ in range(self.site.slots - 1))
 
     def hold(self, what: str, seconds: float) -> Steps:
-        """Wait for a place and keep it for so long."""
+        """Waits for a place and holds it for ``seconds``."""
         if seconds <= 0:
             return
         with self.places[what].request() as asked:
@@ -131,7 +131,7 @@ class World:
         return simpy.AllOf(self.env, [self.env.process(one) for one in steps])
 
     def run(self, steps: Iterator[Steps], candidates: int) -> Simulated:
-        """Let all of it happen."""
+        """Runs the simulation to its end."""
         for admission in self.admissions():
             self.env.process(admission)
         self.env.run(self.together(steps))
@@ -142,7 +142,7 @@ class World:
 
 
 def search(runs: Sequence[Sequence[Round]], costs: Costs, site: Site) -> Simulated:
-    """Runs side by side whose batches are given."""
+    """Concurrent runs with given batches."""
     world = World(site, costs)
     return world.run(map(world.search, runs), sum(len(one.works) for rounds in runs for one in rounds))
 
@@ -151,7 +151,7 @@ def search(runs: Sequence[Sequence[Round]], costs: Costs, site: Site) -> Simulat
 @dataclass(frozen=True, slots=True)
 class Grpo:
     """A step: ``groups`` prompts with ``answers`` each; ``learn_s`` seconds of learning after it; ``whole``: a group is
-    timed on one slot, because its answers are compared; ``again``: how many of a group are timed a second time."""
+    timed on one slot, because its answers are compared; ``again``: number of a group's answers timed a second time."""
 
     groups: int = 16
     answers: int = 8
@@ -175,7 +175,7 @@ def step(grpo: Grpo, draw: Callable[[], Work], costs: Costs, site: Site) -> Simu
 
 
 def _group(world: World, grpo: Grpo, draw: Callable[[], Work], node: simpy.Resource) -> Steps:
-    """The answers of a prompt, and its leaders once more."""
+    """The answers of a prompt, then its leaders again."""
     works = [draw() for _ in range(grpo.answers)]
     yield world.together(_measured(world, work, node if grpo.whole else None) for work in works)
     leaders = [work for work in works if work.passes][: grpo.again]
@@ -189,7 +189,7 @@ def _measured(world: World, work: Work, node: simpy.Resource | None) -> Steps:
 
 
 def _timed(world: World, work: Work, node: simpy.Resource | None) -> Steps:
-    """On the group's node, or on whichever is free."""
+    """Times an answer on the group's node, or on any free one."""
     if not work.passes:
         return
     if node is None:

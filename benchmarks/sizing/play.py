@@ -1,7 +1,7 @@
-"""The real loop and record with an evaluator that only waits: what overlaps with what, on a machine of any load.
+"""The real loop and record with an evaluator that only waits; this shows the overlap on a machine with any load.
 
-Programs are numbers; each number draws how far it gets, its speed-up and its passes, and takes the time that a table of
-costs says.  The places are those of a site: so many builders, so many slots.
+Programs are numbers.  Each number sets its outcome, its speed-up and its passes, and takes the time in a table of
+costs.  The places are those of a site: a number of builders and of slots.
 """
 
 from __future__ import annotations
@@ -40,7 +40,7 @@ NUMBERS = 10_007
 
 @final
 class Waiting:
-    """An evaluator, and the referee, that take the time of ``costs`` on the places of ``site``.  Only inside a run."""
+    """An evaluator and referee that take the time of ``costs`` on the places of ``site``.  Only for use in a run."""
 
     def __init__(self, costs: Costs, site: Site) -> None:
         self._costs = costs
@@ -64,7 +64,7 @@ class Waiting:
     async def settle(
         self, problem: Problem, challengers: Sequence[State], incumbent: State | None
     ) -> dict[StateId, Evaluation]:
-        """The fastest challenger, confirmed, where it beats the incumbent."""
+        """The fastest challenger, confirmed if it is faster than the incumbent."""
         standing = [*challengers, *([incumbent] if incumbent is not None else [])]
         best = max(standing, key=lambda state: _speed(state.program.text))
         wins = best is not incumbent
@@ -84,7 +84,7 @@ def _speed(text: str) -> float:
 
 
 def evaluation_of(text: str, beside_rival: bool) -> Evaluation:
-    """What a number is worth: one in four goes no further than its tests, the rest are timed."""
+    """The evaluation of a number: one in four fails its tests, the rest are timed."""
     chance, speed = _draws(text), _speed(text)
     chance.random()
     if chance.random() < 0.25:
@@ -105,7 +105,7 @@ def confirmed(state: State, passes: int) -> Evaluation:
 
 
 def played(name: str, budget: int, costs: Costs, site: Site, folder: Path) -> Recorded:
-    """A run of the real loop; what its record says."""
+    """Runs the real loop; returns the content of its record."""
     header = {"problem": "waiting", "method": name, "policy": "scripted"}
     check_header(folder, header, frozenset())
     policy = Scripted(write=lambda text, draw: str((int(text) * 31 + draw) % NUMBERS), delay_s=costs.propose_s)
@@ -123,6 +123,6 @@ def usual() -> Costs:
 
 
 def shrunk(costs: Costs, by: float) -> Costs:
-    """All of it ``by`` times as fast, so that playing takes less time."""
+    """The same costs ``by`` times as fast, so that playing takes less time."""
     parts = {name: getattr(costs, name) / by for name in Costs.__slots__ if name.endswith("_s") and name != "per_cpu_s"}
     return replace(costs, **parts)

@@ -1,4 +1,4 @@
-"""Where the bottleneck is from 10 to 1,000 slots: candidates drawn from recorded ones, on sites of any size."""
+"""Finds the bottleneck from 10 to 1,000 slots: candidates sampled from recorded ones, on sites of any size."""
 
 from __future__ import annotations
 
@@ -19,8 +19,8 @@ USES = ("one search", "one wide search", "many searches", "grpo", "grpo, groups 
 @final
 @dataclass(frozen=True, slots=True)
 class Sizes:
-    """What there is beside the slots.  ``width`` and ``batches`` of a search; ``builders_each``: places to build per
-    slot; ``calls`` that the model answers at once; ``driver_s`` and ``scheduler_s`` as in ``Site``."""
+    """The resources apart from the slots.  ``width`` and ``batches`` of a search; ``builders_each``: builders per slot;
+    ``calls``: concurrent calls of the model; ``driver_s`` and ``scheduler_s`` as in ``Site``."""
 
     width: int = 8
     batches: int = 3
@@ -40,7 +40,7 @@ class Sizes:
 @final
 @dataclass(frozen=True, slots=True)
 class Pool:
-    """What candidates are drawn from; ``confirmation`` is a usual one."""
+    """The source of sampled candidates; ``confirmation`` is a typical one."""
 
     works: tuple[Work, ...]
     confirmation: Contest
@@ -69,7 +69,7 @@ class Pool:
 
 
 def scaled(use: str, scale: int, pool: Pool, costs: Costs, sizes: Sizes) -> Simulated:
-    """One use at a scale, for so many slots: the site has them unless ``sizes.slots_factor`` says otherwise."""
+    """One use with this number of slots; the site has them unless ``sizes.slots_factor`` says otherwise."""
     chance = random.Random(0)  # the same draws at all scales
     slots = scale * sizes.slots_factor
     if use.startswith("grpo"):
@@ -109,7 +109,7 @@ def _wider(sizes: Sizes) -> Sizes:
 @final
 @dataclass(frozen=True, slots=True)
 class Sized:
-    """A use at a scale; ``gains``: candidates an hour over those of now when there is twice of one thing, or it is
+    """A use at a scale; ``gains``: the ratio of candidates per hour with twice of one resource, or with one resource
     twice as fast, the best first."""
 
     found: Simulated
@@ -117,7 +117,7 @@ class Sized:
 
 
 def sized(use: str, scale: int, pool: Pool, costs: Costs, sizes: Sizes) -> Sized:
-    """Simulated as it is, and with each change by itself: what gains most is the bottleneck."""
+    """Simulates it unchanged, and with each change separately: the largest gain shows the bottleneck."""
     found = scaled(use, scale, pool, costs, sizes)
     gains = {}
     for name, change in CHANGES.items():

@@ -1,7 +1,7 @@
-"""What a recorded run did, batch by batch: which candidates came, how far they got, how many passes were timed.
+"""The work of a recorded run by batch: its candidates, their outcomes, and the number of timed passes.
 
-Read from ``events.jsonl`` alone.  Times in it become ``Gap``s, which costs are estimated from (``costs.py``), and never
-part of the work.
+It is read from ``events.jsonl`` alone.  Times in it become ``Gap``s, from which costs are estimated (``costs.py``);
+they are never part of the work.
 """
 
 from __future__ import annotations
@@ -23,10 +23,14 @@ REUSED = "is used again"
 @final
 @dataclass(frozen=True, slots=True)
 class Work:
-    """One candidate.  ``passes`` is 0 where nothing was timed, since it went no further, or is a twin of one that is;
-    ``beside`` is what a pass takes on top of the original's own seconds, as a part of these, candidate and incumbent
-    together; ``sides`` are the programs of a pass; ``reused``: not even built.  ``low`` and ``high`` are the ends of
-    the speed-up's interval where it may lead, else 0."""
+    """One candidate.
+
+    ``passes``   0 if nothing was timed, because it came no further or has the same program as a timed one
+    ``beside``   the further time of a pass, as a share of the original's seconds, candidate and incumbent together
+    ``sides``    the programs of a pass
+    ``reused``   not even built
+    ``low``, ``high``  the ends of the speed-up's interval if it may become the best, else 0
+    """
 
     passes: int
     beside: float = 0.0
@@ -40,8 +44,8 @@ class Work:
 @final
 @dataclass(frozen=True, slots=True)
 class Contest:
-    """What settled a batch: programs made ready anew, races between them, winners that were confirmed (0 or 1), in how
-    many passes, and ``beside`` as in ``Work``."""
+    """The confirmation at the end of a batch: new builds, races between them, confirmed winners (0 or 1), the passes of
+    each, and ``beside`` as in ``Work``."""
 
     fresh: int = 0
     races: int = 0
@@ -62,7 +66,7 @@ class Round:
 @final
 @dataclass(frozen=True, slots=True)
 class Gap:
-    """Seconds that one part took in a batch of one candidate, where nothing else was under way."""
+    """Seconds of one part in a batch of one candidate, in which nothing overlapped."""
 
     what: Work | Contest | None  # None: the proposal
     seconds: float
@@ -71,8 +75,8 @@ class Gap:
 @final
 @dataclass(frozen=True, slots=True)
 class Recorded:
-    """A finished run.  ``pressure``: the mean per cent of time in which somebody waited for a processor while it timed,
-    None where nothing says so; ``original_s``: CPU seconds of the original in a pass."""
+    """A finished run.  ``pressure``: the mean CPU pressure in per cent while it timed, None if it is not recorded;
+    ``original_s``: CPU seconds of the original in a pass."""
 
     folder: Path
     problem: str
@@ -90,7 +94,7 @@ class Recorded:
 
 
 def recorded(folder: Path) -> Recorded:
-    """The run in a folder, as far as its batches are settled."""
+    """The run in a folder, up to its last final batch."""
     header = tomllib.loads((folder / "run.toml").read_text())
     lines = list(read_events(folder))
     if sum(isinstance(line, Opened) for line in lines) != 1:
@@ -163,7 +167,7 @@ def _timed(found: Evaluation, timing: Timing, best: Evaluation | None) -> Work:
 
 
 def _contest(batch: _Lines, best: Evaluation | None) -> tuple[Contest, Evaluation | None]:
-    """How the leader was found, and who leads then.  Who contended is worked out as ``batch._challengers`` does."""
+    """How the new best was found, and which it is.  The challengers are found as in ``batch._challengers``."""
     may = [one.evaluation for one in batch.evaluated if _may_lead(one.evaluation)]
     lows = [one.timing.speedup.low for one in (*may, *([best] if best else [])) if one.timing]
     count = sum(one.timing is not None and one.timing.speedup.high >= max(lows) for one in may)
@@ -189,7 +193,7 @@ def _may_lead(found: Evaluation) -> bool:
 
 
 def _gaps(batch: _Lines, works: Sequence[Work], contest: Contest) -> list[Gap]:
-    """What can be read off a batch: of a batch of one everything, of any other the end alone."""
+    """The gaps of a batch: all of them for a batch of one candidate, else only the last."""
     ended = max([*batch.critiqued.values(), *(line.t for line in batch.evaluated)])
     found = [Gap(contest, batch.settled.t - ended)]
     if len(works) == 1:

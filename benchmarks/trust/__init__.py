@@ -1,1 +1,1 @@
-"""What the proofs of trust share: bounds on rates, rows that survive an interruption, the host's markers, mutations."""
+"""Shared code of the trust benchmarks: bounds on rates, resumable rows, checks of the host, mutations."""

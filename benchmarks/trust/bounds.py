@@ -1,4 +1,4 @@
-"""What a count of rare events says about their rate."""
+"""Bounds on a rate from a count of rare events."""
 
 from __future__ import annotations
 
@@ -8,8 +8,8 @@ _HALVINGS = 60
 
 
 def upper_bound(events: int, trials: int, confidence: float = 0.95) -> float:
-    """The Clopper-Pearson upper bound of a rate, one-sided: were the rate higher, so few events would be seen with a
-    probability below 1 - ``confidence``.  1 without trials."""
+    """The one-sided Clopper-Pearson upper bound of a rate: with a higher rate, so few events would have a probability
+    below 1 - ``confidence``.  1 without trials."""
     if events >= trials:
         return 1.0
     low, high = 0.0, 1.0

@@ -1,4 +1,4 @@
-"""What a candidate could leave behind or change outside the sandbox, and how that is found."""
+"""Finds what a candidate left behind or changed outside the sandbox."""
 
 from __future__ import annotations
 
@@ -24,10 +24,10 @@ _PATIENCE_S = 3.0
 
 @final
 class Host:
-    """What a candidate could have left behind or changed outside the sandbox, as marker -> what is there.
+    """All that a candidate could leave behind or change outside the sandbox, as marker -> finding.
 
-    Other sandboxes may run beside this one, so a process counts only if it is in a group of ours, or below us, or an
-    orphan with the gallery's mark; a file if it has the mark or belongs to the sandbox's own user.
+    Other sandboxes may run at the same time.  So a process counts only if it is in one of our groups, is our
+    descendant, or is an orphan with the gallery's mark; a file only if it has the mark or the sandbox's user owns it.
     """
 
     MARKERS = (
@@ -43,7 +43,7 @@ class Host:
         self._uid = SANDBOX_UID if os.geteuid() == 0 else -1
 
     def look(self) -> dict[str, set[str]]:
-        """Every marker as it is now."""
+        """All current markers."""
         found = (
             self._files(), self._processes(), self._strays(), self._ipc(), _sockets(), self._groups(), _mounts(),
             _locks(), self._cached(), _originals(), _descriptors(),
@@ -52,7 +52,7 @@ class Host:
         return dict(zip(self.MARKERS, found, strict=True))
 
     def changes(self, before: dict[str, set[str]]) -> list[str]:
-        """What is different from before, in words; processes and groups get some seconds to be gone."""
+        """The differences from before, in words; processes and groups get some seconds to end."""
         deadline = time.monotonic() + _PATIENCE_S
         while (changed := _changed(before, self.look())) and time.monotonic() < deadline:
             time.sleep(0.1)
@@ -75,7 +75,7 @@ class Host:
         }  # fmt: skip
 
     def _strays(self) -> set[str]:
-        """Processes of the sandbox's user that are below us, or below nobody: not those of another maxcode."""
+        """Processes of the sandbox's user that are our descendants or orphans: not those of another maxcode."""
         all_of_them = {one.number: one for one in _all_processes()}
         found = set()
         for one in all_of_them.values():
@@ -98,8 +98,8 @@ class Host:
         return {str(path) for parent in self._parents for path in parent.glob(f"maxcode-{os.getpid()}-*")}
 
     def _cached(self) -> set[str]:
-        """Names with contents, but for what any build or winner may add: precompiled headers, that the self-test
-        passed, what a process costs, and the programs of another version of maxcode at work here."""
+        """Names with contents, without those that any build or winner may add: precompiled headers, the mark of a
+        passed self-test, the cost of a process, and the programs of another version of maxcode that runs here."""
         own = {f"{source.stem}-{digest_of(source)}" for source in _OWN}
         names = tuple(f"{source.stem}-" for source in _OWN)
         files = (path for path in self._cache.iterdir() if path.is_file() and not path.name.startswith(_MEASURED))
@@ -144,7 +144,7 @@ class _Process(NamedTuple):
 
 
 def _all_processes() -> Iterator[_Process]:
-    """Every process, with its control groups; those that end meanwhile are left out."""
+    """Every process, with its control groups, without those that end during the call."""
     for folder in Path("/proc").glob("[0-9]*"):
         try:
             head, tail = (folder / "stat").read_text().rsplit(")", 1)
@@ -160,7 +160,7 @@ def _mounts() -> set[str]:
 
 
 def _locks() -> set[str]:
-    """Locks that this process holds, or one that is gone; those of others are theirs."""
+    """Locks of this process or of an ended one; locks of other processes do not count."""
     lines = (line.split(": ", 1)[1] for line in Path("/proc/locks").read_text().splitlines())
     return {line for line in lines if _is_ours_or_gone(int(line.replace("-> ", "").split()[3]))}
 
@@ -179,7 +179,7 @@ def _originals() -> set[str]:
 
 
 def _descriptors() -> set[str]:
-    """What this process holds open, but for blobs, which the evaluator's caches keep, and what a loop needs."""
+    """Open descriptors of this process, without blobs, which the evaluator's caches keep, and those of the loop."""
     links = (os.readlink(path) for path in Path("/proc/self/fd").iterdir() if path.is_symlink())
     return {link for link in links if link.startswith(("/tmp", "anon_inode:[pid")) or "/memfd:words" in link}
 

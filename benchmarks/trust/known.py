@@ -1,4 +1,4 @@
-"""Programs with known work, each of another kind, to be raced against themselves and against ones that do less."""
+"""Programs of different kinds with known work, raced against themselves and against versions that do less."""
 
 from __future__ import annotations
 

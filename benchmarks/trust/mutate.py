@@ -1,4 +1,4 @@
-"""Random and mutated bytes, all drawn from a generator that the caller seeds."""
+"""Random and mutated bytes, all from a generator that the caller seeds."""
 
 from __future__ import annotations
 
@@ -39,13 +39,13 @@ def _change(generator: Random, found: bytearray) -> None:
 
 
 def number(generator: Random, bits: int) -> int:
-    """One that fits: mostly of those where programs go wrong."""
+    """A number that fits, mostly one at which programs often fail."""
     value = generator.choice(NUMBERS) if generator.random() < 0.8 else generator.getrandbits(bits)
     return value & ((1 << bits) - 1)
 
 
 def overwrite(generator: Random, found: bytearray) -> None:
-    """Puts a number where one may be, of four bytes or eight."""
+    """Writes a number of four or eight bytes at a possible place."""
     width = generator.choice((4, 8))
     at = generator.randrange(0, len(found) - width + 1, 4)
     found[at : at + width] = number(generator, 8 * width).to_bytes(width, "little")

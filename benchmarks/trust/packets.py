@@ -1,4 +1,4 @@
-"""Packets nobody would send, to a real shim in a real sandbox: does it answer, or end with all that is in it?"""
+"""Malformed packets for a real shim in a real sandbox: it must answer, or end with all that is in it."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ const char *__asan_default_options(void) { return "detect_leaks=0:abort_on_error
 
 
 def checked_shim(folder: Path) -> Path:
-    """The shim built with AddressSanitizer and UBSan, in ``folder``; MachineError where the compiler cannot."""
+    """The shim built with AddressSanitizer and UBSan, in ``folder``; raises MachineError if the compiler cannot."""
     for source in Path(evaluate.__file__).parent.glob("shim*"):
         (folder / source.name).write_text(source.read_text() + (_OPTIONS if source.name == "shim.c" else ""))
     built = folder / "shim"
@@ -51,7 +51,7 @@ def checked_shim(folder: Path) -> Path:
 
 @final
 class Victim:
-    """A session that is opened anew whenever a packet ended it.  Use as ``async with``."""
+    """A session that is opened again whenever a packet ended it.  Use it with ``async with``."""
 
     def __init__(self, sandbox: Sandbox) -> None:
         self._sandbox = sandbox
@@ -70,12 +70,12 @@ class Victim:
         self._artefact.close()
 
     async def close(self) -> None:
-        """End the session, and see it gone with all that was in it."""
+        """Ends the session, and checks that nothing of it is left."""
         self._session = None
         await self._stack.aclose()
 
     async def send(self, generator: Random) -> None:
-        """One packet, and what must follow: an answer, or the end of the session.  Finding for anything else."""
+        """Sends one packet; it must be answered or end the session.  Raises Finding for anything else."""
         session = self._session or await self._open()
         packet, plan = _packet(generator)
         line = session._line

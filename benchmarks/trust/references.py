@@ -1,4 +1,4 @@
-"""Slow and obviously right twins of what compares outputs (``checker.py``, ``compare.c``)."""
+"""Slow and simple references for the code that compares outputs (``checker.py``, ``compare.c``)."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ _LEAST = Fraction(math.ulp(0.0))  # what the smallest numbers are rounded to
 
 
 def tokens(text: bytes) -> list[bytes]:
-    """What stands between white space, one byte after the other."""
+    """The words between white space, found byte by byte."""
     found, now = [], bytearray()
     for byte in text:
         if byte not in _SPACE:
@@ -30,7 +30,7 @@ def tokens(text: bytes) -> list[bytes]:
 
 
 def accepts(checker: Checker, expected: bytes, output: bytes) -> bool | None:
-    """Whether the output is right; None where it lies so near the edge of the tolerance that rounding decides."""
+    """Whether the output is right; None if it is so near the edge of the tolerance that rounding decides."""
     if checker.kind == "exact":
         return expected == output
     wanted, got = tokens(expected), tokens(output)

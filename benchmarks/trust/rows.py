@@ -1,4 +1,4 @@
-"""Rows appended to a file as they are made, so that a long measurement can be interrupted and continued; tables."""
+"""Rows that are appended to a file at once, so that a long measurement can be interrupted and resumed; tables."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ Row = dict[str, Any]
 
 @final
 class Rows:
-    """A file of JSON lines.  A torn last line, of a process that was killed, is dropped."""
+    """A file of JSON lines.  A torn last line of a killed process is dropped."""
 
     def __init__(self, path: Path) -> None:
         self._path = path
@@ -26,7 +26,7 @@ class Rows:
             path.write_bytes(kept)
 
     def add(self, row: Row) -> None:
-        """Append a row and see it written."""
+        """Appends a row and flushes it."""
         self.found.append(row)
         with self._path.open("a") as file:
             file.write(json.dumps(row) + "\n")
@@ -34,7 +34,7 @@ class Rows:
 
 @final
 class Progress:
-    """Says on stderr how far a measurement is and how long the rest will take, at most every ``every_s`` seconds."""
+    """Prints the progress and the time left on stderr, at most every ``every_s`` seconds."""
 
     def __init__(self, expected_s: Iterable[float], every_s: float = 20.0) -> None:
         self._expected = list(expected_s)
@@ -44,7 +44,7 @@ class Progress:
         self._say()
 
     def step(self) -> None:
-        """One more is done."""
+        """Counts one more."""
         self._done += 1
         if time.monotonic() - self._said >= self._every_s or self._done == len(self._expected):
             self._say()

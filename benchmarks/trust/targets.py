@@ -1,7 +1,7 @@
-"""What is fuzzed without a sandbox: every reader of bytes that a program, a compiler or a model wrote.
+"""The fuzz targets without a sandbox: every reader of bytes from a program, a compiler or a model.
 
-A target draws one input from a generator, reads it, and raises ``Finding`` when the answer is not the right one; any
-other exception is a finding too.
+A target draws one input from a generator, reads it, and raises ``Finding`` if the answer is not right; any other
+exception is a finding too.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ ROOT = Path(__file__).parents[2]
 
 
 class Finding(Exception):
-    """An answer that must not be."""
+    """A wrong answer."""
 
 
 # ------------------------------------------------------------------------------------------------------------ replies
@@ -95,7 +95,7 @@ def _ran(stderr: bytes) -> jobs.Ran:
 
 
 def diagnostics(generator: Random) -> None:
-    """Remarks and errors of a compiler, which quote names that the program chose."""
+    """Remarks and errors of a compiler, which quote names from the program."""
     remarks = build._remarks(mutated(generator, _REMARKS))
     if len(remarks) > 500 or any(one.line < 0 for one in remarks):
         raise Finding(f"{len(remarks)} remarks")
@@ -108,7 +108,7 @@ def diagnostics(generator: Random) -> None:
 
 
 def reports(generator: Random) -> None:
-    """What addr2line and the sanitizers wrote, between what the program itself did."""
+    """Output of addr2line and of the sanitizers, mixed with the program's own output."""
     list(profile._parsed(mutated(generator, _PLACES).decode(errors="replace")))
     with jobs.Blob.of(b"") as empty:
         list(sanitize._defects(_ran(mutated(generator, _FAULTS)), Input("fuzz", empty, b"", "seen")))
@@ -129,7 +129,7 @@ _CHECKERS = (
 
 
 def outputs(generator: Random) -> None:
-    """The checker against its slow twin, on an output that is mostly the expected one."""
+    """The checker against its slow reference, on an output that is mostly the expected one."""
     how = generator.choice(_CHECKERS)
     expected = [_token(generator) for _ in range(generator.randrange(6))]
     got = [_changed(generator, how, token) for token in expected] if generator.random() < 0.8 else list(expected)
@@ -236,7 +236,7 @@ _SOURCES = {
 
 
 def sources(generator: Random) -> None:
-    """A candidate's text, looked through for techniques."""
+    """A candidate's text, searched for techniques."""
     tongue = generator.choice(list(_SOURCES))
     techniques.used(tongue, mutated(generator, _SOURCES[tongue]).decode(errors="replace"))
 
@@ -258,7 +258,7 @@ memory_mb = 256
 
 
 def problems(generator: Random) -> None:
-    """A ``problem.toml``: a problem, or an error of the user's with a cure."""
+    """A ``problem.toml``: a problem, or an error of the user with a remedy."""
     with tempfile.TemporaryDirectory(prefix="fuzz-") as name:
         folder = Path(name)
         (folder / "a.c").write_text(_PROGRAM.text)

@@ -87,7 +87,7 @@ def test_the_page_says_what_the_table_says(view: BenchView, path: Path) -> None:
         assert line[1].startswith(str(summary.figures["median"]))
         assert line[2].startswith(str(summary.figures["geometric"]))
     assert len(rows(captioned(page, "Figures of pie"))) == 3
-    pairs = rows(captioned(page, "held against one another"))
+    pairs = rows(captioned(page, "compared problem by problem"))
     assert len(pairs) == len(view.table.contrasts) == 3
     by_name = {f"{one.first} : {one.second}": one for one in view.table.contrasts}
     assert [line[3] for line in pairs] == [f"{by_name[line[0]].p:.3f}" for line in pairs]

@@ -76,7 +76,7 @@ def test_what_noise_can_explain_is_not_significant(tmp_path: Path) -> None:
     found = versus(entrant(one), entrant(other))
     assert found.word == "not significant"
     assert found.ratio.low < 1 < found.ratio.high
-    assert "not significant: no difference is proved" in compare(one, other).output
+    assert "not significant: no difference was proved" in compare(one, other).output
 
 
 def test_less_than_the_margin_of_a_race_is_not_significant_however_exact(tmp_path: Path) -> None:

@@ -311,5 +311,5 @@ def test_fewer_candidates_than_a_run_has_begun_are_refused_with_the_number(tmp_p
             return optimize(toy_problem(), method, Table(rule=lambda text: 1.0), Run(budget, record=record))
 
     again(8)
-    with pytest.raises(InputError, match="begun 8 candidates already, more than --budget 6"):
+    with pytest.raises(InputError, match="started 8 candidates already, more than --budget 6"):
         again(6)

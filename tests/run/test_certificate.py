@@ -183,7 +183,7 @@ def test_a_winner_that_is_not_faster_here_ends_with_status_1(copied: Path) -> No
     value, low, high = map(float, told.groups())
     assert 0.9 < value < 1.1  # a little below 1 as often as above it: equal programs on a machine with other work
     assert low < 1.05 and high > 0.95
-    assert "the intervals have nothing in common" in found.stdout
+    assert "the two intervals do not overlap" in found.stdout
 
 
 def test_another_winner_is_refused(copied: Path) -> None:
@@ -282,7 +282,7 @@ def a_finding_left_out(found: dict[str, Any]) -> None:
         (lambda found: found.update(holds=False), "`holds` is said to be False"),
         (lambda found: found["origins"].update(held_out=9), "the tests by origin"),
         (lambda found: found["subject"].update(goal="wall"), "timed was cpu time"),
-        (lambda found: found["options"].update(sources=["../x.c"]), "only a problem.toml may say (sources)"),
+        (lambda found: found["options"].update(sources=["../x.c"]), "only a problem.toml may set (sources)"),
         (lambda found: found["options"].update(checker={"kind": "command", "command": ["x"]}), "a checker that is"),
         (lambda found: found.pop("subject"), "no certificate of maxcode"),
         (lambda found: found.update(format=9), "format 9"),

@@ -234,7 +234,7 @@ def test_a_doctor_says_why_a_better_tier_is_passed_over_and_what_is_not_installe
 def test_doctor_shows_the_sandbox_the_compilers_and_the_noise(place: Path) -> None:
     done = maxcode("doctor", cwd=place)
     assert done.returncode == 0, done.stderr
-    assert "attacks held off" in done.stdout
+    assert "attacks blocked" in done.stdout
     assert "a program against itself" in done.stdout
     assert "\nvalgrind   " in done.stdout
     assert f"\ncgroup     {survey()}\n" in done.stdout

@@ -117,7 +117,7 @@ def test_a_run_without_a_winner_says_that_nothing_was_confirmed(tmp_path: Path) 
     assert result.best is None
     page = report(tmp_path)
     told = page.one("p", "sentence").text
-    assert told.startswith("Nothing was confirmed faster than the original. 2 of 3 candidates were correct")
+    assert told.startswith("Nothing was confirmed to be faster than the original. 2 of 3 candidates were correct")
     assert shown(states(result)[0]) in told
     assert [node.text for node in page.all("h2")] == ["Best so far", "Candidates", "What to trust", "The run", "Notes"]
     assert len(candidates(page)) == 3

@@ -128,7 +128,7 @@ def test_an_evaluator_that_breaks_in_the_middle_of_a_batch_loses_none_of_its_sib
             raise OSError("the disk is gone")
 
     run = Run(budget=8, record=Record(tmp_path))
-    with run.record, pytest.raises(BoundaryError, match=r"slot 2 broke: OSError: the disk is gone"):
+    with run.record, pytest.raises(BoundaryError, match=r"slot 2 failed: OSError: the disk is gone"):
         optimize(toy_problem(), method(BestOfN(8, 8)), Table(rule=speed, before=break_third), run)
     assert len(run.record.evaluations) == 7
     again: list[str] = []
@@ -162,7 +162,7 @@ class BrokenReferee:
 def test_a_referee_that_breaks_is_named_and_costs_nothing_that_was_recorded(tmp_path: Path) -> None:
     run = Run(budget=4, record=Record(tmp_path))
     wins = Table(rule=lambda text: 2.0, confirmed=False)
-    with run.record, pytest.raises(BoundaryError, match="the referee of batch 1 broke: OSError: the disk is gone"):
+    with run.record, pytest.raises(BoundaryError, match="the referee of batch 1 failed: OSError: the disk is gone"):
         optimize(toy_problem(), method(BestOfN(4, 4)), wins, run, BrokenReferee())
     assert len(run.record.evaluations) == 4
 

@@ -90,12 +90,12 @@ def test_a_training_killed_in_every_stage_ends_as_the_unbroken_one(
         assert killed.returncode == -signal.SIGKILL, killed.stderr
         assert {path.name for path in out.iterdir()} == {"generative.unfinished"}
         told.append(killed.stdout)
-    assert "base: goes on after batch 10" in told[1]
-    assert "lora: goes on after batch" in told[3]
+    assert "base: resumes after batch 10" in told[1]
+    assert "lora: resumes after batch" in told[3]
     assert "base:" not in told[3], "what is finished is not done again"
     ended = drive(runs, out)
     assert ended.returncode == 0, ended.stderr
-    assert "batch" not in ended.stdout.partition("lora: goes on after batch")[2]
+    assert "batch" not in ended.stdout.partition("lora: resumes after batch")[2]
     ours, theirs = contents(out), contents(whole)
     del ours["metrics.json"], theirs["metrics.json"]  # it names the folder
     assert ours == theirs

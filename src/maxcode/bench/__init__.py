@@ -1,8 +1,8 @@
-"""Problems × methods × seeds side by side: cells -> rows -> one table.
+"""Problems × methods × seeds: cells -> rows -> one table.
 
     cells -> bench (runs each open cell, reads the finished ones) -> rows -> table, curves -> text, JSON, CSV
 
-What runs a cell is a function that the caller gives, so this room knows no evaluator and no policy.
+The caller passes the function that runs a cell, so this room imports no evaluator and no policy.
 """
 
 from __future__ import annotations

@@ -1,6 +1,6 @@
-"""Methods with parts of their observation switched off, each a column of its own: METHOD-PART-PART.
+"""Methods without parts of their observation; each is a column with the name METHOD-PART-PART.
 
-Such a name goes wherever a method's goes in a bench; run folders carry it, so a repeated command resumes.
+Such a name is allowed wherever a bench takes a method.  Run folders carry it, so a repeated command resumes.
 """
 
 from __future__ import annotations
@@ -14,15 +14,15 @@ from maxcode.search import methods
 
 Grid = Literal["observe", "each"]
 
-# What the paper's ablation switches (MaxCode, arXiv 2601.05475, section 4): the best of the run goes with that of the
-# path.  What failed tells of all three, so it is left out of every one of these columns.
+# The parts of the paper's ablation (MaxCode, arXiv 2601.05475, section 4).  The best of the run is switched with the
+# best on the path.  The failures of the run contain parts of all three, so all these columns leave them out.
 PAPER = (("best", "run_best"), ("trajectory",), ("critiques",))
 TELLS_OF_ALL = "failures"
-KEPT = frozenset({"statement", "program", "task"})  # without these there is no question
+KEPT = frozenset({"statement", "program", "task"})  # a prompt needs these
 
 
 def parted(name: str) -> tuple[str, tuple[str, ...]]:
-    """The method of a column's name, and the parts that it switches off, in the name's order."""
+    """The method in a column's name, and the parts that the name leaves out, in its order."""
     off: list[str] = []
     known = methods.names()
     while name not in known and (rest := name.rpartition("-"))[2] in PARTS:
@@ -35,7 +35,7 @@ def ablated(name: str, grid: Grid) -> list[str]:
     """The columns of a method's ablation, the method itself first.
 
     ``observe``: every subset of the paper's three parts that the method shows, without the failures of the run, which
-    tell of all three.  ``each``: each part alone switched off, all but the question itself.
+    contain parts of all three.  ``each``: leaves out one part at a time, apart from those that a prompt needs.
     """
     plain, off = parted(name)
     shown = methods.recipe(plain, frozenset(off)).parts
@@ -50,8 +50,8 @@ def ablated(name: str, grid: Grid) -> list[str]:
 
 
 def pairs_of(columns: Sequence[str]) -> tuple[tuple[str, str], ...]:
-    """Which columns are worth holding against one another: whole methods in pairs, and what is left of a method against
-    the whole of it, where that is a column; others against everything."""
+    """The pairs of columns to compare: whole methods with each other, and each ablation with its whole method if that
+    is a column, else with all others."""
     wholes = {column: _whole(column, columns) for column in columns}
     return tuple(
         (a, b)
@@ -61,7 +61,7 @@ def pairs_of(columns: Sequence[str]) -> tuple[tuple[str, str], ...]:
 
 
 def _whole(column: str, columns: Sequence[str]) -> str:
-    """The column that shows all of the method, the column itself where there is none."""
+    """The column of the whole method; the column itself if there is none."""
     name, off = parted(column)
     return next((whole for count in range(len(off)) if (whole := _named(name, [*off[:count]])) in columns), column)
 

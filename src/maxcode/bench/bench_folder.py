@@ -1,5 +1,7 @@
-"""``bench.toml``: on which terms the cells of a folder were run, so that a repeated command cannot mix two benches,
-and which cells there are, so that what is finished can be read without running anything."""
+"""``bench.toml``: the terms and the cells of a bench.
+
+The terms keep a repeated command from mixing two benches.  The cells let finished runs be read without a new run.
+"""
 
 from __future__ import annotations
 
@@ -20,15 +22,19 @@ from maxcode.errors import InputError, RecordError
 from maxcode.run.record import header_in
 
 HEADER = "bench.toml"
-_LOCK = "bench.lock"  # a file of its own: the header is replaced, and a lock on it would go with the old one
+_LOCK = "bench.lock"  # a separate file: the header is replaced, and a lock on it would be lost
 
 
 @final
 @dataclass(frozen=True, slots=True)
 class Planned:
-    """What a bench is made of: its cells, the budget of each, and the figures that are its own (``figures.SUITES``);
-    ``terms`` are equal for all cells, ``digests`` those of its problems, by id; ``unusable``: the problems that its
-    suites list and that could not be loaded."""
+    """The content of a bench.
+
+    ``cells``, ``budget``  the runs, and the budget of each
+    ``suites``             whose figures the table shows (``figures.SUITES``)
+    ``terms``              the settings of all cells; ``digests``: those of its problems, by id
+    ``unusable``           problems that its suites list and that could not be loaded
+    """
 
     cells: tuple[BenchRun, ...]
     budget: Budget
@@ -44,15 +50,15 @@ def claim(
     problems: Mapping[str, str],
     plan: Mapping[str, Sequence[object]] | None = None,
 ) -> None:
-    """Write the terms (equal for every cell) and the problems' digests by id, or compare them with those there.
+    """Writes the terms and the problems' digests by id, or compares them with the existing ones.
 
-    ``plan``: the methods, seeds, suites and unusable problems, in order.  Any of them may be added later.  Raises
-    RecordError that names what differs, InputError where the folder cannot be written.
+    ``plan``: the methods, seeds, suites and unusable problems, in order; later commands may add to it.  Raises
+    RecordError, which names the differences, and InputError if the folder cannot be written.
     """
     try:
         out.mkdir(parents=True, exist_ok=True)
         with open(out / _LOCK, "a") as lock:
-            fcntl.flock(lock, fcntl.LOCK_EX)  # until it is closed: nobody's entries come between reading and writing
+            fcntl.flock(lock, fcntl.LOCK_EX)  # until it is closed: no other process writes between read and write
             header = {**terms, **_joined(out, terms, problems, plan or {})}
             write_whole(out / HEADER, tomli_w.dumps(header).encode())
     except OSError as error:
@@ -62,7 +68,7 @@ def claim(
 def _joined(
     out: Path, terms: Mapping[str, object], problems: Mapping[str, str], plan: Mapping[str, Sequence[object]]
 ) -> dict[str, object]:
-    """The problems and the plan with those there; RecordError where the folder holds another bench."""
+    """Adds the problems and the plan to the existing ones; raises RecordError if the folder holds another bench."""
     known: dict[str, str] = {}
     before: dict[str, list[object]] = {}
     if (out / HEADER).exists():
@@ -74,7 +80,7 @@ def _joined(
 
 
 def planned(out: Path) -> Planned:
-    """What the bench in ``out`` is made of; InputError where there is none."""
+    """The content of the bench in ``out``; raises InputError if there is none."""
     path = out / HEADER
     if not path.exists():
         raise InputError(f"{out} holds no bench: there is no {path}; give the folder that `maxcode bench --out` wrote")
@@ -93,7 +99,7 @@ def planned(out: Path) -> Planned:
 
 
 def read_bench(out: Path, plan: Planned) -> BenchState:
-    """The rows that are finished, at any time; nothing is run."""
+    """The finished rows, at any time; runs nothing."""
     rows = {cell: finished(cell, out / cell.name, plan.budget.candidates) for cell in plan.cells}
     return BenchState(
         tuple(row for row in rows.values() if row is not None),

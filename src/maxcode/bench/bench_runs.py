@@ -1,4 +1,4 @@
-"""What a bench is made of: one cell for every problem, method and seed."""
+"""The cells of a bench: one for every problem, method and seed."""
 
 from __future__ import annotations
 
@@ -23,8 +23,8 @@ class BenchRun:
 
 
 def cells(problems: Sequence[str], methods: Sequence[str], seeds: Sequence[int]) -> tuple[BenchRun, ...]:
-    """Every combination, in the order in which they are run: seed, then problem, then method.
+    """Every combination, in the order of the runs: seed, then problem, then method.
 
-    Methods are compared where all of them finished, so a bench that is stopped half-way compares what it has run.
+    Methods are compared on the problems and seeds that all of them have finished, so a stopped bench has a table too.
     """
     return tuple(BenchRun(problem, method, seed) for seed in seeds for problem in problems for method in methods)

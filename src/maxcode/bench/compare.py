@@ -1,8 +1,8 @@
-"""Racing the winners of two runs side by side, on this machine: what the recorded ratios cannot say for certain.
+"""Races the winners of two runs in one session on this machine, which is more certain than the recorded ratios.
 
-The one winner takes the place of the original and the other is evaluated against it, with all that an evaluation has:
-the sandbox, every test, pairs in random order, a confirmation on fresh pairs.  A race that does not prove the second
-faster is held the other way round too, because each proves one direction only.
+One winner replaces the original, and the other is evaluated against it as usual: the sandbox, every test, pairs in
+random order, a confirmation on fresh pairs.  If the race does not prove the second one faster, a second race swaps the
+two, because a race proves only one direction.
 """
 
 from __future__ import annotations
@@ -23,8 +23,8 @@ from maxcode.run.evaluation import evaluate_loaded
 @final
 @dataclass(frozen=True, slots=True)
 class Raced:
-    """``ratio``: the first winner's speed-up over the second, None where it could not be measured; ``why`` says what
-    kept it from being measured or significant; ``verdict`` is the evaluation that it comes from."""
+    """``ratio``: the first winner's speed-up over the second, None if it could not be measured; ``why``: the reason why
+    it was not measured or is not significant; ``verdict``: the evaluation that gave it."""
 
     ratio: Interval | None
     word: Word
@@ -35,8 +35,8 @@ class Raced:
 @final
 @dataclass(frozen=True, slots=True)
 class Ground:
-    """Where the race is held: the problem's ``source``, empty = that which the first run names, its ``tests`` and what
-    replaces keys of its problem.toml; ``force``: although it is not the problem of the runs."""
+    """The problem of the race: ``source`` (empty: that of the first run), ``tests``, and replaced keys of problem.toml.
+    ``force``: race even if it is not the problem of the runs."""
 
     source: Path | None = None
     tests: Path | None = None
@@ -47,19 +47,19 @@ class Ground:
 def raced(
     first: ComparedRun, second: ComparedRun, ground: Ground, say: Callable[[str], None] = lambda words: None
 ) -> Raced:
-    """Race two winners; a run without one enters with its original.  InputError where the problem is not there, is not
-    that of the runs, or is a module, whose reference no candidate can take the place of."""
+    """Races two winners; a run without one enters with its original.  Raises InputError if the problem is missing, is
+    not that of the runs, or is a module, because no candidate can replace a module's reference."""
     source = ground.source or Path(str(first.header.get("source", "")))
     recorded = {key: first.header[key] for key in ("flags", "goal") if key in first.header}
     loaded = load(source, ground.tests, {**recorded, **(ground.overrides or {})})
     if not loaded.problem.traits.is_replaceable:
         raise InputError(
-            f"{source} is a PyTorch module: a winner cannot stand in for the reference, so two of them are not raced "
-            "side by side; compare what is recorded (leave out --measure)"
+            f"{source} is a PyTorch module: a winner cannot replace the reference, so two winners cannot be raced; "
+            "compare the recorded speed-ups (leave out --measure)"
         )
     if digest(loaded.problem) not in (first.header.get("digest"), None) and not ground.force:
         raise InputError(
-            f"{source} is not the problem of {first.folder} any more, or that had other options (its digest differs); "
+            f"{source} is not the problem of {first.folder}, or that run had other options (the digests differ); "
             "give --problem, --tests and the options of that run, or --force"
         )
     ahead, behind = (first, second) if first.speedup.value >= second.speedup.value else (second, first)
@@ -78,7 +78,7 @@ def raced(
 def _raced(
     candidate: ComparedRun, original: ComparedRun, loaded: Loaded, say: Callable[[str], None]
 ) -> CandidateResult:
-    """The slower one by the record is the original first: its runs are long enough to be timed where any are."""
+    """Takes the winner with the lower recorded speed-up as the original first: its runs are longer to time."""
     say(f"racing the winner of {candidate.folder} against that of {original.folder}")
     problem = replace(loaded.problem, program=original.winner or original.original)
     return evaluate_loaded(candidate.winner or candidate.original, replace(loaded, problem=problem))

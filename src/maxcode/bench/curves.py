@@ -1,8 +1,8 @@
-"""Best so far against depth and budget, a curve per method: the paper's scaling figure, with intervals.
+"""Best so far against depth and budget, one curve per method: the paper's scaling figure, with intervals.
 
-At every x: the geometric mean over problems of the best so far (``trace.py`` says how it is recomputed), seeds averaged
-within a problem, on the problems and seeds that every method finished.  A run that ended before x keeps its answer.
-The interval is the table's bootstrap, drawn together for all of a curve's points.
+At every x: the geometric mean over problems of the best so far (recomputed by ``trace.py``), averaged over the seeds of
+each problem, on the problems and seeds that every method finished.  A run that ended before x keeps its last value.
+The interval is the table's bootstrap, with the same resamples for all points of a curve.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ from maxcode.bench.rows import BenchRow
 from maxcode.bench.trace import Axis, Steps, best_at
 from maxcode.core.types import Interval
 
-DRAWS, LEAST_DRAWS = 2000, 500  # fewer for many problems, whose averages vary less from draw to draw
+DRAWS, LEAST_DRAWS = 2000, 500  # fewer for many problems, whose averages vary less between resamples
 MOST_POINTS = 48
 
 
@@ -28,20 +28,20 @@ MOST_POINTS = 48
 @dataclass(frozen=True, slots=True)
 class Curve:
     """One method's best so far along an axis: (x, geometric mean with interval), x ascending from 0.  ``seconds`` are
-    wall seconds at work, ``tokens`` those in and out."""
+    wall seconds of work, ``tokens`` those in and out."""
 
     method: str
     axis: Axis
     points: tuple[tuple[float, Interval], ...]
 
     def at(self, x: float) -> Interval:
-        """What it is at ``x``: at the last point that is not beyond it."""
+        """The value at ``x``: that of the last point at or before it."""
         return self.points[max(0, bisect_right(self.points, x, key=itemgetter(0)) - 1)][1]
 
 
 def curves(rows: Sequence[BenchRow], axis: Axis, seed: int = 0) -> tuple[Curve, ...]:
-    """A curve for every method of the rows, in the order in which they first appear; without those of which some run
-    does not know the axis.  The same rows, in whatever order within a method, give the same curves."""
+    """A curve for every method of the rows, in order of first appearance; a method is left out if one of its runs does
+    not know the axis.  The order of the rows within a method does not matter."""
     methods = tuple(dict.fromkeys(row.cell.method for row in rows))
     blocks = complete(rows, methods)
     found = (_curve(method, axis, blocks, seed) for method in methods)
@@ -69,7 +69,7 @@ def _point(steps: Steps, places: Sequence[float]) -> Point:
 
 
 def _places(end: float, axis: Axis) -> list[float]:
-    """Where a curve has points: every whole number where those are few, else evenly spaced."""
+    """The x of the points of a curve: every whole number if these are few, else evenly spaced."""
     whole = axis in ("candidates", "depth")
     count = min(int(end), MOST_POINTS) if whole else MOST_POINTS
     places = [end * number / max(1, count) for number in range(count + 1)]

@@ -1,4 +1,4 @@
-"""How long a bench still takes; constant work per cell."""
+"""Predicts the time that a bench still takes; constant work per cell."""
 
 from __future__ import annotations
 
@@ -11,8 +11,8 @@ from maxcode.bench.bench_runs import BenchRun
 
 @final
 class Pace:
-    """The time that the open cells will take: each as long as its problem's cells took on average so far, those of a
-    problem not seen yet as long as all did."""
+    """The time of the open cells: each takes as long as the average cell of its problem, or of all problems if its
+    problem has no finished cell."""
 
     def __init__(self, ahead: Iterable[BenchRun]) -> None:
         self._ahead = Counter(cell.problem for cell in ahead)
@@ -23,7 +23,7 @@ class Pace:
         self._all = 0.0
 
     def took(self, cell: BenchRun, seconds: float) -> None:
-        """A cell took so long, in this process or before it."""
+        """Adds the time of a finished cell, of this process or an earlier one."""
         self._known -= self._expected(cell.problem)
         if not self._done[cell.problem]:
             self._unseen -= self._ahead[cell.problem]
@@ -33,7 +33,7 @@ class Pace:
         self._known += self._expected(cell.problem)
 
     def leave(self, cell: BenchRun) -> None:
-        """A cell is no longer ahead: it is done, or has failed."""
+        """Removes a cell that is finished or has failed."""
         self._known -= self._expected(cell.problem)
         self._ahead[cell.problem] -= 1
         self._unseen -= not self._done[cell.problem]
@@ -41,7 +41,7 @@ class Pace:
 
     @property
     def seconds_left(self) -> float | None:
-        """For all cells ahead; None before anything is known."""
+        """Seconds for all open cells; None before the first cell is finished."""
         done = self._done.total()
         return None if not done else max(0.0, self._known + self._unseen * self._all / done)
 

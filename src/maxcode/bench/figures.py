@@ -1,8 +1,8 @@
-"""The figures of the table, by the benchmark they come from; a new one is a new entry here.
+"""The figures of the table, by benchmark; a new figure is a new entry here.
 
-Each is made in the same four steps: a number for a row, its mean over the seeds of a problem, the average over
-problems, and what of that is shown.  Speed-ups go through logarithms, so that 2x and 0.5x cancel, but where a paper's
-own figure is a plain mean.  ``SUITES`` says where our figures depart from those of the papers.
+Each figure takes four steps: a number for a row, its mean over the seeds of a problem, the average over problems, and
+the displayed value.  Speed-ups are averaged as logarithms, so that 2x and 0.5x cancel, unless the paper uses a plain
+mean.  ``SUITES`` lists the differences between our figures and those of the papers.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from maxcode.bench.rows import BenchRow
 from maxcode.bench.trace import powers_of_two
 from maxcode.errors import unknown
 
-OPTIMIZED = 1.10  # PIE: a program that is at least so much faster counts as optimised
+OPTIMIZED = 1.10  # PIE: a program that is at least this much faster counts as optimised
 FAST_AT = (0.0, 0.5, 0.8, 1.0, 1.5, 2.0)  # KernelBench's usual p
 
 
@@ -38,7 +38,7 @@ def _same(value: float) -> float:
 @final
 @dataclass(frozen=True, slots=True)
 class Column:
-    """How a figure is called and read.  ``unit``: speed-up, rank, or share (0..1); ``suite``: whose figure it is."""
+    """The name and the reading of a figure.  ``unit``: speed-up, rank, or share (0..1); ``suite``: its benchmark."""
 
     name: str
     title: str
@@ -49,9 +49,15 @@ class Column:
 @final
 @dataclass(frozen=True, slots=True)
 class Figure:
-    """``of``: the number for a row; ``on_problem``: what of its mean over seeds is averaged; ``average``: over
-    problems; ``shown``: rises with the average.  ``of_all``: every planned run counts, one that is not finished as a
-    failure; else the problems and seeds that all methods finished."""
+    """How a figure is computed.
+
+    ``of``          the number for a row
+    ``on_problem``  maps its mean over the seeds of a problem
+    ``average``     averages over problems
+    ``shown``       the displayed value, which rises with the average
+    ``of_all``      True: every planned run counts, an unfinished one as a failure; False: only the problems and seeds
+                    that all methods finished
+    """
 
     column: Column
     of: Callable[[RankedRow], float]
@@ -98,7 +104,7 @@ def _optimized(at: RankedRow) -> float:
 
 
 def _gain(at: RankedRow) -> float:
-    return at.row.best.value  # which is 1 where nothing was confirmed: clamped, as in the paper
+    return at.row.best.value  # 1 if nothing was confirmed: clamped, as in the paper
 
 
 def _solved(at: RankedRow) -> float:
@@ -110,7 +116,7 @@ def _solved_by_pie(at: RankedRow) -> float:
 
 
 def _best_of(samples: int, at: RankedRow) -> float:
-    """The best of so many samples; of all there are where they are fewer."""
+    """The best of this many samples, or of all if there are fewer."""
     return next((best for k, best in reversed(at.row.best_of) if k <= samples), 1.0)
 
 
@@ -149,7 +155,7 @@ def _maxcode(most: int) -> tuple[Figure, ...]:
 @final
 @dataclass(frozen=True, slots=True)
 class Suite:
-    """The figures of one paper: ``figures`` for so many candidates a run, and where ours depart from its own."""
+    """The figures of one paper: ``figures`` for this many candidates per run, and their differences to the paper's."""
 
     figures: Callable[[int], tuple[Figure, ...]]
     departs: str
@@ -158,8 +164,8 @@ class Suite:
 SUITES = {
     "maxcode": Suite(
         _maxcode,
-        "a run's speed-up is that of its best, measured anew on fresh pairs after it was selected; the papers take the "
-        "highest of all measured values, which is too high by the luck of the draw",
+        "a run's speed-up is that of its best, measured again on fresh pairs after it was selected; the papers take "
+        "the highest of all measured values, which is too high by chance",
     ),
     "pie": Suite(
         _pie,
@@ -175,8 +181,8 @@ SUITES = {
 
 
 def figures(suites: Iterable[str], most: int) -> tuple[Figure, ...]:
-    """The figures of these suites for runs of at most so many candidates, in the order of ``SUITES``; InputError for
-    an unknown one."""
+    """The figures of these suites for runs of at most ``most`` candidates, in the order of ``SUITES``; raises
+    InputError for an unknown suite."""
     wanted = set(suites)
     for name in sorted(wanted - SUITES.keys()):
         raise unknown("kind of figures", name, SUITES)

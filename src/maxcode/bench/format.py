@@ -1,4 +1,4 @@
-"""A table as text for people, as JSON, and its rows as CSV."""
+"""A table as text and as JSON, and its rows as CSV."""
 
 from __future__ import annotations
 
@@ -26,8 +26,7 @@ _COLUMNS = (
 
 
 def as_text(table: MethodTable, curves: Sequence[Curve] = ()) -> str:
-    """Aligned lines: the methods, the best so far along one axis (that of ``curves``), what they cost, the pairs, the
-    notes."""
+    """Aligned lines: the methods, the best so far along the axis of ``curves``, the costs, the pairs, the notes."""
     parts: list[str] = []
     if table.methods:
         counts = f"{_counted(table.problems, 'problem')}, {_counted(table.cells, 'run')}"
@@ -47,8 +46,8 @@ def _counted(count: int, thing: str) -> str:
 
 
 def as_json(table: MethodTable, found: BenchState, curves: Sequence[Curve] = ()) -> str:
-    """One object: the table, the curves, the rows, what failed and why, the names of the open cells, whether it was
-    stopped."""
+    """One object: the table, the curves, the rows, the failures with their reasons, the names of the open cells, and
+    whether the user stopped the bench."""
     return msgspec.json.encode(
         {
             "table": table,
@@ -62,7 +61,7 @@ def as_json(table: MethodTable, found: BenchState, curves: Sequence[Curve] = ())
 
 
 def as_csv(rows: Sequence[BenchRow]) -> str:
-    """One line a cell, under a header; an unknown price is an empty field."""
+    """A header and one line per cell; an unknown price is an empty field."""
     text = io.StringIO()
     writer = csv.DictWriter(text, _COLUMNS, lineterminator="\n")
     writer.writeheader()
@@ -83,8 +82,8 @@ def _record(row: BenchRow) -> dict[str, object]:
 @final
 @dataclass(frozen=True, slots=True)
 class Lines:
-    """A table as lines of cells, the headings first: ``figures`` a block for every suite, what it ``costs``, the
-    ``pairs``, empty where there are none."""
+    """A table as lines of cells, headings first: ``figures`` has a block for every suite; ``costs``; ``pairs``, which
+    is empty if there are none."""
 
     figures: list[list[list[str]]]
     costs: list[list[str]]
@@ -92,12 +91,12 @@ class Lines:
 
 
 def as_lines(table: MethodTable) -> Lines:
-    """The blocks of ``as_text``, not aligned."""
+    """The blocks of ``as_text``, without alignment."""
     return Lines(_by_suite(table), _costs(table.methods), _pairs(table.contrasts) if table.contrasts else [])
 
 
 def _by_suite(table: MethodTable) -> list[list[list[str]]]:
-    """A block of lines for the figures of every paper; the methods head each."""
+    """One block of lines for the figures of each paper; each line starts with the method."""
     named = {column.suite for column in table.columns}
     blocks = []
     for suite in filter(named.__contains__, SUITES):
@@ -123,7 +122,7 @@ def _told(column: Column, method: Summary) -> str:
 
 
 def _so_far(curves: Sequence[Curve]) -> list[list[str]]:
-    """The geometric mean of the best so far, at a few places."""
+    """The geometric mean of the best so far, at a few points."""
     axis, end = curves[0].axis, max(curve.points[-1][0] for curve in curves)
     whole = axis in ("candidates", "depth")
     places = (

@@ -1,8 +1,8 @@
-"""A bench as one HTML page: who was better by how much, how they got there, on which problems, and at what cost.
+"""A bench as one HTML page: the better methods and by how much, their curves, the problems, and the costs.
 
     plan, rows, table, curves -> page
 
-In the style and under the policy of a run's page, without a script.  Every cell leads to the page of its run.
+It has the style and the content policy of a run's page, and no script.  Every cell links to the page of its run.
 """
 
 from __future__ import annotations
@@ -28,11 +28,11 @@ from maxcode.run.report.facts import duration, show
 from maxcode.run.report.html import Html, TableRow, details, element, join, paragraphs, scrolled, table
 from maxcode.run.report.page import NAME, Part, laid_out, save
 
-MOST_OPEN = 200  # runs that are named where they are not finished
-MOST_CELLS = 4_000  # of the map of problems; a page of more would grow past 2 MB
-SHADES = (1.005, 1.1, 1.5, 2.0, 5.0)  # from where on a speed-up has the next shade
-PLACES = 8  # of a curve in its table
-COLORS = 10  # of curves; more methods take them in turn
+MOST_OPEN = 200  # unfinished runs that are named
+MOST_CELLS = 4_000  # of the map of problems; with more, the page would exceed 2 MB
+SHADES = (1.005, 1.1, 1.5, 2.0, 5.0)  # lower ends of the shades for speed-ups
+PLACES = 8  # points of a curve in its table
+COLORS = 10  # of curves; more methods use them again
 _AXES = {
     "candidates": "candidates",
     "depth": "depth",
@@ -45,7 +45,7 @@ _AXES = {
 @final
 @dataclass(frozen=True, slots=True)
 class BenchView:
-    """What the page shows: what was planned, what is finished, and what was made of it."""
+    """The content of the page: the plan, the finished runs, and the figures made from them."""
 
     plan: Planned
     found: BenchState
@@ -54,7 +54,7 @@ class BenchView:
 
 
 def write_bench_report(out: Path, view: BenchView) -> Path:
-    """Write ``report.html`` into the folder of a bench, finished or not; InputError where it cannot be written."""
+    """Writes ``report.html`` into the folder of a bench, finished or not; raises InputError if it cannot be written."""
     return save(out / NAME, page(view, out.resolve().name))
 
 
@@ -94,13 +94,13 @@ def _sections(view: BenchView) -> Iterator[Part]:
 
 
 def _named(view: BenchView) -> tuple[list[str], list[str]]:
-    """Methods and problems, in the order planned; those of rows that are in no plan after them."""
+    """Methods and problems in planned order, then those of rows outside the plan."""
     known = [*view.plan.cells, *(row.cell for row in view.found.rows)]
     return list(dict.fromkeys(cell.method for cell in known)), list(dict.fromkeys(cell.problem for cell in known))
 
 
 def _sentence(view: BenchView) -> str:
-    """What can be said of the methods for certain, in a line or two."""
+    """The significant differences between methods, in a line or two."""
     pairs = view.table.contrasts
     sure = sorted((one for one in pairs if one.is_significant), key=lambda one: one.p)
     if not pairs:
@@ -114,7 +114,7 @@ def _sentence(view: BenchView) -> str:
 
 def _open(view: BenchView) -> str:
     done, left = len(view.found.rows), len(view.found.left)
-    return f"This bench is unfinished: {done} of {done + left} runs are done. The command that started it goes on."
+    return f"This bench is unfinished: {done} of {done + left} runs are done. The same command resumes it."
 
 
 def _spent(view: BenchView) -> Html:
@@ -140,7 +140,7 @@ def _counted(count: int, thing: str) -> str:
 
 
 def _curves(view: BenchView) -> Html:
-    """The curve along the axis that the budget is of is open, the others are behind folds."""
+    """The curve along the axis of the budget is open, the others are folded."""
     unit = view.plan.budget.unit
     by_axis = {axis: [one for one in view.curves if one.axis == axis] for axis in _AXES}
     found = {axis: curves for axis, curves in by_axis.items() if curves}
@@ -202,7 +202,7 @@ def _pairs(view: BenchView) -> Html:
         "problems' gaps. Adjusted: p by Holm for all pairs of the table together; below 0.05 two methods differ."
     )
     lines = as_lines(view.table).pairs
-    return join([_block("Methods held against one another, problem by problem", lines), _explained(told)])
+    return join([_block("Pairs of methods, compared problem by problem", lines), _explained(told)])
 
 
 def _explained(told: str) -> Html:
@@ -213,7 +213,7 @@ def _explained(told: str) -> Html:
 
 
 def _map(view: BenchView) -> Html:
-    """Problems against methods: the geometric mean over seeds, and a link to the page of every run."""
+    """Problems against methods: the geometric mean over seeds, with a link to the page of every run."""
     methods, problems = _named(view)
     rows = {row.cell: row for row in view.found.rows}
     cells: dict[tuple[str, str], list[BenchRun]] = {}

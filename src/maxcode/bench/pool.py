@@ -1,10 +1,10 @@
-"""Several cells at once, each in a process: while one is timed, others build, verify, or wait for a model.
+"""Runs several cells at once, each in a process: while one is timed, others build, verify, or wait for a model.
 
-    parent: cells -> worker -> Row or MaxcodeError, and a word for every candidate that was evaluated
+    parent: cells -> worker -> Row or MaxcodeError, and a message for every evaluated candidate
 
-A worker is a process of its own, since runs own signals, locks and event loops.  Timings exclude one another by the
-machine-wide lane.  A worker that dies (out of memory, say) leaves its cell open and is replaced; workers die with the
-parent.
+Each worker is a process, because a run uses its own signals, locks and event loop.  The machine-wide lane keeps timings
+apart.  If a worker dies (for example, out of memory), its cell stays open and the worker is replaced.  Workers end with
+the parent.
 """
 
 from __future__ import annotations
@@ -31,16 +31,16 @@ Found: TypeAlias = BenchRow | MaxcodeError
 
 
 class RunWatched(Protocol):
-    """Runs a cell and tells of every recorded part.  It is sent to other processes, so it can be pickled."""
+    """Runs a cell and reports every recorded part.  It must be picklable, because it is sent to other processes."""
 
     def __call__(self, cell: BenchRun, watch: Callable[[Line], None], /) -> BenchRow: ...
 
 
 @final
 class Pool:
-    """``at_once`` workers that each run a cell at a time; ``evaluated`` hears of every candidate.
+    """``at_once`` workers that each run one cell at a time; ``evaluated`` is called for every candidate.
 
-    Ctrl-C is passed on to the workers, once for every time it was pressed: what runs is finished, then left.
+    Each Ctrl-C is passed to the workers: active candidates are finished, then the workers stop.
     """
 
     def __init__(self, run: RunWatched, at_once: int, evaluated: Callable[[BenchRun], None]) -> None:
@@ -69,13 +69,13 @@ class Pool:
                 signal.signal(signal.SIGINT, self._before)
 
     def begin(self, cell: BenchRun) -> None:
-        """Have an idle worker, or a new one, run the cell."""
+        """Starts the cell on an idle worker, or on a new one."""
         worker = self._idle.pop() if self._idle else _Worker(self._run)
         self._busy[worker.pipe] = worker, cell
         worker.pipe.send(cell)
 
     def ended(self) -> tuple[BenchRun, Found]:
-        """Wait for the next cell to end."""
+        """Waits for the next cell to end."""
         found = self._next()
         if found is None:
             raise Interrupted("stopped")
@@ -92,12 +92,12 @@ class Pool:
             worker.interrupt()
 
     def _settle(self) -> None:
-        """Wait until all have ended, or Ctrl-C is pressed once more."""
+        """Waits until all cells have ended, or until another Ctrl-C."""
         while self._busy and self._next() is not None:
             pass
 
     def _next(self) -> tuple[BenchRun, Found] | None:
-        """The next cell to end; None where Ctrl-C came first."""
+        """The next cell to end; None if Ctrl-C came first."""
         while self._pressed == self._passed_on:
             for pipe in wait(list(self._busy), _LOOK_S):
                 assert isinstance(pipe, Connection)
@@ -115,13 +115,13 @@ class Pool:
 
 @final
 class _Worker:
-    """A process, and our end of the pipe to it."""
+    """A process, and the parent's end of the pipe to it."""
 
     def __init__(self, run: RunWatched) -> None:
         spawning = get_context("spawn")
         self.pipe, theirs = spawning.Pipe()
         self.process = spawning.Process(target=_serve, args=(theirs, run, os.getpid()))
-        signal.pthread_sigmask(signal.SIG_BLOCK, _CTRL_C)  # inherited: what is pressed early waits for the run
+        signal.pthread_sigmask(signal.SIG_BLOCK, _CTRL_C)  # inherited: an early Ctrl-C stays pending until the run
         try:
             self.process.start()
         finally:
@@ -129,7 +129,7 @@ class _Worker:
         theirs.close()
 
     def said(self) -> Any:
-        """What came through the pipe; where it has died, that its cell is left open."""
+        """The message from the pipe; if the worker has died, the error that leaves its cell open."""
         try:
             return self.pipe.recv()
         except (EOFError, OSError):
@@ -143,14 +143,14 @@ class _Worker:
             os.kill(self.process.pid, signal.SIGINT)
 
     def end(self) -> None:
-        """Have it go, and wait until it has."""
+        """Ends the worker and waits for it."""
         self.pipe.close()
         self.process.join()
 
 
 def _serve(pipe: Connection, run: RunWatched, parent: int) -> None:
-    """The life of a worker, which hears Ctrl-C only while it runs a cell: cells from the pipe until it is closed."""
-    os.setpgid(0, 0)  # Ctrl-C in the terminal is for the parent, which passes it on
+    """The main loop of a worker: runs cells from the pipe until it is closed; receives Ctrl-C only during a cell."""
+    os.setpgid(0, 0)  # a Ctrl-C of the terminal goes to the parent only, which passes it on
     ctypes.CDLL(None).prctl(_PR_SET_PDEATHSIG, signal.SIGKILL)
     if os.getppid() != parent:
         return
@@ -169,7 +169,7 @@ def _serve(pipe: Connection, run: RunWatched, parent: int) -> None:
 
 def _found(run: RunWatched, cell: BenchRun, watch: Callable[[Line], None]) -> Found:
     try:
-        signal.signal(signal.SIGINT, signal.default_int_handler)  # the run heeds it by itself once it searches
+        signal.signal(signal.SIGINT, signal.default_int_handler)  # until the search installs its own handler
         signal.pthread_sigmask(signal.SIG_UNBLOCK, _CTRL_C)
         return run(cell, watch)
     except MaxcodeError as error:

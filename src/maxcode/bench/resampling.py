@@ -1,6 +1,6 @@
-"""The two-level bootstrap of a bench: problems with replacement, and seeds within each, the same draw for every column.
+"""The two-level bootstrap of a bench: resamples problems, and seeds within each; all columns share the resamples.
 
-A column is one figure of one method.  Because all columns are drawn together, their differences are paired.
+A column is one figure of one method.  Because columns share the resamples, their differences are paired.
 """
 
 from __future__ import annotations
@@ -44,7 +44,7 @@ def complete(rows: Sequence[BenchRow], methods: Sequence[str]) -> dict[str, list
 def drawn_averages(
     by_problem: Sequence[Sequence[Point]], figures: Sequence[Figure], draws: int, seed: int
 ) -> tuple[Columns, Columns]:
-    """For every column (``figures``: what it holds): its values by problem, and the averages of its bootstrap draws.
+    """For every column (whose figures are ``figures``): its values by problem, and the averages of its resamples.
 
     ``by_problem``: for every problem, the points of its seeds.
     """
@@ -57,20 +57,20 @@ def drawn_averages(
     )
     drawn = [array("d") for _ in pool]
     for chosen in cluster_draws(len(by_problem), len(ways[0]), draws, seed):
-        take = itemgetter(*chosen, chosen[0])  # one more, so that it is a tuple for one problem too
+        take = itemgetter(*chosen, chosen[0])  # one more, so that the result is a tuple for one problem too
         for figure, column, averages in zip(figures, pool, drawn, strict=True):
             averages.append(figure.average(take(column)[:-1]))
     return columns, drawn
 
 
 def interval_of(figure: Figure, values: Sequence[float], drawn: Sequence[float]) -> Interval:
-    """The figure as it is shown, with the middle 95 % of its draws."""
+    """The displayed figure, with the middle 95 % of its resamples."""
     found = percentiles(figure.average(values), drawn)
     return Interval(figure.shown(found.value), figure.shown(found.low), figure.shown(found.high), found.confidence)
 
 
 def _merged(points: Sequence[Point], figures: Sequence[Figure]) -> Point:
-    """One problem: the mean over its seeds, as it is averaged over problems."""
+    """One problem: the mean over its seeds, in the form that is averaged over problems."""
     means = map(fmean, zip(*points, strict=True))
     return tuple(figure.on_problem(value) for figure, value in zip(figures, means, strict=True))
 
@@ -85,7 +85,7 @@ def _columns(points: Iterable[Point]) -> Columns:
 
 
 def _ways(sizes: Sequence[int], generator: random.Random) -> list[list[tuple[int, ...]]]:
-    """Resamples of each problem's seeds, equally many for all: every one where there are few, else random ones."""
+    """Resamples of each problem's seeds, the same number for each: all if they are few, else random ones."""
     if len(set(sizes)) == 1 and sizes[0] ** sizes[0] <= MOST_RESAMPLES:
         return [all_resamples(sizes[0])] * len(sizes)
     return [random_resamples(size, MOST_RESAMPLES, generator) for size in sizes]

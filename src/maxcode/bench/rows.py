@@ -1,7 +1,7 @@
-"""A finished run folder -> one row of figures; nothing of the run's programs is kept, so rows stay small.
+"""Reads a finished run folder as one row of figures; a row holds no program, so rows stay small.
 
-The maximal speed-up is the run's own best, confirmed on fresh pairs after it was selected; the paper takes the highest
-of all measured values, which is too high by the luck of the draw.  No confirmed gain counts as 1, the original.
+The maximal speed-up is the run's own best, confirmed on fresh pairs after it was selected.  The paper takes the highest
+of all measured values, which is too high by chance.  A run without a confirmed gain counts as 1, the original.
 """
 
 from __future__ import annotations
@@ -27,9 +27,9 @@ RESULT = "result.json"
 
 @final
 class Cost(msgspec.Struct, frozen=True):
-    """What a run used: wall ``seconds`` at work, and all its model calls, the critic's too.
+    """The cost of a run: wall ``seconds`` of work, and all its model calls, those of the critic too.
 
-    ``dollars`` is None where a price is not known; a sum with an unknown price is unknown.
+    ``dollars`` is None if a price is not known; a sum with an unknown price is unknown.
     """
 
     seconds: float = 0.0
@@ -51,15 +51,18 @@ class Cost(msgspec.Struct, frozen=True):
 @final
 @dataclass(frozen=True, slots=True)
 class BenchRow:
-    """What one cell came to.
+    """The figures of one cell.
 
-    ``best``: the confirmed speed-up, 1 where there is none.  ``candidates``, ``correct``, ``faster``: counts over all
-    generations.  ``measured``: False where the problem could not be timed at all.  ``where``: version and machine.
-    ``trace``: the best so far; ``fastest``: the highest speed-up that any correct candidate showed, confirmed or not, 0
-    where none was timed; ``best_of``: (k, the best of k candidates) for k = 1, 2, 4, ..., expected over all draws of k
-    where the candidates are ``exchangeable`` (all drawn from the original before any of them was run), else of the
-    first k; ``by_pie``: how many are correct by PIE's own checker, which is asked of its problems, else by ours;
-    ``ended``: the cap that ended the run, empty where the budget of candidates or the search did.
+    ``best``          the confirmed speed-up, 1 if there is none
+    ``candidates``, ``correct``, ``faster``  counts over all candidates
+    ``measured``      False if the problem could not be timed at all
+    ``where``         version and machine
+    ``trace``         the best so far
+    ``fastest``       the highest speed-up of any correct candidate, confirmed or not; 0 if none was timed
+    ``best_of``       (k, the best of k candidates) for k = 1, 2, 4, ...: the mean over all choices of k if they are
+                      ``exchangeable`` (all sampled from the original before any ran), else of the first k
+    ``by_pie``        the number that PIE's own checker calls correct, for its problems; else the number of correct ones
+    ``ended``         the cap that ended the run; empty if the budget of candidates or the search did
     """
 
     cell: BenchRun
@@ -90,9 +93,9 @@ _result = msgspec.json.Decoder(_Result)
 
 
 def finished(cell: BenchRun, folder: Path, budget: int) -> BenchRow | None:
-    """The row of a run folder that is finished, None where the run is yet to be made or to be resumed.
+    """The row of a finished run folder; None if the run must still be made or resumed.
 
-    ``budget`` is of candidates, ``MANY`` where the run's is of another kind.  Raises RecordError where the folder holds
+    ``budget`` counts candidates; ``MANY`` if the run's budget has another unit.  Raises RecordError if the folder holds
     a run of another method, seed or budget.
     """
     result = _read_result(folder)
@@ -110,7 +113,7 @@ def finished(cell: BenchRun, folder: Path, budget: int) -> BenchRow | None:
 
 
 def read_row(cell: BenchRun, folder: Path) -> BenchRow:
-    """The row of a finished run folder; InputError where it is not finished."""
+    """The row of a finished run folder; raises InputError if it is not finished."""
     result = _read_result(folder)
     if result is None:
         raise InputError(f"{folder} holds no finished run: it has no readable {RESULT}; repeat the command to resume")
@@ -118,7 +121,7 @@ def read_row(cell: BenchRun, folder: Path) -> BenchRow:
 
 
 def _read_result(folder: Path) -> _Result | None:
-    """None where it is missing, or torn by a kill: the run's end is then written anew."""
+    """The result; None if it is missing, or damaged by a kill: it is then written again."""
     try:
         return _result.decode((folder / RESULT).read_bytes())
     except (OSError, msgspec.MsgspecError):

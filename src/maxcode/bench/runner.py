@@ -1,8 +1,8 @@
-"""Run what is open, read what is finished: one cell after the other, or several at once (``pool.py``).
+"""Runs the open cells and reads the finished ones: one cell after the other, or several at once (``pool.py``).
 
-Each cell has a folder and a lock of its own, and rows are kept in the cells' order, not in that of completion; so more
-than one may be under way (here, or in a second process on the same folder): builds and model calls then overlap, while
-timings exclude one another by the machine-wide lane.
+Each cell has its own folder and lock, and rows are kept in the order of the cells.  So several cells may run at the
+same time, here or in a second process on the same folder: builds and model calls overlap, and the machine-wide lane
+keeps timings apart.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ RunOne = Callable[[BenchRun], BenchRow]
 @final
 @dataclass(frozen=True, slots=True)
 class RunStarted:
-    """A cell is run or resumed; ``left`` cells have not begun, this one counted."""
+    """A cell is run or resumed; ``left`` cells are not started, including this one."""
 
     cell: BenchRun
     left: int
@@ -34,7 +34,7 @@ class RunStarted:
 @final
 @dataclass(frozen=True, slots=True)
 class RunDone:
-    """A cell is finished; ``seconds`` it took in this process."""
+    """A cell is finished; it took ``seconds`` in this process."""
 
     row: BenchRow
     seconds: float
@@ -43,7 +43,7 @@ class RunDone:
 @final
 @dataclass(frozen=True, slots=True)
 class RunFailed:
-    """A cell is left open, and why."""
+    """A cell stays open, with the reason."""
 
     cell: BenchRun
     error: MaxcodeError
@@ -53,7 +53,7 @@ Event = RunStarted | RunDone | RunFailed
 
 
 class Runs(Protocol):
-    """Who runs cells.  Leaving the block ends what is still under way as Ctrl-C would, and waits for it."""
+    """The runner of cells.  The end of the block stops active cells as Ctrl-C does, and waits for them."""
 
     def __enter__(self) -> Self: ...
 
@@ -61,15 +61,15 @@ class Runs(Protocol):
 
     @property
     def at_once(self) -> int:
-        """How many cells may be under way."""
+        """The number of cells that may run at once."""
         ...
 
     def begin(self, cell: BenchRun) -> None:
-        """Run or resume a cell."""
+        """Runs or resumes a cell."""
         ...
 
     def ended(self) -> tuple[BenchRun, BenchRow | MaxcodeError]:
-        """Wait until a cell that was begun has ended; raises Interrupted and UnsafeError, which end all."""
+        """Waits until a started cell has ended; raises Interrupted and UnsafeError, which end the bench."""
         ...
 
 
@@ -105,8 +105,8 @@ class InTurn:
 @final
 @dataclass(frozen=True, slots=True)
 class BenchState:
-    """The rows in the cells' order, what failed, what is open (the failed ones among it), and whether the user
-    stopped it."""
+    """The rows in the order of the cells, the failures, the open cells (failed ones included), and whether the user
+    stopped the bench."""
 
     rows: tuple[BenchRow, ...]
     failed: tuple[RunFailed, ...] = ()
@@ -123,9 +123,9 @@ def bench(
 ) -> BenchState:
     """Rows of all cells: those that ``finished`` knows are read, the others are run in order.
 
-    A cell whose machine, provider or problem fails is named and left open, the others go on; UnsafeError ends it all,
-    because no cell can run.  Ctrl-C (Interrupted from ``run``) ends it with the rows there are.  In the end open cells
-    are looked at once more: some were finished all the same, here or by another process that held them.
+    If the machine, the provider or the problem of a cell fails, the cell is reported and stays open, and the others
+    continue.  UnsafeError ends the bench, because no cell can run.  Ctrl-C (Interrupted from ``run``) ends it with the
+    finished rows.  At the end open cells are read again, because another process may have finished them.
     """
     rows = {cell: row for cell in cells if (row := finished(cell)) is not None}
     to_run = [cell for cell in cells if cell not in rows]
@@ -153,7 +153,7 @@ def bench(
 def _run(
     to_run: Sequence[BenchRun], runs: Runs, pace: Pace, watch: Callable[[Event], None], clock: Callable[[], float]
 ) -> Iterator[RunDone | RunFailed]:
-    """The cells in order, as many at once as may be; each as it ends."""
+    """Yields the result of each cell as it ends; starts cells in order, as many at once as allowed."""
     waiting, under_way = deque(to_run), dict[BenchRun, float]()
     while waiting or under_way:
         while waiting and len(under_way) < runs.at_once:

@@ -1,16 +1,16 @@
-"""Rows -> the table: the figures of the papers (``figures.py``), what they cost, and paired contrasts.
+"""Rows -> the table: the figures of the papers (``figures.py``), their costs, and paired contrasts.
 
-Figures are made from problems and seeds that *every* method finished, so that all methods are judged on the same.  A
+Figures come from problems and seeds that *every* method finished, so that all methods are judged on the same ones.  A
 problem's figure is the mean over its seeds (of the logarithm, for speed-ups), a method's the median or mean over
-problems; ranks are given per problem and seed.  The paper has one seed, and no intervals.  Ours: intervals from a
-two-level bootstrap, problems with replacement and seeds in each, one and the same draw for all methods.  It asks: what
-if other problems of this sort, and other seeds, had been drawn?  Simulated (two equal methods, two seeds, problems that
+problems; ranks are given per problem and seed.  The paper has one seed, and no intervals.  Ours come from a two-level
+bootstrap, which resamples problems and seeds within each; all methods share the resamples.  The interval answers: what
+if other problems of this kind, and other seeds, were chosen?  Simulated (two equal methods, two seeds, problems that
 differ by a factor of 1.5 and seeds by 1.2, 250 tables each): the interval of the geometric mean holds the truth in 80,
 89, 94, 94 % of tables with 3, 6, 10, 20 problems, that of the median in 80, 93, 94, 98 %.  With 6, 10, 20 problems and
 150 to 200 tables each, speed-ups clamped at 1: %Opt holds it in 90, 97, 95 %, the mean speed-up in 84, 91, 93 %,
 fast_1.5 in 87, 94, 95 %.
 
-Contrasts are made from one gap a problem, because a method may suit one problem and not the next: p from flipping the
+Contrasts use one gap per problem, because a method may suit one problem and not the next: p comes from flipping the
 signs of the gaps, the ratio's interval from Student's t.  Simulated (equal methods, one seed that varies by 1.1, a
 method times 1.35 or its inverse by the problem, or 4x faster on one problem in six, or with heavy tails; 400 to 2,000
 tables each): one pair has p < 0.05 in 0 % of tables with 3 problems, 3 % with 6, 4 to 6 % with 8 to 20, and the ratio's
@@ -37,14 +37,14 @@ from maxcode.core.types import Interval
 
 DRAWS = 2000
 FLIPS = 10_000
-DRAWS_PER_PAIR = 100  # so that Holm's smallest p stays below 0.05 however many pairs there are
+DRAWS_PER_PAIR = 100  # so that Holm's smallest p can fall below 0.05 for any number of pairs
 
 
 @final
 @dataclass(frozen=True, slots=True)
 class Summary:
-    """One method.  ``figures`` by name, in the order of the table's columns.  ``candidates`` and ``cost`` are sums
-    over the cells compared."""
+    """One method.  ``figures`` by name, in the order of the table's columns; ``candidates`` and ``cost`` are sums over
+    the compared cells."""
 
     method: str
     figures: dict[str, Interval]
@@ -53,17 +53,20 @@ class Summary:
 
     @property
     def flat(self) -> tuple[str, ...]:
-        """The figures whose interval has no width: every draw gave the same, which says that the rows are few or
-        equal, not that the figure is certain."""
+        """The figures whose interval has no width: all resamples gave the same value.  The rows are then few or equal;
+        the figure is not certain."""
         return tuple(name for name, interval in self.figures.items() if interval.low == interval.high)
 
 
 @final
 @dataclass(frozen=True, slots=True)
 class Contrast:
-    """``first`` against ``second`` on the same problems: the ratio of their geometric means with Student's interval
-    over problems, the ``p`` of flipping the signs of their gaps problem by problem, that ``adjusted`` by Holm over all
-    pairs, and on how many problems ``first`` was better, equal, worse."""
+    """``first`` against ``second`` on the same problems.
+
+    ``ratio``     of their geometric means, with Student's interval over problems
+    ``p``         from flipping the signs of their gaps; ``adjusted``: p by Holm over all pairs
+    ``wins``, ``ties``, ``losses``  number of problems on which ``first`` was better, equal, worse
+    """
 
     first: str
     second: str
@@ -76,15 +79,15 @@ class Contrast:
 
     @property
     def is_significant(self) -> bool:
-        """Whether they differ at 5 %, all pairs of the table taken together."""
+        """Whether they differ at 5 %, adjusted for all pairs of the table."""
         return self.adjusted < 0.05
 
 
 @final
 @dataclass(frozen=True, slots=True)
 class MethodTable:
-    """What the rows say.  ``columns`` are the figures; ``cells`` were compared, ``left_out`` were finished by some
-    methods only."""
+    """The table.  ``columns`` are the figures; ``cells`` were compared; ``left_out`` were finished by some methods
+    only."""
 
     methods: tuple[Summary, ...]
     contrasts: tuple[Contrast, ...]
@@ -98,10 +101,15 @@ class MethodTable:
 @final
 @dataclass(frozen=True, slots=True)
 class TableRequest:
-    """What is asked of a table: the ``suites`` whose figures it holds; ``plan``: the cells of the bench, for figures
-    that count unfinished ones, and ``unusable`` problems, which count there as never finished; ``pairs``: the methods
-    to hold against one another, empty = every pair; ``together``: how many pairs of this and other tables are adjusted
-    together, if these are more; the ``budget`` of every run."""
+    """The settings of a table.
+
+    ``suites``    whose figures it holds
+    ``plan``      the cells of the bench, for figures that count unfinished ones
+    ``pairs``     the methods to compare; empty: every pair
+    ``budget``    of every run
+    ``unusable``  problems that count as never finished
+    ``together``  the number of pairs of this and other tables that are adjusted together, if larger
+    """
 
     suites: tuple[str, ...] = ("maxcode",)
     plan: tuple[BenchRun, ...] = ()
@@ -113,15 +121,15 @@ class TableRequest:
 
     @property
     def wanted(self) -> tuple[BenchRun, ...]:
-        """The plan, with what could not be run at all."""
+        """The plan, with the cells of unusable problems."""
         columns = dict.fromkeys((cell.method, cell.seed) for cell in self.plan)
         never = (BenchRun(problem, method, seed) for problem in self.unusable for method, seed in columns)
         return (*self.plan, *never)
 
 
 def table(rows: Sequence[BenchRow], asked: TableRequest = TableRequest()) -> MethodTable:
-    """The table of all methods that have a row, in the order in which they first appear; the same rows, in whatever
-    order within a method, give the same table."""
+    """The table of all methods that have a row, in order of first appearance.  The order of the rows within a method
+    does not matter."""
     methods = tuple(dict.fromkeys(row.cell.method for row in rows))
     chosen = figures(asked.suites, max((row.candidates for row in rows), default=0))
     shown = tuple(figure.column for figure in chosen)
@@ -140,7 +148,7 @@ def table(rows: Sequence[BenchRow], asked: TableRequest = TableRequest()) -> Met
 
 
 def _planned(rows: Sequence[BenchRow], plan: Sequence[BenchRun], methods: Sequence[str]) -> dict[str, list[Block]]:
-    """Blocks of every planned problem and seed; a run that is not finished is one without a candidate."""
+    """Blocks of every planned problem and seed; an unfinished run counts as a run without candidates."""
     done = {row.cell for row in rows}
     wanted = dict.fromkeys(BenchRun(cell.problem, method, cell.seed) for cell in (*plan, *done) for method in methods)
     failed = [BenchRow(cell, Interval(1.0, 1.0, 1.0), 0, 0, 0, Cost()) for cell in wanted if cell not in done]
@@ -148,7 +156,7 @@ def _planned(rows: Sequence[BenchRow], plan: Sequence[BenchRun], methods: Sequen
 
 
 Key = tuple[str, str]  # method, figure
-Drawn = dict[Key, tuple[Sequence[float], Sequence[float]]]  # its values by problem, the averages of its draws
+Drawn = dict[Key, tuple[Sequence[float], Sequence[float]]]  # values by problem, averages of the resamples
 
 
 def _drawn(
@@ -157,7 +165,7 @@ def _drawn(
     chosen: Sequence[Figure],
     asked: TableRequest,
 ) -> Drawn:
-    """``blocks``: those of figures that count every planned run (True), and of the others."""
+    """``blocks``: True: those of figures that count every planned run; False: those of the others."""
     draws = max(DRAWS, DRAWS_PER_PAIR * math.comb(len(methods), 2))
     found: Drawn = {}
     for of_all, here in blocks.items():
@@ -206,7 +214,7 @@ def _contrasts(pairs: Sequence[tuple[str, str]], drawn: Drawn, seed: int) -> tup
 
 
 def _ratio(gaps: Sequence[float], drawn: Sequence[float]) -> Interval:
-    """Of one problem, whose gap has no spread that is known, the bootstrap over its seeds."""
+    """The ratio; with one problem, whose spread is unknown, its interval is the bootstrap over seeds."""
     if len(gaps) == 1:
         return interval_of(GEOMETRIC, gaps, drawn)
     found = mean_interval(gaps)
@@ -214,7 +222,7 @@ def _ratio(gaps: Sequence[float], drawn: Sequence[float]) -> Interval:
 
 
 def adjusted_together(tables: Sequence[MethodTable]) -> tuple[MethodTable, ...]:
-    """The tables, with the contrasts of all of them adjusted by Holm as if they were of one."""
+    """The tables, with all their contrasts adjusted together by Holm."""
     left = iter(_adjusted([one for found in tables for one in found.contrasts]))
     return tuple(replace(found, contrasts=tuple(islice(left, len(found.contrasts)))) for found in tables)
 

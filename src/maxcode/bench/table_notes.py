@@ -1,4 +1,4 @@
-"""What a reader of the table must know beside its figures: what is left out, and which intervals say little."""
+"""Notes for the reader of the table: what is left out, and which intervals say little."""
 
 from __future__ import annotations
 
@@ -11,18 +11,24 @@ from maxcode.bench.figures import SUITES
 from maxcode.bench.rows import BenchRow
 from maxcode.core.budget import Budget, Unit
 
-EQUAL = 0.95  # a share of what others used that is no less: what was under way when a budget was used is finished
-OVER = 1.5  # times a budget of seconds that is no longer "a candidate more"
+EQUAL = 0.95  # a share of others' use that counts as equal: candidates that run at the end of a budget are finished
+OVER = 1.5  # times a budget of seconds that is more than one candidate too many
 SHOWN = 5  # names in a note
-ENOUGH = 6  # below, no 95 % statement about problems is possible without assumptions: 2 / 2**5 > 0.05
+ENOUGH = 6  # with fewer problems no 95 % statement is possible without assumptions: 2 / 2**5 > 0.05
 
 
 @final
 @dataclass(frozen=True, slots=True)
 class Noted:
-    """What notes are made from: the rows compared, by which methods, how many were left out; ``pairs`` of methods;
-    ``flat``: (method, figure) of the intervals without width; the ``suites`` whose figures are shown; the budget;
-    ``unusable`` problems of the suites."""
+    """The input of the notes.
+
+    ``compared``, ``methods``, ``left_out``  the compared rows, their methods, and the number of rows left out
+    ``pairs``     of methods
+    ``flat``      (method, figure) of the intervals without width
+    ``suites``    whose figures are shown
+    ``budget``    of every run
+    ``unusable``  problems of the suites
+    """
 
     compared: Sequence[BenchRow]
     methods: Sequence[str]
@@ -110,7 +116,7 @@ def _unmeasured(rows: Sequence[BenchRow]) -> str:
 
 
 def _early(rows: Sequence[BenchRow], budget: Budget | None) -> str:
-    """Runs whose search came to its end before the budget did."""
+    """Runs whose search ended before the budget was used."""
     if budget is None:
         return ""
     runs = Counter(row.cell.method for row in rows)
@@ -120,7 +126,7 @@ def _early(rows: Sequence[BenchRow], budget: Budget | None) -> str:
 
 
 def _over(rows: Sequence[BenchRow], budget: Budget | None) -> str:
-    """Runs that took far longer than a budget of seconds."""
+    """Runs that took much longer than a budget of seconds."""
     if budget is None or budget.unit != "seconds":
         return ""
     runs = Counter(row.cell.method for row in rows)
@@ -136,7 +142,7 @@ def _over(rows: Sequence[BenchRow], budget: Budget | None) -> str:
 
 
 def _uneven(rows: Sequence[BenchRow], budget: Budget | None) -> list[str]:
-    """Methods that used less than others of what the budget counts."""
+    """Methods that used less of the budget's unit than others."""
     unit = budget.unit if budget is not None else "candidates"
     spent: dict[str, float] = {}
     for row in rows:
@@ -152,7 +158,7 @@ def _uneven(rows: Sequence[BenchRow], budget: Budget | None) -> list[str]:
 
 
 def used(row: BenchRow, unit: Unit) -> float:
-    """How much of a kind of budget a run has used; what cannot be known counts as nothing."""
+    """How much of a budget's unit a run has used; an unknown amount counts as 0."""
     match unit:
         case "candidates":
             return row.candidates
@@ -167,7 +173,7 @@ def used(row: BenchRow, unit: Unit) -> float:
 
 
 def _sampled(rows: Sequence[BenchRow]) -> str:
-    """Of which methods Best@k is an estimate without bias, and of which it is not."""
+    """The methods for which Best@k is an unbiased estimate, and those for which it is not."""
     methods = sorted({row.cell.method for row in rows})
     in_order = sorted({row.cell.method for row in rows if not row.exchangeable})
     drawn = [method for method in methods if method not in in_order]

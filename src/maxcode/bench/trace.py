@@ -1,11 +1,11 @@
-"""What one record says of the best so far: against candidates, depth, tokens, seconds and dollars.
+"""The best so far of one record: against candidates, depth, tokens, seconds and dollars.
 
-Recomputed, not read off: in a batch every candidate is raced, and only what may lead is confirmed, when the batch is
-finished.  A run with a smaller budget would have ended with a smaller batch and confirmed the best of that one, so the
-best after k candidates is not known from confirmations alone.  Here a candidate counts for the last word that the
-record has on it: its confirmation where it had one, its refutation, else its race, where that called it faster; and
-for no more than what the run had confirmed when its batch was over, nor than the run's own best in the end, so a lucky
-race lifts no curve.  The curve ends at the figure of the table.
+It is recomputed, not read: in a batch every candidate is raced, and only challengers are confirmed, at the end of the
+batch.  A run with a smaller budget would have ended with a smaller batch and confirmed the best of that one, so
+confirmations alone do not give the best after k candidates.  Here a candidate counts by the last statement of the
+record: its confirmation or refutation if it has one, else its race, if that called it faster.  It counts for no more
+than the confirmed best of the run at the end of its batch, and no more than the run's final best, so one lucky race
+does not lift the curve.  The curve ends at the figure of the table.
 """
 
 from __future__ import annotations
@@ -24,15 +24,15 @@ from maxcode.run.record import EVENTS, Batch, Evaluated, Proposed, Settled, Stop
 
 Axis = Literal["candidates", "depth", "tokens", "seconds", "dollars"]
 AXES: tuple[Axis, ...] = ("candidates", "depth", "tokens", "seconds", "dollars")
-SOONEST = 1e-9  # where a clock shows no time at all, something was found later than at the beginning
+SOONEST = 1e-9  # used if a clock shows no time: a result comes later than the start
 Steps: TypeAlias = tuple[tuple[float, float], ...]  # (x, best from x on), x ascending, from (0, 1) to the run's end
 
 
 @final
 @dataclass(frozen=True, slots=True)
 class Trace:
-    """One run's best so far along every axis; empty where the record does not know an axis: tokens where no model was
-    asked, dollars where a price is not known."""
+    """One run's best so far along every axis.  It is empty if the record does not know the axis: tokens if no model was
+    called, dollars if a price is not known."""
 
     candidates: Steps = ()
     depth: Steps = ()
@@ -56,16 +56,21 @@ class Trace:
 
 
 def best_at(steps: Steps, x: float) -> float:
-    """The best so far at ``x``; beyond its end a run keeps the answer it has."""
+    """The best so far at ``x``; after its end a run keeps its last value."""
     return steps[max(0, bisect_right(steps, (x, math.inf)) - 1)][1]
 
 
 @final
 @dataclass(frozen=True, slots=True)
 class Tried:
-    """One candidate as the record knows it in the end: ``depth`` below the original, ``value`` its speed-up (0: not
-    correct, or not timed), ``worth`` what it counts for (1: no gain), ``settled`` the second at which its batch was
-    over; ``by_pie``: whether PIE's own checker calls it correct, our word where that was not asked."""
+    """One candidate at the end of the record.
+
+    ``depth``    below the original
+    ``value``    its speed-up; 0: not correct, or not timed
+    ``worth``    the speed-up that it counts for; 1: no gain
+    ``settled``  the second at which its batch ended
+    ``by_pie``   whether PIE's own checker calls it correct; our outcome if that checker did not run
+    """
 
     at: StateId
     depth: int
@@ -81,7 +86,7 @@ class Tried:
 @final
 @dataclass(slots=True)
 class _Word:
-    """The last word on a candidate."""
+    """The last evaluation of a candidate."""
 
     correct: bool
     by_pie: bool
@@ -104,9 +109,9 @@ class _Word:
 
 
 def is_faster(timing: Timing | None) -> bool:
-    """Whether a generation counts for Fast1: the race says faster than the original.
+    """Whether a candidate counts for Fast1: the race says faster than the original.
 
-    A race that ended early because the best so far cannot be beaten has no such word; its interval must lie above 1.
+    A race that ended early because it cannot beat the best so far does not say so; its interval must be above 1.
     """
     if timing is None:
         return False
@@ -116,7 +121,7 @@ def is_faster(timing: Timing | None) -> bool:
 @final
 @dataclass(slots=True)
 class _Reading:
-    """A record while it is read: nothing of programs is kept."""
+    """A record during reading; it keeps no program."""
 
     parents: dict[int, tuple[StateId, ...]] = field(default_factory=dict)  # by batch, by slot
     words: dict[StateId, _Word] = field(default_factory=dict)
@@ -125,7 +130,7 @@ class _Reading:
     leader: StateId | None = None
 
     def settle(self, line: Settled, seconds: float) -> None:
-        """A batch is over: the referee's words take the place of the races', and the leader follows from them."""
+        """Ends a batch: the referee's evaluations replace those of the races, and the best of the run follows."""
         anew = {(line.batch, slot): evaluation for slot, evaluation in line.evaluations.items()}
         anew |= dict([line.champion] if line.champion is not None else [])
         self.words |= {at: _Word.of(evaluation) for at, evaluation in anew.items()}
@@ -142,7 +147,7 @@ class _Reading:
 
 
 def tried_in(folder: Path) -> tuple[Tried, ...]:
-    """The candidates of all settled batches, in (batch, slot) order; RecordError where the record cannot be read."""
+    """The candidates of all final batches, in (batch, slot) order; raises RecordError if the record is unreadable."""
     reading, watch = _Reading(), Stopwatch()
     try:
         for line in read_events(folder):
@@ -175,14 +180,14 @@ def _tried(reading: _Reading) -> Iterator[Tried]:
 
 
 def are_exchangeable(tried: Sequence[Tried]) -> bool:
-    """Whether the order of the candidates says nothing: one batch, all of it drawn from the original."""
+    """Whether the order of the candidates means nothing: one batch, all sampled from the original."""
     return all(one.at[0] == 1 and one.depth == 1 for one in tried)
 
 
 def trace_of(tried: Sequence[Tried], tokens: int, dollars: float | None, seconds: float) -> Trace:
-    """The steps of a run that spent so much in all, its critics included.
+    """The steps of a run with these total costs, those of its critics included.
 
-    What a record does not lay at one candidate's door (critiques, answers to nothing) is spread evenly over all.
+    Costs that the record does not assign to one candidate (critiques, unread answers) are spread evenly over all.
     """
     ends = range(1, len(tried) + 1)
     spent = _cumulated([float(one.usage.tokens) for one in tried], float(tokens))
@@ -204,7 +209,7 @@ def _cumulated(costs: Sequence[float], total: float) -> list[float]:
 
 
 def _steps(tried: Sequence[Tried], places: Iterable[float], end: float = 0.0) -> Steps:
-    """The jumps of the best so far, each at the largest x of its candidates, and the end."""
+    """The increases of the best so far, each at the largest x of its candidates, and the end."""
     found, best, last = {0.0: 1.0}, 1.0, 0.0
     for one, last in zip(tried, places, strict=True):
         if one.worth > best:
@@ -214,5 +219,5 @@ def _steps(tried: Sequence[Tried], places: Iterable[float], end: float = 0.0) ->
 
 
 def powers_of_two(most: int) -> list[int]:
-    """1, 2, 4, 8, ... below ``most``, and ``most`` itself; none for 0."""
+    """1, 2, 4, 8, ... below ``most``, and ``most``; empty for 0."""
     return [*(2**n for n in range(most.bit_length()) if 2**n < most), *([most] if most else [])]

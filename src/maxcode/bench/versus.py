@@ -1,18 +1,18 @@
-"""Two runs: whose winner is faster, and is that more than noise?
+"""Compares two runs: which winner is faster, and is the difference more than noise?
 
-Each run holds its winner's speed-up over the same original, in a session of its own.  Their quotient is the speed-up of
-one winner over the other; its interval is that of the two medians, each at 97.5 % from the recorded pairs, so together
-at 95 % or more (Bonferroni: nothing is assumed about how the two depend).  What changes between sessions and spares
-neither side of a pair, the placement of code and what else runs above all, is in neither interval: a difference must
-exceed a margin for it too, ``SESSIONS``, or ``BUSY_SESSIONS`` where one of the two was timed on a busy machine; racing
-both side by side (``maxcode compare --measure``) needs neither.  All of it is sound only where both ratios mean the
-same: one original, one machine, the same flags, tests, clock and sandbox.
+Each run holds its winner's speed-up over the same original, measured in a different session.  Their quotient is the
+speed-up of one winner over the other.  Its interval is that of the two medians, each at 97.5 % from the recorded pairs,
+so together at 95 % or more (Bonferroni: nothing is assumed about their dependence).  Changes between sessions that
+affect only one side of a pair, mainly the placement of code and other programs, are in neither interval.  So a
+difference must also exceed a margin: ``SESSIONS``, or ``BUSY_SESSIONS`` if one of the two was timed on a busy machine.
+Racing both in one session (``maxcode compare --measure``) needs no margin.  All of this requires that both ratios mean
+the same: one original, one machine, the same flags, tests, clock and sandbox.
 
-The margins are those of runs that had found the same program.  53 pairs on one machine: their
+The margins come from runs that had found the same program.  53 pairs on one machine: their
 speed-ups were 0.8 % apart in the median, at most 5 %.  22 pairs on another, which was busy in 21 of them: 5 % in the
 median, at most 38 %; with a margin of 1 % 6 would be called different, with 5 % 3, with 10 % where it was busy none.
-No margin bounds how often that happens.  Of 6 pairs whose problem had another digest 2 were called different, which is
-why those are refused.
+No margin bounds how often that happens.  Of 6 pairs whose problem had another digest 2 were called different, so those
+are refused.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ from maxcode.evaluate.machine.machine import BUSY, BUSY_NOTE, BUSY_STAMP
 from maxcode.run.report.run_view import RunView, read_run
 
 EACH = 0.975
-MARGIN = RaceRule().margin  # of counts of instructions, which no session changes
+MARGIN = RaceRule().margin  # for counts of instructions, which do not change between sessions
 SESSIONS = 0.05
 BUSY_SESSIONS = 0.10
 
@@ -39,8 +39,7 @@ Word = Literal["first", "second", "not significant", "same program", "nothing fa
 @final
 @dataclass(frozen=True, slots=True)
 class ComparedRun:
-    """One run: its folder, what its header says, the original, and its winner; both None where nothing beat the
-    original."""
+    """One run: its folder, its header, the original, and its winner; the last two are None if nothing was faster."""
 
     folder: str
     header: Mapping[str, Any]
@@ -50,14 +49,14 @@ class ComparedRun:
 
     @property
     def speedup(self) -> Interval:
-        """Of its answer over the original, which is the answer where nothing beat it."""
+        """The speed-up of its answer, which is the original if nothing was faster."""
         return self.timing.speedup if self.timing is not None else Interval(1.0, 1.0, 1.0, 1.0)
 
 
 @final
 @dataclass(frozen=True, slots=True)
 class Difference:
-    """What is not the same in two runs, and what makes it so."""
+    """A difference between two runs, and how to remove it."""
 
     what: str
     first: str
@@ -71,8 +70,8 @@ class Difference:
 @final
 @dataclass(frozen=True, slots=True)
 class Versus:
-    """``ratio``: the first winner's speed-up over the second; ``word``: which is faster beyond doubt, if any, by more
-    than the ``margin``, a share; ``busy``: one of the two was timed on a busy machine."""
+    """``ratio``: the first winner's speed-up over the second; ``word``: which is faster by more than the ``margin`` (a
+    share), if any; ``busy``: whether one of the two was timed on a busy machine."""
 
     ratio: Interval
     word: Word
@@ -81,7 +80,7 @@ class Versus:
 
 
 def entrant(folder: Path) -> ComparedRun:
-    """The run in ``folder``, finished or not; InputError where there is none."""
+    """The run in ``folder``, finished or not; raises InputError if there is none."""
     run = read_run(folder)
     best = run.reached.best
     timing = best.step.evaluation.timing if best is not None and best.step is not None else None
@@ -93,7 +92,7 @@ def _program(run: RunView) -> Program | None:
 
 
 def versus(first: ComparedRun, second: ComparedRun) -> Versus:
-    """The first run's winner against the second's, from what both have recorded."""
+    """The first run's winner against the second's, from the two records."""
     one, other = _interval(first), _interval(second)
     confidence = 1 - (1 - one.confidence) - (1 - other.confidence)
     value = first.speedup.value / second.speedup.value
@@ -129,7 +128,7 @@ def _word(first: ComparedRun, second: ComparedRun, ratio: Interval, margin: floa
 
 
 def _interval(of: ComparedRun) -> Interval:
-    """At ``EACH`` where there are pairs to take it from; a count of instructions has none, and a range instead."""
+    """The interval at ``EACH`` from the pairs; a count of instructions has no pairs, and gives its range."""
     timing = of.timing
     if timing is None or timing.clock == "instructions" or not timing.samples:
         return of.speedup
@@ -137,11 +136,11 @@ def _interval(of: ComparedRun) -> Interval:
 
 
 def same_original(first: ComparedRun, second: ComparedRun) -> None:
-    """InputError where the two runs did not begin from one program: no quotient of their ratios means anything."""
+    """Raises InputError if the two runs have different originals: the quotient would then mean nothing."""
     if first.original.digest != second.original.digest:
         raise InputError(
             f"{first.folder} and {second.folder} made different originals faster ({_problem(first)}, "
-            f"{_problem(second)}), so their speed-ups have nothing in common; compare runs of one problem"
+            f"{_problem(second)}), so their speed-ups cannot be compared; compare runs of one problem"
         )
 
 
@@ -165,7 +164,7 @@ _TESTS = ("seen", "held_out", "dropped")
 
 
 def differences(first: ComparedRun, second: ComparedRun) -> tuple[Difference, ...]:
-    """What keeps the two ratios from meaning the same, in the order in which it matters."""
+    """The differences that make the two ratios incomparable, the most important first."""
     return tuple(_differences(first.header, second.header))
 
 
@@ -179,7 +178,7 @@ def _differences(one: Mapping[str, Any], other: Mapping[str, Any]) -> Iterator[D
 
 
 def beside_the_problem(one: Mapping[str, Any], other: Mapping[str, Any]) -> Iterator[Difference]:
-    """The same of two headers, but for the problem's digest, which a bench keeps itself."""
+    """The same for two headers, without the problem's digest, which a bench stores itself."""
     yield from _settings(one, other)
     yield from _grounds(one, other)
 
@@ -189,7 +188,7 @@ def _settings(one: Mapping[str, Any], other: Mapping[str, Any]) -> Iterator[Diff
 
 
 def _grounds(one: Mapping[str, Any], other: Mapping[str, Any]) -> Iterator[Difference]:
-    """The tests that were used, and the machine."""
+    """Differences in the used tests and the machine."""
     tests, others = _table(one, "tests"), _table(other, "tests")
     for key in _TESTS:
         if found := _unlike(f"tests {key}", tests.get(key), others.get(key), "run one of them again on those tests"):

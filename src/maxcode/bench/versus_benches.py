@@ -1,8 +1,8 @@
-"""Two benches: every method against itself in the other one, on the problems and seeds that both have finished.
+"""Compares two benches: every method with itself, on the problems and seeds that both have finished.
 
-What may differ is what is compared: the policy, the critic, the budget.  What may not, in a run that both have
-finished: the problem's digest, the goal, flags, checker and tests, and the version, sandbox and machine (node,
-processor, kernel, compilers) that the speed-ups come from, as of two runs (``versus.py``).
+The policy, the critic and the budget may differ: they are compared.  In a run that both have finished, these must be
+equal, as for two runs (``versus.py``): the problem's digest, the goal, flags, checker and tests, and the version,
+sandbox and machine (node, processor, kernel, compilers) of the speed-ups.
 """
 
 from __future__ import annotations
@@ -27,9 +27,8 @@ _CURE = "run both benches with the same options and version, on one machine"
 @final
 @dataclass(frozen=True, slots=True)
 class Benches:
-    """``tables``: one for every method that both have, its two columns and their contrast, adjusted for all of them;
-    ``differences`` keep the figures from meaning the same; ``terms``: what the two were run with, where that is not the
-    same."""
+    """``tables``: one per shared method, with its two columns and their contrast, adjusted for all of them;
+    ``differences``: what makes the figures incomparable; ``terms``: the settings that differ between the two."""
 
     tables: tuple[MethodTable, ...]
     differences: tuple[Difference, ...]
@@ -37,7 +36,7 @@ class Benches:
 
 
 def versus_benches(first: Path, second: Path) -> Benches:
-    """InputError where they have no problem or no method in common."""
+    """Compares two benches; raises InputError if they share no problem or no method."""
     one, other = planned(first), planned(second)
     rows, others = read_bench(first, one).rows, read_bench(second, other).rows
     methods = [name for name in _methods(one) if name in _methods(other)]
@@ -79,7 +78,7 @@ def _changed(one: Planned, other: Planned, shared: Sequence[BenchRun]) -> list[D
 
 
 def _elsewhere(first: Path, second: Path, shared: Sequence[BenchRun]) -> list[Difference]:
-    """What the runs of shared cells differ in, each once, with the first cell that shows it and how many more do."""
+    """Each difference of the shared runs once, with the first cell that has it and the number of further cells."""
     cells: dict[tuple[str, str, str], list[str]] = {}
     for cell in shared:
         for it in beside_the_problem(header_in(first / cell.name / HEADER), header_in(second / cell.name / HEADER)):

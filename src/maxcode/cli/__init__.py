@@ -1,7 +1,7 @@
-"""The command line: one file per verb; each parses, calls one public function, and prints.
+"""The command line.  Each verb has one file, which parses the options, calls one public function, and prints.
 
 Results go to stdout, progress to stderr.  Exit status: 0 the job was done, whatever the verdict; 2 bad input; 3 this
-machine cannot do it safely; 4 ``evaluate`` could only compile it, for want of a GPU; 130 interrupted.
+machine cannot do it safely; 4 ``evaluate`` only compiled the candidate, because there is no GPU; 130 interrupted.
 """
 
 from __future__ import annotations
@@ -39,7 +39,7 @@ for verb in (
 
 
 def main() -> None:
-    """The entry point: errors of maxcode become one sentence and an exit status, without a traceback."""
+    """The entry point.  An error of maxcode prints one sentence, without a traceback, and sets the exit status."""
     try:
         status = cli.main(prog_name="maxcode", standalone_mode=False)
         sys.exit(status if isinstance(status, int) else 0)

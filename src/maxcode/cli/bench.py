@@ -1,4 +1,4 @@
-"""``maxcode bench``: problems × methods × seeds side by side, and one table."""
+"""``maxcode bench``: runs problems × methods × seeds, and prints one table."""
 
 from __future__ import annotations
 
@@ -80,8 +80,8 @@ def bench(problems: tuple[Path, ...], table_only: bool, csv_: Path | None, json_
     PROBLEMS are folders with problem.toml, PyTorch modules in the KernelBench contract, names of a suite's problems
     (kernelbench:LEVEL/ID), or of several (kernelbench:LEVEL, pie:test, folder:PATH), or a suite.toml that mixes them.
 
-    Ctrl-C once finishes what runs and prints the table so far; the same command resumes.  Exit status 0 when every
-    run is finished; else that of the first that could not be.
+    One Ctrl-C finishes the running candidates and prints the table so far; the same command resumes.  Exit status 0
+    if every run is finished; else the status of the first run that failed.
     """
     if csv_ is not None and not csv_.resolve().parent.is_dir():
         raise InputError(f"there is no folder {csv_.resolve().parent} for --csv; create it, or name another file")
@@ -112,7 +112,7 @@ def bench(problems: tuple[Path, ...], table_only: bool, csv_: Path | None, json_
 
 
 def _refuse_what_only_runs() -> None:
-    """InputError where --table-only is given what it would leave unheeded."""
+    """Raises InputError if --table-only is given with options that it would ignore."""
     context = click.get_current_context()
     given = [one for one in context.command.params if one.name and one.name not in _OF_THE_TABLE
              and context.get_parameter_source(one.name) is ParameterSource.COMMANDLINE]  # fmt: skip
@@ -125,19 +125,19 @@ def _refuse_what_only_runs() -> None:
 
 
 def _refuse_at_once(budget: Budget, on_cluster: bool) -> None:
-    """InputError where several runs cannot be under way at once."""
+    """Raises InputError if several runs cannot run at once."""
     if on_cluster:
         raise InputError("--at-once is for this machine; with --cluster the slots of the cluster share the candidates")
     if budget.unit == "seconds":
         raise InputError(
-            f"--budget is {budget}, and runs at once wait for one another's timings, so these would not be equal; "
-            "leave out --at-once, or give a budget of candidates, tokens, calls or dollars"
+            f"--budget is {budget}, but runs at the same time wait for each other's timings, so their budgets would "
+            "not be equal; leave out --at-once, or give a budget of candidates, tokens, calls or dollars"
         )
 
 
 @contextmanager
 def running(plan: Plan, at_once: int, progress: BenchProgress) -> Iterator[room.RunOne | room.Runs]:
-    """What runs the cells of a plan: one after the other here or on a cluster, or several at once."""
+    """The runner of a plan's cells: one after the other, here or on a cluster, or several at once here."""
     if at_once == 1:
         with where(plan.shared.measured_on, plan.out, progress.say) as on:
             yield lambda cell: plan.run()(cell, lambda line: progress.part(cell, line), on)
@@ -147,7 +147,7 @@ def running(plan: Plan, at_once: int, progress: BenchProgress) -> Iterator[room.
 
 
 def suites_named(names: str) -> tuple[str, ...]:
-    """The suites that --figures names; InputError with the nearest spelling for an unknown one."""
+    """The suites that --figures names.  An unknown name raises InputError with the nearest spelling."""
     named = tuple(name.strip() for name in names.split(",") if name.strip())
     if named == ("all",):
         return tuple(room.SUITES)
@@ -157,7 +157,7 @@ def suites_named(names: str) -> tuple[str, ...]:
 
 @final
 class BenchAnswer:
-    """The table and the curves of what is finished; ``suites`` empty: those of the bench itself."""
+    """The table and the curves of the finished runs.  If ``suites`` is empty, the bench's own suites apply."""
 
     def __init__(self, found: BenchState, plan: Planned, suites: Sequence[str]) -> None:
         columns = tuple(dict.fromkeys(cell.method for cell in plan.cells))
@@ -175,7 +175,7 @@ class BenchAnswer:
         return room.as_json(self.table, self.found, self.curves)
 
     def show(self, json_: bool, csv_: Path | None) -> None:
-        """Print it, and write the rows where they are wanted."""
+        """Prints the table; writes the rows to ``csv_`` if it is given."""
         shown = [curve for curve in self.curves if curve.axis == self.axis]
         click.echo(self.as_json() if json_ else room.as_text(self.table, shown))
         if csv_ is not None:
@@ -183,7 +183,7 @@ class BenchAnswer:
 
 
 def _with_the_folder(found: BenchState, out: Path) -> tuple[BenchState, Planned]:
-    """What failed now, beside all that ``out`` holds by now: cells of earlier commands and of others at work there."""
+    """All finished cells in ``out``, also those of other commands, with the failures of this command."""
     there = room.planned(out)
     return replace(room.read_bench(out, there), failed=found.failed, interrupted=found.interrupted), there
 
@@ -196,7 +196,7 @@ def _write(path: Path, text: str) -> None:
 
 
 def _status(found: BenchState) -> int:
-    """Say what is open and how to go on; the exit status."""
+    """Prints what is unfinished and how to resume; returns the exit status."""
     again = shlex.join(["maxcode", *sys.argv[1:]])
     if found.interrupted:
         total = len(found.rows) + len(found.left)
@@ -205,7 +205,7 @@ def _status(found: BenchState) -> int:
         click.echo(f"maxcode: {one.cell.name} is unfinished: {_told(one)}", err=True)
     if not found.failed:
         return 0
-    click.echo(f"maxcode: {len(found.failed)} run(s) are open; to run them again: {again}", err=True)
+    click.echo(f"maxcode: {len(found.failed)} run(s) are unfinished; to resume them: {again}", err=True)
     return found.failed[0].error.exit_code
 
 
@@ -214,7 +214,7 @@ def _told(one: RunFailed) -> str:
 
 
 class BenchProgress:
-    """Which runs are under way, their candidates, the time left: a live line on a terminal, plain lines elsewhere."""
+    """Shows the current runs, their candidates and the time left: a live line on a terminal, else plain lines."""
 
     def __init__(self, total: int, budget: Budget) -> None:
         self._total = total
@@ -231,7 +231,7 @@ class BenchProgress:
         self._display.__exit__(kind, error, at)
 
     def event(self, event: Event) -> None:
-        """A run began, is finished, or failed."""
+        """Shows that a run started, finished or failed."""
         match event:
             case RunStarted():
                 self._done[event.cell] = 0
@@ -248,24 +248,24 @@ class BenchProgress:
                 self._display.note(f"    {event.cell.name} is unfinished: {event.error}")
 
     def part(self, cell: BenchRun, line: Line) -> None:
-        """One recorded part of a run under way."""
+        """Receives one recorded part of a current run."""
         if isinstance(line, Evaluated):
             self.evaluated(cell)
 
     def evaluated(self, cell: BenchRun) -> None:
-        """One more candidate of a run under way."""
+        """Counts one more candidate of a current run."""
         self._done[cell] = self._done.get(cell, 0) + 1
         if self._display.is_live:
             counts = " and ".join(f"{done}{self._of_all}" for done in self._done.values())
             self.say(f"{self._head}, {counts} candidates")
 
     def say(self, text: str) -> None:
-        """What is going on now."""
+        """Shows the current activity."""
         self._display.say(text)
 
 
 def _duration(seconds: float | None) -> str:
     if seconds is None:
-        return "time left not known yet"
+        return "time left is not known yet"
     minutes = round(seconds / 60)
     return f"about {seconds:.0f} s left" if minutes < 2 else f"about {minutes // 60} h {minutes % 60} min left"

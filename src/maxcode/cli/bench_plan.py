@@ -1,4 +1,4 @@
-"""What ``maxcode bench`` is about to run, everything checked before the first cell."""
+"""The plan of ``maxcode bench``; everything is checked before the first cell runs."""
 
 from __future__ import annotations
 
@@ -29,8 +29,11 @@ from maxcode.search.value import digest as digest_of
 @final
 @dataclass(frozen=True, slots=True)
 class Plan:
-    """``sources``: problem id -> what it is loaded from; ``shared``: the request of every cell but for source, method,
-    seed and folder."""
+    """A checked bench.
+
+    ``sources``  where each problem is loaded from, by problem id
+    ``shared``   the request of every cell, apart from source, method, seed and folder
+    """
 
     planned: Planned
     sources: dict[str, Source]
@@ -38,19 +41,21 @@ class Plan:
     out: Path
 
     def finished(self, cell: BenchRun) -> BenchRow | None:
-        """The row of a cell that is finished."""
+        """The row of a finished cell; None if the cell is not finished."""
         return room.finished(cell, self.out / cell.name, self.shared.budget)
 
     def run(self, places: Path | None = None) -> RunCell:
-        """What runs or resumes a cell."""
+        """The function that runs or resumes a cell."""
         return RunCell(self.shared, self.sources, self.out, places)
 
 
 @final
 @dataclass(frozen=True, slots=True)
 class RunCell:
-    """Runs or resumes a cell with the real evaluator.  ``places``: where several processes that do so at once share
-    their places to build, so that the timing lane keeps a core to itself as beside a single one."""
+    """Runs or resumes a cell with the real evaluator.
+
+    ``places``: a folder in which several processes share the cores that build, so that the timing lane keeps its core.
+    """
 
     shared: Request
     sources: Mapping[str, Source]
@@ -71,8 +76,7 @@ class RunCell:
 @final
 @dataclass(frozen=True, slots=True)
 class BenchRequest:
-    """What the user asked for: the ``problems``, the ``columns`` of the table, the number of ``seeds``, and the
-    ``budget`` as it was given."""
+    """The user's request: ``problems``, ``columns`` of the table, number of ``seeds``, and ``budget`` as given."""
 
     problems: Sequence[Path]
     columns: Sequence[str]
@@ -81,7 +85,7 @@ class BenchRequest:
 
 
 def plan_of(wanted: BenchRequest, shared: Request) -> Plan:
-    """The cells, and the folder claimed for them; InputError with a cure where something cannot be run."""
+    """Makes the cells and claims their folder.  Raises InputError, with a remedy, if something cannot be run."""
     if wanted.seeds < 1:
         raise InputError(f"--seeds is {wanted.seeds}; give at least 1")
     for column in wanted.columns:
@@ -102,7 +106,7 @@ def plan_of(wanted: BenchRequest, shared: Request) -> Plan:
 
 
 def columns_of(names: str, grid: room.Grid | None) -> list[str]:
-    """The table's columns: the methods named, and their ablations; InputError where none is named."""
+    """The columns of the table: the named methods and their ablations.  Raises InputError if there is none."""
     named = list(dict.fromkeys(name.strip() for name in names.split(",") if name.strip()))
     if not named:
         raise InputError("--methods names none; give at least one, see `maxcode list methods`")
@@ -112,7 +116,7 @@ def columns_of(names: str, grid: room.Grid | None) -> list[str]:
 
 
 def suites_of(sources: Iterable[Path]) -> tuple[str, ...]:
-    """The suites whose figures fit these problems: the paper's own, and those that the problems come from."""
+    """The suites whose figures apply to these problems: the paper's own, and those of the problems."""
     named = {str(source).partition(":")[0] for source in sources}
     return tuple(name for name in room.SUITES if name == "maxcode" or name in named)
 
@@ -124,7 +128,7 @@ def _of_column(shared: Request, column: str) -> Request:
 
 
 def _terms(shared: Request, budget: Budget) -> dict[str, object]:
-    """What all cells of a bench have in common."""
+    """The settings that all cells of a bench share."""
     caps = {name: bound for name, bound in asdict(shared.caps).items() if bound is not None}
     is_whole = budget.unit == "candidates"
     return {
@@ -140,20 +144,22 @@ def _terms(shared: Request, budget: Budget) -> dict[str, object]:
 
 
 def _strictest(columns: Sequence[str]) -> str:
-    """The column that asks for most: one that is guided, where there is one."""
+    """The column with the most requirements: a method with a value model, if there is one."""
     return next((column for column in columns if guided.is_guided(room.parted(column)[0])), columns[0])
 
 
 def _problems(paths: Sequence[Path], shared: Request) -> tuple[dict[str, Source], dict[str, str], tuple[str, ...]]:
-    """Sources and digests by problem id, and the names of what suites have that cannot be used; that is said before
-    the first cell, and so is a wrong name, a missing key or an unknown price."""
+    """Sources and digests by problem id, and the names of unusable problems of suites.
+
+    Prints the unusable ones.  A wrong name, a missing key or an unknown price raises here, before the first cell.
+    """
     sources: dict[str, Source] = {}
     digests: dict[str, str] = {}
     listing = expanded(paths)
     for one in listing.left_out:
         click.echo(f"maxcode: left out: {one}", err=True)
     if not listing.sources:
-        raise InputError("no problem is left to run; `maxcode problems list` says what can be used and what cannot")
+        raise InputError("no problem can be run; `maxcode problems list` shows which problems can be used")
     for source in listing.sources:
         path = source.path
         if path.is_file() and path.suffix not in (".toml", ".py"):

@@ -1,4 +1,4 @@
-"""``maxcode cluster``: what benchmark nodes are started with, by hand or by a queue."""
+"""``maxcode cluster``: starts the scheduler and the benchmark nodes, by hand or by a queue."""
 
 from __future__ import annotations
 
@@ -28,13 +28,13 @@ def cluster() -> None:
 
 @cluster.command()
 @click.argument("address")
-@click.option("--cores", required=True, help="The cores that it times on and holds alone, e.g. 2-3.")
-@click.option("--build-cores", default="", help="Cores that build meanwhile, e.g. 0-1.  [default: none]")
-@click.option("--name", default="", help="What it is called.  [default: HOST:CORES]")
-@click.option("--host", default="", help="The address it listens on.  [default: that by which it reaches ADDRESS]")
-@click.option("--until-eof", is_flag=True, help="End when standard input does, as with the process that started it.")
+@click.option("--cores", required=True, help="Cores that the node times on; it does not share them, e.g. 2-3.")
+@click.option("--build-cores", default="", help="Cores that build at the same time, e.g. 0-1.  [default: none]")
+@click.option("--name", default="", help="Name of the node.  [default: HOST:CORES]")
+@click.option("--host", default="", help="Address to listen on.  [default: the local address that reaches ADDRESS]")
+@click.option("--until-eof", is_flag=True, help="Stop when standard input ends, e.g. because the parent process ended.")
 def node(address: str, cores: str, build_cores: str, name: str, host: str, until_eof: bool) -> None:
-    """Be a benchmark node of the scheduler at ADDRESS (tcp://HOST:PORT) until interrupted."""
+    """Run a benchmark node of the scheduler at ADDRESS (tcp://HOST:PORT) until interrupted."""
     require_dask()
     where, security = parsed_address(address)
     building = parsed(build_cores) if build_cores else frozenset[int]()
@@ -46,12 +46,20 @@ def node(address: str, cores: str, build_cores: str, name: str, host: str, until
 
 
 @cluster.command()
-@click.option("--host", default=LOOPBACK, show_default=True, help="The address to listen on; nodes and drivers "
-              "on other machines need one they can reach.")  # fmt: skip
-@click.option("--port", default=8786, show_default=True, type=click.IntRange(0, 65535), help="0 = any.")
-@click.option("--plain", is_flag=True, help="Without TLS off this machine: whoever reaches the port can run programs.")
+@click.option("--host", default=LOOPBACK, show_default=True, help="Address to listen on; nodes and drivers "
+              "on other machines must be able to reach it.")  # fmt: skip
+@click.option(
+    "--port",
+    default=8786,
+    show_default=True,
+    type=click.IntRange(0, 65535),
+    help="Port to listen on; 0 = any free one.",
+)
+@click.option(
+    "--plain", is_flag=True, help="Use no TLS, also between machines: anyone who reaches the port can run programs."
+)
 def scheduler(host: str, port: int, plain: bool) -> None:
-    """Be the scheduler that nodes and drivers meet at, until interrupted."""
+    """Run the scheduler, to which nodes and drivers connect, until interrupted."""
     require_dask()
     security = None if plain or host == LOOPBACK else keys.security(keys.folder(), makes=True)
 
@@ -70,7 +78,7 @@ def scheduler(host: str, port: int, plain: bool) -> None:
 
 @cluster.command(name="keys")
 def keys_() -> None:
-    """Make the keys of a cluster, which all its machines must hold, and say where they are."""
+    """Make the keys of a cluster and print their folder; every machine of the cluster needs a copy."""
     require_dask()
     keys.make(keys.folder())
     click.echo(keys.folder())
@@ -79,7 +87,7 @@ def keys_() -> None:
 @cluster.command()
 @click.argument("spec", metavar="slurm:SITE.toml|pbs:SITE.toml")
 def script(spec: str) -> None:
-    """Print the job script of a queue, and start nothing."""
+    """Print the job script of a queue; nothing is started."""
     found = script_of(spec)
     if found is None:
         raise InputError(f"{spec} names no queue; give slurm:SITE.toml or pbs:SITE.toml")
@@ -87,7 +95,7 @@ def script(spec: str) -> None:
 
 
 def _until_stopped(serve: Callable[[asyncio.Event], Awaitable[None]], until_eof: bool) -> None:
-    """Serve until a signal comes, or standard input ends."""
+    """Serves until SIGINT, SIGTERM or, if asked, the end of standard input."""
 
     async def run() -> None:
         stop, loop = asyncio.Event(), asyncio.get_running_loop()

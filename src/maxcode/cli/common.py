@@ -1,4 +1,4 @@
-"""Options that several verbs share, and how a result is printed."""
+"""Options that several verbs share, and the printing of results."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ as_json = click.option("--json", "json_", is_flag=True, help="Print one JSON obj
 
 
 def _together(*options: Callable[[Command], Command]) -> Callable[[Command], Command]:
-    """One decorator of several options, shown in this order."""
+    """One decorator for several options; the help shows them in this order."""
 
     def decorated(command: Command) -> Command:
         for option in reversed(options):
@@ -53,7 +53,7 @@ problem_options = _together(  # what the problem is
     click.option("--goal", type=click.Choice(get_args(Clock)), help="What to reduce: CPU seconds, wall seconds (for "
                  "parallel programs), or executed instructions (counted by valgrind; other load does not change "
                  "them).  [default: cpu]"),
-    click.option("--tie-break", type=click.Choice(["instructions"]), help="Count instructions where a race ends in a "
+    click.option("--tie-break", type=click.Choice(["instructions"]), help="Count instructions if a race ends in a "
                  "tie; needs valgrind."),
     click.option("--shared-cores", is_flag=True, help="Accept measurements although other programs used the cores: "
                  "with --goal wall, and with --cluster.  The result says so."),
@@ -66,13 +66,14 @@ problem_options = _together(  # what the problem is
 )  # fmt: skip
 
 
-model_options = _together(  # which models are asked, how, and what it may cost
-    click.option("--policy", default="", help="Who proposes programs: a name (`maxcode list policies`), llm:MODEL, or "
-                 "file.py:name.  [default: rewriter; kernels for functions, modules for PyTorch modules]"),
-    click.option("--critic", default="", help="Who explains results to the policy: rules, llm (the policy's model), or "
-                 "llm:MODEL.  [default: llm with a policy llm:MODEL, else rules]"),
+model_options = _together(  # the models, how they are called, and their highest cost
+    click.option("--policy", default="", help="Policy that proposes programs: a name (`maxcode "
+                 "list policies`), llm:MODEL, or file.py:name.  [default: rewriter; kernels for functions, "
+                 "modules for PyTorch modules]"),
+    click.option("--critic", default="", help="Critic that explains results to the policy: rules, llm (the "
+                 "policy's model), or llm:MODEL.  [default: llm with a policy llm:MODEL, else rules]"),
     click.option("--answer", type=click.Choice(get_args(Answer)), default="whole", show_default=True,
-                 help="What a model answers: whole programs, or SEARCH/REPLACE edits (cheaper for long programs)."),
+                 help="Form of a model's answer: a whole program, or SEARCH/REPLACE edits (cheaper if it is long)."),
     click.option("--provider", type=click.Choice(get_args(Provider)), help="API of the model.  auto: Anthropic for "
                  "names that begin with claude, unless --base-url or OPENAI_BASE_URL is set.  [default: auto]"),
     click.option("--base-url", help="Address of the model's API, e.g. http://127.0.0.1:8000/v1.  "
@@ -80,16 +81,17 @@ model_options = _together(  # which models are asked, how, and what it may cost
     click.option("--models", "config", type=click.Path(path_type=Path, dir_okay=False), help="TOML file with a table "
                  "[model]: base_url, key_env, concurrency, timeout_s, attempts, ... (docs/how-to/language-models.md)."),
     click.option("--prices", type=click.Path(path_type=Path, dir_okay=False), help="TOML file of prices per model."),
-    click.option("--max-calls", "calls", type=click.IntRange(0), help="Most model calls of the run, the critic's "
-                 "included."),
-    click.option("--max-tokens", "tokens", type=click.IntRange(0), help="Most tokens of the run, input and output."),
-    click.option("--max-dollars", "dollars", type=click.FloatRange(0), help="Most money of the run."),
-    click.option("--max-seconds", "seconds", type=click.FloatRange(0), help="Most wall seconds of the run, pauses "
-                 "between resumes left out."),
+    click.option("--max-calls", "calls", type=click.IntRange(0), help="Most model calls that the run may make, the "
+                 "critic's included."),
+    click.option("--max-tokens", "tokens", type=click.IntRange(0), help="Most tokens that the run may use, in "
+                 "and out."),
+    click.option("--max-dollars", "dollars", type=click.FloatRange(0), help="Most money that the run may cost."),
+    click.option("--max-seconds", "seconds", type=click.FloatRange(0), help="Most wall seconds that the run may take, "
+                 "without the pauses between resumes."),
 )  # fmt: skip
 
 
-value_options = _together(  # which value model is asked, and how
+value_options = _together(  # the value model and its use
     click.option("--value", type=click.Path(path_type=Path, file_okay=False), metavar="FOLDER", help="Value model: a "
                  "folder of `maxcode train to-go`, or busiest-loop, which needs no training.  Methods +value and "
                  "+rerank use its predictions; other methods only record them."),
@@ -100,7 +102,7 @@ value_options = _together(  # which value model is asked, and how
 
 
 def _demand_tier(context: click.Context, _: click.Parameter, tier: str | None) -> None:
-    """Puts the tier where the evaluator and its workers look for it, for as long as the verb runs."""
+    """Sets the environment variable from which the evaluator and its workers read the tier, while the verb runs."""
     if not tier:
         return
     if context.meta.setdefault(VARIABLE, tier) != tier:
@@ -134,12 +136,12 @@ budget_options = _together(  # how far a run may go
     click.option("--budget", default="24", show_default=True, callback=_budget, metavar="AMOUNT", help="How far each "
                  "run may go: 24 (candidates), 15-minutes, 0.5-dollars, 200k-tokens, 300-calls."),
     click.option("--width-for", type=click.IntRange(1), default=24, show_default=True, metavar="CANDIDATES",
-                 help="With a --budget that is not of candidates: choose the width of the search as for this many."),
+                 help="With a --budget that does not count candidates: choose the search width as for this many."),
 )  # fmt: skip
 
 
 def chosen(source: Path, tests: Path | None, options: dict[str, Any]) -> Request:
-    """The request that the options of ``problem_options``, ``model_options`` and a verb's own make up."""
+    """The request from the options of ``problem_options``, ``model_options`` and the verb."""
     rest = dict(options)
     problem = {key: rest.pop(key) for key in _PROBLEM if key in rest}
     given = {key: rest.pop(key) for key in ("provider", "base_url", "prices")}
@@ -174,7 +176,7 @@ def overrides(given: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def _numbers(words: tuple[str, ...]) -> dict[str, int]:
-    """NAME=NUMBER words as a table; InputError for another one."""
+    """Parses NAME=NUMBER words; raises InputError for any other word."""
     found = {}
     for word in words:
         name, _, number = word.partition("=")

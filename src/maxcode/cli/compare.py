@@ -1,5 +1,4 @@
-"""``maxcode compare``: which of two runs found the faster program, if that can be said; or two benches, method by
-method."""
+"""``maxcode compare``: tells which of two runs found the faster program, or compares two benches by method."""
 
 from __future__ import annotations
 
@@ -33,15 +32,15 @@ Told = dict[str, Any]
 @click.option("--problem", type=click.Path(path_type=Path), help="With --measure: the problem, if it is not where "
               "FIRST found it.")  # fmt: skip
 @click.option("--force", is_flag=True, help="Compare even if the two runs differ in what a speed-up depends on; the "
-              "answer says so.")  # fmt: skip
+              "result lists the differences.")  # fmt: skip
 @problem_options
 @sandbox_options
 @as_json
 def compare(first: Path, second: Path, measure: bool, force: bool, json_: bool, **options: Any) -> None:
-    """Say which of the run folders FIRST and SECOND holds the faster winner, and whether that is significant.
+    """Tell which of the run folders FIRST and SECOND holds the faster winner, and whether it is significantly faster.
 
-    The speed-ups that the runs recorded are compared where they mean the same: one original, machine, sandbox, version,
-    the same flags and tests.  Where they do not, the differences are named and the exit status is 2.
+    Recorded speed-ups are compared if both runs have the same original, machine, sandbox, version, flags and tests.
+    Otherwise the differences are printed and the exit status is 2.
 
     Two folders of `maxcode bench` are compared method by method, on the problems and seeds that both have finished.
     """
@@ -50,8 +49,8 @@ def compare(first: Path, second: Path, measure: bool, force: bool, json_: bool, 
         raise InputError("--shapes has no effect on two finished runs: their shapes are recorded; leave it out")
     if not measure and (ground.source or ground.tests or ground.overrides):
         raise InputError(
-            "what the problem is (--problem, --tests, --flags, --goal, ...) is asked of --measure alone; what was "
-            "recorded is compared as it was recorded"
+            "options of the problem (--problem, --tests, --flags, --goal, ...) belong to --measure alone; without it "
+            "the recorded speed-ups are compared"
         )
     if all((folder / BENCH).is_file() for folder in (first, second)):
         if measure:
@@ -82,7 +81,7 @@ def _benches(first: Path, second: Path, force: bool) -> tuple[Told, str]:
 
 
 def _blocks(tables: Sequence[MethodTable]) -> list[str]:
-    """A table a method; notes that all of them have stand under the last."""
+    """One table for each method; notes that apply to all tables are printed below the last."""
     shared = [note for note in tables[0].notes if all(note in table.notes for table in tables)]
     alone = [replace(table, notes=tuple(note for note in table.notes if note not in shared)) for table in tables]
     return [*(f"{as_text(table)}\n" for table in alone), *(f"note: {note}" for note in shared)]
@@ -92,8 +91,8 @@ def _recorded(one: ComparedRun, other: ComparedRun) -> Told:
     result = versus(one, other)
     on = " on a busy machine" if result.busy else ""
     note = (
-        f"from what both recorded against the same original, in sessions of their own{on}: a difference must exceed "
-        f"{result.margin:.0%}; --measure races them side by side, in one session"
+        f"from the recorded speed-ups over the same original, measured in different sessions{on}: a difference must "
+        f"exceed {result.margin:.0%}; --measure races them in one session"
     )
     told = {**_sides(one, other), "ratio": result.ratio, "verdict": result.word, "margin": result.margin}
     return {**told, "busy": result.busy, "note": note}
@@ -127,9 +126,9 @@ def _text(told: Told) -> str:
 _WORDS: dict[Word, str] = {
     "first": "the first run's winner is faster",
     "second": "the second run's winner is faster",
-    "not significant": "not significant: no difference is proved",
+    "not significant": "not significant: no difference was proved",
     "same program": "both runs found the same program",
-    "nothing faster": "neither run found anything faster than the original",
+    "nothing faster": "neither run found a program faster than the original",
 }
 
 
@@ -139,6 +138,6 @@ def _refuse(first: Path, second: Path, found: Sequence[Difference], force: bool)
     lines = "\n".join(f"  {difference}" for difference in found)
     cures = "; ".join(dict.fromkeys(difference.cure for difference in found))
     raise InputError(
-        f"{first} and {second} cannot be compared, their speed-ups do not mean the same:\n{lines}\n"
-        f"To compare them: {cures}; or --force, and the answer says so."
+        f"{first} and {second} cannot be compared, because their speed-ups were measured in different ways:\n{lines}\n"
+        f"To compare them: {cures}; or --force; the result then lists the differences."
     )

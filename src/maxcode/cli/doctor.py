@@ -1,4 +1,4 @@
-"""``maxcode doctor``: whether this machine can do it, and what is missing."""
+"""``maxcode doctor``: checks whether this machine can run maxcode, and names what is missing."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from maxcode.evaluate.machine.machine import BUSY
 @sandbox_options
 @as_json
 def doctor(json_: bool) -> None:
-    """Show compilers, the sandbox and its self-test, control groups, the clock's noise, cores, and what to install."""
+    """Check compilers, the sandbox, control groups, the clock's noise and cores; print what to install."""
     found = anyio.run(checkup)
     click.echo(json.dumps(dataclasses.asdict(found)) if json_ else "\n".join(_lines(found)))
     if not found.is_safe:
@@ -36,11 +36,13 @@ def _lines(found: Checkup) -> list[str]:
     lines.append(f"valgrind   {found.no_counter or _COUNTS}")
     if found.findings:
         held = sum(finding.held for finding in found.findings)
-        lines.append(f"self-test  {held} of {len(found.findings)} attacks held off")
+        lines.append(f"self-test  {held} of {len(found.findings)} attacks blocked")
     lines += [f"TROUBLE    {trouble}" for trouble in found.trouble]
     if found.noise is not None:
         width = half_width(found.noise)
-        lines.append(f"clock      a program against itself: {found.noise} (±{width:.1%} after 15 pairs; truth: 1)")
+        lines.append(
+            f"clock      a program against itself: {found.noise} (±{width:.1%} after 15 pairs; the true ratio is 1)"
+        )
     lines += _load(found)
     if found.missing:
         lines.append(f"install    sudo apt-get install {' '.join(dict.fromkeys(found.missing))}")
@@ -57,5 +59,5 @@ _COUNTS = "instructions can be counted (--goal instructions, --tie-break instruc
 def _load(found: Checkup) -> list[str]:
     if found.pressure is None:
         return []
-    advice = "; timing here takes more pairs: stop other work" if found.pressure >= BUSY else ""
-    return [f"load       CPU pressure {found.pressure:.0f} % over the last 10 s{advice}"]
+    advice = "; timing needs more pairs: stop other programs" if found.pressure >= BUSY else ""
+    return [f"load       CPU pressure {found.pressure:.0f} % in the last 10 s{advice}"]

@@ -13,7 +13,7 @@ from maxcode.core.types import Outcome
 from maxcode.run.evaluation import evaluate_source
 from maxcode.run.request import Request
 
-UNVERIFIED_STATUS = 4  # it was compiled at most and never ran, which is not what was asked for
+UNVERIFIED_STATUS = 4  # the candidate was compiled but did not run, and the user asked for a run
 
 
 @click.command(cls=GroupedCommand)
@@ -30,11 +30,11 @@ UNVERIFIED_STATUS = 4  # it was compiled at most and never ran, which is not wha
 def evaluate(candidate: Path | None, source: Path, tests: Path | None, json_: bool, **options: Any) -> int:
     """Verify and time CANDIDATE, a whole program, against the original.
 
-    A CUDA candidate where there is no GPU is compiled only: its outcome is "unverified", and the exit status 4.
+    Without a GPU a CUDA candidate is only compiled: its outcome is "unverified", and the exit status is 4.
     """
     shapes, reference, cluster = options.pop("shapes"), options.pop("reference"), options.pop("cluster")
     if reference == (candidate is not None):
-        raise click.UsageError("give either a CANDIDATE or --reference (where the suite has one), not both")
+        raise click.UsageError("give either a CANDIDATE or --reference (if the suite has one), not both")
     request = Request(source, tests, overrides=overrides(options), shapes=shapes, cluster=cluster)
     result = evaluate_source(candidate, request)
     show(result, json_)

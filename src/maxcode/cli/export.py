@@ -1,4 +1,4 @@
-"""``maxcode export``: runs in the formats of others."""
+"""``maxcode export``: writes runs in the formats of other projects."""
 
 from __future__ import annotations
 
@@ -14,13 +14,13 @@ from maxcode.cli.common import as_json
 
 @click.group()
 def export() -> None:
-    """Write runs in the formats of others."""
+    """Write runs in the formats of other projects."""
 
 
 @export.command()
 @click.argument("runs", nargs=-1, required=True, type=click.Path(path_type=Path))
 @click.option("--out", type=click.Path(path_type=Path, file_okay=False), required=True, help="The folder to write to.")
-@click.option("--name", default="maxcode", show_default=True, help="What the run is called there.")
+@click.option("--name", default="maxcode", show_default=True, help="Name of the run in the exported files.")
 @as_json
 def kernelbench(runs: tuple[Path, ...], out: Path, name: str, json_: bool) -> None:
     """Write RUNS, folders of `maxcode optimize kernelbench:LEVEL/ID`, as KernelBench's eval_results.json, kernels and

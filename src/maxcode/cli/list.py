@@ -1,4 +1,4 @@
-"""``maxcode list``: what there is to choose from."""
+"""``maxcode list``: lists the names that options accept."""
 
 from __future__ import annotations
 
@@ -28,7 +28,9 @@ KINDS = ("methods", "parts", "policies", "critics", "rules", "steps", "modules",
 @click.option("--count", "source", type=click.Path(path_type=Path, dir_okay=False),
               help="With `rules`: count the distinct programs that one to three steps reach from "
               "this source.")  # fmt: skip
-@click.option("--sample", default=20, show_default=True, help="With --count: number of them to build, as a check.")
+@click.option(
+    "--sample", default=20, show_default=True, help="With --count: number of these programs to build, as a check."
+)
 @as_json
 def list_(kind: str, source: Path | None, sample: int, json_: bool) -> None:
     """List the methods, parts of the observation, policies, critics, rewriter rules, steps of the kernels policy,

@@ -42,7 +42,7 @@ from maxcode.run.progress import SearchProgress
 @click.option("--out", type=click.Path(path_type=Path), help="Run folder.  The same command resumes it, also with "
               "a larger budget.  [default: runs/PROBLEM-METHOD-SEED]")  # fmt: skip
 @click.option("--replay", type=click.Path(path_type=Path), metavar="RUN",
-              help="Search again with the recorded answers of another run; no model is asked.")  # fmt: skip
+              help="Repeat a search with the recorded answers of another run; no model is called.")  # fmt: skip
 @click.option("--certificate/--no-certificate", default=True, show_default=True, help="Build, verify and time the "
               "winner again from its file, and write RUN/certificate.json.")  # fmt: skip
 @click.option(
@@ -58,7 +58,7 @@ def optimize(source: Path, tests: Path | None, json_: bool, dry_run: bool, **opt
     """Make SOURCE faster: a C, C++ or Python program with --tests, a folder with problem.toml, a PyTorch module in the
     KernelBench contract, or the name of a suite's problem (kernelbench:LEVEL/ID, pie:SPLIT/NAME, polybench:NAME).
 
-    Ctrl-C once finishes the candidates that run; the same command resumes the run.
+    One Ctrl-C finishes the running candidates and stops; the same command resumes the run.
     """
     request = chosen(source, tests, options)
     if dry_run and (found := script(request.cluster)) is not None:

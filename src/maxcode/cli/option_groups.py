@@ -1,4 +1,4 @@
-"""``--help`` in groups: what a first run needs stands first, what is rarely needed last."""
+"""``--help`` in groups: the options of a first run come first, those that are rarely needed last."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ GROUPS: Mapping[str, tuple[str, ...]] = {  # heading -> the options by their fir
 
 @final
 class GroupedCommand(click.Command):
-    """A command whose help lists its options by group; those of no group are rarely needed."""
+    """A command whose help lists its options by group; options without a group are listed as rarely needed."""
 
     def format_options(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
         options = [one for one in self.get_params(ctx) if isinstance(one, click.Option)]

@@ -1,4 +1,4 @@
-"""``maxcode problems``: what can be done with problems before they are worked on."""
+"""``maxcode problems``: checks and prepares problems before a search."""
 
 from __future__ import annotations
 
@@ -18,17 +18,17 @@ from maxcode.problems.small_shapes import ShapeRow, shrink_sources
 
 @click.group()
 def problems() -> None:
-    """What can be done with problems before they are worked on."""
+    """Check and prepare problems before a search."""
 
 
 @problems.command("list")
 @click.argument("sources", nargs=-1, required=True, type=click.Path(path_type=Path))
 @as_json
 def list_(sources: tuple[Path, ...], json_: bool) -> int:
-    """List the problems that SOURCES stand for: which load, and which cannot be used and why.
+    """List the problems that SOURCES name: those that load, and those that cannot be used, with the reason.
 
-    SOURCES are names of suites (kernelbench:LEVEL, pie:test, polybench:all, folder:PATH), files suite.toml, or what
-    `maxcode optimize` takes.  Nothing is built or run.  Exit status 1 where a problem cannot be used.
+    SOURCES are names of suites (kernelbench:LEVEL, pie:test, polybench:all, folder:PATH), files suite.toml, or sources
+    of `maxcode optimize`.  Nothing is built or run.  Exit status 1 if a problem cannot be used.
     """
     found = list(survey(sources))
     if json_:
@@ -57,9 +57,9 @@ def _listed(one: Surveyed) -> str:
 def shrink(sources: tuple[Path, ...], out: Path | None, limit_mb: float, json_: bool) -> int:
     """Find smaller shapes for PyTorch modules in the KernelBench contract.
 
-    SOURCES are files, kernelbench:LEVEL/ID, or kernelbench:LEVEL for all of a level.  Their constants are halved until
-    inputs and parameters fit and the reference runs; kernel sizes, strides and their like stay.  Exit status 1 where a
-    problem has no smaller shapes.
+    SOURCES are files, kernelbench:LEVEL/ID, or kernelbench:LEVEL for a whole level.  Their constants are halved until
+    inputs and parameters fit and the reference runs; kernel sizes, strides and similar constants stay.  Exit status 1
+    if a problem has no smaller shapes.
     """
     shapes, rows = shrink_sources(sources, out, limit_mb, lambda row: click.echo(_line(row), err=True))
     if json_:

@@ -1,4 +1,4 @@
-"""``maxcode report``: write the HTML page of a run, of one of its candidates, or of a bench anew."""
+"""``maxcode report``: writes the HTML page of a run, of one of its candidates, or of a bench again."""
 
 from __future__ import annotations
 
@@ -20,10 +20,10 @@ from maxcode.run.report import write_candidate, write_report
 @click.command()
 @click.argument("run", type=click.Path(path_type=Path))
 @click.option("--node", metavar="BATCH:SLOT",
-              help="Write a page of this candidate only, with everything that the record holds.")  # fmt: skip
+              help="Write a page of this candidate only, with all its recorded data.")  # fmt: skip
 @as_json
 def report(run: Path, node: str | None, json_: bool) -> None:
-    """Write RUN/report.html from the folder RUN of a run or of a bench, finished or not."""
+    """Write RUN/report.html; RUN is the folder of a run or of a bench, finished or not."""
     if node is not None:
         path = write_candidate(run, _state_id(node))
     else:

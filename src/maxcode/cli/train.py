@@ -1,4 +1,4 @@
-"""``maxcode train``: the verbs that make models better, each in a file of its own."""
+"""``maxcode train``: the group of the training verbs; each verb has its own file."""
 
 from __future__ import annotations
 

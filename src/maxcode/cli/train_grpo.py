@@ -1,4 +1,4 @@
-"""``maxcode train grpo`` and ``maxcode train demo``: online RL on measured speed, resumed by the same command."""
+"""``maxcode train grpo`` and ``maxcode train demo``: online RL on measured speed; the same command resumes."""
 
 from __future__ import annotations
 
@@ -21,12 +21,12 @@ from maxcode.train.evaluators import train_target
 from maxcode.train.grpo import require_train
 from maxcode.train.pipeline import Note, TrainResult, run
 
-PLAIN_EVERY_S = 20.0  # between lines where there is no terminal
+PLAIN_EVERY_S = 20.0  # between two lines if there is no terminal
 _BAR = 24
 
 
 def _changes(context: click.Context, parameter: click.Parameter, words: tuple[str, ...]) -> dict[str, Any]:
-    """KEY=VALUE words as dotted keys and values of TOML; a value that is no TOML is a string."""
+    """Parses KEY=VALUE words: a dotted key and a TOML value; a value that is not TOML is a string."""
     found: dict[str, Any] = {}
     for word in words:
         key, equals, value = word.partition("=")
@@ -40,14 +40,14 @@ def _changes(context: click.Context, parameter: click.Parameter, words: tuple[st
 
 
 _OPTIONS = (
-    click.option("--out", type=click.Path(path_type=Path, file_okay=False), help="The run folder; repeating the "
+    click.option("--out", type=click.Path(path_type=Path, file_okay=False), help="Run folder; the same "
                  "command resumes.  [default: runs/train-NAME-SEED]"),
-    click.option("--seed", type=int, help="In place of the configuration's."),
+    click.option("--seed", type=int, help="Random seed; replaces the configuration's."),
     click.option("--set", "changes", multiple=True, metavar="KEY=VALUE", callback=_changes,
-                 help="A key of the configuration to change, e.g. grpo.steps=100; may be repeated."),
-    click.option("--cluster", default="", metavar="WHERE", help="Measure on benchmark nodes, as `maxcode optimize`; in "
-                 "place of the configuration's bench.cluster."),
-    click.option("--shared-cores", is_flag=True, help="With --cluster: also on nodes whose cores others use."),
+                 help="Change a key of the configuration, e.g. grpo.steps=100; may be repeated."),
+    click.option("--cluster", default="", metavar="WHERE", help="Measure on benchmark nodes, as `maxcode optimize`; "
+                 "replaces the configuration's bench.cluster."),
+    click.option("--shared-cores", is_flag=True, help="With --cluster: also use nodes whose cores other programs use."),
 )  # fmt: skip
 
 
@@ -63,21 +63,21 @@ def _options(command: Any) -> Any:
 @sandbox_options
 @as_json
 def grpo(config: Path, **options: Any) -> None:
-    """Train a policy by GRPO on measured speed, as CONFIG (TOML; docs/how-to/train-a-policy.md) says."""
+    """Train a policy by GRPO on measured speed; CONFIG is a TOML file (docs/how-to/train-a-policy.md)."""
     _run(config, **options)
 
 
 @click.command()
-@click.option("--short", is_flag=True, help="Two minutes: the same phases, but too short to learn much.")
+@click.option("--short", is_flag=True, help="Run the same phases in two minutes, which is too short to learn much.")
 @_options
 @sandbox_options
 @as_json
 def demo(short: bool, **options: Any) -> None:
-    """From random weights to a policy that writes matrix products, trained on their measured GFLOPS, here.
+    """Train a policy that writes matrix products from random weights, on their GFLOPS measured on this machine.
 
-    Corpus by legal transformations, tokenizer, a model of 0.7 million parameters pre-trained, evaluated, trained by
-    GRPO with Staged Quality-Diversity, evaluated again; `report.html` shows all of it.  About ten minutes on two quiet
-    cores.
+    Phases: make a corpus by legal transformations; make a tokenizer; pre-train a model of 0.7 million parameters;
+    evaluate it; train it by GRPO with Staged Quality-Diversity; evaluate it again.  `report.html` shows all phases.
+    The demo takes about ten minutes on two idle cores.
     """
     name = "short.toml" if short else "demo.toml"
     with resources.as_file(resources.files("maxcode.train") / "demo") as folder:
@@ -114,9 +114,11 @@ def _lines(result: TrainResult) -> list[str]:
                 f"{found['unique']:.0%} of {found['answers']} answers"
             )
     if result.best is not None:
-        lines.append(f"best       {_interval(msgspec.to_builtins(result.best))} measured anew")
+        lines.append(f"best       {_interval(msgspec.to_builtins(result.best))} measured again")
     if result.corpus_best:
-        lines.append(f"corpus     {result.corpus_best:.1f} the fastest of the few of its kernels that were evaluated")
+        lines.append(
+            f"corpus     {result.corpus_best:.1f} the fastest of its evaluated kernels (only a few are evaluated)"
+        )
     total = sum(result.seconds.values())
     parts = ", ".join(f"{name} {seconds:.0f}" for name, seconds in result.seconds.items())
     return [*lines, f"seconds    {total:.0f}: {parts}", f"report     {result.report}"]
@@ -129,7 +131,7 @@ def _interval(found: dict[str, float]) -> str:
 
 @final
 class TrainProgress:
-    """The phase under way with a bar and the time left: a live line on a terminal, now and then a line elsewhere."""
+    """Shows the current phase, a bar and the time left: a live line on a terminal, else a line every 20 s."""
 
     def __init__(self) -> None:
         self._display = Display()
@@ -146,7 +148,7 @@ class TrainProgress:
         self._display.__exit__(kind, error, at)
 
     def say(self, note: Note) -> None:
-        """What is going on now."""
+        """Shows the current phase."""
         now = time.monotonic()
         if note.phase != self._phase:
             self._phase, self._began, self._first, self._told = note.phase, now, note.done, 0.0

@@ -19,7 +19,7 @@ from maxcode.train.to_go.pairs import Target
 @click.command("to-go")
 @click.option("--from", "runs", multiple=True, required=True, type=click.Path(path_type=Path, exists=True),
               help="Run folders, or folders that contain run folders; may be repeated.")  # fmt: skip
-@click.option("--out", type=click.Path(path_type=Path, file_okay=False), required=True, help="The model's folder.")
+@click.option("--out", type=click.Path(path_type=Path, file_okay=False), required=True, help="Folder of the model.")
 @click.option("--model", default="blend", show_default=True, help="; ".join(f"{k}: {v}" for k, v in MODELS.items()))
 @click.option("--target", type=click.Choice(get_args(Target)), default="max", show_default=True, help="Target of "
               "the prediction: the best speed-up reached or still reachable, or the mean of those that "
@@ -33,15 +33,16 @@ from maxcode.train.to_go.pairs import Target
               help="Problem to hold out for evaluation; may be repeated.  [default: a share of them]")  # fmt: skip
 @click.option("--share", default=0.2, show_default=True, help="Share of the problems to hold out.")
 @click.option("--seed", default=0, show_default=True, help="Random seed of the split and the model.")
-@click.option("--base", default=SMALL, show_default=True, help="Of --model generative: `small`, made from scratch, or "
-              "the name or folder of weights, e.g. Qwen/Qwen2.5-7B-Instruct.")  # fmt: skip
-@click.option("--evaluate", "seeds", type=click.IntRange(0), default=0, metavar="SEEDS", help="Also hold every problem "
-              "out in turn, for so many seeds, with the baselines beside; 0 = do not.  [default: 0]")  # fmt: skip
+@click.option("--base", default=SMALL, show_default=True, help="For --model generative: `small` (trained from "
+              "scratch), or the name or folder of weights, e.g. Qwen/Qwen2.5-7B-Instruct.")  # fmt: skip
+@click.option("--evaluate", "seeds", type=click.IntRange(0), default=0, metavar="SEEDS", help="Also evaluate by "
+              "holding out every problem in turn, for this number of seeds, and report the baselines as well; 0 = do "
+              "not.  [default: 0]")  # fmt: skip
 @as_json
 def to_go(runs: tuple[Path, ...], out: Path, json_: bool, **options: Any) -> None:
     """Train a value model (reward-to-go) on the runs of `maxcode optimize` and `maxcode bench`.
 
-    Repeating the command of a generative model that was killed goes on from its last checkpoint.
+    The training of a generative model resumes from its last checkpoint if the same command is repeated.
     """
     with Display() as display:
         found = train_to_go(Training(runs, out, **options), display.say, display.note)

@@ -1,4 +1,4 @@
-"""``maxcode verify``: repeat what a certificate claims."""
+"""``maxcode verify``: repeats the measurements of a certificate."""
 
 from __future__ import annotations
 
@@ -20,10 +20,10 @@ from maxcode.run.certificate import Repeated, printable, repeat
 @sandbox_options
 @as_json
 def verify(certificate: Path, problem: Path | None, tests: Path | None, json_: bool) -> int:
-    """Build, verify and time again what CERTIFICATE claims; the winner is in best/ beside it.
+    """Build, verify and time the winner of CERTIFICATE again; its files are in best/ in the same folder.
 
-    Exit status 0 when it is significantly faster here too, 1 when it is not, 2 when a file is not the one that the
-    certificate was made with, or the certificate was changed.
+    Exit status 0 if the winner is significantly faster here too; 1 if it is not; 2 if a file is not the one that the
+    certificate was made with, or if the certificate was changed.
     """
     found = repeat(certificate, problem, tests, _say)
     click.echo(found.as_json() if json_ else "\n".join(map(printable, _lines(found))))

@@ -1,4 +1,4 @@
-"""The problem of a run, admitted on the machine or cluster that measures its candidates."""
+"""Admits the problem of a run on the machine or cluster that measures its candidates."""
 
 from __future__ import annotations
 
@@ -17,8 +17,8 @@ from maxcode.run.interrupts import run_async
 @final
 @dataclass(frozen=True, slots=True)
 class Admission:
-    """``harness`` evaluates candidates of the ``admitted`` problem; numbers come from ``machine``; ``notes`` say what
-    a reader must know before the first candidate."""
+    """``harness`` evaluates candidates of the ``admitted`` problem; ``machine`` is where it measures; ``notes`` are
+    for the reader of the result."""
 
     harness: SearchHarness
     admitted: Admitted
@@ -27,13 +27,13 @@ class Admission:
 
 
 def admit(loaded: Loaded, target: Target, is_here: bool) -> Admission:
-    """Build, verify and time the original; InputError where the problem cannot be worked on."""
+    """Builds, verifies and times the original; raises InputError if the problem cannot be used."""
     harness, admitted, machine = run_async(target.prepare, loaded.problem)
     return Admission(harness, admitted, machine, notes_on(loaded, admitted, is_here))
 
 
 def notes_on(loaded: Loaded, admitted: Admitted, is_here: bool) -> tuple[str, ...]:
-    """What a reader must know of the problem, and of this machine where it is the one that measures."""
+    """Notes on the problem, and on this machine if it is the one that measures."""
     return (*loaded.notes, *admitted.notes, *(_busy() if is_here else ()))
 
 
@@ -41,4 +41,4 @@ def _busy() -> tuple[str, ...]:
     waiting = pressure()
     if waiting is None or waiting < BUSY:
         return ()
-    return (f"{BUSY_NOTE} (CPU pressure {waiting:.0f} %): intervals are wider than they need be",)
+    return (f"{BUSY_NOTE} (CPU pressure {waiting:.0f} %): intervals are wider than on an idle machine",)

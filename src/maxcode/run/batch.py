@@ -1,7 +1,7 @@
-"""One batch of the search loop: propose, evaluate and critique in every slot, then settle: confirm the best of them.
+"""One batch of the search loop: propose, evaluate and critique in every slot, then confirm the best challengers.
 
-Slots run on their own, so model calls, builds and timings overlap; every part is recorded the moment it exists and is
-taken from the record where it is there already.  A slot whose *machine or provider* failed lets its siblings finish.
+Slots run concurrently, so model calls, builds and timings overlap.  Every part is recorded as soon as it exists; a
+recorded part is never made again.  If the machine or the provider fails in one slot, the other slots still finish.
 """
 
 from __future__ import annotations
@@ -35,16 +35,20 @@ from maxcode.errors import BoundaryError, Interrupted, MaxcodeError
 from maxcode.policy.deduplicate import duplicate_of, propose, reused
 from maxcode.run.record import Critiqued, Evaluated, Launched, Line, Proposed, Record, Settled
 
-AHEAD = 1.01  # a gain over the best that is worth the cost of proving it
+AHEAD = 1.01  # the smallest gain over the incumbent for which a confirmation is worth its cost
 
 
 @final
 @dataclass(frozen=True, slots=True)
 class Run:
-    """How far and where: ``budget`` counts candidates, ``concurrency`` slots in flight; ``watch`` sees each part.
+    """The limits of a run.
 
-    ``caps`` bound what else the run may spend, and ``spent`` says what models were paid so far (the journal's word;
-    None: what the recorded proposals cost, critiques left out).  ``machine`` is passed on to the result.
+    ``budget``       candidates
+    ``concurrency``  slots at the same time
+    ``watch``        is called with each recorded part
+    ``caps``         limits on the cost of the run
+    ``spent``        what models have cost so far, from the journal; None: the cost of the recorded proposals only
+    ``machine``      is copied to the result
     """
 
     budget: int
@@ -60,7 +64,7 @@ class Run:
 @final
 @dataclass(slots=True)
 class Job:
-    """One run under way; ``stopping`` is set when the user asked to stop, ``ended`` says which cap ended it."""
+    """One active run.  ``stopping`` is set when the user asks to stop; ``ended`` names the cap that ended the run."""
 
     problem: Problem
     method: Method
@@ -75,37 +79,37 @@ class Job:
         self.tracker = BudgetTracker(self.run.caps, self.spent, lambda: self.run.record.seconds_now)
 
     def spent(self) -> Usage:
-        """What models were paid so far."""
+        """What models have cost so far."""
         return self.run.spent() if self.run.spent is not None else self.run.record.proposals
 
     def append(self, line: Line) -> None:
-        """Record a part and show it to who watches."""
+        """Records a part and passes it to ``watch``."""
         self.run.record.append(line)
         self.run.watch(line)
 
 
 class _Stopped(Exception):
-    """A slot noticed that the user asked to stop; it stays open."""
+    """The user asked to stop: the slot stays open."""
 
 
 class _Dropped(Exception):
-    """A slot that a cap does not allow any more."""
+    """A cap is reached: the slot is not launched."""
 
 
 @final
 @dataclass(frozen=True, slots=True)
 class Expanded:
-    """What came of a batch: its states in slot order, and the slots that a cap had dropped."""
+    """The result of a batch: its states in slot order, and the slots that were not launched because of a cap."""
 
     states: list[State]
     dropped: tuple[int, ...] = ()
 
 
 async def expand(job: Job, batch: int, parents: Sequence[State], reached: Reached) -> Expanded:
-    """Run every open slot.
+    """Runs every open slot.
 
-    Failures are raised when all siblings have finished: the first by slot, naming the boundary.  Interrupted when
-    slots stayed open because the user asked to stop.
+    If slots fail, the error of the first failed slot, which names the boundary, is raised after all others have
+    finished.  Raises Interrupted if slots stay open because the user asked to stop.
     """
     settled = job.run.record.settled.get(batch)
     done: dict[int, State] = {}
@@ -130,7 +134,7 @@ async def expand(job: Job, batch: int, parents: Sequence[State], reached: Reache
     if slots and not job.tracker.known:
         await one(slots.pop(0))
         settle_up(job, batch, reached)
-    if job.tracker.known or not failed:  # else siblings would be launched before the cost of one is known
+    if job.tracker.known or not failed:  # else the other slots would start before the cost of one is known
         async with anyio.create_task_group() as group:
             for slot in slots:
                 group.start_soon(one, slot)
@@ -142,7 +146,7 @@ async def expand(job: Job, batch: int, parents: Sequence[State], reached: Reache
 
 
 def settle_up(job: Job, batch: int, reached: Reached) -> None:
-    """Tell the tracker what was paid for, in a batch that a resume takes up again too."""
+    """Adds the cost of the batch to the tracker; a resumed batch counts too."""
     record = job.run.record
     recorded = record.batches.get(batch)
     slots = [(batch, slot) for slot in range(len(recorded.parents))] if recorded is not None else []
@@ -152,7 +156,7 @@ def settle_up(job: Job, batch: int, reached: Reached) -> None:
 
 
 def _times_asked(parents: Sequence[State], reached: Reached) -> list[int]:
-    """By slot: how often its state was asked before."""
+    """By slot: how many times its state was expanded before."""
     asked = {parent: len(reached.children(parent)) for parent in parents}
     found: list[int] = []
     for parent in parents:
@@ -162,7 +166,7 @@ def _times_asked(parents: Sequence[State], reached: Reached) -> list[int]:
 
 
 async def _slot(job: Job, at: StateId, parent: State, asked: int, reached: Reached) -> State:
-    """propose -> evaluate -> critique, each taken from the record where it is there."""
+    """propose -> evaluate -> critique; recorded parts are read from the record."""
     record, method = job.run.record, job.method
     if (action := record.actions.get(at)) is None:
         _launch(job, at)
@@ -192,12 +196,12 @@ async def _evaluated(job: Job, parent: State, action: Action, reached: Reached) 
 
 
 def draw_of(seed: int, state: State, asked: int) -> int:
-    """The observation's draw: a 64-bit hash of the run's seed, the state's id and how often it was asked before."""
+    """The draw of the observation: a 64-bit hash of the run's seed, the state's id, and its earlier expansions."""
     return int.from_bytes(hashlib.sha256(f"{seed}/{state.id}/{asked}".encode()).digest()[:8])
 
 
 async def settle(job: Job, batch: int, expanded: Expanded, reached: Reached) -> list[State]:
-    """Values, then the referee's word on who leads; one record line makes the batch final."""
+    """Computes values, asks the referee for the best of the run, and writes the line that makes the batch final."""
     settled = job.run.record.settled.get(batch)
     states = expanded.states
     if settled is None:
@@ -241,8 +245,8 @@ def _judged_anew(job: Job, state: State, evaluation: Evaluation) -> State:
 
 
 def _challengers(states: Sequence[State], reached: Reached) -> list[State]:
-    """The states that may lead: not confirmed, ahead of the incumbent that they were timed with, with an interval that
-    reaches the best lower end.  A repetition is left out: the first one had its chance."""
+    """The states that may become the best: not confirmed, ahead of the incumbent of their race, and with an interval
+    that reaches the best lower end.  A duplicate is left out, because its first evaluation was considered already."""
     timed = {state: timing for state in states if (timing := _challenging(state)) is not None}
     bar = max((timing.speedup.low for timing in timed.values()), default=0.0)
     bar = max(bar, lower_end(reached.best)) if reached.best is not None else bar
@@ -252,7 +256,7 @@ def _challengers(states: Sequence[State], reached: Reached) -> list[State]:
 
 
 def _is_repetition(state: State, reached: Reached) -> bool:
-    """Whether an earlier batch tried the state's program, so that its evaluation is used again."""
+    """Whether an earlier batch evaluated the same program, so that its evaluation is used again."""
     assert state.step is not None
     assert state.parent is not None
     return duplicate_of(state.step.action, state.parent, reached) is not None
@@ -267,9 +271,9 @@ def _challenging(state: State) -> Timing | None:
 
 
 def _launch(job: Job, at: StateId) -> None:
-    """Count a slot as under way, or raise where it may not be launched now.
+    """Counts a slot as launched, or raises if it may not be launched now.
 
-    One that was launched before the run was broken off is launched again, whatever is left: it may be paid already.
+    A slot that was launched before an interruption is launched again even without budget: it may be paid for already.
     """
     _stop_here(job)
     if at in job.run.record.launched:
@@ -286,7 +290,7 @@ def _stop_here(job: Job) -> None:
 
 
 def _named(batch: int, failed: dict[int, Exception]) -> MaxcodeError:
-    """The first failure by slot, naming the boundary; everything else of the batch is already recorded."""
+    """The error of the first failed slot, with its boundary; all other parts of the batch are recorded."""
     slot, error = min(failed.items())
     if isinstance(error, MaxcodeError):
         error.add_note(f"batch {batch}, slot {slot}; the other slots are recorded; repeat the command to resume")
@@ -298,5 +302,5 @@ def _named(batch: int, failed: dict[int, Exception]) -> MaxcodeError:
 
 def _broken(where: str, error: Exception) -> BoundaryError:
     return BoundaryError(
-        f"{where} broke: {type(error).__name__}: {error}; what was finished is recorded; repeat the command to resume"
+        f"{where} failed: {type(error).__name__}: {error}; finished parts are recorded; repeat the command to resume"
     )

@@ -1,6 +1,6 @@
-"""What ``evaluate`` answers about one program: typed values, lines for people, and the fields of the JSON contract.
+"""The answer of ``evaluate`` about one program: typed values, lines of text, and the fields of the JSON contract.
 
-The keys of ``table`` are a contract with scripts: none is renamed or removed; a clearer key is added beside the old.
+The keys of ``table`` are a contract with scripts: no key is renamed or removed; a new key is added to the old ones.
 """
 
 from __future__ import annotations
@@ -24,8 +24,8 @@ class Speedup:
 
     ``significant``  whether the race proved it
     ``clock``        what was counted: seconds of CPU, seconds by the wall clock, or instructions
-    ``pairs``        runs of both sides that it comes from; 0 where nothing beat the original
-    ``pressure``     per cent of the time in which some task waited for a processor; None where the kernel does not say
+    ``pairs``        pairs of runs that were timed; 0 if nothing was faster than the original
+    ``pressure``     CPU pressure in per cent; None if the kernel does not report it
     ``fresh_pairs``  whether it was measured again on fresh pairs after the candidate was selected
     """
 
@@ -41,24 +41,24 @@ class Speedup:
 
     @property
     def confirmed(self) -> bool:
-        """Whether it is a proved gain: significant, on fresh pairs."""
+        """Whether the gain is proved: significant on fresh pairs."""
         return self.fresh_pairs and self.significant
 
     def __str__(self) -> str:
         return f"{self.value:.2f}x [{self.low:.2f}, {self.high:.2f}]"
 
     def table(self) -> dict[str, Any]:
-        """Its fields in JSON."""
+        """The fields in JSON."""
         fields = asdict(self)
-        del fields["fresh_pairs"]  # the contract has it beside the speed-up, as ``confirmed``
+        del fields["fresh_pairs"]  # the contract has it outside the speed-up, as ``confirmed``
         return fields
 
 
 @final
 @dataclass(frozen=True, slots=True)
 class Rate:
-    """1e9 floating-point operations or bytes a second, with the interval, and as a share (0..1) of what the machine can
-    do."""
+    """1e9 floating-point operations or bytes per second, with the interval, and ``share`` (0..1) of the machine's
+    highest rate."""
 
     value: float
     low: float
@@ -76,13 +76,13 @@ class Rate:
 @final
 @dataclass(frozen=True, slots=True)
 class OtherFigures:
-    """What was measured together with the speed-up; None where it was not.
+    """Other figures, measured with the speed-up; None if not measured.
 
-    ``gflops``         rate of a function, where the problem says how much work a call is
-    ``gbytes``         rate of memory traffic, where the problem gives the bytes of a call
-    ``single``         speed-up on one core by CPU time, where the wall clock is the goal
-    ``seconds``        speed-up by CPU time, where instructions are the goal
-    ``instructions``   ratio of instructions, where they were counted to break a tie
+    ``gflops``         rate of a function, if the problem gives the operations of a call
+    ``gbytes``         rate of memory traffic, if the problem gives the bytes of a call
+    ``single``         speed-up on one core by CPU time, if the goal is wall time
+    ``seconds``        speed-up by CPU time, if the goal is instructions
+    ``instructions``   ratio of instructions, if they were counted to break a tie
     ``over_compiled``  speed-up over torch.compile of the reference, for modules
     """
 
@@ -104,7 +104,7 @@ class OtherFigures:
             yield f"compiled   {self.over_compiled} over torch.compile"
 
     def table(self) -> dict[str, Any]:
-        """Its fields in JSON; those that are None are left out."""
+        """The fields in JSON, without those that are None."""
         fields: dict[str, Any] = {**asdict(self), "seconds": self.seconds.table() if self.seconds else None}
         return {key: value for key, value in fields.items() if value is not None}
 
@@ -112,17 +112,17 @@ class OtherFigures:
 @final
 @dataclass(frozen=True, slots=True)
 class CandidateResult:
-    """What is known of one program.
+    """The result of one program.
 
-    ``outcome``       how far it came; UNVERIFIED: it was compiled at most, and never ran
+    ``outcome``       how far it came; UNVERIFIED: it was compiled but never ran
     ``reasons``       why it came no further
-    ``speedup``       None where it was not timed; then, and where it is not significant, ``why`` says the reason
+    ``speedup``       None if it was not timed; ``why`` gives the reason, also if the speed-up is not significant
     ``tests``         number of tests by origin; ``inputs_timed`` of them were timed
-    ``notes``         what a reader must know beside the figures
-    ``remarks``       registers, spills and shared memory, for kernels of a GPU
-    ``recheck``       the second verification, where the speed-up was so high that one was made
-    ``pie_correct``   what PIE's own checker says, for its problems; it decides nothing
-    ``node``          the benchmark node that measured it; None for this machine
+    ``notes``         remarks for the reader of the figures
+    ``remarks``       registers, spills and shared memory of GPU kernels
+    ``recheck``       the second verification, if the speed-up was high enough to trigger one
+    ``pie_correct``   the answer of PIE's own checker, for problems of PIE; it decides nothing
+    ``node``          the benchmark node that measured it; None: this machine
     """
 
     outcome: Outcome
@@ -141,7 +141,7 @@ class CandidateResult:
 
     @property
     def confirmed(self) -> bool:
-        """Whether it was timed again on fresh pairs; ``speedup.confirmed`` says whether it is faster there."""
+        """Whether it was timed again on fresh pairs; ``speedup.confirmed`` tells whether it is faster on them."""
         return self.speedup is not None and self.speedup.fresh_pairs
 
     def __str__(self) -> str:
@@ -175,7 +175,7 @@ class CandidateResult:
         yield f"sandbox    {self.machine.sandbox}"
 
     def table(self) -> dict[str, Any]:
-        """The fields of the JSON contract; those that say nothing are left out."""
+        """The fields of the JSON contract, without empty ones."""
         more = {
             "remarks": [{"line": one.line, "kind": one.kind, "text": one.text} for one in self.remarks] or None,
             "harsher": _recheck_table(self.recheck),
@@ -213,7 +213,7 @@ _ORIGINS = {
 
 
 def result_of(evaluation: Evaluation, found: Admitted, machine: Machine, notes: Sequence[str]) -> CandidateResult:
-    """The result of one evaluation."""
+    """Makes the result of one evaluation."""
     timing = evaluation.timing
     is_faster = timing is not None and timing.significant
     return CandidateResult(
@@ -234,7 +234,7 @@ def result_of(evaluation: Evaluation, found: Admitted, machine: Machine, notes: 
 
 
 def nothing_won(found: Admitted, machine: Machine, notes: Sequence[str]) -> CandidateResult:
-    """The result of a run in which nothing was confirmed to be faster: that of the original."""
+    """The result of a run without a confirmed gain: that of the original."""
     why = "no candidate was confirmed to be faster than the original"
     same = Speedup(1.0, 1.0, 1.0, 1.0, False, found.problem.goal, 0)
     result = result_of(found.baseline, found, machine, notes)
@@ -242,7 +242,7 @@ def nothing_won(found: Admitted, machine: Machine, notes: Sequence[str]) -> Cand
 
 
 def tests_of(found: Admitted) -> dict[str, int]:
-    """How many tests there are, by origin."""
+    """The number of tests by origin."""
     counts = {origin: found.count(origin) for origin in ("seen", "held_out", "generated")}
     if larger := found.count("made"):
         counts["made"] = larger
@@ -250,13 +250,13 @@ def tests_of(found: Admitted) -> dict[str, int]:
 
 
 def _why(evaluation: Evaluation, found: Admitted) -> str:
-    """Why there is no speed-up, or none that is proved."""
+    """Why there is no speed-up, or no proved one."""
     if evaluation.timing is None:
         return "; ".join(evaluation.warnings or found.notes[-1:]) or f"not timed: {evaluation.outcome.value}"
     return "; ".join(evaluation.warnings) or _ENDED[evaluation.timing.verdict]
 
 
-_ENDED: Mapping[RaceVerdict, str] = {  # why a race proves no gain
+_ENDED: Mapping[RaceVerdict, str] = {  # why a race shows no proved gain
     "tie": "not significant: no difference was proved",
     "slower": "not faster: it is slower than the original",
     "dominated": "not significant: stopped early, because it is slower than the best candidate",
@@ -304,7 +304,7 @@ def _recheck_table(found: Recheck | None) -> dict[str, Any] | None:
 
 
 def _told(result: CandidateResult) -> str:
-    """The speed-up in words, or why there is none."""
+    """The speed-up in words, or the reason why there is none."""
     found = result.speedup
     if found is None:
         return result.why or "not measured"

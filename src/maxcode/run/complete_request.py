@@ -1,5 +1,4 @@
-"""A request with nothing left open: the problem is loaded, what was not said has its usual value, what cannot be done
-is refused."""
+"""Completes a request: loads the problem, fills in the defaults, and refuses what cannot be done."""
 
 from __future__ import annotations
 
@@ -18,7 +17,7 @@ from maxcode.run.request import Request, refuse_replay, refuse_unpaid, refuse_un
 @final
 @dataclass(frozen=True, slots=True)
 class CompleteRequest:
-    """``request`` names a policy, a method and a critic; ``folder`` is where the run is written."""
+    """``request`` has a policy, a method and a critic; ``folder`` is the run folder."""
 
     loaded: Loaded
     request: Request
@@ -26,7 +25,7 @@ class CompleteRequest:
 
 
 def completed(request: Request) -> CompleteRequest:
-    """The request with its problem; InputError for what cannot be done.  Writes nothing."""
+    """Completes the request and loads its problem; raises InputError if it cannot be done.  Writes nothing."""
     loaded, request = loaded_of(request)
     if request.budget < 1:
         raise InputError(f"--budget is {request.budget}; give at least 1 candidate")
@@ -46,12 +45,12 @@ def completed(request: Request) -> CompleteRequest:
 
 
 def loaded_of(request: Request) -> tuple[Loaded, Request]:
-    """The problem in the shapes that were asked for, which the request then holds as overrides."""
+    """Loads the problem in the requested shapes; the returned request holds these shapes as overrides."""
     overrides = shaped(request.source, request.tests, request.overrides, request.shapes)
     return load(request.source, request.tests, overrides), replace(request, overrides=overrides)
 
 
 def _folder(request: Request, problem: Problem) -> Path:
-    """The run folder; a replay has one of its own, for the usual one is that of the run it replays."""
+    """The run folder.  A replay has its own default, because the usual one belongs to the replayed run."""
     again = "-replay" if request.replay is not None else ""
     return request.out or Path("runs") / f"{problem.id}-{request.method}-{request.seed}{again}"

@@ -1,4 +1,4 @@
-"""Progress while something runs: a live line on a terminal and in a notebook, plain lines on stderr elsewhere."""
+"""Progress output: a live line on a terminal and in a notebook, else plain lines on stderr."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from rich.text import Text
 
 
 class Screen(Protocol):
-    """Where the lines go.  ``is_live``: whether ``say`` overwrites what it said before."""
+    """The output device.  ``is_live``: whether ``say`` overwrites its previous text."""
 
     @property
     def is_live(self) -> bool: ...
@@ -29,7 +29,7 @@ class Screen(Protocol):
 
 @final
 class Display:
-    """One line that says what is going on now, and lines that stay."""
+    """One line for the current activity, and lines that stay."""
 
     def __init__(self) -> None:
         self._screen = _screen()
@@ -43,15 +43,15 @@ class Display:
 
     @property
     def is_live(self) -> bool:
-        """Whether ``say`` overwrites what it said before."""
+        """Whether ``say`` overwrites its previous text."""
         return self._screen.is_live
 
     def say(self, text: str) -> None:
-        """What is going on now."""
+        """Shows the current activity."""
         self._screen.say(text)
 
     def note(self, text: str) -> None:
-        """A line that stays."""
+        """Adds a line that stays."""
         self._screen.note(text)
 
 
@@ -69,7 +69,7 @@ def _screen() -> Screen:
 
 @final
 class TerminalScreen:
-    """A terminal: the line that is overwritten stands below the lines that stay."""
+    """A terminal: the overwritten line is below the lines that stay."""
 
     is_live = True
 

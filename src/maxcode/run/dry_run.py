@@ -1,4 +1,4 @@
-"""What a run would ask first, and what it would cost at most by a rough estimate: ``--dry-run``."""
+"""``--dry-run``: the first prompt of a run, and a rough estimate of its cost."""
 
 from __future__ import annotations
 
@@ -32,10 +32,13 @@ from maxcode.search.methods import Tempered
 @final
 @dataclass(frozen=True, slots=True)
 class Preview:
-    """The first prompt, by role, and the estimate: ``prompt_tokens`` of that prompt (one token per four bytes);
-    ``calls``: one per candidate, and one more where a model critic is asked for each; ``tokens``: those calls with this
-    prompt and an answer as long as the program; ``dollars``: what they cost, None where a model's price is not known.
-    All of it is for so many ``candidates``.  Later prompts are longer, so the real figures are higher."""
+    """The first prompt by role, and the estimate for all ``candidates``.  Later prompts are longer and cost more.
+
+    ``prompt_tokens``  tokens of the first prompt, one per four bytes
+    ``calls``          one per candidate, and one more per candidate if a model is the critic
+    ``tokens``         of these calls, each with this prompt and an answer as long as the program
+    ``dollars``        cost of these calls; None if a model's price is not known
+    """
 
     messages: tuple[Message, ...]
     prompt_tokens: int
@@ -49,7 +52,7 @@ class Preview:
         return msgspec.json.encode(dataclasses.asdict(self)).decode()
 
     def as_text(self) -> str:
-        """The prompt as it would be sent, then the estimate."""
+        """The prompt, then the estimate."""
         told = [f"----- {message.role}\n{message.text}" for message in self.messages]
         told.append(f"----- estimate\nfirst prompt about {self.prompt_tokens} tokens; {self._whole_run()}")
         return "\n".join(told)
@@ -60,12 +63,12 @@ class Preview:
         money = "price unknown" if self.dollars is None else f"${self.dollars:.2g}"
         return (
             f"{self.candidates} candidates about {self.calls} model calls, {self.tokens} tokens ({money}) or more, "
-            "because later prompts are longer"
+            "because later prompts are longer than the first"
         )
 
 
 def first_prompt(request: Request) -> Preview:
-    """What a run would ask first, and an estimate of what it would cost; admits the problem, asks no model."""
+    """The first prompt of a run and an estimate of its cost; admits the problem, calls no model."""
     job = completed(request)
     request = job.request
     with method_parts(request) as parts, where(request.measured_on) as target:
@@ -77,9 +80,9 @@ def first_prompt(request: Request) -> Preview:
 
 
 def preview(problem: Problem, method: Method, budget: int, seed: int, prices: Sequence[Price | None] = ()) -> Preview:
-    """The prompt of the first slot of a run.  A policy that is no model is shown what a model would be.
+    """The prompt of the first slot of a run.  For a policy that is no model, it is the prompt that a model would get.
 
-    ``prices``: of each model that is asked once for every candidate, None where it is not known.
+    ``prices``: those of the models that are called once per candidate; None: not known.
     """
     root = State(problem)
     observation = Observation(method.observe(root, Reached(root)), root, draw_of(seed, root, 0))
@@ -92,6 +95,6 @@ def preview(problem: Problem, method: Method, budget: int, seed: int, prices: Se
     times = [draws] * isinstance(policy, Llm) + [1] * isinstance(method.critic, LlmCritic)
     calls = budget * sum(times)
     each = [None if one is None else one.dollars(size, answer) for one in prices]
-    known = [one * often for one, often in zip(each, times, strict=False) if one is not None]  # a critic may go unasked
+    known = [one * often for one, often in zip(each, times, strict=False) if one is not None]  # a critic may not be one
     dollars = budget * sum(known) if calls and None not in each else None
     return Preview(asked, size, calls, calls * (size + answer), dollars, budget)

@@ -1,4 +1,4 @@
-"""Evaluating one program against a problem: all that a candidate of a search goes through, without the search."""
+"""Evaluates one program against a problem, as a search evaluates a candidate."""
 
 from __future__ import annotations
 
@@ -20,9 +20,9 @@ from maxcode.run.request import Request
 
 
 def evaluate_source(candidate: Path | None, request: Request) -> CandidateResult:
-    """Measure one candidate file against ``request.source``: build, verify, time, and confirm when it is faster.
+    """Measures one candidate file against ``request.source``: builds, verifies, times, and confirms it if it is faster.
 
-    Without a candidate it is the suite's own faster version; InputError where it has none.
+    Without a candidate it measures the suite's own faster version; raises InputError if there is none.
     """
     loaded, _ = loaded_of(request)
     program = _reference(loaded) if candidate is None else _candidate(candidate, loaded.problem)
@@ -30,7 +30,7 @@ def evaluate_source(candidate: Path | None, request: Request) -> CandidateResult
 
 
 def evaluate_loaded(program: Program, loaded: Loaded, asked: ClusterRequest | None = None) -> CandidateResult:
-    """Measure one program against a loaded problem, on the cluster ``asked`` for, or here."""
+    """Measures one program against a loaded problem, on the cluster ``asked`` or here."""
 
     async def measure(target: Target) -> tuple[Machine, Admitted, Evaluation]:
         action = Action(program)
@@ -44,7 +44,7 @@ def evaluate_loaded(program: Program, loaded: Loaded, asked: ClusterRequest | No
 
 
 async def _measured(action: Action, problem: Problem, target: Target) -> tuple[Machine, Admitted, Evaluation]:
-    """The evaluation; where it is faster, the one on fresh pairs."""
+    """The evaluation; if the candidate is faster, the one on fresh pairs."""
     harness, found, machine = await target.prepare(problem)
     evaluation = await harness.evaluate(found.problem, action)
     if evaluation.timing is not None and evaluation.timing.significant:

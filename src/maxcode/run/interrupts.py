@@ -1,6 +1,6 @@
-"""Ctrl-C, wherever the work runs: in the main thread, or in another because this one runs an event loop already.
+"""Ctrl-C for work in the main thread, or in a second thread if the main thread already runs an event loop.
 
-Only the main thread receives signals.  ``outside_loop`` starts the second thread and passes each Ctrl-C on to it.
+Only the main thread receives signals.  ``outside_loop`` starts the second thread and passes each Ctrl-C to it.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ _TURN_S = 0.1
 
 @final
 class Relay:
-    """Carries each Ctrl-C to the work in another thread; one that comes while nobody listens waits for a listener."""
+    """Passes each Ctrl-C to the work in another thread; without a listener, it is kept for the next one."""
 
     def __init__(self) -> None:
         self._lock = threading.RLock()  # a second signal may interrupt ``send`` in the same thread
@@ -32,7 +32,7 @@ class Relay:
         self._waiting = 0
 
     def send(self, number: int = 0, frame: FrameType | None = None) -> None:
-        """A handler of signals."""
+        """Handles a signal."""
         with self._lock:
             if self._listener is None:
                 self._waiting += 1
@@ -41,7 +41,7 @@ class Relay:
 
     @contextmanager
     def heard_by(self, listener: Callable[[], object]) -> Iterator[None]:
-        """``listener`` is called at each Ctrl-C, in the thread that receives it."""
+        """Calls ``listener`` at each Ctrl-C, in the thread that receives it."""
         with self._lock:
             before, self._listener = self._listener, listener
             waiting, self._waiting = self._waiting, 0
@@ -58,8 +58,8 @@ _relay: ContextVar[Relay | None] = ContextVar("relay", default=None)
 
 
 def outside_loop(work: Callable[[], T]) -> T:
-    """What ``work`` returns or raises.  Where this thread runs an event loop (a notebook, ``asyncio.run``), the work
-    gets a thread of its own, and the loop stands still until it is done."""
+    """Returns or raises what ``work`` does.  If this thread runs an event loop (a notebook, ``asyncio.run``), the work
+    runs in a second thread, and the loop is blocked until it is done."""
     try:
         asyncio.get_running_loop()
     except RuntimeError:
@@ -67,7 +67,7 @@ def outside_loop(work: Callable[[], T]) -> T:
     relay = Relay()
 
     def heard() -> T:
-        _relay.set(relay)  # the thread has a context of its own, so that no loop seems to run in it
+        _relay.set(relay)  # the thread has its own context, so that it sees no running loop
         return work()
 
     with ThreadPoolExecutor(1) as pool, _signals_to(relay):
@@ -91,7 +91,7 @@ def _signals_to(relay: Relay) -> Iterator[None]:
 
 @contextmanager
 def on_interrupt(act: Callable[[], object]) -> Iterator[None]:
-    """``act`` is called in the running event loop at each Ctrl-C, in place of what it does else."""
+    """Calls ``act`` in the running event loop at each Ctrl-C, instead of the usual handler."""
     loop, relay = asyncio.get_running_loop(), _relay.get()
     if relay is not None:
         with relay.heard_by(partial(loop.call_soon_threadsafe, act)):
@@ -107,7 +107,7 @@ def on_interrupt(act: Callable[[], object]) -> Iterator[None]:
 
 
 def run_async(call: Callable[..., Awaitable[T]], *args: Any) -> T:
-    """``anyio.run``, which Ctrl-C ends with KeyboardInterrupt in a thread of ``outside_loop`` too."""
+    """``anyio.run``; Ctrl-C ends it with KeyboardInterrupt, also in a thread of ``outside_loop``."""
     if _relay.get() is None:
         return anyio.run(call, *args)
     return anyio.run(_until_interrupted, partial(call, *args))

@@ -1,8 +1,8 @@
-"""One job from files to files: ``optimize_source`` is the table of contents.
+"""One job from files to files; ``optimize_source`` names its stages in order.
 
-The run folder holds the record (``run.toml``, ``events.jsonl``, and ``calls.jsonl`` where a language model is asked),
+The run folder holds the record (``run.toml``, ``events.jsonl``, and ``calls.jsonl`` if a language model is called),
 ``original/``, ``best/``, ``best.diff``, ``certificate.json``, ``report.html`` and ``result.json``.  Each is written
-once.  Repeating the command resumes a run, wherever it was killed.
+once.  The same command resumes a run that was killed at any point.
 """
 
 from __future__ import annotations
@@ -37,7 +37,7 @@ from maxcode.run.request import Request, asks_model
 from maxcode.run.result import RunResult, paid
 from maxcode.run.run_folder import open_folder, write_best, write_result
 
-SLOTS_PER_CALL = 2  # under way at once: while some are evaluated, others ask the model
+SLOTS_PER_CALL = 2  # slots at the same time: while some are evaluated, others call the model
 
 
 def optimize_source(
@@ -47,14 +47,14 @@ def optimize_source(
     say: Callable[[str], None] = lambda words: None,
     on: Target | None = None,
 ) -> RunResult:
-    """Search for a faster version of ``request.source`` and write what was found to the run folder.
+    """Searches for a faster version of ``request.source`` and writes the result to the run folder.
 
-    ``watch``     sees every recorded part, those of a resumed run first
-    ``admitted``  sees the admission
-    ``say``       hears what is done before and after the search, and what happens to nodes
-    ``on``        where candidates are measured, if that is open already; else what the request says is opened
+    ``watch``     is called with every recorded part, those of a resumed run first
+    ``admitted``  is called with the admission
+    ``say``       is called with the current activity before and after the search, and with events of nodes
+    ``on``        the open place that measures candidates; None: the place that the request names is opened
 
-    Raises InputError before anything is written where the input is bad.
+    Raises InputError for bad input, before anything is written.
     """
     job = completed(request)
     with method_parts(job.request) as parts, _target(job, say, on) as target:
@@ -73,12 +73,12 @@ def optimize_source(
 
 
 def _target(job: CompleteRequest, say: Callable[[str], None], on: Target | None) -> AbstractContextManager[Target]:
-    """Where candidates are measured, open for as long as the block."""
+    """The place that measures candidates; it is open inside the block."""
     return where(job.request.measured_on, job.folder, say) if on is None else nullcontext(on)
 
 
 def _show_recorded(folder: Path, watch: Callable[[Line], None]) -> None:
-    """Who watches a resumed run sees what it resumes."""
+    """Passes the recorded parts of a resumed run to ``watch``."""
     if (folder / EVENTS).exists():
         for line in read_events(folder):
             watch(line)
@@ -87,7 +87,7 @@ def _show_recorded(folder: Path, watch: Callable[[Line], None]) -> None:
 @final
 @dataclass(frozen=True, slots=True)
 class _Search:
-    """One search in its run folder.  ``shape``: the budget that the run began with."""
+    """One search in its run folder.  ``shape``: the budget with which the run started."""
 
     job: CompleteRequest
     admission: Admission
@@ -95,7 +95,7 @@ class _Search:
     shape: int
 
     def run(self, watch: Callable[[Line], None]) -> Result:
-        """Search, or go on from what the record holds."""
+        """Starts the search, or continues the recorded one."""
         request, admission, journal = self.job.request, self.admission, self.parts.journal
         _show_recorded(self.job.folder, watch)
         with Record(self.job.folder) as record:
@@ -120,7 +120,7 @@ class _Search:
         return method_of(request, self.parts, scene, harness if isinstance(harness, Compiler) else None)
 
     def result(self, found: Result, certificate: Certificate | None, slots: Report | None) -> RunResult:
-        """What the run found, with what its reader must know."""
+        """The result of the run with its notes."""
         folder, best = self.job.folder, _measured(self.admission, found, self._notes(found))
         return RunResult(
             measured=best,
@@ -144,12 +144,12 @@ class _Search:
 
 
 def _closing_notes(found: Result, journal: Journal, request: Request) -> Iterator[str]:
-    """What a reader must know of the end of the search and of its models."""
+    """Notes on the end of the search and on its models."""
     if found.ended:
         what = "ended before its budget of candidates" if request.budget < MANY else "its budget is used"
         yield f"{what}: {found.ended}"
     if journal.failures:
-        yield f"{journal.failures} model calls failed after all retries (calls.jsonl)"
+        yield f"{journal.failures} model calls failed after all retries (see calls.jsonl)"
     if journal.replay is not None:
         yield f"no model was asked: the answers are those recorded in {journal.replay}"
     if journal.loosely:
@@ -157,7 +157,7 @@ def _closing_notes(found: Result, journal: Journal, request: Request) -> Iterato
 
 
 def _measured(admission: Admission, found: Result, notes: Sequence[str]) -> CandidateResult:
-    """The result of the best program, or of the original where nothing was faster."""
+    """The result of the best program, or of the original if nothing was faster."""
     best = found.best
     if best is None or best.step is None:
         return nothing_won(admission.admitted, admission.machine, notes)
@@ -165,7 +165,7 @@ def _measured(admission: Admission, found: Result, notes: Sequence[str]) -> Cand
 
 
 def _outcomes(found: Result) -> dict[str, int]:
-    """How many candidates came how far."""
+    """The number of candidates by outcome."""
     return dict(Counter(state.outcome.value for state in found.reached if state.step is not None))
 
 
@@ -187,7 +187,7 @@ def _write_winner(folder: Path, admission: Admission, found: Result) -> None:
 
 
 def _is_certifiable(job: CompleteRequest, found: Result) -> bool:
-    """Whether there is a confirmed winner, of which a certificate was asked for."""
+    """Whether there is a confirmed winner and a certificate is requested."""
     best = found.best
     if not job.request.certificate or best is None or best.step is None:
         return False
@@ -200,7 +200,7 @@ def _is_measured_here(request: Request) -> bool:
 
 
 def _certify(job: CompleteRequest, found: Result, say: Callable[[str], None]) -> Certificate | None:
-    """The certificate of the winner, which is in best/; None where there is no winner, or none was asked for."""
+    """The certificate of the winner in best/; None if there is no winner or no certificate is requested."""
     if not _is_certifiable(job, found) or not _is_measured_here(job.request):
         return None
     claim, options = _claim(job)
@@ -208,8 +208,8 @@ def _certify(job: CompleteRequest, found: Result, say: Callable[[str], None]) ->
 
 
 def _claim(job: CompleteRequest) -> tuple[Problem, Mapping[str, Any]]:
-    """What a certificate is about: always seconds.  Where the goal is a count of instructions it is CPU time, for which
-    the problem is loaded anew, since a count limits the build flags."""
+    """The problem of a certificate, whose goal is always seconds.  If the run's goal is instructions, the problem is
+    loaded again with CPU time, because counting limits the build flags."""
     problem, request = job.loaded.problem, job.request
     if problem.goal != "instructions":
         return problem, request.overrides
@@ -223,4 +223,4 @@ def _certificate_notes(job: CompleteRequest, found: Result, certificate: Certifi
     return (_UNCERTIFIED,) if _is_certifiable(job, found) else ()
 
 
-_UNCERTIFIED = "no certificate: it is made where the run was measured; run `maxcode evaluate` with best/ on such a node"
+_UNCERTIFIED = "no certificate: it needs the machine that measured the run; run `maxcode evaluate` with best/ there"

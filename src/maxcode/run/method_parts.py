@@ -1,4 +1,4 @@
-"""From the names in a request to the parts of its method: policy, critic and value model, each made once."""
+"""Makes the parts of a method from the names in a request: policy, critic and value model, each once."""
 
 from __future__ import annotations
 
@@ -24,8 +24,7 @@ from maxcode.search.value_guided import guided_policy
 @final
 @dataclass(frozen=True, slots=True)
 class MethodParts:
-    """``journal`` holds the calls of the models that the policy and the critic ask; ``value`` is None without a value
-    model."""
+    """``journal`` holds the calls of the policy's and the critic's models; ``value`` is None without a value model."""
 
     policy: Policy
     critic: Critic
@@ -35,11 +34,11 @@ class MethodParts:
 
 @contextmanager
 def method_parts(request: Request) -> Iterator[MethodParts]:
-    """The parts that a complete request names; InputError for a wrong name, a missing key or a value model that cannot
-    be used.  Writes nothing: the journal is in memory until it is given a folder."""
+    """Makes the parts that a complete request names; raises InputError for a wrong name, a missing key or an unusable
+    value model.  Writes nothing: the journal is in memory until it gets a folder."""
     with Journal(replay=request.replay) as journal:
 
-        @cache  # one client for one model, whoever asks it: the limit on concurrent calls belongs to the client
+        @cache  # one client for each model, because the limit on concurrent calls belongs to the client
         def models(name: str) -> Model:
             return recorded(name, request.models, journal)
 
@@ -61,6 +60,6 @@ def method_of(request: Request, parts: MethodParts, scene: methods.Scene, compil
 
 
 def scene_of(request: Request, admission: Admission) -> methods.Scene:
-    """What the method may say of the admitted problem and its machine."""
+    """The facts about the admitted problem and its machine that the method may use."""
     found = admission.admitted
     return methods.scene(admission.machine, found.problem, found.baseline, frozenset(request.without))

@@ -1,7 +1,7 @@
-"""Names to objects: what the command line calls by name.  Python users pass objects and never need this file.
+"""Maps names of the command line to objects.  Python users pass objects and do not need this file.
 
-``llm:MODEL`` is a language model; ``path/to/file.py:name`` works wherever a policy's name does: the file is run in this
-process, so it must be yours.
+``llm:MODEL`` is a language model.  ``path/to/file.py:name`` is allowed for a policy: the file runs in this process, so
+use only a file that you trust.
 """
 
 from __future__ import annotations
@@ -44,7 +44,7 @@ POLICIES: dict[str, tuple[Callable[[], Policy], str]] = {
 
 CRITICS = {
     "rules": "built in, fixed rules from errors, failing tests, remarks and the profile; no language model",
-    "llm": "the policy's language model, with extended thinking where it has any",
+    "llm": "the policy's language model, with extended thinking if it supports that",
     "llm:MODEL": "another language model",
 }
 
@@ -54,13 +54,13 @@ Models = Callable[[str], Model]
 @final
 @dataclass(frozen=True, slots=True)
 class Usual:
-    """Defaults of a kind of problem."""
+    """Defaults for a kind of problem."""
 
     policy: str
     method: str
 
 
-# A greedy beam is caught early where one step forecloses another, as loop transformations do: benchmarks/kernels.py.
+# A greedy beam stops early if one step prevents another, as with loop transformations: benchmarks/kernels.py.
 USUAL = {
     "program": Usual("rewriter", "cuda-llm+maxcode"),
     "function": Usual("kernels", "elites+maxcode"),
@@ -69,7 +69,7 @@ USUAL = {
 
 
 def usual_critic(policy: str) -> str:
-    """The default critic of a policy: for a language model that model, as in the paper."""
+    """The default critic of a policy; for a language model it is the same model, as in the paper."""
     return "llm" if policy.startswith(LLM) else "rules"
 
 
@@ -85,26 +85,24 @@ def policy(name: str, models: Models, answer: Answer = "whole") -> Policy:
 
 
 def critic(name: str, policy: str, models: Models) -> Critic:
-    """The critic called ``name`` beside the policy called ``policy``."""
+    """The critic ``name`` for the policy ``policy``."""
     if name == "rules":
         return RuleCritic()
     if name == "llm" and not policy.startswith(LLM):
-        raise InputError(
-            f"--critic llm takes the policy's model, and '{policy}' has none; name one: --critic llm:MODEL"
-        )
+        raise InputError(f"--critic llm uses the policy's model, and '{policy}' has none; name one: --critic llm:MODEL")
     if name == "llm" or name.startswith(LLM):
         return LlmCritic(models(_model_of(policy if name == "llm" else name)), RuleCritic())
     raise unknown("critic", name, CRITICS)
 
 
 def models_asked(policy: str, critic: str) -> tuple[str, ...]:
-    """The models that the policy and the critic of these names ask, one for each that asks one."""
+    """The models that the policy and the critic of these names call, one entry for each caller."""
     critic = policy if critic == "llm" else critic
     return tuple(_model_of(name) for name in (policy, critic) if name.startswith(LLM))
 
 
 def guide(model: ValueRoles | None, draw: int, unranked: float, compiler: Compiler | None = None) -> Guide | None:
-    """How a value model is asked, None where there is none; with a ``compiler`` it sees what is sampled built."""
+    """The settings of a value model, None without one; with a ``compiler`` it also sees the machine code of samples."""
     if model is None:
         return None
     model = replace(model, compiler=compiler)
@@ -112,8 +110,8 @@ def guide(model: ValueRoles | None, draw: int, unranked: float, compiler: Compil
 
 
 def model_settings(path: Path | None, given: Mapping[str, Any]) -> ModelSettings:
-    """How models are reached: the table ``[model]`` of a TOML file, whose keys are the fields of ``ModelSettings``, and
-    over it what was ``given`` (None = not given)."""
+    """The settings of models: the table ``[model]`` of a TOML file, whose keys are the fields of ``ModelSettings``,
+    replaced by the values in ``given`` that are not None."""
     settings = _model_table(path) if path is not None else ModelSettings()
     return replace(settings, **{key: value for key, value in given.items() if value is not None})
 

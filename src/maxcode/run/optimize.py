@@ -1,9 +1,9 @@
-"""The loop: the file to read first.
+"""The search loop; read this file first.
 
     select -> propose -> evaluate -> critique -> (value) -> settle -> select -> ...
 
-One ``select`` is one batch (``batch.py``).  The search is a pure function of what was reached, so a resume is nothing
-but going through the same loop with the parts that the record holds.
+Each ``select`` starts one batch (``batch.py``).  The search is a pure function of the reached states, so a resume runs
+the same loop with the recorded parts.
 """
 
 from __future__ import annotations
@@ -28,18 +28,18 @@ __all__ = ["Method", "Run", "optimize"]
 def optimize(
     problem: Problem, method: Method, evaluator: Evaluator, run: Run, referee: Referee | None = None
 ) -> Result:
-    """Search for the fastest version of an admitted ``problem``; returns when the budget or the search is at its end.
+    """Searches for the fastest version of an admitted ``problem``; returns at the end of the budget or of the search.
 
-    Works inside a running event loop too (notebooks).  Ctrl-C once: nothing new is launched, what runs is finished
-    and recorded, then ``Interrupted``; twice: stops at once.  Raises ``BoundaryError`` when something outside the
-    program failed; the record then resumes.
+    Works inside a running event loop too (notebooks).  The first Ctrl-C finishes and records the running slots, starts
+    nothing new, and raises ``Interrupted``; the second stops at once.  Raises ``BoundaryError`` if something outside
+    the program failed; the run can then be resumed.
     """
     job = Job(problem, method, evaluator, run, referee)
     return outside_loop(partial(anyio.run, _interruptible, job))
 
 
 async def _interruptible(job: Job) -> Result:
-    """``_search``; the first Ctrl-C asks the slots to stop, the second cancels them."""
+    """Runs ``_search``; the first Ctrl-C asks the slots to stop, the second cancels them."""
 
     def interrupted() -> None:
         if job.stopping:
@@ -64,7 +64,7 @@ async def _search(job: Job) -> Result:
 
 
 def _plan(job: Job, batch: int, reached: Reached) -> list[State]:
-    """The states to expand: as recorded, else as selected, cut to what is left of the budget."""
+    """The states to expand: those recorded, else those selected, limited to the rest of the budget."""
     record = job.run.record
     selected = job.method.search.select(reached)
     if (recorded := record.batches.get(batch)) is not None:
@@ -87,11 +87,11 @@ def _as_recorded(recorded: Batch, selected: list[State], run: Run) -> list[State
     if tuple(state.id for state in chosen) != recorded.parents:
         if run.record.planned > run.budget:
             raise InputError(
-                f"the run has begun {run.record.planned} candidates already, more than --budget {run.budget}; give at "
-                "least that many to go on, or another --out"
+                f"the run has started {run.record.planned} candidates already, more than --budget {run.budget}; give "
+                "at least that many to resume, or another --out"
             )
         raise RecordError(
-            f"batch {recorded.batch} of the record was made by another search (it expanded {recorded.parents}); "
+            f"batch {recorded.batch} of the record is from another search (it expanded {recorded.parents}); "
             "choose another --out, or repeat the first command"
         )
     return chosen

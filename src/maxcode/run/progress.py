@@ -1,4 +1,4 @@
-"""Progress on stderr: a live line on a terminal, plain lines elsewhere."""
+"""The progress of a search on stderr: a live line on a terminal, else plain lines."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from maxcode.run.record import Batch, Evaluated, Line, Proposed, Settled
 
 
 class SearchProgress:
-    """Candidates by outcome, the best so far with its interval, what is spent of the budget and on proposals."""
+    """Shows candidates by outcome, the best so far with its interval, the used budget and the cost of proposals."""
 
     def __init__(self, budget: int) -> None:
         self._budget = budget
@@ -34,14 +34,14 @@ class SearchProgress:
         self._display.__exit__(kind, error, at)
 
     def admitted(self, found: Admitted) -> None:
-        """The original was built, verified and profiled."""
+        """Shows that the original was built, verified and profiled."""
         slowest = max((given.seconds for given in found.inputs), default=0.0)
         self._display.say(f"admitted: {len(found.inputs)} tests, the slowest takes {slowest * 1e3:.0f} ms of CPU")
         for note in found.notes:
             self._display.note(f"note: {note}")
 
     def watch(self, line: Line) -> None:
-        """One recorded part."""
+        """Receives one recorded part."""
         match line:
             case Batch():
                 pass
@@ -62,7 +62,7 @@ class SearchProgress:
         self._told = told
 
     def say(self, words: str) -> None:
-        """What is done when the candidates are."""
+        """Shows the activity after the last candidate."""
         self._display.say(words)
 
     def _note(self, evaluation: Evaluation) -> None:
@@ -87,7 +87,7 @@ class SearchProgress:
         return f"{done}{of_all} candidates ({counts or 'none yet'}), {best}{self._spent()}"
 
     def _spent(self) -> str:
-        """What the proposals have cost; what the critic did is told at the end."""
+        """The cost of the proposals; that of the critic is reported at the end."""
         if not self._paid.calls:
             return ""
         money = f", ${self._paid.dollars:.2f}" if self._paid.dollars else ""

@@ -1,7 +1,7 @@
 """Two functions for scripts and notebooks: ``optimize_program`` and ``evaluate_program``.
 
-They do what ``maxcode optimize`` and ``maxcode evaluate`` do.  They block until they are done, inside a running event
-loop too; Ctrl-C (in a notebook: interrupt) is heeded as on the command line.
+They do the same as ``maxcode optimize`` and ``maxcode evaluate``.  They block until they are done, inside a running
+event loop too; Ctrl-C (in a notebook: interrupt) works as on the command line.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ AnyPath = str | PathLike[str]
 
 
 class RequestOptions(TypedDict, total=False):
-    """The rarer options of ``optimize_program``: the other fields of ``Request``, which says what each one means."""
+    """The rarer options of ``optimize_program``: the other fields of ``Request``, where each one is described."""
 
     critic: str
     answer: Answer
@@ -61,25 +61,25 @@ def optimize_program(
     progress: bool | None = None,
     **options: Unpack[RequestOptions],
 ) -> RunResult:
-    """Search for a faster version of a program, and return the best one with its speed-up.
+    """Searches for a faster version of a program, and returns the best one with its speed-up.
 
     ``source``    a C, C++ or Python file, a folder with problem.toml, or the name of a suite's problem
     ``tests``     folder of tests (NN.in with NN.out) for a source file
     ``budget``    candidates, or an amount such as "15-minutes", "200k-tokens", "0.5-dollars"
-    ``policy``    who proposes: a name, "llm:MODEL" or "file.py:name"; empty: the usual one
-    ``method``    the search method; empty: the usual one
+    ``policy``    the policy that proposes programs: a name, "llm:MODEL" or "file.py:name"; empty: the default
+    ``method``    the search method; empty: the default
     ``seed``      random seed of the proposals
     ``out``       the run folder; the same call resumes the run in it; None: runs/PROBLEM-METHOD-SEED
-    ``progress``  True: on stderr or in the notebook; None: only where stderr is a terminal, and in a notebook
+    ``progress``  True: on stderr or in the notebook; None: only on a terminal and in a notebook
     ``options``   other fields of ``Request``; ``overrides`` replaces keys of problem.toml: {"goal": "wall"}
 
-    The result's ``speedup`` is original time over new time (``value``, ``low``, ``high``, ``confirmed``), None where it
-    could not be measured; ``why`` then says the reason.  ``best`` and ``report`` are files, ``best_program`` is the
-    program itself.
+    The result's ``speedup`` is original time over new time (``value``, ``low``, ``high``, ``confirmed``).  It is None
+    if it could not be measured; ``why`` then gives the reason.  ``best`` and ``report`` are files, ``best_program`` is
+    the program itself.
 
-    Raises InputError for input that cannot be used, before anything is written; UnsafeError where no sandbox works;
-    BoundaryError where the machine or a model's provider failed; Interrupted after Ctrl-C.  A run that was stopped by
-    the last two resumes with the same call.
+    Raises InputError for unusable input, before anything is written; UnsafeError if no sandbox works; BoundaryError if
+    the machine or a model's provider failed; Interrupted after Ctrl-C.  After the last two, the same call resumes the
+    run.
     """
     amount = budget_of(str(budget))
     known = {one.name for one in fields(Request)} - {"source", "tests", "budget", "policy", "method", "seed", "out"}
@@ -109,16 +109,16 @@ def evaluate_program(
     shapes: str = "",
     cluster: str = "",
 ) -> CandidateResult:
-    """Verify and time one program against the original, and confirm the speed-up when it is faster.
+    """Verifies and times one program against the original, and confirms the speed-up if it is faster.
 
-    ``candidate``  the program, a file
+    ``candidate``  the file of the program
     ``against``    the original: a source file, a folder with problem.toml, or the name of a suite's problem
     ``tests``      folder of tests for a source file
     ``overrides``  replaces keys of problem.toml: {"goal": "wall", "flags": ["-O2"]}
     ``shapes``, ``cluster``  as in ``Request``
 
-    The result's ``outcome`` says how far the program came, and ``reasons`` why not further; ``speedup`` is None where
-    it was not timed.  Raises InputError, UnsafeError and BoundaryError as ``optimize_program`` does, KeyboardInterrupt
+    The result's ``outcome`` tells how far the program came, and ``reasons`` why no further; ``speedup`` is None if it
+    was not timed.  Raises InputError, UnsafeError and BoundaryError as ``optimize_program`` does, and KeyboardInterrupt
     after Ctrl-C.
     """
     request = Request(

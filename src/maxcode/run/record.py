@@ -1,8 +1,8 @@
 """The run folder: append, read, replay.
 
-``run.toml`` says what the run is; ``events.jsonl`` holds one flushed line per part, keyed by (batch, slot), written
-the moment the part exists.  A torn last line is dropped.  Nothing recorded is ever asked for, run or paid again: a
-resume rebuilds its states from these lines alone, because searches are pure functions of them.
+``run.toml`` describes the run.  ``events.jsonl`` holds one flushed line per part, keyed by (batch, slot), written as
+soon as the part exists; a torn last line is dropped.  No recorded part is requested, run or paid again: a resume
+rebuilds its states from these lines alone, because searches are pure functions of them.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ HEADER = "run.toml"
 
 
 class Event(msgspec.Struct, frozen=True, kw_only=True, tag_field="part", tag=str.lower):
-    """One line.  ``t`` is the Unix time at which it was written; it takes no part in any decision."""
+    """One line.  ``t`` is the Unix time of writing; no decision depends on it."""
 
     t: float = 0.0
 
@@ -43,7 +43,7 @@ class Batch(Event, frozen=True):
 
 
 class Launched(Event, frozen=True):
-    """A slot was launched: the caps allowed it, and a resume does not ask them again."""
+    """A slot was launched: the caps allowed it, and a resume does not check them again."""
 
     at: StateId
 
@@ -70,9 +70,11 @@ class Critiqued(Event, frozen=True):
 
 
 class Settled(Event, frozen=True):
-    """A batch is finished: its values (by slot, empty without a value model), by slot the evaluations that the referee
-    made anew, that of the champion before it where that one did not hold, and the slots that were dropped because a cap
-    was reached before they were launched."""
+    """A batch is final.
+
+    It holds the values by slot (empty without a value model), the evaluations of the referee by slot, the new one of
+    the incumbent if its speed-up was not confirmed again, and the slots that were dropped because of a cap.
+    """
 
     batch: int
     values: tuple[float, ...] = ()
@@ -99,9 +101,9 @@ class Record:
         self.actions: dict[StateId, Action] = {}
         self.evaluations: dict[StateId, Evaluation] = {}
         self.critiques: dict[StateId, str] = {}
-        self.planned = 0  # candidates of all batches, in-flight ones counted, those dropped by a cap left out
+        self.planned = 0  # candidates of all batches, also active ones, without those dropped because of a cap
         self.launched: set[StateId] = set()
-        self.proposals = Usage()  # what all recorded proposals have cost
+        self.proposals = Usage()  # the cost of all recorded proposals
         self._file: BinaryIO | None = None
         self._watch = Stopwatch()
         if folder is not None:
@@ -124,7 +126,7 @@ class Record:
         self.close()
 
     def append(self, event: Line) -> None:
-        """Write one part and hand it to the operating system before returning."""
+        """Writes one part and flushes it to the operating system before returning."""
         stamped = msgspec.structs.replace(event, t=round(self._clock(), 3))
         if self._file is not None:
             append_line(self._file, _encode.encode(stamped), EVENTS)
@@ -153,25 +155,25 @@ class Record:
 
     @property
     def seconds(self) -> float:
-        """Wall seconds of all the processes that worked on the run, the pauses between them left out."""
+        """Wall seconds of all processes that worked on the run, without the pauses between them."""
         return self._watch.seconds
 
     @property
     def seconds_now(self) -> float:
-        """``seconds`` as they would be if a line were written now."""
+        """``seconds``, if a line were written now."""
         return self._watch.seconds_at(self._clock())
 
     def close(self) -> None:
-        """Give up the folder's lock."""
+        """Releases the lock of the folder."""
         if self._file is not None:
             self._file.close()
             self._file = None
 
 
 def read_events(folder: Path) -> Iterator[Line]:
-    """The recorded lines in the order they were written; a torn last line is left out.
+    """The recorded lines in order, without a torn last line.
 
-    Raises RecordError for a damaged line in the middle, naming it.
+    Raises RecordError, which names the line, if another line is damaged.
     """
     lines = (folder / EVENTS).read_bytes().split(b"\n")
     for number, line in enumerate(lines[:-1], start=1):
@@ -194,7 +196,7 @@ def seconds_spent(folder: Path) -> float:
 
 @final
 class Stopwatch:
-    """Adds up the time between each process's first line and its last, shown all lines in order."""
+    """Adds up the time from each process's first line to its last; ``see`` must receive all lines in order."""
 
     def __init__(self) -> None:
         self._past = self._started = self._last = 0.0
@@ -213,13 +215,13 @@ class Stopwatch:
 
 
 def read_header(folder: Path) -> dict[str, Any]:
-    """What ``run.toml`` says; empty where there is no run yet.  RecordError where it cannot be read."""
+    """The content of ``run.toml``; empty if there is no run yet.  Raises RecordError if it cannot be read."""
     path = folder / HEADER
     return header_in(path) if path.exists() else {}
 
 
 def header_in(path: Path) -> dict[str, Any]:
-    """What the TOML file of a run, or of a bench, says; RecordError where it cannot be read."""
+    """The content of the TOML file of a run or of a bench; raises RecordError if it cannot be read."""
     try:
         return tomllib.loads(path.read_text())
     except OSError as error:
@@ -231,9 +233,10 @@ def header_in(path: Path) -> dict[str, Any]:
 
 
 def check_header(folder: Path, header: Mapping[str, object], may_change: frozenset[str]) -> None:
-    """Write ``run.toml``, or compare it with the one that is there.
+    """Writes ``run.toml``, or compares it with the existing one.
 
-    Raises RecordError when the folder belongs to another run: what differs is named, keys in ``may_change`` apart.
+    Raises RecordError, which names the differences, if the folder belongs to another run; keys in ``may_change`` may
+    differ.
     """
     path = folder / HEADER
     if path.exists():

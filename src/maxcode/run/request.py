@@ -1,4 +1,4 @@
-"""What the user asked for, and what is refused of it before anything is built."""
+"""The user's request, and the checks on it that need no build."""
 
 from __future__ import annotations
 
@@ -23,17 +23,17 @@ from maxcode.search.value_guided import RERANK
 @final
 @dataclass(frozen=True, slots=True)
 class Request:
-    """What the user asked for.
+    """The user's request.
 
-    ``policy``, ``method``  empty: the usual ones of this kind of problem; ``critic`` empty: that of the policy
-    ``without``             names parts of the observation to leave out
+    ``policy``, ``method``  empty: the defaults of this kind of problem; ``critic`` empty: the default of the policy
+    ``without``             names of the parts of the observation to leave out
     ``budget``              candidates; with ``MANY`` the caps are the budget, and the search is as wide as for
                             ``width_for``
-    ``replay``              the run whose recorded answers stand in for the models
-    ``certificate``         whether the winner is measured again in the end, from its file
+    ``replay``              the run whose recorded answers replace the models
+    ``certificate``         whether the winner is measured again from its file at the end
     ``overrides``           replace keys of problem.toml; ``shapes`` are those of a module (``problems.small_shapes``)
     ``value``               the folder of a value model; ``draw`` and ``unranked`` as in ``value_guided.Guide``
-    ``cluster``             where candidates are measured (``cluster.site``); empty: here
+    ``cluster``             the cluster that measures candidates (``cluster.site``); empty: this machine
     """
 
     source: Path
@@ -60,18 +60,18 @@ class Request:
 
     @property
     def measured_on(self) -> ClusterRequest | None:
-        """The cluster that candidates are measured on; None for this machine."""
+        """The cluster that measures candidates; None: this machine."""
         return ClusterRequest(self.cluster, bool(self.overrides.get("shared_cores"))) if self.cluster else None
 
 
 def of_source(request: Request, source: Source) -> Request:
-    """The request for one problem of several: what its entry in a suite.toml says, under what the user says of all."""
+    """The request for one of several problems: the user's settings, over those of its entry in a suite.toml."""
     overrides = merged(source.options, request.overrides)
     return replace(request, source=source.path, overrides=overrides, shapes=request.shapes or source.shapes)
 
 
 def capped(caps: Caps, budget: Budget) -> Caps:
-    """The caps with the budget among them; InputError where the same is capped twice."""
+    """The caps with the budget among them; raises InputError if one amount is limited twice."""
     bounds = {name: bound for name, bound in asdict(budget.caps).items() if bound is not None}
     for name in bounds:
         if getattr(caps, name) is not None:
@@ -85,7 +85,7 @@ def asks_model(request: Request) -> bool:
 
 
 def refuse_unpriced(request: Request) -> None:
-    """A cap on money needs prices: an unknown one is never guessed."""
+    """Raises InputError for a cap on money if a price is not known: a price is never guessed."""
     names = {name.removeprefix(LLM) for name in (request.policy, request.critic) if name.startswith(LLM)}
     for name in sorted(names) if request.caps.dollars is not None and request.replay is None else ():
         if not is_priced(name, request.models):
@@ -96,22 +96,22 @@ def refuse_unpriced(request: Request) -> None:
 
 
 def refuse_unpaid(request: Request) -> None:
-    """A budget of what only models cost would never be used up without one."""
+    """Raises InputError if only model calls use up the budget and no model is called: the run would not end."""
     if request.budget >= MANY and request.caps.seconds is None and not asks_model(request):
         raise InputError(
-            f"--budget counts what language models cost, and neither --policy {request.policy} nor --critic "
+            f"--budget counts the cost of language models, and neither --policy {request.policy} nor --critic "
             f"{request.critic} is one, so the run would never end; give a budget of candidates, or of seconds"
         )
 
 
 def refuse_replay(request: Request, out: Path) -> None:
-    """A replay needs something to replay, and a folder of its own."""
+    """Raises InputError if a replay has no model to replace, or would write to the run that it replays."""
     if request.replay is None:
         return
     if not asks_model(request):
         recorded = read_header(request.replay).get("policy", "llm:MODEL")
         raise InputError(
-            f"--replay stands in for language models, and neither --policy {request.policy} nor --critic "
+            f"--replay replaces language models, and neither --policy {request.policy} nor --critic "
             f"{request.critic} is one; {request.replay} was made with --policy {recorded}"
         )
     if out.resolve() == request.replay.resolve():
@@ -119,7 +119,7 @@ def refuse_replay(request: Request, out: Path) -> None:
 
 
 def guided_by(request: Request) -> dict[str, Any]:
-    """What a record keeps of the value model: its digest, and how it is asked; nothing without one."""
+    """The value model in a record: its digest and its settings; empty without one."""
     if request.value is None:
         return {}
     asked = {"draw": request.draw, "unranked": request.unranked} if RERANK in request.method else {}
@@ -130,7 +130,7 @@ _REPLAYED = ("digest", "seed", "method", "policy", "critic", "answer", "without"
 
 
 def refuse_other_run(request: Request, header: Mapping[str, Any]) -> None:
-    """A replay is of the same problem and search: a draw says which slot an answer was for, not which problem."""
+    """Raises InputError if the replayed run had another problem or search: a draw identifies only a slot."""
     if request.replay is None:
         return
     then = read_header(request.replay)

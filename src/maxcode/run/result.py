@@ -1,4 +1,4 @@
-"""What ``optimize`` answers about a run: typed values, lines for people, and the JSON contract (``result.json``)."""
+"""The answer of ``optimize`` about a run: typed values, lines of text, and the JSON contract (``result.json``)."""
 
 from __future__ import annotations
 
@@ -19,8 +19,8 @@ from maxcode.run.result_html import page_of
 @final
 @dataclass(frozen=True, slots=True)
 class Paid:
-    """What the run has cost, resumes included: wall ``seconds`` at work, and all model calls, the critic's too.
-    ``dollars`` is None where a price is not known."""
+    """The cost of a run with its resumes: wall ``seconds`` of work, and all model calls, those of the critic too.
+    ``dollars`` is None if a price is not known."""
 
     seconds: float
     calls: int
@@ -37,19 +37,19 @@ class Paid:
 @final
 @dataclass(frozen=True, slots=True)
 class RunResult:
-    """What a run found.
+    """The result of a run.
 
-    ``measured``      the result of the best program; that of the original where nothing was confirmed to be faster
-    ``candidates``    number of programs that were tried; ``outcomes`` counts them by outcome
-    ``best``          file of the best program, that of the original where nothing was faster
-    ``best_program``  the best program itself: file names and texts
+    ``measured``      the result of the best program; that of the original if nothing was confirmed to be faster
+    ``candidates``    number of evaluated programs; ``outcomes`` counts them by outcome
+    ``best``          file of the best program; that of the original if nothing was faster
+    ``best_program``  the best program: file names and texts
     ``folder``        the run folder; ``report``: the HTML page in it
     ``spent``         seconds and model calls
-    ``stopped``       whether Ctrl-C ended it; ``ended``: which cap ended it, or empty
-    ``certificate``   file of the certificate; None where there is none
-    ``fresh_inputs``  speed-up of the certified winner on newly generated inputs; None where it was not asked for
-    ``cluster``       what the slots of a cluster did; None for this machine
-    ``notes``         what a reader must know, of the run and its certificate
+    ``stopped``       whether Ctrl-C ended the run; ``ended``: the cap that ended it, or empty
+    ``certificate``   file of the certificate; None if there is none
+    ``fresh_inputs``  speed-up of the certified winner on newly generated inputs; None if not requested
+    ``cluster``       figures of the slots of a cluster; None: this machine
+    ``notes``         remarks on the run and its certificate
     """
 
     measured: CandidateResult
@@ -74,17 +74,17 @@ class RunResult:
 
     @property
     def speedup(self) -> Speedup | None:
-        """The speed-up of the best program; None where it could not be measured: ``why`` says the reason."""
+        """The speed-up of the best program; None if it could not be measured: ``why`` gives the reason."""
         return self.measured.speedup
 
     @property
     def why(self) -> str | None:
-        """Why there is no proved speed-up; None where there is one."""
+        """Why there is no proved speed-up; None if there is one."""
         return self.measured.why
 
     @property
     def confirmed(self) -> bool:
-        """Whether a program was found that is faster on fresh pairs too."""
+        """Whether a program was found that is also faster on fresh pairs."""
         return self.measured.speedup is not None and self.measured.speedup.confirmed
 
     def __str__(self) -> str:
@@ -96,7 +96,7 @@ class RunResult:
         return page_of(self.measured.headline(), str(self), files)
 
     def lines(self) -> Iterator[str]:
-        """All of it for people."""
+        """All lines of text."""
         yield from self.measured.lines()
         if self.fresh_inputs is not None:
             yield f"fresh      {self.fresh_inputs}"
@@ -112,7 +112,7 @@ class RunResult:
         yield from (f"note       {note}" for note in self.notes)
 
     def table(self) -> dict[str, Any]:
-        """The fields of the JSON contract; those that say nothing are left out."""
+        """The fields of the JSON contract, without empty ones."""
         fresh = fields_of(self.fresh_inputs)
         more = {
             "stopped": self.stopped or None,
@@ -140,11 +140,11 @@ class RunResult:
 
 
 def paid(spent: Spent) -> Paid:
-    """What a result says it has used."""
+    """The cost as a result reports it."""
     usage = spent.usage
     return Paid(round(spent.seconds, 1), usage.calls, usage.prompt_tokens, usage.completion_tokens, usage.dollars)
 
 
 def _slots(report: Report | None) -> Sequence[str]:
-    """What the slots of a cluster did."""
+    """Lines on the slots of a cluster."""
     return [] if report is None else [*map(str, report.slots), *report.events]

@@ -1,4 +1,4 @@
-"""A result as a notebook shows it: a small block of HTML that loads nothing.  All text of others is escaped."""
+"""A result in a notebook: a small block of HTML that loads nothing; foreign text is escaped."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ _TEXT = "white-space:pre-wrap;font-size:.85em;margin:.4em 0"
 
 
 def page_of(headline: str, text: str, files: Mapping[str, Path] | None = None) -> str:
-    """The headline, the lines below a fold, and links to files by what they are called."""
+    """The headline, the folded lines, and links to files by name."""
     links = [_link(name, path) for name, path in (files or {}).items()]
     parts = [element("strong", headline)]
     parts += [element("p", *links, style="margin:.4em 0")] if links else []
@@ -22,7 +22,7 @@ def page_of(headline: str, text: str, files: Mapping[str, Path] | None = None) -
 
 
 def _link(name: str, path: Path) -> Html:
-    """A link relative to the notebook's folder where the file is below it, which is what notebook servers can open."""
+    """A link relative to the notebook's folder, if the file is below it: notebook servers open only such links."""
     path = path.resolve()
     here = Path.cwd()
     address = f"./{quote(path.relative_to(here).as_posix())}" if path.is_relative_to(here) else path.as_uri()

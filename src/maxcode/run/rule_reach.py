@@ -1,4 +1,4 @@
-"""How far the rewriter's rules reach from a program: ``maxcode list rules --count``."""
+"""Counts the programs that the rewriter's rules reach from a program: ``maxcode list rules --count``."""
 
 from __future__ import annotations
 
@@ -14,8 +14,8 @@ from maxcode.sandbox.sandbox import Sandbox
 
 
 def count_reachable(source: Path, cap: int, sample: int) -> dict[str, str]:
-    """How many distinct programs one to three steps of the rewriter reach from a source (counting stops at ``cap``),
-    and how many of ``sample`` of them, evenly spread, build in the sandbox."""
+    """Counts the distinct programs that one to three steps of the rewriter reach from a source, at most ``cap``, and
+    how many of ``sample`` of them, evenly spread, build in the sandbox."""
     tongue = language_of(str(source))
     try:
         text = source.read_text()
@@ -32,7 +32,7 @@ def count_reachable(source: Path, cap: int, sample: int) -> dict[str, str]:
 
 
 async def _built(problem: Problem, texts: list[str]) -> int:
-    """How many of the programs build."""
+    """The number of programs that build."""
     sandbox = await Sandbox.open()
     builder = Builder(sandbox, sandbox.cache)
     built = [await builder.build(problem, problem.program.with_text(text)) for text in texts]

@@ -1,4 +1,4 @@
-"""The files of a run folder beside its record: ``run.toml``, ``original/``, ``best/``, ``best.diff`` and the result."""
+"""The files of a run folder next to the record: ``run.toml``, ``original/``, ``best/``, ``best.diff``, the result."""
 
 from __future__ import annotations
 
@@ -27,9 +27,9 @@ _MAY_CHANGE = frozenset({"budget", "caps", "machine_code", "notes", "tests", "re
 
 
 def open_folder(job: CompleteRequest, admission: Admission) -> int:
-    """Write ``run.toml`` and ``original/``; returns the budget that the run began with, which its search is cut to.
+    """Writes ``run.toml`` and ``original/``; returns the first budget of the run, which sets the width of the search.
 
-    Raises RecordError where the folder holds another run, naming what differs.
+    Raises RecordError, which names the differences, if the folder holds another run.
     """
     request, shape = job.request, _shape(job)
     header = {**_header(job, admission), **_of_suite(job.loaded), **guided_by(request), "shape": shape}
@@ -41,7 +41,7 @@ def open_folder(job: CompleteRequest, admission: Admission) -> int:
 
 
 def write_best(folder: Path, original: Program, best: Program) -> None:
-    """Write the best program and how it differs from the original."""
+    """Writes the best program and its difference to the original."""
     _write_tree(folder / "best", best)
     (folder / "best.diff").write_text(
         "".join(unified_diff(text, best.files[path], path) for path, text in original.files.items())
@@ -49,13 +49,13 @@ def write_best(folder: Path, original: Program, best: Program) -> None:
 
 
 def write_result(result: RunResult) -> None:
-    """Write the report, and ``result.json`` last: where that is there, the run is finished."""
+    """Writes the report, then ``result.json``: a folder with that file holds a finished run."""
     write_report(result.folder, result.notes)
     write_whole(result.folder / RESULT, f"{result.as_json()}\n".encode())
 
 
 def _shape(job: CompleteRequest) -> int:
-    """The budget that the run began with."""
+    """The budget with which the run started."""
     header = read_header(job.folder)
     found = header.get("shape", header.get("budget"))
     if isinstance(found, int):
@@ -107,7 +107,7 @@ def _of_method(request: Request) -> dict[str, Any]:
 
 
 def _of_suite(loaded: Loaded) -> dict[str, Any]:
-    """What the header says in addition of a problem of a suite, and of a module's shapes."""
+    """The header's fields for a problem of a suite and for the shapes of a module."""
     module = loaded.problem.spec.module
     found: dict[str, Any] = {}
     if module is not None:

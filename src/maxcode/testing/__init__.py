@@ -1,5 +1,6 @@
-"""What tests need and ships with the package: doubles that keep the roles' contracts, and suites that hold others to
-them.  Nothing has to be mocked.
+"""Tools for tests: doubles that keep the contracts of the roles, and suites that check other implementations.
+
+With them, tests need no mocks.
 """
 
 from __future__ import annotations

@@ -1,6 +1,6 @@
-"""The contract of an evaluator as a suite: whatever keeps it can be put in the place of any other.
+"""Checks the contract of an evaluator: an evaluator that passes can replace any other.
 
-Run it on an evaluator of your own before a search or a training trusts it.  Each check says in words what was broken.
+Run it on your own evaluator before you use it in a search or a training.  Each check describes its violation in words.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ _encode = msgspec.json.encode
 @final
 @dataclass(frozen=True, slots=True)
 class Exam:
-    """A problem with what is known of three programs: ``faster`` than the original for sure, ``slower`` for sure, and
+    """A problem and three known programs: one certainly ``faster`` than the original, one certainly ``slower``, and one
     ``wrong``."""
 
     problem: Problem
@@ -31,9 +31,9 @@ class Exam:
 
 
 async def violations(evaluator: Evaluator, exam: Exam, referee: Referee | None = None) -> list[str]:
-    """What the evaluator (and the referee) does against the contract, in words; empty where it conforms.
+    """The violations of the contract by the evaluator (and the referee), in words; empty if there are none.
 
-    Raises whatever the evaluator raises, which it may not do for any program of the exam.
+    Passes on every exception of the evaluator, which must raise none for a program of the exam.
     """
     checks: list[Callable[[Evaluator, Exam], Awaitable[str]]] = [
         _unparsed, _wrong, _original, _ahead, _against_the_original, _side_by_side, _after_a_cancelled_one, _recorded,
@@ -45,10 +45,10 @@ async def violations(evaluator: Evaluator, exam: Exam, referee: Referee | None =
 
 
 async def _unparsed(evaluator: Evaluator, exam: Exam) -> str:
-    """A completion without a program is an evaluation, with the reason it was given."""
+    """A completion without a program gives an evaluation that holds the reason."""
     found = await evaluator.evaluate(exam.problem, Action(None, "no code", unread="there is no code"))
     if found.outcome is not Outcome.UNPARSED or found.timing is not None:
-        return f"no program came to {found.outcome.value}"
+        return f"a completion without a program gave {found.outcome.value}"
     return "" if "there is no code" in " ".join(found.feedback.reasons) else "the reason was lost"
 
 
@@ -64,30 +64,32 @@ async def _original(evaluator: Evaluator, exam: Exam) -> str:
     """The original is correct, and not faster than itself."""
     found = await evaluator.evaluate(exam.problem, Action(exam.problem.program))
     if found.outcome is not Outcome.CORRECT:
-        return f"the original came to {found.outcome.value}: {'; '.join(found.feedback.reasons)}"
+        return f"the original gave {found.outcome.value}: {'; '.join(found.feedback.reasons)}"
     if found.timing is None:
         return f"the original was not timed: {'; '.join(found.warnings)}"
     return "the original is faster than itself" if found.timing.significant else _interval(found)
 
 
 async def _ahead(evaluator: Evaluator, exam: Exam) -> str:
-    """A faster program is seen to be, with an interval."""
+    """A faster program is called faster, with an interval."""
     found = await evaluator.evaluate(exam.problem, Action(exam.faster))
     if found.timing is None or not found.timing.significant:
-        return f"the faster program is not ahead: {found.outcome.value}, {found.timing and found.timing.verdict}"
+        return (
+            f"the faster program was not called faster: {found.outcome.value}, {found.timing and found.timing.verdict}"
+        )
     return _interval(found)
 
 
 async def _against_the_original(evaluator: Evaluator, exam: Exam) -> str:
-    """An incumbent ends a race early at most: the ratio stays that against the original."""
+    """An incumbent can only end a race early: the ratio is still the one over the original."""
     found = await evaluator.evaluate(exam.problem, Action(exam.slower), Action(exam.faster))
     if found.outcome is not Outcome.CORRECT or found.timing is None:
-        return f"a slower program beside an incumbent came to {found.outcome.value}"
-    return "a slower program was said to be faster" if found.timing.significant else _interval(found)
+        return f"a slower program with an incumbent gave {found.outcome.value}"
+    return "a slower program was called faster" if found.timing.significant else _interval(found)
 
 
 async def _side_by_side(evaluator: Evaluator, exam: Exam) -> str:
-    """Several at once come to what each comes to alone."""
+    """Concurrent evaluations give the same outcomes as separate ones."""
     programs = {"faster": exam.faster, "wrong": exam.wrong, "slower": exam.slower, "original": exam.problem.program}
     found: dict[str, Evaluation] = {}
 
@@ -98,29 +100,33 @@ async def _side_by_side(evaluator: Evaluator, exam: Exam) -> str:
         for name in programs:
             group.start_soon(one, name)
     correct = {name for name, one in found.items() if one.outcome is Outcome.CORRECT}
-    return "" if correct == programs.keys() - {"wrong"} else f"side by side only these are correct: {sorted(correct)}"
+    return (
+        ""
+        if correct == programs.keys() - {"wrong"}
+        else f"evaluated at once, only these are correct: {sorted(correct)}"
+    )
 
 
 async def _after_a_cancelled_one(evaluator: Evaluator, exam: Exam) -> str:
-    """One that is cancelled leaves the next one alone."""
+    """A cancelled evaluation does not affect the next one."""
     with anyio.move_on_after(0.05):
         await evaluator.evaluate(exam.problem, Action(exam.slower))
     with anyio.move_on_after(600) as patience:
         found = await evaluator.evaluate(exam.problem, Action(exam.wrong))
     if patience.cancelled_caught:
-        return "after a cancelled one there was no answer within 600 s"
-    return "" if found.outcome is not Outcome.CORRECT else "after a cancelled one a wrong program passed"
+        return "after a cancelled evaluation there was no answer within 600 s"
+    return "" if found.outcome is not Outcome.CORRECT else "after a cancelled evaluation a wrong program passed"
 
 
 async def _recorded(evaluator: Evaluator, exam: Exam) -> str:
-    """An evaluation is the same when it is read back from a record."""
+    """An evaluation does not change when it is written and read back."""
     found = await evaluator.evaluate(exam.problem, Action(exam.wrong))
     again = msgspec.json.decode(_encode(found), type=Evaluation)
     return "" if again == found else "an evaluation changes when it is written and read"
 
 
 async def _refereed(evaluator: Evaluator, exam: Exam, referee: Referee) -> str:
-    """Of a faster and a slower challenger the faster is confirmed; nothing is said of an incumbent that holds."""
+    """Of a faster and a slower challenger the faster one is confirmed; there is no incumbent."""
     root = State(exam.problem)
     states = []
     for slot, program in enumerate((exam.slower, exam.faster)):
@@ -137,4 +143,4 @@ async def _refereed(evaluator: Evaluator, exam: Exam, referee: Referee) -> str:
 def _interval(found: Evaluation) -> str:
     assert found.timing is not None
     ratio = found.timing.speedup
-    return "" if 0 < ratio.low <= ratio.value <= ratio.high else f"{ratio} is no interval"
+    return "" if 0 < ratio.low <= ratio.value <= ratio.high else f"{ratio} is not an interval"

@@ -1,6 +1,6 @@
-"""Doubles that ship with the package, so that nothing needs mocks: a scripted policy, a table evaluator, a fake clock.
+"""Doubles that replace mocks: a scripted policy, a table evaluator, a fake clock.
 
-They keep the roles' contracts; a search, record or loop tested on them behaves the same on the real thing.
+They keep the contracts of the roles, so a search, record or loop behaves the same with them as with the real parts.
 """
 
 from __future__ import annotations
@@ -30,15 +30,15 @@ from maxcode.llm.clients import Completion, ModelRequest
 
 
 def toy_problem(text: str = "0", problem_id: str = "toy") -> Problem:
-    """A problem whose program is just ``text``; for table evaluators only."""
+    """A problem whose program is only ``text``; for table evaluators."""
     return Problem(problem_id, "program", "python", Program({"toy.py": text}), ProgramSpec())
 
 
 @final
 @dataclass(frozen=True, slots=True)
 class Scripted:
-    """A policy that answers from a script: ``script[draw % len(script)]``, or what ``write`` makes of the current
-    program and the draw."""
+    """A policy that answers ``script[draw % len(script)]``, or the result of ``write`` for the current program and the
+    draw."""
 
     script: Sequence[str] = ()
     write: Callable[[str, int], str] | None = None
@@ -57,10 +57,10 @@ class Scripted:
 @final
 @dataclass(frozen=True, slots=True)
 class Table:
-    """An evaluator that looks the speed-up up: ``speedups[text]``, or ``rule(text)``; None stands for a wrong program.
+    """An evaluator that reads the speed-up from a table: ``speedups[text]``, or ``rule(text)``; None: a wrong program.
 
-    Its timings are exact, so they count as ``confirmed`` unless a referee is to have the word.  ``before`` runs first
-    (to delay, to fail, to kill).
+    Its timings are exact, so they are ``confirmed``; set that to False to test a referee.  ``before`` runs first (to
+    delay, to fail, to kill).
     """
 
     speedups: Mapping[str, float | None] = field(default_factory=dict)
@@ -99,7 +99,7 @@ class Echo:
 @final
 @dataclass(slots=True)
 class FakeClock:
-    """A clock that moves only when told to; seconds."""
+    """A clock in seconds that moves only by ``advance``."""
 
     now: float = 0.0
 
@@ -113,8 +113,8 @@ class FakeClock:
 @final
 @dataclass(frozen=True, slots=True)
 class ScriptedModel:
-    """A language model that answers from a script: ``script[draw % len(script)]``, or what ``write`` makes of the
-    request; a text counts as one call, four characters to a token.  ``asked`` collects the requests, in order."""
+    """A language model that answers ``script[draw % len(script)]``, or the result of ``write`` for the request.  A text
+    counts as one call, with four characters per token.  ``asked`` collects the requests, in order."""
 
     script: Sequence[str | Completion] = ()
     write: Callable[[ModelRequest], str | Completion] | None = None

@@ -1,7 +1,7 @@
-"""An engine without machines: nodes that look speed-ups up in a table, and that a test can kill, keep busy and revive.
+"""An engine without machines: its nodes read speed-ups from a table, and a test can kill, delay and restart them.
 
-They keep the contract of ``cluster.engine`` and answer in its words, so dispatching, losses, quarantine and affinity
-are the same on them as on real nodes.
+They keep the contract of ``evaluate/cluster/engine.py`` and use its messages, so dispatching, losses, quarantine and
+affinity are the same as on real nodes.
 """
 
 from __future__ import annotations
@@ -39,8 +39,12 @@ MACHINE = Machine("table", "a table", 1, "", {"c": "none"}, "no program is run")
 @final
 @dataclass(slots=True)
 class TableNode:
-    """One node: ``table`` says what programs are worth, ``delay_s`` how long that takes.  ``refuses`` and ``fails`` are
-    what it answers instead while they are not empty.  ``served`` collects (kind of task, text), in order."""
+    """One node.
+
+    ``table``    the speed-ups of programs; ``delay_s``: seconds per answer
+    ``refuses``, ``fails``  if not empty, the refusal or the failure that it answers instead
+    ``served``   collects (kind of task, text), in order
+    """
 
     table: Table
     delay_s: float = 0.0
@@ -54,7 +58,7 @@ class TableNode:
 
 @final
 class TableNodes:
-    """The engine.  ``killers`` are texts of programs that take the node with them."""
+    """The engine.  ``killers`` are texts of programs that kill their node."""
 
     def __init__(self, nodes: dict[str, TableNode], killers: Sequence[str] = ()) -> None:
         self.nodes = nodes
@@ -62,14 +66,14 @@ class TableNodes:
         self._starts = dict.fromkeys(nodes, 0)
 
     def kill(self, name: str) -> None:
-        """The node's process is gone, and comes back at once without memory, as a nanny would start it."""
+        """Ends the node's process and restarts it at once without its state, as Dask's nanny does."""
         node = self.nodes[name]
         node.gone.set()
         self._starts[name] += 1
         self.nodes[name] = replace(node, problems={}, gone=anyio.Event())
 
     def remove(self, name: str) -> None:
-        """The node is gone for good."""
+        """Removes the node permanently."""
         self.nodes.pop(name).gone.set()
 
     async def places(self) -> Sequence[WorkerAddress]:

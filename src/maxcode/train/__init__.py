@@ -1,10 +1,10 @@
-"""Training: policies by online RL (GRPO through TRL) on measured speed; in ``to_go``, value models from recorded runs.
+"""Training: policies by online RL (GRPO through TRL) on measured speed; value models from recorded runs (``to_go``).
 
-    stages, archive -> prompts -> policy -> completions -> the one evaluator -> reward -> advantages -> policy
+    stages, archive -> prompts -> policy -> completions -> the evaluator -> reward -> advantages -> policy
 
 The second paper (arXiv 2602.12049): a policy writes C, the machine times it, GRPO learns from the GFLOPS.  The
-evaluator is the one that searches use; the archive and the stages are the search's own (``search/``).  Everything
-heavier than the core is imported where it is used, so that the command line starts without it.
+evaluator is that of the searches; the archive and the stages are those of ``search/``.  Packages heavier than the core
+are imported at first use, so that the command line starts without them.
 """
 
 from maxcode.train.rewards import REWARDS, Gated, Paper, Shaped, TrainingReward

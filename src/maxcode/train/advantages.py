@@ -1,15 +1,15 @@
-"""From the scores of a group of answers to one prompt to their advantages: pure functions, None passes through.
+"""From the scores of a group of answers to one prompt to their advantages: pure functions; None stays None.
 
-A score is None where the machine failed; such an answer takes no part in the group, and has no advantage.  All
-advantages are centred (their sum over a group is 0), so that a trainer that subtracts the group's mean changes nothing.
+A score is None if the machine failed; such an answer is not part of the group, and has no advantage.  All advantages
+are centred (their sum over a group is 0), so a trainer that subtracts the group's mean changes nothing.
 
-``plain`` is GRPO's own (arXiv 2602.12049 gives it so): the distance from the group's mean in standard deviations.
-``leave_one_out`` compares with the mean of the others and divides by nothing.  ``max_at_k`` is MaxCode's objective, the
-maximum, brought into training: what each answer adds to the best of k drawn from the group, averaged over all draws
-that hold it (the estimator of pass@k policy optimisation, leave-one-out minus one).  Twins of the best add nothing, so
-the credit for a kernel ends when the policy writes it often; that keeps the policy looking, and it is why ``max_at_k``
-does not collapse where ``plain`` does.  Its price is validity: a slow kernel and a broken one add as little.  ``mix``
-adds the plain distance from the mean on top, which tells them apart; the factors are ours.
+``plain`` is GRPO's own (also in arXiv 2602.12049): the distance from the group's mean in standard deviations.
+``leave_one_out`` subtracts the mean of the others and divides by nothing.  ``max_at_k`` is MaxCode's objective, the
+maximum, used in training: the amount that each answer adds to the best of k from the group, averaged over all choices
+that hold it (the estimator of pass@k policy optimisation, leave-one-out minus one).  Copies of the best add nothing, so
+a kernel that the policy writes often earns no more credit.  This keeps the policy exploring, and it is why ``max_at_k``
+does not collapse as ``plain`` does.  Its cost is validity: a slow kernel and a broken one add equally little.  ``mix``
+adds the plain distance from the mean, which separates them; the factors are ours.
 """
 
 from __future__ import annotations
@@ -34,10 +34,10 @@ _EPSILON = 1e-4  # added to a standard deviation, as GRPO does
 @final
 @dataclass(frozen=True, slots=True)
 class Advantage:
-    """Which advantage a group's scores become.
+    """The kind of advantage for a group's scores.
 
-    ``k`` and ``scale`` belong to ``max_at_k``; ``mix`` is how much of the distance from the mean is added to it.
-    ``shrink``: whether scores that cannot be told apart (``shrunk``) are brought together first.
+    ``k`` and ``scale`` belong to ``max_at_k``; ``mix`` is the share of the distance from the mean that is added to it.
+    ``shrink``: whether scores that the measurement cannot separate are brought together first (``shrunk``).
     """
 
     kind: Kind = "max_at_k"
@@ -73,15 +73,15 @@ def plain(scores: Scores) -> Advantages:
 
 
 def leave_one_out(scores: Scores) -> Advantages:
-    """The distance from the mean of the others; 0 for one that is alone."""
+    """The distance from the mean of the others; 0 for a single score."""
     known = [score for score in scores if score is not None]
     mean, others = _mean(known), len(known) - 1
     return [None if one is None else (one - mean) * len(known) / others if others else 0.0 for one in scores]
 
 
 def max_at_k(scores: Sequence[float], k: int) -> list[float]:
-    """What each score adds to the maximum of k of them: the mean over all k-subsets S that hold it of max(S) minus
-    max(S without it).  With fewer than k scores, k is their number; one that is alone adds 0.
+    """The amount that each score adds to the maximum of k: the mean over all k-subsets S that hold it of max(S) minus
+    max(S without it).  With fewer than k scores, k is their number; a single score adds 0.
 
     In closed form: the maximum of k-1 others is the j-th smallest of m others in C(j, k-2) of C(m, k-1) subsets.
     """
@@ -103,13 +103,13 @@ KINDS: Mapping[str, Callable[[Scores], Advantages]] = {
 
 
 def centred(values: Sequence[float]) -> list[float]:
-    """The values less their mean."""
+    """The values minus their mean."""
     mean = _mean(values)
     return [value - mean for value in values]
 
 
 def best_of(values: Sequence[float], k: int) -> float:
-    """The expected best of k drawn from the values without replacement, unbiased; of all where there are fewer."""
+    """The expected best of k values, chosen without replacement, unbiased; of all if there are fewer."""
     ordered = sorted(values)
     k = min(k, len(ordered))
     if k == 0:
@@ -126,7 +126,7 @@ def _mean(values: Sequence[float]) -> float:
 
 
 def half_width(reward: TrainingReward, evaluation: Evaluation | None) -> float:
-    """Half the interval of a reward: between those of the ends of the measured rate; 0 where nothing was timed."""
+    """Half the width of a reward's interval, from the ends of the measured rate; 0 if nothing was timed."""
     found = rate(evaluation)
     if evaluation is None or found is None:
         return 0.0
@@ -144,9 +144,9 @@ def _rated(evaluation: Evaluation, value: float) -> Evaluation:
 
 
 def shrunk(scores: Scores, half_widths: Sequence[float]) -> Advantages:
-    """Each score as the mean of those it cannot be told from: others count exp(-d^2 / 2w^2), where d is the distance
-    and w^2 the sum of both squared half-widths.  A difference well outside the intervals stays, one inside them
-    shrinks; a score without noise stays where it is.  Ours."""
+    """Replaces each score by a weighted mean of all: another score counts exp(-d^2 / 2w^2), with d the distance and w^2
+    the sum of both squared half-widths.  Differences well outside the intervals stay, those inside shrink; a score
+    without noise stays unchanged.  Ours."""
     found: Advantages = []
     for one, width in zip(scores, half_widths, strict=True):
         weights = [_weight(one, other, width, wide) for other, wide in zip(scores, half_widths, strict=True)]
@@ -167,7 +167,7 @@ def _weight(one: float | None, other: float | None, width: float, wide: float) -
 def grouped(
     values: Sequence[float | None], groups: Sequence[int], change: Callable[[Scores], Advantages]
 ) -> Advantages:
-    """``change`` applied to every run of equal ``groups``, in order."""
+    """Applies ``change`` to every run of equal ``groups``, in order."""
     found: Advantages = []
     for _, rows in groupby(range(len(values)), key=lambda row: groups[row]):
         found += change([values[row] for row in rows])

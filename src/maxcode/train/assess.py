@@ -1,8 +1,8 @@
-"""What a policy is worth: fresh answers, measured afresh, for every problem and stage; failures count as 0.
+"""Assesses a policy: new answers for every problem and stage, measured apart from training; failures count as 0.
 
-Every policy is asked with the same prompts, none of which shows a kernel, so that the policies are compared and not
-what was found while they learned.  An answer that breaks its stage's rule fails.  Intervals are over answers (a
-percentile bootstrap); the best of k is the unbiased expectation over draws from the answers.
+Every policy gets the same prompts, none of which shows a kernel.  So the policies are compared, and not the kernels
+that they found in training.  An answer that breaks its stage's rule fails.  Intervals are over answers (a percentile
+bootstrap); the best of k is the unbiased expectation over choices of k answers.
 """
 
 from __future__ import annotations
@@ -31,17 +31,17 @@ from maxcode.train.measuring import MeasureRequest, Measuring
 from maxcode.train.prompts import Prompts
 from maxcode.train.rewards import rate
 
-SHOWN = (8, 16)  # best of how many
+SHOWN = (8, 16)  # the k of best of k
 
 
 class Generates(Protocol):
-    """Answers to a prompt: ``count`` of them; the same seed gives the same ones."""
+    """Generates ``count`` answers to a prompt; the same seed gives the same answers."""
 
     def __call__(self, prompt: Any, count: int, seed: int) -> list[Any]: ...
 
 
 class AnswerLine(msgspec.Struct, frozen=True, kw_only=True):
-    """One answer of an assessment: the stage it was asked at, how it ended, its rate (None where it failed)."""
+    """One answer of an assessment: its stage, its outcome, its rate (None if it failed)."""
 
     problem: str
     stage: int
@@ -55,7 +55,7 @@ class AnswerLine(msgspec.Struct, frozen=True, kw_only=True):
 @dataclass(frozen=True, slots=True)
 class StageFigures:
     """A policy at one stage (or over several): rates in GFLOPS (or speed-ups) with 95 % intervals.  ``valid`` is the
-    share that is correct and keeps the rule, ``unique`` the share of different programs."""
+    share of answers that are correct and keep the rule, ``unique`` the share of different programs."""
 
     answers: int
     mean: Interval
@@ -79,12 +79,12 @@ class Assessment:
 
     @property
     def places(self) -> list[tuple[str, int]]:
-        """The stages asked, in order."""
+        """The assessed (problem, stage), in order."""
         return list(dict.fromkeys((one.problem, one.stage) for one in self.answers))
 
     @property
     def whole(self) -> StageFigures:
-        """The figures over all stages; the best of k is the mean of the stages', as each is asked for itself."""
+        """The figures over all stages; the best of k is the mean of that of the stages."""
         every = figures(list(self.answers))
         parts = [self.at(*place) for place in self.places]
         of = {k: _mean_interval([part.best_of[k] for part in parts]) for k in SHOWN}
@@ -98,7 +98,7 @@ class Assessment:
 
 
 def _mean_interval(parts: Sequence[Interval]) -> Interval:
-    """The mean of independent figures; their half-widths add up as their squares do."""
+    """The mean of independent figures; the squares of their half-widths add up."""
     count = max(1, len(parts))
     value = sum(part.value for part in parts) / count
     below = sum((part.value - part.low) ** 2 for part in parts) ** 0.5 / count
@@ -107,7 +107,7 @@ def _mean_interval(parts: Sequence[Interval]) -> Interval:
 
 
 def figures(answers: Sequence[AnswerLine]) -> StageFigures:
-    """The figures of answers; those that the machine failed are left out."""
+    """The figures of answers, without those for which the machine failed."""
     scored = [one for one in answers if one.outcome is not None]
     rates = [one.rate.value if one.rate is not None else 0.0 for one in scored] or [0.0]
     valid = [float(one.rate is not None) for one in scored] or [0.0]
@@ -125,7 +125,7 @@ def figures(answers: Sequence[AnswerLine]) -> StageFigures:
 @final
 @dataclass(frozen=True, slots=True)
 class Exam:
-    """What policies are asked, as (staged problem, stage), who measures their answers, and where these are written."""
+    """The assessed (staged problem, stage), the measuring of answers, and the file for them."""
 
     config: TrainConfig
     asked: Sequence[tuple[Problem, int]]
@@ -136,8 +136,8 @@ class Exam:
 def assess(
     exam: Exam, generate: Generates, prompts: Prompts, say: Callable[[int, int], None] = lambda done, whole: None
 ) -> Assessment:
-    """Ask a policy ``config.assess.samples`` answers for each stage and measure them; what is written in the folder
-    already is not asked again."""
+    """Samples ``config.assess.samples`` answers of a policy for each stage and measures them; answers that are in the
+    folder already are not sampled again."""
     config, lines = exam.config, Lines(exam.folder / "answers.jsonl", AnswerLine)
     known = list(lines.read())
     measuring = Measuring(exam.evaluator, None, exam.folder)
@@ -180,7 +180,7 @@ def stages_to_ask(problems: Sequence[Problem], stages: Stages | None) -> list[tu
 
 
 def generator(config: TrainConfig, learner: Learner) -> Generates:
-    """The learner's own answers, drawn at the temperature it is trained at."""
+    """The learner's own answers, sampled at the training temperature."""
 
     def generate(prompt: Any, count: int, seed: int) -> list[Any]:
         import torch
@@ -228,6 +228,6 @@ def _pieces(count: int, most: int) -> Iterator[int]:
 
 
 def as_json(found: Assessment) -> str:
-    """The figures of every stage and of all of them, for scripts."""
+    """The figures of each stage and of all together, for scripts."""
     told = {f"{problem}/{stage}": msgspec.to_builtins(found.at(problem, stage)) for problem, stage in found.places}
     return json.dumps({**told, "all": msgspec.to_builtins(found.whole)}, indent=1) + "\n"

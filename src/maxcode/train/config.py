@@ -1,4 +1,4 @@
-"""What a training run is: one TOML file, whose tables are the fields below.
+"""The configuration of a training run: one TOML file, whose tables are the fields below.
 
     problems = ["examples/gemm"]       # folders with problem.toml
     [model]      path = "Qwen/..." or scratch = { hidden = 128, ... }, lora = { r = 16 }
@@ -42,7 +42,7 @@ class ScratchModel:
 @final
 @dataclass(frozen=True, slots=True)
 class Lora:
-    """Low-rank adapters in place of all weights; ``targets`` as peft names modules."""
+    """Low-rank adapters, trained instead of all weights; ``targets`` as peft names modules."""
 
     r: int = 16
     alpha: int = 32
@@ -53,8 +53,8 @@ class Lora:
 @final
 @dataclass(frozen=True, slots=True)
 class ModelTable:
-    """Where the policy comes from: ``path`` (a folder, or a name on the Hub) or ``scratch``.  ``prompts``: how it is
-    asked (``prompts.py``); ``dtype`` and ``device`` as torch names them, ``device`` "auto" takes a GPU where there is
+    """The source of the policy: ``path`` (a folder, or a name on the Hub) or ``scratch``.  ``prompts``: the form of its
+    prompts (``prompts.py``); ``dtype`` and ``device`` as torch names them; ``device`` "auto" uses a GPU if there is
     one."""
 
     path: str = ""
@@ -69,7 +69,7 @@ class ModelTable:
 @final
 @dataclass(frozen=True, slots=True)
 class RewardTable:
-    """Which ladder (``rewards.py``)."""
+    """The reward ladder (``rewards.py``)."""
 
     kind: Literal["shaped", "paper", "gated"] = "shaped"
 
@@ -77,7 +77,7 @@ class RewardTable:
 @final
 @dataclass(frozen=True, slots=True)
 class DiversityTable:
-    """Staged Quality-Diversity (``diversity.py``).  ``stages``: a TOML file beside this one, "usual", or "none"."""
+    """Staged Quality-Diversity (``diversity.py``).  ``stages``: a TOML file in the same folder, "usual", or "none"."""
 
     stages: str = "usual"
     promotion: bool = False
@@ -90,7 +90,7 @@ class DiversityTable:
 @final
 @dataclass(frozen=True, slots=True)
 class VllmTable:
-    """Generation by vLLM: in a server of its own (``mode`` "server", at ``url``), or beside the trainer."""
+    """Generation by vLLM: in a separate server (``mode`` "server", at ``url``), or in the trainer's process."""
 
     mode: Literal["server", "colocate"] = "server"
     url: str = "http://127.0.0.1:8000"
@@ -100,10 +100,15 @@ class VllmTable:
 @final
 @dataclass(frozen=True, slots=True)
 class GrpoTable:
-    """GRPO: ``steps`` of them (0 = only what comes before), ``prompts`` groups of ``generations`` answers a step, of
-    which ``at_once`` go through the model together on one device (0 = all).  ``beta`` is the weight of the KL term, off
-    by default: so is the reference model.  ``more`` holds any other option of TRL's GRPOConfig, ``threads`` are
-    torch's."""
+    """GRPO.
+
+    ``steps``     number of steps; 0: only the phases before
+    ``prompts``   groups per step, each of ``generations`` answers
+    ``at_once``   answers that go through the model together on one device; 0: all
+    ``beta``      weight of the KL term; 0, the default, needs no reference model
+    ``more``      any other option of TRL's GRPOConfig
+    ``threads``   of torch
+    """
 
     steps: int = 60
     prompts: int = 4
@@ -125,9 +130,13 @@ class GrpoTable:
 @final
 @dataclass(frozen=True, slots=True)
 class CorpusTable:
-    """Kernels to pre-train on: ``kernels`` examples from chains of up to ``steps`` legal transformations of each
-    problem's original; with ``templates`` tuned kernels may take the place of loops.  ``verified`` of the distinct ones
-    are evaluated, ``most_tokens`` is the length beyond which one is left out."""
+    """The corpus for pre-training.
+
+    ``kernels``      examples, from chains of up to ``steps`` legal transformations of each problem's original
+    ``templates``    whether tuned kernels may replace loops
+    ``verified``     number of distinct kernels that are evaluated
+    ``most_tokens``  longer examples are left out
+    """
 
     kernels: int = 6000
     steps: int = 6
@@ -139,7 +148,7 @@ class CorpusTable:
 @final
 @dataclass(frozen=True, slots=True)
 class PretrainTable:
-    """Learning to write kernels of the corpus, from nothing."""
+    """Pre-training on the corpus, from random weights."""
 
     steps: int = 1000
     batch: int = 16
@@ -150,8 +159,8 @@ class PretrainTable:
 @final
 @dataclass(frozen=True, slots=True)
 class AssessTable:
-    """The evaluation before and after: ``samples`` fresh answers for each problem and stage, measured afresh (0 =
-    none), ``at_once`` of them generated together; ``before`` may be left out where it is known."""
+    """The evaluation before and after: ``samples`` new answers for each problem and stage, measured apart from training
+    (0 = none), ``at_once`` of them generated together; ``before`` may be left out if it is known."""
 
     samples: int = 40
     at_once: int = 20
@@ -161,8 +170,8 @@ class AssessTable:
 @final
 @dataclass(frozen=True, slots=True)
 class BenchTable:
-    """Where answers are measured: ``cluster`` as the option --cluster says it (empty: here); ``shared_cores``: on its
-    nodes also while others use their cores."""
+    """The place that measures answers: ``cluster`` as in the option --cluster (empty: here); ``shared_cores``: also use
+    nodes whose cores other programs use."""
 
     cluster: str = ""
     shared_cores: bool = False
@@ -193,7 +202,7 @@ class TrainConfig:
 
     @property
     def rules(self) -> Diversity:
-        """What of Staged Quality-Diversity is on; reads the stages' file where one is named."""
+        """The active parts of Staged Quality-Diversity; reads the stages' file if one is named."""
         table = self.diversity
         return Diversity(self._stages(), table.promotion, table.archive, table.shown, table.novelty, table.decay)
 
@@ -204,8 +213,8 @@ class TrainConfig:
 
 
 def read_config(path: Path, changes: Mapping[str, Any] | None = None) -> TrainConfig:
-    """The configuration in a TOML file, with ``changes`` (``table.key`` -> value) on top; InputError for any key or
-    value that cannot be used."""
+    """The configuration in a TOML file, changed by ``changes`` (``table.key`` -> value); raises InputError for any key
+    or value that cannot be used."""
     table = read_toml(path)
     for dotted, value in (changes or {}).items():
         *above, key = dotted.split(".")
@@ -217,7 +226,7 @@ def read_config(path: Path, changes: Mapping[str, Any] | None = None) -> TrainCo
 
 
 def config_of(table: Mapping[str, Any], where: str, folder: Path = Path()) -> TrainConfig:
-    """The configuration a table says; ``where`` names it in errors."""
+    """The configuration in a table; ``where`` names it in errors."""
     _known(table, TrainConfig, where)
     try:
         found = msgspec.convert({**table, "folder": folder}, TrainConfig, dec_hook=lambda kind, value: value)
@@ -228,7 +237,7 @@ def config_of(table: Mapping[str, Any], where: str, folder: Path = Path()) -> Tr
 
 
 def _known(table: Mapping[str, Any], kind: type, where: str) -> None:
-    """Refuses keys that no field has, in tables within tables too."""
+    """Raises InputError for keys that no field has, also in nested tables."""
     kinds = get_type_hints(kind)
     names = [one.name for one in fields(kind) if one.name != "folder"]
     for key, value in table.items():
@@ -257,7 +266,7 @@ def _sensible(found: TrainConfig, where: str) -> None:
         raise InputError(f"{where}: grpo.save_limit is {grpo.save_limit}; a kill while one is written needs 2")
     for key in sorted(grpo.more.keys() & _OURS):
         raise InputError(f"{where}: grpo.more.{key} is set by maxcode; use the keys of [grpo] and [advantage]")
-    found.rules  # noqa: B018  what it reads is refused now, not after an hour
+    found.rules  # noqa: B018  a wrong stages' file is refused now, not after an hour
 
 
 _OURS = frozenset(

@@ -1,11 +1,11 @@
-"""Kernels to learn from: chains of legal transformations, each a demonstration of what a prompt asks for.
+"""Makes a corpus: kernels from chains of legal transformations, each a demonstration for a prompt.
 
-    original -> step -> kernel -> step -> kernel ...      (policy/kernels: only steps that keep the result)
+    original -> step -> kernel -> step -> kernel ...      (policy/rules/kernels: only steps that keep the result)
 
-An example is a prompt in the form that training uses, and the kernel it asks for: the problem, a set of permitted
-techniques that holds those used (and some more, so that a permission is no order), and half of the time an earlier
-kernel of the same chain, so that a policy learns to take a kernel further.  LOOPRAG (arXiv 2512.15766) builds its
-demonstrations from legal transformations too; the form is ours.
+An example is a prompt in the form that training uses, and its kernel.  The prompt holds the problem and a set of
+permitted techniques: those that the kernel uses and some more, so that a permission is no command.  Half of the prompts
+also hold an earlier kernel of the same chain, so that a policy learns to improve a kernel.  LOOPRAG (arXiv 2512.15766)
+builds its demonstrations from legal transformations too; the form is ours.
 """
 
 from __future__ import annotations
@@ -32,13 +32,13 @@ from maxcode.train.config import CorpusTable
 from maxcode.train.prompts import ON_ONE_CORE, Compact, plain_layout
 from maxcode.train.rewards import rate
 
-EXTRA, SHOWN = 0.3, 0.5  # a technique beside those used; an earlier kernel in the prompt
+EXTRA, SHOWN = 0.3, 0.5  # probability of a further technique; of an earlier kernel in the prompt
 
 
 @final
 @dataclass(frozen=True, slots=True)
 class Example:
-    """A prompt and the kernel it asks for, in plain layout; ``cell``: where an archive would keep it."""
+    """A prompt and its kernel, in plain layout; ``cell``: its cell in an archive."""
 
     problem: str
     prompt: str
@@ -47,7 +47,7 @@ class Example:
 
 
 def examples(problems: Sequence[Problem], table: CorpusTable, seed: int) -> Iterator[Example]:
-    """``table.kernels`` examples, the problems in turn; the same seed gives the same ones."""
+    """``table.kernels`` examples, the problems in turn; the same seed gives the same examples."""
     generator = random.Random(seed)
     left = {problem.id: _of(problem, table, generator) for problem in problems}
     for number in range(table.kernels):
@@ -84,8 +84,8 @@ def distinct(found: Sequence[Example]) -> list[Example]:
 async def verify(
     found: Sequence[Example], problems: Sequence[Problem], evaluator: Evaluator, count: int, seed: int
 ) -> list[tuple[Example, Evaluation]]:
-    """Evaluate ``count`` distinct kernels, drawn evenly; MachineError where one is not correct, since then the corpus
-    is not what it says it is."""
+    """Evaluates ``count`` distinct kernels, evenly spread; raises MachineError if one is not correct, because the
+    corpus must contain only correct kernels."""
     drawn = random.Random(seed).sample(kernels := distinct(found), min(count, len(kernels)))
     by_id = {problem.id: problem for problem in problems}
     evaluations: dict[int, Evaluation] = {}
@@ -103,25 +103,25 @@ async def verify(
             reasons = "; ".join(evaluations[number].feedback.reasons)
             raise MachineError(
                 f"a kernel of the corpus is {evaluations[number].outcome.value} ({reasons}): a legal transformation "
-                f"went wrong, or this machine does; the kernel:\n{example.kernel}"
+                f"is wrong, or this machine is faulty; the kernel:\n{example.kernel}"
             )
     return [(example, evaluations[number]) for number, example in enumerate(drawn)]
 
 
 def write(path: Path, found: Sequence[Example]) -> None:
-    """One JSON object a line, whole or not at all."""
+    """Writes one JSON object a line, completely or not at all."""
     write_whole(path, "".join(json.dumps(asdict(one)) + "\n" for one in found).encode())
 
 
 def load(path: Path) -> list[Example]:
-    """What ``write`` wrote."""
+    """Reads the file of ``write``."""
     return [msgspec.json.decode(line, type=Example) for line in path.read_bytes().splitlines()]
 
 
 @final
 @dataclass(frozen=True, slots=True)
 class Beyond:
-    """What an archive holds that its corpus does not: kernels (up to layout) and cells, of how many."""
+    """The part of an archive that is not in its corpus: number of kernels (up to layout) and of cells, with totals."""
 
     kernels: int
     of_kernels: int
@@ -131,7 +131,7 @@ class Beyond:
 
 
 def beyond(found: Sequence[Example], archive: Archive, problem: Problem) -> Beyond:
-    """How far an archive went beyond the corpus that its policy learned from."""
+    """Compares an archive with the corpus of its policy."""
     mine = [one for one in found if one.problem == problem.id]
     known = {_mark(problem, one.kernel) for one in mine}
     cells = {one.cell for one in mine}
@@ -152,6 +152,6 @@ def _mark(problem: Problem, text: str) -> str:
 
 
 def best_rate(verified: Sequence[tuple[Example, Evaluation]]) -> float:
-    """The fastest of the kernels that were evaluated, in GFLOPS (or as a speed-up); 0 where none was."""
+    """The rate of the fastest evaluated kernel, in GFLOPS (or as a speed-up); 0 if none was evaluated."""
     rates = (found.value for _, one in verified if (found := rate(one)) is not None)
     return max(rates, default=0.0)

@@ -1,12 +1,12 @@
-"""Staged Quality-Diversity while a policy learns: which stage a prompt is for, and which kernel it shows.
+"""Staged Quality-Diversity during training: the stage of a prompt, and the kernel that it shows.
 
-The stages and the archive are the search's (``search/stages.py``, ``search/archive.py``).  A row of the training data
-is a number: its step and its place in the step.  What it asks is a pure function of that number, of the seed, and of
-what had come of the steps before the *last* one, because trainers fetch a batch ahead: a prompt follows the archive and
-the stages with a lag of one step, in an unbroken run and in a resumed one alike.
+The stages and the archive are those of the search (``search/stages.py``, ``search/archive.py``).  A row of the training
+data is a number: its step and its place in the step.  Its prompt is a pure function of that number, of the seed, and of
+the results before the *last* step, because trainers fetch one batch ahead.  So a prompt follows the archive and the
+stages with a lag of one step, also in a resumed run.
 
-With ``promotion`` off the stages take turns from the first step on; without an archive no kernel is shown and no bonus
-is paid; without stages there is one that permits what the problem does.
+With ``promotion`` off the stages take turns from the first step on.  Without an archive no kernel is shown and there is
+no bonus.  Without stages there is one stage, which permits what the problem permits.
 """
 
 from __future__ import annotations
@@ -26,18 +26,18 @@ from maxcode.errors import RecordError
 from maxcode.search.archive import Archive, Cell, Kept, draw, open_to
 from maxcode.search.stages import USUAL, Stage, Stages, Standing, Visit
 
-LAG = 1  # steps that a prompt is behind: the trainer has fetched the next batch before this one is scored
+LAG = 1  # steps that a prompt is behind: the trainer fetches the next batch before this one is scored
 FILE = "diversity.json"
 
 
 @final
 @dataclass(frozen=True, slots=True)
 class Diversity:
-    """What of Staged Quality-Diversity is on.
+    """The active parts of Staged Quality-Diversity.
 
-    ``shown`` is the share of prompts that show a kernel of the archive; ``novelty`` the bonus of a kernel that is the
-    first of its cell, over the square root of how often the cell was seen lately (``decay`` a step).  The bonus is
-    added to scores before they become advantages.  All of it is our reconstruction.
+    ``shown`` is the share of prompts that show a kernel of the archive.  ``novelty`` is the bonus of a kernel that is
+    the first of its cell, divided by the square root of the cell's recent count (which decays by ``decay`` a step).
+    The bonus is added to scores before they become advantages.  All of it is our reconstruction.
     """
 
     stages: Stages | None = USUAL
@@ -51,7 +51,7 @@ class Diversity:
 @final
 @dataclass(frozen=True, slots=True)
 class PromptRow:
-    """What one prompt asks: the problem under its stage, and the kernel it shows, if any."""
+    """The content of one prompt: the problem at its stage, and the kernel that it shows, if any."""
 
     step: int
     problem: Problem
@@ -62,8 +62,8 @@ class PromptRow:
 @final
 @dataclass(frozen=True, slots=True)
 class ScoredAnswer:
-    """What came of one answer: its program where it was correct, and its quality (GFLOPS or a speed-up).  ``scored`` is
-    False where the machine failed, of which nothing follows."""
+    """The result of one answer: its program if correct, and its quality (GFLOPS or a speed-up).  ``scored`` is False if
+    the machine failed; such an answer is ignored."""
 
     problem: str
     stage: int
@@ -76,7 +76,7 @@ class ScoredAnswer:
 @final
 @dataclass(slots=True)
 class _Place:
-    """One problem: its archive, where it stood after which step, and how often cells were seen lately."""
+    """One problem: its archive, its standing after each step, and the recent counts of its cells."""
 
     archive: Archive = field(default_factory=Archive)
     standings: list[tuple[int, Standing]] = field(default_factory=list)
@@ -92,7 +92,7 @@ class ArchiveProgress:
     """The archives and the standings of all problems of a run."""
 
     def __init__(self, problems: Sequence[Problem], rows: int, rules: Diversity, seed: int = 0) -> None:
-        """``rows``: prompts a step."""
+        """``rows``: prompts per step."""
         self.problems = {problem.id: problem for problem in problems}
         self._rows, self._rules, self._seed = rows, rules, seed
         self._stages = rules.stages or Stages((Stage("all"),))
@@ -100,7 +100,7 @@ class ArchiveProgress:
 
     @property
     def stages(self) -> Stages:
-        """The stages, one that permits everything where there are none."""
+        """The stages; without any, one that permits everything."""
         return self._stages
 
     def archive(self, problem: str) -> Archive:
@@ -108,15 +108,15 @@ class ArchiveProgress:
         return self._places[problem].archive
 
     def standing(self, problem: str) -> Standing:
-        """Where a problem stands now."""
+        """The current standing of a problem."""
         return self._places[problem].standing()
 
     def staged(self, problem: Problem, stage: int) -> Problem:
-        """The problem with what a stage permits; without stages, what it permits itself."""
+        """The problem with what a stage permits; without stages, with what it permits itself."""
         return self._stages[stage].of(problem) if self._rules.stages is not None else problem
 
     def row(self, number: int) -> PromptRow:
-        """What the row asks."""
+        """The content of the prompt of a row."""
         step, slot = divmod(number, self._rows)
         problem = list(self.problems.values())[slot % len(self.problems)]
         known = step - LAG
@@ -143,8 +143,8 @@ class ArchiveProgress:
     # ----------------------------------------------------------------------------------------------- after a step
 
     def bonus(self, answers: Sequence[ScoredAnswer], among: Sequence[ScoredAnswer] = ()) -> list[float]:
-        """What is added to each score for being of a cell that is rarely seen; 0 for answers that are not correct.
-        ``among``: all answers of the step, where other processes have the rest of them."""
+        """The bonus on each score for a rare cell; 0 for answers that are not correct.  ``among``: all answers of the
+        step, if other processes have the rest of them."""
         if not self._rules.archive or not self._rules.novelty:
             return [0.0] * len(answers)
         here = [(one.problem, self._cell(one)) for one in answers]
@@ -156,7 +156,7 @@ class ArchiveProgress:
         return found
 
     def after(self, step: int, answers: Sequence[ScoredAnswer]) -> None:
-        """Take in what came of a step, all problems of it."""
+        """Adds the results of a step, for all problems."""
         for place in self._places.values():
             place.seen = Counter({where: seen * self._rules.decay for where, seen in place.seen.items()})
         for one in answers:
@@ -187,7 +187,7 @@ class ArchiveProgress:
     # ----------------------------------------------------------------------------------------------- checkpoints
 
     def save(self, path: Path) -> None:
-        """Write everything to a file."""
+        """Writes the whole state to a file."""
         told = {
             name: _Saved(tuple(place.archive), tuple(place.standings), tuple(place.seen.items()))
             for name, place in self._places.items()
@@ -195,13 +195,15 @@ class ArchiveProgress:
         path.write_bytes(msgspec.json.encode(told))
 
     def load(self, path: Path) -> None:
-        """Take up what was saved; RecordError where it is of other problems, or cannot be read."""
+        """Restores a saved state; raises RecordError if it is of other problems, or cannot be read."""
         try:
             told = msgspec.json.decode(path.read_bytes(), type=dict[str, _Saved])
         except (OSError, msgspec.MsgspecError) as error:
             raise RecordError(f"cannot read {path}: {error}; resume from another checkpoint") from error
         if told.keys() != self._places.keys():
-            raise RecordError(f"{path} is of {sorted(told)}, this run of {sorted(self._places)}; choose another --out")
+            raise RecordError(
+                f"{path} is of {sorted(told)}, but this run is of {sorted(self._places)}; choose another --out"
+            )
         for name, saved in told.items():
             self._places[name] = _Place(Archive(saved.archive), list(saved.standings), Counter(dict(saved.seen)))
 
@@ -215,12 +217,12 @@ class _Saved:
 
 
 def coverage(progress: ArchiveProgress) -> Mapping[str, int]:
-    """How many cells of each problem's archive are filled."""
+    """The number of filled cells of each problem's archive."""
     return {name: len(progress.archive(name).elites()) for name in progress.problems}
 
 
 def archive_as_json(progress: ArchiveProgress) -> str:
-    """The archives as a result of a run: every cell's best, the fastest first, with its code."""
+    """The archives as JSON: every cell's best, the fastest first, with its code."""
     told = {}
     for name in progress.problems:
         elites = sorted(progress.archive(name).elites().values(), key=lambda one: -one.quality)

@@ -1,6 +1,6 @@
-"""What a training measures with: three evaluators that are one evaluator with different patience.
+"""The evaluators of a training: three settings of one evaluator.
 
-Any object that answers ``TrainTarget`` can take the place of ``TargetEvaluators`` (docs/how-to/train-on-a-cluster.md).
+Any object with the methods of ``TrainTarget`` can replace ``TargetEvaluators`` (docs/how-to/train-on-a-cluster.md).
 """
 
 from __future__ import annotations
@@ -31,25 +31,25 @@ ASSESSING = MeasureOptions(ASSESS_RULE.most, remembers=False, profiles=False)
 
 
 class TrainTarget(Protocol):
-    """What ``pipeline.run`` measures on.  ``problems`` is asked first."""
+    """The place on which ``pipeline.run`` measures.  ``problems`` is called first."""
 
     @property
     def machine(self) -> Machine:
-        """Where the numbers come from."""
+        """The machine of the measurements."""
         ...
 
     def problems(self, config: TrainConfig) -> list[Problem]:
-        """The problems of a configuration, admitted; InputError for one that cannot be timed."""
+        """The admitted problems of a configuration; raises InputError for one that cannot be timed."""
         ...
 
     @property
     def training(self) -> Evaluator:
-        """For answers while a policy learns; remembers what it has timed."""
+        """For answers in training; remembers its timings."""
         ...
 
     @property
     def afresh(self) -> Evaluator:
-        """Times again what it is asked again."""
+        """Times a program again at each request."""
         ...
 
     @property
@@ -60,7 +60,7 @@ class TrainTarget(Protocol):
 
 @final
 class TargetEvaluators:
-    """The three evaluators on this machine or on a cluster; opened with the first problems."""
+    """The three evaluators on this machine or on a cluster; ``problems`` opens them."""
 
     def __init__(self, target: Target) -> None:
         self._target = target
@@ -69,17 +69,17 @@ class TargetEvaluators:
 
     @property
     def machine(self) -> Machine:
-        """Where the numbers come from, once problems were admitted."""
+        """The machine of the measurements, after the problems are admitted."""
         return self._target.machine(self._opened)
 
     @property
     def training(self) -> Evaluator:
-        """For answers while a policy learns."""
+        """For answers in training."""
         return self._in(TRAINING)
 
     @property
     def afresh(self) -> Evaluator:
-        """Times again what it is asked again."""
+        """Times a program again at each request."""
         return self._in(AFRESH)
 
     @property
@@ -88,7 +88,7 @@ class TargetEvaluators:
         return self._in(ASSESSING)
 
     def problems(self, config: TrainConfig) -> list[Problem]:
-        """The problems of a configuration, admitted; InputError for one that cannot be timed."""
+        """The admitted problems of a configuration; raises InputError for one that cannot be timed."""
         loaded = [(path, load(path).problem) for path in config.paths]
         if self._harness is None:
             self._harness = anyio.run(self._target.open, [problem for _, problem in loaded])
@@ -113,7 +113,7 @@ class TargetEvaluators:
 
 @contextmanager
 def train_target(config: TrainConfig, out: Path) -> Iterator[TrainTarget]:
-    """Where a configuration says that answers are measured, open for as long as the block."""
+    """The place that measures the answers of a configuration; it is open inside the block."""
     asked = ClusterRequest(config.bench.cluster, config.bench.shared_cores) if config.bench.cluster else None
     if asked is not None and asked.is_here and processes() > 1:
         raise InputError(

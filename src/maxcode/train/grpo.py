@@ -1,17 +1,18 @@
-"""Online RL through TRL's GRPOTrainer, which is used as it is.
+"""Online RL through TRL's unmodified GRPOTrainer.
 
     lazy rows -> TRL generates -> judge (evaluator, reward, advantages) -> TRL learns -> checkpoint with the archive
 
-What is done where: prompts are rows made when they are fetched (``Dataset.with_transform``), so that they follow the
-stages and the archive.  Advantages come from the first reward function, already centred within their groups, and
-``scale_rewards="none"`` leaves them as they are; the true score is the second one, with weight 0, for the log.  An
-answer that the machine failed has None in both, and TRL leaves it out of its group.  The loss is GRPO's
-in TRL's usual form (``dapo``: a mean over all tokens of a step, ratios of tokens; arXiv 2602.12049 writes the ratio of
-whole answers, which is the same, 1, as long as every step learns from its own answers), KL off unless asked for (the
-paper writes a KL term and does not publish its weight).
+Prompts are made when their rows are fetched (``Dataset.with_transform``), so that they follow the stages and the
+archive.  Advantages come from the first reward function, already centred within their groups, and
+``scale_rewards="none"`` leaves them unchanged.  The true score is the second reward function, with weight 0, for the
+log.  If the machine failed, both are None, and TRL leaves the answer out of its group.  The loss is GRPO's in TRL's
+usual form (``dapo``: a mean over all tokens of a step, ratios of tokens; arXiv 2602.12049 writes the ratio of whole
+answers, which is the same, 1, if every step learns from its own answers).  KL is off by default (the paper writes a KL
+term and does not publish its weight).
 
-A run that is taken up again goes on from the last whole checkpoint as if nothing had happened: weights, optimizer,
-random numbers and position are TRL's; archive and stages are beside them (``diversity.json``), written last.
+A resumed run continues from the last complete checkpoint and gives the same result as an unbroken one: TRL restores
+weights, optimizer, random numbers and position; archive and stages are in the same folder (``diversity.json``), which
+is written last.
 """
 
 from __future__ import annotations
@@ -48,29 +49,28 @@ _USUAL = {"activation_checkpointing": False, "loss_type": "dapo", "importance_sa
 @final
 @dataclass(frozen=True, slots=True)
 class Learner:
-    """What learns: weights and a tokenizer, as transformers has them."""
+    """The model in training: weights and tokenizer, as transformers has them."""
 
     model: Any
     tokenizer: Any
 
 
 def prompts_of(config: TrainConfig) -> Prompts:
-    """How the policy of a configuration is asked."""
+    """The form of the prompts in a configuration."""
     return Chat() if config.model.prompts == "chat" else Compact()
 
 
 def new_judge(config: TrainConfig, problems: Sequence[Problem], measuring: Measuring, folder: Path) -> Judge:
-    """The judge of a run, with empty archives; of several processes only the first writes."""
+    """The judge of a run, with empty archives; if several processes train, only the first writes."""
     progress = ArchiveProgress(problems, config.grpo.prompts, config.rules, config.seed)
     rules = Rules(prompts_of(config), REWARDS[config.reward.kind](), config.advantage)
     return Judge(progress, measuring, rules, folder, writes=rank() == 0)
 
 
 def train(config: TrainConfig, learner: Learner, judge: Judge, folder: Path, watch: Watch = lambda line: None) -> Path:
-    """Train from the beginning, or from the last whole checkpoint in ``folder``; returns the folder of the weights.
+    """Trains from the beginning, or from the last complete checkpoint in ``folder``; returns the folder of the weights.
 
-    The archive of every kernel that was measured is written beside them, last, as a result of the run: where it is
-    there already, the weights are whole and stay as they are.
+    The archive of all measured kernels is written there last.  If it exists, the weights are complete and unchanged.
     """
     trainer = build_trainer(config, learner, judge, folder, watch)
     checkpoint = last_whole(folder)
@@ -111,7 +111,7 @@ def build_trainer(
         callbacks=[callback(steps)],
         peft_config=adapters(config),
     )
-    trainer.remove_callback(PrinterCallback)  # who watches is told in words
+    trainer.remove_callback(PrinterCallback)  # ``watch`` reports the steps
     if trainer.accelerator.num_processes > 1:
         from accelerate.utils import gather_object
 
@@ -120,7 +120,7 @@ def build_trainer(
 
 
 def require_train() -> None:
-    """InputError, with what to install, where the extra is not there."""
+    """Raises InputError, with what to install, if the extra ``train`` is missing."""
     try:
         import peft  # noqa: F401
         import trl  # noqa: F401
@@ -159,7 +159,7 @@ def arguments(config: TrainConfig, folder: Path) -> Any:
             logging_steps=1,
             report_to=list(grpo.report_to) or "none",
             disable_tqdm=True,
-            dataloader_num_workers=0,  # rows are made from what this process knows
+            dataloader_num_workers=0,  # rows depend on the state of this process
             **{**_USUAL, **_vllm(grpo), **grpo.more},
         )
     except (TypeError, ValueError) as error:
@@ -167,18 +167,18 @@ def arguments(config: TrainConfig, folder: Path) -> Any:
 
 
 def processes() -> int:
-    """How many processes train together, as torchrun and accelerate tell each of them."""
+    """The number of processes that train together, from the environment that torchrun and accelerate set."""
     return int(os.environ.get("WORLD_SIZE", "1"))
 
 
 def rank() -> int:
-    """Which of them this one is; 0 writes what all of them share."""
+    """The number of this process; process 0 writes the shared files."""
     return int(os.environ.get("RANK", "0"))
 
 
 def portions(grpo: GrpoTable, count: int) -> tuple[int, int]:
-    """How many answers go through the model together in a process, and in how many pieces, so that ``count`` processes
-    together make one step; InputError where that cannot be."""
+    """The number of answers that go through the model together in a process, and the number of such pieces, so that
+    ``count`` processes make one step; raises InputError if that is impossible."""
     whole = grpo.prompts * grpo.generations
     share = whole // count
     at_once = grpo.at_once or share
@@ -200,7 +200,7 @@ def _vllm(grpo: GrpoTable) -> dict[str, Any]:
 
 
 def adapters(config: TrainConfig) -> Any:
-    """The low-rank adapters to train in place of all weights; None for all of them."""
+    """The low-rank adapters to train; None: train all weights."""
     lora = config.model.lora
     if lora is None:
         return None
@@ -225,7 +225,7 @@ def rows_of(config: TrainConfig, judge: Judge) -> Any:
 
 @final
 class PromptMaker:
-    """Makes prompts of rows.  It has no state to tell of: its fingerprint, which the data set asks for, is its name."""
+    """Makes prompts of rows.  It has no state, so its fingerprint, which the data set requires, is its name."""
 
     def __init__(self, judge: Judge) -> None:
         self._judge = judge
@@ -242,7 +242,7 @@ class PromptMaker:
 
 @final
 class Steps:
-    """One judge seen as TRL's two reward functions, and told by TRL's callbacks when a step begins and ends."""
+    """Presents one judge as TRL's two reward functions; TRL's callbacks report the start and end of a step."""
 
     def __init__(self, judge: Judge, watch: Watch) -> None:
         self.judge = judge
@@ -250,26 +250,26 @@ class Steps:
         self._judged: Judged | None = None
 
     def advantage(self, completions: list[Any], row: list[int], **more: Any) -> list[float | None]:
-        """Judges a step; its advantages, centred within each group.  TRL asks its reward functions in order."""
+        """Judges a step; returns advantages, centred within each group.  TRL calls its reward functions in order."""
         self._judged = self.judge.judge(row, completions)
         for name, value in _told(self._judged.step):
             more["log_metric"](name, value)
         return self._judged.advantages
 
     def score(self, completions: list[Any], **more: Any) -> list[float | None]:
-        """The true scores of the step just judged, for the log."""
+        """The true scores of the last judged step, for the log."""
         assert self._judged is not None
         return self._judged.scores
 
     def ended(self) -> None:
-        """A step ended."""
+        """Reports the end of a step."""
         line = self.judge.finish()
         if line is not None:
             self.watch(line)
 
 
 def _told(line: StepLine) -> list[tuple[str, float]]:
-    """A step for trackers."""
+    """The figures of a step, for trackers."""
     names = ("mean", "best", "best_of", "valid", "unique", "fresh")
     seconds = ("generate_s", "evaluate_s", "compile_s", "queue_s", "measure_s")
     found = [(f"kernels/{name}", float(getattr(line, name))) for name in names]
@@ -279,7 +279,7 @@ def _told(line: StepLine) -> list[tuple[str, float]]:
 
 
 def callback(steps: Steps) -> Any:
-    """TRL's callback that marks the steps, and writes the archive and the stages beside every checkpoint."""
+    """TRL's callback that reports the steps, and writes archive and stages into every checkpoint."""
     from transformers import TrainerCallback
 
     class Marks(TrainerCallback):  # type: ignore[misc]
@@ -299,12 +299,12 @@ def callback(steps: Steps) -> Any:
 
 
 def step_of(checkpoint: Path) -> int:
-    """The number of steps a checkpoint was made after."""
+    """The number of steps before a checkpoint."""
     return int(checkpoint.name.removeprefix("checkpoint-"))
 
 
 def last_whole(folder: Path) -> Path | None:
-    """The last checkpoint that was written to its end; None where there is none."""
+    """The last complete checkpoint; None if there is none."""
     found = [
         path
         for path in folder.glob("checkpoint-*")
@@ -314,9 +314,9 @@ def last_whole(folder: Path) -> Path | None:
 
 
 def quiet() -> None:
-    """No bars for a model of a megabyte, and no warnings of what TRL does itself.
+    """Turns off progress bars, which are useless for small models, and warnings about TRL's own behaviour.
 
-    It would also warn, with the whole text of a row, each time that a machine failed: the judge has said so in a line.
+    One of these warnings repeats the whole text of a row each time the machine fails; the judge logs that in one line.
     """
     import datasets
     from transformers.utils import logging as told

@@ -1,9 +1,9 @@
-"""From the completions of a step to advantages: everything between the trainer and the evaluator, without torch.
+"""From the completions of a step to advantages: all work between the trainer and the evaluator, without torch.
 
     completions -> actions -> evaluations -> scores -> (shrunk, bonus) -> advantages        and the archive learns
 
-A judge is asked once a step, with all its rows.  What it saw is written to the run folder: ``samples.jsonl``, a line an
-answer; ``steps.jsonl``, a line a step with where the time went; ``measurements.jsonl``, a line a measurement.
+A judge is called once a step, with all its rows.  It writes to the run folder: ``samples.jsonl``, one line per answer;
+``steps.jsonl``, one line per step with its times; ``measurements.jsonl``, one line per measurement.
 """
 
 from __future__ import annotations
@@ -27,11 +27,11 @@ from maxcode.train.prompts import Prompts
 from maxcode.train.rewards import TrainingReward, is_scored, rate
 
 BEST_OF = 8
-FEW_UNIQUE, FALLING = 0.2, 0.2  # shares at which a step is marked: answers that differ; validity lost in five steps
+FEW_UNIQUE, FALLING = 0.2, 0.2  # a step is marked below this share of different answers, or at this loss of validity
 
 
 class SampleLine(msgspec.Struct, frozen=True, kw_only=True):
-    """One answer.  ``rate`` is GFLOPS (or a speed-up) with its interval; ``outcome`` and ``score`` are None where the
+    """One answer.  ``rate`` is GFLOPS (or a speed-up) with its interval; ``outcome`` and ``score`` are None if the
     machine failed."""
 
     step: int
@@ -46,9 +46,9 @@ class SampleLine(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class StepLine(msgspec.Struct, frozen=True, kw_only=True):
-    """One step.  ``generate_s``, ``evaluate_s`` and ``learn_s`` are wall seconds and make up the step; inside the
-    evaluation ``compile_s`` and ``measure_s`` are how long its lanes were at work (they overlap), ``queue_s`` is what
-    a measurement waited for them on average.  Rates count failures as 0; ``best_of`` is the expected best of 8."""
+    """One step.  ``generate_s``, ``evaluate_s`` and ``learn_s`` are wall seconds and add up to the step.  Inside the
+    evaluation, ``compile_s`` and ``measure_s`` are seconds of work in its lanes (they overlap), and ``queue_s`` is the
+    mean wait of a measurement for them.  Rates count failures as 0; ``best_of`` is the expected best of 8."""
 
     step: int
     samples: int
@@ -74,7 +74,7 @@ class StepLine(msgspec.Struct, frozen=True, kw_only=True):
 @final
 @dataclass(frozen=True, slots=True)
 class Judged:
-    """The advantages and the true scores of a step's answers, in the order asked."""
+    """The advantages and the true scores of a step's answers, in the order of the answers."""
 
     advantages: Advantages
     scores: list[float | None]
@@ -94,8 +94,8 @@ class Rules:
 @final
 @dataclass(slots=True)
 class Judge:
-    """Judges the steps of one run.  Where several processes train, ``share`` joins their lists, so that all keep the
-    same archive, and one ``writes``."""
+    """Judges the steps of one run.  If several processes train, ``share`` joins their lists, so that all keep the same
+    archive, and one ``writes``."""
 
     progress: ArchiveProgress
     measuring: Measuring
@@ -122,7 +122,7 @@ class Judge:
         return list(self._steps.read())
 
     def resume(self, step: int) -> None:
-        """Go back to how it was before ``step``; the progress is loaded apart, from the checkpoint."""
+        """Restores the state before ``step``; the progress is loaded separately, from the checkpoint."""
         self.measuring.resume(step)
         if self.writes:
             self._samples.keep(lambda line: line.step < step)
@@ -130,11 +130,11 @@ class Judge:
         self._valid = [line.valid for line in self._steps.read() if line.step < step]
 
     def begin(self) -> None:
-        """A step begins: what comes until the answers are judged is generation."""
+        """Starts a step: the time until the answers are judged is generation."""
         self._began = self.clock()
 
     def judge(self, numbers: Sequence[int], completions: Sequence[Any]) -> Judged:
-        """Measure, score and compare the answers to the rows ``numbers``, groups one after the other."""
+        """Measures, scores and compares the answers to the rows ``numbers``, one group after the other."""
         asked_at = self.clock()
         rows = [self.progress.row(number) for number in numbers]
         read = self.rules.prompts.read
@@ -215,7 +215,7 @@ class Judge:
         return tuple(told)
 
     def finish(self) -> StepLine | None:
-        """A step ended: what came since the answers were judged was learning.  The step's line is written."""
+        """Ends a step: the time since the answers were judged is learning.  Writes the step's line."""
         if self._last is None:
             return None
         line = msgspec.structs.replace(self._last, learn_s=self.clock() - self._ended)

@@ -1,10 +1,10 @@
-"""What a batch of answers is worth finding out: every kernel once, through the one evaluator.
+"""Measures a batch of answers: every kernel once, through the evaluator.
 
-    answers -> distinct kernels -> build and verify side by side, time one after the other -> leaders once more
+    answers -> distinct kernels -> build and verify concurrently, time one after the other -> leaders once more
 
-The evaluator keeps its lanes (``sandbox/lanes.py``): builds overlap, timing is exclusive.  Every measurement is
-written down the moment it is there, one line each, and taken from there when a run is taken up again: a step that is
-repeated after a kill sees what it saw.  A failure of the machine is None, and is not written.
+The evaluator keeps its lanes (``sandbox/lanes.py``): builds overlap, timing is exclusive.  Every measurement is written
+at once, one line each, and a resumed run reads it from there: a step that is repeated after a kill gets the same
+measurements.  A failure of the machine is None, and is not written.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ from maxcode.evaluate.cluster import together
 from maxcode.sandbox.lanes import Ledger, accounted
 from maxcode.train.rewards import is_scored, rate
 
-TRAINING_RULE = RaceRule(most=3)  # a policy learns from many rough rates, not from a few fine ones
+TRAINING_RULE = RaceRule(most=3)  # a policy learns more from many rough rates than from a few precise ones
 
 log = logging.getLogger(__name__)
 
@@ -38,14 +38,14 @@ log = logging.getLogger(__name__)
 @final
 @dataclass(frozen=True, slots=True)
 class MeasureRequest:
-    """An answer to be measured, and the problem (with what its stage permits) that it answers."""
+    """An answer to measure, and its problem (with what its stage permits)."""
 
     problem: Problem
     action: Action
 
 
 class Measurement(msgspec.Struct, frozen=True, kw_only=True):
-    """One line: what the evaluator said of a kernel at a step.  ``text`` is there the first time only."""
+    """One line: the evaluation of a kernel at a step.  Only the first line of a kernel has ``text``."""
 
     step: int
     key: str
@@ -57,14 +57,14 @@ class Measurement(msgspec.Struct, frozen=True, kw_only=True):
 @final
 @dataclass(slots=True)
 class _Known:
-    """What is recorded of a kernel, and how many of these measurements this run has seen so far."""
+    """The recorded measurements of a kernel, and how many of them this run has used so far."""
 
     recorded: list[Evaluation] = field(default_factory=list)
     taken: int = 0
 
     @property
     def evaluation(self) -> Evaluation:
-        """All measurements seen so far as one."""
+        """All measurements used so far as one."""
         found = self.recorded[0]
         for one in self.recorded[1 : self.taken]:
             found = pooled(found, one)
@@ -74,8 +74,8 @@ class _Known:
 @final
 @dataclass(frozen=True, slots=True)
 class MeasuredBatch:
-    """The evaluations in the order asked (None where the machine failed), and what they cost: ``fresh`` measurements
-    that were made, and seconds in the lanes (``sandbox/lanes.py``)."""
+    """The evaluations in the order of the requests (None if the machine failed), and their cost: the number of new
+    (``fresh``) measurements, and seconds in the lanes (``sandbox/lanes.py``)."""
 
     evaluations: tuple[Evaluation | None, ...]
     fresh: int
@@ -84,8 +84,8 @@ class MeasuredBatch:
 
 @final
 class Measuring:
-    """Measures answers, remembers kernels.  ``afresh`` times again what the evaluator has timed; None = never again.
-    Of several processes each has a ``rank`` and a file of its own."""
+    """Measures answers, and remembers kernels.  ``afresh`` times again what the evaluator has timed; None: never again.
+    If several processes train, each has a ``rank`` and its own file."""
 
     def __init__(
         self, evaluator: Evaluator, afresh: Evaluator | None = None, folder: Path | None = None, rank: int = 0
@@ -97,11 +97,11 @@ class Measuring:
         self._lines = Lines(folder / name if folder is not None else None, Measurement)
 
     def __len__(self) -> int:
-        """How many distinct kernels have been seen."""
+        """The number of distinct kernels so far."""
         return sum(known.taken > 0 for known in self._known.values())
 
     def resume(self, step: int) -> None:
-        """Go back to how it was before ``step``; what was measured since is at hand, but not seen yet."""
+        """Restores the state before ``step``; later measurements are kept, but not used yet."""
         self._known.clear()
         for line in self._lines.read():
             known = self._known[line.key]
@@ -109,8 +109,8 @@ class Measuring:
             known.taken += line.step < step
 
     async def measure(self, step: int, asked: Sequence[MeasureRequest], groups: Sequence[int]) -> MeasuredBatch:
-        """All answers of a step; ``groups`` says which belong together.  The fastest of a group that was timed once
-        only is timed again, and both timings count as one."""
+        """Measures all answers of a step; ``groups`` tells which belong together.  If the fastest of a group was timed
+        only once, it is timed again, and both timings count as one."""
         with accounted() as ledger:
             keys = [_key(one) for one in asked]
             homes = {key: f"{step}/{group}" for key, group in zip(reversed(keys), reversed(groups), strict=True)}
@@ -120,9 +120,9 @@ class Measuring:
         return MeasuredBatch(tuple(self._seen(key) for key in keys), fresh, ledger)
 
     async def _all(self, step: int, asked: dict[str, MeasureRequest], times: int, homes: Mapping[str, str]) -> int:
-        """See to it that each kernel has been measured ``times``; how many measurements were made for it.
+        """Ensures that each kernel has ``times`` measurements; returns how many were made for that.
 
-        ``homes``: the group each is compared in, which is measured on one node."""
+        ``homes``: the group of each kernel; a group is measured on one node, because its answers are compared."""
         made: list[str] = []
         failed: list[Exception] = []
 
@@ -143,7 +143,7 @@ class Measuring:
         async def kept(key: str, what: MeasureRequest) -> None:
             try:
                 await one(key, what)
-            except Exception as error:  # carried past the group, which would wrap it
+            except Exception as error:  # raised outside the task group, which would wrap it
                 failed.append(error)
 
         async with anyio.create_task_group() as group:
@@ -158,7 +158,7 @@ class Measuring:
         try:
             found = await evaluator.evaluate(what.problem, what.action)
         except BoundaryError as error:
-            log.warning("a kernel is not scored, since the machine failed: %s", error)
+            log.warning("a kernel is not scored, because the machine failed: %s", error)
             return None
         return found if is_scored(found) else None
 
@@ -182,7 +182,7 @@ class Measuring:
 
 
 def _key(asked: MeasureRequest) -> str:
-    """Equal for kernels that differ in layout alone and were asked for under rules that refuse or allow both."""
+    """Equal for kernels that differ only in layout and that their rules both permit or both refuse."""
     problem, program = asked.problem, asked.action.program
     if program is None:
         return f"{problem.id} unparsed {asked.action.unread}"
@@ -190,7 +190,7 @@ def _key(asked: MeasureRequest) -> str:
 
 
 def is_allowed(asked: MeasureRequest) -> bool:
-    """Whether a program uses nothing but what its problem permits, or the original uses."""
+    """Whether a program uses only what its problem permits or the original uses."""
     problem, program = asked.problem, asked.action.program
     if problem.permitted is None or program is None:
         return True
@@ -203,19 +203,19 @@ def _techniques(language: str, program: Program) -> frozenset[str]:
 
 
 def _brief(found: Evaluation) -> Evaluation:
-    """An evaluation without what nobody learns from: remarks, profile, seconds per test."""
+    """An evaluation without the parts that training does not use: remarks, profile, seconds per test."""
     return replace(found, feedback=Feedback(found.feedback.reasons[:3]), remarks=(), profile=(), measures={})
 
 
 def pooled(one: Evaluation, other: Evaluation) -> Evaluation:
-    """Two timings of a kernel as one, over the pairs of both; where either is not correct, or holds no pairs, the
-    later one counts."""
+    """Two timings of a kernel as one, over the pairs of both; if either is not correct, or has no pairs, the later one
+    counts."""
     first, second = one.timing, other.timing
     if first is None or second is None or not first.samples or not second.samples:
         return other
     pairs = first.samples + second.samples
     gflops = second.gflops
-    if gflops is not None:  # the median scales with its values, so that the work of a pass can be read off it
+    if gflops is not None:  # the median scales with its values, which gives the work of a pass
         work = gflops.value / median_interval([1 / candidate for _, candidate in second.samples]).value
         gflops = median_interval([work / candidate for _, candidate in pairs])
     speedup = median_interval([original / candidate for original, candidate in pairs])

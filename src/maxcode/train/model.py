@@ -1,4 +1,4 @@
-"""The policy's weights and its tokenizer: from a folder or the Hub, or small and from nothing."""
+"""The policy's weights and tokenizer: from a folder, from the Hub, or new and small."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from maxcode.train.config import ModelTable, ScratchModel
 from maxcode.train.prompts import BOS
 
 PAD, EOS = "<pad>", "<eos>"
-_PIECES = r"\d+|[^\d\n]+\n?|\n"  # numbers stay tokens of their own, so that a policy can put new ones together
+_PIECES = r"\d+|[^\d\n]+\n?|\n"  # numbers are separate tokens, so that a policy can write new ones
 
 
 def train_tokenizer(texts: Iterable[str], vocabulary: int) -> Any:
@@ -65,8 +65,8 @@ def new_model(shape: ScratchModel, tokenizer: Any, seed: int, length: int = 2048
 def load_tokenizer(path: str, prompts: str) -> Any:
     """The tokenizer in a folder, or of a name on the Hub.
 
-    Ours are read as they were written: the class that a model's configuration names would put its own rules in the
-    place of the pre-tokenizer's, and every text would become other tokens.
+    Our own tokenizers are read from their file: the class in a model's configuration would replace the pre-tokenizer's
+    rules, and every text would become other tokens.
     """
     from transformers import AutoTokenizer, PreTrainedTokenizerFast
 
@@ -76,7 +76,7 @@ def load_tokenizer(path: str, prompts: str) -> Any:
 
 
 def load_model(path: str, table: ModelTable) -> Any:
-    """The weights in a folder, or of a name on the Hub; InputError where there are none."""
+    """The weights in a folder, or of a name on the Hub; raises InputError if there are none."""
     import torch
     from transformers import AutoModelForCausalLM
 
@@ -89,11 +89,11 @@ def load_model(path: str, table: ModelTable) -> Any:
 
 
 def save(model: Any, tokenizer: Any, folder: Path) -> None:
-    """Weights and tokenizer, so that ``load_model`` and ``load_tokenizer`` find them."""
+    """Writes weights and tokenizer where ``load_model`` and ``load_tokenizer`` read them."""
     model.save_pretrained(folder)
     tokenizer.save_pretrained(folder)
 
 
 def size(model: Any) -> int:
-    """How many parameters a model has."""
+    """The number of parameters of a model."""
     return sum(one.numel() for one in model.parameters())

@@ -1,4 +1,4 @@
-"""A training run as one HTML page: what it came to before and after, how it got there, the archive, the best kernel."""
+"""A training run as one HTML page: figures before and after, the curve, the archive, the best kernel."""
 
 from __future__ import annotations
 
@@ -22,8 +22,8 @@ from maxcode.train.judge import Judge, StepLine
 @final
 @dataclass(frozen=True, slots=True)
 class Comparison:
-    """What is told beside a run: the fastest kernel of its corpus that was evaluated (0 = none was), what the archive
-    holds that the corpus does not, and the seconds of the phases."""
+    """Figures reported as well: the fastest evaluated kernel of the corpus (0: none was), the part of the archive that
+    is not in the corpus, and the seconds of the phases."""
 
     corpus_best: float
     beyond: Mapping[str, Beyond]
@@ -33,7 +33,7 @@ class Comparison:
 @final
 @dataclass(frozen=True, slots=True)
 class View:
-    """What the page shows; ``measured`` is the best kernel's rate, measured anew."""
+    """The content of the page; ``measured`` is the best kernel's rate, measured again."""
 
     config: TrainConfig
     beside: Comparison
@@ -45,13 +45,13 @@ class View:
 
     @property
     def unit(self) -> str:
-        """What rates are counted in."""
+        """The unit of rates."""
         problems = self.judge.progress.problems.values()
         return "GFLOPS" if all(one.traits.counts_work for one in problems) else "x"
 
 
 def write_page(folder: Path, view: View) -> Path:
-    """Write ``report.html`` into the run folder; InputError where it cannot be written."""
+    """Writes ``report.html`` into the run folder; raises InputError if it cannot be written."""
     return save(folder / NAME, page(view))
 
 
@@ -69,7 +69,7 @@ def page(view: View) -> str:
 
 
 def headline(view: View) -> str:
-    """What the policy came to, in a line."""
+    """The result of the policy in one line."""
     steps = view.judge.steps
     if not view.before.answers or not view.after.answers:
         return f"{len(steps)} steps, {len(view.judge.measuring)} kernels measured"
@@ -101,8 +101,8 @@ def _sections(view: View) -> Iterator[Part]:
 
 def _policies(view: View) -> Html:
     told = (
-        f"{view.config.assess.samples} fresh answers for each stage, measured afresh; no prompt shows a kernel. "
-        "Answers that fail or break their stage's rule count as 0. Intervals are 95 %, over the answers."
+        f"{view.config.assess.samples} new answers for each stage, measured apart from training. No prompt shows a "
+        "kernel. Answers that fail or break their stage's rule count as 0. Intervals are 95 %, over the answers."
     )
     headings = ("Stage", "Policy", "Mean", "Median", "Best", *(f"Best of {k}" for k in SHOWN), "Valid", "Unique")
     rows = []
@@ -112,7 +112,7 @@ def _policies(view: View) -> Html:
     rows += _pair("all", view.before.whole, view.after.whole)
     caption = f"The policy before and after GRPO, in {view.unit}"
     fastest = f"{view.beside.corpus_best:.1f} {view.unit}"
-    beside = f"Of the corpus, the fastest of the few kernels that were evaluated: {fastest}."
+    beside = f"The fastest evaluated kernel of the corpus: {fastest} (only a few are evaluated)."
     return join(
         [
             element("p", told, class_="explained"),
@@ -154,7 +154,7 @@ def _curve(view: View, steps: Sequence[StepLine]) -> Html:
 
 
 def _parts(steps: Sequence[StepLine]) -> Html:
-    """Six stretches of the run in numbers."""
+    """Six parts of the run in numbers."""
     size = max(1, -(-len(steps) // 6))
     rows = []
     for at in range(0, len(steps), size):
@@ -243,7 +243,7 @@ def _beyond(view: View, name: str) -> str:
 
 
 def _best(view: View, best: Kept) -> Html:
-    measured = f", {_told(view.measured)} {view.unit} when measured anew" if view.measured is not None else ""
+    measured = f", {_told(view.measured)} {view.unit} when measured again" if view.measured is not None else ""
     told = f"Found in step {best.made + 1} at {best.quality:.1f} {view.unit}{measured}."
     code = element("pre", element("code", best.program.text))
     return join([element("p", told), scrolled("The best kernel", code, class_="code")])

@@ -1,10 +1,10 @@
-"""A whole training run, from a configuration to a report; every phase is taken up where it was broken off.
+"""A whole training run, from a configuration to a report; an interrupted phase is resumed.
 
     corpus -> pre-training -> assessment -> GRPO with Staged Quality-Diversity -> assessment -> report
-    (for a model that is given the first two are left out)
+    (a given model needs no corpus and no pre-training)
 
 The run folder: ``run.toml``, ``corpus.jsonl``, ``pretrained/``, ``before/``, ``grpo/``, ``after/``, ``best/``,
-``result.json``, ``report.html``.  What a phase has written whole is not made again.
+``result.json``, ``report.html``.  A complete phase is not repeated.
 """
 
 from __future__ import annotations
@@ -59,7 +59,7 @@ RESULT = "result.json"
 @final
 @dataclass(frozen=True, slots=True)
 class Note:
-    """What a run is doing: the phase, how much of it is done, and words."""
+    """The current activity: the phase, how much of it is done, and words."""
 
     phase: str
     done: int
@@ -71,9 +71,12 @@ Say = Callable[[Note], None]
 
 
 class TrainResult(msgspec.Struct, frozen=True, kw_only=True):
-    """What came of a run.  ``corpus_best`` is the fastest of the kernels of the corpus that were evaluated,
-    ``best`` the fastest of all, measured anew; ``beyond`` says by problem what the archive holds that the corpus does
-    not."""
+    """The result of a run.
+
+    ``corpus_best``  the rate of the fastest evaluated kernel of the corpus
+    ``best``         the rate of the fastest kernel of all, measured again
+    ``beyond``       by problem, the part of the archive that is not in the corpus
+    """
 
     seconds: dict[str, float]
     parameters: int
@@ -88,12 +91,12 @@ class TrainResult(msgspec.Struct, frozen=True, kw_only=True):
 
 
 def run(config: TrainConfig, out: Path, bench: TrainTarget, say: Say = lambda note: None) -> TrainResult:
-    """Everything, resumed where it was broken off; the same command on a finished run only reports it again."""
+    """Runs all phases, resumed if interrupted; on a finished run it only writes the report again."""
     require_train()
     if processes() > 1 and (not config.model.path or config.assess.samples):
         raise InputError(
-            f"{processes()} processes train a model that is given, and assess none: pre-train in one process, name its "
-            "folder as model.path, and set assess.samples = 0"
+            f"{processes()} processes can only train a given model, without an assessment: pre-train in one process, "
+            "set model.path to its folder, and set assess.samples = 0"
         )
     if rank():  # the first process owns the folder
         return _Run(config, out, bench, bench.problems(config), say).go()
@@ -214,7 +217,7 @@ class _Run:
         return Learner(PeftModel.from_pretrained(load_model(base, self._config.model), final_folder), tokenizer)
 
     def _best(self, judge: Judge) -> tuple[Kept | None, Interval | None]:
-        """The best kernel of the archives, measured anew."""
+        """The best kernel of the archives, measured again."""
         found = [(problem, judge.progress.archive(problem.id).best) for problem in self._problems]
         leaders = [(problem, one) for problem, one in found if one is not None]
         if not leaders or rank():
@@ -242,7 +245,7 @@ class _Run:
 
 
 def in_words(line: StepLine) -> str:
-    """A step in a line for people."""
+    """A step in one line of text."""
     told = (
         f"mean {line.mean:.1f}, best {line.best:.1f}, valid {line.valid:.0%}, unique {line.unique:.0%}, "
         f"{line.fresh} measured, {line.generate_s + line.evaluate_s + line.learn_s:.1f} s"
@@ -250,7 +253,7 @@ def in_words(line: StepLine) -> str:
     return f"{told}; {'; '.join(line.alarms)}" if line.alarms else told
 
 
-_PLACES = ("folder", "bench")  # what is not part of what a run is
+_PLACES = ("folder", "bench")  # keys that do not define a run
 
 
 def _header(config: TrainConfig, problems: Sequence[Problem], machine: Machine) -> dict[str, Any]:
@@ -281,7 +284,7 @@ def _owned(out: Path) -> Iterator[None]:
 
 @final
 class _Clock:
-    """Wall seconds of every phase, over all the processes that worked on it."""
+    """Wall seconds of every phase, summed over all processes that worked on it."""
 
     def __init__(self, path: Path) -> None:
         self._path = path

@@ -1,6 +1,6 @@
-"""A small model learns to write the kernels of a corpus, from random weights, through transformers' own Trainer.
+"""Pre-trains a small model on the kernels of a corpus, from random weights, through transformers' own Trainer.
 
-The loss is on the kernel alone, not on its prompt.  A run that is taken up again goes on from its last checkpoint.
+The loss is on the kernel alone, not on its prompt.  A resumed run starts from its last checkpoint.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ from maxcode.train.model import load_model, load_tokenizer, new_model, save, tra
 
 DONE = "config.json"  # written with the weights
 WEIGHT_DECAY, BETA_2 = 0.05, 0.95
-_IGNORED = -100  # a label that takes no part in the loss
+_IGNORED = -100  # a label without a loss
 
 Say = Callable[[int, int, float], None]
 
@@ -30,7 +30,7 @@ def pretrained(
     folder: Path,
     say: Say = lambda step, steps, loss: None,
 ) -> Learner:
-    """The model in ``folder``, trained now where it is not there yet; ``say`` hears (step, steps, loss)."""
+    """The model in ``folder``, trained now if it is not there yet; ``say`` is called with (step, steps, loss)."""
     require_train()
     if (folder / DONE).exists():
         found = load_tokenizer(str(folder), "compact")
@@ -77,7 +77,7 @@ def _train(
 
 
 def last_checkpoint(folder: Path) -> str | None:
-    """The last checkpoint that was written to its end: its state, which comes last, can be read."""
+    """The last complete checkpoint: its state, which is written last, can be read."""
     for path in sorted(folder.glob("checkpoint-*"), key=lambda one: int(one.name.rpartition("-")[2]), reverse=True):
         with suppress(OSError, ValueError):
             json.loads((path / "trainer_state.json").read_text())
@@ -112,7 +112,7 @@ def _arguments(config: TrainConfig, folder: Path) -> Any:
 @final
 @dataclass(frozen=True, slots=True)
 class Padded:
-    """Rows as one batch, filled up on the right."""
+    """Rows as one batch, padded on the right."""
 
     pad: int
 

@@ -1,13 +1,13 @@
-"""What a policy that learns is asked, and how its completion is read: both say what the stage permits.
+"""The prompts of a policy in training, and the reading of its completions; both state what the stage permits.
 
-``Chat`` asks as the search's policy does (the messages of ``policy/llm.py``), with kernels of the archive as a section
-of their own; it is for models that speak.  ``Compact`` is for small models trained from scratch on the very same form:
+``Chat`` uses the prompts of the search's policy (the messages of ``policy/llm.py``), with a section for kernels of the
+archive; it is for chat models.  ``Compact`` is for small models trained from scratch on the same form:
 
     <bos>//gemm          the problem
-    //simd               what is permitted, one technique a line
+    //simd               the permitted techniques, one a line
     //from               a kernel of the archive, if one is shown
     void gemm(...
-    //to                 and now the completion: a whole file, then the end of the text
+    //to                 the completion follows: a whole file, then the end of the text
 """
 
 from __future__ import annotations
@@ -26,25 +26,25 @@ from maxcode.search.archive import Kept
 
 BOS = "<bos>"
 ON_ONE_CORE = frozenset({"restrict", "simd", "tiling", "unrolling", "packing", "prefetch", "pragmas"})
-"""What a problem that permits everything permits in a compact prompt: small models know nothing else."""
+"""The permission of a problem that permits everything, in a compact prompt: the techniques that small models know."""
 
 
 class Prompts(Protocol):
-    """How a policy is asked and understood."""
+    """The form of a policy's prompts and completions."""
 
     def ask(self, problem: Problem, shown: Sequence[Kept] = ()) -> Any:
-        """The prompt for a problem under what it permits, with kernels of the archive: text, or messages."""
+        """The prompt for a problem and what it permits, with kernels of the archive: text, or messages."""
         ...
 
     def read(self, problem: Problem, completion: Any) -> Action:
-        """The program of a completion; an action without one, with the reason, where none can be read."""
+        """The program of a completion; an action without one, with the reason, if none can be read."""
         ...
 
 
 @final
 @dataclass(frozen=True, slots=True)
 class Compact:
-    """Prompts of a line per fact, completions that are nothing but the file."""
+    """Prompts with one fact a line; completions that contain only the file."""
 
     def ask(self, problem: Problem, shown: Sequence[Kept] = ()) -> str:
         permitted = sorted(ON_ONE_CORE if problem.permitted is None else problem.permitted)

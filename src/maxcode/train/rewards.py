@@ -1,11 +1,11 @@
-"""What an evaluation is worth to a policy that learns: three ladders, pure functions.
+"""Rewards of an evaluation for a policy in training: three ladders, pure functions.
 
-``Paper`` has the rungs of arXiv 2602.12049 as published (only the map from GFLOPS to a reward is not: that is ours).
-``Shaped`` is the default here: the same order with steps that a group's mean can bear, since one -100 among rewards of
-a few tens squeezes all differences between correct kernels together.  ``Gated`` counts components in the order in which
-they matter, each only where all before it hold, as ChipSeek (2507.04736) and StepCoder (2402.01391) gate theirs.
+``Paper`` has the rungs of arXiv 2602.12049 as published (except the map from GFLOPS to a reward, which is ours).
+``Shaped`` is the default here: the same order with smaller steps, because one -100 among rewards of a few tens makes
+all differences between correct kernels tiny.  ``Gated`` counts components in order of importance, each only if all
+before it hold, as ChipSeek (2507.04736) and StepCoder (2402.01391) do.
 
-An evaluation that the machine failed to make is ``None``, and so is its reward: never a number.
+If the machine failed, the evaluation is ``None``, and so is its reward: never a number.
 """
 
 from __future__ import annotations
@@ -18,18 +18,18 @@ from typing import Protocol, final
 from maxcode.core.reward import credit
 from maxcode.core.types import Evaluation, Interval, Outcome
 
-USUAL_PEAK = 64.0  # GFLOPS, where the roofline is not known
+USUAL_PEAK = 64.0  # GFLOPS, used if the roofline is not known
 
 
 class TrainingReward(Protocol):
-    """An evaluation, or None where the machine failed to make one, as a reward; None stays None.  Pure."""
+    """The reward of an evaluation; None (the machine failed) stays None.  Pure."""
 
     def __call__(self, evaluation: Evaluation | None) -> float | None: ...
 
 
 def rate(evaluation: Evaluation | None) -> Interval | None:
-    """How fast a correct program is, with its interval: GFLOPS where the problem says what a call's work is, else the
-    speed-up over the original.  None for every other outcome, and where nothing could be timed."""
+    """The rate of a correct program, with its interval: GFLOPS if the problem gives the work of a call, else the
+    speed-up over the original.  None for every other outcome, and if nothing could be timed."""
     if evaluation is None or evaluation.outcome is not Outcome.CORRECT or evaluation.timing is None:
         return None
     timing = evaluation.timing
@@ -43,8 +43,8 @@ def rate(evaluation: Evaluation | None) -> Interval | None:
 
 
 def is_scored(evaluation: Evaluation | None) -> bool:
-    """Whether the machine did its part: there is an evaluation, the program could be run here and took no node with it,
-    and one that is correct was timed, undisturbed."""
+    """Whether the machine did not fail: there is an evaluation, the program could run here and did not end its node,
+    and a correct one was timed without disturbance."""
     if evaluation is None or evaluation.outcome in (Outcome.UNVERIFIED, Outcome.QUARANTINED):
         return False
     timing = evaluation.timing
@@ -52,7 +52,7 @@ def is_scored(evaluation: Evaluation | None) -> bool:
 
 
 def share_of_peak(evaluation: Evaluation) -> float:
-    """log(1 + rate) as a share of log(1 + roofline): 0 to about 1, twice as fast is worth as much at any speed."""
+    """log(1 + rate) as a share of log(1 + roofline): 0 to about 1; a factor of two adds about the same at any rate."""
     found = rate(evaluation)
     assert found is not None
     assert evaluation.timing is not None
@@ -81,7 +81,7 @@ _SHAPED: Mapping[Outcome, float] = {
 @dataclass(frozen=True, slots=True)
 class Paper:
     """The published ladder: -100 format or forbidden, -40 compile, -30 time-out, -20 run time, -10 wrong; positive in
-    GFLOPS.  How positive was not published: ``scale`` times the GFLOPS is ours."""
+    GFLOPS.  The positive part was not published: ``scale`` times the GFLOPS is ours."""
 
     scale: float = 1.0
 
@@ -92,7 +92,7 @@ class Paper:
 @final
 @dataclass(frozen=True, slots=True)
 class Shaped:
-    """The same order in small steps below 0, and ``share_of_peak`` above.  Ours, as is every number in it."""
+    """The same order in small steps below 0, and ``share_of_peak`` above.  Ours, as are all its numbers."""
 
     def __call__(self, evaluation: Evaluation | None) -> float | None:
         return _ladder(evaluation, _SHAPED, share_of_peak)
@@ -101,8 +101,8 @@ class Shaped:
 @final
 @dataclass(frozen=True, slots=True)
 class Gated:
-    """0.1 for a program that may be run, 0.1 more if it builds, 0.1 if it ends by itself, 0.2 if it is right, and up
-    to ``speed`` for ``share_of_peak``: every part counts only where all before it hold.  The weights are ours."""
+    """0.1 for a program that may run, 0.1 more if it builds, 0.1 if it ends by itself, 0.2 if it is correct, and up to
+    ``speed`` for ``share_of_peak``; every part counts only if all before it hold.  The weights are ours."""
 
     speed: float = 0.5
 

@@ -1,4 +1,4 @@
-"""Runs in the formats of others: KernelBench's result files, and its score."""
+"""Exports runs in the formats of other projects: KernelBench's result files, and its score."""
 
 from __future__ import annotations
 

@@ -1,8 +1,8 @@
-"""What a run folder came to, as one of KernelBench's samples: its answer, times, and what became of it.
+"""Reads a run folder as one of KernelBench's samples: its answer, times, and outcome.
 
-The answer is the confirmed winner; where there is none, the correct candidate with the best speed-up, as measured in
-the search; where none is correct, the one that came furthest.  Times are milliseconds of one pass over the calls of a
-round, of answer and reference alike, so that only their ratio means something.
+The answer is the confirmed winner; without one, the correct candidate with the best speed-up measured in the search;
+without a correct one, the candidate that came furthest.  Times are milliseconds of one pass over the calls of a round,
+for answer and reference alike, so that only their ratio is meaningful.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ MS = 1e3
 @final
 @dataclass(frozen=True, slots=True)
 class ExportedAnswer:
-    """A run's answer.  ``text`` is empty where nothing was proposed; ``about`` is the sample's metadata."""
+    """A run's answer.  ``text`` is empty if nothing was proposed; ``about`` is the sample's metadata."""
 
     run: Path
     level: int
@@ -53,8 +53,8 @@ class ExportedAnswer:
         return Score(self.evaluation.outcome is Outcome.CORRECT, None if timing is None else _ratio(timing))
 
     def result(self, sample: int, baseline: float | None) -> dict[str, Any]:
-        """The entry of eval_results.json.  ``baseline``: the mean of the baseline file in ms, which the runtime is made
-        to fit, so that their ratio is the speed-up that was measured."""
+        """The entry of eval_results.json.  ``baseline``: the mean of the baseline file in ms; the runtime is scaled to
+        it, so that their ratio is the measured speed-up."""
         timing = self.timing
         found: dict[str, Any] = {
             "sample_id": sample,
@@ -79,7 +79,7 @@ class ExportedAnswer:
 
     @property
     def compiled(self) -> dict[str, Any] | None:
-        """The entry of the baseline file for torch.compile: what the answer took, times how much faster it is."""
+        """The entry of the baseline file for torch.compile: the answer's time, times its speed-up over it."""
         timing = self.timing
         if timing is None or timing.over_compiled is None:
             return None
@@ -102,12 +102,12 @@ _LADDER = list(Outcome)
 
 
 def _ratio(timing: Timing) -> float:
-    """Of the means, as KernelBench takes it; our own figure, with its interval, is in the metadata."""
+    """The ratio of the means, as in KernelBench; our own figure, with its interval, is in the metadata."""
     return statistics.fmean(one for one, _ in timing.samples) / statistics.fmean(one for _, one in timing.samples)
 
 
 def read_answer(run: Path) -> ExportedAnswer:
-    """The answer of a run folder; InputError where it is no run of a problem of KernelBench."""
+    """The answer of a run folder; raises InputError if it is not a run of a problem of KernelBench."""
     header = read_header(run)
     if not header or not (run / EVENTS).is_file():
         raise InputError(f"{run} is no run folder; give what `maxcode optimize --out` wrote")
@@ -133,7 +133,7 @@ def read_answer(run: Path) -> ExportedAnswer:
 
 
 def _chosen(run: Path) -> tuple[str, Evaluation, str]:
-    """The answer's text and evaluation, and which one it is in words."""
+    """The answer's text and evaluation, and a description of its choice."""
     actions, evaluations = _candidates(run)
     best = max(evaluations, key=lambda at: _worth(evaluations[at]), default=None)
     if best is None:
@@ -146,7 +146,7 @@ def _chosen(run: Path) -> tuple[str, Evaluation, str]:
 
 
 def _candidates(run: Path) -> tuple[dict[StateId, Action], dict[StateId, Evaluation]]:
-    """What was proposed and, in the order of evaluation, what came of it, as the referee left it."""
+    """The proposals and, in the order of evaluation, their evaluations after the referee."""
     actions: dict[StateId, Action] = {}
     evaluations: dict[StateId, Evaluation] = {}
     for line in read_events(run):
@@ -170,7 +170,7 @@ def _confirmed(found: Evaluation) -> bool:
 
 
 def _about(header: dict[str, Any], found: Evaluation, words: str) -> dict[str, Any]:
-    """The metadata: whose figures they are, and how sure."""
+    """The metadata: the source of the figures, and how certain they are."""
     timing = found.timing
     speedup = {} if timing is None else {"speedup": dataclasses.asdict(timing.speedup), "clock": timing.clock}
     return {

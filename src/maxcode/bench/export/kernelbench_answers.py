@@ -5,10 +5,10 @@
     OUT/results/timing/HARDWARE/baseline_time_torch.json                             {"level1": {"19_ReLU.py": {...}}}
     OUT/results/timing/HARDWARE/baseline_time_torch_compile_inductor_default.json
 
-One run is one sample; several of one problem are numbered in the order given.  The analysis takes the score over the
-problems that the baseline names, so all of a level are there: with a mean of null where nothing was timed, which it
-never divides.  The one file where it cannot be all is that of torch.compile: a correct answer that was not compared
-with it is left out, and counted in what is returned.
+One run is one sample; several runs of one problem are numbered in the given order.  The analysis computes the score
+over the problems in the baseline file, so all problems of a level are in it: with a mean of null if nothing was timed,
+which the analysis never divides by.  The file of torch.compile cannot name all: a correct answer that was not compared
+with torch.compile is left out of it, and counted in the returned value.
 """
 
 from __future__ import annotations
@@ -33,9 +33,13 @@ EAGER, COMPILED = "baseline_time_torch", "baseline_time_torch_compile_inductor_d
 @final
 @dataclass(frozen=True, slots=True)
 class Exported:
-    """What was written for one level.  ``scores``: p -> fast_p over all ``problems`` of the level, against eager, of
-    the first sample of each, by its means; ``confirmed``: how many of them were confirmed to be
-    faster on fresh pairs; ``not_compared``: correct answers without a figure against torch.compile."""
+    """The exported files of one level.
+
+    ``scores``        p -> fast_p over all ``problems`` of the level, against eager, of the first sample of each, by
+                      means
+    ``confirmed``     the number of these samples that were confirmed to be faster on fresh pairs
+    ``not_compared``  correct answers without a figure against torch.compile
+    """
 
     level: int
     problems: int
@@ -51,10 +55,10 @@ class Exported:
 
 
 def export_kernelbench(runs: Sequence[Path], out: Path, name: str = "maxcode") -> list[Exported]:
-    """Write the files for ``runs``; one entry for each level, in order.
+    """Writes the files for ``runs``; returns one entry for each level, in order.
 
-    InputError for a folder that is no run of a problem of KernelBench, for runs of one problem with other shapes, text
-    or machine, and where the suite, which names all problems of a level, is not here or is another version.
+    Raises InputError for a folder that is not a run of a problem of KernelBench; for runs of one problem with different
+    shapes, text or machine; and if the suite, which names all problems of a level, is missing or of another version.
     """
     answers = [read_answer(run) for run in runs]
     _comparable(answers)
@@ -86,7 +90,7 @@ def _by_problem(answers: Sequence[ExportedAnswer]) -> dict[int, list[ExportedAns
 
 
 def _comparable(answers: Sequence[ExportedAnswer]) -> None:
-    """Runs of one problem must be of the same text, shapes and machine: they share one baseline."""
+    """Checks that runs of one problem have the same text, shapes and machine: they share one baseline."""
     first: dict[tuple[int, int], ExportedAnswer] = {}
     for one in answers:
         other = first.setdefault((one.level, one.id), one)

@@ -1,4 +1,4 @@
-"""KernelBench's score (arXiv 2502.10517): how many problems of a level are solved correctly and faster than p."""
+"""KernelBench's score (arXiv 2502.10517): the share of a level's problems solved correctly and faster than p."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from typing import final
 @final
 @dataclass(frozen=True, slots=True)
 class Score:
-    """One problem: whether the answer is correct, and its speed-up over the baseline (None where there is none)."""
+    """One problem: whether the answer is correct, and its speed-up over the baseline (None if there is none)."""
 
     correct: bool
     speedup: float | None
@@ -20,8 +20,8 @@ class Score:
 def fast_p(scores: Iterable[Score], p: float, problems: int) -> float:
     """The share of a level's ``problems`` that are correct and faster than ``p`` times the baseline, strictly.
 
-    Those that were never tried count as failures; so does a correct answer without a speed-up, but for p = 0, where
-    being correct is all.  ValueError where there are more scores than problems.
+    Problems that were not tried count as failures.  So does a correct answer without a speed-up, except for p = 0,
+    which asks only for correctness.  Raises ValueError if there are more scores than problems.
     """
     listed = list(scores)
     if problems < max(1, len(listed)):
@@ -30,6 +30,6 @@ def fast_p(scores: Iterable[Score], p: float, problems: int) -> float:
 
 
 def geometric_mean(scores: Iterable[Score]) -> float | None:
-    """Of the speed-ups of the correct answers; None where there is none."""
+    """The geometric mean of the speed-ups of the correct answers; None if there is none."""
     logs = [math.log(one.speedup) for one in scores if one.correct and one.speedup is not None]
     return math.exp(sum(logs) / len(logs)) if logs else None

@@ -1,8 +1,8 @@
-"""What a run claims in the end, in a file that another machine can repeat: ``certificate.json``.
+"""The certificate of a run: a claim in ``certificate.json`` that another machine can repeat.
 
-``certify`` measures a winner anew from its file; ``read`` refuses a certificate whose conclusions do not follow from
-its samples; ``repeat`` does it all again somewhere else.  It is not signed: whoever can write it can also write
-samples that were never measured.  What it is worth is that anyone can repeat it.
+``certify`` measures a winner again from its file.  ``read`` refuses a certificate whose conclusions do not follow from
+its samples.  ``repeat`` repeats all measurements elsewhere.  A certificate is not signed: anyone who can write it can
+also write samples that were never measured.  Its value is that anyone can repeat it.
 """
 
 from maxcode.evaluate.harness_protocol import Verification

@@ -1,7 +1,7 @@
-"""The certificate's fields, what follows from them, and its file.
+"""The certificate's fields, the conclusions from them, and its file.
 
-Everything in it is either measured, or follows from what is measured; ``read`` draws the conclusions anew and refuses
-a file that says something else.
+Every value is either measured or follows from measured values; ``read`` computes the conclusions again and refuses a
+file with other ones.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ from maxcode.sandbox.tiers import NO_SANDBOX
 
 FILE = "certificate.json"
 FORMAT = 1
-CONTROL_CONFIDENCE = 0.99  # at 95 % one honest certificate in twenty would not be trusted
+CONTROL_CONFIDENCE = 0.99  # at 95 % the control of one correct certificate in twenty would fail
 RUNS_LEAST = 10
 _EXACT = 1e-9
 
@@ -38,10 +38,10 @@ _EXACT = 1e-9
 @final
 @dataclass(frozen=True, slots=True)
 class Subject:
-    """What the claim is about, as far as files say it: SHA-256 by file name (relative, no path of any machine).
+    """The subject of the claim: SHA-256 by file name (relative; no absolute paths).
 
-    ``helpers``: the files that the generator's and the checker's commands name; ``function`` and ``module``: the hash
-    of all that is said about one, empty for another kind.
+    ``helpers``               the files that the generator's and the checker's commands name
+    ``function``, ``module``  the hash of all their settings; empty for another kind of problem
     """
 
     kind: str
@@ -63,8 +63,8 @@ class Subject:
 @final
 @dataclass(frozen=True, slots=True)
 class Tested:
-    """One test: where it came from ("seen", "held_out", "generated", "made"), SHA-256 of input and expected answer, and
-    whether it was timed."""
+    """One test: its origin ("seen", "held_out", "generated", "made"), SHA-256 of input and expected answer, and whether
+    it was timed."""
 
     name: str
     origin: str
@@ -76,8 +76,8 @@ class Tested:
 @final
 @dataclass(frozen=True, slots=True)
 class CertifiedInputs:
-    """The inputs that nobody was shown, in every verification run too: ``how`` many of them were made in which way, and
-    what could not be (``notes``).  They can be made again from the seed "made"."""
+    """The newly generated inputs of all verification runs: ``how`` counts them by way of generation, and ``notes`` name
+    those that could not be generated.  The seed "made" generates them again."""
 
     inputs: tuple[Tested, ...] = ()
     how: tuple[str, ...] = ()
@@ -87,14 +87,14 @@ class CertifiedInputs:
 @final
 @dataclass(frozen=True, slots=True)
 class Control:
-    """The original against itself: paired seconds, and the interval of their ratio (truth: 1) at 99 %."""
+    """The original against itself: paired seconds, and the 99 % interval of their ratio (the true ratio is 1)."""
 
     samples: tuple[tuple[float, float], ...]
     interval: Interval
 
     @property
     def holds(self) -> bool:
-        """Whether the interval holds 1."""
+        """Whether the interval contains 1."""
         return self.interval.low <= 1 <= self.interval.high
 
 
@@ -103,12 +103,14 @@ class Control:
 class Certificate:
     """A measured claim about one program.
 
-    ``holds``: it was verified, and is faster.  ``trusted``: nothing speaks against that; ``doubts`` says what does, and
-    ``warnings`` what should be known beside it.  ``harsher``: the second verification, None where nothing asked for it.
-    ``refused``: why there is no claim at all; then what was not done any more is null.  ``options`` are what the user
-    said over the problem's own settings; ``seeds``: of the run, of the generator and of made inputs (the order of timed
-    runs and the inputs of functions are drawn by the system, so that nobody can foresee them).  ``made``: UTC;
-    ``seconds``: how long making it took.
+    ``holds``     it was verified and is faster
+    ``trusted``   no check failed; ``doubts`` are the failed checks, ``warnings`` are further remarks
+    ``harsher``   the re-check, None if nothing triggered one
+    ``refused``   the reason why there is no claim; the fields of later stages are then null
+    ``options``   the user's settings that replace the problem's own
+    ``seeds``     of the run, of the generator and of fresh inputs; the system draws the order of timed runs and the
+                  inputs of functions, so that no program can predict them
+    ``made``      when it was made, UTC; ``seconds``: how long that took
     """
 
     subject: Subject
@@ -139,7 +141,7 @@ class Certificate:
 
     @property
     def notes(self) -> tuple[str, ...]:
-        """What must be said beside the speed-up; nothing where the claim holds and is trusted."""
+        """The notes next to the speed-up; empty if the claim holds and is trusted."""
         if self.refused or self.timing is None:
             return (f"NOT CERTIFIED: {self.refused}",)
         if not self.holds:
@@ -153,7 +155,7 @@ class Certificate:
 
 
 def concluded(found: Certificate) -> Certificate:
-    """The certificate with the conclusions that follow from what was measured."""
+    """The certificate with the conclusions from its measurements."""
     refused = found.refused or _refusal(found)
     holds = not refused and found.timing is not None and found.timing.significant
     doubts = tuple(_doubts(found)) if not refused else ()
@@ -192,7 +194,7 @@ def _doubts(found: Certificate) -> Iterator[str]:
 
 
 def contradiction(found: Certificate) -> str:
-    """Where a certificate says something that does not follow from its own numbers; empty where nothing is wrong."""
+    """The first statement of a certificate that does not follow from its numbers; empty if there is none."""
     timing, control = found.timing, found.control
     if timing is not None and timing.clock != found.subject.goal:
         return f"the goal is {found.subject.goal} time, timed was {timing.clock} time"
@@ -239,7 +241,7 @@ _WORDS_OF_0_1 = (
 
 
 def _reworded(said: Any) -> Any:
-    """A conclusion in today's words: version 0.1 said the same in other ones."""
+    """A conclusion in the words of this version; version 0.1 used other words."""
     if isinstance(said, tuple):
         return tuple(map(_reworded, said))
     for pattern, words in _WORDS_OF_0_1 if isinstance(said, str) else ():
@@ -259,7 +261,7 @@ def _other_conclusions(found: Certificate) -> str:
 
 
 def _ratios(samples: Sequence[tuple[float, float]]) -> list[float]:
-    """original / candidate; pairs that no clock can have given are left out."""
+    """original / candidate, without pairs that no clock can produce."""
     return [a / b for a, b in samples if 0 < a < math.inf and 0 < b < math.inf]
 
 
@@ -269,7 +271,7 @@ def _same(one: Interval, other: Interval) -> bool:
 
 
 def origins(tests: Sequence[Tested]) -> dict[str, int]:
-    """How many tests there are, by origin."""
+    """The number of tests by origin."""
     names = ("seen", "held_out", "generated", *(("made",) if any(one.origin == "made" for one in tests) else ()))
     return {name: sum(one.origin == name for one in tests) for name in names}
 
@@ -278,12 +280,12 @@ def origins(tests: Sequence[Tested]) -> dict[str, int]:
 
 
 def sha256(data: bytes | str) -> str:
-    """SHA-256, hexadecimal; of a text, of its UTF-8."""
+    """SHA-256 in hexadecimal; a text is encoded as UTF-8."""
     return hashlib.sha256(data.encode() if isinstance(data, str) else data).hexdigest()
 
 
 def subject_of(problem: Problem, winner: Program) -> Subject:
-    """The claim's subject, from the files as they are; InputError where one cannot be read."""
+    """The claim's subject, from the current files; raises InputError if one cannot be read."""
     spec = problem.spec
     named = (word for word in (*spec.generator, *spec.checker.command) if Path(spec.folder, word).is_file())
     function = "" if spec.function is None else sha256(json.dumps(spec.function.said, sort_keys=True))
@@ -306,7 +308,7 @@ def subject_of(problem: Problem, winner: Program) -> Subject:
 
 
 def subject_differences(said: Subject, here: Subject) -> Iterator[str]:
-    """Every difference in words; none where both are the same."""
+    """All differences in words."""
     for one in fields(Subject):
         old, new = getattr(said, one.name), getattr(here, one.name)
         if old != new and isinstance(old, dict):
@@ -316,7 +318,7 @@ def subject_differences(said: Subject, here: Subject) -> Iterator[str]:
 
 
 def hash_differences(what: str, said: Mapping[str, str], here: Mapping[str, str]) -> Iterator[str]:
-    """Names whose hashes are missing or not the same."""
+    """Names whose hashes are missing or differ."""
     for name in sorted(said.keys() | here.keys()):
         if name not in here:
             yield f"the {what} {name} is in the certificate, not here"
@@ -331,7 +333,7 @@ def _shown(value: object) -> str:
 
 
 def read_bytes(path: Path) -> bytes:
-    """The file's bytes; InputError where they cannot be read."""
+    """The file's bytes; raises InputError if it cannot be read."""
     try:
         return path.read_bytes()
     except OSError as error:
@@ -344,14 +346,14 @@ def read_bytes(path: Path) -> bytes:
 
 
 def write(found: Certificate, folder: Path) -> Path:
-    """Put the certificate into a run folder, whole or not at all."""
+    """Writes the certificate into a run folder, completely or not at all."""
     path = folder / FILE
     write_whole(path, msgspec.json.format(msgspec.json.encode(found), indent=1) + b"\n")
     return path
 
 
 def read(path: Path) -> Certificate:
-    """A certificate that is in itself sound; InputError where it cannot be read, or was changed."""
+    """Reads a consistent certificate; raises InputError if it cannot be read or was changed."""
     try:
         found = msgspec.json.decode(in_words_of_today(read_bytes(path)), type=Certificate)
     except (msgspec.MsgspecError, UnicodeDecodeError) as error:

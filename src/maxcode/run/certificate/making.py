@@ -1,4 +1,4 @@
-"""Making a certificate: a new evaluator, everything built, verified and timed again from the winner's files."""
+"""Makes a certificate: a new evaluator builds, verifies and times everything again from the winner's files."""
 
 from __future__ import annotations
 
@@ -43,14 +43,14 @@ Say = Callable[[str], None]
 def certified(
     folder: Path, problem: Problem, options: Mapping[str, Any], seed: int, say: Say = lambda words: None
 ) -> Certificate:
-    """The certificate of ``folder/best``: the one that is there where it is about these very files, else a new one,
-    written beside them.  ``problem`` is as loaded, before its admission."""
+    """The certificate of ``folder/best``: the existing one if it is for the same files, else a new one, which is
+    written to ``folder``.  ``problem`` is as loaded, before its admission."""
     winner = winner_in(folder / "best", problem)
     try:
         found = read(folder / FILE)
         if found.subject == subject_of(problem, winner) and found.options == dict(options):
             return found
-    except InputError:  # none yet, or one that cannot be used: it is made again
+    except InputError:  # there is none, or it cannot be used: make a new one
         pass
     made = run_async(certify, problem, winner, options, seed, say)
     write(made, folder)
@@ -58,11 +58,11 @@ def certified(
 
 
 def winner_in(folder: Path, problem: Problem) -> Program:
-    """The program in a folder that holds the same files as the original; InputError where one cannot be read."""
+    """The program in a folder with the file names of the original; raises InputError if a file cannot be read."""
     try:
         return Program({path: read_bytes(folder / path).decode() for path in problem.program.files})
     except UnicodeDecodeError as error:
-        raise InputError(f"a file in {folder} is not UTF-8 (byte {error.start}); it is not what a run wrote") from error
+        raise InputError(f"a file in {folder} is not UTF-8 (byte {error.start}); no run wrote it") from error
 
 
 async def certify(
@@ -72,9 +72,9 @@ async def certify(
     seed: int | None = None,
     say: Say = lambda words: None,
 ) -> Certificate:
-    """Admit, build, verify ten times, time, control and sanitize in a new evaluator; nothing is taken from before.
+    """Admits, builds, verifies ten times, times, controls and sanitizes in a new evaluator; no earlier result is used.
 
-    InputError where the problem cannot be admitted.  Whatever the winner does is an answer.
+    Raises InputError if the problem cannot be admitted.  Every behaviour of the winner gives a certificate.
     """
     work = await opened(problem, winner, say)
     return await measured(work, work.certificate(options, seed), say)
@@ -83,7 +83,7 @@ async def certify(
 @final
 @dataclass(frozen=True, slots=True)
 class AdmittedWinner:
-    """An admitted problem and its winner, with what measures them."""
+    """An admitted problem, its winner, and the parts that measure them."""
 
     harness: Harness
     loaded: Problem
@@ -96,7 +96,7 @@ class AdmittedWinner:
         return self.admitted.problem
 
     def certificate(self, options: Mapping[str, Any], seed: int | None) -> Certificate:
-        """All that is known before anything of the winner was run."""
+        """The fields that are known before the winner runs."""
         admitted, machine = self.admitted, describe(self.harness.sandbox)
         known = self.harness.provenance(admitted, machine)
         timed = {given.name for given in admitted.timed}
@@ -118,8 +118,8 @@ class AdmittedWinner:
 
 
 async def opened(problem: Problem, winner: Program, say: Say, claimed: Certificate | None = None) -> AdmittedWinner:
-    """A new harness that has admitted ``problem``; nothing of the winner has been run.  ``claimed``: the certificate
-    whose inputs that nobody was shown are made again, from their seed, and others that have time here."""
+    """A new harness that has admitted ``problem``; the winner has not run.  ``claimed``: the certificate whose newly
+    generated inputs are generated again from their seed, as far as there is time here."""
     say("certificate: building and verifying again, in a new session")
     started = time.monotonic()
     seed, before = (None, frozenset[str]()) if claimed is None else _made_from(claimed)
@@ -128,13 +128,13 @@ async def opened(problem: Problem, winner: Program, say: Say, claimed: Certifica
 
 
 def _made_from(claimed: Certificate) -> tuple[int | None, frozenset[str]]:
-    """The seed of the inputs that nobody was shown, and which they were."""
+    """The seed of the newly generated inputs, and their names."""
     seed = next(iter(claimed.seeds.get("made", ())), None)
     return seed, frozenset(one.input for one in claimed.made_inputs.inputs)
 
 
 async def measured(work: AdmittedWinner, found: Certificate, say: Say) -> Certificate:
-    """The certificate with everything measured, and the conclusions."""
+    """The certificate with all measurements and conclusions."""
     check = await work.harness.check(work.problem, work.winner)
     refused = await check.refusal()
     if not refused:
@@ -160,8 +160,8 @@ async def measured(work: AdmittedWinner, found: Certificate, say: Say) -> Certif
 @final
 @dataclass(frozen=True, slots=True)
 class Confirmed:
-    """What a confirmation came to: ``why`` says what kept it from a timing; ``harsher`` is there where it asked for a
-    second verification."""
+    """The result of a confirmation.  ``why``: the reason why there is no timing; ``harsher``: the re-check, if one was
+    triggered."""
 
     timing: Timing | None
     why: str = ""
@@ -169,7 +169,7 @@ class Confirmed:
 
 
 async def _confirmed(referee: Referee, problem: Problem, winner: Program) -> Confirmed:
-    """A confirmation like that of a winner in a run."""
+    """Confirms the winner as a run does."""
     state = State(problem, State(problem), Step(Action(winner), Evaluation(Outcome.CORRECT), 0.0), (1, 0))
     try:
         evaluation = (await referee.settle(problem, [state], None))[state.id]
@@ -180,7 +180,7 @@ async def _confirmed(referee: Referee, problem: Problem, winner: Program) -> Con
 
 
 async def _control(check: WinnerCheck, timing: Timing) -> tuple[Control | None, str]:
-    """The original on both sides, in sittings like the winner's; (None, why) where that failed."""
+    """Times the original on both sides, in as many sessions as the winner; (None, why) if that failed."""
     try:
         pairs = await check.control(timing.sittings or (timing.pairs,))
     except InputError as error:

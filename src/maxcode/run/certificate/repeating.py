@@ -1,4 +1,4 @@
-"""Repeating a certificate: the same files, another time, another machine."""
+"""Repeats a certificate: the same files, at another time or on another machine."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ from maxcode.run.record import read_header
 @final
 @dataclass(frozen=True, slots=True)
 class Repeated:
-    """What was claimed, and what was found here.  ``elsewhere``: how this machine differs from that of the claim."""
+    """The claim, and the result here.  ``elsewhere``: the differences between this machine and that of the claim."""
 
     claimed: Certificate
     here: Certificate
@@ -39,7 +39,7 @@ class Repeated:
 
     @property
     def agrees(self) -> bool:
-        """Whether both intervals have something in common; other machines may honestly give other figures."""
+        """Whether the two intervals overlap; they may differ correctly on another machine."""
         one, other = self.claimed.timing, self.here.timing
         if one is None or other is None:
             return False
@@ -54,7 +54,7 @@ class Repeated:
         return f"{word}: {self.here.timing.speedup} (certificate: {claim})"
 
     def as_json(self) -> str:
-        """One object: both certificates whole, and the word on them."""
+        """One object: both certificates and the conclusion."""
         told = {"holds": self.here.holds, "trusted": self.here.trusted, "agrees": self.agrees, "told": str(self)}
         whole = {"elsewhere": self.elsewhere, "certificate": asdict(self.claimed), "here": asdict(self.here)}
         return msgspec.json.encode({**told, **whole}).decode()
@@ -67,10 +67,10 @@ def _figure(found: Certificate) -> str:
 def repeat(
     path: Path, problem: Path | None = None, tests: Path | None = None, say: Callable[[str], None] = lambda words: None
 ) -> Repeated:
-    """Build, verify and time the winner beside the certificate again, against ``problem``, else the source that the
-    run folder names.
+    """Builds, verifies and times the winner next to the certificate again, against ``problem``, or else against the
+    source that the run folder names.
 
-    InputError for a certificate that was changed, and for every file that is not the one it was made with.
+    Raises InputError for a changed certificate, and for each file that differs from the certified one.
     """
     path = path / FILE if path.is_dir() else path
     claimed = read(path)
@@ -90,7 +90,7 @@ def repeat(
 async def _again(
     path: Path, claimed: Certificate, problem: Problem, winner: Program, say: Callable[[str], None]
 ) -> Certificate:
-    """The certificate made here, unless a test came to be another one."""
+    """The certificate made here, unless a test differs from the certified one."""
     work = await opened(problem, winner, say, claimed)
     here = work.certificate(claimed.options, next(iter(claimed.seeds.get("run", ())), None))
     _refuse(path, [*_other_tests(claimed, here)])
@@ -98,20 +98,22 @@ async def _again(
 
 
 def _check_options(path: Path, claimed: Certificate) -> None:
-    """A certificate may come from anywhere: it can say how to compare and build, never which command to run or which
-    files to read."""
+    """Checks the options of a certificate, which may come from anywhere: it may set how to compare and build, but never
+    a command to run or a file to read."""
     checker = claimed.options.get("checker", {})
     others = sorted(claimed.options.keys() - _OPTIONS)
     if others or not isinstance(checker, dict) or checker.get("kind") == "command":
         what = ", ".join(others) or "a checker that is a command"
-        raise InputError(f"{path} asks for what only a problem.toml may say ({what}); put it there and make it again")
+        raise InputError(
+            f"{path} sets options that only a problem.toml may set ({what}); put them there and make it again"
+        )
 
 
 _OPTIONS = frozenset({"flags", "checker", "goal", "limits", "tie_break", "shared_cores", "module", "id"})
 
 
 def printable(text: str) -> str:
-    """The text without control characters, which a terminal would obey."""
+    """The text without control characters, which a terminal would execute."""
     return "".join(one if one.isprintable() else "?" for one in text)
 
 
@@ -131,7 +133,7 @@ def _refuse(path: Path, differences: list[str]) -> None:
 
 
 def _other_files(claimed: Certificate, problem: Problem) -> Iterator[str]:
-    """Tests on disk that are not those of the certificate; those that the original failed there are left out."""
+    """Tests on disk that differ from the certified ones, without those that the original failed at that time."""
     here: dict[str, str] = {}
     for origin, cases in (("seen", problem.spec.seen), ("held_out", problem.spec.held_out)):
         for case in cases:
@@ -149,9 +151,11 @@ def _files(tests: tuple[Tested, ...]) -> dict[str, str]:
 
 
 def _other_tests(claimed: Certificate, here: Certificate) -> Iterator[str]:
-    """Tests that came to be elsewhere than on disk, or that the original fails here.  A function's inputs are drawn
-    anew each time; the answers to generated inputs are the original's own, which is compared; how large an input must
-    be made to be timed depends on the machine."""
+    """Differing tests that are not on disk, or that the original fails here.
+
+    The inputs of a function are drawn again each time.  The answers to generated inputs are those of the original, and
+    they are compared.  The size that an input needs for timing depends on the machine.
+    """
     if claimed.subject.function:
         return
     given = ({one.name: one.input for one in side.tests if one.origin != "made"} for side in (claimed, here))

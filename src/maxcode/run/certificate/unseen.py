@@ -1,8 +1,8 @@
-"""Whether a winner is as fast on inputs that nobody was shown as on those that it was timed on.
+"""Whether a winner is as fast on newly generated inputs as on the timed ones.
 
-A winner that keeps what it was given is right everywhere and fast there alone.  Its speed-up on made inputs is compared
-with the claimed one, on those that take the original about as long where there are any: on shorter ones a better
-algorithm honestly gains less.
+A winner that stores answers of known inputs is correct everywhere, but fast only on these inputs.  Its speed-up on
+newly generated inputs is compared with the claimed one, if possible on inputs that take the original about as long: on
+shorter inputs a better algorithm correctly gains less.
 """
 
 from __future__ import annotations
@@ -16,16 +16,16 @@ from maxcode.core.stats import median_interval
 from maxcode.core.types import Interval, Timing
 from maxcode.evaluate.harness_protocol import FreshRace
 
-PAIRS = 9  # the least number of which the median has a 95 % interval without the extremes
-APART = 2.0  # times between the intervals, from which on a winner may be fast only on what was given
-ALIKE = 0.5  # of the original's time on a timed input: what takes so long must be as much faster
+PAIRS = 9  # the smallest number whose median has a 95 % interval without the extremes
+APART = 2.0  # if the intervals differ by more than this factor, the winner may be fast only on known inputs
+ALIKE = 0.5  # share of the original's time on a timed input; an input that takes so long must gain as much
 
 
 @final
 @dataclass(frozen=True, slots=True)
 class FreshInputTiming:
-    """The winner on ``inputs`` that nobody was shown: paired seconds of the original and of it, and the interval of
-    their ratio; no interval, and ``why``, where none takes the original long enough to be timed."""
+    """The winner on newly generated ``inputs``: paired seconds of original and winner, and the interval of their ratio.
+    The interval is None, with a reason in ``why``, if the original takes too little time on every input."""
 
     interval: Interval | None = None
     samples: tuple[tuple[float, float], ...] = ()
@@ -39,7 +39,7 @@ class FreshInputTiming:
 
 
 def timed_on(fresh: FreshRace) -> FreshInputTiming:
-    """What a race on inputs that nobody was shown says."""
+    """The result of a race on newly generated inputs."""
     if not fresh.samples:
         return FreshInputTiming(why=fresh.why)
     ratios = median_interval([original / winner for original, winner in fresh.samples])
@@ -47,7 +47,7 @@ def timed_on(fresh: FreshRace) -> FreshInputTiming:
 
 
 def fast_where_given(timing: Timing | None, unseen: FreshInputTiming | None) -> str:
-    """What must be said where the two intervals are apart by more than ``APART``; empty where they are not."""
+    """The warning if the two intervals differ by more than ``APART``; else empty."""
     if timing is None or unseen is None or unseen.interval is None:
         return ""
     if timing.speedup.low <= APART * unseen.interval.high:
@@ -60,26 +60,26 @@ def fast_where_given(timing: Timing | None, unseen: FreshInputTiming | None) -> 
 
 
 def is_alike(timing: Timing, unseen: FreshInputTiming) -> bool:
-    """Whether the original takes about as long on both, so that another size explains no difference."""
+    """Whether the original takes about as long on both, so that the input size explains no difference."""
     return _each_ms(unseen.samples, unseen.inputs) >= ALIKE * _each_ms(timing.samples, timing.inputs)
 
 
 def told(timing: Timing | None, unseen: FreshInputTiming | None) -> Iterator[str]:
-    """What is said beside a claim, but is no doubt: a difference that another size of the inputs may explain."""
+    """Warnings: a difference that the size of the inputs may explain."""
     words = fast_where_given(timing, unseen)
     if words and timing is not None and unseen is not None and not is_alike(timing, unseen):
         yield words
 
 
 def doubted(timing: Timing | None, unseen: FreshInputTiming | None) -> Iterator[str]:
-    """What speaks against a claim: a difference that nothing else explains."""
+    """Doubts: a difference that nothing else explains."""
     words = fast_where_given(timing, unseen)
     if words and timing is not None and unseen is not None and is_alike(timing, unseen):
         yield words
 
 
 def fields_of(found: FreshInputTiming | None) -> dict[str, Any] | None:
-    """What scripts read of it; None where the certificate was refused before."""
+    """The fields for scripts; None if the certificate was refused before this stage."""
     if found is None:
         return None
     interval = asdict(found.interval) if found.interval is not None else {}
@@ -87,5 +87,5 @@ def fields_of(found: FreshInputTiming | None) -> dict[str, Any] | None:
 
 
 def _each_ms(samples: tuple[tuple[float, float], ...], inputs: tuple[str, ...]) -> float:
-    """Milliseconds of the original on one input."""
+    """Milliseconds of the original per input."""
     return 1e3 * median(original for original, _ in samples) / max(1, len(inputs))

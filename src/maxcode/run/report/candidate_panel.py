@@ -1,7 +1,7 @@
-"""All that is known of one candidate, part by part: what a reader sees who opens it in the tree.
+"""The panel of one candidate, which a reader opens from the tree, part by part.
 
-Every candidate has its head and its story, short ones where there are many; the parts below may be too much for one
-page, so each is made apart and the page takes what it has room for.
+Every candidate has a head and a story, which is short if there are many candidates.  The other parts may be too much
+for one page, so each is made separately and the page takes those that fit.
 """
 
 from __future__ import annotations
@@ -23,8 +23,8 @@ from maxcode.run.report.run_view import RunView, Slot
 from maxcode.run.report.syntax import code
 from maxcode.run.report.tree_section import Marks, mark
 
-LONG_WORDS = 400  # characters; a longer essay is opened
-LISTED = 12  # remarks, places of a profile
+LONG_WORDS = 400  # characters; only the beginning of a longer text is open
+LISTED = 12  # remarks, or lines of a profile
 
 
 @final
@@ -44,8 +44,8 @@ ALONE = PanelCaps(1_000_000, 400_000, 400_000)
 @final
 @dataclass(frozen=True, slots=True)
 class Nodes:
-    """What panels are made from: the run, its marks, the program at every candidate (its own, or the one that it was
-    to change), the prompts found, what draws them, and how long parts may be."""
+    """The input of panels: the run, its marks, each candidate's program (its own, or the one that it had to change),
+    the prompts, their writer, and the caps on the parts."""
 
     run: RunView
     marks: Marks
@@ -59,7 +59,7 @@ Part = Callable[[Nodes, Slot], Html]
 
 
 def programs_of(run: RunView) -> dict[StateId, Program]:
-    """The program at every candidate: the last one on its path that could be read."""
+    """The program of every candidate: the last one on its path that could be read."""
     found: dict[StateId, Program] = {}
     for slot in run.slots:
         own = slot.action.program if slot.action is not None else None
@@ -68,7 +68,7 @@ def programs_of(run: RunView) -> dict[StateId, Program]:
 
 
 def panel(nodes: Nodes, slot: Slot, words: int, parts: Mapping[str, Html], left_out: Sequence[str]) -> Html:
-    """A candidate: its head, its story in at most about ``words`` bytes, and the parts that the page has room for."""
+    """A candidate: its head, its story in at most about ``words`` bytes, and the parts that fit the page."""
     drawn = [parts[title] for title in PARTS if title in parts]
     if left_out:
         command = element("code", f"maxcode report {nodes.run.folder.resolve().name} --node {name(slot.at)}")
@@ -78,7 +78,7 @@ def panel(nodes: Nodes, slot: Slot, words: int, parts: Mapping[str, Html], left_
 
 
 def original(run: RunView, at: StateId) -> Html:
-    """The program that all began with; a stage of a search may begin with it anew, as another root."""
+    """The original program; a stage of a search may start from it again, as another root."""
     if at != run.reached.root.id:
         return _article(at, "The original again", paragraphs("The search started from it again, with other settings."))
     texts = [whole(path, text, run.language, PanelCaps().difference) for path, text in run.original.files.items()]
@@ -115,7 +115,7 @@ def _came(nodes: Nodes, slot: Slot) -> Html:
 
 
 def speedup(timing: Timing | None) -> Html:
-    """A speed-up with its interval, and the rate where there is one."""
+    """A speed-up with its interval, and the rate if there is one."""
     if timing is None:
         return element("span", "no timing", class_="ratio absent")
     found = timing.speedup
@@ -129,7 +129,7 @@ def speedup(timing: Timing | None) -> Html:
 
 
 def _story(slot: Slot, most: int) -> Html:
-    """The policy's own words, and why it failed."""
+    """The policy's own words, and the reason of a failure."""
     if slot.action is None:
         return paragraphs("Not proposed yet.")
     told = _words(prose(slot.action.completion), most // 2)
@@ -144,7 +144,7 @@ def _story(slot: Slot, most: int) -> Html:
 
 
 def _chosen(action: Action) -> list[Html]:
-    """What a reranker chose it from."""
+    """The samples from which a reranker chose it."""
     if not action.drawn:
         return []
     foreseen = ", ".join(f"{one.foreseen:.2f}{' (this one)' if one.kept else ''}" for one in action.drawn)
@@ -153,7 +153,7 @@ def _chosen(action: Action) -> list[Html]:
 
 
 def _words(said: str, most: int) -> list[Html]:
-    """The policy's notes; long ones begin, and go on behind a fold."""
+    """The policy's notes; of long ones only the beginning is open."""
     if len(said) <= LONG_WORDS:
         return [element("p", clip(said, most) or "(no words)", class_="said notes")]
     start = beginning(" ".join(said[:LONG_WORDS].split()), most // 3)
@@ -221,7 +221,7 @@ def _diagnostics(nodes: Nodes, slot: Slot) -> Html:
 
 
 def _measured(nodes: Nodes, slot: Slot) -> Html:
-    """Where its time goes, what the compiler remarked, and what it made of the busiest loop."""
+    """Its profile, the compiler's remarks, and the machine code of the busiest loop."""
     found = slot.evaluation
     loops = machine_lines(found.machine_code) if found is not None else []
     if found is None or not (found.profile or found.remarks or loops):
@@ -235,7 +235,7 @@ def _measured(nodes: Nodes, slot: Slot) -> Html:
 
 
 def _tests(nodes: Nodes, slot: Slot) -> Html:
-    """How many tests of each sort went how; of held-out ones nothing else is told anywhere."""
+    """The number of tests by kind and outcome; nothing else is shown of held-out tests."""
     cases = slot.evaluation.feedback.cases if slot.evaluation is not None else ()
     if not cases:
         return join([])

@@ -1,8 +1,8 @@
-"""Every candidate that was launched: how far they climbed, the tree of the search, and a panel for each.
+"""All launched candidates: their outcomes, the tree of the search, and a panel for each.
 
-A page is at most 2 MB however many candidates a run has.  Every one has a row and a short panel; what room is left is
-given to the parts (difference, samples, prompt, ...) of the ones that matter most, and a panel names the parts that
-found none, with the command that writes them to a page of their own.
+A page has at most 2 MB for any number of candidates.  Each has a row and a short panel.  The rest of the space goes to
+the parts (difference, samples, prompt, ...) of the most important ones.  A panel names the parts that did not fit, with
+the command that writes them to a separate page.
 """
 
 from __future__ import annotations
@@ -24,18 +24,18 @@ from maxcode.run.report.tree_section import Marks, marks_of, roots_of, tree
 
 WORDS_BYTES = 320_000  # for the stories of all candidates together
 MOST_WORDS = 24_000  # for one
-WHOLE = 300  # candidates that have more than a short panel, the most important first
-FIRST = 40  # candidates that have all their parts before another one has any
+WHOLE = 300  # candidates with more than a short panel, the most important first
+FIRST = 40  # candidates that get all their parts before any other
 REST = "the rest"
-LAST = ("timing samples", "profile", "prompt")  # parts that take most room
+LAST = ("timing samples", "profile", "prompt")  # parts that need the most space
 MOST_SHOWN = 1_500  # candidates in the tree
-SPARE = 4_000  # bytes, below which no part is tried any more
+SPARE = 4_000  # bytes; with less space left, no further part is tried
 
 Drawn = Mapping[str, Html]
 
 
 def candidates_section(run: RunView, room: int) -> Html:
-    """All candidates, in at most ``room`` bytes where their short forms fit into it."""
+    """All candidates, in at most ``room`` bytes if their short forms fit into that."""
     marks = marks_of(run)
     order = by_importance(run, marks)
     shown = visible(run, order)
@@ -60,7 +60,7 @@ def candidates_section(run: RunView, room: int) -> Html:
 
 
 def one_candidate(run: RunView, at: StateId) -> Html:
-    """All of one candidate; InputError where the run has none of that id."""
+    """All parts of one candidate; raises InputError if the run has none with that id."""
     slot = next((slot for slot in run.slots if slot.at == at), None)
     if slot is None:
         ids = f"{name(run.slots[0].at)} to {name(run.slots[-1].at)}" if run.slots else "none yet"
@@ -71,15 +71,15 @@ def one_candidate(run: RunView, at: StateId) -> Html:
 
 
 def _within(nodes: Nodes, order: Sequence[Slot], room: int) -> dict[StateId, tuple[Drawn, Sequence[str]]]:
-    """The parts that fit into ``room`` bytes, and the names of those that do not, by candidate: of the first ones all
-    parts, then of the others what changed and what was said, then the rest."""
+    """The parts that fit into ``room`` bytes, and the names of the others, by candidate: first all parts of the most
+    important candidates, then differences and words of the others, then the rest."""
     drawn: dict[StateId, dict[str, Html]] = {slot.at: {} for slot in order}
     left_out: dict[StateId, dict[str, None]] = {slot.at: {} for slot in order}
     brief = [title for title in PARTS if title not in LAST]
     for some, titles in ((order[:FIRST], PARTS), (order[FIRST:], brief), (order[FIRST:], LAST)):
         for slot, title in product(some, titles):
             if room < SPARE:
-                left_out[slot.at][REST] = None  # which of them there are is not looked into any more
+                left_out[slot.at][REST] = None  # the remaining parts are not made, so their names are unknown
                 continue
             made = PARTS[title](nodes, slot)
             if _size(made) > room:
@@ -93,8 +93,8 @@ def _within(nodes: Nodes, order: Sequence[Slot], room: int) -> dict[StateId, tup
 
 
 def by_importance(run: RunView, marks: Marks) -> list[Slot]:
-    """The candidates that a reader asks for first come first: the best, its path, those that led or were confirmed or
-    refuted, those that are faster, timed, correct; of equals the earlier."""
+    """The candidates in order of importance: the best, its path, those that were the best, confirmed or refuted, then
+    those that are faster, timed, correct; among equals the earlier first."""
     best = run.reached.best
     path = {state.id for state in best.ancestry} if best is not None else set()
 
@@ -115,7 +115,7 @@ def by_importance(run: RunView, marks: Marks) -> list[Slot]:
 
 
 def visible(run: RunView, order: Sequence[Slot], most: int = MOST_SHOWN) -> RunView:
-    """The run with the candidates that have a row, at most so many: the first in ``order``, and all above them."""
+    """The run with at most ``most`` candidates: the first in ``order``, and all above them."""
     if len(run.slots) <= most:
         return run
     parents = {slot.at: slot.parent for slot in run.slots}
@@ -150,7 +150,7 @@ def _size(markup: Html) -> int:
 
 
 def outcome_counts(run: RunView) -> Html:
-    """How far the candidates climbed: the ladder from the top, and what is still open."""
+    """The number of candidates by outcome, from the best outcome down, and those still open."""
     counts = Counter(slot.outcome.value if slot.outcome else "open" for slot in run.slots)
     order = [outcome.value for outcome in reversed(Outcome)] + ["open"]
     rows = [

@@ -1,4 +1,4 @@
-"""The certificate of a run, as its file says: what it claims, what speaks against it, and the way to the file."""
+"""The section on the certificate of a run: its claim, its doubts and warnings, and the link to its file."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ class _Made(msgspec.Struct, frozen=True):
 
 
 class Claimed(msgspec.Struct, frozen=True):
-    """What the page shows of ``certificate.json``; whether it follows from its samples, ``maxcode verify`` sees to."""
+    """The fields of ``certificate.json`` that the page shows; ``maxcode verify`` checks them against the samples."""
 
     holds: bool
     trusted: bool
@@ -51,7 +51,7 @@ class Claimed(msgspec.Struct, frozen=True):
 
 
 def read_claim(folder: Path) -> Claimed | None:
-    """The certificate in a run folder, None where there is none; one that cannot be read is refused."""
+    """The certificate in a run folder, None if there is none; an unreadable one is refused."""
     if not (folder / FILE).is_file():
         return None
     try:
@@ -61,7 +61,7 @@ def read_claim(folder: Path) -> Claimed | None:
 
 
 def certificate_section(found: Claimed, best: Program) -> Html:
-    """What was found when the winner was made again from its file."""
+    """The result of the certification."""
     hashes = {path: hashlib.sha256(text.encode()).hexdigest() for path, text in best.files.items()}
     if found.subject.winner not in ({}, hashes):
         found = Claimed(False, False, f"{FILE} is about another program, not the best one; run the command again")
@@ -100,7 +100,7 @@ def _unseen(found: _Measured | None) -> str:
 
 
 def control(claim: Claimed) -> str:
-    """The original timed against itself; empty where the certificate has no such figure."""
+    """The original timed against itself; empty if the certificate has no such figure."""
     found = claim.control
     if found is None or found.interval is None:
         return ""

@@ -1,7 +1,7 @@
-"""The charts of the pages: the best so far, the samples of a timing, the steps of a training, methods side by side.
+"""The charts of the pages: the best so far, the samples of a timing, the steps of a training, and methods compared.
 
 Ratios are drawn on a logarithmic axis: twice as fast is as far from 1 as twice as slow.  A chart is drawn once for wide
-pages and once for narrow ones.  It says nothing to a screen reader: the caption and the table beside it do.
+pages and once for narrow ones.  Screen readers skip it, and read the caption and the table instead.
 """
 
 from __future__ import annotations
@@ -16,11 +16,11 @@ from maxcode.run.report.html import Html, element
 from maxcode.run.report.plot import Axis, Mark, Point, Series, Size, plot
 
 EQUAL = Interval(1.0, 1.0, 1.0)
-SMALLEST = 1 / 1024  # a ratio below is drawn there
+SMALLEST = 1 / 1024  # smaller ratios are drawn here
 
 
 class Dot(NamedTuple):
-    """A measured ratio at a place on the x axis; a browser shows ``label`` where the pointer is over it."""
+    """A measured ratio at a place on the x axis; a browser shows ``label`` under the pointer."""
 
     x: int
     ratio: Interval
@@ -35,7 +35,7 @@ class BestStep(NamedTuple):
 
 
 SIZES = (Size("wide", 960, 380, 12), Size("narrow", 380, 300, 6))
-SMALL = (Size("small", 380, 170, 6, 4),)  # one for all pages, where there may be hundreds
+SMALL = (Size("small", 380, 170, 6, 4),)  # one size for all pages, because there may be hundreds of charts
 
 
 @final
@@ -74,7 +74,7 @@ def curve(
 def samples(ratios: Sequence[float], interval: Interval, sizes: Sequence[Size] = SIZES) -> Html:
     """The paired ratios of a timing in the order they were measured, with the interval of their median.
 
-    The axis is as narrow as the ratios are: 1 is there only when they come near it.
+    The axis is as narrow as the ratios are; it contains 1 only if they are close to it.
     """
     last = len(ratios)
     dots = [Dot(x, Interval(ratio, ratio, ratio), f"pair {x}: {ratio:.3f}x") for x, ratio in enumerate(ratios, start=1)]
@@ -90,7 +90,7 @@ def samples(ratios: Sequence[float], interval: Interval, sizes: Sequence[Size] =
 
 
 class Rates(NamedTuple):
-    """What one step of training was worth: the mean of its answers, the expected best of some, the best so far."""
+    """One step of training: the mean of its answers, the expected best of some, the best so far."""
 
     mean: float
     best_of: float
@@ -117,7 +117,7 @@ Course: TypeAlias = tuple[int, Sequence[tuple[float, Interval]]]
 def courses(found: Sequence[Course], x_title: str) -> Html:
     """Several methods, each a line through its points with the band of their intervals.
 
-    Each course has the number of its colour: ``m0`` and ``b0`` of the style sheet, and so on.  x begins at 0.
+    Each course has the number of its colour: ``m0`` and ``b0`` of the style sheet, and so on.  The x axis starts at 0.
     """
     ends = _range([EQUAL, *(ratio for _, points in found for _, ratio in points)])
     last = max(points[-1][0] for _, points in found)
@@ -132,7 +132,7 @@ def _area(points: Sequence[tuple[float, Interval]]) -> list[Point]:
     return upper + [(x, _log(ratio.low)) for x, ratio in reversed(points)]
 
 
-_SLOWEST = 0.05  # a rate below is drawn there
+_SLOWEST = 0.05  # smaller rates are drawn here
 
 
 def _mark(x: int, value: float, unit: str) -> Mark:
@@ -144,7 +144,7 @@ def _log(ratio: float) -> float:
 
 
 def _range(ratios: Iterable[Interval]) -> Point:
-    """The ends of the y axis in powers of two: all intervals and some room; never less than a tenth up and down."""
+    """The ends of the y axis in powers of two: all intervals and some space, at least a tenth up and down."""
     ends = [(_log(ratio.low), _log(ratio.high)) for ratio in ratios]
     low, high = min(low for low, _ in ends), max(high for _, high in ends)
     room = max(0.08 * (high - low), (_log(1.21) - (high - low)) / 2)

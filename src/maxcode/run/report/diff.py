@@ -1,7 +1,7 @@
-"""The difference between two versions of a program, drawn as one unified text in the colours of its language.
+"""The difference between two versions of a program, as one unified text with syntax colours.
 
-Long unchanged runs are folded: they open on demand where the whole is asked for, and are only counted where not.  Signs
-and ``ins``/``del`` carry the meaning, colour only repeats it.
+Long unchanged parts are folded: they open on demand if the whole is requested, else only their lines are counted.
+Signs and ``ins``/``del`` carry the meaning; colour only repeats it.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from maxcode.run.report.html import Html, clip, details, element, join, scrolled
 from maxcode.run.report.syntax import Run, colored, cut, markup
 
 CONTEXT = 3
-FOLD_FROM = 4  # a fold takes about as much room as fewer lines
+FOLD_FROM = 4  # fewer lines need no more space than a fold
 MOST_BYTES = 150_000
 LINE_BYTES = 2_000
 PART_LINES = 200
@@ -38,8 +38,8 @@ class Piece:
 @final
 @dataclass(frozen=True, slots=True)
 class DiffStyle:
-    """How a difference is drawn: in the colours of ``language`` (none for one that is not known), with all unchanged
-    lines behind folds (``whole``) or none of them, and at most ``most`` bytes of each file."""
+    """How a difference is drawn: in the colours of ``language`` (none if unknown), with all unchanged lines in folds
+    (``whole``) or none of them, and at most ``most`` bytes of each file."""
 
     language: str = ""
     whole: bool = True
@@ -53,7 +53,7 @@ def program_diff(before: Program, after: Program, manner: DiffStyle = DiffStyle(
 
 
 def pieces(before: str, after: str) -> list[Piece]:
-    """What stays, goes and comes, in order; of one change, what is removed comes first."""
+    """The unchanged, removed and added lines, in order; in a change, the removed lines come first."""
     old, new = _lines(before), _lines(after)
     found: list[Piece] = []
     for tag, i1, i2, j1, j2 in difflib.SequenceMatcher(None, old, new).get_opcodes():
@@ -89,7 +89,7 @@ _DRAWN = {"same": ("span", "  "), "removed": ("del", "- "), "added": ("ins", "+ 
 @final
 @dataclass(frozen=True, slots=True)
 class _Drawing:
-    """A file's difference on its way to the page: the coloured lines of both sides."""
+    """The drawing of a file's difference: the coloured lines of both sides."""
 
     old: list[list[Run]]
     new: list[list[Run]]
@@ -99,7 +99,7 @@ class _Drawing:
         return element("div", *self._capped(changes), class_="lines")
 
     def _capped(self, changes: Sequence[Piece]) -> Iterator[Html]:
-        """The pieces until the page has had enough."""
+        """The pieces, up to the limit of the page."""
         room = self.manner.most
         for drawn in self._drawn(changes):
             room -= len(drawn.encode())
@@ -109,7 +109,7 @@ class _Drawing:
             yield drawn
 
     def _drawn(self, changes: Sequence[Piece]) -> Iterator[Html]:
-        """All of it, in parts small enough that a page which ends among them ends late."""
+        """All pieces, in parts small enough to stop close to the limit."""
         for at, piece in enumerate(changes):
             if piece.kind == "same":
                 yield self._same(piece, first=at == 0, last=at == len(changes) - 1)
@@ -136,7 +136,7 @@ class _Drawing:
         return join(self._line(piece, at, line, partner) for at, (line, partner) in lines)
 
     def _line(self, piece: Piece, at: int, line: str, partner: str | None) -> Html:
-        """Numbers are shown by the style sheet, so that copied text holds code alone."""
+        """One line.  The style sheet shows its numbers, so that copied text is only code."""
         tag, sign = _DRAWN[piece.kind]
         old = str(piece.old + at) if piece.kind != "added" else ""
         new = str(piece.new + at) if piece.kind != "removed" else ""
@@ -162,7 +162,7 @@ def _part(piece: Piece, start: int, end: int) -> Piece:
 
 
 def _differing(line: str, partner: str | None) -> tuple[int, int]:
-    """Where the line differs from its partner, nowhere if most of it does."""
+    """The part of the line that differs from its partner; empty if most of it does."""
     if partner is None:
         return 0, 0
     head = _common(line, partner)
@@ -174,6 +174,6 @@ def _differing(line: str, partner: str | None) -> tuple[int, int]:
 
 
 def _common(one: str, other: str) -> int:
-    """How many characters both begin with."""
+    """The number of equal characters at the start of both."""
     pairs = enumerate(zip(one, other, strict=False))
     return next((at for at, (a, b) in pairs if a != b), min(len(one), len(other)))

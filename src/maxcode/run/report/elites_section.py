@@ -1,5 +1,5 @@
-"""The map of elites: the best candidate of every cell, a cell being the techniques a program uses and how large its
-tiles, unrolled loops and vectors are (``techniques.cell``)."""
+"""The map of elites: the best candidate of every cell.  A cell is the techniques that a program uses and the sizes of
+its tiles, unrolled loops and vectors (``techniques.cell``)."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from maxcode.search.archive import best_of_cells
 
 
 def elites_section(run: RunView) -> Html:
-    """The cells as a table, the fastest first; a bar shows each one's speed beside the fastest's."""
+    """The cells as a table, the fastest first; a bar shows each speed as a share of the fastest."""
     found = elites(run)
     best = max(timing.speedup.value for _, _, timing in found)
     rows = [TableRow(_cells(key, slot, timing, best)) for key, slot, timing in found]

@@ -1,4 +1,4 @@
-"""The drawn parts: the curve of the best so far, and the timing samples behind the best, each told in words too."""
+"""The drawings: the curve of the best so far, and the timing samples of the best, each also in words."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from maxcode.run.report.run_view import RunView, Slot
 
 
 def curve_section(run: RunView) -> Html:
-    """Best so far against candidates: figure, legend, caption, and the changes of the lead as a table."""
+    """Best so far against candidates: figure, legend, caption, and a table of the changes of the best."""
     numbered = list(enumerate(run.slots, start=1))
     leaders = [lead.state.id for lead in run.leads]
     dots = {slot.at: _dot(n, slot, slot.timing) for n, slot in numbered if slot.timing is not None}
@@ -76,7 +76,7 @@ def _lead_table(run: RunView) -> Html:
 
 
 def samples_section(run: RunView) -> Html:
-    """The pairs behind the best's interval: drawn, summed up, and as tables."""
+    """The pairs from which the best's interval comes: drawn, summed up, and as tables."""
     timing = best_timing(run)
     assert timing is not None
     if not timing.samples:
@@ -88,10 +88,10 @@ def samples_section(run: RunView) -> Html:
 
 
 def _harsher(run: RunView) -> str:
-    """What came of the best's second verification; empty where nothing asked for one."""
+    """The result of the best's re-check; empty if nothing triggered one."""
     step = run.reached.best.step if run.reached.best is not None else None
     found = step.evaluation.harsher if step is not None else None
-    return f"Harsher verification: {found}." if found is not None else ""
+    return f"Re-check: {found}." if found is not None else ""
 
 
 def _facts(timing: Timing) -> str:

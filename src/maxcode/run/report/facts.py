@@ -1,4 +1,4 @@
-"""The facts of a run: all of ``run.toml``, known keys first under their names, unknown ones as they are."""
+"""The facts of a run: all of ``run.toml``, known keys first with their names, then unknown ones unchanged."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ _ELSEWHERE = {"notes"}
 
 
 def run_facts(run: RunView) -> Html:
-    """A description list of everything the run says about itself, and what it has used."""
+    """A description list of the run's settings and its cost."""
     return element("dl", *_pairs(_all(run)), class_="facts")
 
 
@@ -60,7 +60,7 @@ def _all(run: RunView) -> Iterator[tuple[str, object]]:
 
 
 def spent(run: RunView) -> Html:
-    """What the run has used, in a line: candidates, time, model calls, tokens, money."""
+    """The cost of the run in one line: candidates, time, model calls, tokens, money."""
     paid = run.paid
     of = f" of {run.budget}" if run.budget is not None else ""
     facts = [
@@ -76,7 +76,7 @@ def spent(run: RunView) -> Html:
 
 
 def duration(seconds: float) -> str:
-    """Seconds as people say them."""
+    """Seconds in readable units."""
     minutes = round(seconds / 60)
     if seconds < 120:
         return f"{seconds:.0f} s"
@@ -89,7 +89,7 @@ def _pairs(facts: Iterator[tuple[str, object]]) -> Iterator[Html]:
 
 
 def show(value: object) -> Html:
-    """A TOML value for people: tables become lists of their own, arrays are joined."""
+    """A TOML value in readable form: tables become nested lists, arrays are joined."""
     if isinstance(value, Mapping):
         inner = ((_INNER.get(str(key), str(key)), part) for key, part in value.items())
         return element("dl", *_pairs(inner), class_="inner") if value else join(["none"])

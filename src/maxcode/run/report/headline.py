@@ -1,6 +1,6 @@
-"""The result of a run in words: the headline, the sentence under it, and how far the run is.
+"""The result of a run in words: the headline, the sentence below it, and the progress of the run.
 
-The words are chosen from the record alone; a speed-up always comes with its interval.
+The words come from the record alone; a speed-up always has its interval.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ CLOCKS = {"cpu": "CPU time", "wall": "wall-clock time", "instructions": "instruc
 @final
 @dataclass(frozen=True, slots=True)
 class Headline:
-    """``kind`` picks the colour; ``headline`` is short; ``sentence`` says it whole."""
+    """``kind`` sets the colour; ``headline`` is short; ``sentence`` is complete."""
 
     kind: Literal["won", "none", "unmeasured", "empty"]
     headline: str
@@ -26,7 +26,7 @@ class Headline:
 
 
 def verdict(run: RunView) -> Headline:
-    """The verdict on all that is final."""
+    """The verdict on all final candidates."""
     timing = best_timing(run)
     if timing is not None and run.reached.best is not None:
         unit = " fewer instructions" if timing.clock == "instructions" else ""
@@ -35,11 +35,11 @@ def verdict(run: RunView) -> Headline:
         return Headline("unmeasured", "Not measurable", why)
     if not run.slots:
         return Headline("empty", "Nothing tried yet", "The record holds no candidate, so nothing is known yet.")
-    return Headline("none", "No speed-up", f"Nothing was confirmed faster than the original. {_nearest(run)}")
+    return Headline("none", "No speed-up", f"Nothing was confirmed to be faster than the original. {_nearest(run)}")
 
 
 def progress(run: RunView) -> str:
-    """What is still open, empty when the run went to its budget."""
+    """What is still open; empty if the run used its budget."""
     budget = run.budget
     if run.open_slots:
         launched = f"{len(run.slots) - run.open_slots} of {len(run.slots)} launched candidates are final"
@@ -56,7 +56,7 @@ _RESUME = "The same command resumes it."
 
 
 def best_timing(run: RunView) -> Timing | None:
-    """The timing of the best confirmed state, None while nothing beat the original."""
+    """The timing of the best confirmed state; None if nothing was faster than the original."""
     best = run.reached.best
     return best.step.evaluation.timing if best is not None and best.step is not None else None
 
@@ -72,12 +72,12 @@ def name(at: tuple[int, int]) -> str:
 
 
 def anchor(at: tuple[int, int]) -> str:
-    """The place of a candidate on the page."""
+    """The anchor of a candidate on the page."""
     return f"c{at[0]}-{at[1]}"
 
 
 def standing(slot: Slot) -> str:
-    """What its timing is good for, in a word or two; empty for what is not correct."""
+    """The status of its timing in a word or two; empty for a candidate that is not correct."""
     timing = slot.timing
     if timing is None:
         return "not timed" if slot.outcome is Outcome.CORRECT else ""
@@ -101,7 +101,7 @@ _OWN_WORDS = (
     "slower_by_wall",
     "noisy",
     "not_in_cpu_time",
-)  # not refuted: the gain does not count, for a reason of its own
+)  # not refuted: the gain does not count, for another reason
 
 
 def _won(at: tuple[int, int], timing: Timing) -> str:
@@ -176,7 +176,7 @@ def _bandwidth(timing: Timing) -> str:
 
 
 def _unmeasured(run: RunView) -> str:
-    """Why nothing could be timed; empty when something was, or when nothing was correct."""
+    """Why nothing could be timed; empty if something was timed, or if nothing was correct."""
     if any(slot.timing is not None for slot in run.slots):
         return ""
     said = [note for slot in run.slots if slot.evaluation is not None for note in slot.evaluation.warnings]

@@ -1,7 +1,7 @@
-"""Markup that cannot be forgotten to escape.
+"""Markup with automatic escaping.
 
-All that a report shows was written by programs, policies, compilers and TOML files of others.  ``element`` escapes
-every child and attribute unless it is ``Html``, and only this module makes ``Html`` of strings.
+All content of a report comes from foreign programs, policies, compilers and TOML files.  ``element`` escapes every
+child and attribute unless it is ``Html``, and only this module makes ``Html`` of strings.
 """
 
 from __future__ import annotations
@@ -16,14 +16,14 @@ _HIDDEN = (*range(0x09), *range(0x0B, 0x20))
 _DIRECTIONS = (0x061C, 0x200E, 0x200F, *range(0x202A, 0x202F), *range(0x2066, 0x206A))
 _VISIBLE: dict[int, str] = {
     **{code: chr(0x2400 + code) for code in _HIDDEN},
-    **{code: f"[U+{code:04X}]" for code in _DIRECTIONS},  # they can show a program in another order than it has
+    **{code: f"[U+{code:04X}]" for code in _DIRECTIONS},  # they can make a program look different from what it is
     **dict.fromkeys((0x7F, *range(0x80, 0xA0), *range(0xD800, 0xE000), 0xFFFE, 0xFFFF), "\N{REPLACEMENT CHARACTER}"),
 }
 
 
 @final
 class Html(str):
-    """Markup that is safe to put into a page as it is."""
+    """Markup that is safe to use in a page unchanged."""
 
     __slots__ = ()
 
@@ -49,7 +49,7 @@ def join(parts: Iterable[str], separator: str = "") -> Html:
 
 
 def raw(markup: str) -> Html:
-    """Our own style sheet and script, as they are."""
+    """Our own style sheet and script, unchanged."""
     return Html(markup)
 
 
@@ -59,24 +59,24 @@ def paragraphs(*texts: str) -> Html:
 
 
 def details(summary: str, *children: str) -> Html:
-    """A part that is closed until it is asked for."""
+    """A part that is closed until the reader opens it."""
     return element("details", element("summary", summary), *children)
 
 
 def scrolled(label: str, *children: str, class_: str) -> Html:
-    """A part that may be wider than the page; a keyboard can reach and scroll it, ``label`` says what it is."""
+    """A part that may be wider than the page; it can be scrolled by keyboard; ``label`` describes it."""
     return element("div", *children, class_=class_, role="group", aria_label=label, tabindex="0")
 
 
 def clip(text: str, most: int) -> str:
-    """The beginning of ``text`` that takes at most ``most`` bytes when it is escaped; says how much is left out."""
+    """The start of ``text`` that has at most ``most`` bytes when escaped, and the number of characters left out."""
     kept = beginning(text, most)
     left_out = len(text) - len(kept)
     return f"{kept}\n[... {left_out} more characters are in the record]" if left_out else text
 
 
 def beginning(text: str, most: int) -> str:
-    """As much of the beginning as takes at most ``most`` bytes when it is escaped."""
+    """The longest start of the text that has at most ``most`` bytes when escaped."""
     kept = text[:most]
     while (size := _size(kept)) > most:
         kept = kept[: len(kept) * most // size]
@@ -90,7 +90,7 @@ def _size(text: str) -> int:
 @final
 @dataclass(frozen=True, slots=True)
 class TableRow:
-    """A row of a table: the first cell names it; ``id`` makes it a place to link to."""
+    """A row of a table: the first cell names it; ``id`` makes it a link target."""
 
     cells: Sequence[str]
     id: str = ""
@@ -98,7 +98,7 @@ class TableRow:
 
 
 def table(caption: str, headings: Sequence[str], rows: Iterable[TableRow], class_: str = "plain") -> Html:
-    """A table with a caption and scoped headings; roles keep its meaning where a narrow page lays it out anew."""
+    """A table with a caption and scoped headings; roles keep its meaning on narrow pages, which change the layout."""
     head = element("tr", *(element("th", text, scope="col", role="columnheader") for text in headings), role="row")
     return element(
         "table",

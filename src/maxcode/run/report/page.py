@@ -1,9 +1,9 @@
-"""``write_report``: the sections of the page, in the order in which a reader asks.
+"""``write_report``: the sections of the page, in a reader's order.
 
-The result, the way to it, what changed, how certain it is, what was tried, and where the numbers come from.
-The page is one file of at most 2 MB without addresses, but for a link to the certificate beside it.  Its policy forbids
-the browser to load anything, or to run or apply anything but our one script and one style sheet, known by their
-hashes; all that others wrote is text.
+They show the result, its curve, the change, its certainty, the candidates, and the source of the numbers.  The page is
+one file of at most 2 MB.  Its only address is a link to the certificate in the same folder.  Its content policy lets
+the browser load nothing, and run or apply only our one script and one style sheet, known by their hashes; all foreign
+content is text.
 """
 
 from __future__ import annotations
@@ -32,25 +32,24 @@ from maxcode.run.report.trust import trust_section
 Part = tuple[str, str, Html]
 
 NAME = "report.html"
-MOST = 1_950_000  # bytes of a page, its frame left out
+MOST = 1_950_000  # bytes of a page without its frame
 PROGRAM_BYTES = 150_000
 
 
 def write_report(folder: Path, closing: Sequence[str] | None = None) -> Path:
-    """Write ``report.html`` into a run folder, finished or not, and return its path.  ``closing``: the notes of the run
-    at its end, else those of its ``result.json``.
+    """Writes ``report.html`` into a run folder, finished or not, and returns its path.  ``closing``: the final notes of
+    the run; None: those of its ``result.json``.
 
-    Raises InputError when the folder is not a run, or cannot be read or written; a report that was there before then
-    stays as it was.
+    Raises InputError if the folder is not a run, or cannot be read or written; an earlier report then stays unchanged.
     """
     run = read_run(folder)
     return save(folder / NAME, page(run if closing is None else replace(run, closing=tuple(closing))))
 
 
 def write_candidate(folder: Path, at: StateId) -> Path:
-    """Write all of one candidate into ``report-BATCH-SLOT.html`` in a run folder, and return its path.
+    """Writes all parts of one candidate to ``report-BATCH-SLOT.html`` in a run folder, and returns its path.
 
-    Raises InputError as ``write_report`` does, and where the run has no such candidate.
+    Raises InputError as ``write_report`` does, and if the run has no such candidate.
     """
     run = read_run(folder)
     title = f"{run.problem_id}: candidate {name(at)}"
@@ -60,7 +59,7 @@ def write_candidate(folder: Path, at: StateId) -> Path:
 
 
 def save(path: Path, text: str) -> Path:
-    """Write a page whole or not at all; InputError where it cannot be written."""
+    """Writes a page completely or not at all; raises InputError if it cannot be written."""
     write_whole(path, text.encode())
     return path
 
@@ -77,7 +76,7 @@ def _footer(run: RunView) -> str:
 
 
 def laid_out(title: str, header: Html, sections: Sequence[Part], footer: str, script: str = "") -> str:
-    """A page of sections (anchor, title, content), in the style and under the policy of all our pages."""
+    """A page of sections (anchor, title, content), with the style and the content policy of all our pages."""
     links = [element("li", element("a", name, href=f"#{anchor}")) for anchor, name, _ in sections]
     body = element(
         "body",
@@ -105,7 +104,7 @@ def _head(title: str, script: str) -> Html:
 
 
 def _policy(style: str, script: str) -> str:
-    """Nothing is loaded; no style or script counts but these, to the letter."""
+    """Allows no loading, and only this style and this script, by hash."""
     allowed = [("style-src", style), ("script-src", script)]
     hashes = (f"{kind} '{_hash(text)}'" for kind, text in allowed if text)
     return "; ".join(["default-src 'none'", *hashes, "base-uri 'none'", "form-action 'none'"])
@@ -132,7 +131,7 @@ def _header(run: RunView) -> Html:
 
 
 def _sections(run: RunView) -> list[Part | None]:
-    """All of them; the candidates, which may be any number, get the room that the others leave."""
+    """All sections; the candidates, which may be many, get the space that the others leave."""
     before: list[Part | None] = [
         ("curve", "Best so far", curve_section(run)) if any(slot.timing for slot in run.slots) else None,
     ]

@@ -16,7 +16,7 @@ Point: TypeAlias = tuple[float, float]
 _MARGIN = 8.0
 _INSET = 0.02  # share of the plot between its frame and the ends of an axis, so that no dot is cut
 _LINE = 24.0  # height of a row of labels
-_LETTER = 6.8  # width of a letter of 12 px, about
+_LETTER = 6.8  # about the width of a letter of 12 px
 
 
 @final
@@ -33,7 +33,7 @@ class Axis:
 
 
 class Mark(NamedTuple):
-    """A place of a dot; a browser shows ``label`` where the pointer is over it."""
+    """A place of a dot; a browser shows ``label`` under the pointer."""
 
     x: float
     y: float
@@ -43,9 +43,9 @@ class Mark(NamedTuple):
 @final
 @dataclass(frozen=True, slots=True)
 class Series:
-    """What is drawn under one class name: ``lines``, each through its points, and ``dots`` of one ``radius``.
+    """The marks of one class name: ``lines``, each through its points, and ``dots`` of one ``radius``.
 
-    A line is an area where the style sheet fills it.
+    If the style sheet fills a line, it is an area.
     """
 
     name: str
@@ -57,7 +57,7 @@ class Series:
 @final
 @dataclass(frozen=True, slots=True)
 class Size:
-    """A plot's width and height in its own units, and about how many labels its axes have."""
+    """A plot's width and height in its own units, and the approximate number of labels on its axes."""
 
     name: str
     width: int
@@ -77,7 +77,7 @@ def plot(size: Size, x: Axis, y: Axis, shown: Sequence[Series]) -> Html:
 @final
 @dataclass(frozen=True, slots=True)
 class _Place:
-    """Where values lie in a plot whose frame has these sides."""
+    """Maps values to places in a plot with these frame sides."""
 
     left: float
     right: float
@@ -133,7 +133,7 @@ class _Place:
 
 
 def _share(value: float, ends: Point) -> float:
-    """How far along an axis a value lies; in the middle of an axis without length."""
+    """The position of a value along an axis, 0..1; the middle for an axis without length."""
     low, high = ends
     share = (value - low) / (high - low) if high > low else 0.5
     return _INSET + (1 - 2 * _INSET) * share

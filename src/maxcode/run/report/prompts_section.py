@@ -1,7 +1,7 @@
-"""What a language model was asked for a candidate: the prompt, found in the journal of calls by what it answered.
+"""The prompt of a candidate, if a language model was called for it.
 
-The record holds completions, the journal (``calls.jsonl``) holds calls with their completions; so a candidate's prompt
-is that of the call with its completion, to the letter.
+The record holds completions; the journal (``calls.jsonl``) holds calls with their completions.  A candidate's prompt is
+that of the call with exactly its completion.
 """
 
 from __future__ import annotations
@@ -17,13 +17,13 @@ from maxcode.run.report.headline import anchor, name
 from maxcode.run.report.html import Html, clip, details, element, paragraphs, scrolled
 from maxcode.run.report.run_view import RunView
 
-SHORT = 300  # characters; a shorter section is told again
+SHORT = 300  # characters; a shorter section is repeated instead of linked
 
 
 @final
 @dataclass(frozen=True, slots=True)
 class Prompt:
-    """A prompt, who was asked, at which temperature; ``calls``: how many were answered with the same words."""
+    """A prompt, its model and temperature; ``calls``: number of calls with the same answer."""
 
     model: str
     temperature: float
@@ -32,7 +32,7 @@ class Prompt:
 
 
 def prompts_of(run: RunView, wanted: set[StateId]) -> dict[StateId, Prompt]:
-    """The prompts of these candidates that the journal holds; none where there is no journal."""
+    """The prompts of these candidates that the journal holds; none without a journal."""
     if not (run.folder / CALLS).is_file():
         return {}
     said = {slot.action.completion: slot.at for slot in run.slots if slot.action and slot.at in wanted}
@@ -49,8 +49,8 @@ def prompts_of(run: RunView, wanted: set[StateId]) -> dict[StateId, Prompt]:
 
 
 def sections(text: str) -> list[tuple[str, str]]:
-    """(title, text) of a prompt made of ``# Title`` lines, those inside fenced code left alone; what comes before the
-    first has no title."""
+    """(title, text) of a prompt with ``# Title`` lines, apart from those in fenced code; the text before the first has
+    no title."""
     found: list[tuple[str, list[str]]] = [("", [])]
     fence = ""
     for line in text.split("\n"):
@@ -69,14 +69,13 @@ _FENCE = re.compile(r" {0,3}(`{3,}|~{3,})")
 
 @final
 class PromptWriter:
-    """Draws prompts; a long section that an earlier one of the page has too is told by a link to it."""
+    """Draws prompts; a long section that an earlier prompt of the page has too becomes a link to it."""
 
     def __init__(self) -> None:
         self._seen: dict[str, StateId] = {}
 
     def draw(self, at: StateId, prompt: Prompt, most: int) -> Html:
-        """The prompt of candidate ``at``, behind a fold, each of its sections behind one of its own, in at most so many
-        bytes each."""
+        """The folded prompt of candidate ``at``, each section in its own fold, in at most ``most`` bytes each."""
         parts = [(said.role, title, body) for said in prompt.messages for title, body in sections(said.text)]
         count = f"{len(parts)} section{'' if len(parts) == 1 else 's'}"
         who = f"{prompt.model} at temperature {prompt.temperature:g}"
@@ -93,7 +92,7 @@ class PromptWriter:
         return details(f"{title} ({len(body):,} characters)", scrolled(title, text, class_="code said"))
 
     def keep(self, at: StateId, prompt: Prompt) -> None:
-        """The prompt is on the page: later ones may lead to it."""
+        """Records that the prompt is on the page, so that later ones may link to it."""
         for said in prompt.messages:
             for _, body in sections(said.text):
                 self._seen.setdefault(body, at)

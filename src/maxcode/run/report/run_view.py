@@ -1,7 +1,7 @@
-"""What a run folder holds, as the report looks at it: the first step of a report, nothing is drawn here.
+"""Reads a run folder for the report: the first step of a report, which draws nothing.
 
-Final states are made as the loop makes them: what ``Settled`` says replaces what ``Evaluated`` said, and only settled
-batches count for the best.  Any part may be missing: a run that was interrupted, or has only begun, is shown as it is.
+Final states are made as the loop makes them: ``Settled`` replaces ``Evaluated``, and only settled batches count for the
+best.  Any part may be missing: an interrupted or a just started run is shown as far as it is.
 """
 
 from __future__ import annotations
@@ -53,9 +53,14 @@ RESULT = "result.json"
 @final
 @dataclass(frozen=True, slots=True)
 class Slot:
-    """A candidate that was launched; parts are None while they are open.  ``evaluation`` is the record's last word on
-    it, ``words`` all of them in order: (the batch at whose end it was said, evaluation), the first by the evaluator.
-    ``settled``: its batch is final.  What a cap had dropped was never launched."""
+    """A launched candidate; parts that do not exist yet are None.
+
+    ``evaluation``  the last one in the record
+    ``words``       all evaluations in order, as (the batch after which it was made, evaluation); the evaluator's first
+    ``settled``     its batch is final
+
+    A slot that was dropped because of a cap was never launched.
+    """
 
     at: StateId
     parent: StateId
@@ -67,24 +72,24 @@ class Slot:
     words: tuple[tuple[int, Evaluation], ...] = ()
 
     def known_in(self, batch: int) -> Evaluation | None:
-        """The last word there was while ``batch`` was under way."""
+        """The last evaluation that was known during ``batch``."""
         return next((word for said, word in reversed(self.words) if said < batch), None)
 
     @property
     def timing(self) -> Timing | None:
-        """How it was timed, if it was."""
+        """Its timing, if it was timed."""
         return self.evaluation.timing if self.evaluation is not None else None
 
     @property
     def outcome(self) -> Outcome | None:
-        """The rung it reached, None while it is open."""
+        """Its outcome; None while it is open."""
         return self.evaluation.outcome if self.evaluation is not None else None
 
 
 @final
 @dataclass(frozen=True, slots=True)
 class Lead:
-    """From candidate number ``since`` (1-based, in (batch, slot) order) on, ``state`` was the best."""
+    """From candidate number ``since`` (1-based, in (batch, slot) order) on, ``state`` was the best of the run."""
 
     since: int
     state: State
@@ -94,9 +99,14 @@ class Lead:
 @final
 @dataclass(frozen=True, slots=True)
 class RunView:
-    """A run folder.  ``slots`` in (batch, slot) order; ``reached`` holds the settled ones; ``started`` and
-    ``last`` are Unix times, 0 when nothing is recorded; ``paid`` is what models have cost, the critic's calls too;
-    ``claim``: the certificate, None where there is none; ``closing``: the notes of the finished run."""
+    """A run folder.
+
+    ``slots``    in (batch, slot) order; ``reached`` holds the settled ones
+    ``started``, ``last``  Unix times; 0 if nothing is recorded
+    ``paid``     the cost of models, also the critic's calls
+    ``claim``    the certificate; None if there is none
+    ``closing``  the notes of the finished run
+    """
 
     folder: Path
     header: Mapping[str, object]
@@ -113,12 +123,12 @@ class RunView:
 
     @property
     def problem_id(self) -> str:
-        """What the run calls its problem; the folder's name where it says nothing."""
+        """The problem's name in the run, or the folder's name."""
         return str(self.header.get("problem") or self.folder.resolve().name)
 
     @property
     def language(self) -> str:
-        """The language of its programs; empty where it does not say."""
+        """The language of its programs; empty if it is not recorded."""
         return str(self.header.get("language", ""))
 
     @property
@@ -128,25 +138,25 @@ class RunView:
 
     @property
     def notes(self) -> tuple[str, ...]:
-        """What the run said about the original, its tests, and its own end."""
+        """The run's notes on the original, its tests, and its end."""
         found = self.header.get("notes") or []
         opening = map(str, found if isinstance(found, list) else [found])
         return tuple(dict.fromkeys([*opening, *self.closing]))
 
     @property
     def open_slots(self) -> int:
-        """Candidates that were launched and are not final."""
+        """The number of candidates that were launched and are not final."""
         return sum(1 for slot in self.slots if not slot.settled)
 
     @property
     def budget(self) -> int | None:
-        """How many candidates the run may launch, where it says so."""
+        """The number of candidates that the run may launch, if recorded."""
         found = self.header.get("budget")
         return found if isinstance(found, int) else None
 
 
 def read_run(folder: Path) -> RunView:
-    """The run in ``folder``; InputError with the cure when there is none, RecordError when it is damaged."""
+    """The run in ``folder``; raises InputError, with a remedy, if there is none, RecordError if it is damaged."""
     header, lines = _header(folder), _lines(folder)
     original = _original(folder)
     slots = _slots(lines)
@@ -168,7 +178,7 @@ def read_run(folder: Path) -> RunView:
 
 
 def _closing_notes(folder: Path, slots: Sequence[Slot]) -> tuple[str, ...]:
-    """The notes of result.json, where that is about all these candidates: a resumed run has an older one."""
+    """The notes of result.json if it covers all these candidates: a resumed run has an older one."""
     try:
         found = _finished((folder / RESULT).read_bytes())
     except (OSError, msgspec.MsgspecError):
@@ -178,7 +188,7 @@ def _closing_notes(folder: Path, slots: Sequence[Slot]) -> tuple[str, ...]:
 
 
 class _Finished(msgspec.Struct, frozen=True):
-    """What a report reads of result.json."""
+    """The fields of result.json that a report reads."""
 
     candidates: int = 0
     notes: tuple[str, ...] = ()
@@ -188,7 +198,7 @@ _finished = msgspec.json.Decoder(_Finished).decode
 
 
 def _paid(folder: Path, slots: Sequence[Slot]) -> Usage:
-    """By the journal of calls; where there is none, by what the proposals say that they have cost."""
+    """The cost from the journal of calls; without one, from the recorded proposals."""
     if (folder / CALLS).is_file():
         return spent_in(folder)
     return sum((slot.action.usage for slot in slots if slot.action is not None), Usage())
@@ -217,7 +227,7 @@ def _unreadable(path: Path, error: OSError) -> InputError:
 
 
 def _original(folder: Path) -> Program:
-    """The original's files; none where the run folder has no copy of them."""
+    """The original's files; empty if the run folder has no copy of them."""
     root = folder / ORIGINAL
     paths = sorted(path for path in root.rglob("*") if path.is_file()) if root.is_dir() else []
     try:
@@ -256,7 +266,7 @@ def _slots(lines: Sequence[Line]) -> list[Slot]:
 
 
 def _reached(header: Mapping[str, object], original: Program, settled: Sequence[Slot]) -> tuple[Reached, list[Lead]]:
-    """The states, and each change of the lead."""
+    """The states, and each change of the best of the run."""
     identity, language = str(header.get("problem", "")), str(header.get("language", ""))
     reached = Reached(State(Problem(identity, "program", language, original, ProgramSpec())))
     states = {reached.root.id: reached.root}

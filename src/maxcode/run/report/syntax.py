@@ -1,7 +1,7 @@
-"""Programs in colour: which words of a line are keywords, strings, numbers, types, functions and comments.
+"""Syntax colours: finds keywords, strings, numbers, types, functions and comments in a line.
 
-Pygments finds them; the markup is ours, because a page also makes control and direction characters visible.  What has
-no colour has no markup, so that a page of thousands of lines stays small.
+Pygments finds them; the markup is ours, because a page also makes control and direction characters visible.  Text
+without a colour has no markup, so that a page of thousands of lines stays small.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ from maxcode.run.report.html import Html, element, join
 Run: TypeAlias = tuple[str, str]  # a class of the style sheet (empty: none) and text
 MOST_CHARACTERS = 64_000  # a longer text has no colours
 
-_COLORS = (  # the first that a token belongs to
+_COLORS = (  # the first match counts
     (Comment.PreprocFile, "s"),
     (Comment.Preproc, "k"),
     (Comment, "c"),
@@ -41,7 +41,7 @@ _MOST_OPENINGS = 1_000
 
 
 def colored(language: str, text: str) -> list[list[Run]]:
-    """The lines of ``text``, each as runs that make it when they are joined."""
+    """The lines of ``text``, each as runs; the joined runs are the line."""
     if language not in _START or _is_slow(text):
         return [[("", line)] for line in text.split("\n")]
     return _colored(language, text)
@@ -68,7 +68,7 @@ def cut(runs: list[Run], start: int, end: int) -> list[Run]:
 
 
 def _is_slow(text: str) -> bool:
-    """Whether Pygments may read a text in time that grows with the square of its length, or more."""
+    """Whether Pygments may need time that grows at least with the square of the text's length."""
     openings = max(text.count("/*"), text.count('R"'))
     return len(text) > MOST_CHARACTERS or openings > _MOST_OPENINGS or _BLANKS.search(text) is not None
 
@@ -80,11 +80,11 @@ def _colored(language: str, text: str) -> list[list[Run]]:
         first, *rest = "".join(part for _, part in runs).split("\n")
         lines[-1] += [(kind, first)] if first else []
         lines += [[(kind, line)] if line else [] for line in rest]
-    return lines[:-1]  # the line break that was added begins another
+    return lines[:-1]  # the added line break starts one more line
 
 
 def _runs(language: str, text: str) -> Iterator[Run]:
-    """The words of the text and of one line break more, without which a comment at its end is not seen as one."""
+    """The words of the text and of one more line break, which Pygments needs to see a comment at the end."""
     whole = text + "\n"
     for at, token, part in get_lexer_by_name(language).get_tokens_unprocessed(whole, _START[language]):
         is_called = token in Name and whole.startswith("(", at + len(part))

@@ -1,8 +1,8 @@
-"""The search as a tree: every candidate under the one it was made from, each a link to all that is known of it.
+"""The search as a tree: every candidate below the one it was made from, each a link to its panel.
 
-A flat list, so that a chain of a thousand steps nests nothing; its shape is drawn by empty elements that the style
-sheet turns into lines.  An only child stands straight below its parent, brothers stand one step to the right.  The
-script makes it a tree for keyboards and screen readers (roles, levels); without it, it is a list of links.
+The tree is a flat list, so that a chain of a thousand steps needs no nesting; empty elements, which the style sheet
+turns into lines, draw its shape.  An only child is directly below its parent; siblings are one step to the right.  The
+script makes it a tree for keyboards and screen readers (roles, levels); without the script it is a list of links.
 """
 
 from __future__ import annotations
@@ -16,34 +16,34 @@ from maxcode.run.report.headline import anchor, name, standing
 from maxcode.run.report.html import Html, element, join
 from maxcode.run.report.run_view import RunView, Slot
 
-SHOWN = ("best", "confirmed", "refuted", "not settled")  # marks that a row has room for
-COLUMNS = 14  # to the right of which nothing is set off any more
-NARROW = 6  # columns, from which on they are drawn closer together
+SHOWN = ("best", "confirmed", "refuted", "not settled")  # marks that fit into a row
+COLUMNS = 14  # the last column with indentation
+NARROW = 6  # from this column on, columns are drawn closer together
 
 
 @final
 @dataclass(frozen=True, slots=True)
 class TreeRow:
     """A row of the tree.  ``level`` counts from 1 at the roots; ``lines``: for every column before it, whether a line
-    goes on there; ``joint``: how it hangs on its parent."""
+    continues there; ``joint``: its connection to the parent."""
 
     at: StateId
     level: int
     lines: tuple[bool, ...]
-    joint: str = ""  # "t" more brothers follow, "e" the last one, "u" straight below; "" a root, or too far right
+    joint: str = ""  # "t" more siblings follow, "e" the last one, "u" directly below; "" a root, or too far right
     bears: bool = False
 
 
 @final
 @dataclass(frozen=True, slots=True)
 class Marks:
-    """What is to be said of a candidate in a word each: what its timing is good for, whether it is or was the best."""
+    """The marks of a candidate, one word each: the status of its timing, and whether it is or was the best."""
 
     leaders: frozenset[StateId]
     best: StateId | None
 
     def of(self, slot: Slot) -> tuple[str, ...]:
-        """The words, empty for most."""
+        """The marks; most candidates have none."""
         found = [standing(slot)]
         found += ["best"] if slot.at == self.best else ["was the best for a time"] if slot.at in self.leaders else []
         found += [] if slot.settled or slot.evaluation is None else ["not settled"]
@@ -57,7 +57,7 @@ def marks_of(run: RunView) -> Marks:
 
 
 def mark(word: str) -> Html:
-    """A mark as the page shows it."""
+    """A mark as markup."""
     return element("span", word, class_=f"mark {word.replace(' ', '-')}")
 
 
@@ -83,7 +83,7 @@ def places(run: RunView) -> Iterator[TreeRow]:
 
 
 def roots_of(run: RunView) -> list[StateId]:
-    """What candidates were made from that is no candidate, the original first."""
+    """The parents of candidates that are not candidates themselves, the original first."""
     known = {slot.at for slot in run.slots}
     return sorted({run.reached.root.id} | {slot.parent for slot in run.slots if slot.parent not in known})
 

@@ -1,4 +1,4 @@
-"""What to trust: where the numbers were made, what held candidates apart from them, and what checked them."""
+"""The section "What to trust": the machine, the isolation of candidates, and the checks."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ _UNSAID = "the record does not say"
 
 
 def trust_section(run: RunView) -> Html:
-    """The panel of machine and trust; what the record does not say is said to be missing."""
+    """The panel of machine and trust; it says so if the record does not hold a fact."""
     pairs = (element("div", element("dt", label), element("dd", value)) for label, value in _facts(run))
     return element("dl", *pairs, class_="trust")
 
@@ -55,7 +55,7 @@ def _machine(found: object) -> Html:
 
 
 def _nodes(run: RunView) -> str:
-    """The benchmark nodes of a cluster, with what each measured and how steady it was; empty without one."""
+    """The benchmark nodes of a cluster, with the number of their candidates and their stability; empty without one."""
     found: dict[str, list[Node]] = {}
     for slot in run.slots:
         if slot.evaluation is not None and slot.evaluation.node is not None:

@@ -1,4 +1,4 @@
-"""Value models (reward-to-go) from recorded runs.
+"""Trains value models (reward-to-go) from recorded runs.
 
 runs -> pairs -> data set (sides by problem, labels by suite) -> model -> figures on held-out problems
 """

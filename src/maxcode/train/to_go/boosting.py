@@ -1,7 +1,7 @@
-"""Gradient-boosted trees by scikit-learn, handed over as plain lists.
+"""Gradient-boosted trees by scikit-learn, returned as plain lists.
 
-scikit-learn is needed here alone (extra ``value``): what is fitted is copied out and applied by ``value.trees``, and
-the copy is compared with the original before it is kept.
+Only this file needs scikit-learn (extra ``value``).  The fitted trees are copied and applied by ``value.trees``; the
+copy is first compared with the original.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ _CLOSE = 1e-9
 
 
 def fit_trees(situations: Sequence[Situation], labels: Sequence[int], seed: int = 0) -> Trees:
-    """Trees for the classes of ``labels``, which must be two at least; the same input gives the same trees."""
+    """Trees for the classes of ``labels``, at least two; the same input gives the same trees."""
     ensemble, numpy, limited = _sklearn()
     rows = numpy.array([features(one) for one in situations])
     model = ensemble(
@@ -35,7 +35,7 @@ def fit_trees(situations: Sequence[Situation], labels: Sequence[int], seed: int 
         random_state=seed,
     )
     known = numpy.flatnonzero(~numpy.isnan(rows).all(axis=0))  # scikit-learn 1.9 fails on a column of NaN alone
-    with limited(limits=1):  # on a machine that also builds and times, more threads only wait for one another
+    with limited(limits=1):  # on a machine that also builds and times, more threads would only wait
         model.fit(rows[:, known], numpy.array(labels))
     found = _copied(model, known.tolist())
     _compare(found, model, rows, known)
@@ -61,8 +61,8 @@ def _copied(model: Any, known: Sequence[int]) -> Trees:
 
 
 def _tree(nodes: Any, known: Sequence[int]) -> Tree:
-    """A tree over the columns ``known``.  scikit-learn keeps its nodes as one array of records; a threshold of infinity
-    parts what is missing from all else, and JSON knows none."""
+    """A tree over the columns ``known``.  scikit-learn keeps its nodes as one array of records.  An infinite threshold
+    separates missing values from all others, and JSON has no infinity."""
     inner = [not leaf for leaf in nodes["is_leaf"]]
     left, right = nodes["left"].tolist(), nodes["right"].tolist()
     missing = [a if goes else b for a, b, goes in zip(left, right, nodes["missing_go_to_left"], strict=True)]
@@ -83,6 +83,6 @@ def _compare(found: Trees, model: Any, rows: Any, known: Any) -> None:
         own = found.probabilities(row.tolist())
         if any(not math.isclose(a, b, abs_tol=_CLOSE) for a, b in zip(own, told, strict=True)):
             raise MachineError(
-                "the trees that scikit-learn fitted were not understood (its own predictions differ from those of the "
-                "copy): this version of scikit-learn keeps them otherwise; install another one (1.9 works)"
+                "the trees of scikit-learn could not be copied (its own predictions differ from those of the copy): "
+                "this version of scikit-learn stores them in another form; install another one (1.9 works)"
             )

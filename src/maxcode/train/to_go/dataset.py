@@ -1,7 +1,7 @@
-"""Pairs -> a data set: sides by problem, labels by suite, and the checks that keep a figure honest.
+"""Pairs -> a data set: sides by problem, labels by suite, and the checks that prevent misleading figures.
 
-Problems that share a program (the same code, comments and layout apart) are one family and stay on one side, so that
-no model is asked about code that it was trained on.  Held-out problems take no part in the quantiles either.
+Problems that share a program (the same code, up to comments and layout) are one family and stay on one side, so that no
+model is evaluated on code that it was trained on.  Held-out problems are not part of the quantiles either.
 """
 
 from __future__ import annotations
@@ -26,9 +26,9 @@ DATA, DATA_CARD = "pairs.jsonl", "DATA.md"
 @final
 @dataclass(frozen=True, slots=True)
 class Dataset:
-    """Both sides, in the order of the runs, and the edges of every suite (of every problem where ``kind`` says so).
+    """Both sides, in the order of the runs, and the edges of every suite (or of every problem, depending on ``kind``).
 
-    ``main``: the edges of the suite with the most training pairs; those of all of them where every problem has its own.
+    ``main``: the edges of the suite with the most training pairs; of all pairs if every problem has its own edges.
     """
 
     train: tuple[Pair, ...]
@@ -38,12 +38,12 @@ class Dataset:
     kind: str = QUANTILE
 
     def label(self, pair: Pair) -> int:
-        """The class of a pair, by its suite's edges; a suite that training never saw is held against the largest."""
+        """The class of a pair, by its suite's edges; a suite without training pairs uses those of the largest."""
         return self.edges.get(group_of(pair, self.kind), self.main).classify(pair.target)
 
     @property
     def classes(self) -> int:
-        """How many classes there are."""
+        """The number of classes."""
         return self.main.classes
 
     def balance(self, pairs: Sequence[Pair]) -> dict[int, float]:
@@ -53,12 +53,12 @@ class Dataset:
 
 
 def group_of(pair: Pair, kind: str) -> str:
-    """Whose edges a pair is held against."""
+    """The group whose edges a pair uses."""
     return pair.problem if kind == RELATIVE else pair.suite
 
 
 def families(pairs: Iterable[Pair]) -> list[frozenset[str]]:
-    """Problems that share a program, together; sorted by their first name."""
+    """Problems that share a program, in groups; sorted by their first name."""
     groups: dict[str, set[str]] = {}
     seen: dict[str, str] = {}
     for pair in pairs:
@@ -72,8 +72,8 @@ def families(pairs: Iterable[Pair]) -> list[frozenset[str]]:
 
 
 def split(pairs: Sequence[Pair], share: float, seed: int) -> frozenset[str]:
-    """The problems to hold out: whole families, drawn with ``seed``, about ``share`` of all problems, at least one on
-    either side."""
+    """The problems to hold out: whole families, chosen with ``seed``, about ``share`` of all problems, at least one on
+    each side."""
     groups = families(pairs)
     _refuse_one(pairs, groups)
     order = random.Random(f"split/{seed}").sample(groups, len(groups))
@@ -95,11 +95,11 @@ def _refuse_one(pairs: Sequence[Pair], groups: Sequence[frozenset[str]]) -> None
 
 
 def assembled(pairs: Sequence[Pair], held_out: frozenset[str], edges: str) -> Dataset:
-    """The data set; InputError, with the cure, where the sides overlap, too little is left, or a class is nearly all.
+    """The data set; raises InputError if the sides overlap, too little is left, or one class is nearly all.
 
-    ``edges``: "quantile", taken from the training side for every suite, or one of the paper's by name; or "problem",
-    the quantiles of every problem on its own: a class then says how good a state is among those of its problem, which
-    is all that a search compares.  The labels of held-out problems, which only figures look at, are relative likewise.
+    ``edges``: "quantile", taken from the training side for every suite; a name of the paper's edges; or "problem", the
+    quantiles of every problem.  With "problem" a class tells how good a state is among those of its problem, which is
+    all that a search compares; the labels of held-out problems, used only for figures, are relative in the same way.
     """
     _refuse_overlap(pairs, held_out)
     train = tuple(pair for pair in pairs if pair.problem not in held_out)
@@ -122,7 +122,7 @@ def assembled(pairs: Sequence[Pair], held_out: frozenset[str], edges: str) -> Da
 
 
 def _all_edges(kind: str, by_group: Mapping[str, Sequence[float]], together: Sequence[float]) -> dict[str, Edges]:
-    """Edges by group; one with too few speed-ups for quantiles of its own has those of the whole training side."""
+    """Edges by group; a group with too few speed-ups for its own quantiles gets those of the whole training side."""
     if kind not in (QUANTILE, RELATIVE):
         return dict.fromkeys(sorted(by_group), preset(kind))
     usual = quantile_edges(together)
@@ -154,8 +154,8 @@ def _refuse_one_class(found: Dataset) -> None:
         shares = ", ".join(f"{at}: {share:.0%}" for at, share in balance.items())
         raise InputError(
             f"{balance[largest]:.0%} of the training states are of class {largest} ({shares}); above "
-            f"{LARGEST_SHARE:.0%} a model learns to say nothing else: give runs of problems where more candidates are "
-            "faster, or other --edges"
+            f"{LARGEST_SHARE:.0%} a model learns to predict only that class: give runs of problems where more "
+            "candidates are faster, or other --edges"
         )
 
 
@@ -163,7 +163,7 @@ def _refuse_one_class(found: Dataset) -> None:
 
 
 def about(found: Dataset) -> dict[str, Any]:
-    """What a data set is made of, for its card and the model's."""
+    """The description of a data set, for its card and the model's."""
     pairs = (*found.train, *found.held_out)
     return {
         "data": {
@@ -198,7 +198,7 @@ def about(found: Dataset) -> dict[str, Any]:
 
 
 def write_data(folder: Path, found: Dataset) -> None:
-    """``pairs.jsonl``, one line a pair that says where its state is recorded, and the card beside it."""
+    """Writes ``pairs.jsonl``, one line per pair with the place of its state, and the card."""
     try:
         folder.mkdir(parents=True, exist_ok=True)
         with (folder / DATA).open("w") as file:

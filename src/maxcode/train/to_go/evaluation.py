@@ -1,6 +1,6 @@
-"""All models side by side on held-out problems: every family is held out once, and all of it for several seeds.
+"""Compares models on held-out problems: every family is held out once, for several seeds.
 
-A seed shuffles the families into folds and seeds the models, so the spread is that of both.
+A seed shuffles the families into folds and seeds the models, so the spread covers both.
 """
 
 from __future__ import annotations
@@ -23,8 +23,8 @@ from maxcode.train.to_go.model_figures import Curve, ModelFigures, ScoredPair, f
 from maxcode.train.to_go.pairs import Pair
 
 FOLDS = 5
-PERFECT = "perfect"  # the model that there is not: what foresight can save at most
-LITTLE = 1e-6  # by which a reward parts those whose best is above them
+PERFECT = "perfect"  # an imaginary model that knows the result: the most that any prediction can save
+LITTLE = 1e-6  # the weight of a state's own reward: it orders states with equal targets
 
 
 @final
@@ -40,7 +40,7 @@ class Plan:
 
 
 def evaluate(pairs: Sequence[Pair], plan: Plan) -> dict[str, dict[int, ModelFigures]]:
-    """Figures by model and seed.  InputError where a fold cannot be trained on."""
+    """Figures by model and seed; raises InputError if a fold cannot be trained on."""
     found: dict[str, dict[int, ModelFigures]] = {name: {} for name in plan.models}
     for seed in plan.seeds:
         told: dict[str, list[ScoredPair]] = {name: [] for name in plan.models}
@@ -57,8 +57,8 @@ def evaluate(pairs: Sequence[Pair], plan: Plan) -> dict[str, dict[int, ModelFigu
 def transferred(
     train: Callable[[Pair], bool], put: Callable[[Pair], bool], pairs: Sequence[Pair], plan: Plan
 ) -> dict[str, dict[int, ModelFigures]]:
-    """As ``evaluate``, with a model trained on the pairs that ``train`` accepts and asked about those that ``put``
-    does, of held-out problems: how far it carries from one kind of search to another."""
+    """As ``evaluate``, but the model is trained on the pairs that ``train`` accepts and evaluated on those of held-out
+    problems that ``put`` accepts: this shows how well it transfers between two kinds of search."""
     found: dict[str, dict[int, ModelFigures]] = {name: {} for name in plan.models}
     for seed in plan.seeds:
         told: dict[str, list[ScoredPair]] = {name: [] for name in plan.models}
@@ -74,7 +74,7 @@ def transferred(
 
 
 def folded(pairs: Sequence[Pair], folds: int, seed: int) -> list[frozenset[str]]:
-    """The problems of every fold: whole families, the largest first, always to the smallest fold."""
+    """The problems of every fold: whole families, the largest first, each to the smallest fold so far."""
     groups = families(pairs)
     order = random.Random(f"folds/{seed}").sample(groups, len(groups))
     found: list[set[str]] = [set() for _ in range(min(folds, len(groups)))]
@@ -84,8 +84,8 @@ def folded(pairs: Sequence[Pair], folds: int, seed: int) -> list[frozenset[str]]
 
 
 def asked(name: str, data: Dataset, pairs: Sequence[Pair], how: Fit) -> list[ScoredPair]:
-    """What a model says of pairs; ``random`` puts all equal, since equals are measured in an order by chance, and
-    ``perfect`` knows what came of them, which is more than any model can."""
+    """A model's predictions for pairs.  ``random`` predicts the same for all, because equal pairs are measured in
+    random order; ``perfect`` knows the result, which no model can."""
     if name == "random":
         return [ScoredPair(pair, data.label(pair), 0.0, 0.0) for pair in pairs]
     if name == PERFECT:
@@ -96,7 +96,7 @@ def asked(name: str, data: Dataset, pairs: Sequence[Pair], how: Fit) -> list[Sco
 
 
 def told_of(predictor: Predictor, data: Dataset, pairs: Sequence[Pair]) -> list[ScoredPair]:
-    """What a predictor says of pairs, in both readings."""
+    """A predictor's predictions for pairs, before and after execution."""
     after = predictor.expected([pair.situation for pair in pairs])
     before = predictor.expected([pair.situation.unseen() for pair in pairs])
     return [
@@ -110,7 +110,7 @@ Spread = tuple[float, float, float]  # mean, least, largest over seeds
 
 
 def summary(found: Mapping[str, Mapping[int, ModelFigures]]) -> dict[str, dict[str, Any]]:
-    """By model, every figure with its spread over seeds; ``saved`` is held against ``random`` where that is there."""
+    """By model, every figure with its spread over seeds; ``saved`` is relative to ``random`` if that is there."""
     chance = found.get("random", {})
     return {name: _summed(by_seed, chance) for name, by_seed in found.items()}
 
@@ -135,8 +135,8 @@ def _summed(by_seed: Mapping[int, ModelFigures], chance: Mapping[int, ModelFigur
 
 
 def at(regret: Curve, share: float) -> float | None:
-    """The mean regret when ``share`` of the candidates is measured, between the shares that were tried; None where so
-    few are never measured: the best of every batch always is."""
+    """The mean regret if ``share`` of the candidates is measured, interpolated between the tested shares; None for
+    shares that are too small, because the best of every batch is always measured."""
     points = sorted(regret.values())
     for (a, missed), (b, less) in pairwise(points):
         if a <= share <= b:
@@ -164,7 +164,7 @@ COLUMNS = (
 
 
 def table(found: Mapping[str, Mapping[str, Any]]) -> str:
-    """The summary as lines: mean [least, largest] over seeds."""
+    """The summary as lines: mean [smallest, largest] over seeds."""
     lines = [f"{'model':16}" + "".join(f"{name:>20}" for name in COLUMNS)]
     for model, row in found.items():
         lines.append(f"{model:16}" + "".join(f"{_shown(row[name]):>20}" for name in COLUMNS))

@@ -1,4 +1,4 @@
-"""What a value model is fitted with, and on which situations."""
+"""The settings for fitting a value model, and the situations to fit it on."""
 
 from __future__ import annotations
 
@@ -17,8 +17,8 @@ SMALL_CONTEXT, CONTEXT = 384, 2048  # tokens of a prompt at most
 @final
 @dataclass(frozen=True, slots=True)
 class Fit:
-    """What a model is fitted with.  ``folder``: where a network is made, and its checkpoint kept; ``base``: its
-    weights, ``shape`` those of a small one; ``context``: tokens of a prompt at most; ``say`` hears how far it is."""
+    """The settings for fitting.  ``folder``: for a network and its checkpoint; ``base``: its weights; ``shape``: of a
+    small one; ``context``: most tokens of a prompt; ``say`` is called with the progress."""
 
     folder: Path
     seed: int = 0
@@ -29,8 +29,8 @@ class Fit:
 
 
 def rows(data: Dataset, pairs: tuple[Pair, ...]) -> tuple[list[Situation], list[int]]:
-    """Situations and labels in every reading: each state as it is after execution, as it was before, and, where its
-    machine code is known, as it was before it was built, for a model that no compiler stands beside."""
+    """Situations and labels for each state: after execution, before execution, and, if its machine code is known,
+    before its build, for a model without a compiler."""
     seen, labels = [], []
     for pair in pairs:
         after = pair.situation

@@ -1,4 +1,4 @@
-"""Names of value models -> fitted models."""
+"""Maps names of value models to fitted models."""
 
 from __future__ import annotations
 
@@ -20,25 +20,25 @@ from maxcode.train.to_go.dataset import Dataset
 from maxcode.train.to_go.fit import Fit, rows
 
 MODELS = {
-    "blend": "the mean of trees and busiest-loop, of trees alone where no machine code is read (the default)",
+    "blend": "the mean of trees and busiest-loop, or trees alone if there is no machine code (the default)",
     "trees": "gradient-boosted trees on features of code and feedback, u and depth; seconds on a CPU",
     "generative": "a causal language model with LoRA that reads (x0, xt, et, ct, u); its label tokens are the classes",
     "constant": "the mean class of the training data",
     "random": "by chance",
-    "fastest-so-far": "the class of u: what a greedy search goes by",
-    "busiest-loop": "what the busiest loop of the machine code promises; learns nothing",
+    "fastest-so-far": "the class of u, by which a greedy search selects",
+    "busiest-loop": "the static throughput estimate of the busiest loop; learns nothing",
 }
 BASELINES = ("constant", "random", "fastest-so-far", "busiest-loop")
 
 
 def check_model(name: str) -> None:
-    """InputError with the nearest spelling for a model that there is not."""
+    """Raises InputError, with the nearest spelling, for an unknown model."""
     if name not in MODELS:
         raise unknown("value model", name, MODELS)
 
 
 def fit(name: str, data: Dataset, how: Fit) -> tuple[Model, Predictor]:
-    """The model called ``name`` on the training side, and what predicts with it."""
+    """The model ``name`` fitted on the training side, and its predictor."""
     check_model(name)
     if name == "generative":
         from maxcode.train.to_go.network_tuning import tune

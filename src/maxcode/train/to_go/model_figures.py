@@ -1,17 +1,17 @@
-"""How good a value model is, on problems it was not trained on: what it saves, and whether it is to be believed.
+"""Evaluates a value model on problems that it was not trained on: how much it saves, and how reliable it is.
 
-    regret@k    a run is replayed with the model in front: of every batch only the share k of the candidates that it
-                puts first is measured, a candidate whose parent was not measured is not there; the best speed-up found
-                so, held against that of all of them: 1 - best / best of all.  Runs in which every batch is one
-                candidate leave nothing to choose and are left out
-    siblings@k  the same among the candidates drawn from one state: what ``Reranked`` decides, and nothing below it
-    choice      which node to go on from: of the states of one run and depth that were gone on from, the target of the
-                one it puts first, held against the best target of them; searches that go on from one alone tell nothing
+    regret@k    a run is replayed with the model: of every batch only the share k of the candidates that it ranks first
+                is measured, and children of unmeasured candidates are left out.  The best speed-up found is compared
+                with that of the whole run: 1 - best / best of all.  Runs whose batches all have one candidate are left
+                out, because they offer no choice
+    siblings@k  the same among the candidates sampled from one state: the choice of ``Reranked``, without later steps
+    choice      the node to expand: of the expanded states of one run and depth, the target of the one ranked first
+                against the best target of them; searches that expand only one state have no such choice
     spearman    rank correlation of expected class and target, within a problem, mean over problems
     calibration mean label for every rounded expected class, and the mean distance of the two
 
-Candidates that are put equal are measured in an order by chance, and figures are means over ``REPEATS`` of those: so a
-model without an opinion has the figures of chance, not those of one lucky draw.
+Candidates with equal ranks are measured in random order, and figures are means over ``REPEATS`` such orders.  So a
+model that cannot rank has the figures of chance, not those of one lucky order.
 """
 
 from __future__ import annotations
@@ -30,18 +30,18 @@ from maxcode.core.stats import mean_ranks
 from maxcode.train.to_go.pairs import Pair
 
 T = TypeVar("T")
-LEAST = 5  # states of a problem below which ranks say nothing
+LEAST = 5  # with fewer states of a problem, ranks say nothing
 SHARES = tuple(part / 10 for part in range(1, 11))
-EQUAL = 0.05  # regret that counts as having found as much
+EQUAL = 0.05  # a regret that counts as equal to the full run
 REPEATS = 20
-SIBLINGS = 4  # candidates of one state below which there is nothing to choose
+SIBLINGS = 4  # with fewer candidates of one state, there is no choice
 Curve = dict[float, tuple[float, float]]
 
 
 @final
 @dataclass(frozen=True, slots=True)
 class ScoredPair:
-    """A held-out pair, its class, and what a model expected before and after its execution."""
+    """A held-out pair, its class, and a model's expected class before and after its execution."""
 
     pair: Pair
     label: int
@@ -52,11 +52,11 @@ class ScoredPair:
 @final
 @dataclass(frozen=True, slots=True)
 class ModelFigures:
-    """All figures of one model on one set of held-out pairs; None where there was too little to tell.
+    """All figures of one model on one set of held-out pairs; None if there were too few.
 
-    ``regret``, ``siblings``: by the share asked for, (share of candidates that was measured, mean regret);
-    ``spearman_open`` leaves out states from which nothing was tried, whose target is what they have already; ``bins``:
-    (rounded expected class, mean label, states).
+    ``regret``, ``siblings``  by the requested share: (share of candidates that was measured, mean regret)
+    ``spearman_open``         leaves out states from which nothing was tried, whose target is their own speed-up
+    ``bins``                  (rounded expected class, mean label, states)
     """
 
     states: int
@@ -88,7 +88,7 @@ def figures(told: Sequence[ScoredPair]) -> ModelFigures:
 
 
 def spearman(one: Sequence[float], other: Sequence[float]) -> float | None:
-    """The rank correlation of two sequences, with mean ranks for equals; None where either is constant."""
+    """The rank correlation of two sequences, with mean ranks for equal values; None if either is constant."""
     a, b = mean_ranks(one), mean_ranks(other)
     if len(set(a)) < 2 or len(set(b)) < 2:
         return None
@@ -96,7 +96,7 @@ def spearman(one: Sequence[float], other: Sequence[float]) -> float | None:
 
 
 def _spearman(told: Iterable[ScoredPair], of: Callable[[ScoredPair], float]) -> float | None:
-    """Within every problem; a model that says the same of all its states ranks nothing: 0."""
+    """The rank correlation within every problem; a model with the same value for all states has 0."""
     found = []
     for states in _grouped(told, lambda one: one.pair.problem):
         targets = [one.pair.target for one in states]
@@ -106,8 +106,7 @@ def _spearman(told: Iterable[ScoredPair], of: Callable[[ScoredPair], float]) -> 
 
 
 def choice(told: Iterable[ScoredPair]) -> float | None:
-    """The mean share of the best target that is missed by going on from the state that is put first (of equals the
-    mean)."""
+    """The mean share of the best target that is lost by expanding the state ranked first (the mean of equal ones)."""
     missed = []
     opened = (one for one in told if one.pair.below)
     for states in _grouped(opened, lambda one: (one.pair.run, one.pair.situation.depth)):
@@ -121,14 +120,14 @@ def choice(told: Iterable[ScoredPair]) -> float | None:
 
 
 def replayed(told: Iterable[ScoredPair], share: float) -> tuple[float, float]:
-    """(share of the candidates that is measured, mean regret) over runs, when of every batch ``share`` is measured."""
+    """(measured share of the candidates, mean regret) over runs, if ``share`` of every batch is measured."""
     runs = _grouped(told, lambda one: one.pair.run)
     chosen_in = [states for states in runs if len({one.pair.at[0] for one in states}) < len(states)]
     return _regret(chosen_in, lambda states, repeat: _kept(states, share, repeat))
 
 
 def among_siblings(told: Iterable[ScoredPair], share: float) -> tuple[float, float]:
-    """The same over the candidates drawn from one state, of which ``share`` is measured."""
+    """The same over the candidates sampled from one state, of which ``share`` is measured."""
     groups = _grouped(told, lambda one: (one.pair.run, one.pair.parent))
     large = [states for states in groups if len(states) >= SIBLINGS]
     return _regret(large, lambda states, repeat: _first(states, share, repeat))
@@ -161,19 +160,19 @@ def _kept(states: Sequence[ScoredPair], share: float, repeat: int) -> list[Score
 
 
 def _first(states: Sequence[ScoredPair], share: float, repeat: int) -> list[ScoredPair]:
-    """The ``share`` of the states that is put first, rounded up; equals by chance."""
+    """The ``share`` of the states that is ranked first, rounded up; equal ones in random order."""
     count = math.ceil(share * len(states) - 1e-9)
     return sorted(states, key=lambda one: (-one.before, _lot(one, repeat)))[:count]
 
 
 def _lot(one: ScoredPair, repeat: int) -> bytes:
-    """By the name of the run alone: where its folder lies must not change a figure."""
+    """A random order from the name of the run, not its path: the place of its folder must not change a figure."""
     return hashlib.sha256(f"{repeat}/{PurePath(one.pair.run).name}/{one.pair.at}".encode()).digest()
 
 
 def needed(regret: Curve, equal: float = EQUAL) -> float:
-    """The share of candidates to measure from which on the mean regret stays at ``equal`` or below, between the shares
-    that were tried."""
+    """The smallest share of candidates to measure with a mean regret of at most ``equal``, interpolated between the
+    tested shares."""
     points = sorted(regret.values())
     at = 1.0
     for (share, missed), (more, less) in reversed(list(pairwise(points))):

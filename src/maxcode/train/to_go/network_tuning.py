@@ -1,11 +1,11 @@
 """Training the generative value model: LoRA of rank 8, AdamW, batches of 8, one epoch, as in the paper.
 
-Where there are no weights, a small model of the same architecture is made first: a tokenizer and next-token training
-on the prompts of the training side, with their labels, so that LoRA has a base that can read them; the rest is the same
-code.  Learning rates are ours; the paper names none.
+Without given weights, a small model of the same architecture is made first: a tokenizer and next-token training on the
+prompts of the training side, with their labels, so that LoRA has a base that can read them; the other code is shared.
+Learning rates are ours; the paper names none.
 
-A checkpoint is one file of tensors (safetensors, the optimiser's too) with a line that says whose it is and how far; a
-training that was killed goes on from it, batch by batch as it would have gone, since their order is drawn by the seed.
+A checkpoint is one file of tensors (safetensors, with those of the optimiser) and a line with its job and its batch.  A
+killed training resumes from it with the same batches as before, because the seed sets their order.
 """
 
 from __future__ import annotations
@@ -40,7 +40,7 @@ EVERY = 20  # batches between checkpoints
 @final
 @dataclass(frozen=True, slots=True)
 class Sample:
-    """Token ids of a prompt, and the place of its label among the label tokens."""
+    """Token ids of a prompt, and the index of its label among the label tokens."""
 
     ids: list[int]
     label: int
@@ -49,7 +49,7 @@ class Sample:
 @final
 @dataclass(frozen=True, slots=True)
 class Stage:
-    """One stage of a training: its name, learning rate, the loss of a batch, and the job whose checkpoints it takes."""
+    """One stage of a training: its name, learning rate, the loss of a batch, and the job of its checkpoints."""
 
     name: str
     rate: float
@@ -61,10 +61,10 @@ class Stage:
 
 
 def tune(data: Dataset, how: Fit) -> tuple[Model, Predictor]:
-    """A generative model of the training side, its files in ``how.folder``; goes on where a killed one stopped.
+    """A generative model of the training side, with its files in ``how.folder``; a killed training is resumed.
 
-    InputError before anything is written where the extra or the weights of the base are missing, or the folder holds
-    another training.  The checkpoint stays there: who asked has not saved the model yet.
+    Raises InputError, before anything is written, if the extra or the weights of the base are missing, or if the folder
+    holds another training.  The checkpoint stays there, because the caller has not saved the model yet.
     """
     network = needs_extra()
     situations, labels = rows(data, data.train)
@@ -77,12 +77,12 @@ def tune(data: Dataset, how: Fit) -> tuple[Model, Predictor]:
 
 
 def _lasting(base: str) -> str:
-    """The base, to be found from wherever the model is used."""
+    """The base as a path or name that is valid from any folder."""
     return str(Path(base).resolve()) if base != SMALL and Path(base).is_dir() else base
 
 
 def _adapted(settings: Generative, situations: Sequence[Situation], labels: Sequence[int], job: str, how: Fit) -> None:
-    """Train the adapter, and before it a small base."""
+    """Trains the adapter, after a small base if there are no weights."""
     network = needs_extra()
     _seeded(how.seed)
     if settings.shape is None:
@@ -107,7 +107,7 @@ def _made(folder: Path) -> None:
 
 
 def _job(settings: Generative, situations: Sequence[Situation], labels: Sequence[int], seed: int) -> str:
-    """What a checkpoint belongs to: a hash of settings, data and seed."""
+    """The job of a checkpoint: a hash of settings, data and seed."""
     total = hashlib.sha256(msgspec.json.encode(settings) + f"/{seed}/{BATCH}/{EPOCHS}/{RATES}".encode())
     for one, label in zip(situations, labels, strict=True):
         total.update(f"{label}/{prompt(one, settings.classes)}".encode())
@@ -119,7 +119,7 @@ def _seeded(seed: int) -> None:
 
     torch.manual_seed(seed)
     if not torch.cuda.is_available():
-        torch.set_num_threads(1)  # small batches on a machine that also builds and times: more threads wait
+        torch.set_num_threads(1)  # small batches on a machine that also builds and times: more threads would wait
 
 
 # ------------------------------------------------------------------------------------------------------ a small base
@@ -128,7 +128,7 @@ def _seeded(seed: int) -> None:
 def _based(
     settings: Generative, situations: Sequence[Situation], labels: Sequence[int], job: str, how: Fit
 ) -> tuple[Any, Any]:
-    """(reader, base) of a small model: both from the folder where they are finished, else made."""
+    """(reader, base) of a small model: both from the folder if they are complete, else new."""
     network = needs_extra()
     assert settings.shape is not None
     _tokenizer_made(how.folder / TOKENIZER, settings.shape, [prompt(one, settings.classes) for one in situations])
@@ -150,7 +150,7 @@ def _based(
 
 
 def _tokenizer_made(path: Path, shape: NetworkShape, texts: Sequence[str]) -> None:
-    """``tokenizer.json``: byte-level BPE in which every digit is a token; checked against what is read back."""
+    """Writes ``tokenizer.json``: byte-level BPE with one token per digit; checks it by reading it back."""
     from tokenizers import Tokenizer, decoders, models, pre_tokenizers, trainers
 
     made = Tokenizer(models.BPE())
@@ -169,7 +169,7 @@ def _tokenizer_made(path: Path, shape: NetworkShape, texts: Sequence[str]) -> No
 
 
 def _next_loss(model: Any, batch: Sequence[Sample]) -> Any:
-    """The loss of every next token, the label's too."""
+    """The loss of every next token, including the label."""
     import torch
 
     longest = max(len(one.ids) for one in batch)
@@ -198,7 +198,7 @@ def _label_loss(labels: Sequence[int]) -> Callable[[Any, Sequence[Sample]], Any]
 
 
 def _trained(model: Any, samples: Sequence[Sample], stage: Stage) -> None:
-    """Train what is trainable, from the stage's checkpoint where there is one."""
+    """Trains the trainable weights, from the stage's checkpoint if there is one."""
     import torch
 
     model.to(needs_extra().device()).train()
@@ -227,7 +227,7 @@ def _trained(model: Any, samples: Sequence[Sample], stage: Stage) -> None:
 
 
 def _batches(samples: Sequence[Sample], stage: Stage) -> list[list[Sample]]:
-    """All batches of the stage, in the order that the seed draws."""
+    """All batches of the stage, in the order that the seed sets."""
     found = []
     for epoch in range(EPOCHS):
         order = random.Random(f"{stage.name}/{stage.seed}/{epoch}").sample(range(len(samples)), len(samples))
@@ -244,7 +244,7 @@ def _checkpoint(weights: Sequence[Any], optimiser: Any, stage: Stage, step: int)
 
 
 def _resumed(weights: Sequence[Any], optimiser: Any, stage: Stage) -> int:
-    """How many batches are done: 0, or what the checkpoint says, whose weights and moments are then taken over."""
+    """The number of finished batches: 0, or that of the checkpoint, whose weights and moments are then loaded."""
     import torch
     from safetensors import safe_open
 
@@ -257,12 +257,12 @@ def _resumed(weights: Sequence[Any], optimiser: Any, stage: Stage) -> int:
             one.copy_(file.get_tensor(f"weight {at}"))
             moments = {name: file.get_tensor(f"{name} {at}").to(one) for name in ("exp_avg", "exp_avg_sq")}
             optimiser.state[one] = {"step": torch.tensor(float(about["step"])), **moments}
-    stage.say(f"{stage.name}: goes on after batch {about['step']}")
+    stage.say(f"{stage.name}: resumes after batch {about['step']}")
     return int(about["step"])
 
 
 def _begun(path: Path, job: str) -> dict[str, Any]:
-    """What a checkpoint says of itself, nothing where there is none; InputError where it is not of this job."""
+    """The header of a checkpoint, empty if there is none; raises InputError if it belongs to another job."""
     from safetensors import safe_open
 
     if not path.exists():
@@ -272,14 +272,14 @@ def _begun(path: Path, job: str) -> dict[str, Any]:
     if about.get("job") != job:
         raise InputError(
             f"{path} is of another training (other runs, options or seed); choose another --out, or remove "
-            f"{path.parent} to give that training up"
+            f"{path.parent} to discard that training"
         )
     return about
 
 
 @contextmanager
 def _whole(path: Path) -> Iterator[None]:
-    """InputError, with the cure, where what is read of an unfinished training is damaged."""
+    """Raises InputError, with a remedy, if the file of an unfinished training is damaged."""
     from safetensors import SafetensorError
 
     try:

@@ -1,11 +1,11 @@
-"""Recorded runs -> pairs: every state that was reached, and what its paths came to.
+"""Recorded runs -> pairs: every reached state, and the result of its paths.
 
-The label's arithmetic is that of ``reward.py``: a state has banked u, the steps below it reach G, and what is to be
-foreseen is ``max(u, G)`` in the unit of speed-ups, whose class is taken afterwards.  With gamma = 1, the paper's value,
-this is its v*; with a smaller one the paper discounts classes, which then are no classes any more, so we discount
-speed-ups, all from the root: in a state's own unit what is banked would grow with every step that gains nothing.  A
-state that several paths share is one pair, with the best of them.  What a model sees of a state is what was known of it
-then; what came of it is the record's last word.
+The label is computed as in ``reward.py``: a state has reached u, the steps below it reach G, and the quantity to
+predict is ``max(u, G)`` in speed-ups, whose class is taken afterwards.  With gamma = 1, the paper's value, this is its
+v*.  With a smaller gamma the paper discounts classes, which then are not classes any more.  So we discount speed-ups,
+all from the root: in a state's own unit the reached value would grow with every step without a gain.  A state on
+several paths is one pair, with the best of them.  A model sees of a state what was known at that time; its result is
+the last evaluation in the record.
 """
 
 from __future__ import annotations
@@ -35,13 +35,15 @@ GUIDED = ("+value", "+rerank")
 @final
 @dataclass(frozen=True, slots=True)
 class Pair:
-    """One state and what came of it.
+    """One state and its result.
 
-    ``target``: the speed-up still to be had, in which u counts as had (``max``), or the mean reward of the state and
-    all below it (``mean``, after ReST-RL, where nothing is banked).  ``below`` counts the states below: 0 = nobody
-    tried to go on from here, so the target is what it has itself.  ``batch``, ``parent``: where it stood in its run.
-    ``guided``: a value model chose there; ``off_policy``: by another policy than most of its suite.  ``mark`` is equal
-    for programs that differ in comments and layout alone, ``origin`` is that of the problem's original.
+    ``target``      the speed-up that can still be reached, at least u (``max``), or the mean reward of the state and
+                    all below it (``mean``, after ReST-RL, without u)
+    ``below``       number of states below it; 0: nothing was tried from it, so the target is its own speed-up
+    ``batch``, ``parent``  its place in its run
+    ``guided``      a value model selected states in its run
+    ``off_policy``  another policy than in most runs of its suite
+    ``mark``        equal for programs that differ only in comments and layout; ``origin``: that of the original
     """
 
     problem: str
@@ -63,7 +65,7 @@ class Pair:
 
 
 def run_folders(paths: Iterable[Path]) -> list[Path]:
-    """The run folders at and below the given ones, in order; InputError where there are none.  A run that is there
+    """The run folders at and below the given ones, in order; raises InputError if there are none.  A run that occurs
     twice, under another name or as a copy, counts once."""
     given = list(paths)
     records = [record for path in given for record in sorted(path.rglob(EVENTS))]
@@ -80,8 +82,8 @@ def run_folders(paths: Iterable[Path]) -> list[Path]:
 
 
 def read_pairs(folders: Iterable[Path], target: Target = "max", gamma: float = 1.0) -> list[Pair]:
-    """The pairs of runs, in their order; runs with no finished batch give none.  Raises RecordError for a damaged
-    one."""
+    """The pairs of runs, in their order; a run without a finished batch has none.  Raises RecordError for a damaged
+    run."""
     pairs = [pair for folder in folders for pair in pairs_of(read_run(folder), target, gamma)]
     policies: dict[str, Counter[str]] = defaultdict(Counter)
     for pair in pairs:
@@ -91,7 +93,7 @@ def read_pairs(folders: Iterable[Path], target: Target = "max", gamma: float = 1
 
 
 def pairs_of(run: RunView, target: Target, gamma: float) -> list[Pair]:
-    """The pairs of one run, in (batch, slot) order; none for a run whose language is not known here."""
+    """The pairs of one run, in (batch, slot) order; none for a run in an unknown language."""
     if run.language not in LANGUAGES:
         return []
     below = _below(list(run.reached), gamma)
@@ -131,8 +133,8 @@ def _original_code(run: RunView) -> MachineCode | None:
 
 
 def _as_known(run: RunView) -> dict[StateId, State]:
-    """Every state as it was when a value model would have been asked about it: with the evaluator's word, before the
-    referee had confirmed or refuted anything of its batch; its path as it was known when it was proposed."""
+    """Every state as a value model would have seen it: with the evaluator's result, before the referee confirmed or
+    refuted anything of its batch; its path as known when it was proposed."""
     slots = [slot for slot in run.slots if slot.settled]
     asked: dict[StateId, set[int]] = defaultdict(set)
     for slot in slots:
@@ -153,7 +155,7 @@ def _as_known(run: RunView) -> dict[StateId, State]:
 @final
 @dataclass(slots=True)
 class _Below:
-    """What is below a state: the best discounted reward, how many states, and the sum of their rewards."""
+    """The states below a state: the best discounted reward, their number, and the sum of their rewards."""
 
     best: float = 0.0
     count: int = 0
@@ -179,7 +181,7 @@ def _target(state: State, below: _Below, target: Target, gamma: float) -> float:
 
 
 def _suite(run: RunView) -> str:
-    """Whose edges a run's speed-ups are held against: its suite's, else those of its kind of problem."""
+    """The group whose edges a run uses: its suite, else its kind of problem."""
     origin = run.header.get("suite")
     if isinstance(origin, dict):
         level = f"-l{origin['level']}" if "level" in origin else ""
@@ -190,6 +192,6 @@ def _suite(run: RunView) -> str:
 
 
 def mark(language: str, program: Program) -> str:
-    """Equal for programs that differ in comments, layout and file names alone."""
+    """Equal for programs that differ only in comments, layout and file names."""
     text = "\0".join(sorted(normalise(language, text) for text in program.files.values()))
     return hashlib.sha256(text.encode("utf-8", "surrogateescape")).hexdigest()

@@ -1,4 +1,4 @@
-"""``maxcode train to-go``: from recorded runs to a value model, its data set and its cards."""
+"""``maxcode train to-go``: makes a value model, its data set and its cards from recorded runs."""
 
 from __future__ import annotations
 
@@ -34,15 +34,18 @@ from maxcode.train.to_go.model_figures import figures
 from maxcode.train.to_go.pairs import Pair, Target, read_pairs, run_folders
 
 METRICS = "metrics.json"
-_BESIDE = (DATA, DATA_CARD, CARD, METRICS)  # what every model has beside value.json
+_BESIDE = (DATA, DATA_CARD, CARD, METRICS)  # files of every model next to value.json
 
 
 @final
 @dataclass(frozen=True, slots=True)
 class Training:
-    """What the user asked for.  ``prefixes``: the largest depth of a state (None = any; the paper's is 2);
-    ``held_out``: problems to keep for the figures (empty: ``share`` of them, drawn with ``seed``); ``seeds``: how many
-    of an evaluation by folds, 0 for none."""
+    """The user's request.
+
+    ``prefixes``  the largest depth of a state; None: any; the paper's is 2
+    ``held_out``  problems to keep for the figures; empty: ``share`` of them, chosen with ``seed``
+    ``seeds``     number of seeds of an evaluation by folds; 0: none
+    """
 
     runs: tuple[Path, ...]
     out: Path
@@ -61,8 +64,8 @@ class Training:
 @final
 @dataclass(frozen=True, slots=True)
 class Trained:
-    """What came of it: the card, the figures of the model and the baselines on the held-out problems, and the summary
-    of the evaluation by folds where it was asked for."""
+    """The result: the card, the figures of the model and the baselines on the held-out problems, and the summary of the
+    evaluation by folds if requested."""
 
     folder: str
     card: dict[str, Any]
@@ -80,9 +83,10 @@ def _nothing(words: str) -> None: ...
 def train_to_go(
     wanted: Training, say: Callable[[str], None] = _nothing, note: Callable[[str], None] = _nothing
 ) -> Trained:
-    """Train a value model and write it to ``wanted.out``, where an older one stays until this one is finished;
-    InputError before anything is written where the input is bad.  ``say`` hears how far it is, ``note`` what is
-    finished while more is to come."""
+    """Trains a value model and writes it to ``wanted.out``; an older model stays there until this one is finished.
+
+    Raises InputError for bad input, before anything is written.  ``say`` is called with the progress, ``note`` with
+    results that are ready before the end."""
     _check(wanted)
     pairs = [pair for pair in read_pairs(run_folders(wanted.runs), wanted.target, wanted.gamma) if _kept(pair, wanted)]
     held_out = frozenset(wanted.held_out) or split(pairs, wanted.share, wanted.seed)
@@ -101,7 +105,7 @@ def train_to_go(
 
 
 def _trained(data: Dataset, wanted: Training, how: Fit) -> Trained:
-    """The model and its figures, made in ``how.folder`` and put in ``wanted.out``."""
+    """The model and its figures, made in ``how.folder`` and moved to ``wanted.out``."""
     model, predictor = fit(wanted.model, data, how)
     beside = _held_out(wanted.model, predictor, data, how)
     card = {"model": _of_model(wanted, model), **about(data), "metrics on held-out problems": _metrics(beside)}
@@ -130,9 +134,11 @@ def _check(wanted: Training) -> None:
     if wanted.edges not in (QUANTILE, RELATIVE):
         preset(wanted.edges)
     _check_numbers(wanted)
-    for name in (*_BESIDE, FILE):  # said before anything is trained, which may take hours
+    for name in (*_BESIDE, FILE):  # checked before the training, which may take hours
         if (wanted.out / name).is_dir():
-            raise InputError(f"{wanted.out / name} is a folder, where a file is to be; choose another --out")
+            raise InputError(
+                f"{wanted.out / name} is a folder, but maxcode writes a file of that name; choose another --out"
+            )
 
 
 def _check_numbers(wanted: Training) -> None:
@@ -143,7 +149,7 @@ def _check_numbers(wanted: Training) -> None:
     if wanted.prefixes is not None and wanted.prefixes < 1:
         raise InputError(f"--prefixes is {wanted.prefixes}; give at least 1 (the paper's is 2)")
     if wanted.seeds < 0:
-        raise InputError(f"--evaluate is {wanted.seeds}; give how many seeds, or 0")
+        raise InputError(f"--evaluate is {wanted.seeds}; give a number of seeds, or 0")
 
 
 def _check_folds(pairs: list[Pair], wanted: Training) -> None:
