@@ -12,17 +12,23 @@ from __future__ import annotations
 import math
 import random
 import re
+import secrets
+import struct
 from collections.abc import Iterator, Sequence
+from contextlib import ExitStack
 from dataclasses import dataclass
 from pathlib import Path
 from typing import final
 
+from maxcode.code.domains import domain_of
 from maxcode.code.expressions import value_of
 from maxcode.code.languages import language
 from maxcode.core.types import Argument, FunctionSpec, Problem, Program
 from maxcode.errors import InputError
 from maxcode.evaluate.function.comparing import distance
-from maxcode.sandbox.jobs import Blob, Job
+from maxcode.evaluate.function.habits import HABITS, USUAL, word_of
+from maxcode.evaluate.function.start import Start
+from maxcode.sandbox.jobs import Blob, Job, Ran
 from maxcode.sandbox.sandbox import Sandbox
 
 _WIDTHS = {"double": 8, "float": 4, "int": 4, "long": 8}
@@ -32,23 +38,36 @@ _HERE = Path(__file__).parent
 DRAWN = 3  # sizes that nobody was told of
 _GENERATOR_FLAGS = ("-std=gnu17", "-O2")
 _AHEAD_BYTES = 32 << 20  # of plans that wait
+_LARGEST_BYTES = 64 << 20  # of the arrays of a round at a size up to the end of its domain
+_TRIES = 20
+_KEY_BYTES = 64  # of the values, and of the seeds given to inputs.c
+_LATE_SHARE, _LATE_S = 0.25, 0.0003  # of what getting ready takes, and more than that: what may be noise
 
 
 @final
 @dataclass(frozen=True, slots=True)
 class Shape:
     """One size of a function: what a round of calls consists of.  ``sizes`` are the scalar arguments; ``offset`` is
-    how many bytes behind the start of a page every array begins."""
+    how many bytes behind the start of a page every array begins.  ``habits``: how the values of each array are drawn
+    where it is not the usual way (``habits.py``), with a ``number`` that tells such shapes apart."""
 
     spec: FunctionSpec
     sizes: tuple[int, ...]
     rounds: int = 1
     offset: int = 0
+    habits: tuple[str, ...] = ()
+    number: int = 0
 
     @property
     def name(self) -> str:
-        """The size in words, ``m=256 n=256 k=256``."""
-        return " ".join(f"{one.name}={size}" for one, size in zip(self.spec.scalars, self.sizes, strict=True))
+        """The size in words, ``m=256 n=256 k=256``, and how values are drawn where it is another way than usual."""
+        size = " ".join(f"{one.name}={size}" for one, size in zip(self.spec.scalars, self.sizes, strict=True))
+        ways = [
+            f"{one.name} {HABITS[habit]}"
+            for one, habit in zip(self.spec.arrays, self.habits, strict=False)
+            if habit != USUAL
+        ]
+        return f"{size}, values beyond those drawn {self.number} ({', '.join(ways)})" if ways else size
 
     @property
     def bytes(self) -> tuple[int, ...]:
@@ -71,13 +90,12 @@ class Shape:
         return sum(self.bytes) * self.spec.slots
 
     @property
-    def words(self) -> tuple[str, ...]:
-        """The driver's arguments."""
-        return (str(self.spec.slots), str(self.offset), *map(str, self.sizes), *map(str, self.bytes))
+    def values(self) -> dict[str, int]:
+        """The sizes by name."""
+        return dict(zip((one.name for one in self.spec.scalars), self.sizes, strict=True))
 
     def _value(self, expression: str) -> int:
-        names = [one.name for one in self.spec.scalars]
-        return value_of(expression, dict(zip(names, self.sizes, strict=True)))
+        return value_of(expression, self.values)
 
 
 def checked_shapes(problem: Problem) -> tuple[Shape, ...]:
@@ -88,17 +106,48 @@ def checked_shapes(problem: Problem) -> tuple[Shape, ...]:
 
 
 def drawn_shapes(problem: Problem, count: int = DRAWN) -> tuple[Shape, ...]:
-    """Sizes that nobody was told of, drawn between the least and the largest checked ones."""
+    """Sizes that nobody was told of, between the least and the largest checked ones, on the way from a checked one to a
+    timed one, and up to the ends of the domain where the problem gives one for a size."""
     spec = spec_of(problem)
     if not spec.checked:
         return ()
-    ranges = [(min(values), max(values)) for values in zip(*spec.checked, strict=True)]
     seeds = random.SystemRandom()
-    drawn = (tuple(seeds.randint(low, high) for low, high in ranges) for _ in range(count))
+    ranges = [(min(values), max(values)) for values in zip(*spec.checked, strict=True)]
+    drawn = [tuple(seeds.randint(low, high) for low, high in ranges) for _ in range(count)]
+    drawn += [_on_the_way(spec, seeds) for _ in range(max(1, count // DRAWN)) if spec.timed]
+    drawn += _up_to_the_ends(spec, seeds, max(1, count // DRAWN))
     known = {*spec.checked, *spec.timed}
     return tuple(
         Shape(spec, sizes, offset=8 * seeds.randrange(1, 512)) for sizes in dict.fromkeys(drawn) if sizes not in known
     )
+
+
+def _on_the_way(spec: FunctionSpec, seeds: random.Random) -> tuple[int, ...]:
+    """A size between a checked and a timed one; sizes that keep an order in both keep it in between."""
+    share = seeds.random()
+    ends = zip(seeds.choice(spec.checked), seeds.choice(spec.timed), strict=True)
+    return tuple(round(one + share * (other - one)) for one, other in ends)
+
+
+def _up_to_the_ends(spec: FunctionSpec, seeds: random.Random, count: int) -> list[tuple[int, ...]]:
+    """Sizes within their domains, no larger and with no more work than a pass may have; none where none has ends."""
+    given = {
+        name: domain_of(text, {}, True) for name, text in spec.domain if name in {one.name for one in spec.scalars}
+    }
+    ends = {name: one for name, one in given.items() if one.which == "between"}
+    found: list[tuple[int, ...]] = []
+    most = 4 * max((Shape(spec, sizes).flop for sizes in spec.timed), default=0)
+    for _ in range(_TRIES * count if ends else 0):
+        base = seeds.choice(spec.checked)
+        names = [one.name for one in spec.scalars]
+        sizes = tuple(
+            seeds.randint(int(ends[name].low), int(ends[name].high)) if name in ends else size
+            for name, size in zip(names, base, strict=True)
+        )
+        shape = Shape(spec, sizes)
+        if len(found) < count and min(shape.bytes) >= 0 and shape.held <= _LARGEST_BYTES and shape.flop <= most:
+            found.append(sizes)
+    return found
 
 
 def timed_shapes(problem: Problem) -> tuple[Shape, ...]:
@@ -176,8 +225,9 @@ class Inputs:
     def __init__(self, sandbox: Sandbox, problem: Problem) -> None:
         self._sandbox = sandbox
         self._spec = spec_of(problem)
-        self._seeds = random.SystemRandom()
         self._generator: Blob | None = None
+        self._start = Start(sandbox, problem, empty_driver(self._spec))
+        self._ready: dict[Shape, float] = {}
         self._waiting: dict[Shape, list[bytes]] = {}
 
     async def fresh(self, shape: Shape, ahead: int = 1) -> Blob:
@@ -203,18 +253,34 @@ class Inputs:
     async def _plans(self, shape: Shape, count: int) -> list[bytes]:
         if self._generator is None:
             self._generator = await self._build()
-        async with self._sandbox.session([self._generator], bare=True) as session:
-            runs = [await session.run(self._job(self._generator, shape)) for _ in range(count)]
+        with ExitStack() as own:
+            keys = [own.enter_context(Blob.of(secrets.token_bytes(_KEY_BYTES))) for _ in range(count)]
+            async with self._sandbox.session([self._generator, *keys], bare=True) as session:
+                runs = [await session.run(self._job(self._generator, shape, one)) for one in keys]
         if (failed := next((ran for ran in runs if not ran.ok), None)) is not None:
             raise InputError(
                 f"the inputs of {self._spec.name} at {shape.name} failed ({failed.ending} {failed.code}); see inputs.c"
             )
         return [ran.stdout for ran in runs]
 
-    def _job(self, generator: Blob, shape: Shape) -> Job:
-        kinds = [str(_KINDS[one.access]) for one in self._spec.arrays]
-        head = (str(self._seeds.getrandbits(63)), str(shape.rounds))
-        return Job(argv=("{artefact}", *head, *shape.words, *kinds), artefact=generator, cpu_s=60, output_mb=2048)
+    def _job(self, generator: Blob, shape: Shape, keys: Blob) -> Job:
+        arrays = self._spec.arrays
+        habits = shape.habits or USUAL * len(arrays)
+        words = (word_of(self._spec, one, habit, shape.values) for one, habit in zip(arrays, habits, strict=True))
+        numbers = (shape.rounds, self._spec.slots, shape.offset, *shape.sizes, *shape.bytes)
+        kinds = (_KINDS[one.access] for one in arrays)
+        argv = ("{artefact}", *map(str, (*numbers, *kinds)), *words)
+        return Job(argv=argv, artefact=generator, stdin=keys, cpu_s=60, output_mb=2048)
+
+    async def late_s(self, shape: Shape, ran: Ran) -> float:
+        """CPU seconds that a run used before its first call, beyond those of a program that does nothing in its calls:
+        work of its own, which is charged."""
+        if shape not in self._ready:
+            with await self.fresh(shape) as plan:
+                self._ready[shape] = await self._start.least_s(plan)
+        least = self._ready[shape]
+        late = ran.ready_s - least
+        return late if late > _LATE_SHARE * least + _LATE_S else 0.0
 
     async def _build(self) -> Blob:
         sources = {"generator.c": (_HERE / "generator.c").read_text(), "glue.c": _generator_glue(self._spec)}
@@ -236,26 +302,56 @@ def disagreement(shape: Shape, expected: bytes, got: bytes) -> str | None:
     """The first written array whose relative Frobenius error exceeds the tolerance, in words; None when none does.
 
     ||got - expected|| / ||expected||, over a whole array of one call, so that one wrong element of a large array counts
-    with its share of the norm; NaN exceeds everything.
+    with its share of the norm; NaN exceeds everything.  Whole numbers must be the same, byte for byte, unless the
+    problem gives a tolerance for their array.  ``elementwise.py`` takes a second look.
     """
     if len(got) != len(expected):
         return f"{len(got)} bytes of output in place of {len(expected)}"
-    for number, name, part, ctype in _written(shape):
+    exact = {one.name for one in shape.spec.arrays if one.ctype in ("int", "long")} - dict(shape.spec.tolerances).keys()
+    for number, name, part, ctype in written_arrays(shape):
         want, have = expected[part], got[part]
+        if name in exact:
+            if want == have:
+                continue
+            return f"{name} at {call_of(shape, number)}: {_first_difference(ctype, want, have)}"
         norm = distance(ctype, want, None) or 1.0
         error = math.nan if not math.isfinite(norm) else 0.0 if want == have else distance(ctype, want, have) / norm
-        if not error <= shape.spec.tolerance:
-            return (
-                f"{name} at {shape.name}, call {number}: relative error {error:.1e}, at most {shape.spec.tolerance:g}"
-            )
+        if not error <= (most := shape.spec.tolerance_of(name)):
+            return f"{name} at {call_of(shape, number)}: relative error {error:.1e}, at most {most:g}"
     return None
+
+
+def call_of(shape: Shape, number: int) -> str:
+    """Which call it was, in words."""
+    return f"{shape.name}, call {number}"
+
+
+def _first_difference(ctype: str, want: bytes, have: bytes) -> str:
+    values = zip(struct.iter_unpack(_CODES[ctype], want), struct.iter_unpack(_CODES[ctype], have), strict=True)
+    at, one, other = next((at, one, other) for at, ((one,), (other,)) in enumerate(values) if one != other)
+    return f"element {at} is {other} in place of {one}"
 
 
 def _read_bytes(shape: Shape) -> Iterator[int]:
     return (size for one, size in zip(shape.spec.arrays, shape.bytes, strict=True) if one.access != "out")
 
 
-def _written(shape: Shape) -> Iterator[tuple[int, str, slice, str]]:
+def plan_bytes(shape: Shape) -> int:
+    """How many bytes of a plan come before the inputs (``shim_calls.h``)."""
+    told = 2 + len(shape.spec.scalars) + len(shape.spec.arrays)
+    return 16 + 16 * len(shape.spec.arrays) + 8 * (1 + told)
+
+
+def read_arrays(shape: Shape, at: int = 0) -> Iterator[tuple[str, slice]]:
+    """(element type, where its bytes are) of all arrays that are read, in order, from ``at`` on."""
+    for _ in range(shape.rounds * shape.spec.slots):
+        for one, size in zip(shape.spec.arrays, shape.bytes, strict=True):
+            if one.access != "out":
+                yield one.ctype, slice(at, at + size)
+                at += size
+
+
+def written_arrays(shape: Shape) -> Iterator[tuple[int, str, slice, str]]:
     """(number of the call, array, where its bytes are, element type) of all results of the calls, in order."""
     at = 0
     for call in range(shape.rounds * shape.spec.slots):

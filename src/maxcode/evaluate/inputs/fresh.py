@@ -19,6 +19,7 @@ from maxcode.code.languages import language
 from maxcode.core.types import Evaluation, Feedback, Outcome, Problem
 from maxcode.errors import InputError
 from maxcode.evaluate.function.function import DRAWN, Inputs, disagreement, drawn_shapes
+from maxcode.evaluate.inputs.beyond import Beyond
 from maxcode.evaluate.inputs.mutate import Draft, Understood, draft, understand
 from maxcode.evaluate.ladder.build import Builder
 from maxcode.evaluate.ladder.judge import identity
@@ -197,8 +198,10 @@ class FreshInputs:
         async with build_lane():
             found = await verify(self._sandbox, admitted.problem, artefact, asked, every=True)
         kept = [replace(one, expected=found.outputs[one.name]) for one in asked if one.name in found.outputs]
-        known = tuple(one for one in kept if _agrees_with_itself(one))
-        return GeneratedInputs(known, (f"{len(known)}: sizes drawn between those of `checked`",))
+        known = tuple(replace(one, original=artefact) for one in kept if _agrees_with_itself(one))
+        beyond = await Beyond(self._sandbox, self._prover.builder, admitted.problem, artefact, source).made("made")
+        how = (f"{len(known)}: other sizes", f"{len(beyond)}: values beyond those drawn")
+        return GeneratedInputs((*known, *beyond), how)
 
     async def _generated(self, problem: Problem, seed: str, count: int) -> tuple[list[Candidate], list[str]]:
         drawn = random.Random(seed)

@@ -44,6 +44,7 @@ class Input:
     origin: str  # "seen", "held_out", "generated" or "made"
     seconds: float = 0.0
     shape: Shape | None = None  # of the calls, where the problem is a function
+    original: Blob | None = None  # whose answer ``expected`` is, where it can be asked about single elements
 
     @property
     def seen(self) -> bool:

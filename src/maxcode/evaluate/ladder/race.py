@@ -173,6 +173,9 @@ class Track:
     async def _run(self, session: Session, side: Side, artefact: Blob, given: Input) -> Ran:
         job = job_for(self._problem, artefact, given)
         ran = await session.run(replace(job, one_core=self._field.one_core))
+        if self._field.inputs is not None and given.shape is not None:
+            late_s = await self._field.inputs.late_s(given.shape, ran)
+            ran = replace(ran, cpu_s=ran.cpu_s + late_s, wall_s=ran.wall_s + late_s)
         if not ran.ok:
             raise WrongOutput(side, given, f"ended by {ran.ending} {ran.code}", ran.ending == "timeout")
         if min(ran.cpu_s, ran.wall_s) <= 0 and given.shape is not None:
@@ -183,7 +186,7 @@ class Track:
 
     async def _check(self, given: Input, outputs: Mapping[Side, bytes]) -> None:
         if given.expected is None:
-            given = replace(given, expected=outputs["original"])
+            given = replace(given, expected=outputs["original"], original=self._entries["original"].artefact)
             outputs = {side: output for side, output in outputs.items() if side != "original"}
         for side, output in outputs.items():
             known = given.shape is None and output == self._entries[side].outputs.get(given.name)

@@ -5,13 +5,16 @@ from __future__ import annotations
 import math
 import signal
 from collections.abc import Sequence
-from dataclasses import dataclass
+from contextlib import ExitStack
+from dataclasses import dataclass, replace
+from functools import partial
 from typing import final
 
 import anyio.to_thread
 
 from maxcode.code.languages import language
 from maxcode.core.types import CaseResult, Outcome, Problem
+from maxcode.evaluate.function.elementwise import NUDGED, nudged, odd
 from maxcode.evaluate.function.function import disagreement
 from maxcode.evaluate.ladder.checker import difference, pie_accepts
 from maxcode.evaluate.ladder.indistinguishable import Sessions, in_parts
@@ -44,7 +47,7 @@ def job_for(problem: Problem, artefact: Blob, given: Input, profile: bool = Fals
     arrays_mb = 0 if shape is None else _mb(sum(shape.bytes) * shape.spec.slots)
     cpu_s = min(limits.run_s, SLOWER_AT_MOST * given.seconds + 1.0) if given.seconds else limits.run_s
     return Job(
-        argv=(*language(problem.language).run, *(shape.words if shape is not None else ())),
+        argv=language(problem.language).run,
         artefact=artefact,
         stdin=given.stdin,
         cpu_s=cpu_s,
@@ -77,7 +80,7 @@ async def verify(
         for part, given in parts:
             job = job_for(problem, artefact, given)
             ran = await sessions.run(part, given, job)
-            outcome, detail = await _judge(problem, given, ran, job)
+            outcome, detail = await _judge(sandbox, problem, given, (ran, job))
             if outcome is Outcome.CORRECT and problem.spec.checker.kind == "command" and given.expected is not None:
                 outcome, detail = await _ask_command(sandbox, problem, given, ran.stdout)
             if outcome is Outcome.CORRECT and len(ran.stdout) <= _remembered(given):
@@ -103,7 +106,8 @@ def _asked_beside(problem: Problem, given: Input, ran: Ran) -> bool | None:
     return ran.ok and pie_accepts(given.expected, ran.stdout)
 
 
-async def _judge(problem: Problem, given: Input, ran: Ran, job: Job) -> tuple[Outcome, str]:
+async def _judge(sandbox: Sandbox, problem: Problem, given: Input, held: tuple[Ran, Job]) -> tuple[Outcome, str]:
+    ran, job = held
     if ran.ending == "timeout":
         return Outcome.TIMEOUT, f"stopped after {ran.cpu_s:.2f} s of CPU, {ran.wall_s:.2f} s of wall time"
     if ran.ending == "output":
@@ -116,7 +120,7 @@ async def _judge(problem: Problem, given: Input, ran: Ran, job: Job) -> tuple[Ou
         return Outcome.CRASHED, f"exit status {ran.code}{_last_words(ran)}"
     if problem.spec.checker.kind == "command" or given.expected is None:
         return Outcome.CORRECT, ""
-    wrong = await _difference(problem, given, given.expected, ran.stdout)
+    wrong = await _difference(sandbox, problem, given, ran.stdout)
     return (Outcome.CORRECT, "") if wrong is None else (Outcome.WRONG, wrong)
 
 
@@ -124,13 +128,37 @@ async def is_accepted(sandbox: Sandbox, problem: Problem, given: Input, output: 
     """Whether an output of a *timed* run is right."""
     if problem.spec.checker.kind == "command":
         return (await _ask_command(sandbox, problem, given, output))[0] is Outcome.CORRECT
-    return given.expected is not None and await _difference(problem, given, given.expected, output) is None
+    return given.expected is not None and await _difference(sandbox, problem, given, output) is None
 
 
-async def _difference(problem: Problem, given: Input, expected: bytes, output: bytes) -> str | None:
-    if given.shape is not None:
-        return await anyio.to_thread.run_sync(disagreement, given.shape, expected, output)
-    return difference(problem.spec.checker, expected, output)
+async def _difference(sandbox: Sandbox, problem: Problem, given: Input, output: bytes) -> str | None:
+    assert given.expected is not None
+    if given.shape is None:
+        return difference(problem.spec.checker, given.expected, output)
+    wrong = await anyio.to_thread.run_sync(disagreement, given.shape, given.expected, output)
+    return wrong or await _odd(sandbox, problem, given, output)
+
+
+async def _odd(sandbox: Sandbox, problem: Problem, given: Input, output: bytes) -> str | None:
+    """An element that is off, where the array as a whole is not; the original is asked what it may be off by."""
+    if given.original is None or given.shape is None or given.expected is None:
+        return None
+    look = partial(odd, given.shape, given.expected, output)
+    if await anyio.to_thread.run_sync(look, ()) is None:
+        return None
+    return await anyio.to_thread.run_sync(look, await answers_nearby(sandbox, problem, given))
+
+
+async def answers_nearby(sandbox: Sandbox, problem: Problem, given: Input) -> list[bytes]:
+    """What the original answers when the real numbers among its inputs are changed a little; only what ends well."""
+    assert given.shape is not None
+    assert given.original is not None
+    with ExitStack() as own:
+        plans = [nudged(given.shape, given.stdin.read()) for _ in range(NUDGED)]
+        blobs = [own.enter_context(Blob.of(plan)) for plan in plans]
+        async with sandbox.session([given.original, *blobs], bare=True) as session:
+            runs = [await session.run(job_for(problem, given.original, replace(given, stdin=one))) for one in blobs]
+    return [ran.stdout for ran in runs if ran.ok and len(ran.stdout) == len(given.expected or ran.stdout)]
 
 
 async def _ask_command(sandbox: Sandbox, problem: Problem, given: Input, output: bytes) -> tuple[Outcome, str]:

@@ -16,6 +16,7 @@ from maxcode.core.types import Evaluation, Feedback, Outcome, Problem
 from maxcode.errors import InputError
 from maxcode.evaluate.function.function import Inputs, disagreement, spec_of, timed_shapes
 from maxcode.evaluate.inputs.amplify import amplify
+from maxcode.evaluate.inputs.beyond import Beyond
 from maxcode.evaluate.inputs.fresh import Prover
 from maxcode.evaluate.ladder.build import Builder, Built
 from maxcode.evaluate.ladder.instruction_count import require_counter
@@ -74,7 +75,10 @@ class Admissions:
         kept = self._kept(problem, inputs, verified)
         names = {given.name for given in kept}
         dropped = tuple(f"{r.name} ({r.outcome.value})" for r in verified.results if r.name not in names)
-        timed, warning = choose_timed(kept)
+        if source is not None:
+            beyond = Beyond(self._sandbox, self._builder, problem, original.artefact, source)
+            kept = await beyond.with_more(kept)
+        timed, warning = choose_timed(tuple(given for given in kept if given.shape is None or not given.shape.habits))
         slimmer = without(problem, frozenset(given.name for given in inputs) - names)
         baseline = await self._baseline(slimmer, original, kept, verified)
         why = not_to_be_had(problem)

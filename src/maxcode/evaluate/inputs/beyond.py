@@ -1,0 +1,112 @@
+"""Calls of a function on values that leave the habits of those that are drawn; part of every verification.
+
+Each counts only where the original proves that it has an answer: it ends well and without NaN or infinity, twice with
+the same answer; that answer hardly changes when the inputs hardly do; and a build with the checks for undefined
+behaviour finds nothing.  So a sum that overflows an int, or a quotient of two roundings, is held against nobody.
+"""
+
+from __future__ import annotations
+
+import random
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from typing import final
+
+import anyio.to_thread
+
+from maxcode.core.types import Argument, FunctionSpec, Outcome, Problem
+from maxcode.evaluate.function.elementwise import is_steady
+from maxcode.evaluate.function.function import Inputs, Shape, disagreement, spec_of
+from maxcode.evaluate.function.habits import HABITS, USUAL, may_vary
+from maxcode.evaluate.ladder.build import Builder
+from maxcode.evaluate.ladder.prepare import Input
+from maxcode.evaluate.ladder.sanitize import Sanitizers
+from maxcode.evaluate.ladder.verify import answers_nearby, verify
+from maxcode.sandbox.sandbox import Blob, Sandbox
+
+_CHECKS = ("undefined", "float-cast-overflow")
+_ALL_ALIKE = 0.6  # of the arrays have the call's own habit, the others any
+
+
+@final
+@dataclass(frozen=True, slots=True)
+class Beyond:
+    """Makes them, and asks the original."""
+
+    sandbox: Sandbox
+    builder: Builder
+    problem: Problem
+    original: Blob
+    source: Inputs
+
+    async def with_more(self, inputs: Sequence[Input]) -> tuple[Input, ...]:
+        """The inputs, which know now whom to ask about single elements, and those beyond."""
+        return (*(replace(one, original=self.original) for one in inputs), *await self.made("seen"))
+
+    async def made(self, origin: str) -> tuple[Input, ...]:
+        """Such inputs as the original has an answer for, with that answer; one for each habit at most."""
+        shapes = beyond_shapes(self.problem)
+        asked = [Input(one.name, await self.source.fresh(one), None, origin, shape=one) for one in shapes]
+        if not asked:
+            return ()
+        first = await verify(self.sandbox, self.problem, self.original, asked, every=True)
+        known = [replace(one, expected=first.outputs[one.name]) for one in asked if one.name in first.outputs]
+        known = [replace(one, original=self.original) for one in known if _is_finite(one)]
+        again = await verify(self.sandbox, self.problem, self.original, known, every=True)
+        good = {result.name: result.seconds for result in again.results if result.outcome is Outcome.CORRECT}
+        known = [replace(one, seconds=good[one.name]) for one in known if one.name in good]
+        steady = [one for one in known if await self._is_steady(one)]
+        defined = await self._defined(steady) if steady else frozenset[str]()
+        return tuple(one for one in steady if one.name in defined)
+
+    async def _is_steady(self, given: Input) -> bool:
+        assert given.shape is not None
+        assert given.expected is not None
+        near = await answers_nearby(self.sandbox, self.problem, given)
+        return await anyio.to_thread.run_sync(is_steady, given.shape, given.expected, near)
+
+    async def _defined(self, inputs: Sequence[Input]) -> frozenset[str]:
+        """The names of those on which nothing undefined is found; where that cannot be looked for, of those without
+        whole numbers, which overflow."""
+        bench = Sanitizers(self.sandbox, self.builder, self.problem, _CHECKS, tuple(inputs))
+        clean, not_run = await bench.clean()
+        if clean or not not_run:
+            return clean
+        whole = any(one.ctype in ("int", "long") for one in spec_of(self.problem).arrays)
+        return frozenset() if whole else frozenset(one.name for one in inputs)
+
+
+def beyond_shapes(problem: Problem) -> tuple[Shape, ...]:
+    """A call, or a round of them, for each habit, at checked sizes and at timed ones in turn."""
+    spec, chance = spec_of(problem), random.SystemRandom()
+    free = [one for one in spec.arrays if may_vary(spec, one)]
+    if not free:
+        return ()
+    sizes = [*dict.fromkeys(spec.checked), *dict.fromkeys(spec.timed)]
+    chance.shuffle(sizes)
+    letters = chance.sample(sorted(HABITS), len(HABITS))
+    found = []
+    for number, letter in enumerate(letters, 1):
+        size = sizes[number % len(sizes)]
+        offset = 0 if size in spec.timed else 8 * chance.randrange(1, 512)
+        found.append(Shape(spec, size, 1, offset, _habits(spec, free, letter, chance), number))
+    return tuple(found)
+
+
+def _habits(spec: FunctionSpec, free: Sequence[Argument], letter: str, chance: random.Random) -> tuple[str, ...]:
+    """A letter for each array; one at least has this one."""
+    sure = chance.choice(free)
+    return tuple(
+        USUAL
+        if one not in free
+        else letter
+        if one is sure or chance.random() < _ALL_ALIKE
+        else chance.choice([USUAL, *HABITS])
+        for one in spec.arrays
+    )
+
+
+def _is_finite(given: Input) -> bool:
+    assert given.shape is not None
+    assert given.expected is not None
+    return disagreement(given.shape, given.expected, given.expected) is None
