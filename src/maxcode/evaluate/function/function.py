@@ -41,7 +41,6 @@ _AHEAD_BYTES = 32 << 20  # of plans that wait
 _LARGEST_BYTES = 64 << 20  # of the arrays of a round at a size up to the end of its domain
 _TRIES = 20
 _KEY_BYTES = 64  # of the values, and of the seeds given to inputs.c
-_LATE_SHARE, _LATE_S = 0.25, 0.0003  # of what getting ready takes, and more than that: what may be noise
 
 
 @final
@@ -250,7 +249,21 @@ class Inputs:
                 "keep the results of an earlier call; make the values that inputs.c writes depend on its `seed`"
             )
 
+    async def own_arrays(self) -> frozenset[str]:
+        """The arrays that inputs.c writes, whose values are therefore its business."""
+        size = next(iter((*self._spec.timed, *self._spec.checked)))
+        shape = Shape(self._spec, size, habits=tuple(HABITS)[:1] * len(self._spec.arrays))
+        (ran,) = await self._made(shape, 1)
+        return frozenset(
+            one.name
+            for one, letter in zip(self._spec.arrays, ran.stderr.decode(errors="replace"), strict=False)
+            if letter == USUAL
+        )
+
     async def _plans(self, shape: Shape, count: int) -> list[bytes]:
+        return [ran.stdout for ran in await self._made(shape, count)]
+
+    async def _made(self, shape: Shape, count: int) -> list[Ran]:
         if self._generator is None:
             self._generator = await self._build()
         with ExitStack() as own:
@@ -261,7 +274,7 @@ class Inputs:
             raise InputError(
                 f"the inputs of {self._spec.name} at {shape.name} failed ({failed.ending} {failed.code}); see inputs.c"
             )
-        return [ran.stdout for ran in runs]
+        return runs
 
     def _job(self, generator: Blob, shape: Shape, keys: Blob) -> Job:
         arrays = self._spec.arrays
@@ -272,15 +285,12 @@ class Inputs:
         argv = ("{artefact}", *map(str, (*numbers, *kinds)), *words)
         return Job(argv=argv, artefact=generator, stdin=keys, cpu_s=60, output_mb=2048)
 
-    async def late_s(self, shape: Shape, ran: Ran) -> float:
-        """CPU seconds that a run used before its first call, beyond those of a program that does nothing in its calls:
-        work of its own, which is charged."""
+    async def ready_s(self, shape: Shape) -> float:
+        """CPU seconds that a program needs before its first call when it does nothing of its own there."""
         if shape not in self._ready:
             with await self.fresh(shape) as plan:
                 self._ready[shape] = await self._start.least_s(plan)
-        least = self._ready[shape]
-        late = ran.ready_s - least
-        return late if late > _LATE_SHARE * least + _LATE_S else 0.0
+        return self._ready[shape]
 
     async def _build(self) -> Blob:
         sources = {"generator.c": (_HERE / "generator.c").read_text(), "glue.c": _generator_glue(self._spec)}

@@ -8,7 +8,8 @@
  * VALUES, a word for each array: a letter of how values are drawn, '!' where the problem itself says what values there
  * may be and '-' elsewhere, then which: '*' any, '+' above 0, '0' not below 0, ':LOW,HIGH' both included.  The letter u
  * is the usual way: uniform in [-1, 1), whole numbers of -999 to 999, or within LOW and HIGH.  habits.py explains the
- * other letters.  An array that maxcode_fill changes is drawn the usual way before, unless its word has a '!'.
+ * other letters.  An array that maxcode_fill changes is drawn the usual way before, unless its word has a '!'.  Standard
+ * error: the letter by which each array was drawn.
  */
 #include <float.h>
 #include <limits.h>
@@ -292,6 +293,7 @@ int main(int count, char **words) {
     }
     put_plan(plan, scalars, fields);
     leave_alone(fields, scalars, arrays);
+    for (int i = 0; i < maxcode_arrays; i++) fputc(fields[i].rule.letter, stderr);
     for (uint32_t call = 0; call < plan[1] * plan[2]; call++) {
         fill_all(fields, false);
         maxcode_fill(next(&seeds), scalars, arrays);

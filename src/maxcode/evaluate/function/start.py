@@ -12,6 +12,31 @@ from maxcode.sandbox.jobs import Blob, Job
 from maxcode.sandbox.sandbox import Sandbox
 
 _RUNS = 7
+_KNOWN = 4  # runs of a side after which their median says more than the last of them
+_SHARE, _S = 0.05, 0.00015  # of what getting ready takes, and beside it: less may be noise
+_SINGLE_SHARE, _SINGLE_S = 0.25, 0.0003  # the same of a single run
+
+
+@final
+class Starts:
+    """What the sides of a race used before their first calls, and what of it is charged: what is beyond the original,
+    and beyond a program that does nothing there."""
+
+    def __init__(self) -> None:
+        self._known: dict[tuple[str, str], list[float]] = {}
+
+    def late_s(self, side: str, name: str, ready_s: float, least_s: float) -> float:
+        """The CPU seconds to charge a run of ``side`` on the input ``name`` that was ready after ``ready_s``."""
+        own = self._known.setdefault((side, name), [])
+        own.append(ready_s)
+        usual = max(least_s, statistics.median(self._known.get(("original", name), [0.0])))
+        if side == "original":
+            return 0.0
+        if len(own) < _KNOWN:
+            late = ready_s - usual
+            return late if late > _SINGLE_SHARE * usual + _SINGLE_S else 0.0
+        late = statistics.median(own) - usual
+        return late if late > _SHARE * usual + _S else 0.0
 
 
 @final

@@ -45,7 +45,7 @@ class Beyond:
 
     async def made(self, origin: str) -> tuple[Input, ...]:
         """Such inputs as the original has an answer for, with that answer; one for each habit at most."""
-        shapes = beyond_shapes(self.problem)
+        shapes = beyond_shapes(self.problem, await self.source.own_arrays())
         asked = [Input(one.name, await self.source.fresh(one), None, origin, shape=one) for one in shapes]
         if not asked:
             return ()
@@ -76,10 +76,11 @@ class Beyond:
         return frozenset() if whole else frozenset(one.name for one in inputs)
 
 
-def beyond_shapes(problem: Problem) -> tuple[Shape, ...]:
-    """A call, or a round of them, for each habit, at checked sizes and at timed ones in turn."""
+def beyond_shapes(problem: Problem, own: frozenset[str] = frozenset()) -> tuple[Shape, ...]:
+    """A call, or a round of them, for each habit, at checked sizes and at timed ones in turn; arrays in ``own`` stay as
+    they are."""
     spec, chance = spec_of(problem), random.SystemRandom()
-    free = [one for one in spec.arrays if may_vary(spec, one)]
+    free = [one for one in spec.arrays if may_vary(spec, one) and one.name not in own]
     if not free:
         return ()
     sizes = [*dict.fromkeys(spec.checked), *dict.fromkeys(spec.timed)]

@@ -22,6 +22,7 @@ from maxcode.core.stats import RaceRule, decide, decide_sittings, interval_of, i
 from maxcode.core.types import Clock, Interval, Problem, RaceVerdict, Timing
 from maxcode.errors import InputError, MachineError
 from maxcode.evaluate.function.function import Inputs
+from maxcode.evaluate.function.start import Starts
 from maxcode.evaluate.ladder.prepare import Input
 from maxcode.evaluate.ladder.verify import is_accepted, job_for
 from maxcode.evaluate.machine.pressure import is_too_busy, watched
@@ -121,6 +122,7 @@ class Track:
         self._entries = entries
         self._timed = timed
         self._order = random.SystemRandom()
+        self._starts = Starts()
         self._bare = language(field.problem.language).bare
 
     @property
@@ -160,6 +162,7 @@ class Track:
             blobs = [*fresh.values(), *(given.stdin for given in timed)]
             async with self._sandbox.session(blobs, bare=self._bare) as session:
                 found = {(side, given.name): await self._run(session, side, fresh[side], given) for side, given in runs}
+            found = {key: await self._charged(*key, ran) for key, ran in found.items()}
             for given in timed:
                 await self._check(given, {side: found[side, given.name].stdout for side in self._entries})
         return found
@@ -173,9 +176,6 @@ class Track:
     async def _run(self, session: Session, side: Side, artefact: Blob, given: Input) -> Ran:
         job = job_for(self._problem, artefact, given)
         ran = await session.run(replace(job, one_core=self._field.one_core))
-        if self._field.inputs is not None and given.shape is not None:
-            late_s = await self._field.inputs.late_s(given.shape, ran)
-            ran = replace(ran, cpu_s=ran.cpu_s + late_s, wall_s=ran.wall_s + late_s)
         if not ran.ok:
             raise WrongOutput(side, given, f"ended by {ran.ending} {ran.code}", ran.ending == "timeout")
         if min(ran.cpu_s, ran.wall_s) <= 0 and given.shape is not None:
@@ -183,6 +183,14 @@ class Track:
         if min(ran.cpu_s, ran.wall_s) <= 0:
             raise MachineError(f"the clocks read {ran.cpu_s} and {ran.wall_s} s; this machine cannot time programs")
         return ran
+
+    async def _charged(self, side: Side, name: str, ran: Ran) -> Ran:
+        """A run of calls with the work that its side does before the first of them."""
+        given = next(one for one in self._timed if one.name == name)
+        if self._field.inputs is None or given.shape is None:
+            return ran
+        late_s = self._starts.late_s(side, name, ran.ready_s, await self._field.inputs.ready_s(given.shape))
+        return replace(ran, cpu_s=ran.cpu_s + late_s, wall_s=ran.wall_s + late_s)
 
     async def _check(self, given: Input, outputs: Mapping[Side, bytes]) -> None:
         if given.expected is None:
