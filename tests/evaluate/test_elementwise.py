@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import random
 import struct
 from dataclasses import replace
 
@@ -10,6 +11,7 @@ import pytest
 from maxcode.core.types import Argument, FunctionSpec
 from maxcode.evaluate.function.elementwise import is_steady, nudged, odd
 from maxcode.evaluate.function.function import Shape, disagreement, plan_bytes
+from maxcode.evaluate.function.start import Starts
 
 
 def spec(ctype: str, **changes: object) -> FunctionSpec:
@@ -94,3 +96,15 @@ def test_an_answer_that_moves_with_its_inputs_says_nothing() -> None:
     assert not is_steady(shape, want, [doubles(1, 2, 3 + 1e-6)])
     whole = Shape(spec("int"), (3,))
     assert not is_steady(whole, struct.pack("3i", 1, 2, 3), [struct.pack("3i", 1, 2, 4)])
+
+
+def test_what_a_side_does_before_its_first_call_is_charged_and_noise_is_not() -> None:
+    starts, drawn = Starts(), random.Random(7)
+    charged: dict[str, list[float]] = {"original": [], "candidate": [], "table": []}
+    for _ in range(30):
+        for side, late_s in (("original", 0.0), ("candidate", 0.0), ("table", 0.004)):
+            ready_s = 0.0012 + late_s + abs(drawn.gauss(0, 0.0002))
+            charged[side].append(starts.late_s(side, "n=3", ready_s, 0.0012))
+    assert set(charged["original"]) == set(charged["candidate"]) == {0.0}
+    assert min(charged["table"]) > 0.0035
+    assert starts.late_s("another", "n=3", 0.003, 0.0012) > 0.0015

@@ -58,15 +58,19 @@ class Shape:
     number: int = 0
 
     @property
+    def size(self) -> str:
+        """The size in words, ``m=256 n=256 k=256``."""
+        return " ".join(f"{one.name}={size}" for one, size in zip(self.spec.scalars, self.sizes, strict=True))
+
+    @property
     def name(self) -> str:
-        """The size in words, ``m=256 n=256 k=256``, and how values are drawn where it is another way than usual."""
-        size = " ".join(f"{one.name}={size}" for one, size in zip(self.spec.scalars, self.sizes, strict=True))
+        """The size, and how values are drawn where it is another way than usual."""
         ways = [
             f"{one.name} {HABITS[habit]}"
             for one, habit in zip(self.spec.arrays, self.habits, strict=False)
             if habit != USUAL
         ]
-        return f"{size}, values beyond those drawn {self.number} ({', '.join(ways)})" if ways else size
+        return f"{self.size}, values beyond those drawn {self.number} ({', '.join(ways)})" if ways else self.size
 
     @property
     def bytes(self) -> tuple[int, ...]:
@@ -333,7 +337,7 @@ def disagreement(shape: Shape, expected: bytes, got: bytes) -> str | None:
 
 def call_of(shape: Shape, number: int) -> str:
     """Which call it was, in words."""
-    return f"{shape.name}, call {number}"
+    return f"{shape.size}, call {number}"
 
 
 def _first_difference(ctype: str, want: bytes, have: bytes) -> str:

@@ -199,7 +199,8 @@ class FreshInputs:
             found = await verify(self._sandbox, admitted.problem, artefact, asked, every=True)
         kept = [replace(one, expected=found.outputs[one.name]) for one in asked if one.name in found.outputs]
         known = tuple(replace(one, original=artefact) for one in kept if _agrees_with_itself(one))
-        beyond = await Beyond(self._sandbox, self._prover.builder, admitted.problem, artefact, source).made("made")
+        async with build_lane():
+            beyond = await Beyond(self._sandbox, self._prover.builder, admitted.problem, artefact, source).made("made")
         how = (f"{len(known)}: other sizes", f"{len(beyond)}: values beyond those drawn")
         return GeneratedInputs((*known, *beyond), how)
 

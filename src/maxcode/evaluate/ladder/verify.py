@@ -25,6 +25,7 @@ from maxcode.sandbox.sandbox import Blob, Job, Ran, Sandbox
 SLOWER_AT_MOST = 10.0  # a candidate this much slower than the original is stopped
 ENOUGH_FAILURES = 3
 PADDING_KEPT = 1 << 16  # bytes
+_NARROWER = "; where no such values can come, say so with `domain` in problem.toml"
 
 
 @final
@@ -136,7 +137,8 @@ async def _difference(sandbox: Sandbox, problem: Problem, given: Input, output: 
     if given.shape is None:
         return difference(problem.spec.checker, given.expected, output)
     wrong = await anyio.to_thread.run_sync(disagreement, given.shape, given.expected, output)
-    return wrong or await _odd(sandbox, problem, given, output)
+    wrong = wrong or await _odd(sandbox, problem, given, output)
+    return wrong if not wrong or not given.shape.habits else f"{wrong}{_NARROWER}"
 
 
 async def _odd(sandbox: Sandbox, problem: Problem, given: Input, output: bytes) -> str | None:
