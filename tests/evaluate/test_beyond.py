@@ -61,7 +61,8 @@ def test_every_habit_is_what_it_is_called(sandbox: Sandbox, tmp_path: Path) -> N
     found = {letter: drawn(sandbox, problem, letter) for letter in ("u", *HABITS)}
     assert all(-1 <= one < 1 for one in found["u"][0]) and all(abs(one) < 1000 for one in found["u"][1])
     assert max(map(abs, found["s"][0])) > 1.5 or max(map(abs, found["s"][0])) < 0.6
-    assert max(map(abs, found["w"][0])) > 1000
+    assert max(map(abs, found["w"][0])) > 2
+    assert 1 < max(map(abs, found["f"][0])) < 2**30
     assert min(found["p"][0]) >= 0 and min(found["p"][1]) >= 0
     assert max(found["n"][0]) <= 0 and max(found["n"][1]) <= 0
     assert 20 < found["z"][0].count(0) < 70 and 20 < found["z"][1].count(0) < 70

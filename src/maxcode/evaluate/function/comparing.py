@@ -60,6 +60,14 @@ def odd_element(
     return at, struct.unpack_from(code, want, at * width)[0], struct.unpack_from(code, got, at * width)[0]
 
 
+def first_difference(ctype: str, want: bytes, have: bytes) -> str:
+    """The first whole number that is not the same, in words; there must be one."""
+    code = "i" if ctype == "int" else "l"
+    values = zip(struct.iter_unpack(code, want), struct.iter_unpack(code, have), strict=True)
+    at, one, other = next((at, one, other) for at, ((one,), (other,)) in enumerate(values) if one != other)
+    return f"element {at} is {other} in place of {one}"
+
+
 def nudge(ctype: str, whole: ctypes.Array[ctypes.c_char], part: slice, share: float, seed: int) -> None:
     """Make the numbers in a part of ``whole`` smaller by random shares of them, ``share`` at most."""
     function = _library()[f"nudge_{ctype}"]

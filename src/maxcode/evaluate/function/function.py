@@ -13,7 +13,6 @@ import math
 import random
 import re
 import secrets
-import struct
 from collections.abc import Iterator, Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass
@@ -25,7 +24,7 @@ from maxcode.code.expressions import value_of
 from maxcode.code.languages import language
 from maxcode.core.types import Argument, FunctionSpec, Problem, Program
 from maxcode.errors import InputError
-from maxcode.evaluate.function.comparing import distance
+from maxcode.evaluate.function.comparing import distance, first_difference
 from maxcode.evaluate.function.habits import HABITS, USUAL, word_of
 from maxcode.evaluate.function.start import Start
 from maxcode.sandbox.jobs import Blob, Job, Ran
@@ -48,7 +47,7 @@ _KEY_BYTES = 64  # of the values, and of the seeds given to inputs.c
 class Shape:
     """One size of a function: what a round of calls consists of.  ``sizes`` are the scalar arguments; ``offset`` is
     how many bytes behind the start of a page every array begins.  ``habits``: how the values of each array are drawn
-    where it is not the usual way (``habits.py``), with a ``number`` that tells such shapes apart."""
+    where it is not the usual way (``habits.py``); ``main``: which of them it is about; ``number`` tells them apart."""
 
     spec: FunctionSpec
     sizes: tuple[int, ...]
@@ -56,6 +55,7 @@ class Shape:
     offset: int = 0
     habits: tuple[str, ...] = ()
     number: int = 0
+    main: str = ""
 
     @property
     def size(self) -> str:
@@ -327,7 +327,7 @@ def disagreement(shape: Shape, expected: bytes, got: bytes) -> str | None:
         if name in exact:
             if want == have:
                 continue
-            return f"{name} at {call_of(shape, number)}: {_first_difference(ctype, want, have)}"
+            return f"{name} at {call_of(shape, number)}: {first_difference(ctype, want, have)}"
         norm = distance(ctype, want, None) or 1.0
         error = math.nan if not math.isfinite(norm) else 0.0 if want == have else distance(ctype, want, have) / norm
         if not error <= (most := shape.spec.tolerance_of(name)):
@@ -338,12 +338,6 @@ def disagreement(shape: Shape, expected: bytes, got: bytes) -> str | None:
 def call_of(shape: Shape, number: int) -> str:
     """Which call it was, in words."""
     return f"{shape.size}, call {number}"
-
-
-def _first_difference(ctype: str, want: bytes, have: bytes) -> str:
-    values = zip(struct.iter_unpack(_CODES[ctype], want), struct.iter_unpack(_CODES[ctype], have), strict=True)
-    at, one, other = next((at, one, other) for at, ((one,), (other,)) in enumerate(values) if one != other)
-    return f"element {at} is {other} in place of {one}"
 
 
 def _read_bytes(shape: Shape) -> Iterator[int]:

@@ -68,7 +68,7 @@ static uint64_t below(uint64_t limit) { return next(&values) % limit; }
 
 /* -------------------------------------------------------------------------------------------------------- values */
 
-enum { FEW = 4, FAR = 30, NEAR = 20 }; /* values of an array of repeats; exponents of an array, and of its elements */
+enum { FEW = 4, LITTLE = 4, FAR = 30 }; /* values of an array of repeats; exponents, of which half are little */
 
 struct rule { /* how the values of an array are drawn */
     char letter, which;
@@ -96,7 +96,7 @@ static int64_t usual_whole(const struct rule *rule) {
 
 /* The values that are drawn once for an array. */
 struct choice {
-    int exponent;
+    int exponent, most;
     double real[FEW];
     int64_t whole[FEW];
 };
@@ -122,8 +122,9 @@ static int64_t edge_whole(char type, const struct rule *rule) {
 static double real_value(const struct rule *rule, const struct choice *once) {
     const double usual = usual_real(rule);
     switch (rule->letter) {
-    case 's': case 'f': return ldexp(usual, once->exponent);
-    case 'w': return ldexp(usual, (int)below(2 * NEAR + 1) - NEAR);
+    case 's': return ldexp(usual, once->exponent);
+    case 'f': return ldexp(usual, abs(once->exponent));
+    case 'w': return ldexp(usual, (int)below(2 * (uint64_t)once->most + 1) - once->most);
     case 'p': return fabs(usual);
     case 'n': return -fabs(usual);
     case 'z': return below(2) ? 0 : usual;
@@ -199,7 +200,8 @@ static void sort(char type, void *array, size_t count, bool is_falling) {
 }
 
 static struct choice chosen(char type, const struct rule *rule) {
-    struct choice once = {.exponent = (int)below(FAR) + 1};
+    struct choice once = {.most = below(2) ? LITTLE : FAR};
+    once.exponent = 1 + (int)below((uint64_t)once.most);
     if (below(2)) once.exponent = -once.exponent;
     for (int i = 0; i < FEW; i++) once.real[i] = usual_real(rule), once.whole[i] = of_any_size(type);
     return once;

@@ -25,6 +25,7 @@ from maxcode.evaluate.ladder.verify import answers_nearby, verify
 from maxcode.sandbox.sandbox import Blob, Sandbox
 
 _CHECKS = ("undefined", "float-cast-overflow")
+_TURNS = 2
 _ALL_ALIKE = 0.6  # of the arrays have the call's own habit, the others any
 
 
@@ -44,8 +45,18 @@ class Beyond:
         return (*(replace(one, original=self.original) for one in inputs), *await self.made("seen"))
 
     async def made(self, origin: str) -> tuple[Input, ...]:
-        """Such inputs as the original has an answer for, with that answer; one for each habit at most."""
-        shapes = beyond_shapes(self.problem, await self.source.own_arrays())
+        """Such inputs as the original has an answer for, with that answer; one for each habit at most, which may be
+        drawn again where it has none."""
+        own = await self.source.own_arrays()
+        found: list[Input] = []
+        missing = frozenset(HABITS)
+        for turn in range(_TURNS):
+            shapes = beyond_shapes(self.problem, own, missing, turn * len(HABITS))
+            found += await self._proven(shapes, origin)
+            missing = frozenset(one.main for one in shapes) - {one.shape.main for one in found if one.shape is not None}
+        return tuple(found)
+
+    async def _proven(self, shapes: Sequence[Shape], origin: str) -> tuple[Input, ...]:
         asked = [Input(one.name, await self.source.fresh(one), None, origin, shape=one) for one in shapes]
         if not asked:
             return ()
@@ -76,21 +87,25 @@ class Beyond:
         return frozenset() if whole else frozenset(one.name for one in inputs)
 
 
-def beyond_shapes(problem: Problem, own: frozenset[str] = frozenset()) -> tuple[Shape, ...]:
-    """A call, or a round of them, for each habit, at checked sizes and at timed ones in turn; arrays in ``own`` stay as
-    they are."""
+def beyond_shapes(
+    problem: Problem,
+    own: frozenset[str] = frozenset(),
+    letters: frozenset[str] = frozenset(HABITS),
+    before: int = 0,
+) -> tuple[Shape, ...]:
+    """A call, or a round of them, for each of the habits, at checked sizes and at timed ones in turn; arrays in ``own``
+    stay as they are.  ``before``: how many there are already."""
     spec, chance = spec_of(problem), random.SystemRandom()
     free = [one for one in spec.arrays if may_vary(spec, one) and one.name not in own]
     if not free:
         return ()
     sizes = [*dict.fromkeys(spec.checked), *dict.fromkeys(spec.timed)]
     chance.shuffle(sizes)
-    letters = chance.sample(sorted(HABITS), len(HABITS))
     found = []
-    for number, letter in enumerate(letters, 1):
+    for number, letter in enumerate(chance.sample(sorted(letters), len(letters)), before + 1):
         size = sizes[number % len(sizes)]
         offset = 0 if size in spec.timed else 8 * chance.randrange(1, 512)
-        found.append(Shape(spec, size, 1, offset, _habits(spec, free, letter, chance), number))
+        found.append(Shape(spec, size, 1, offset, _habits(spec, free, letter, chance), number, letter))
     return tuple(found)
 
 
