@@ -18,6 +18,7 @@ from maxcode.evaluate.function.habits import HABITS
 from maxcode.evaluate.inputs.beyond import Beyond, beyond_shapes
 from maxcode.evaluate.ladder.build import Builder
 from maxcode.evaluate.ladder.prepare import Input
+from maxcode.evaluate.ladder.verify import job_for
 from maxcode.problems import load
 from maxcode.sandbox.sandbox import Blob, Sandbox
 
@@ -198,8 +199,6 @@ def test_a_round_has_a_number_of_calls_that_nobody_is_told_of_before(sandbox: Sa
     told = replace(told, program=Program({"f.c": text}))
 
     async def answered(problem: Problem) -> list[int]:
-        from maxcode.evaluate.ladder.verify import job_for
-
         built = await Builder(sandbox, tmp_path).build(problem, problem.program, final=True)
         assert built.artefact is not None, built.diagnostics
         shape = Shape(spec_of(problem), (3,), 4)
@@ -212,6 +211,34 @@ def test_a_round_has_a_number_of_calls_that_nobody_is_told_of_before(sandbox: Sa
 
     assert anyio.run(answered, problem) == list(range(1, 33))
     assert anyio.run(answered, told) == [0] * 32
+
+
+def test_static_initialisers_of_cpp_are_work_before_the_first_call(sandbox: Sandbox, tmp_path: Path) -> None:
+    """They run before main; the driver that does nothing is built with the same libraries, which is not held against
+    it."""
+    problem = problem_of(tmp_path)
+    header = HEADER.replace("void", 'extern "C" void')
+    spec = replace(problem.spec, flags=("-O2",), function=replace(spec_of(problem), header=header))
+    body = f'#include <cmath>\n#include <iostream>\n#include "f.h"\n{header.rstrip()[:-1]} {{ {PLAIN} }}\n'
+    early = (
+        "static double filled() { double sum = 0; for (int i = 0; i < 300000; i++) sum += std::sin(i); return sum; }\n"
+        "volatile double kept = filled();\n"
+    )
+
+    async def ready(text: str) -> tuple[float, float]:
+        mine = replace(problem, language="cpp", spec=spec, program=Program({"f.cpp": text}))
+        built = await Builder(sandbox, tmp_path).build(mine, mine.program, final=True)
+        assert built.artefact is not None, built.diagnostics
+        shape, source = Shape(spec_of(mine), (3,), 2), Inputs(sandbox, mine)
+        given = Input("a", await source.fresh(shape), None, "seen", shape=shape)
+        async with sandbox.session([built.artefact, given.stdin], bare=True) as session:
+            runs = [await session.run(job_for(mine, built.artefact, given)) for _ in range(5)]
+        return min(ran.ready_s for ran in runs), await source.ready_s(shape)
+
+    plain, least = anyio.run(ready, body)
+    with_table, _ = anyio.run(ready, body + early)
+    assert plain < 3 * least
+    assert with_table > plain + 0.001
 
 
 def test_a_blob_of_keys_is_needed(sandbox: Sandbox, tmp_path: Path) -> None:
