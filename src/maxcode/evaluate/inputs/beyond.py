@@ -15,7 +15,7 @@ from typing import final
 import anyio.to_thread
 
 from maxcode.core.types import Argument, FunctionSpec, Outcome, Problem
-from maxcode.evaluate.function.elementwise import is_steady
+from maxcode.evaluate.function.elementwise import NUDGED, is_steady
 from maxcode.evaluate.function.function import Inputs, Shape, disagreement, spec_of
 from maxcode.evaluate.function.habits import HABITS, USUAL, may_vary
 from maxcode.evaluate.ladder.build import Builder
@@ -74,7 +74,8 @@ class Beyond:
         assert given.shape is not None
         assert given.expected is not None
         near = await answers_nearby(self.sandbox, self.problem, given)
-        return await anyio.to_thread.run_sync(is_steady, given.shape, given.expected, near)
+        steady = await anyio.to_thread.run_sync(is_steady, given.shape, given.expected, near)
+        return steady and len(near) == NUDGED
 
     async def _defined(self, inputs: Sequence[Input]) -> frozenset[str]:
         """The names of those on which nothing undefined is found; where that cannot be looked for, of those without
