@@ -108,3 +108,5 @@ def test_what_a_side_does_before_its_first_call_is_charged_and_noise_is_not() ->
     assert set(charged["original"]) == set(charged["candidate"]) == {0.0}
     assert min(charged["table"]) > 0.0035
     assert starts.late_s("another", "n=3", 0.003, 0.0012) > 0.0015
+    now_and_then = [starts.late_s("rarely", "n=3", 0.0012 + 0.004 * (n % 3 == 2), 0.0012) for n in range(30)]
+    assert [late > 0.0035 for late in now_and_then] == [n % 3 == 2 for n in range(30)]

@@ -19,8 +19,8 @@ _SINGLE_SHARE, _SINGLE_S = 0.25, 0.0003  # the same of a single run
 
 @final
 class Starts:
-    """What the sides of a race used before their first calls, and what of it is charged: what is beyond the original,
-    and beyond a program that does nothing there."""
+    """What the sides of a race used before their first calls, and what of it is charged: what is beyond the original's
+    usual, and beyond a program that does nothing there."""
 
     def __init__(self) -> None:
         self._known: dict[tuple[str, str], list[float]] = {}
@@ -30,13 +30,11 @@ class Starts:
         own = self._known.setdefault((side, name), [])
         own.append(ready_s)
         usual = max(least_s, statistics.median(self._known.get(("original", name), [0.0])))
-        if side == "original":
-            return 0.0
-        if len(own) < _KNOWN:
-            late = ready_s - usual
-            return late if late > _SINGLE_SHARE * usual + _SINGLE_S else 0.0
-        late = statistics.median(own) - usual
-        return late if late > _SHARE * usual + _S else 0.0
+        late = ready_s - usual  # of this run: a side may work early in some of them only
+        if late > _SINGLE_SHARE * usual + _SINGLE_S:
+            return late
+        often = statistics.median(own) - usual
+        return often if len(own) >= _KNOWN and often > _SHARE * usual + _S else 0.0
 
 
 @final
