@@ -34,7 +34,7 @@ _SEAL_TRIES, _SEAL_WAIT_S = 100, 0.05
 ARTEFACT_PATH = "/proc/self/fd/3"
 
 _REQUEST = struct.Struct("<4I5Q")
-_REPLY = struct.Struct("<Ii6Q4I2Q64s")
+_REPLY = struct.Struct("<Ii6Q4I3Q64s")
 _SAMPLE = struct.Struct("<II7Q")
 _TURN = struct.Struct("<2Q")
 _BUILDING, _PROFILE, _HAS_STDIN, _HAS_ARTEFACT, _START_ARTEFACT = 1, 2, 4, 8, 16
@@ -162,6 +162,7 @@ class Ran:
     processes it left running; ``spawned``: processes and threads it started.  ``stderr`` is its first 64 KB.
     ``out_of_memory``: the control group killed something.  ``unsampled`` says why a profile is empty.
     ``prepared_s``: wall seconds of the part of a prepared round that comes before what is timed.
+    ``ready_s``: CPU seconds of a called program up to its first call, which are no part of ``cpu_s``.
     """
 
     ending: Ending
@@ -181,6 +182,7 @@ class Ran:
     unsampled: str = ""
     out_of_memory: bool = False
     prepared_s: float = 0.0
+    ready_s: float = 0.0
 
     @property
     def ok(self) -> bool:
@@ -252,7 +254,7 @@ def unpack(job: Job, packet: bytes, fds: Sequence[int]) -> Ran:
 
 
 def _unpack(job: Job, packet: bytes, fds: Sequence[int]) -> Ran:
-    ending, code, user, system, wall, peak, *counts, cpu_ns, wall_ns, raw = _REPLY.unpack(packet)
+    ending, code, user, system, wall, peak, *counts, cpu_ns, wall_ns, ready_ns, raw = _REPLY.unpack(packet)
     waits, preemptions, left, spawned, found, samples = counts
     trouble = raw.rstrip(b"\0").decode(errors="replace")
     if ending == _UNSTARTED:
@@ -278,6 +280,7 @@ def _unpack(job: Job, packet: bytes, fds: Sequence[int]) -> Ran:
         samples=_samples(_contents(fds[2], 1 << 24), samples),
         unsampled=trouble,
         prepared_s=wall / 1e6 if job.prepared and how == "answered" else 0.0,
+        ready_s=ready_ns / 1e9,
     )
 
 

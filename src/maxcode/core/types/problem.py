@@ -112,7 +112,9 @@ class FunctionSpec:
     skipped tails).
     ``flop`` is an expression in the scalar arguments, and so is ``moved``: the bytes that any right call reads and
     writes at least, empty where they are not given.  ``tolerance`` bounds the relative Frobenius error of every
-    written array against the original's.  ``header`` and ``inputs`` are C texts, the latter empty for uniform values in
+    written array of real numbers against the original's, ``tolerances`` that of single arrays by name; whole numbers
+    must be the same where none is given for theirs.  ``domain`` says which values an argument may have, by name
+    (``domains.py``).  ``header`` and ``inputs`` are C texts, the latter empty for uniform values in
     [-1, 1): ``void inputs(unsigned long seed, <the function's arguments>)`` may change the values it is given.
     """
 
@@ -128,12 +130,18 @@ class FunctionSpec:
     slots: int = 1
     tolerance: float = 1e-9
     moved: str = ""
+    tolerances: tuple[tuple[str, float], ...] = ()
+    domain: tuple[tuple[str, str], ...] = ()
 
     @property
     def said(self) -> dict[str, Any]:
-        """All fields, for a hash; without ``moved`` where that is empty, so that hashes are what they were before."""
-        found = asdict(self)
-        return found if self.moved else {key: value for key, value in found.items() if key != "moved"}
+        """All fields, for a hash; without those that came later and are empty, so that hashes stay what they were."""
+        later = ("moved", "tolerances", "domain")
+        return {key: value for key, value in asdict(self).items() if value or key not in later}
+
+    def tolerance_of(self, array: str) -> float:
+        """What a written array of this name may be off by."""
+        return dict(self.tolerances).get(array, self.tolerance)
 
     @property
     def scalars(self) -> tuple[Argument, ...]:
