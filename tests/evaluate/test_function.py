@@ -12,7 +12,8 @@ import pytest
 
 from maxcode.core.types import Action, Evaluation, Outcome, State, Step
 from maxcode.errors import InputError
-from maxcode.evaluate.function.function import Inputs, Shape, disagreement, spec_of, timed_shapes
+from maxcode.evaluate.function.function import Inputs, Shape, disagreement, spec_of
+from maxcode.evaluate.function.sizes import timed_shapes
 from maxcode.evaluate.ladder.build import Builder
 from maxcode.evaluate.ladder.prepare import Admitted
 from maxcode.evaluate.ladder.race import RaceInputs, RaceSide, Side, on_one_core

@@ -297,7 +297,7 @@ def test_every_run_is_told_the_same_of_the_machine(sandbox: Sandbox, bare: bool)
 @pytest.mark.tiers("1", "2")
 def test_a_function_is_told_it_in_the_middle_of_its_calls(sandbox: Sandbox) -> None:
     rounds, written = 3, 1
-    plan = struct.pack("<4I2Q", 1, 1, rounds, 0, 16, written)
+    plan = struct.pack("<4I3Q", 1, 1, rounds, 0, 16, written, 0)
 
     async def both() -> Ran:
         async with sandbox.session([], sources={"a.c": FUNCTION}) as session:

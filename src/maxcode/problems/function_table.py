@@ -9,6 +9,8 @@
     flop = "2*m*n*k"            # of one call
     bytes = "8*(m*k+k*n+m*n)"   # optional: what any right call must read and write at least
     inputs = "inputs.c"         # optional; also: calls, slots, tolerance
+    tolerances = { C = 1e-6 }   # optional: of single arrays; whole numbers must be the same without one
+    domain = { A = "[0, 1]", n = "1..4096" }   # optional: which values an argument may have (domains.py)
 
 An array that is not const is written; ``inout double X[n]`` and ``scratch double X[n]`` are read and written; the
 final content of a scratch array is not compared.
@@ -18,15 +20,16 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from functools import partial
 from pathlib import Path
 from types import MappingProxyType
 from typing import Literal, cast, final
 
+from maxcode.code.domains import domain_of
 from maxcode.code.expressions import value_of
 from maxcode.core.types import Argument, FunctionSpec
-from maxcode.errors import InputError
+from maxcode.errors import InputError, unknown
 
 _ARGUMENT = re.compile(r"(?:(const|inout|scratch) +)?(double|float|int|long) +([A-Za-z_]\w*)(?:\[([^\[\]]+)\])?")
 _ACCESS: dict[str | None, Literal["in", "out", "inout", "scratch"]] = {
@@ -57,6 +60,8 @@ class FunctionTable:
     slots: int = 1
     tolerance: float = 1e-9
     bytes: str = ""
+    tolerances: Mapping[str, float] = field(default_factory=dict)
+    domain: Mapping[str, str] = field(default_factory=dict)
 
 
 def function_spec(table: FunctionTable, folder: Path, texts: Mapping[str, str] = MappingProxyType({})) -> FunctionSpec:
@@ -83,6 +88,8 @@ def function_spec(table: FunctionTable, folder: Path, texts: Mapping[str, str] =
         slots=table.slots,
         tolerance=table.tolerance,
         moved=table.bytes,
+        tolerances=tuple(sorted(table.tolerances.items())),
+        domain=tuple(sorted(table.domain.items())),
     )
     spec = replace(
         spec,
@@ -126,6 +133,7 @@ def _check(spec: FunctionSpec) -> None:
         raise InputError(
             "[function]: it needs an array that is read, because a result that depends on sizes alone can be stored"
         )
+    _check_words(spec)
     names = [one.name for one in spec.scalars]
     for size in (*spec.timed, *spec.checked):
         values = dict(zip(names, size, strict=True))
@@ -135,6 +143,26 @@ def _check(spec: FunctionSpec) -> None:
         rounds = spec.calls if size in spec.timed else 1
         if sum(sizes) * rounds * spec.slots > _MOST_BYTES:
             raise InputError(f"[function]: at {values} the arrays of {rounds} x {spec.slots} calls exceed 256 MB")
+
+
+def _check_words(spec: FunctionSpec) -> None:
+    """InputError for a tolerance or a domain of something that has none, or that cannot be read."""
+    written = {one.name for one in spec.arrays if one.access in ("out", "inout")}
+    for name, tolerance in spec.tolerances:
+        if name not in written:
+            raise unknown("array in `tolerances` of [function]:", name, written)
+        if not tolerance > 0:
+            raise InputError(f"[function]: the tolerance of {name} is {tolerance}, and must be above 0")
+    given = {one.name: one for one in spec.arguments if one.access != "out"}
+    for name, text in spec.domain:
+        if name not in given:
+            raise unknown("argument in `domain` of [function]:", name, given)
+        for size in (*spec.timed, *spec.checked):
+            values = {one.name: value for one, value in zip(spec.scalars, size, strict=True)}
+            known = {} if name in values else values  # a size is in no other's words: they are drawn one by one
+            found = domain_of(text, known, given[name].ctype in ("int", "long"))
+            if name in values and found.which == "between" and not found.low <= values[name] <= found.high:
+                raise InputError(f"[function]: the size {values} is outside the domain '{text}' of {name}")
 
 
 def _text(folder: Path, texts: Mapping[str, str], name: str) -> str:

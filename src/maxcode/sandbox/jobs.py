@@ -34,7 +34,7 @@ _SEAL_TRIES, _SEAL_WAIT_S = 100, 0.05
 ARTEFACT_PATH = "/proc/self/fd/3"
 
 _REQUEST = struct.Struct("<4I5Q")
-_REPLY = struct.Struct("<Ii6Q4I2Q64s")
+_REPLY = struct.Struct("<Ii6Q4I3Q64s")
 _SAMPLE = struct.Struct("<II7Q")
 _TURN = struct.Struct("<2Q")
 _BUILDING, _PROFILE, _HAS_STDIN, _HAS_ARTEFACT, _START_ARTEFACT = 1, 2, 4, 8, 16
@@ -170,6 +170,7 @@ class Ran:
     ``unsampled``: why a profile is empty.
     ``out_of_memory``: whether the control group killed a process.
     ``prepared_s``: wall seconds of the untimed first part of a prepared round.
+    ``ready_s``: CPU seconds of a called program up to its first call; not part of ``cpu_s``.
     """
 
     ending: Ending
@@ -189,6 +190,7 @@ class Ran:
     unsampled: str = ""
     out_of_memory: bool = False
     prepared_s: float = 0.0
+    ready_s: float = 0.0
 
     @property
     def ok(self) -> bool:
@@ -260,7 +262,7 @@ def unpack(job: Job, packet: bytes, fds: Sequence[int]) -> Ran:
 
 
 def _unpack(job: Job, packet: bytes, fds: Sequence[int]) -> Ran:
-    ending, code, user, system, wall, peak, *counts, cpu_ns, wall_ns, raw = _REPLY.unpack(packet)
+    ending, code, user, system, wall, peak, *counts, cpu_ns, wall_ns, ready_ns, raw = _REPLY.unpack(packet)
     waits, preemptions, left, spawned, present, samples = counts
     trouble = raw.rstrip(b"\0").decode(errors="replace")
     if ending == _UNSTARTED:
@@ -286,6 +288,7 @@ def _unpack(job: Job, packet: bytes, fds: Sequence[int]) -> Ran:
         samples=_samples(_contents(fds[2], 1 << 24), samples),
         unsampled=trouble,
         prepared_s=wall / 1e6 if job.prepared and how == "answered" else 0.0,
+        ready_s=ready_ns / 1e9,
     )
 
 

@@ -69,7 +69,7 @@ struct reply { /* comes with stdout, stderr, samples, then the files of `found`,
     int32_t code;
     uint64_t user_us, system_us, wall_us, peak_kb, waits, preemptions;
     uint32_t left_over, spawned, found, samples;
-    uint64_t called_cpu_ns, called_wall_ns;
+    uint64_t called_cpu_ns, called_wall_ns, ready_cpu_ns;
     char trouble[64];
 };
 
@@ -273,6 +273,7 @@ static void run(struct job *job, struct reply *reply, struct sampler *sampler) {
     const int status = reap(pid, reply);
     reply->wall_us = now_us() - start;
     if (called) reply->called_cpu_ns = calls.cpu_ns, reply->called_wall_ns = calls.wall_ns;
+    if (called) reply->ready_cpu_ns = calls.ready_ns;
     clear_namespace(reply);
     reply->spawned = note_numbers(pid);
     if (noted) settle(&note, reply);

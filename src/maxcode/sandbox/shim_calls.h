@@ -5,9 +5,15 @@
  * the program uses between two rounds is charged too.  It never sees the inputs of a later round, and the outputs are
  * copied out before it is spoken to again.
  *
- * Standard input: a struct plan, `arrays` struct array, then for each round and slot the arrays that are read, in
- * order.  A slot is one call; a round has `slots` of them, so that short calls are timed together.  In the exchange each
- * array begins `offset` bytes behind the start of a page, and what lies between arrays, a page at least, must not change.
+ * Standard input: a struct plan, `arrays` struct array, what the program is told (below), then for each round and slot
+ * the arrays that are read, in order.  A slot is one call; a round has `slots` of them at most, so that short calls are
+ * timed together.  In the exchange each array begins `offset` bytes behind the start of a page, and what lies between
+ * arrays, a page at least, must not change.
+ *
+ * Where it is not STEPPED: what the program is told is a count and so many numbers.  They come into the last page of the
+ * exchange once the program is ready, with the word 's', and in front of them, with every 'g', how many calls the round
+ * has: a random number, drawn for this run alone.  The outputs of a round are looked at when it is over, so a program
+ * that puts work off to a later call is found out.  Processor time up to the first 'g' is told apart (ready_cpu_ns).
  *
  * STEPPED: the inputs of a round come when the asker sends them, one packet (struct turn) with one descriptor each; every
  * round is answered, the first time when the program is ready.  Between rounds it is stopped, so that two programs in
@@ -17,7 +23,7 @@
  * inputs to where they are wanted (a GPU), 'g' is what is timed, to the last byte of the outputs in the exchange.  How
  * long 'p' took is told, because a program could work there.
  */
-enum { EXCHANGE = 4, GO = 5, DONE = 6, GUARD = 4096, MOST_ARRAYS = 16, MOST_SLOTS = 65536 };
+enum { EXCHANGE = 4, GO = 5, DONE = 6, GUARD = 4096, MOST_ARRAYS = 16, MOST_SLOTS = 65536, MOST_TOLD = 500 };
 #define MOST_BYTES (1ull << 40) /* more than any machine has; sums of a few stay far from overflow */
 
 enum array_kind { READ_ONLY, WRITTEN, READ_AND_WRITTEN };
@@ -38,10 +44,13 @@ struct calls {
     struct plan plan;
     struct array arrays[MOST_ARRAYS];
     unsigned char *exchange;
-    uint64_t size; /* of the exchange */
+    uint64_t size;  /* of the exchange */
+    uint32_t slots; /* of this round */
+    uint64_t told[MOST_TOLD], told_count;
     int memory, go, done, their_go, their_done;
     uint64_t cpu_ns, wall_ns; /* all calls so far */
     uint64_t last_cpu_ns;     /* the process's clock when it was last looked at */
+    uint64_t ready_ns;        /* of its processor time, up to the first 'g' */
     uint64_t prepared_ns;     /* wall time of the last 'p' */
     bool tampered;            /* it wrote where it must not, spoke out of turn, or would not stand still */
 };
@@ -79,6 +88,13 @@ static void add_room(struct calls *calls, const struct array *array) {
     calls->size += room_of(calls, array);
 }
 
+static void read_told(struct calls *calls, int fd) {
+    read_whole(fd, &calls->told_count, sizeof calls->told_count);
+    if (calls->told_count > MOST_TOLD) die("malformed plan");
+    read_whole(fd, calls->told, calls->told_count * sizeof calls->told[0]);
+    calls->size += GUARD;
+}
+
 /* Reads the plan, makes the exchange (of a size nobody can change) and two pipes. */
 static void prepare_calls(struct calls *calls, const struct job *job) {
     int go[2], done[2];
@@ -89,6 +105,8 @@ static void prepare_calls(struct calls *calls, const struct job *job) {
     read_whole(job->input, calls->arrays, calls->plan.arrays * sizeof calls->arrays[0]);
     for (uint32_t i = 0; i < calls->plan.arrays * calls->plan.slots; i++)
         add_room(calls, &calls->arrays[i % calls->plan.arrays]);
+    calls->slots = calls->plan.slots;
+    if (!(job->ask.flags & STEPPED)) read_told(calls, job->input);
     const int memory = memfd_create("exchange", MFD_CLOEXEC | MFD_ALLOW_SEALING);
     if (memory < 0 || ftruncate(memory, (off_t)calls->size)) die("exchange");
     if (fcntl(memory, F_ADD_SEALS, F_SEAL_SHRINK | F_SEAL_GROW | F_SEAL_SEAL)) die("seal");
@@ -112,12 +130,12 @@ static bool place_calls(const struct calls *calls) {
            dup2(calls->their_done, DONE) == DONE;
 }
 
-/* What is done with every array of every slot: its bytes, which begin `offset` behind the start of their room. */
+/* What is done with every array of every slot of this round: its bytes, which begin `offset` behind the start of their room. */
 typedef bool visitor(const struct calls *, const struct array *, unsigned char *bytes, int fd);
 
 static bool visit(const struct calls *calls, visitor *each, int fd) {
     unsigned char *at = calls->exchange + GUARD;
-    for (uint32_t i = 0; i < calls->plan.arrays * calls->plan.slots; i++) {
+    for (uint32_t i = 0; i < calls->plan.arrays * calls->slots; i++) {
         const struct array *array = &calls->arrays[i % calls->plan.arrays];
         if (!each(calls, array, at + calls->plan.offset, fd)) return false;
         at += room_of(calls, array);
@@ -283,6 +301,53 @@ static bool play_steps(struct calls *calls, struct job *job, pid_t pid) {
     return true;
 }
 
+/* Tells the program what it has to know, which it may use up to the first 'g'. */
+static bool tell_sizes(struct calls *calls, struct job *job, pid_t pid, uint64_t start) {
+    uint64_t before[2] = {0}, *page = (uint64_t *)(calls->exchange + calls->size - GUARD);
+    memset(page, 0, GUARD);
+    memcpy(page + 1, calls->told, calls->told_count * sizeof calls->told[0]);
+    if (went_on(pid) || is_hasty(calls)) return !(calls->tampered = true);
+    return !calls->told_count || play_part(calls, job, pid, start, 's', before);
+}
+
+static uint32_t drawn(uint32_t least, uint32_t most) {
+    uint32_t found;
+    if (getrandom(&found, sizeof found, 0) != sizeof found) die("getrandom");
+    return least + found % (most - least + 1);
+}
+
+/* How many calls each round has: random numbers, as many of them and as many calls in all in every run of a plan. */
+static uint32_t *lengths(const struct plan *plan, uint32_t *rounds) {
+    uint64_t calls = (uint64_t)plan->rounds * plan->slots;
+    *rounds = plan->slots > 1 ? plan->rounds + (plan->rounds + 3) / 4 : plan->rounds;
+    uint32_t *found = calloc(*rounds + 1, sizeof *found);
+    if (!found) die("rounds");
+    for (uint32_t i = 0, left = *rounds; i < *rounds; i++, left--) {
+        const uint64_t others = (uint64_t)(left - 1) * plan->slots;
+        const uint64_t least = calls > others ? calls - others : 1, most = calls - (left - 1);
+        found[i] = drawn((uint32_t)(least > 1 ? least : 1), (uint32_t)(most < plan->slots ? most : plan->slots));
+        calls -= found[i];
+    }
+    for (uint32_t i = *rounds; i > 1; i--) { /* the last ones are longer */
+        const uint32_t other = drawn(0, i - 1), kept = found[other];
+        found[other] = found[i - 1], found[i - 1] = kept;
+    }
+    return found;
+}
+
+/* All rounds of a plan; true when the program answered each. */
+static bool play_rounds(struct calls *calls, struct job *job, pid_t pid, uint64_t start) {
+    volatile uint64_t *page = (uint64_t *)(calls->exchange + calls->size - GUARD);
+    uint32_t rounds, *slots = lengths(&calls->plan, &rounds);
+    bool answered = true;
+    for (uint32_t i = 0; answered && i < rounds; i++) {
+        page[0] = calls->slots = slots[i];
+        answered = play_round(calls, job, pid, start);
+    }
+    free(slots);
+    return answered;
+}
+
 /* All rounds; true when the program is still there at the end, having answered each. */
 static bool play(struct calls *calls, struct job *job, pid_t pid, uint64_t start) {
     clockid_t clock;
@@ -291,7 +356,8 @@ static bool play(struct calls *calls, struct job *job, pid_t pid, uint64_t start
     if (!halt(calls, pid)) return false;
     calls->last_cpu_ns = clock_ns(clock);
     if (job->ask.flags & STEPPED) return play_steps(calls, job, pid);
-    for (uint32_t round = 0; round < calls->plan.rounds; round++)
-        if (!play_round(calls, job, pid, start)) return false;
-    return true;
+    if (!tell_sizes(calls, job, pid, start)) return false;
+    const uint64_t ours = job->prepared_us * 1000;
+    calls->ready_ns = calls->last_cpu_ns > ours ? calls->last_cpu_ns - ours : 0;
+    return play_rounds(calls, job, pid, start);
 }

@@ -116,7 +116,9 @@ class FunctionSpec:
     ``checked``: sizes that are only verified (odd ones find skipped tails).
     ``flop``: floating-point operations of a call, as an expression in the scalar arguments.
     ``moved``: the least bytes that a correct call reads and writes, as such an expression; empty if not given.
-    ``tolerance``: bound on the relative Frobenius error of every written array against the original's.
+    ``tolerance``: bound on the relative Frobenius error of every written array of real numbers against the
+    original's; ``tolerances``: that of single arrays by name.  Integers must be equal where their array has none.
+    ``domain``: which values an argument may have, by name (``code/domains.py``).
     ``header``: C text that declares the function.
     ``inputs``: C text of ``void inputs(unsigned long seed, <the function's arguments>)``, which may change the values
     that it receives; empty for uniform values in [-1, 1).
@@ -134,12 +136,18 @@ class FunctionSpec:
     slots: int = 1
     tolerance: float = 1e-9
     moved: str = ""
+    tolerances: tuple[tuple[str, float], ...] = ()
+    domain: tuple[tuple[str, str], ...] = ()
 
     @property
     def said(self) -> dict[str, Any]:
-        """All fields, for a hash.  An empty ``moved`` is left out, so that hashes from before that field stay equal."""
-        fields = asdict(self)
-        return fields if self.moved else {key: value for key, value in fields.items() if key != "moved"}
+        """All fields, for a hash.  Later fields are left out when empty, so that older hashes stay equal."""
+        later = ("moved", "tolerances", "domain")
+        return {key: value for key, value in asdict(self).items() if value or key not in later}
+
+    def tolerance_of(self, array: str) -> float:
+        """The bound on the error of a written array."""
+        return dict(self.tolerances).get(array, self.tolerance)
 
     @property
     def scalars(self) -> tuple[Argument, ...]:

@@ -7,8 +7,13 @@ from dataclasses import dataclass, replace
 from typing import final
 
 from maxcode.core.types import Problem
-from maxcode.evaluate.function.function import DRAWN, Inputs, Shape, checked_shapes, drawn_shapes, timed_shapes
+from maxcode.evaluate.function.function import Inputs
+from maxcode.evaluate.function.second_look import OriginalNearby, shape_of
+from maxcode.evaluate.function.sizes import DRAWN, checked_shapes, drawn_shapes, timed_shapes
+from maxcode.evaluate.inputs.beyond import Beyond
+from maxcode.evaluate.ladder.build import Builder
 from maxcode.evaluate.ladder.prepare import Input
+from maxcode.sandbox.sandbox import Blob
 
 AHEAD = 8  # passes whose inputs are made in one session: to start one takes longer than to make them
 
@@ -23,13 +28,24 @@ class Calls:
 
     async def for_pass(self, given: Input, own: ExitStack) -> Input:
         """The same calls on inputs that nobody has seen."""
-        assert isinstance(given.workload, Shape)
-        return replace(given, stdin=await self.inputs.fresh(given.workload, ahead=AHEAD), expected=None)
+        return replace(given, stdin=await self.inputs.fresh(shape_of(given), ahead=AHEAD), expected=None)
 
     async def further(self, problem: Problem, times: int) -> list[Input]:
         """Calls at sizes and addresses that nobody was told of."""
         shapes = drawn_shapes(problem, times * DRAWN)
         return [Input(shape.name, await self.inputs.fresh(shape), None, "made", workload=shape) for shape in shapes]
+
+    def looked_at_twice(self, given: Input, original: Blob) -> Input:
+        """The original says what single elements may be off by."""
+        return replace(given, second_look=OriginalNearby(original))
+
+    async def beyond(self, builder: Builder, problem: Problem, original: Blob, origin: str) -> tuple[Input, ...]:
+        """Calls on values beyond those drawn."""
+        return await Beyond(builder, problem, OriginalNearby(original), self.inputs).made(origin)
+
+    async def ready_s(self, given: Input) -> float | None:
+        """Up to the first call, where the clock starts."""
+        return await self.inputs.ready_s(shape_of(given))
 
 
 async def calls_of(problem: Problem, inputs: Inputs) -> list[Input]:

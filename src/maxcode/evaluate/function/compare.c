@@ -9,6 +9,7 @@
 #include <float.h>
 #include <math.h>
 #include <stddef.h>
+#include <stdint.h>
 #include <string.h>
 
 #define DISTANCE(type)                                                                                        \
@@ -61,3 +62,42 @@ WORST(double)
 WORST(float)
 WORST(int)
 WORST(long)
+
+/* long odd_T(want, got, near, nears, count, rule): the first element of got that is further from want than rule allows,
+ * -1 where none is.  rule: a share of |want|; how often the farthest that the nears lie from want; something in any case.
+ */
+#define ODD(type)                                                                                                  \
+    long odd_##type(const char *want, const char *got, const char *const *near, size_t nears, size_t count,        \
+                    const double *rule) {                                                                          \
+        for (size_t i = 0; i < count; i++) {                                                                       \
+            const double apart = fabs(apart_##type(want, got, i));                                                 \
+            double allowed = rule[0] * fabs(apart_##type(want, NULL, i)) + rule[2], most = 0;                      \
+            if (apart <= allowed) continue;                                                                        \
+            for (size_t j = 0; j < nears; j++) {                                                                   \
+                const double moved = fabs(apart_##type(want, near[j], i));                                         \
+                if (!(moved <= most)) most = moved == moved ? moved : INFINITY;                                    \
+            }                                                                                                      \
+            allowed += rule[1] * most;                                                                             \
+            if (!(apart <= allowed)) return (long)i;                                                               \
+        }                                                                                                          \
+        return -1;                                                                                                 \
+    }
+
+ODD(double)
+ODD(float)
+
+/* void nudge_T(values, count, share, seed): makes every number smaller by a random share of it, `share` at most. */
+#define NUDGE(type)                                                                       \
+    void nudge_##type(char *values, size_t count, double share, uint64_t seed) {          \
+        for (size_t i = 0; i < count; i++) {                                              \
+            type value;                                                                   \
+            seed ^= seed << 13, seed ^= seed >> 7, seed ^= seed << 17;                    \
+            memcpy(&value, values + i * sizeof value, sizeof value);                      \
+            const double unit = (double)(seed >> 11) * 0x1p-53;                           \
+            value = (type)((double)value * (1 - share * unit));                           \
+            memcpy(values + i * sizeof value, &value, sizeof value);                      \
+        }                                                                                 \
+    }
+
+NUDGE(double)
+NUDGE(float)

@@ -7,6 +7,8 @@ library is trusted like the shim and comes from the same place; it reads what a 
 from __future__ import annotations
 
 import ctypes
+import struct
+from collections.abc import Sequence
 from functools import lru_cache
 from pathlib import Path
 
@@ -37,6 +39,42 @@ def worst(ctype: str, exact: bytes, got: bytes, scale: float) -> float:
     function.restype = ctypes.c_double
     function.argtypes = (ctypes.c_char_p, ctypes.c_char_p, ctypes.c_size_t, ctypes.c_double)
     return float(function(exact, got, count, scale))
+
+
+def odd_element(
+    ctype: str, want: bytes, got: bytes, near: Sequence[bytes], rule: tuple[float, float, float]
+) -> tuple[int, float, float] | None:
+    """The first element of ``got`` that is further from ``want`` than ``rule`` allows (``compare.c``), with both
+    values; None where there is none."""
+    width, count = _WIDTHS[ctype], len(want) // _WIDTHS[ctype]
+    if any(len(one) != len(want) for one in (got, *near)):
+        raise ValueError(f"arrays of {len(want)} bytes cannot be compared with others")
+    function = _library()[f"odd_{ctype}"]
+    function.restype = ctypes.c_long
+    beside = (ctypes.c_char_p * max(1, len(near)))(*near)
+    sizes = (ctypes.c_size_t(len(near)), ctypes.c_size_t(count))
+    at = int(function(ctypes.c_char_p(want), ctypes.c_char_p(got), beside, *sizes, (ctypes.c_double * 3)(*rule)))
+    if at < 0:
+        return None
+    code = "d" if ctype == "double" else "f"
+    return at, struct.unpack_from(code, want, at * width)[0], struct.unpack_from(code, got, at * width)[0]
+
+
+def first_difference(ctype: str, want: bytes, have: bytes) -> str:
+    """The first whole number that is not the same, in words; there must be one."""
+    code = "i" if ctype == "int" else "l"
+    values = zip(struct.iter_unpack(code, want), struct.iter_unpack(code, have), strict=True)
+    at, one, other = next((at, one, other) for at, ((one,), (other,)) in enumerate(values) if one != other)
+    return f"element {at} is {other} in place of {one}"
+
+
+def nudge(ctype: str, whole: ctypes.Array[ctypes.c_char], part: slice, share: float, seed: int) -> None:
+    """Make the numbers in a part of ``whole`` smaller by random shares of them, ``share`` at most."""
+    function = _library()[f"nudge_{ctype}"]
+    function.restype = None
+    count = (part.stop - part.start) // _WIDTHS[ctype]
+    first = ctypes.byref(whole, part.start)
+    function(first, ctypes.c_size_t(count), ctypes.c_double(share), ctypes.c_uint64(seed | 1))
 
 
 _WIDTHS = {

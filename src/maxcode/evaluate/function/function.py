@@ -10,9 +10,10 @@ by whichever thread; it cannot start another process.
 from __future__ import annotations
 
 import math
-import random
 import re
+import secrets
 from collections.abc import Iterator, Sequence
+from contextlib import ExitStack
 from dataclasses import dataclass
 from pathlib import Path
 from typing import final
@@ -23,8 +24,10 @@ from maxcode.code.expressions import value_of
 from maxcode.code.languages import language
 from maxcode.core.types import Argument, Checker, FunctionSpec, Limits, Problem, Program
 from maxcode.errors import InputError
-from maxcode.evaluate.function.comparing import distance
-from maxcode.sandbox.jobs import Blob, Job
+from maxcode.evaluate.function.comparing import distance, first_difference
+from maxcode.evaluate.function.habits import HABITS, USUAL, word_of
+from maxcode.evaluate.function.start import Start
+from maxcode.sandbox.jobs import Blob, Job, Ran
 from maxcode.sandbox.sandbox import Sandbox
 
 _WIDTHS = {"double": 8, "float": 4, "int": 4, "long": 8}
@@ -32,26 +35,41 @@ _CODES = {"double": "d", "float": "f", "int": "i", "long": "l"}
 _KINDS = {"in": 0, "out": 1, "inout": 2, "scratch": 2}
 _HERE = Path(__file__).parent
 CALLS_FLOOR_S = 0.002
-DRAWN = 3  # sizes that nobody was told of
 _GENERATOR_FLAGS = ("-std=gnu17", "-O2")
 _AHEAD_BYTES = 32 << 20  # of plans that wait
+_KEY_BYTES = 64  # of the values, and of the seeds given to inputs.c
+_NARROWER = "; where no such values can come, say so with `domain` in problem.toml"
 
 
 @final
 @dataclass(frozen=True, slots=True)
 class Shape:
     """One size of a function: what a round of calls consists of.  ``sizes`` are the scalar arguments; ``offset`` is
-    how many bytes behind the start of a page every array begins."""
+    how many bytes behind the start of a page every array begins.  ``habits``: how the values of each array are drawn
+    where it is not the usual way (``habits.py``); ``main``: which of them it is about; ``number`` tells them apart."""
 
     spec: FunctionSpec
     sizes: tuple[int, ...]
     rounds: int = 1
     offset: int = 0
+    habits: tuple[str, ...] = ()
+    number: int = 0
+    main: str = ""
+
+    @property
+    def size(self) -> str:
+        """The size in words, ``m=256 n=256 k=256``."""
+        return " ".join(f"{one.name}={size}" for one, size in zip(self.spec.scalars, self.sizes, strict=True))
 
     @property
     def name(self) -> str:
-        """The size in words, ``m=256 n=256 k=256``."""
-        return " ".join(f"{one.name}={size}" for one, size in zip(self.spec.scalars, self.sizes, strict=True))
+        """The size, and how values are drawn where it is another way than usual."""
+        ways = [
+            f"{one.name} {HABITS[habit]}"
+            for one, habit in zip(self.spec.arrays, self.habits, strict=False)
+            if habit != USUAL
+        ]
+        return f"{self.size}, values beyond those drawn {self.number} ({', '.join(ways)})" if ways else self.size
 
     @property
     def array_bytes(self) -> tuple[int, ...]:
@@ -72,11 +90,6 @@ class Shape:
     def held(self) -> int:
         """The bytes of the arrays of a round."""
         return sum(self.array_bytes) * self.spec.slots
-
-    @property
-    def words(self) -> tuple[str, ...]:
-        """The driver's arguments."""
-        return (str(self.spec.slots), str(self.offset), *map(str, self.sizes), *map(str, self.array_bytes))
 
     @property
     def memory_mb(self) -> int:
@@ -102,44 +115,26 @@ class Shape:
         """What makes it take longer."""
         return "larger sizes, or more calls"
 
+    @property
+    def is_timed(self) -> bool:
+        """Not on values beyond those drawn."""
+        return not self.habits
+
     async def difference(self, checker: Checker, expected: bytes, output: bytes) -> str | None:
         """Its own ``disagreement``; functions have no checker."""
-        return await anyio.to_thread.run_sync(disagreement, self, expected, output)
+        return advised(self, await anyio.to_thread.run_sync(disagreement, self, expected, output))
 
     def incomparable(self, expected: bytes) -> str | None:
         """NaN and infinity equal nothing, themselves included."""
         return disagreement(self, expected, expected)
 
+    @property
+    def values(self) -> dict[str, int]:
+        """The sizes by name."""
+        return dict(zip((one.name for one in self.spec.scalars), self.sizes, strict=True))
+
     def _value(self, expression: str) -> int:
-        names = [one.name for one in self.spec.scalars]
-        return value_of(expression, dict(zip(names, self.sizes, strict=True)))
-
-
-def checked_shapes(problem: Problem) -> tuple[Shape, ...]:
-    """The sizes that are verified only, at alignments that a double just has: a function must not count on more."""
-    spec = spec_of(problem)
-    wanted = (sizes for sizes in dict.fromkeys(spec.checked) if sizes not in spec.timed)
-    return tuple(Shape(spec, sizes, offset=8 * random.randrange(1, 512)) for sizes in wanted)
-
-
-def drawn_shapes(problem: Problem, count: int = DRAWN) -> tuple[Shape, ...]:
-    """Sizes that nobody was told of, drawn between the least and the largest checked ones."""
-    spec = spec_of(problem)
-    if not spec.checked:
-        return ()
-    ranges = [(min(values), max(values)) for values in zip(*spec.checked, strict=True)]
-    seeds = random.SystemRandom()
-    drawn = (tuple(seeds.randint(low, high) for low, high in ranges) for _ in range(count))
-    known = {*spec.checked, *spec.timed}
-    return tuple(
-        Shape(spec, sizes, offset=8 * seeds.randrange(1, 512)) for sizes in dict.fromkeys(drawn) if sizes not in known
-    )
-
-
-def timed_shapes(problem: Problem) -> tuple[Shape, ...]:
-    """The sizes that are timed, arrays at the start of a page."""
-    spec = spec_of(problem)
-    return tuple(Shape(spec, sizes, spec.calls) for sizes in dict.fromkeys(spec.timed))
+        return value_of(expression, self.values)
 
 
 def spec_of(problem: Problem) -> FunctionSpec:
@@ -208,10 +203,11 @@ class Inputs:
     """Makes fresh inputs for the calls of a problem; its generator is compiled once."""
 
     def __init__(self, sandbox: Sandbox, problem: Problem) -> None:
-        self._sandbox = sandbox
+        self.sandbox = sandbox
         self._spec = spec_of(problem)
-        self._seeds = random.SystemRandom()
         self._generator: Blob | None = None
+        self._start = Start(sandbox, problem, empty_driver(self._spec))
+        self._ready: dict[Shape, float] = {}
         self._waiting: dict[Shape, list[bytes]] = {}
 
     async def fresh(self, shape: Shape, ahead: int = 1) -> Blob:
@@ -234,28 +230,55 @@ class Inputs:
                 "keep the results of an earlier call; make the values that inputs.c writes depend on its `seed`"
             )
 
+    async def own_arrays(self) -> frozenset[str]:
+        """The arrays that inputs.c writes, whose values are therefore its business."""
+        size = next(iter((*self._spec.timed, *self._spec.checked)))
+        shape = Shape(self._spec, size, habits=tuple(HABITS)[:1] * len(self._spec.arrays))
+        (ran,) = await self._made(shape, 1)
+        return frozenset(
+            one.name
+            for one, letter in zip(self._spec.arrays, ran.stderr.decode(errors="replace"), strict=False)
+            if letter == USUAL
+        )
+
     async def _plans(self, shape: Shape, count: int) -> list[bytes]:
+        return [ran.stdout for ran in await self._made(shape, count)]
+
+    async def _made(self, shape: Shape, count: int) -> list[Ran]:
         if self._generator is None:
             self._generator = await self._build()
-        async with self._sandbox.session([self._generator], bare=True) as session:
-            runs = [await session.run(self._job(self._generator, shape)) for _ in range(count)]
+        with ExitStack() as own:
+            keys = [own.enter_context(Blob.of(secrets.token_bytes(_KEY_BYTES))) for _ in range(count)]
+            async with self.sandbox.session([self._generator, *keys], bare=True) as session:
+                runs = [await session.run(self._job(self._generator, shape, one)) for one in keys]
         if (failed := next((ran for ran in runs if not ran.ok), None)) is not None:
             raise InputError(
                 f"the inputs of {self._spec.name} at {shape.name} failed ({failed.ending} {failed.code}); see inputs.c"
             )
-        return [ran.stdout for ran in runs]
+        return runs
 
-    def _job(self, generator: Blob, shape: Shape) -> Job:
-        kinds = [str(_KINDS[one.access]) for one in self._spec.arrays]
-        head = (str(self._seeds.getrandbits(63)), str(shape.rounds))
-        return Job(argv=("{artefact}", *head, *shape.words, *kinds), artefact=generator, cpu_s=60, output_mb=2048)
+    def _job(self, generator: Blob, shape: Shape, keys: Blob) -> Job:
+        arrays = self._spec.arrays
+        habits = shape.habits or USUAL * len(arrays)
+        words = (word_of(self._spec, one, habit, shape.values) for one, habit in zip(arrays, habits, strict=True))
+        numbers = (shape.rounds, self._spec.slots, shape.offset, *shape.sizes, *shape.array_bytes)
+        kinds = (_KINDS[one.access] for one in arrays)
+        argv = ("{artefact}", *map(str, (*numbers, *kinds)), *words)
+        return Job(argv=argv, artefact=generator, stdin=keys, cpu_s=60, output_mb=2048)
+
+    async def ready_s(self, shape: Shape) -> float:
+        """CPU seconds that a program needs before its first call when it does nothing of its own there."""
+        if shape not in self._ready:
+            with await self.fresh(shape) as plan:
+                self._ready[shape] = await self._start.least_s(plan)
+        return self._ready[shape]
 
     async def _build(self) -> Blob:
         sources = {"generator.c": (_HERE / "generator.c").read_text(), "glue.c": _generator_glue(self._spec)}
         if self._spec.inputs:
             sources["inputs.c"] = self._spec.inputs
         argv = ("gcc", *_GENERATOR_FLAGS, *(f"/src/{name}" for name in sources), "-lm", "-o", "/tmp/out")
-        async with self._sandbox.session([], sources=sources) as session:
+        async with self.sandbox.session([], sources=sources) as session:
             ran = await session.run(Job(argv, cpu_s=60, output_mb=64, collect=("/tmp/out",)))
         if not ran.ok or "/tmp/out" not in ran.files:
             words = ran.stderr.decode(errors="replace").strip()
@@ -270,26 +293,55 @@ def disagreement(shape: Shape, expected: bytes, got: bytes) -> str | None:
     """The first written array whose relative Frobenius error exceeds the tolerance, in words; None when none does.
 
     ||got - expected|| / ||expected||, over a whole array of one call, so that one wrong element of a large array counts
-    with its share of the norm; NaN exceeds everything.
+    with its share of the norm; NaN exceeds everything.  Whole numbers must be the same, byte for byte, unless the
+    problem gives a tolerance for their array.  ``elementwise.py`` takes a second look.
     """
     if len(got) != len(expected):
         return f"{len(got)} bytes of output in place of {len(expected)}"
-    for number, name, part, ctype in _written(shape):
+    exact = {one.name for one in shape.spec.arrays if one.ctype in ("int", "long")} - dict(shape.spec.tolerances).keys()
+    for number, name, part, ctype in written_arrays(shape):
         want, have = expected[part], got[part]
+        if name in exact:
+            if want == have:
+                continue
+            return f"{name} at {call_of(shape, number)}: {first_difference(ctype, want, have)}"
         norm = distance(ctype, want, None) or 1.0
         error = math.nan if not math.isfinite(norm) else 0.0 if want == have else distance(ctype, want, have) / norm
-        if not error <= shape.spec.tolerance:
-            return (
-                f"{name} at {shape.name}, call {number}: relative error {error:.1e}, at most {shape.spec.tolerance:g}"
-            )
+        if not error <= (most := shape.spec.tolerance_of(name)):
+            return f"{name} at {call_of(shape, number)}: relative error {error:.1e}, at most {most:g}"
     return None
+
+
+def advised(shape: Shape, wrong: str | None) -> str | None:
+    """What is wrong, with what the user can do where it is so on values beyond those drawn."""
+    return wrong and (f"{wrong}{_NARROWER}" if shape.habits else wrong)
+
+
+def call_of(shape: Shape, number: int) -> str:
+    """Which call it was, in words."""
+    return f"{shape.size}, call {number}"
 
 
 def _read_bytes(shape: Shape) -> Iterator[int]:
     return (size for one, size in zip(shape.spec.arrays, shape.array_bytes, strict=True) if one.access != "out")
 
 
-def _written(shape: Shape) -> Iterator[tuple[int, str, slice, str]]:
+def plan_bytes(shape: Shape) -> int:
+    """How many bytes of a plan come before the inputs (``shim_calls.h``)."""
+    told = 2 + len(shape.spec.scalars) + len(shape.spec.arrays)
+    return 16 + 16 * len(shape.spec.arrays) + 8 * (1 + told)
+
+
+def read_arrays(shape: Shape, at: int = 0) -> Iterator[tuple[str, slice]]:
+    """(element type, where its bytes are) of all arrays that are read, in order, from ``at`` on."""
+    for _ in range(shape.rounds * shape.spec.slots):
+        for one, size in zip(shape.spec.arrays, shape.array_bytes, strict=True):
+            if one.access != "out":
+                yield one.ctype, slice(at, at + size)
+                at += size
+
+
+def written_arrays(shape: Shape) -> Iterator[tuple[int, str, slice, str]]:
     """(number of the call, array, where its bytes are, element type) of all results of the calls, in order."""
     at = 0
     for call in range(shape.rounds * shape.spec.slots):

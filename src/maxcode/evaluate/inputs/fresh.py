@@ -194,8 +194,12 @@ class FreshInputs:
         async with build_lane():
             found = await verify(self._sandbox, admitted.problem, artefact, asked, every=True)
         kept = [replace(one, expected=found.outputs[one.name]) for one in asked if one.name in found.outputs]
-        known = tuple(one for one in kept if one.workload.incomparable(one.expected or b"") is None)
-        return GeneratedInputs(known, (f"{len(known)}: sizes drawn between those of `checked`",))
+        known = [one for one in kept if one.workload.incomparable(one.expected or b"") is None]
+        known = [admitted.source.looked_at_twice(one, artefact) for one in known]
+        async with build_lane():
+            beyond = await admitted.source.beyond(self._prover.builder, admitted.problem, artefact, "made")
+        how = (f"{len(known)}: other sizes", f"{len(beyond)}: values beyond those drawn")
+        return GeneratedInputs((*known, *beyond), how)
 
     async def _generated(self, problem: Problem, seed: str, count: int) -> tuple[list[Candidate], list[str]]:
         drawn = random.Random(seed)

@@ -49,10 +49,19 @@ class Input:
     origin: str  # "seen", "held_out", "generated" or "made"
     seconds: float = 0.0
     workload: Workload = WHOLE_RUN
+    second_look: SecondLook | None = None  # at outputs that the workload finds no difference in
 
     @property
     def seen(self) -> bool:
         return self.origin == "seen"
+
+
+class SecondLook(Protocol):
+    """Looks at an output in which the workload finds no difference; it may run the original once more."""
+
+    async def difference(self, sandbox: Sandbox, problem: Problem, given: Input, output: bytes) -> str | None:
+        """How an output differs from the expected one all the same, in words; None where it is accepted."""
+        ...
 
 
 class InputSource(Protocol):
@@ -72,6 +81,19 @@ class InputSource(Protocol):
         """Fresh inputs: ``times`` as many as usual, which nobody has seen."""
         ...
 
+    def looked_at_twice(self, given: Input, original: Blob) -> Input:
+        """The input with a second look at its outputs, where there is one; ``original`` gave its expected output."""
+        ...
+
+    async def beyond(self, builder: Builder, problem: Problem, original: Blob, origin: str) -> tuple[Input, ...]:
+        """Inputs that leave the habits of all others, for which the original has an answer, with that answer."""
+        ...
+
+    async def ready_s(self, given: Input) -> float | None:
+        """CPU seconds that a program which does nothing needs before its clock starts; more is charged to it.  None
+        where the clock starts with the process."""
+        ...
+
 
 @final
 @dataclass(frozen=True, slots=True)
@@ -85,6 +107,15 @@ class Copies:
 
     async def further(self, problem: Problem, times: int) -> list[Input]:
         return []
+
+    def looked_at_twice(self, given: Input, original: Blob) -> Input:
+        return given
+
+    async def beyond(self, builder: Builder, problem: Problem, original: Blob, origin: str) -> tuple[Input, ...]:
+        return ()
+
+    async def ready_s(self, given: Input) -> float | None:
+        return None
 
 
 COPIES = Copies()

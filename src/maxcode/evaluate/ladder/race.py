@@ -21,6 +21,7 @@ from maxcode.code.languages import language
 from maxcode.core.stats import RaceRule, decide, decide_sittings, interval_of, is_faster, is_settled, median_interval
 from maxcode.core.types import Clock, Interval, Problem, RaceVerdict, Timing
 from maxcode.errors import InputError, MachineError
+from maxcode.evaluate.function.start import Starts
 from maxcode.evaluate.ladder.prepare import COPIES, Input, InputSource
 from maxcode.evaluate.ladder.verify import is_accepted, job_for
 from maxcode.evaluate.machine.pressure import is_too_busy, watched
@@ -119,6 +120,7 @@ class Track:
         self._entries = entries
         self._timed = timed
         self._order = random.SystemRandom()
+        self._starts = Starts()
         self._bare = language(field.problem.language).bare
 
     @property
@@ -158,6 +160,7 @@ class Track:
             blobs = [*fresh.values(), *(given.stdin for given in timed)]
             async with self._sandbox.session(blobs, bare=self._bare) as session:
                 found = {(side, given.name): await self._run(session, side, fresh[side], given) for side, given in runs}
+            found = {key: await self._charged(*key, ran) for key, ran in found.items()}
             for given in timed:
                 await self._check(given, {side: found[side, given.name].stdout for side in self._entries})
         return found
@@ -173,10 +176,19 @@ class Track:
             raise MachineError(f"the clocks read {ran.cpu_s} and {ran.wall_s} s; this machine cannot time programs")
         return ran
 
+    async def _charged(self, side: Side, name: str, ran: Ran) -> Ran:
+        """A run of calls with the work that its side does before the first of them."""
+        given = next(one for one in self._timed if one.name == name)
+        if (least_s := await self._field.source.ready_s(given)) is None:
+            return ran
+        late_s = self._starts.late_s(side, name, ran.ready_s, least_s)
+        return replace(ran, cpu_s=ran.cpu_s + late_s, wall_s=ran.wall_s + late_s)
+
     async def _check(self, given: Input, outputs: Mapping[Side, bytes]) -> None:
         is_new = given.expected is None
         if is_new:
             given = replace(given, expected=outputs["original"])
+            given = self._field.source.looked_at_twice(given, self._entries["original"].artefact)
             outputs = {side: output for side, output in outputs.items() if side != "original"}
         for side, output in outputs.items():
             known = not is_new and output == self._entries[side].outputs.get(given.name)

@@ -40,7 +40,7 @@ def job_for(problem: Problem, artefact: Blob, given: Input, profile: bool = Fals
     limits, work = problem.spec.limits, given.workload
     cpu_s = min(limits.run_s, SLOWER_AT_MOST * given.seconds + 1.0) if given.seconds else limits.run_s
     return Job(
-        argv=(*language(problem.language).run, *work.words),
+        argv=language(problem.language).run,
         artefact=artefact,
         stdin=given.stdin,
         cpu_s=cpu_s,
@@ -69,7 +69,7 @@ async def verify(
         for part, given in parts:
             job = job_for(problem, artefact, given)
             ran = await sessions.run(part, given, job)
-            outcome, detail = await _judge(problem, given, ran, job)
+            outcome, detail = await _judge(sandbox, problem, given, (ran, job))
             if outcome is Outcome.CORRECT and problem.spec.checker.kind == "command" and given.expected is not None:
                 outcome, detail = await _ask_command(sandbox, problem, given, ran.stdout)
             if outcome is Outcome.CORRECT and len(ran.stdout) <= _remembered(given):
@@ -95,7 +95,8 @@ def _pie_verdict(problem: Problem, given: Input, ran: Ran) -> bool | None:
     return ran.ok and pie_accepts(given.expected, ran.stdout)
 
 
-async def _judge(problem: Problem, given: Input, ran: Ran, job: Job) -> tuple[Outcome, str]:
+async def _judge(sandbox: Sandbox, problem: Problem, given: Input, held: tuple[Ran, Job]) -> tuple[Outcome, str]:
+    ran, job = held
     if ran.ending == "timeout":
         return Outcome.TIMEOUT, f"stopped after {ran.cpu_s:.2f} s of CPU, {ran.wall_s:.2f} s of wall time"
     if ran.ending == "output":
@@ -108,7 +109,7 @@ async def _judge(problem: Problem, given: Input, ran: Ran, job: Job) -> tuple[Ou
         return Outcome.CRASHED, f"exit status {ran.code}{_last_words(ran)}"
     if problem.spec.checker.kind == "command" or given.expected is None:
         return Outcome.CORRECT, ""
-    wrong = await given.workload.difference(problem.spec.checker, given.expected, ran.stdout)
+    wrong = await _difference(sandbox, problem, given, ran.stdout)
     return (Outcome.CORRECT, "") if wrong is None else (Outcome.WRONG, wrong)
 
 
@@ -116,9 +117,16 @@ async def is_accepted(sandbox: Sandbox, problem: Problem, given: Input, output: 
     """True if an output of a *timed* run is right."""
     if problem.spec.checker.kind == "command":
         return (await _ask_command(sandbox, problem, given, output))[0] is Outcome.CORRECT
-    if given.expected is None:
-        return False
-    return await given.workload.difference(problem.spec.checker, given.expected, output) is None
+    return given.expected is not None and await _difference(sandbox, problem, given, output) is None
+
+
+async def _difference(sandbox: Sandbox, problem: Problem, given: Input, output: bytes) -> str | None:
+    """How an output differs from the expected one, in words; a second look only where the first finds nothing."""
+    assert given.expected is not None
+    wrong = await given.workload.difference(problem.spec.checker, given.expected, output)
+    if wrong is not None or given.second_look is None:
+        return wrong
+    return await given.second_look.difference(sandbox, problem, given, output)
 
 
 async def _ask_command(sandbox: Sandbox, problem: Problem, given: Input, output: bytes) -> tuple[Outcome, str]:

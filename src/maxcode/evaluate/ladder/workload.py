@@ -17,11 +17,6 @@ class Workload(Protocol):
     """What one run of an artefact on one input consists of."""
 
     @property
-    def words(self) -> tuple[str, ...]:
-        """Arguments of the program."""
-        ...
-
-    @property
     def memory_mb(self) -> int:
         """Memory that the run gets in addition to the problem's limit, in MB."""
         ...
@@ -43,6 +38,11 @@ class Workload(Protocol):
     @property
     def longer(self) -> str:
         """What a user can give to make runs longer."""
+        ...
+
+    @property
+    def is_timed(self) -> bool:
+        """Whether it may be timed; else programs are verified on it, no more."""
         ...
 
     @property
@@ -79,11 +79,11 @@ class Workload(Protocol):
 class WholeRun:
     """A process that reads an input and writes an output, which the problem's checker judges."""
 
-    words: tuple[str, ...] = ()
     memory_mb: int = 0
     called: bool = False
     floor_s: float = 0.020  # below this the start of the process is a visible part of its time
     longer: str = "larger inputs, or a generator that makes them"
+    is_timed: bool = True
     flop: int = 0
     moved: int = 0
     rounds: int = 1

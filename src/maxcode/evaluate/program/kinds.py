@@ -8,7 +8,8 @@ from typing import Protocol, final
 
 from maxcode.core.types import Kind, Problem
 from maxcode.evaluate.function.calls import Calls, calls_of
-from maxcode.evaluate.function.function import Inputs, spec_of, timed_shapes
+from maxcode.evaluate.function.function import Inputs, spec_of
+from maxcode.evaluate.function.sizes import timed_shapes
 from maxcode.evaluate.inputs.amplify import amplify
 from maxcode.evaluate.inputs.fresh import Prover
 from maxcode.evaluate.ladder.build import Builder

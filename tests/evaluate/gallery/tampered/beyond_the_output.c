@@ -1,4 +1,4 @@
-// VERDICT wrong
+// VERDICT wrong|crashed
 // WHY Writes past its output; what lies around the arrays is looked at.
 // AGAINST product
 // HACK 51

@@ -1,0 +1,71 @@
+"""The sizes of a function: those to check, those that nobody was told of, those to time."""
+
+from __future__ import annotations
+
+import random
+
+from maxcode.code.domains import domain_of
+from maxcode.core.types import FunctionSpec, Problem
+from maxcode.evaluate.function.function import Shape, spec_of
+
+DRAWN = 3  # sizes that nobody was told of
+_LARGEST_BYTES = 64 << 20  # of the arrays of a round at a size up to the end of its domain
+_TRIES = 20
+
+
+def checked_shapes(problem: Problem) -> tuple[Shape, ...]:
+    """The sizes that are verified only, at alignments that a double just has: a function must not count on more."""
+    spec = spec_of(problem)
+    wanted = (sizes for sizes in dict.fromkeys(spec.checked) if sizes not in spec.timed)
+    return tuple(Shape(spec, sizes, offset=8 * random.randrange(1, 512)) for sizes in wanted)
+
+
+def drawn_shapes(problem: Problem, count: int = DRAWN) -> tuple[Shape, ...]:
+    """Sizes that nobody was told of, between the least and the largest checked ones, on the way from a checked one to a
+    timed one, and up to the ends of the domain where the problem gives one for a size."""
+    spec = spec_of(problem)
+    if not spec.checked:
+        return ()
+    seeds = random.SystemRandom()
+    ranges = [(min(values), max(values)) for values in zip(*spec.checked, strict=True)]
+    drawn = [tuple(seeds.randint(low, high) for low, high in ranges) for _ in range(count)]
+    drawn += [_on_the_way(spec, seeds) for _ in range(max(1, count // DRAWN)) if spec.timed]
+    drawn += _up_to_the_ends(spec, seeds, max(1, count // DRAWN))
+    known = {*spec.checked, *spec.timed}
+    return tuple(
+        Shape(spec, sizes, offset=8 * seeds.randrange(1, 512)) for sizes in dict.fromkeys(drawn) if sizes not in known
+    )
+
+
+def _on_the_way(spec: FunctionSpec, seeds: random.Random) -> tuple[int, ...]:
+    """A size between a checked and a timed one; sizes that keep an order in both keep it in between."""
+    share = seeds.random()
+    ends = zip(seeds.choice(spec.checked), seeds.choice(spec.timed), strict=True)
+    return tuple(round(one + share * (other - one)) for one, other in ends)
+
+
+def _up_to_the_ends(spec: FunctionSpec, seeds: random.Random, count: int) -> list[tuple[int, ...]]:
+    """Sizes within their domains, no larger and with no more work than a pass may have; none where none has ends."""
+    given = {
+        name: domain_of(text, {}, True) for name, text in spec.domain if name in {one.name for one in spec.scalars}
+    }
+    ends = {name: one for name, one in given.items() if one.which == "between"}
+    found: list[tuple[int, ...]] = []
+    most = 4 * max((Shape(spec, sizes).flop for sizes in spec.timed), default=0)
+    for _ in range(_TRIES * count if ends else 0):
+        base = seeds.choice(spec.checked)
+        names = [one.name for one in spec.scalars]
+        sizes = tuple(
+            seeds.randint(int(ends[name].low), int(ends[name].high)) if name in ends else size
+            for name, size in zip(names, base, strict=True)
+        )
+        shape = Shape(spec, sizes)
+        if len(found) < count and min(shape.array_bytes) >= 0 and shape.held <= _LARGEST_BYTES and shape.flop <= most:
+            found.append(sizes)
+    return found
+
+
+def timed_shapes(problem: Problem) -> tuple[Shape, ...]:
+    """The sizes that are timed, arrays at the start of a page."""
+    spec = spec_of(problem)
+    return tuple(Shape(spec, sizes, spec.calls) for sizes in dict.fromkeys(spec.timed))

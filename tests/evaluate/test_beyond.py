@@ -1,0 +1,260 @@
+"""Values beyond those drawn: made within what the problem says, and counted only where the original has an answer."""
+
+from __future__ import annotations
+
+import math
+import struct
+from collections import Counter
+from dataclasses import replace
+from pathlib import Path
+
+import anyio
+import pytest
+
+from maxcode.core.types import Problem, Program
+from maxcode.errors import InputError
+from maxcode.evaluate.function.function import Inputs, Shape, plan_bytes, read_arrays, spec_of
+from maxcode.evaluate.function.habits import HABITS
+from maxcode.evaluate.function.second_look import OriginalNearby, shape_of
+from maxcode.evaluate.function.sizes import drawn_shapes
+from maxcode.evaluate.inputs.beyond import Beyond, beyond_shapes
+from maxcode.evaluate.ladder.build import Builder
+from maxcode.evaluate.ladder.prepare import Input
+from maxcode.evaluate.ladder.verify import job_for
+from maxcode.problems import load
+from maxcode.sandbox.sandbox import Blob, Sandbox
+
+TOML = """
+kind = "function"
+source = "f.c"
+flags = ["-std=gnu17", "-O2"]
+[function]
+name = "f"
+header = "f.h"
+arguments = ["int n", "const double x[n]", "const long k[n]", "double y[n]", "long z[n]"]
+timed = [{{ n = 500 }}]
+checked = [{{ n = 3 }}, {{ n = 90 }}]
+flop = "n"
+{more}
+"""
+HEADER = "void f(int n, const double *x, const long *k, double *y, long *z);\n"
+PLAIN = "for (int i = 0; i < n; i++) { y[i] = 2 * x[i]; z[i] = k[i] / 2; }"
+
+
+def problem_of(folder: Path, more: str = "", body: str = PLAIN, inputs: str = "") -> Problem:
+    (folder / "f.h").write_text(HEADER)
+    (folder / "f.c").write_text(f'#include <math.h>\n#include "f.h"\n{HEADER.rstrip()[:-1]} {{ {body} }}\n')
+    if inputs:
+        (folder / "inputs.c").write_text(inputs)
+        more += '\ninputs = "inputs.c"'
+    (folder / "problem.toml").write_text(TOML.format(more=more))
+    return load(folder).problem
+
+
+def drawn(sandbox: Sandbox, problem: Problem, letter: str, n: int = 90) -> tuple[list[float], list[int]]:
+    """x and k of a call whose arrays have a habit."""
+    shape = Shape(spec_of(problem), (n,), 1, 0, (letter,) * 4, 1)
+    plan = anyio.run(Inputs(sandbox, problem).fresh, shape).read()
+    reals, wholes = [plan[part] for _, part in read_arrays(shape, plan_bytes(shape))]
+    return list(struct.unpack(f"{n}d", reals)), list(struct.unpack(f"{n}q", wholes))
+
+
+def test_every_habit_is_what_it_is_called(sandbox: Sandbox, tmp_path: Path) -> None:
+    problem = problem_of(tmp_path)
+    found = {letter: drawn(sandbox, problem, letter) for letter in ("u", *HABITS)}
+    assert all(-1 <= one < 1 for one in found["u"][0]) and all(abs(one) < 1000 for one in found["u"][1])
+    assert max(map(abs, found["s"][0])) > 1.5 or max(map(abs, found["s"][0])) < 0.6
+    assert max(map(abs, found["w"][0])) > 2
+    assert 1 < max(map(abs, found["f"][0])) < 2**30
+    assert min(found["p"][0]) >= 0 and min(found["p"][1]) >= 0
+    assert max(found["n"][0]) <= 0 and max(found["n"][1]) <= 0
+    assert 20 < found["z"][0].count(0) < 70 and 20 < found["z"][1].count(0) < 70
+    assert len(set(found["r"][0])) <= 4 and len(set(found["r"][1])) <= 4
+    assert found["o"][0] == sorted(found["o"][0]) and found["o"][1] == sorted(found["o"][1])
+    assert found["d"][0] == sorted(found["d"][0], reverse=True)
+    assert len(set(found["c"][0])) == len(set(found["c"][1])) == 1
+    assert set(found["i"][0]) == set(found["i"][1]) == {-3, -2, -1, 0, 1, 2, 3}
+    assert {2**63 - 1, -(2**63)} <= set(found["e"][1])
+    assert max(map(abs, found["f"][1])) > 2**61
+
+
+@pytest.mark.parametrize("letter", ["u", *HABITS])
+def test_values_keep_within_their_domain(letter: str, sandbox: Sandbox, tmp_path: Path) -> None:
+    problem = problem_of(tmp_path, 'domain = { x = "(0, 2]", k = "0..n-1" }')
+    reals, wholes = drawn(sandbox, problem, letter, 40)
+    assert all(0 < one <= 2 for one in reals)
+    assert all(0 <= one < 40 for one in wholes)
+    signs = problem_of(tmp_path, 'domain = { x = "nonnegative", k = "positive" }')
+    reals, wholes = drawn(sandbox, signs, letter, 40)
+    assert all(0 <= one < math.inf for one in reals)
+    assert all(0 < one < 2**63 for one in wholes)
+
+
+def test_two_streams_of_values_share_nothing(sandbox: Sandbox, tmp_path: Path) -> None:
+    problem = problem_of(tmp_path)
+    one, other = (drawn(sandbox, problem, "u")[0] for _ in range(2))
+    assert not set(one) & set(other)
+    bits = Counter(int((value + 1) * 2**52) >> at & 1 for value in one + other for at in range(20))
+    assert abs(bits[0] - bits[1]) < 5 * math.sqrt(sum(bits.values()))
+
+
+def made(sandbox: Sandbox, problem: Problem, cache: Path) -> tuple[Input, ...]:
+    async def proven() -> tuple[Input, ...]:
+        builder = Builder(sandbox, cache)
+        built = await builder.build(problem, problem.program, final=True)
+        assert built.artefact is not None, built.diagnostics
+        nearby = OriginalNearby(built.artefact)
+        return await Beyond(builder, problem, nearby, Inputs(sandbox, problem)).made("seen")
+
+    return anyio.run(proven)
+
+
+def habits_of(inputs: tuple[Input, ...], array: int) -> set[str]:
+    return {shape_of(one).habits[array] for one in inputs}
+
+
+def test_an_original_that_is_right_everywhere_is_asked_in_every_way(sandbox: Sandbox, tmp_path: Path) -> None:
+    found = made(sandbox, problem_of(tmp_path), tmp_path)
+    assert len(found) == len(HABITS)
+    assert len({one.name for one in found}) == len(HABITS)
+    assert all(one.second_look is not None and one.expected is not None for one in found)
+
+
+def test_what_overflows_or_ends_in_nan_is_held_against_nobody(sandbox: Sandbox, tmp_path: Path) -> None:
+    body = "for (int i = 0; i < n; i++) { y[i] = sqrt(x[i] + 1); z[i] = 3 * k[i]; }"
+    found = made(sandbox, problem_of(tmp_path, body=body), tmp_path)
+    assert not habits_of(found, 1) & {"e", "f"}
+    assert "n" not in habits_of(found, 1) or len(found) > 0
+    assert len(found) < len(HABITS)
+
+
+def test_a_quotient_of_roundings_is_held_against_nobody(sandbox: Sandbox, tmp_path: Path) -> None:
+    """The mean of equal numbers is off by a rounding, and what is left is divided by its own size."""
+    body = (
+        "double mean = 0, size = 0; for (int i = 0; i < n; i++) mean += x[i] / n; "
+        "for (int i = 0; i < n; i++) size += fabs(x[i] - mean); "
+        "for (int i = 0; i < n; i++) { y[i] = (x[i] - mean) / (size + 1e-300); z[i] = k[i]; }"
+    )
+    found = made(sandbox, problem_of(tmp_path, body=body), tmp_path)
+    assert found
+    assert "c" not in habits_of(found, 0)
+
+
+def test_what_inputs_c_writes_stays_as_it_writes_it_unless_the_problem_says_more(
+    sandbox: Sandbox, tmp_path: Path
+) -> None:
+    inputs = (
+        "void inputs(unsigned long seed, int n, double *x, long *k) { (void)x;\n"
+        "for (int i = 0; i < n; i++) k[i] = (long)(seed % 1000) + i; }\n"
+    )
+    problem = problem_of(tmp_path, inputs=inputs)
+    own = anyio.run(Inputs(sandbox, problem).own_arrays)
+    assert own == {"k"}
+    shapes = beyond_shapes(problem, own)
+    assert {one.habits[1] for one in shapes} == {"u"}
+    assert {one.habits[0] for one in shapes} == set(HABITS)
+    said = problem_of(tmp_path, 'domain = { k = "any", x = "drawn" }', inputs=inputs)
+    assert anyio.run(Inputs(sandbox, said).own_arrays) == frozenset()
+    assert {one.habits[0] for one in beyond_shapes(said)} == {"u"}
+
+
+def test_sizes_go_up_to_the_end_of_their_domain(tmp_path: Path) -> None:
+    problem = problem_of(tmp_path, 'domain = { n = "1..1500" }')
+    sizes = [one.sizes[0] for _ in range(20) for one in drawn_shapes(problem)]
+    assert max(sizes) > 500
+    assert min(sizes) >= 1
+    assert max(one.sizes[0] for _ in range(20) for one in drawn_shapes(problem_of(tmp_path))) <= 500
+
+
+@pytest.mark.parametrize(
+    ("more", "words"),
+    [
+        ('domain = { y = "any" }', "unknown argument in `domain`"),
+        ('domain = { x = "smal" }', "cannot be read"),
+        ('domain = { n = "1..100" }', "outside the domain"),
+        ("tolerances = { x = 1e-3 }", "unknown array in `tolerances`"),
+        ("tolerances = { y = 0.0 }", "must be above 0"),
+    ],
+)
+def test_words_that_cannot_be_used_are_refused(more: str, words: str, tmp_path: Path) -> None:
+    with pytest.raises(InputError, match=words):
+        problem_of(tmp_path, more)
+
+
+def test_a_problem_that_says_nothing_new_is_the_same_as_before(tmp_path: Path) -> None:
+    spec = spec_of(problem_of(tmp_path))
+    assert not spec.said.keys() & {"tolerances", "domain", "moved"}
+    assert replace(spec, domain=(("x", "any"),)).said["domain"]
+
+
+def test_a_round_has_a_number_of_calls_that_nobody_is_told_of_before(sandbox: Sandbox, tmp_path: Path) -> None:
+    """The function writes how many calls its process has had; what the driver is told is taken away before the call."""
+    body = "static long calls; calls++; for (int i = 0; i < n; i++) { y[i] = 0; z[i] = calls; } (void)x; (void)k;"
+    problem = problem_of(tmp_path, "slots = 8\ncalls = 4", body)
+    told = problem_of(
+        tmp_path,
+        "slots = 8\ncalls = 4",
+        "static volatile long *told; struct stat about; if (!told && !fstat(4, &about)) { char *at = mmap(0, "
+        "(size_t)about.st_size, PROT_READ, MAP_SHARED, 4, 0); told = (volatile long *)(at + about.st_size - 4096); } "
+        "for (int i = 0; i < n; i++) { y[i] = 0; z[i] = *told; } (void)x; (void)k;",
+    )
+    text = "#include <sys/mman.h>\n#include <sys/stat.h>\n" + told.program.text
+    told = replace(told, program=Program({"f.c": text}))
+
+    async def answered(problem: Problem) -> list[int]:
+        built = await Builder(sandbox, tmp_path).build(problem, problem.program, final=True)
+        assert built.artefact is not None, built.diagnostics
+        shape = Shape(spec_of(problem), (3,), 4)
+        given = Input("a", await Inputs(sandbox, problem).fresh(shape), None, "seen", workload=shape)
+        async with sandbox.session([built.artefact, given.stdin], bare=True) as session:
+            ran = await session.run(job_for(problem, built.artefact, given))
+        assert ran.ok, ran
+        assert 0 < ran.ready_s < 0.5
+        return [struct.unpack_from("3d3q", ran.stdout, 48 * call)[3] for call in range(32)]
+
+    assert anyio.run(answered, problem) == list(range(1, 33))
+    assert anyio.run(answered, told) == [0] * 32
+
+
+def test_static_initialisers_of_cpp_are_work_before_the_first_call(sandbox: Sandbox, tmp_path: Path) -> None:
+    """They run before main; the driver that does nothing is built with the same libraries, which is not held against
+    it."""
+    problem = problem_of(tmp_path)
+    header = HEADER.replace("void", 'extern "C" void')
+    spec = replace(problem.spec, flags=("-O2",), function=replace(spec_of(problem), header=header))
+    body = f'#include <cmath>\n#include <iostream>\n#include "f.h"\n{header.rstrip()[:-1]} {{ {PLAIN} }}\n'
+    early = (
+        "static double filled() { double sum = 0; for (int i = 0; i < 300000; i++) sum += std::sin(i); return sum; }\n"
+        "volatile double kept = filled();\n"
+    )
+
+    async def ready(text: str) -> tuple[float, float]:
+        mine = replace(problem, language="cpp", spec=spec, program=Program({"f.cpp": text}))
+        built = await Builder(sandbox, tmp_path).build(mine, mine.program, final=True)
+        assert built.artefact is not None, built.diagnostics
+        shape, source = Shape(spec_of(mine), (3,), 2), Inputs(sandbox, mine)
+        given = Input("a", await source.fresh(shape), None, "seen", workload=shape)
+        async with sandbox.session([built.artefact, given.stdin], bare=True) as session:
+            runs = [await session.run(job_for(mine, built.artefact, given)) for _ in range(5)]
+        return min(ran.ready_s for ran in runs), await source.ready_s(shape)
+
+    plain, least = anyio.run(ready, body)
+    with_table, _ = anyio.run(ready, body + early)
+    assert plain < 3 * least
+    assert with_table > plain + 0.001
+
+
+def test_a_blob_of_keys_is_needed(sandbox: Sandbox, tmp_path: Path) -> None:
+    """The generator never falls back on numbers of its own."""
+    problem = problem_of(tmp_path)
+
+    async def without_keys() -> int:
+        source = Inputs(sandbox, problem)
+        await source.fresh(Shape(spec_of(problem), (3,)))
+        generator = source._generator
+        assert generator is not None
+        with Blob.of(b"short") as keys:
+            async with sandbox.session([generator, keys], bare=True) as session:
+                return (await session.run(source._job(generator, Shape(spec_of(problem), (3,)), keys))).code
+
+    assert anyio.run(without_keys) == 2
