@@ -94,7 +94,7 @@ def test_a_provider_that_fails_leaves_its_run_open_and_the_exit_status_says_so(t
     assert found["open"] == ["doomed-best-of-n-0"] == [one["cell"] for one in found["failed"]]
     assert "429 for an hour" in found["failed"][0]["error"]
     assert "doomed-best-of-n-0 is unfinished: 429" in done.stderr
-    assert "to run them again: maxcode" in done.stderr
+    assert "to resume them: maxcode" in done.stderr
     (row,) = found["rows"]
     assert (row["problem"], row["candidates"], row["correct"], row["speedup"]) == ("adding", 1, 1, 1.0)
     assert found["table"]["cells"] == 1

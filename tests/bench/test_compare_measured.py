@@ -85,5 +85,5 @@ def test_a_problem_that_has_changed_since_is_refused(place: Path) -> None:
     header = (Path(one) / "run.toml").read_text()
     for run in (one, other):
         (Path(run) / "run.toml").write_text(header.replace(digest(load(place).problem), "another"))
-    with pytest.raises(InputError, match="its digest differs"):
+    with pytest.raises(InputError, match="the digests differ"):
         compared(one, other)

@@ -87,7 +87,7 @@ def test_a_file_that_cannot_be_written_is_said_before_anything_is_trained(runs: 
     (tmp_path / "metrics.json").mkdir()
     done = train("--from", runs, "--out", tmp_path)
     assert done.returncode == 2
-    assert "metrics.json is a folder, where a file is to be; choose another --out" in done.stderr
+    assert "metrics.json is a folder, but maxcode writes a file of that name; choose another --out" in done.stderr
     assert [path.name for path in tmp_path.iterdir()] == ["metrics.json"]
 
 
