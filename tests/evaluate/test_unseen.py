@@ -160,7 +160,7 @@ def test_an_honest_program_far_faster_than_the_original_passes_the_harsher_verif
     assert [warning for warning in settled.warnings if "busy machine" not in warning] == []
     harsher = settled.harsher
     assert harsher is not None
-    assert (harsher.passed, harsher.triggers) == (True, (f"{settled.timing.speedup.value:.1f} times faster",))
+    assert (harsher.passed, harsher.triggers) == (True, ("speed-up above 10x",))
     assert harsher.inputs == len(anyio.run(harsh_inputs, bench, admitted)) > 8
     assert str(harsher).startswith(f"passed on {harsher.inputs} extra inputs (triggered by: ")
     told = result_of(settled, admitted, Machine("", "", 0, "", {}, ""), ())
