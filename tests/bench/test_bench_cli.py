@@ -44,7 +44,7 @@ def maxcode(*arguments: object, cwd: Path) -> subprocess.CompletedProcess[str]:
         (("--without", "critique"), "did you mean 'critiques'?"),
         (("--critic", "llm"), "name one: --critic llm:MODEL"),
         (("--seeds", 0), "give at least 1"),
-        (("--budget", 0), "give at least 1 candidate"),
+        (("--budget", 0), "at least 1"),
         (("--policy", "rewritten"), "did you mean 'rewriter'?"),
         (("--csv", "nowhere/rows.csv"), "create it, or name another file"),
         (("nowhere",), "give a source file with --tests, or a folder with problem.toml"),

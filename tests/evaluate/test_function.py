@@ -369,7 +369,7 @@ def test_one_wrong_element_of_many_is_seen_and_nan_never_passes(admitted: Admitt
     [
         (("const double A[m*k]", "const double A[m*z]"), "cannot compute 'm\\*z'"),
         (("int m", "float m"), "must be int or long"),
-        (("double C[m*n]", "const double C[m*n]"), "an array that is a result"),
+        (("double C[m*n]", "const double C[m*n]"), "a result array"),
         (("2*m*n*k", "2*m*n*k**3"), "cannot compute"),
         (("2*m*n*k", "2if m else n"), "`2if` is not a whole number"),
         (('flop = "2*m*n*k"', 'flop = "2*m*n*k"\nbytes = "8*z"'), "cannot compute '8\\*z'"),

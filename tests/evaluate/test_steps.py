@@ -154,7 +154,7 @@ def test_a_session_takes_no_other_job_while_its_program_is_called(
         job = Job(("{artefact}",), artefact, plan, called=True, stepped=True)
         async with sandbox.session([artefact, plan], bare=True) as session, session.calls(job) as calls:
             assert (await calls.ready()).ending == "answered"
-            with pytest.raises(ValueError, match="free"):
+            with pytest.raises(ValueError, match="calls need a session without a running job"):
                 async with session.calls(job):
                     pass
 

@@ -20,6 +20,7 @@ from maxcode.evaluate.program.evaluator import ProgramEvaluator
 from maxcode.problems import load
 from maxcode.sandbox.sandbox import Blob, Sandbox
 from tests.support.counting import FAST, SLOW
+from tests.support.rules import SHORT
 
 SIZES = {"small": 10, "middle": 100_000_000, "big": 200_000_000}
 HALF = SLOW.replace("i++", "i += 2").replace("sum += i;", "sum += 2 * i + 1;")  # every size is even
@@ -147,7 +148,7 @@ def test_fewer_instructions_are_found_without_a_race_and_confirmed_with_seconds_
     assert settled.timing.confirmed
     assert settled.timing.seconds is not None
     assert (settled.timing.seconds.clock, settled.timing.seconds.confirmed) == ("cpu", True)
-    assert settled.timing.seconds.pairs >= 15
+    assert settled.timing.seconds.pairs == SHORT.confirm_least
     assert settled.timing.significant == (settled.timing.verdict == "fewer")
 
 

@@ -77,7 +77,7 @@ def test_a_tree_by_value_visits_what_is_promising(reached: Reached) -> None:
 def test_a_search_by_values_that_nobody_gave_says_so(search: Search) -> None:
     found = Reached(State(toy_problem()))
     found.extend([child(found.root, (1, 0), 2.0, None), child(found.root, (1, 1), 2.0, None)])
-    with pytest.raises(InputError, match=r"state \(1, 0\) has none; give a value model: --value FOLDER"):
+    with pytest.raises(InputError, match=r"state \(1, 0\) has no value; give a value model: --value FOLDER"):
         search.select(found)
 
 

@@ -66,7 +66,7 @@ def test_the_few_are_of_every_verdict() -> None:
 )
 def test_a_cheat_that_is_caught_gets_its_rung_below_every_honest_kernel(path: Path, training: ProgramEvaluator) -> None:
     against, verdict = line_of(path, "AGAINST"), line_of(path, "VERDICT")
-    original = (GALLERY / "originals" / against / "product.c").read_text()
+    original = load(GALLERY / "originals" / against).problem.program.text
     found = judged(training, against, [original, path.read_text()], Paper())
     honest, cheat = found.scores
     assert honest is not None and honest > 0
