@@ -164,7 +164,8 @@ def test_less_work_is_faster_and_confirmed_with_new_weights(sandbox: Sandbox, ad
     assert confirmed.timing is not None and confirmed.timing.confirmed
     assert confirmed.timing.speedup.low > 1
     assert confirmed.timing.over_compiled is None
-    assert confirmed.timing.sittings == (6,) * 4 and confirmed.timing.pairs == 24  # a large gain: the first look
+    assert set(confirmed.timing.sittings) == {6}  # how many there are is up to the noise of the machine
+    assert confirmed.timing.pairs == sum(confirmed.timing.sittings) >= 24
 
 
 @pytest.mark.slow  # the compiler of torch takes half of a minute

@@ -33,6 +33,7 @@ from tests.support.finished import COMMAND, FinishedRun
 
 pytestmark = pytest.mark.sandbox
 
+LONG_INPUTS = 3  # a seed whose fresh inputs are mostly long enough to be timed
 FLAKY = QUARTER.replace("#include <stdio.h>", "#include <stdio.h>\n#include <sys/random.h>").replace(
     "    printf", "    unsigned char drawn;\n    if (getrandom(&drawn, 1, 0) != 1 || drawn < 26) sum++;\n    printf"
 )
@@ -43,7 +44,8 @@ def certify_shortly(sandbox: Sandbox, builder: Builder) -> Callable[[Path, str],
     """A certificate of (a place, a winner), with the fewest pairs that a certificate may have."""
 
     async def certified(problem: Problem, winner: Program) -> Certificate:
-        evaluator = ProgramEvaluator(sandbox, builder, RaceRule(confirm_most=RaceRule().confirm_least))
+        rule = RaceRule(confirm_most=RaceRule().confirm_least)
+        evaluator = ProgramEvaluator(sandbox, builder, rule, LONG_INPUTS)
         admitted = await evaluator.admit(problem)
         work = AdmittedWinner(evaluator, problem, admitted, winner, time.monotonic())
         return await measured(work, work.certificate({}, None), lambda words: None)
