@@ -14,7 +14,6 @@ from pathlib import Path
 import anyio
 import pytest
 
-from maxcode.core.stats import RaceRule
 from maxcode.core.types import Action, Evaluation, Outcome, Problem, State, Step
 from maxcode.errors import InputError
 from maxcode.evaluate.ladder.prepare import Admitted
@@ -145,7 +144,8 @@ def test_a_module_does_not_pay_for_fresh_pages_in_every_call(evaluator: ModuleEv
 def confirmed_with_less_work(evaluator: ModuleEvaluator, admitted: Admitted) -> tuple[Evaluation, Evaluation]:
     """What is found, and then confirmed, of the reference in place of one that does more."""
     text = (GALLERY / "reference.py").read_text()
-    slow = text.replace("torch.relu(self.layer(x))", "torch.relu(self.layer(x + 0 * torch.exp(x).cumsum(0).cumsum(1)))")
+    more = "x + 0 * torch.exp(x)" + 3 * ".cumsum(0).cumsum(1)"
+    slow = text.replace("torch.relu(self.layer(x))", f"torch.relu(self.layer({more}))")
     problem = replace(admitted.problem, program=admitted.problem.program.with_text(slow))
     fast = problem.program.with_text(text.replace("class Model", "class ModelNew"))
 
@@ -159,14 +159,13 @@ def confirmed_with_less_work(evaluator: ModuleEvaluator, admitted: Admitted) -> 
 
 
 def test_less_work_is_faster_and_confirmed_with_new_weights(sandbox: Sandbox, admitted: Admitted) -> None:
-    rule = RaceRule(confirm_most=24)  # the first look is also the last, whatever the noise
-    found, confirmed = confirmed_with_less_work(ModuleEvaluator(sandbox, rule, beside_compiled=False), admitted)
+    found, confirmed = confirmed_with_less_work(ModuleEvaluator(sandbox, beside_compiled=False), admitted)
     assert found.outcome is Outcome.CORRECT
     assert found.timing is not None and found.timing.significant
     assert confirmed.timing is not None and confirmed.timing.confirmed
     assert confirmed.timing.speedup.low > 1
     assert confirmed.timing.over_compiled is None
-    assert confirmed.timing.sittings == (6,) * 4 and confirmed.timing.pairs == 24
+    assert confirmed.timing.sittings == (6,) * 4 and confirmed.timing.pairs == 24  # a large gain: the first look
 
 
 @pytest.mark.slow  # the compiler of torch takes half of a minute
@@ -179,7 +178,8 @@ def test_a_confirmation_says_how_it_compares_with_torch_compile(evaluator: Modul
 @pytest.mark.slow
 def test_a_winner_is_certified_with_processes_and_weights_of_its_own(tmp_path: Path) -> None:
     text = (GALLERY / "reference.py").read_text()
-    slow = text.replace("torch.relu(self.layer(x))", "torch.relu(self.layer(x + 0 * torch.exp(x).cumsum(0).cumsum(1)))")
+    more = "x + 0 * torch.exp(x)" + 3 * ".cumsum(0).cumsum(1)"
+    slow = text.replace("torch.relu(self.layer(x))", f"torch.relu(self.layer({more}))")
     (tmp_path / "problem.py").write_text(slow)
     problem = load(tmp_path / "problem.py").problem
     winner = problem.program.with_text(text.replace("class Model", "class ModelNew"))
