@@ -11,6 +11,8 @@ from maxcode.run.record import Evaluated, read_events
 from tests.support.cli import answer, maxcode
 from tests.support.run_0_1 import DATA, run_of_0_1
 
+pytestmark = pytest.mark.sandbox  # also the reading: its folder is given this machine's name
+
 
 @pytest.fixture
 def place(tmp_path: Path) -> Path:
