@@ -43,6 +43,7 @@ def test_its_certificate_is_read_and_nothing_in_it_contradicts_its_samples() -> 
     assert (found.version, found.holds, found.trusted) == ("0.1.0", True, True)
 
 
+@pytest.mark.slow
 def test_its_certificate_is_verified_again(place: Path) -> None:
     done = maxcode("verify", "finished/certificate.json", "--problem", "slow.cpp", "--tests", "tests", cwd=place)
     assert done.returncode in (0, 1), done.stderr  # 1: not significantly faster here, on a loaded machine
