@@ -18,8 +18,8 @@ MOST_SLOTS = 32
 _WEIGHTS_SHOWN = 40
 LEAST_SLOTS = 2  # an output must still be intact after the next call
 MOST_ROUND_BYTES = 256 << 20
-SEED_BYTES = 8
-READ_ONLY, WRITTEN = 0, 1  # kinds of shim_calls.h
+SEED_BYTES = 16  # of a call: the seed, and the number of the habit of its values
+READ_ONLY, WRITTEN, HELD = 0, 1, 3  # kinds of shim_calls.h
 
 
 class Array(msgspec.Struct, frozen=True):
@@ -176,15 +176,16 @@ class Plans:
 
 
 def plans(contract: Contract, slots: int, report: int = 0, twice: bool = False) -> Plans:
-    """The plans: a side reads inputs and writes outputs, followed by a ``report`` of so many bytes.
+    """The plans: a side reads inputs and holds outputs, or writes them, followed by a ``report`` of so many bytes.
 
     The maker reads a seed, and writes inputs and, as doubles, outputs.
     """
     inputs = [one.bytes for one in contract.tensors]
-    outputs = [*(one.bytes for one in contract.outputs), *([report] if report else [])]
+    kind = WRITTEN if report else HELD
+    outputs = [(one.bytes, kind) for one in contract.outputs] + ([(report, WRITTEN)] if report else [])
     exact = [8 * one.elements for one in contract.outputs]
     return Plans(
-        _plan([(size, READ_ONLY) for size in inputs] + [(size, WRITTEN) for size in outputs], slots),
+        _plan([(size, READ_ONLY) for size in inputs] + outputs, slots),
         _plan([(SEED_BYTES, READ_ONLY)] + [(size, WRITTEN) for size in (*inputs, *exact)], slots),
         slots,
         twice,

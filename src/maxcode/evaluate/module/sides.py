@@ -187,7 +187,7 @@ class SideStarter:
     async def _calls(self, role: Role, side: ModuleSide, plan: Blob, slots: int) -> AsyncIterator[Calls]:
         sources = self.sources(side, slots, exact=role == "make")
         prepared = self.on_device and role == "calls"
-        job = self.job(role, stdin=plan, called=True, stepped=True, prepared=prepared)
+        job = self.job(role, stdin=plan, called=True, stepped=True, started=True, prepared=prepared)
         async with (
             self.sandbox.session([plan], sources, self.runtime.binds, measured=not side.compile) as session,
             session.calls(job) as calls,

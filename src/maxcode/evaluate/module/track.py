@@ -98,7 +98,7 @@ class ModuleTrack:
         )
 
     async def _make(self) -> Round:
-        seeds = b"".join(struct.pack("<q", secrets.randbits(62)) for _ in range(self._plans.slots))
+        seeds = b"".join(struct.pack("<2q", secrets.randbits(62), 0) for _ in range(self._plans.slots))
         with Blob.of(seeds) as blob:
             ran = await self._maker.round(blob, *self._limits["original"])
         if ran.ending != "answered":
