@@ -309,11 +309,23 @@ def make_rounds(torch: Any, meta: dict[str, Any]) -> None:
     exact = [dict(one, dtype="float64", bytes=8 * elements(one)) for one in meta["outputs"]] if meta["exact"] else []
     exchange = Exchange(torch, [seed, *inputs, *exact], meta["slots"])
     model = placed(torch, meta, construct(torch, meta, module).double()) if meta["exact"] else None
+    beyond: list[Any] = []
+
+    def varied(given: list[Any], number: int) -> list[Any] | None:
+        """Inputs with values beyond those drawn; None where the reference has no answer for them."""
+        if not beyond:
+            single = placed(torch, meta, construct(torch, meta, module))
+            beyond.append(imported("values").Beyond(torch, sys.modules["__main__"], meta, single, model))
+        found: list[Any] | None = beyond[0].inputs(given, meta["letters"][number])
+        return found
 
     def answer(_: bytes) -> None:
         for slot in exchange.slots:
-            torch.manual_seed(int(slot[0][0]))
+            seed, number = slot[0].tolist()
+            torch.manual_seed(seed)
             given = module.get_inputs()
+            other = varied(given, number) if number else given
+            given = given if other is None else other
             for place, one in zip(
                 slot[1 : 1 + len(inputs)], [one for one in given if isinstance(one, torch.Tensor)], strict=True
             ):
@@ -322,7 +334,7 @@ def make_rounds(torch: Any, meta: dict[str, Any]) -> None:
                 with torch.no_grad():
                     returned = model(*[placed(torch, meta, doubled(torch, one)) for one in given])
                 for place, one in zip(slot[1 + len(inputs) :], listed(returned), strict=True):
-                    place.copy_(one)
+                    place.copy_(one if other is not None else torch.full_like(place, math.nan))
 
     rounds(answer)
 
@@ -368,12 +380,17 @@ def beside(name: str, role: str) -> Callable[[Any, dict[str, Any]], None]:
     """A role that stands in another file of this folder, with this file for what it shares."""
 
     def play(torch: Any, meta: dict[str, Any]) -> None:
-        spec: Any = importlib.util.spec_from_file_location(name, f"/src/{name}.py")
-        module = importlib.util.module_from_spec(spec)
-        spec.loader.exec_module(module)
-        getattr(module, role)(torch, meta, sys.modules["__main__"])
+        getattr(imported(name), role)(torch, meta, sys.modules["__main__"])
 
     return play
+
+
+def imported(name: str) -> Any:
+    """Another file of this folder as a module."""
+    spec: Any = importlib.util.spec_from_file_location(name, f"/src/{name}.py")
+    module = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(module)
+    return module
 
 
 ROLES = {
