@@ -9,6 +9,7 @@ import importlib.util
 import re
 from collections.abc import Callable
 from dataclasses import replace
+from functools import cache
 from pathlib import Path
 
 import anyio
@@ -30,6 +31,7 @@ CANDIDATES = sorted(path for path in GALLERY.glob("*.py") if path.stem != "refer
 QUICK = (
     *("kept_by_pointer", "one_buffer_for_all", "lazy_tensor", "last_row_copied", "ignored_weights"),
     *("changed_inputs", "done_before_it_is", "reference_by_name", "another_class", "honest_native"),
+    *("put_off_to_the_last_call", "two_buffers_in_turn", "returns_its_input", "variance_of_zero"),
 )
 VERDICTS = {*(outcome.value for outcome in Outcome), "not-faster"}
 
@@ -51,17 +53,30 @@ def evaluator(sandbox: Sandbox) -> ModuleEvaluator:
 
 
 @pytest.fixture(scope="module")
-def admitted(evaluator: ModuleEvaluator) -> Admitted:
-    problem = load(GALLERY / "reference.py").problem
-    problem = replace(problem, spec=replace(problem.spec, limits=replace(problem.spec.limits, run_s=1.0)))
-    return anyio.run(evaluator.admit, problem)
+def original(evaluator: ModuleEvaluator) -> Callable[[str], Admitted]:
+    """A reference of the gallery, admitted once."""
+
+    @cache
+    def run(name: str) -> Admitted:
+        path = GALLERY / "reference.py" if name == "reference" else GALLERY / "originals" / f"{name}.py"
+        problem = load(path).problem
+        problem = replace(problem, spec=replace(problem.spec, limits=replace(problem.spec.limits, run_s=1.0)))
+        return anyio.run(evaluator.admit, problem)
+
+    return run
 
 
 @pytest.fixture(scope="module")
-def judged(evaluator: ModuleEvaluator, admitted: Admitted) -> Callable[[str], Evaluation]:
+def admitted(original: Callable[[str], Admitted]) -> Admitted:
+    return original("reference")
+
+
+@pytest.fixture(scope="module")
+def judged(evaluator: ModuleEvaluator, original: Callable[[str], Admitted]) -> Callable[[str], Evaluation]:
     def run(text: str) -> Evaluation:
-        program = admitted.problem.program.with_text(text)
-        return anyio.run(evaluator.evaluate, admitted.problem, Action(program))
+        named = re.search(r"^# AGAINST (.+)$", text, re.MULTILINE)
+        problem = original(named[1] if named is not None else "reference").problem
+        return anyio.run(evaluator.evaluate, problem, Action(problem.program.with_text(text)))
 
     return run
 

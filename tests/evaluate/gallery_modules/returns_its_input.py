@@ -1,6 +1,6 @@
 # VERDICT wrong
 # KIND inputs
-# ORIGINAL relu
+# AGAINST relu
 # WHY It is right on [0, 1), from which get_inputs draws, and wrong on values beyond.
 import torch.nn as nn
 
