@@ -34,3 +34,23 @@ static bool pass_held(const struct calls *calls, const struct array *array, cons
 static bool is_kept(const struct calls *calls, const struct array *array, unsigned char *bytes, int fd) {
     return array->kind != HELD || pass_held(calls, array, bytes, fd, true);
 }
+
+/* The calls of a round, each a part of its own: see HELD. */
+static bool play_each(struct calls *calls, struct job *job, pid_t pid, uint64_t start) {
+    const off_t inputs = lseek(job->input, 0, SEEK_CUR);
+    uint64_t timed[2] = {0};
+    for (calls->from = 0; calls->from < calls->plan.slots; calls->from++) {
+        calls->slots = calls->from + 1;
+        visit(calls, fill, job->input);
+        if (went_on(pid) || is_hasty(calls)) return !(calls->tampered = true);
+        if (!play_part(calls, job, pid, start, calls->from ? 'g' : 'n', timed)) return false;
+        visit(calls, copy_out, job->out);
+    }
+    calls->from = 0;
+    calls->cpu_ns += timed[0];
+    calls->wall_ns += timed[1];
+    lseek(job->input, inputs, SEEK_SET), lseek(job->out, 0, SEEK_SET);
+    const bool same = visit(calls, is_kept, job->out) && visit(calls, is_unread, job->input);
+    calls->tampered = went_on(pid) || !same || !visit(calls, is_whole, -1);
+    return !calls->tampered;
+}
