@@ -112,11 +112,6 @@ def _check_options(path: Path, claimed: Certificate) -> None:
 _OPTIONS = frozenset({"flags", "checker", "goal", "limits", "tie_break", "shared_cores", "module", "id"})
 
 
-def printable(text: str) -> str:
-    """The text without control characters, which a terminal would execute."""
-    return "".join(one if one.isprintable() else "?" for one in text)
-
-
 def _source(folder: Path) -> Path:
     named = read_header(folder).get("source", "")
     source = Path(named)
@@ -128,7 +123,7 @@ def _source(folder: Path) -> Path:
 
 def _refuse(path: Path, differences: list[str]) -> None:
     if differences:
-        told = printable("; ".join(differences))
+        told = "; ".join(differences)
         raise InputError(f"{path} is not about what is here: {told}; put back the files that it was made with")
 
 
