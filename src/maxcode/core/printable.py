@@ -1,4 +1,4 @@
-"""Text from a program or a file, made safe for a terminal: a control sequence can clear or retitle it or forge lines."""
+"""Text from a program or a file, made safe for a terminal, where control sequences clear, retitle and forge lines."""
 
 from __future__ import annotations
 

@@ -16,11 +16,12 @@ from typing import Any, BinaryIO, final
 import msgspec
 import tomli_w
 
-from maxcode.core.files import write_whole
-from maxcode.core.jsonl import append_line, in_words_of_today, open_lines
+from maxcode.core.files import FileKind, read_file, read_text, write_whole
+from maxcode.core.jsonl import LINES, append_line, in_words_of_today, open_lines
 from maxcode.core.types import Action, Evaluation, StateId, Usage
 from maxcode.errors import RecordError
 
+_HEADER = FileKind(cure="give a folder that this user may read", error=RecordError)
 EVENTS = "events.jsonl"
 HEADER = "run.toml"
 
@@ -175,7 +176,7 @@ def read_events(folder: Path) -> Iterator[Line]:
 
     Raises RecordError, which names the line, if another line is damaged.
     """
-    lines = (folder / EVENTS).read_bytes().split(b"\n")
+    lines = read_file(folder / EVENTS, LINES).split(b"\n")
     for number, line in enumerate(lines[:-1], start=1):
         try:
             yield _decode.decode(in_words_of_today(line))
@@ -223,10 +224,8 @@ def read_header(folder: Path) -> dict[str, Any]:
 def header_in(path: Path) -> dict[str, Any]:
     """The content of the TOML file of a run or of a bench; raises RecordError if it cannot be read."""
     try:
-        return tomllib.loads(path.read_text())
-    except OSError as error:
-        raise RecordError(f"cannot read {path}: {error.strerror}; give a folder that this user may read") from error
-    except ValueError as error:  # TOMLDecodeError, UnicodeDecodeError, or a number of thousands of digits
+        return tomllib.loads(read_text(path, _HEADER))
+    except ValueError as error:  # TOMLDecodeError, or a number of thousands of digits
         raise RecordError(
             f"cannot read {path}: {path.name} is damaged ({error}); mend that line, or choose another --out"
         ) from error

@@ -43,9 +43,8 @@ def open_folder(job: CompleteRequest, admission: Admission) -> int:
 def write_best(folder: Path, original: Program, best: Program) -> None:
     """Writes the best program and its difference to the original."""
     _write_tree(folder / "best", best)
-    (folder / "best.diff").write_text(
-        "".join(unified_diff(text, best.files[path], path) for path, text in original.files.items())
-    )
+    told = "".join(unified_diff(text, best.files[path], path) for path, text in original.files.items())
+    write_whole(folder / "best.diff", told.encode())
 
 
 def write_result(result: RunResult) -> None:
@@ -117,5 +116,4 @@ def _of_suite(loaded: Loaded) -> dict[str, Any]:
 
 def _write_tree(folder: Path, program: Program) -> None:
     for path, text in program.files.items():
-        (folder / path).parent.mkdir(parents=True, exist_ok=True)
-        (folder / path).write_text(text)
+        write_whole(folder / path, text.encode())

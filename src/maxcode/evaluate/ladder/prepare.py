@@ -15,6 +15,7 @@ from pathlib import Path
 from typing import Protocol, final
 
 from maxcode.code.languages import language
+from maxcode.core.files import TEST, read_file
 from maxcode.core.types import Case, Evaluation, Problem
 from maxcode.errors import InputError
 from maxcode.evaluate.ladder.build import Builder, Built
@@ -167,10 +168,7 @@ def read_inputs(problem: Problem) -> list[Input]:
 
 
 def _read(path: str) -> bytes:
-    try:
-        return Path(path).read_bytes()
-    except OSError as error:
-        raise InputError(f"cannot read the test file {path}: {error.strerror}") from error
+    return read_file(Path(path), TEST)
 
 
 async def generate(

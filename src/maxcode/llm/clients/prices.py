@@ -14,6 +14,7 @@ from urllib.parse import urlsplit
 
 import msgspec
 
+from maxcode.core.files import read_toml
 from maxcode.errors import InputError
 
 Dollars = Annotated[float, msgspec.Meta(ge=0)]
@@ -52,8 +53,8 @@ def price(model: str, base_url: str, own: Path | None = None) -> Price | None:
 def read_prices(path: Path) -> dict[str, Price]:
     """Reads a user's table: one ``"model" = { input = DOLLARS, output = DOLLARS }`` per line, per million tokens."""
     try:
-        return msgspec.convert(tomllib.loads(path.read_text()), dict[str, Price])
-    except (OSError, UnicodeDecodeError, tomllib.TOMLDecodeError, msgspec.ValidationError) as error:
+        return msgspec.convert(read_toml(path, "the price table"), dict[str, Price])
+    except msgspec.ValidationError as error:
         raise InputError(
             f'cannot read the price table {path} ({error}); it needs lines like "my-model" = '
             "{ input = 0.5, output = 1.5 } in dollars per million tokens"
