@@ -42,32 +42,45 @@ def test_what_a_candidate_writes_reaches_the_screen_as_escapes(place: Path) -> N
     assert ALL in " ".join(json.loads(done.stdout)["reasons"])
 
 
-@pytest.mark.parametrize(
-    "words",
-    [
-        ("evaluate", ALL, "--against", ALL, "--tests", "tests"),
-        ("evaluate", ALL, "--against", "slow.c", "--tests", "tests"),
-        (ALL,),
-        ("evaluate", f"--{ALL}"),
-        ("optimize", "slow.c", "--tests", "tests", "--checker", ALL),
-        ("optimize", "slow.c", "--tests", "tests", "--method", ALL),
-        ("optimize", "slow.c", "--tests", ALL),
-        ("optimize", "slow.c", "--tests", "tests", f"--flags={ALL}"),
-        ("list", ALL),
-        ("report", ALL),
-        ("compare", ALL, ALL),
-        ("bench", ALL),
-        ("verify", ALL),
-        ("train", "grpo", ALL),
-    ],
-)
-def test_what_the_user_wrote_is_repeated_as_escapes(place: Path, words: tuple[str, ...]) -> None:
-    code = "import sys; from maxcode.cli import main; main()"
-    status, screen = on_terminal("-c", code, *words, cwd=place)
-    assert status == 2 and reached(screen) == []
-    assert SHOWN[0].encode() in screen
+WORDS = [
+    ("evaluate", ALL, "--against", ALL, "--tests", "tests"),
+    ("evaluate", ALL, "--against", "slow.c", "--tests", "tests"),
+    (ALL,),
+    ("evaluate", f"--{ALL}"),
+    ("optimize", "slow.c", "--tests", "tests", "--checker", ALL),
+    ("optimize", "slow.c", "--tests", "tests", "--method", ALL),
+    ("optimize", "slow.c", "--tests", ALL),
+    ("optimize", "slow.c", "--tests", "tests", f"--flags={ALL}"),
+    ("list", ALL),
+    ("report", ALL),
+    ("compare", ALL, ALL),
+    ("bench", ALL),
+    ("verify", ALL),
+    ("train", "grpo", ALL),
+]
+# All in one process, because starting it takes most of the time.
+EACH = """
+import json, sys
+from maxcode.cli import main
+for words in json.loads(sys.argv[1]):
+    sys.argv = ["maxcode", *words]
+    try:
+        main()
+    except SystemExit as ended:
+        assert ended.code == 2, words
+    print("next")
+"""
 
 
+@pytest.mark.heavy
+def test_what_the_user_wrote_is_repeated_as_escapes(place: Path) -> None:
+    status, screen = on_terminal("-c", EACH, json.dumps(WORDS), cwd=place)
+    parts = screen.split(b"next\r\n")
+    assert status == 0 and reached(screen) == [] and parts.pop() == b""
+    assert [SHOWN[0].encode() in part for part in parts] == [True] * len(WORDS), screen.decode()
+
+
+@pytest.mark.heavy
 def test_names_of_tests_are_shown_as_escapes(place: Path) -> None:
     (place / "tests" / f"{ALL}.in").write_text("1\n")
     status, screen = on_terminal("-m", "maxcode", "evaluate", "slow.c", "--against", "slow.c", "--tests", "tests",
@@ -75,11 +88,13 @@ def test_names_of_tests_are_shown_as_escapes(place: Path) -> None:
     assert status == 2 and reached(screen) == [] and SHOWN[0].encode() in screen
 
 
+@pytest.mark.heavy
 def test_a_name_that_is_not_utf_8_is_refused_in_one_sentence(place: Path) -> None:
     status, screen = on_terminal("-m", "maxcode", "report", b"\x9bx".decode(errors="surrogateescape"), cwd=place)
     assert status == 2 and b"is not UTF-8; rename the file" in screen and b"\x9b" not in screen
 
 
+@pytest.mark.heavy
 def test_the_options_of_a_certificate_are_shown_as_escapes(tmp_path: Path) -> None:
     place = shutil.copytree(DATA, tmp_path / "run01")
     path = place / "finished" / "certificate.json"
@@ -110,6 +125,7 @@ raise RuntimeError(said)
 """
 
 
+@pytest.mark.heavy
 def test_progress_warnings_log_lines_and_tracebacks_are_shown_as_escapes(place: Path) -> None:
     status, screen = on_terminal("-c", SAYS, ALL, cwd=place)
     assert status == 1 and reached(screen) == []

@@ -35,6 +35,7 @@ from maxcode.errors import InputError, Interrupted
 from maxcode.evaluate.target import where
 from maxcode.run.display import Display
 from maxcode.run.record import Evaluated, Line
+from maxcode.run.waits import waits_on
 from maxcode.sandbox.tiers import refuse_unsafe
 
 SUMMARY = "bench.json"
@@ -228,10 +229,13 @@ class BenchProgress:
         self._display = Display()
 
     def __enter__(self) -> BenchProgress:
+        self._waits = waits_on(self._display)
         self._display.__enter__()
+        self._waits.__enter__()
         return self
 
     def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, at: TracebackType | None) -> None:
+        self._waits.__exit__(kind, error, at)
         self._display.__exit__(kind, error, at)
 
     def event(self, event: Event) -> None:

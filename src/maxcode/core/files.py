@@ -114,7 +114,8 @@ _OTHERS = {
 
 def _check(path: Path, found: os.stat_result, kind: FileKind) -> None:
     if not stat.S_ISREG(found.st_mode):
-        raise kind.fault(path, f"it is {_OTHERS.get(stat.S_IFMT(found.st_mode), 'no file')}", "name a regular file")
+        what = _OTHERS.get(stat.S_IFMT(found.st_mode), "no file")
+        raise kind.fault(path, f"it is {what}", "name a file" if what == "a folder" else "name a regular file")
     if found.st_size > kind.at_most:
         raise kind.fault(
             path, f"it has {found.st_size} bytes, and at most {kind.at_most} are read", "give a smaller file"

@@ -187,9 +187,12 @@ def _read_source(base: Path, path: str) -> str:
     if PurePosixPath(path).is_absolute() or ".." in PurePosixPath(path).parts:
         raise InputError(f"the source '{path}' is outside {base}; move it into the folder and name it relative to it")
     full = base / path
-    if "\0" not in path and not os.path.lexists(full):
-        raise InputError(f"the source {full} does not exist; correct its name")
-    text = read_text(full, FileKind("the source"))
+    try:
+        text = read_text(full, FileKind("the source"))
+    except InputError as error:
+        if isinstance(error.__cause__, FileNotFoundError):
+            raise InputError(f"the source {full} does not exist; correct its name") from error
+        raise
     if not text.strip():
         raise InputError(f"the source {full} is empty; give the program to make faster")
     return text

@@ -20,6 +20,7 @@ from maxcode.core.files import FileKind, read_file, read_text, write_whole
 from maxcode.core.jsonl import LINES, append_line, in_words_of_today, open_lines
 from maxcode.core.types import Action, Evaluation, StateId, Usage
 from maxcode.errors import RecordError
+from maxcode.run.changes import differences, next_out
 
 _HEADER = FileKind(cure="give a folder that this user may read", error=RecordError)
 EVENTS = "events.jsonl"
@@ -244,15 +245,8 @@ def check_header(folder: Path, header: Mapping[str, object], may_change: frozens
 
 
 def _compare(folder: Path, old: Mapping[str, object], new: Mapping[str, object], may_change: frozenset[str]) -> None:
-    keys = sorted((old.keys() | new.keys()) - may_change)
-    differing = [_difference(key, old.get(key), new.get(key)) for key in keys if old.get(key) != new.get(key)]
-    if differing:
+    if differing := differences(old, new, may_change):
         raise RecordError(
-            f"{folder} holds another run ({'; '.join(differing)}); choose another --out, or repeat the first command"
+            f"{folder} holds another run ({'; '.join(differing)}); give --out {next_out(folder)} for a new run, or "
+            "repeat the first command"
         )
-
-
-def _difference(key: str, old: object, new: object) -> str:
-    if key == "digest":
-        return "the problem has changed since: its program, tests, checker, limits or flags"
-    return f"{key} was {old!r}, now {new!r}"

@@ -19,6 +19,7 @@ from maxcode.core.files import TEST, read_file
 from maxcode.core.types import Case, Evaluation, Problem
 from maxcode.errors import InputError
 from maxcode.evaluate.ladder.build import Builder, Built
+from maxcode.evaluate.ladder.cures import cure_of_build
 from maxcode.evaluate.ladder.workload import WHOLE_RUN, Workload
 from maxcode.evaluate.machine.roofline import Bandwidth
 from maxcode.sandbox.sandbox import Blob, Job, Sandbox
@@ -262,9 +263,10 @@ async def build_original(builder: Builder, problem: Problem) -> Built:
     """The original's artefact, built as the user would.  InputError with the compiler's message if it fails."""
     built = await builder.build(problem, problem.program, final=True)
     if built.artefact is None:
+        cure = cure_of_build(built.diagnostics)
         raise InputError(
             f"the original {problem.program.name} does not build with `{' '.join(problem.spec.flags)}`: "
-            f"{built.reason}\n{built.diagnostics}".rstrip()
+            f"{built.reason}{f'; {cure}' if cure else ''}\n{built.diagnostics}".rstrip()
         )
     return built
 
