@@ -76,6 +76,28 @@ class Rate:
 
 @final
 @dataclass(frozen=True, slots=True)
+class StartSeconds:
+    """Seconds for import, ``__init__`` and what the first round takes beyond later ones."""
+
+    original: float
+    candidate: float
+
+
+@final
+@dataclass(frozen=True, slots=True)
+class BeyondCalls:
+    """Calls on values beyond those drawn; ``skipped``: the reference has no steady answer."""
+
+    compared: int
+    skipped: int
+
+    def __str__(self) -> str:
+        skipped = f", {self.skipped} skipped where the reference has no steady answer" if self.skipped else ""
+        return f"{self.compared} calls compared on values beyond those drawn{skipped}"
+
+
+@final
+@dataclass(frozen=True, slots=True)
 class OtherFigures:
     """Other figures, measured with the speed-up; None if not measured.
 
@@ -85,6 +107,9 @@ class OtherFigures:
     ``seconds``        speed-up by CPU time, if the goal is instructions
     ``instructions``   ratio of instructions, if they were counted to break a tie
     ``over_compiled``  speed-up over torch.compile of the reference, for modules
+    ``start_s``        of a module: seconds for import, ``__init__`` and first calls, of both; not in the speed-up
+    ``beyond``         of a module: calls on values beyond those drawn that were compared, and that were skipped
+    ``degenerate``     why a module could pass without doing the work
     """
 
     gflops: Rate | None = None
@@ -93,6 +118,9 @@ class OtherFigures:
     seconds: Speedup | None = None
     instructions: Interval | None = None
     over_compiled: Interval | None = None
+    start_s: StartSeconds | None = None
+    beyond: BeyondCalls | None = None
+    degenerate: tuple[str, ...] = ()
 
     def lines(self) -> Iterator[str]:
         if self.gflops is not None:
@@ -103,11 +131,13 @@ class OtherFigures:
             yield f"one core   {self.single} by CPU time"
         if self.over_compiled is not None:
             yield f"compiled   {self.over_compiled} over torch.compile"
+        if self.beyond is not None and self.beyond.compared + self.beyond.skipped:
+            yield f"beyond     {self.beyond}"
 
     def table(self) -> dict[str, Any]:
         """The fields in JSON, without those that are None."""
         fields: dict[str, Any] = {**asdict(self), "seconds": self.seconds.table() if self.seconds else None}
-        return {key: value for key, value in fields.items() if value is not None}
+        return {key: value for key, value in fields.items() if value not in (None, ())}
 
 
 @final
@@ -293,6 +323,9 @@ def _figures(timing: Timing) -> OtherFigures:
         seconds=_speedup(timing.seconds) if timing.seconds is not None else None,
         instructions=timing.instructions,
         over_compiled=timing.over_compiled,
+        start_s=StartSeconds(*timing.start_s) if timing.start_s is not None else None,
+        beyond=BeyondCalls(*timing.beyond) if timing.beyond is not None else None,
+        degenerate=timing.degenerate,
     )
 
 
@@ -314,6 +347,8 @@ def _told(result: CandidateResult) -> str:
     if found.clock == "instructions":
         return _counted(found, result)
     sure = "confirmed on fresh pairs" if found.confirmed else result.why or "not confirmed"
+    if result.figures.degenerate and "degenerate" not in sure:
+        sure = f"{sure}, but the reference is degenerate: {'; '.join(result.figures.degenerate)}"
     return f"{found} {found.confidence:.0%} interval, {found.pairs} pairs, {found.clock} time; {sure}"
 
 

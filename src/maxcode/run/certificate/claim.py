@@ -188,6 +188,8 @@ def _doubts(found: Certificate) -> Iterator[str]:
         low, high = control.interval.low, control.interval.high
         yield f"the control failed: the original against itself reads [{low:.4f}, {high:.4f}], which does not hold 1"
     yield from doubted(found.timing, found.unseen)
+    for why in found.timing.degenerate if found.timing is not None else ():
+        yield f"the reference is degenerate: {why}; a program could pass without doing the work"
     for defect in found.sanitized.defects if found.sanitized is not None else ():
         if not defect.in_original:
             yield f"a sanitizer found {defect}"
