@@ -146,7 +146,9 @@ class CandidateResult:
 
     def __str__(self) -> str:
         """The lines that the command line prints."""
-        return "\n".join([*self.lines(), *(f"note       {note}" for note in self.notes)])
+        return "\n".join(
+            [*self.lines(), *(f"note       {note}" for note in self.notes if note not in (self.why or ""))]
+        )
 
     def _repr_html_(self) -> str:
         return page_of(self.headline(), str(self))

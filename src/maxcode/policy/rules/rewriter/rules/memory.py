@@ -17,7 +17,7 @@ TOP_PADS = (1 << 16, 1 << 20, 1 << 24)
 
 _NODES = words("map set multiset multimap list unordered_map unordered_set new deque queue shared_ptr unique_ptr")
 _BLOCKS = words("vector string malloc calloc realloc")
-_THREADS = words("thread async pthread_create jthread omp")
+_THREADS = words("thread async pthread_create jthread omp execution")
 
 
 def pool_alloc(unit: Unit) -> Iterator[Edit]:

@@ -65,7 +65,8 @@ def holds(unit: Unit, name: str) -> bool:
 
 def _include(unit: Unit, header: str) -> str:
     everything = "" if header.endswith(".h") else r"|bits/stdc\+\+\.h"
-    known = re.search(rf"#[ \t]*include[ \t]*<({re.escape(header)}{everything})>", unit.text)
+    leading = unit.between(0, unit.prelude)  # later ones may be in a conditional part
+    known = re.search(rf"#[ \t]*include[ \t]*<({re.escape(header)}{everything})>", leading)
     return "" if known else f"#include <{header}>\n"
 
 
