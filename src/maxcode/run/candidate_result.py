@@ -26,6 +26,7 @@ class Speedup:
     ``clock``        what was counted: seconds of CPU, seconds by the wall clock, or instructions
     ``pairs``        pairs of runs that were timed; 0 if nothing was faster than the original
     ``pressure``     CPU pressure in per cent; None if the kernel does not report it
+    ``seconds``      of the original and of the candidate, the median pass over the timed inputs; None for instructions
     ``fresh_pairs``  whether it was measured again on fresh pairs after the candidate was selected
     """
 
@@ -38,6 +39,7 @@ class Speedup:
     pairs: int
     pressure: float | None = None
     fresh_pairs: bool = False
+    seconds: tuple[float, float] | None = None
 
     @property
     def confirmed(self) -> bool:
@@ -50,6 +52,7 @@ class Speedup:
     def table(self) -> dict[str, Any]:
         """The fields in JSON."""
         fields = asdict(self)
+        del fields["seconds"]  # for people; the samples are in the record
         del fields["fresh_pairs"]  # the contract has it outside the speed-up, as ``confirmed``
         return fields
 
@@ -283,6 +286,7 @@ def _speedup(timing: Timing) -> Speedup:
         timing.pairs,
         pressure,
         timing.confirmed,
+        timing.median_seconds,
     )
 
 
@@ -315,7 +319,8 @@ def _told(result: CandidateResult) -> str:
     if found.clock == "instructions":
         return _counted(found, result)
     sure = "confirmed on fresh pairs" if found.confirmed else result.why or "not confirmed"
-    return f"{found} {found.confidence:.0%} interval, {found.pairs} pairs, {found.clock} time; {sure}"
+    passed = f", {found.seconds[0]:.3g} s -> {found.seconds[1]:.3g} s" if found.seconds is not None else ""
+    return f"{found} {found.confidence:.0%} interval, {found.pairs} pairs, {found.clock} time{passed}; {sure}"
 
 
 def _counted(found: Speedup, result: CandidateResult) -> str:

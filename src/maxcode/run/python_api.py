@@ -82,8 +82,8 @@ def optimize_program(
 
     Raises InputError for unusable input, before anything is written; its subclasses NoRuleError (the built-in policy
     has no rule for the program) and UnmeasurableError (its tests are too short to time) unless ``anyway``;
-    UnsafeError if no sandbox works; BoundaryError if the machine or a model's provider failed; Interrupted after Ctrl-C.  After the last two,
-    the same call resumes the run.
+    UnsafeError if no sandbox works; BoundaryError if the machine or a model's provider failed; Interrupted after
+    Ctrl-C.  After the last two, the same call resumes the run.
     """
     amount = budget_of(str(budget))
     known = {one.name for one in fields(Request)} - {"source", "tests", "budget", "policy", "method", "seed", "out"}

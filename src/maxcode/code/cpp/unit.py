@@ -109,6 +109,15 @@ class Unit:
         match = re.compile(rb"[ \t]*").match(self.data, start)
         return match.group().decode() if match else ""
 
+    @cached_property
+    def step(self) -> str:
+        """The indentation of one level: that of the first statement of a function; four blanks if there is none."""
+        for function in self.functions:
+            for child in function.body.named_children:
+                if child.start_point.row > function.body.start_point.row and (found := self.indent(child.start_byte)):
+                    return found.removeprefix(self.indent(function.body.start_byte)) or found
+        return "    "
+
     def in_runtime(self, offset: int) -> bool:
         """Whether a byte belongs to the runtime."""
         return any(start <= offset < end for start, end in self.runtime)

@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from enum import Enum
 from functools import total_ordering
+from statistics import median
 from typing import Literal, final
 
 from maxcode.core.types.problem import Clock
@@ -107,6 +108,14 @@ class Timing:
     uncounted: str = ""
     over_compiled: Interval | None = None
     sittings: tuple[int, ...] = ()
+
+    @property
+    def median_seconds(self) -> tuple[float, float] | None:
+        """Seconds of a pass by the original and by the candidate, each the median; None for counts, or if none were
+        kept."""
+        if self.clock == "instructions" or not self.samples:
+            return None
+        return median(one for one, _ in self.samples), median(other for _, other in self.samples)
 
 
 @final

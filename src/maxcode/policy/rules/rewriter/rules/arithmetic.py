@@ -53,7 +53,7 @@ def product_pow(unit: Unit) -> Iterator[Edit]:
     """Multiplies instead of ``pow(x, 3)`` and higher whole powers; changes last digits, so needs a tolerance."""
     found: dict[str, list[tuple[Node, Patch]]] = {}
     for _, node, arguments in unit.calls("pow") if "pow" not in unit.by_name else ():
-        if len(arguments) == 2 and re.fullmatch(r"[3-8]", text_of(arguments[1])):
+        if "complex" not in unit.words and len(arguments) == 2 and re.fullmatch(r"[3-8]", text_of(arguments[1])):
             text = f"mxr::product<{text_of(arguments[1])}>({text_of(arguments[0])})"
             found.setdefault(unit.place("pow", node), []).append((node, unit.replace(node, text)))
     for site, spots in found.items():
@@ -144,9 +144,9 @@ def _is_constant(unit: Unit, variable: Variable) -> bool:
 
 def _in_condition(node: Node) -> bool:
     """Whether an expression is the condition of a directive."""
-    around, inner = node.parent, node
+    inner, around = node, node.parent
     while around is not None and around.type not in ("preproc_if", "preproc_elif"):
-        around, inner = around.parent, around
+        inner, around = around, around.parent
     return around is not None and around.child_by_field_name("condition") == inner
 
 

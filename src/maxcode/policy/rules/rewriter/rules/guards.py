@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import re
 from functools import lru_cache
+from itertools import pairwise
 
 from tree_sitter import Node
 
@@ -102,9 +103,10 @@ def _starts_statement(unit: Unit, node: Node) -> bool:
 
 
 def _is_entered(node: Node) -> bool:
-    """Whether a jump may enter a loop: a label in it, or a case of a switch around it."""
+    """Whether a jump may enter a loop (a label in it, or a case of a switch around it), or the tree is wrong about its
+    end."""
     for inner in walk(node):
-        if inner.type == "labeled_statement":
+        if inner.type == "labeled_statement" or (inner.type == "preproc_call" and _is_body(inner)):
             return True
         if inner.type == "case_statement":
             around = inner.parent
@@ -113,6 +115,12 @@ def _is_entered(node: Node) -> bool:
             if around is None or around == node:
                 return True
     return False
+
+
+def _is_body(pragma: Node) -> bool:
+    """Whether the grammar took a pragma for the whole body of a statement; the true body follows."""
+    around = pragma.parent
+    return around is not None and around.type in ("if_statement", "else_clause", *_LOOPS)
 
 
 def _in_macro(unit: Unit, node: Node) -> bool:
@@ -169,6 +177,8 @@ def _piece_fits(unit: Unit, name: str) -> bool:
     words = {token.text for token in tokens(text) if token.is_word}
     if words & defined(unit) or ("-fno-exceptions" in unit.flags and "throw" in words):
         return False
+    if "-Werror" in unit.flags and (unit.language == "c" or name == "pool"):
+        return False  # the compiler warns of them
     standard = standard_of(unit)
     if unit.language == "c":
         return standard not in _OLD_C
@@ -199,6 +209,14 @@ def _standard_allows(unit: Unit, edit: Edit, texts: list[str]) -> bool:
     if standard in _OLD_CPP:
         return not words & {"auto", "nullptr", "emplace", "emplace_back"}
     return standard not in _CPP_11 or not ("auto" in words and "](" in whole)
+
+
+def owns_new(unit: Unit) -> bool:
+    """Whether the program defines operator new or delete, in any of its files."""
+    texts = [token.text for token in unit.tokens]
+    if any(a == "operator" and b in ("new", "delete") for a, b in pairwise(texts)):
+        return True
+    return "operator" in unit.shared and bool(unit.shared & {"new", "delete"})
 
 
 def declares(node: Node, names: frozenset[str]) -> bool:

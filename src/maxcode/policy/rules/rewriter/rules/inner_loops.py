@@ -73,7 +73,8 @@ def hoist(unit: Unit) -> Iterator[Edit]:
             name = "mxr_" + "".join(ch if ch.isalnum() else "_" for ch in text)[:24].strip("_")
             kind = "const auto" if unit.language == "cpp" else "const __auto_type"
             start = next((pragma.start_byte for pragma in pragmas(loop)), loop.start_byte)
-            patches = [Patch(start, start, f"{{ {kind} {name} = {text_of(spots[0])};\n")]
+            indent = unit.indent(start)
+            patches = [Patch(start, start, f"{{ {kind} {name} = {text_of(spots[0])};\n{indent}")]
             patches += [unit.replace(spot, name) for spot in spots]
             patches.append(Patch(loop.end_byte, loop.end_byte, " }"))
             label = f"{_plain(text)} before {site(unit, loop)}"
@@ -100,7 +101,10 @@ def local_sum(unit: Unit) -> Iterator[Edit]:
         left, right = one.value.start_byte, one.value.end_byte
         head, value = unit.between(*loop.header), unit.between(left, right)
         place = unit.between(one.node.start_byte, left).rsplit(one.operator, 1)[0].strip()
-        text = f"{{ {kind} mxr_sum = {place};\n{head} mxr_sum {one.operator} {value};\n{place} = mxr_sum; }}"
+        indent = f"\n{unit.indent(node.start_byte)}"
+        text = (
+            f"{{ {kind} mxr_sum = {place};{indent}{head} mxr_sum {one.operator} {value};{indent}{place} = mxr_sum; }}"
+        )
         what = f"adds up {one.place} in a register"
         change = Change((unit.replace(node, text),))
         yield Edit("local_sum", f"{_plain(one.place)} in {site(unit, node)}", (), what, unit.lines_of(node), change)

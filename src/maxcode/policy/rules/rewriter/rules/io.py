@@ -19,6 +19,7 @@ from maxcode.code.cpp.words import words
 from maxcode.code.source import Patch, Token, text_of
 from maxcode.policy.rules.rewriter.rules.formats import print_calls, print_text, scan_items
 from maxcode.policy.rules.rewriter.rules.guards import standard_of
+from maxcode.policy.rules.rewriter.rules.passing import outer_writes
 
 Replacement = Callable[[Unit, str, Node, list[Node]], str | None]
 BUFFERS = (1 << 14, 1 << 16, 1 << 18, 1 << 20)
@@ -108,13 +109,14 @@ def sync_off(unit: Unit) -> Iterator[Edit]:
         return
     if known & (_OTHER_STDIO_IN | _OTHER_STDIO_OUT | {*_STDIO_IN, *_STDIO_OUT, "rdbuf"}):
         return
-    start = unit.main.body.start_byte + 1
+    start, indent = unit.main.body.start_byte + 1, f"\n{unit.step}"
     lines = unit.lines_of(unit.main.declarator)
     for buffer in (0, 1 << 16):
-        text = "\n    std::ios::sync_with_stdio(false);\n    std::cin.tie(nullptr);"
+        text = f"{indent}std::ios::sync_with_stdio(false);{indent}std::cin.tie(nullptr);"
         if buffer:
             text += (
-                f"\n    static char mxr_in_buffer[{buffer}];\n    std::cin.rdbuf()->pubsetbuf(mxr_in_buffer, {buffer});"
+                f"{indent}static char mxr_in_buffer[{buffer}];"
+                f"{indent}std::cin.rdbuf()->pubsetbuf(mxr_in_buffer, {buffer});"
             )
         change = Change((Patch(start, start, text),), includes=("iostream",))
         yield Edit("sync_off", "", (("buffer", buffer),), "unties the C++ streams from C stdio", lines, change)
@@ -131,7 +133,8 @@ def stdio_buffer(unit: Unit) -> Iterator[Edit]:
     start = unit.main.body.start_byte + 1
     for size in BUFFERS if used else ():
         text = "".join(
-            f"\n    static char mxr_{name}[{size}];\n    setvbuf({name}, mxr_{name}, _IOFBF, {size});" for name in used
+            f"\n{unit.step}static char mxr_{name}[{size}];\n{unit.step}setvbuf({name}, mxr_{name}, _IOFBF, {size});"
+            for name in used
         )
         change = Change((Patch(start, start, text),), includes=("stdio.h",))
         lines = unit.lines_of(unit.main.declarator)
@@ -310,6 +313,8 @@ def _line_call(unit: Unit, name: str, node: Node, arguments: list[Node]) -> str 
 def _print_call(unit: Unit, name: str, node: Node, arguments: list[Node]) -> str | None:
     if not arguments or not _is_discarded(node) or _mentions_replaced(unit, arguments):
         return None
+    if len(arguments) > 2 and any(_has_effects(unit, argument) for argument in arguments[1:]):
+        return None  # the pieces would be evaluated in another order
     texts = [text_of(argument) for argument in arguments]
     member = "mxr_" if unit.language == "c" else ""
     calls: list[str] | None
@@ -324,6 +329,14 @@ def _print_call(unit: Unit, name: str, node: Node, arguments: list[Node]) -> str
     joined = ", ".join(calls) if unit.language == "c" else ".".join(["mxr::out", *calls])
     alone = node.parent is not None and node.parent.type == "expression_statement"
     return (joined if alone else f"({joined}, 0)") if calls else "(void)0"
+
+
+def _has_effects(unit: Unit, argument: Node) -> bool:
+    """Whether an argument may change what another one reads."""
+    here = effects(unit).of(argument.start_byte, argument.end_byte)
+    if here.writes or here.opaque:
+        return True
+    return any(outer is None or outer for outer in (outer_writes(unit, name) for name in here.calls))
 
 
 def _mentions_replaced(unit: Unit, arguments: list[Node]) -> bool:

@@ -224,7 +224,7 @@ def _by_reference(place: Node) -> list[Patch]:
 
 def _is_steady(unit: Unit, function: Function, number: int) -> bool:
     """Whether nothing in the function can change the argument."""
-    outer = _outer_writes(unit, function.name)
+    outer = outer_writes(unit, function.name)
     if outer is None:
         return False
     calls = unit.calls(function.name)
@@ -241,7 +241,7 @@ def _is_steady(unit: Unit, function: Function, number: int) -> bool:
     return all(_is_apart(unit, node, arguments, number, outer) for _, node, arguments in calls)
 
 
-def _outer_writes(unit: Unit, name: str) -> frozenset[str] | None:
+def outer_writes(unit: Unit, name: str) -> frozenset[str] | None:
     """What a function and its callees may change outside themselves; None if unknown."""
     whole = effects(unit).closure(name)
     if whole.opaque:

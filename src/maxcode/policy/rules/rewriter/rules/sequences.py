@@ -25,7 +25,7 @@ from maxcode.policy.rules.rewriter.rules.containers import (
     template,
     uses,
 )
-from maxcode.policy.rules.rewriter.rules.guards import held
+from maxcode.policy.rules.rewriter.rules.guards import held, owns_new
 from maxcode.policy.rules.rewriter.rules.nests import canonical
 
 RING_FIRST = (16, 1024, 65536)
@@ -108,7 +108,7 @@ def flat_2d(unit: Unit) -> Iterator[Edit]:
 
 def reserve(unit: Unit) -> Iterator[Edit]:
     """Reserves room in an empty local vector or string before the loop that fills it."""
-    for variable in unit.variables:
+    for variable in unit.variables if not owns_new(unit) else ():
         kind = unit.resolve(variable.type)
         if variable.home is None or variable.form != "plain" or variable.value is not None:
             continue

@@ -43,6 +43,8 @@ def applied(unit: Unit, edit: Edit) -> str:
     inserted = "".join(_include(unit, header) for header in edit.change.includes)
     inserted += "".join(_block(unit, snippet) for snippet in edit.change.snippets)
     patches = [*edit.change.patches, Patch(unit.prelude, unit.prelude, inserted)]
+    if b"\r\n" in unit.data:
+        patches = [Patch(one.start, one.end, re.sub(r"\r?\n", "\r\n", one.text)) for one in patches]
     return patched(unit.data, patches)
 
 
