@@ -22,6 +22,7 @@ import math
 import os
 import random
 import sys
+import time
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
@@ -254,10 +255,14 @@ def first_difference(wanted: str, found: str) -> str:
 async def hold(cases: Sequence[Case], options: argparse.Namespace) -> Findings:
     """All programs, ``--at-once`` at a time."""
     findings, sandbox = Findings(), await Sandbox.open()
+    until = time.monotonic() + 60 * options.minutes
     limiter, left = anyio.CapacityLimiter(options.at_once), [len(cases)]
 
     async def one(case: Case) -> None:
         async with limiter:
+            if time.monotonic() > until:
+                findings.unused[case.name] = "no time left"
+                return
             made = await examined(sandbox, case, options, findings)
             left[0] -= 1
             print(f"{case.name}: {made} edits; {left[0]} programs left", file=sys.stderr, flush=True)
@@ -299,6 +304,7 @@ def main() -> None:
     parser.add_argument("--sites", type=int, default=2, help="edits of each rule in a program, at most")
     parser.add_argument("--singly", action="store_true", help="try every edit alone from the start")
     parser.add_argument("--seed", type=int, default=0)
+    parser.add_argument("--minutes", type=float, default=math.inf, help="start no program after this time")
     parser.add_argument("--at-once", type=int, default=2, help="programs at the same time")
     parser.add_argument("--json", type=Path, default=Path("runs/rules_hold.json"))
     options = parser.parse_args()

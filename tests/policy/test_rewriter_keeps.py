@@ -92,7 +92,7 @@ def test_output_of_two_files_is_not_collected_in_one_of_them() -> None:
         ("const_global", "int w = 3;\nint f() {\n#pragma omp parallel private(w)\n{ }\nreturn 1 % w; }"),
         ("hash_table", "std::map<int, int> m;\nint f() { std::map<int, int>::iterator i = m.find(1); }"),
         ("ring", "struct J { int i; J(int k) : i(k) {} };\nvoid f() { std::queue<J> q; q.push(J(1)); }"),
-        ("heap", "struct C { int v; bool operator<(const C &o) const; };\nvoid f() { std::priority_queue<C> q; q.pop(); }"),
+        ("heap", "struct C { int v; bool operator<(C o) const; };\nstd::priority_queue<C> q;\nvoid f() { q.pop(); }"),
         ("emplace", "struct B { void push(std::pair<int, int>); };\nvoid f() { B b; b.push(std::make_pair(1, 2)); }"),
         ("direct_lambda", "void f() { std::function<int(int)> g = [&](int x) { return x; }; g = nullptr; }"),
         ("memoise", "int f(int n, int k = 1) { return n < 2 ? k : f(n - 1) + f(n - 2); }"),

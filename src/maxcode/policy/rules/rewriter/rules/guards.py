@@ -6,6 +6,7 @@ a macro in front of it, a conditional directive, or a jump into it.  No rule edi
 
 from __future__ import annotations
 
+import bisect
 import re
 from functools import lru_cache
 from itertools import pairwise
@@ -36,6 +37,8 @@ _NEEDS_17 = frozenset({"lambda", "power", "remainder", "radix"})
 def held(unit: Unit, node: Node) -> bool:
     """Whether no text may be put in front of a loop or around it."""
     if _pragma_words(unit, node) is not None or not _starts_statement(unit, node) or _is_entered(node):
+        return True
+    if _is_cut_short(unit, node):
         return True
     around = node.parent
     while around is not None and around.type != "function_definition":
@@ -115,6 +118,14 @@ def _is_entered(node: Node) -> bool:
             if around is None or around == node:
                 return True
     return False
+
+
+def _is_cut_short(unit: Unit, node: Node) -> bool:
+    """Whether an ``else`` follows a loop that stands in no ``if``: the grammar lost what comes behind a pragma."""
+    parent = node.parent
+    inside = parent is not None and parent.type in ("if_statement", "else_clause")
+    position = bisect.bisect_left(unit.tokens, node.end_byte, key=lambda token: token.start)
+    return not inside and position < len(unit.tokens) and unit.tokens[position].text == "else"
 
 
 def _is_body(pragma: Node) -> bool:
