@@ -35,7 +35,7 @@ def test_the_rewriter_refuses_python_at_once_and_names_the_cure(tmp_path: Path) 
 
 def test_a_program_to_which_no_rule_applies_is_refused(tmp_path: Path) -> None:
     request = program(tmp_path, "slow.c", SUM)
-    with pytest.raises(NoRuleError, match="no rule of the built-in rewriter applies to slow.c"):
+    with pytest.raises(NoRuleError, match=r"no rule of the built-in rewriter applies to slow\.c"):
         completed(replace(request, without_rules=tuple(_offered(request))))
     assert completed(request)
 
