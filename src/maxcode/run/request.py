@@ -17,6 +17,7 @@ from maxcode.llm.completion import Answer
 from maxcode.policy.rules.rewriter import LANGUAGES, chosen_rules, edits, unit_of
 from maxcode.problems import Source
 from maxcode.problems.description import merged
+from maxcode.run.changes import differences
 from maxcode.run.names import LLM, REWRITER, RULE_BASED
 from maxcode.run.record import read_header
 from maxcode.search.value import digest
@@ -173,7 +174,7 @@ def refuse_unmeasurable(request: Request, admitted: Admitted) -> None:
         raise UnmeasurableError(f"{why}.  Or add --anyway to run it all the same: candidates are verified, not timed")
 
 
-_REPLAYED = ("digest", "seed", "method", "policy", "critic", "answer", "without", "prompts")
+_REPLAYED = frozenset({"digest", "seed", "method", "policy", "critic", "answer", "without", "prompts"})
 
 
 def refuse_other_run(request: Request, header: Mapping[str, Any]) -> None:
@@ -181,6 +182,5 @@ def refuse_other_run(request: Request, header: Mapping[str, Any]) -> None:
     if request.replay is None:
         return
     then = read_header(request.replay)
-    differ = [f"{key} was {then.get(key)!r}, now {header[key]!r}" for key in _REPLAYED if then.get(key) != header[key]]
-    if differ:
+    if differ := differences(then, header, frozenset(then.keys() | header.keys()) - _REPLAYED):
         raise InputError(f"{request.replay} cannot be replayed here ({'; '.join(differ)}); use the options of that run")
