@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import final
 
 from maxcode.code.languages import language, language_of
+from maxcode.evaluate.function.function import support
 from maxcode.problems import load
 
 HERE = Path(__file__).parent
@@ -82,7 +83,9 @@ def examples() -> Iterator[Case]:
             inputs = tuple(Path(case.stdin).read_text() for case in cases[:4])
             runs = problem.kind == "program"
             name = f"examples/{path.parent.name}"
-            yield Case(name, problem.language, problem.program.files, problem.spec.flags, inputs or ("",), runs)
+            headers = {path: text for path, text in support(problem).items() if path.endswith(".h")}
+            files = {**problem.program.files, **headers}
+            yield Case(name, problem.language, files, problem.spec.flags, inputs or ("",), runs)
 
 
 def of_folder(folder: Path) -> Iterator[Case]:
