@@ -131,6 +131,7 @@ SMALL = [
     ("overhead", "--parts searches --most 100", "best-of-n"),
     ("redteam", "--again --only seen_answers", "seen_answers"),
     ("rollouts", "--list", "gemm"),
+    ("rules_hold", "--generated 1 --only generated --rules unroll --sites 1", "unroll"),
     ("suites", "{problem}", "sum"),
 ]
 

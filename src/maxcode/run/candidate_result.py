@@ -27,6 +27,7 @@ class Speedup:
     ``clock``        what was counted: seconds of CPU, seconds by the wall clock, or instructions
     ``pairs``        pairs of runs that were timed; 0 if nothing was faster than the original
     ``pressure``     CPU pressure in per cent; None if the kernel does not report it
+    ``seconds``      of the original and of the candidate, the median pass over the timed inputs; None for instructions
     ``fresh_pairs``  whether it was measured again on fresh pairs after the candidate was selected
     """
 
@@ -39,6 +40,7 @@ class Speedup:
     pairs: int
     pressure: float | None = None
     fresh_pairs: bool = False
+    seconds: tuple[float, float] | None = None
 
     @property
     def confirmed(self) -> bool:
@@ -51,6 +53,7 @@ class Speedup:
     def table(self) -> dict[str, Any]:
         """The fields in JSON."""
         fields = asdict(self)
+        del fields["seconds"]  # for people; the samples are in the record
         del fields["fresh_pairs"]  # the contract has it outside the speed-up, as ``confirmed``
         return fields
 
@@ -177,7 +180,8 @@ class CandidateResult:
 
     def __str__(self) -> str:
         """The lines that the command line prints."""
-        return printable("\n".join([*self.lines(), *(f"note       {note}" for note in self.notes)]))
+        notes = (f"note       {note}" for note in self.notes if note not in (self.why or ""))
+        return printable("\n".join([*self.lines(), *notes]))
 
     def _repr_html_(self) -> str:
         return page_of(self.headline(), str(self))
@@ -312,6 +316,7 @@ def _speedup(timing: Timing) -> Speedup:
         timing.pairs,
         pressure,
         timing.confirmed,
+        timing.median_seconds,
     )
 
 
@@ -349,7 +354,8 @@ def _told(result: CandidateResult) -> str:
     sure = "confirmed on fresh pairs" if found.confirmed else result.why or "not confirmed"
     if result.figures.degenerate and "degenerate" not in sure:
         sure = f"{sure}, but the reference is degenerate: {'; '.join(result.figures.degenerate)}"
-    return f"{found} {found.confidence:.0%} interval, {found.pairs} pairs, {found.clock} time; {sure}"
+    passed = f", {found.seconds[0]:.3g} s -> {found.seconds[1]:.3g} s" if found.seconds is not None else ""
+    return f"{found} {found.confidence:.0%} interval, {found.pairs} pairs, {found.clock} time{passed}; {sure}"
 
 
 def _counted(found: Speedup, result: CandidateResult) -> str:

@@ -33,7 +33,7 @@ from maxcode.run.names import LLM
 from maxcode.run.optimize import Run, optimize
 from maxcode.run.record import EVENTS, Line, Record, read_events
 from maxcode.run.report import NAME as REPORT
-from maxcode.run.request import Request, asks_model
+from maxcode.run.request import Request, asks_model, refuse_unmeasurable
 from maxcode.run.result import RunResult, paid
 from maxcode.run.run_folder import open_folder, write_best, write_result
 
@@ -54,13 +54,15 @@ def optimize_source(
     ``say``       is called with the current activity before and after the search, and with events of nodes
     ``on``        the open place that measures candidates; None: the place that the request names is opened
 
-    Raises InputError for bad input, before anything is written.
+    Raises InputError for bad input, before anything is written; NoRuleError and UnmeasurableError (both InputError) if
+    the run could prove nothing, unless ``request.anyway``.
     """
     job = completed(request)
     with method_parts(job.request) as parts, _target(job, say, on) as target:
         say("admitting: building and checking the original")
         admission = admit(job.loaded, target, is_here=not job.request.cluster)
         admitted(admission.admitted)
+        refuse_unmeasurable(job.request, admission.admitted)
         began_with = open_folder(job, admission)
         search = _Search(job, admission, parts, began_with)
         found = search.run(watch)

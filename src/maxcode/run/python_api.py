@@ -47,6 +47,9 @@ class RequestOptions(TypedDict, total=False):
     draw: int
     unranked: float
     cluster: str
+    with_rules: tuple[str, ...]
+    without_rules: tuple[str, ...]
+    anyway: bool
 
 
 def optimize_program(
@@ -77,9 +80,10 @@ def optimize_program(
     if it could not be measured; ``why`` then gives the reason.  ``best`` and ``report`` are files, ``best_program`` is
     the program itself.
 
-    Raises InputError for unusable input, before anything is written; UnsafeError if no sandbox works; BoundaryError if
-    the machine or a model's provider failed; Interrupted after Ctrl-C.  After the last two, the same call resumes the
-    run.
+    Raises InputError for unusable input, before anything is written; its subclasses NoRuleError (the built-in policy
+    has no rule for the program) and UnmeasurableError (its tests are too short to time) unless ``anyway``;
+    UnsafeError if no sandbox works; BoundaryError if the machine or a model's provider failed; Interrupted after
+    Ctrl-C.  After the last two, the same call resumes the run.
     """
     amount = budget_of(str(budget))
     known = {one.name for one in fields(Request)} - {"source", "tests", "budget", "policy", "method", "seed", "out"}

@@ -110,7 +110,7 @@ class RunResult:
             yield f"certified  {self.certificate}"
         if self.spent.calls:
             yield f"spent      {self.spent}"
-        yield from (f"note       {note}" for note in self.notes)
+        yield from (f"note       {note}" for note in self.notes if note not in (self.why or ""))
 
     def table(self) -> dict[str, Any]:
         """The fields of the JSON contract, without empty ones."""

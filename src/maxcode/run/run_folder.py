@@ -99,6 +99,8 @@ def _of_method(request: Request) -> dict[str, Any]:
         "critic": request.critic,
         "answer": request.answer,
         "without": sorted(request.without),
+        **({"with_rules": sorted(request.with_rules)} if request.with_rules else {}),
+        **({"without_rules": sorted(request.without_rules)} if request.without_rules else {}),
         **({"replay": str(request.replay)} if request.replay is not None else {}),
         "prompts": prompts.digest(),
         "seed": request.seed,

@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from enum import Enum
 from functools import total_ordering
+from statistics import median
 from typing import Literal, final
 
 from maxcode.core.types.problem import Clock
@@ -115,6 +116,14 @@ class Timing:
     start_s: tuple[float, float] | None = None
     beyond: tuple[int, int] | None = None
     degenerate: tuple[str, ...] = ()
+
+    @property
+    def median_seconds(self) -> tuple[float, float] | None:
+        """Seconds of a pass by the original and by the candidate, each the median; None for counts, or if none were
+        kept."""
+        if self.clock == "instructions" or not self.samples:
+            return None
+        return median(one for one, _ in self.samples), median(other for _, other in self.samples)
 
 
 @final
