@@ -39,6 +39,7 @@ _SAMPLE = struct.Struct("<II7Q")
 _TURN = struct.Struct("<2Q")
 _BUILDING, _PROFILE, _HAS_STDIN, _HAS_ARTEFACT, _START_ARTEFACT = 1, 2, 4, 8, 16
 _CALLED, _ONE_CORE, _BARE, _STEPPED, _PREPARED, _ON_DEVICE = 32, 64, 128, 256, 512, 1024
+_FILL_BITS = 16
 _UNSTARTED = 4
 _ENDINGS: tuple[Ending | None, ...] = ("exit", "signal", "timeout", "output", None, "tampered", "answered")
 _MFD_EXEC = 0x10  # Linux 6.3; os.MFD_EXEC comes later than Python 3.11
@@ -114,6 +115,8 @@ class Job:
     ``shadow``: it may reserve any amount of address space, as a sanitizer does; it needs a control group.
     ``prepared``, with ``stepped``: a round has two parts, and only the second is timed (``shim_calls.h``).
     ``on_device``: it may use a GPU; its session must show the files of the device.
+    ``fill``: 0, or the byte (1 to 254) that the stack and what malloc gives hold before the program writes there; in a
+    bare session.  It slows the run.
     """
 
     argv: tuple[str, ...]
@@ -133,6 +136,7 @@ class Job:
     shadow: bool = False
     prepared: bool = False
     on_device: bool = False
+    fill: int = 0
 
     @property
     def blobs(self) -> tuple[Blob, ...]:
@@ -198,12 +202,17 @@ class Ran:
         return self.ending == "exit" and self.code == 0
 
 
-def pack(job: Job, kind: Kind) -> bytes:
-    """The packet that requests ``job`` in a session of this kind; its blobs are sent in the same message."""
+def pack(job: Job, kind: Kind, library: str = "") -> bytes:
+    """The packet that requests ``job`` in a session of this kind; its blobs are sent in the same message.
+
+    ``library``: the path of the library of ``fill.c`` in the session, for a job with ``fill``.
+    """
+    if job.fill and not (0 < job.fill < 255 and library):
+        raise ValueError(f"memory can be filled with 1 to 254 in a bare session, not with {job.fill} in a {kind} one")
     if "{artefact}" in job.argv and job.artefact is None:
         raise ValueError(f"the job has no artefact, but its argv needs one: {job.argv}")
     words = [_word(job, number, word) for number, word in enumerate(job.argv)]
-    text = b"".join(os.fsencode(word) + b"\0" for word in (*words, *job.collect))
+    text = b"".join(os.fsencode(word) + b"\0" for word in (*words, *job.collect, *([library] if job.fill else [])))
     if not words or len(words) > MOST_WORDS or len(text) > PACKET or len(job.collect) > MOST_COLLECTED:
         raise InputError(f"a command of {len(words)} words and {len(text)} bytes cannot be run; make it shorter")
     head = _REQUEST.pack(
@@ -244,6 +253,7 @@ def _flags(job: Job, kind: Kind) -> int:
         | _STEPPED * job.stepped
         | _PREPARED * job.prepared
         | _ON_DEVICE * job.on_device
+        | job.fill << _FILL_BITS
     )
 
 

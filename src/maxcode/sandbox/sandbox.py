@@ -21,6 +21,7 @@ from pathlib import Path
 from typing import Self, final
 
 import anyio
+import anyio.to_thread
 
 from maxcode.errors import MachineError, UnsafeError
 from maxcode.sandbox.binds import reached
@@ -31,10 +32,11 @@ from maxcode.sandbox.namespaces import find_bubblewrap
 from maxcode.sandbox.runtime import find_runtime
 from maxcode.sandbox.session_layout import TMP_MB
 from maxcode.sandbox.tiers import SANDBOX_UID, TIERS, UNSAFE, VARIABLE, Binds, SessionView, Tier, wanted
-from maxcode.sandbox.toolchain import SHIM, cache_root, own_program
+from maxcode.sandbox.toolchain import FILL, SHIM, cache_root, own_library, own_program
 
 __all__ = ["SANDBOX_UID", "Blob", "Calls", "Ending", "Job", "Ran", "Sample", "Sandbox", "Session"]
 
+_LIBRARY = "/fill.so"  # its path in tier 1
 _OVERHEAD_MB = 48  # the shim, page tables, kernel memory, a copy of the runtime libraries
 _RESERVED = 8  # bytes of address space that a program may reserve for each byte of its control group's memory
 _SHADOW_MB = 1 << 26  # address space of a program with shadow memory: more than any machine has
@@ -47,6 +49,7 @@ _START_S, _ANSWER_S, _END_S = 20.0, 20.0, 5.0
 class Sandbox:
     """Runs untrusted programs, in any number of sessions at once.
 
+    ``fill``: the library of ``fill.c``.
     ``passed_over``: the tiers tried before this one, each with the reason why it does not work and the cure.
     """
 
@@ -55,6 +58,7 @@ class Sandbox:
     cache: Path
     hierarchy: Hierarchy | None
     runtime: Mapping[str, Path]
+    fill: Path
     passed_over: tuple[str, ...] = ()
 
     @classmethod
@@ -68,6 +72,7 @@ class Sandbox:
         _allow_many_files()
         cache = cache_root()
         shim, runtime, hierarchy = await own_program(SHIM, cache), await find_runtime(), find_hierarchy()
+        fill = await anyio.to_thread.run_sync(own_library, FILL, cache)
         if hierarchy is not None:
             hierarchy.sweep()
         sweep()
@@ -75,7 +80,7 @@ class Sandbox:
         for name in (chosen,) if chosen else TIERS:
             try:
                 tier = await _tier(name, shim)
-                return await cls(tier, shim, cache, hierarchy, runtime, tuple(reasons))._proven()
+                return await cls(tier, shim, cache, hierarchy, runtime, fill, tuple(reasons))._proven()
             except UnsafeError as error:
                 reasons.append(f"tier {name}: {error}")
         raise UnsafeError("\n".join(["no sandbox on this machine", *reasons]))
@@ -122,11 +127,13 @@ class Sandbox:
         async with AsyncExitStack() as stack:
             group = await stack.enter_async_context(_group(self.hierarchy))
             binds, words = reached(binds, self.cache)
-            place = stack.enter_context(self.tier.placed(sources, binds, self.runtime if bare else None))
+            library = _LIBRARY if self.tier.name == "1" else str(self.fill)
+            runtime = {**self.runtime, library: self.fill} if bare else None
+            place = stack.enter_context(self.tier.placed(sources, binds, runtime))
             line = await stack.enter_async_context(self._line((*(group.joins if group else ()), *words), place))
             await line.hear(_START_S)
             kind: Kind = "bare" if bare else "hosted" if sources is None or measured else "building"
-            yield Session(line, group, place, frozenset(blob.fd for blob in blobs), kind)
+            yield Session(line, group, place, frozenset(blob.fd for blob in blobs), kind, library if bare else "")
 
     @asynccontextmanager
     async def _line(self, launched: Sequence[str], place: SessionView) -> AsyncIterator[_Line]:
@@ -151,12 +158,21 @@ class Sandbox:
 class Session:
     """Runs jobs over the same blobs, one at a time; no job can leave anything for the next one."""
 
-    def __init__(self, line: _Line, group: Group | None, place: SessionView, blobs: frozenset[int], kind: Kind) -> None:
+    def __init__(
+        self,
+        line: _Line,
+        group: Group | None,
+        place: SessionView,
+        blobs: frozenset[int],
+        kind: Kind,
+        library: str,
+    ) -> None:
         self._line = line
         self._group = group
         self._place = place
         self._blobs = blobs
         self._kind = kind
+        self._library = library
         self._busy = False
         self._memory_mb = 0
 
@@ -172,7 +188,7 @@ class Session:
         self._busy = True
         kills = self._group.kills() if self._group else 0
         with ExitStack() as stack:
-            packet = pack(self._place.asked(self._limited(job)), self._kind)
+            packet = pack(self._place.asked(self._limited(job)), self._kind, self._library)
             self._line.ask(packet, [stack.enter_context(_opened(blob.path)) for blob in job.blobs])
         ran = self._place.told(unpack(job, *await self._line.hear(job.wall_s + _ANSWER_S)))
         self._busy = False
@@ -186,7 +202,7 @@ class Session:
             raise ValueError("calls need a session without a running job, and a stepped job")
         self._busy = True
         with ExitStack() as stack:
-            packet = pack(self._place.asked(self._limited(job)), self._kind)
+            packet = pack(self._place.asked(self._limited(job)), self._kind, self._library)
             self._line.ask(packet, [stack.enter_context(_opened(blob.path)) for blob in job.blobs])
         yield Calls(self._line, job)
 

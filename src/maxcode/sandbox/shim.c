@@ -56,10 +56,12 @@ enum flags {
     BUILDING = 1, PROFILE = 2, HAS_STDIN = 4, HAS_ARTEFACT = 8,
     START_ARTEFACT = 16, CALLED = 32, ONE_CORE = 64, IS_BARE = 128, /* a compiled program, in a session without /proc */
     STEPPED = 256, PREPARED = 512, ON_DEVICE = 1024, /* it may use a GPU */
+    FILL = 0xff0000, /* what memory holds that the program has not written; 0: what the kernel gives */
 };
 enum ending { EXITED, SIGNALLED, TIMED_OUT, FLOODED, UNSTARTED, TAMPERED, ANSWERED };
 
-struct request { /* then the arguments and the paths to collect, each ending in NUL; comes with stdin, artefact */
+struct request { /* then the arguments, the paths to collect, and with FILL that of fill.c's library, each ending in NUL;
+                  * comes with stdin, artefact */
     uint32_t flags, arguments, collected, processes;
     uint64_t cpu_us, wall_us, memory, stack, output;
 };
@@ -83,6 +85,7 @@ struct job {
     char packet[PACKET];
     char *strings[MOST_STRINGS + 1]; /* the arguments, NULL */
     char **collected;
+    const char *library; /* to be preloaded, or NULL */
     int input, artefact, out, err;
     int notes;    /* a socket for the new process's note, with which comes: */
     int listener; /* where to hear of the calls that the shim answers; -1 where there are none */
