@@ -16,7 +16,7 @@ import subprocess
 import sys
 from collections.abc import AsyncIterator, Iterator, Mapping, Sequence
 from contextlib import AsyncExitStack, ExitStack, asynccontextmanager, contextmanager
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Self, final
 
@@ -30,6 +30,7 @@ from maxcode.sandbox.jobs import Blob, Ending, Job, Kind, Ran, Sample, pack, tur
 from maxcode.sandbox.landlock import Unconfined, dedicated_uid, find_landlock, sweep
 from maxcode.sandbox.namespaces import find_bubblewrap
 from maxcode.sandbox.runtime import find_runtime
+from maxcode.sandbox.sealed import PythonCopy
 from maxcode.sandbox.session_layout import TMP_MB
 from maxcode.sandbox.tiers import SANDBOX_UID, TIERS, UNSAFE, VARIABLE, Binds, SessionView, Tier, wanted
 from maxcode.sandbox.toolchain import FILL, SHIM, cache_root, own_library, own_program
@@ -60,6 +61,7 @@ class Sandbox:
     runtime: Mapping[str, Path]
     fill: Path
     passed_over: tuple[str, ...] = ()
+    python: PythonCopy = field(default_factory=PythonCopy, repr=False, compare=False)
 
     @classmethod
     async def open(cls) -> Self:
@@ -104,7 +106,8 @@ class Sandbox:
     def describe(self) -> str:
         """The isolation between a program and this machine, in a few words."""
         group = f"cgroup v{self.hierarchy.version}" if self.hierarchy else "no cgroup (memory limited per process)"
-        return f"{self.tier.describe()} + {group}"
+        shared = f" + Python shares the host's /usr ({self.python.trouble})" if self.python.trouble else ""
+        return f"{self.tier.describe()} + {group}{shared}"
 
     @asynccontextmanager
     async def session(
@@ -114,6 +117,7 @@ class Sandbox:
         binds: Binds = (),
         bare: bool = False,
         measured: bool = False,
+        interpreted: bool = False,
     ) -> AsyncIterator[Session]:
         """A new session, whose jobs can use only ``blobs``.  MachineError if it does not start.
 
@@ -122,6 +126,8 @@ class Sandbox:
         ``binds``: (host folder, path in the sandbox), read-only.
         ``bare``: for compiled programs.  It shows only the runtime libraries of the host (in tier 1 copies of them) and
         no /proc; its programs make no pipes and are never sampled.
+        ``interpreted``: for Python programs.  In tier 1 it shows a copy of the interpreter and its library in memory
+        (``sealed.py``), in place of the host's /usr.
         ``measured``: with sources, the session runs a program under test that needs files, not a build.
         """
         async with AsyncExitStack() as stack:
@@ -129,7 +135,8 @@ class Sandbox:
             binds, words = reached(binds, self.cache)
             library = _LIBRARY if self.tier.name == "1" else str(self.fill)
             runtime = {**self.runtime, library: self.fill} if bare else None
-            place = stack.enter_context(self.tier.placed(sources, binds, runtime))
+            sealed = await self.python.folder() if interpreted and self.tier.name == "1" else None
+            place = stack.enter_context(self.tier.placed(sources, binds, runtime, sealed))
             line = await stack.enter_async_context(self._line((*(group.joins if group else ()), *words), place))
             await line.hear(_START_S)
             kind: Kind = "bare" if bare else "hosted" if sources is None or measured else "building"

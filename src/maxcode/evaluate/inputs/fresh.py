@@ -103,7 +103,8 @@ class Prover:
         """The original on each of the inputs, in one session."""
         artefact, bare = admitted.original.artefact, language(admitted.problem.language).bare
         assert artefact is not None
-        async with self.sandbox.session([artefact, *(given.stdin for given in inputs)], bare=bare) as session:
+        blobs = [artefact, *(given.stdin for given in inputs)]
+        async with self.sandbox.session(blobs, bare=bare, interpreted=not bare) as session:
             return [await session.run(job_for(admitted.problem, artefact, given)) for given in inputs]
 
     async def _answered(

@@ -72,7 +72,8 @@ class Sessions:
             await self._stack.aclose()
             copy = self._stack.enter_context(self._artefact.copy())
             inputs = {one.name: self._stack.enter_context(one.stdin.copy()) for at, one in self._parts if at == part}
-            session = self._sandbox.session([copy, *inputs.values()], bare=self._bare)
+            blobs = [copy, *inputs.values()]
+            session = self._sandbox.session(blobs, bare=self._bare, interpreted=not self._bare)
             self._part, self._now = part, (await self._stack.enter_async_context(session), copy, inputs)
         session_now, copy, inputs = self._now
         return await session_now.run(replace(job, artefact=copy, stdin=inputs[given.name]))
