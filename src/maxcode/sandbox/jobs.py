@@ -23,7 +23,7 @@ from typing import Literal, Self, final
 
 from maxcode.errors import InputError, MachineError, UnsafeError
 
-Kind = Literal["building", "hosted", "bare"]  # of a session: with sources, with the host's /usr, with neither
+Kind = Literal["building", "hosted", "interpreted", "bare"]  # of a session: with sources, /usr, a copy of it, neither
 Ending = Literal["exit", "signal", "timeout", "output", "tampered", "answered"]
 
 STDERR_KEPT = 64 * 1024
@@ -38,7 +38,7 @@ _REPLY = struct.Struct("<Ii6Q4I3Q64s")
 _SAMPLE = struct.Struct("<II7Q")
 _TURN = struct.Struct("<2Q")
 _BUILDING, _PROFILE, _HAS_STDIN, _HAS_ARTEFACT, _START_ARTEFACT = 1, 2, 4, 8, 16
-_CALLED, _ONE_CORE, _BARE, _STEPPED, _PREPARED, _ON_DEVICE = 32, 64, 128, 256, 512, 1024
+_CALLED, _ONE_CORE, _BARE, _STEPPED, _PREPARED, _ON_DEVICE, _INTERPRETED = 32, 64, 128, 256, 512, 1024, 2048
 _FILL_BITS = 16
 _UNSTARTED = 4
 _ENDINGS: tuple[Ending | None, ...] = ("exit", "signal", "timeout", "output", None, "tampered", "answered")
@@ -244,6 +244,7 @@ def _flags(job: Job, kind: Kind) -> int:
     return (
         _BUILDING * (kind == "building")
         | _BARE * (kind == "bare")
+        | _INTERPRETED * (kind == "interpreted")
         | _PROFILE * job.profile
         | _HAS_STDIN * (job.stdin is not None)
         | _HAS_ARTEFACT * (job.artefact is not None)

@@ -139,7 +139,8 @@ class Sandbox:
             place = stack.enter_context(self.tier.placed(sources, binds, runtime, sealed))
             line = await stack.enter_async_context(self._line((*(group.joins if group else ()), *words), place))
             await line.hear(_START_S)
-            kind: Kind = "bare" if bare else "hosted" if sources is None or measured else "building"
+            hosted: Kind = "interpreted" if interpreted else "hosted"
+            kind: Kind = "bare" if bare else hosted if sources is None or measured else "building"
             yield Session(line, group, place, frozenset(blob.fd for blob in blobs), kind, library if bare else "")
 
     @asynccontextmanager

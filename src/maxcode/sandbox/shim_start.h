@@ -49,6 +49,7 @@ static void set_limits(const struct job *job) {
     limit(job, RLIMIT_CORE, 0);
     limit(job, RLIMIT_MEMLOCK, 0);
     limit(job, RLIMIT_MSGQUEUE, 0);
+    if (!alone.on) limit(job, RLIMIT_SIGPENDING, MOST_SIGNALS); /* of all sessions together there are a few times more */
 }
 
 /* On the core where it happens to be, for good: the filter refuses to change it, and OpenMP then starts one thread. */
@@ -98,7 +99,8 @@ static void fill_memory(const struct job *job, char words[3][256], char **at) {
 
 static enum mode mode_of(const struct job *job) {
     const uint32_t flags = job->ask.flags;
-    const enum mode plain = flags & BUILDING ? BUILDS : flags & CALLED ? CALLS : flags & IS_BARE ? BARE : RUNS;
+    const enum mode hosted = flags & INTERPRETED ? SCRIPTS : RUNS;
+    const enum mode plain = flags & BUILDING ? BUILDS : flags & CALLED ? CALLS : flags & IS_BARE ? BARE : hosted;
     return flags & ON_DEVICE ? plain | DEVICE : plain;
 }
 
