@@ -21,6 +21,7 @@ from dataclasses import replace
 from types import TracebackType
 from typing import Self, final
 
+from maxcode.code.languages import Language
 from maxcode.evaluate.ladder.prepare import Input
 from maxcode.sandbox.sandbox import Blob, Job, Ran, Sandbox, Session
 
@@ -49,11 +50,11 @@ class Sessions:
     answers.
     """
 
-    def __init__(self, sandbox: Sandbox, artefact: Blob, parts: Sequence[tuple[int, Input]], bare: bool) -> None:
+    def __init__(self, sandbox: Sandbox, artefact: Blob, parts: Sequence[tuple[int, Input]], tongue: Language) -> None:
         self._sandbox = sandbox
         self._artefact = artefact
         self._parts = parts
-        self._bare = bare
+        self._tongue = tongue
         self._stack = AsyncExitStack()
         self._part = -1
         self._now: tuple[Session, Blob, dict[str, Blob]] | None = None
@@ -73,7 +74,7 @@ class Sessions:
             copy = self._stack.enter_context(self._artefact.copy())
             inputs = {one.name: self._stack.enter_context(one.stdin.copy()) for at, one in self._parts if at == part}
             blobs = [copy, *inputs.values()]
-            session = self._sandbox.session(blobs, bare=self._bare, interpreted=not self._bare)
+            session = self._sandbox.session(blobs, bare=self._tongue.bare, interpreted=self._tongue.sealed)
             self._part, self._now = part, (await self._stack.enter_async_context(session), copy, inputs)
         session_now, copy, inputs = self._now
         return await session_now.run(replace(job, artefact=copy, stdin=inputs[given.name]))
