@@ -93,6 +93,35 @@ def test_a_python_program_sees_its_interpreter_alone(sandbox: Sandbox) -> None:
     assert "include" not in ran.stdout.decode()
 
 
+def test_a_python_program_can_lock_no_file_that_others_see(sandbox: Sandbox) -> None:
+    text = "import fcntl, os\nfor lock in (fcntl.flock, fcntl.lockf):\n    try:\n"
+    text += "        lock(open(os.__file__), fcntl.LOCK_SH)\n        print('locked')\n"
+    text += "    except PermissionError:\n        pass\n"
+
+    async def run() -> Ran:
+        with Blob.of(text.encode()) as artefact:
+            async with sandbox.session([artefact], interpreted=True) as session:
+                return await session.run(Job((INTERPRETER, "-I", "{artefact}"), artefact))
+
+    ran = anyio.run(run)
+    assert (ran.ok, ran.stdout) == (True, b""), ran.stderr
+
+
+def test_no_program_can_take_all_timers_of_its_user(sandbox: Sandbox) -> None:
+    source = "#include <signal.h>\n#include <stdio.h>\n#include <time.h>\nint main(void) {\n    int made = 0;\n"
+    source += "    for (timer_t timer; made < 200000 && !timer_create(CLOCK_MONOTONIC, 0, &timer);) made++;\n"
+    source += '    printf("%d", made);\n}\n'
+
+    async def run() -> bytes:
+        async with sandbox.session([], sources={"a.c": source}) as session:
+            built = await session.run(Job(("gcc", "/src/a.c", "-o", "/tmp/out"), collect=("/tmp/out",)))
+        with Blob.of(built.files["/tmp/out"]) as artefact:
+            async with sandbox.session([artefact], bare=True) as session:
+                return (await session.run(Job(("{artefact}",), artefact))).stdout
+
+    assert 1000 <= int(anyio.run(run)) <= 1024
+
+
 def test_there_is_one_copy_that_no_other_user_can_write(sandbox: Sandbox) -> None:
     async def folders() -> tuple[Path | None, Path | None]:
         return await sandbox.python.folder(), await PythonCopy().folder()
