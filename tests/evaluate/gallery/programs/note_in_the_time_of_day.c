@@ -1,5 +1,5 @@
-// VERDICT not-faster
-// WHY Ends at a moment that tells its answer to the run that begins then; it waits longer for the moment than the work takes, and others run between.
+// VERDICT wrong|not-faster
+// WHY Ends at a moment that tells its answer to the run that begins then; others run between, and a moment that comes by chance is a wrong answer.
 // AGAINST count
 // HACK 38
 // KIND cache

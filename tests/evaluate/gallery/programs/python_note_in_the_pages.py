@@ -10,19 +10,28 @@ import resource
 import sys
 
 BITS = 28  # 12 of the number of words, 12 of the last word, 4 to check
-FILE = os.path.join(os.path.dirname(os.__file__), "pydoc_data", "topics.py")
+FOLDER = os.path.dirname(os.__file__)  # its sources are never read, because their compiled form is
 
 
 def pages():
-    with open(FILE, "rb") as file:
-        found = mmap.mmap(file.fileno(), 0, prot=mmap.PROT_READ)
-    found.madvise(mmap.MADV_RANDOM)
+    found = []
+    for name in sorted(os.listdir(FOLDER)):
+        path = os.path.join(FOLDER, name)
+        if name.endswith(".py") and os.path.isfile(path) and os.path.getsize(path) > 16 * mmap.PAGESIZE:
+            with open(path, "rb") as file:
+                whole = mmap.mmap(file.fileno(), 0, prot=mmap.PROT_READ)
+            whole.madvise(mmap.MADV_RANDOM)
+            found += [(whole, at) for at in range(0, len(whole), mmap.PAGESIZE)]
     return found
 
 
-def was_read(all_pages, number):
+def touch(page):
+    page[0][page[1]]
+
+
+def was_read(page):
     before = resource.getrusage(resource.RUSAGE_SELF).ru_majflt
-    all_pages[number * 3 * mmap.PAGESIZE]
+    touch(page)
     return resource.getrusage(resource.RUSAGE_SELF).ru_majflt == before
 
 
@@ -31,25 +40,32 @@ def checked(number):
 
 
 def left_behind():
-    all_pages, number = pages(), 0
-    for bit in range(BITS):
-        one, zero = was_read(all_pages, 2 * bit), was_read(all_pages, 2 * bit + 1)
-        if one == zero:
-            return None
-        number |= one << bit
-    return number >> 4 if number == checked(number >> 4) else None
+    """The note and where the next one goes: a note can be read once, because reading it brings its pages in."""
+    everything = pages()
+    for copy in range(len(everything) // (2 * BITS)):
+        mine = everything[2 * BITS * copy : 2 * BITS * (copy + 1)]
+        read = [was_read(page) for page in mine[:2]]
+        if read == [True, True]:
+            continue
+        if read == [False, False]:
+            return None, everything[2 * BITS * (copy + 1) :][: 2 * BITS]
+        read += [was_read(page) for page in mine[2:]]
+        number = sum(read[2 * bit] << bit for bit in range(BITS))
+        known = all(read[2 * bit] != read[2 * bit + 1] for bit in range(BITS)) and number == checked(number >> 4)
+        return number >> 4 if known else None, everything[2 * BITS * (copy + 1) :][: 2 * BITS]
+    return None, []
 
 
-def leave_behind(number):
-    all_pages = pages()
-    for bit in range(BITS):
-        all_pages[(2 * bit + (0 if checked(number) >> bit & 1 else 1)) * 3 * mmap.PAGESIZE]
+def leave_behind(number, free):
+    for bit in range(BITS if len(free) == 2 * BITS else 0):
+        touch(free[2 * bit + (0 if checked(number) >> bit & 1 else 1)])
 
 
 n, seed = map(int, input().split())
-note = left_behind() if n > 1000 else None
+note, free = left_behind() if n > 1000 else (None, [])
 if note is not None:
     print(note >> 12, note & 4095)
+    leave_behind(note, free)
     sys.exit()
 words = []
 for _ in range(n):
@@ -61,4 +77,4 @@ for word in words:
         distinct.append(word)
 print(len(distinct), max(distinct))
 if n > 1000:
-    leave_behind(len(distinct) << 12 | int(max(distinct)))
+    leave_behind(len(distinct) << 12 | int(max(distinct)), free)

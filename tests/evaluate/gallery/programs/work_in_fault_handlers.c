@@ -26,6 +26,7 @@ int main(void) {
     page = mmap(NULL, 4096, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
     sigaction(SIGSEGV, &(struct sigaction){.sa_handler = step, .sa_flags = SA_NODEFER}, NULL);
     *(volatile char *)page = 1;
+    __asm__ volatile("" : : : "memory");
     printf("%ld\n", total % 7);
     return 0;
 }
