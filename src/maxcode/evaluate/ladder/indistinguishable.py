@@ -8,7 +8,8 @@ session makes a few runs in random order.
 These differences remain.  A run knows the number of processes of its session to within 64, and the time.  A profile is
 traced and sees the host's files; a sanitizer build or an instruction count is another program on a different
 "processor"; the one-core speed-up of the goal ``wall`` has one core.  No verdict on correctness or seconds comes from
-these, and outputs are checked in all but the profile.  Outputs of *timed* runs are checked too, so a program that
+these, and outputs are checked in all but the profile.  A run on filled memory has another environment; it can only
+refuse a candidate.  Outputs of *timed* runs are checked too, so a program that
 detects timing can be wrong only once.
 """
 
