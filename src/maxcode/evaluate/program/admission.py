@@ -88,10 +88,10 @@ class Admissions:
         notes = (
             [f"dropped {len(dropped)} test(s) the original fails itself: {', '.join(dropped)}{why}"] if dropped else []
         )
-        notes += [warning] if warning else []
-        roofs = await kind.roofs(self._sandbox, problem)
         unwritten = await depends(self._sandbox, slimmer, original.artefact, chosen(kept))
         notes += [_UNWRITTEN.format(problem.program.name)] if unwritten is not None else []
+        notes += [warning] if warning else []  # the last, which says why nothing is timed
+        roofs = await kind.roofs(self._sandbox, problem)
         admitted = Admitted(slimmer, kept, timed, original, baseline, dropped, tuple(notes), source, *roofs)
         admitted = replace(admitted, reads_unwritten=unwritten is not None)
         if not timed:
