@@ -101,9 +101,10 @@ class Prover:
 
     async def runs(self, admitted: Admitted, inputs: Sequence[Input]) -> list[Ran]:
         """The original on each of the inputs, in one session."""
-        artefact, bare = admitted.original.artefact, language(admitted.problem.language).bare
+        artefact, tongue = admitted.original.artefact, language(admitted.problem.language)
         assert artefact is not None
-        async with self.sandbox.session([artefact, *(given.stdin for given in inputs)], bare=bare) as session:
+        blobs = [artefact, *(given.stdin for given in inputs)]
+        async with self.sandbox.session(blobs, bare=tongue.bare, interpreted=tongue.sealed) as session:
             return [await session.run(job_for(admitted.problem, artefact, given)) for given in inputs]
 
     async def _answered(

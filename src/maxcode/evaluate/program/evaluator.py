@@ -41,12 +41,13 @@ from maxcode.evaluate.ladder.profile import hotspots
 from maxcode.evaluate.ladder.race import RaceInputs, RaceSide, Side, WrongOutput
 from maxcode.evaluate.ladder.reject import not_permitted, reject
 from maxcode.evaluate.ladder.timing import confirm, playoff, race
+from maxcode.evaluate.ladder.unwritten import chosen, depends, refusal
 from maxcode.evaluate.ladder.verify import Verified, verify
 from maxcode.evaluate.program.admission import Admissions
-from maxcode.evaluate.program.plausibility import Examiner
+from maxcode.evaluate.program.plausibility import Examiner, failed_with
 from maxcode.evaluate.program.winner_check import ProgramCheck
 from maxcode.sandbox.lanes import build_lane
-from maxcode.sandbox.sandbox import Sandbox
+from maxcode.sandbox.sandbox import Blob, Sandbox
 from maxcode.sandbox.selftest import open_safe
 
 PLAYOFF_PAIRS = 15  # a near tie of two programs faster than the original is not worth more pairs
@@ -163,7 +164,9 @@ class ProgramEvaluator:
             if (refused := not_permitted(problem, action.program)) is not None:
                 return refused
             verified = await verify(self._sandbox, problem, built.artefact, admitted.inputs)
-        found = ladder_of(built, verified)
+            found = ladder_of(built, verified)
+            if found.outcome is Outcome.CORRECT and not admitted.reads_unwritten:
+                found = await self._on_filled_memory(admitted, built.artefact, found)
         if found.outcome is not Outcome.CORRECT:
             return found
         if not admitted.timed:
@@ -183,6 +186,11 @@ class ProgramEvaluator:
         assert action.program is not None
         async with build_lane():
             return (await self._builder.build(problem, action.program)).machine_code
+
+    async def _on_filled_memory(self, admitted: Admitted, artefact: Blob, found: Evaluation) -> Evaluation:
+        """The evaluation of a right candidate after its runs on filled memory: wrong, if its answers change."""
+        given = await depends(self._sandbox, admitted.problem, artefact, chosen(admitted.inputs))
+        return found if given is None else failed_with(found, Outcome.WRONG, refusal(given))
 
     async def _time(
         self,
