@@ -2,18 +2,25 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
 from pathlib import Path
+from typing import final
 
-from maxcode.core.types import Action, Evaluation, Machine, Problem, Program, State, Step
+from maxcode.core.types import Action, Evaluation, Machine, Outcome, Problem, Program, State, Step
 from maxcode.errors import InputError
 from maxcode.evaluate.cluster import ClusterRequest
 from maxcode.evaluate.harness import compiled_without_gpu
+from maxcode.evaluate.harness_protocol import SearchHarness
 from maxcode.evaluate.ladder.prepare import Admitted
 from maxcode.evaluate.machine.machine import describe
 from maxcode.evaluate.target import Target, where
 from maxcode.problems import Loaded
 from maxcode.run.admission import notes_on
-from maxcode.run.candidate_result import CandidateResult, result_of
+from maxcode.run.candidate_result import SLOWER, CandidateResult, result_of
+from maxcode.run.certificate import FreshInputTiming
+from maxcode.run.certificate.doubts import doubts_about
+from maxcode.run.certificate.unseen import PAIRS, timed_on
 from maxcode.run.complete_request import loaded_of
 from maxcode.run.interrupts import run_async
 from maxcode.run.request import Request
@@ -32,25 +39,60 @@ def evaluate_source(candidate: Path | None, request: Request) -> CandidateResult
 def evaluate_loaded(program: Program, loaded: Loaded, asked: ClusterRequest | None = None) -> CandidateResult:
     """Measures one program against a loaded problem, on the cluster ``asked`` or here."""
 
-    async def measure(target: Target) -> tuple[Machine, Admitted, Evaluation]:
+    async def measure(target: Target) -> _Measured:
         action = Action(program)
         if asked is None and (compiled := await compiled_without_gpu(loaded.problem, action)) is not None:
-            return describe(compiled[0]), *compiled[1:]
+            return _Measured(describe(compiled[0]), *compiled[1:])
         return await _measured(action, loaded.problem, target)
 
     with where(asked) as target:
-        machine, found, evaluation = run_async(measure, target)
-    return result_of(evaluation, found, machine, notes_on(loaded, found, is_here=asked is None))
+        measured = run_async(measure, target)
+    return measured.result(notes_on(loaded, measured.admitted, is_here=asked is None))
 
 
-async def _measured(action: Action, problem: Problem, target: Target) -> tuple[Machine, Admitted, Evaluation]:
-    """The evaluation; if the candidate is faster, the one on fresh pairs."""
+@final
+@dataclass(frozen=True, slots=True)
+class _Measured:
+    """One evaluation.  ``fresh``: the speed-up on newly generated inputs; None if no speed-up is confirmed."""
+
+    machine: Machine
+    admitted: Admitted
+    evaluation: Evaluation
+    fresh: FreshInputTiming | None = None
+
+    def result(self, notes: Sequence[str]) -> CandidateResult:
+        found = result_of(self.evaluation, self.admitted, self.machine, notes)
+        if self.fresh is None:
+            return found
+        doubts = tuple(doubts_about(self.evaluation, self.machine.sandbox, self.fresh))
+        return replace(found, doubts=doubts, fresh_inputs=self.fresh)
+
+
+async def _measured(action: Action, problem: Problem, target: Target) -> _Measured:
+    """The evaluation; if the candidate is faster or slower, the one on fresh pairs, and if faster, on other inputs."""
     harness, found, machine = await target.prepare(problem)
     evaluation = await harness.evaluate(found.problem, action)
-    if evaluation.timing is not None and evaluation.timing.significant:
-        state = State(found.problem, State(found.problem), Step(action, evaluation, 0.0), (1, 0))
-        evaluation = (await harness.settle(found.problem, [state], None))[state.id]
-    return machine, found, evaluation
+    timing = evaluation.timing
+    if timing is not None and (timing.significant or timing.verdict in SLOWER):
+        evaluation = await _confirmed(harness, found.problem, action, evaluation)
+    if not _is_faster(evaluation):
+        return _Measured(machine, found, evaluation)
+    assert action.program is not None
+    fresh = await harness.race_fresh(found.problem, action.program, PAIRS)
+    if fresh.failed and not fresh.by_original:
+        feedback = replace(evaluation.feedback, reasons=(fresh.failed,))
+        return _Measured(machine, found, replace(evaluation, outcome=Outcome.WRONG, feedback=feedback, timing=None))
+    return _Measured(machine, found, evaluation, timed_on(fresh))
+
+
+async def _confirmed(harness: SearchHarness, problem: Problem, action: Action, evaluation: Evaluation) -> Evaluation:
+    """The evaluation on fresh pairs."""
+    state = State(problem, State(problem), Step(action, evaluation, 0.0), (1, 0))
+    return (await harness.settle(problem, [state], None))[state.id]
+
+
+def _is_faster(evaluation: Evaluation) -> bool:
+    return evaluation.timing is not None and evaluation.timing.significant
 
 
 def _reference(loaded: Loaded) -> Program:

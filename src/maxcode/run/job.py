@@ -26,7 +26,8 @@ from maxcode.llm.journal import Journal
 from maxcode.problems import load
 from maxcode.run.admission import Admission, admit
 from maxcode.run.candidate_result import CandidateResult, nothing_won, result_of
-from maxcode.run.certificate import FILE, Certificate, certified
+from maxcode.run.certificate import FILE, Certificate, FreshInputTiming, certified
+from maxcode.run.certificate.doubts import without_sandbox
 from maxcode.run.complete_request import CompleteRequest, completed
 from maxcode.run.method_parts import MethodParts, method_of, method_parts, scene_of
 from maxcode.run.names import LLM
@@ -121,7 +122,8 @@ class _Search:
 
     def result(self, found: Result, certificate: Certificate | None, slots: Report | None) -> RunResult:
         """The result of the run with its notes."""
-        folder, best = self.job.folder, _measured(self.admission, found, self._notes(found))
+        folder = self.job.folder
+        best = _checked(_measured(self.admission, found, self._notes(found)), certificate)
         return RunResult(
             measured=best,
             candidates=found.reached.candidates,
@@ -134,7 +136,6 @@ class _Search:
             stopped=found.stopped,
             ended=found.ended,
             certificate=folder / FILE if certificate is not None else None,
-            fresh_inputs=certificate.unseen if certificate is not None else None,
             cluster=slots,
             notes=(*best.notes, *_certificate_notes(self.job, found, certificate)),
         )
@@ -162,6 +163,17 @@ def _measured(admission: Admission, found: Result, notes: Sequence[str]) -> Cand
     if best is None or best.step is None:
         return nothing_won(admission.admitted, admission.machine, notes)
     return result_of(best.step.evaluation, admission.admitted, admission.machine, notes)
+
+
+def _checked(best: CandidateResult, certificate: Certificate | None) -> CandidateResult:
+    """The result of a winner with the doubts of its certificate, and its speed-up on newly generated inputs."""
+    if not (best.speedup is not None and best.speedup.confirmed):
+        return best
+    if certificate is None:
+        doubts = tuple(without_sandbox(best.machine.sandbox))
+        return replace(best, doubts=doubts, fresh_inputs=FreshInputTiming(why="no certificate was made"))
+    doubts = certificate.doubts if certificate.holds else certificate.notes
+    return replace(best, doubts=doubts, fresh_inputs=certificate.unseen)
 
 
 def _outcomes(found: Result) -> dict[str, int]:

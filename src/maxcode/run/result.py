@@ -12,7 +12,7 @@ import msgspec
 from maxcode.core.types import Outcome, Program, Spent
 from maxcode.evaluate.cluster import Report
 from maxcode.run.candidate_result import CandidateResult, Speedup
-from maxcode.run.certificate import FreshInputTiming, fields_of
+from maxcode.run.certificate import FreshInputTiming
 from maxcode.run.result_html import page_of
 
 
@@ -47,7 +47,6 @@ class RunResult:
     ``spent``         seconds and model calls
     ``stopped``       whether Ctrl-C ended the run; ``ended``: the cap that ended it, or empty
     ``certificate``   file of the certificate; None if there is none
-    ``fresh_inputs``  speed-up of the certified winner on newly generated inputs; None if not requested
     ``cluster``       figures of the slots of a cluster; None: this machine
     ``notes``         remarks on the run and its certificate
     """
@@ -63,7 +62,6 @@ class RunResult:
     stopped: bool = False
     ended: str = ""
     certificate: Path | None = None
-    fresh_inputs: FreshInputTiming | None = None
     cluster: Report | None = None
     notes: tuple[str, ...] = ()
 
@@ -83,6 +81,21 @@ class RunResult:
         return self.measured.why
 
     @property
+    def trusted(self) -> bool:
+        """Whether a faster program was confirmed, and no check failed."""
+        return self.measured.trusted
+
+    @property
+    def doubts(self) -> tuple[str, ...]:
+        """The failed checks of the speed-up, one sentence each."""
+        return self.measured.doubts
+
+    @property
+    def fresh_inputs(self) -> FreshInputTiming | None:
+        """The speed-up on newly generated inputs; None if no program was faster."""
+        return self.measured.fresh_inputs
+
+    @property
     def confirmed(self) -> bool:
         """Whether a program was found that is also faster on fresh pairs."""
         return self.measured.speedup is not None and self.measured.speedup.confirmed
@@ -98,8 +111,6 @@ class RunResult:
     def lines(self) -> Iterator[str]:
         """All lines of text."""
         yield from self.measured.lines()
-        if self.fresh_inputs is not None:
-            yield f"fresh      {self.fresh_inputs}"
         counts = ", ".join(f"{count} {name}" for name, count in sorted(self.outcomes.items()))
         yield f"candidates {self.candidates}: {counts}"
         yield f"best       {self.best}"
@@ -109,16 +120,13 @@ class RunResult:
             yield f"certified  {self.certificate}"
         if self.spent.calls:
             yield f"spent      {self.spent}"
-        yield from (f"note       {note}" for note in self.notes)
+        yield from (f"note       {note}" for note in self.notes if not note.endswith(self.doubts))
 
     def table(self) -> dict[str, Any]:
         """The fields of the JSON contract, without empty ones."""
-        fresh = fields_of(self.fresh_inputs)
         more = {
             "stopped": self.stopped or None,
             "certificate": str(self.certificate) if self.certificate is not None else None,
-            "unseen": fresh,
-            "fresh_inputs": fresh,
             "ended": self.ended or None,
             "cluster": self.cluster.as_table() if self.cluster is not None else None,
         }

@@ -24,9 +24,9 @@ from maxcode.core.stats import RaceRule, interval_of, is_faster, median_interval
 from maxcode.core.types import Checker, Clock, Interval, Limits, Machine, Problem, Program, Recheck, Timing
 from maxcode.errors import InputError
 from maxcode.evaluate.harness_protocol import Verification
-from maxcode.evaluate.ladder.sanitize import Sanitized
+from maxcode.evaluate.ladder.sanitize import FINDING, Sanitized
+from maxcode.run.certificate.doubts import without_sandbox
 from maxcode.run.certificate.unseen import FreshInputTiming, doubted, told
-from maxcode.sandbox.tiers import NO_SANDBOX
 
 FILE = "certificate.json"
 FORMAT = 1
@@ -180,8 +180,7 @@ def _refusal(found: Certificate) -> str:
 
 def _doubts(found: Certificate) -> Iterator[str]:
     control = found.control
-    if found.sandbox.startswith(NO_SANDBOX):
-        yield "it was made without a sandbox, where a program can do all that its user can"
+    yield from without_sandbox(found.sandbox)
     if control is None:
         yield "no control: the original was not timed against itself"
     elif not control.holds:
@@ -190,7 +189,7 @@ def _doubts(found: Certificate) -> Iterator[str]:
     yield from doubted(found.timing, found.unseen)
     for defect in found.sanitized.defects if found.sanitized is not None else ():
         if not defect.in_original:
-            yield f"a sanitizer found {defect}"
+            yield f"{FINDING} {defect}"
 
 
 def contradiction(found: Certificate) -> str:
