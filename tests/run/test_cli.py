@@ -61,18 +61,20 @@ EVALUATE_KEYS = {
     "speedup",
     "why",
     "confirmed",
+    "trusted",
+    "doubts",
     "tests",
     "inputs_timed",
     "sandbox",
     "machine",
     "notes",
 }
-OPTIMIZE_KEYS = EVALUATE_KEYS | {"candidates", "outcomes", "best", "record", "report", "spent"}
+OPTIMIZE_KEYS = EVALUATE_KEYS | {"candidates", "outcomes", "best", "record", "report", "spent", "unchanged"}
 
 
 def test_evaluate_confirms_a_faster_candidate(place: Path) -> None:
     found = answer(maxcode("evaluate", "quarter.c", "--against", "slow.c", "--tests", "tests", "--json", cwd=place))
-    assert set(found) == EVALUATE_KEYS
+    assert set(found) == EVALUATE_KEYS | {"unseen", "fresh_inputs"}
     assert (found["outcome"], found["confirmed"], found["reasons"]) == ("correct", True, [])
     speedup = found["speedup"]
     assert speedup["significant"]

@@ -23,6 +23,7 @@ from maxcode.errors import RecordError
 
 EVENTS = "events.jsonl"
 HEADER = "run.toml"
+GIVEN = "given"  # the table of run.toml with the whole paths of the problem and its tests
 
 
 class Event(msgspec.Struct, frozen=True, kw_only=True, tag_field="part", tag=str.lower):
@@ -256,4 +257,6 @@ def _compare(folder: Path, old: Mapping[str, object], new: Mapping[str, object],
 def _difference(key: str, old: object, new: object) -> str:
     if key == "digest":
         return "the problem has changed since: its program, tests, checker, limits or flags"
+    if key == "candidate":
+        return "the candidate is another program now"
     return f"{key} was {old!r}, now {new!r}"

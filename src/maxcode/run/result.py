@@ -13,6 +13,7 @@ from maxcode.core.types import Outcome, Program, Spent
 from maxcode.evaluate.cluster import Report
 from maxcode.run.candidate_result import CandidateResult, Speedup
 from maxcode.run.certificate import FreshInputTiming
+from maxcode.run.report.certified import verify_command
 from maxcode.run.result_html import page_of
 
 
@@ -40,7 +41,8 @@ class RunResult:
     """The result of a run.
 
     ``measured``      the result of the best program; that of the original if nothing was confirmed to be faster
-    ``candidates``    number of evaluated programs; ``outcomes`` counts them by outcome
+    ``candidates``    number of evaluated programs; ``outcomes`` counts them by outcome, and ``unchanged`` those of the
+                      correct ones that are the original, comments and layout apart
     ``best``          file of the best program; that of the original if nothing was faster
     ``best_program``  the best program: file names and texts
     ``folder``        the run folder; ``report``: the HTML page in it
@@ -63,6 +65,7 @@ class RunResult:
     ended: str = ""
     certificate: Path | None = None
     cluster: Report | None = None
+    unchanged: int = 0
     notes: tuple[str, ...] = ()
 
     @property
@@ -111,13 +114,16 @@ class RunResult:
     def lines(self) -> Iterator[str]:
         """All lines of text."""
         yield from self.measured.lines()
-        counts = ", ".join(f"{count} {name}" for name, count in sorted(self.outcomes.items()))
+        counted = {**self.outcomes, "unchanged": self.unchanged}
+        counted["correct"] = counted.get("correct", 0) - self.unchanged
+        counts = ", ".join(f"{count} {name}" for name, count in sorted(counted.items()) if count)
         yield f"candidates {self.candidates}: {counts}"
         yield f"best       {self.best}"
         yield f"report     {self.report}"
         yield from (f"{'' if at else 'slots':<10} {line}" for at, line in enumerate(_slots(self.cluster)))
         if self.certificate is not None:
             yield f"certified  {self.certificate}"
+            yield f"repeat it  {verify_command(self.certificate)}"
         if self.spent.calls:
             yield f"spent      {self.spent}"
         yield from (f"note       {note}" for note in self.notes if not note.endswith(self.doubts))
@@ -135,6 +141,7 @@ class RunResult:
             "notes": self.notes,
             "candidates": self.candidates,
             "outcomes": dict(self.outcomes),
+            "unchanged": self.unchanged,
             "best": str(self.best),
             "record": str(self.folder),
             "report": str(self.report),

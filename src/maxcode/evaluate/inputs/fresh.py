@@ -197,7 +197,8 @@ class FreshInputs:
         notes += [f"none made from the given inputs: {given.why}"] if given.why else []
         made = [*generated, *(Candidate(Blob.of(one.text.encode()), ", ".join(one.how)) for one in changed)]
         found = await self._prover.proven(admitted, made, _HARSH_SECONDS if harsh else _SECONDS)
-        return replace(found, notes=(*notes, *found.notes))
+        inputs = [replace(one, name=one.name.replace("made", "extra")) if harsh else one for one in found.inputs]
+        return replace(found, inputs=tuple(inputs), notes=(*notes, *found.notes))
 
     async def _further(self, admitted: Admitted) -> GeneratedInputs:
         """Inputs of a source that renews them which nobody was told of, with the original's outputs."""
