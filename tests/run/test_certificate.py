@@ -6,12 +6,14 @@ import hashlib
 import json
 import re
 import time
+import tomllib
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
 import anyio
 import pytest
+import tomli_w
 from click.testing import CliRunner, Result
 
 from maxcode.cli import cli
@@ -148,8 +150,14 @@ def test_a_run_can_do_without_a_certificate(copied: Path, monkeypatch: pytest.Mo
     assert json.loads((out / "result.json").read_text()) == json.loads(found.as_json())
 
 
-def test_it_holds_again_on_the_same_machine(copied: Path) -> None:
-    found = verify(copied, "--json")
+def test_it_holds_again_on_the_same_machine_from_any_folder(
+    copied: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The run folder keeps the original and names the tests, so its path is enough; the source may change."""
+    (copied / "slow.c").write_text("what the user does with it afterwards")
+    monkeypatch.chdir(tmp_path)
+    words = ["verify", str(copied / "run" / "certificate.json"), "--json"]
+    found = CliRunner().invoke(cli, words, standalone_mode=False)
     assert found.return_value == 0, found.output
     told = json.loads(found.stdout)
     assert told["holds"] is True
@@ -308,6 +316,16 @@ def test_a_source_that_is_not_there_is_asked_for(copied: Path) -> None:
     found = CliRunner().invoke(cli, ["verify", str(copied / "run")], standalone_mode=False)
     assert isinstance(found.exception, InputError)
     assert "give it with --problem" in str(found.exception)
+
+
+def test_tests_that_are_gone_or_not_named_are_asked_for(copied: Path) -> None:
+    path = copied / "run" / "run.toml"
+    header = tomllib.loads(path.read_text())
+    for given, words in (({"tests": "/gone/tests"}, "were in /gone/tests, which is not here"), ({}, "which tests?")):
+        path.write_text(tomli_w.dumps({**header, "given": {"source": "/gone/slow.c", **given}}))
+        found = CliRunner().invoke(cli, ["verify", str(copied / "run")], standalone_mode=False)
+        assert isinstance(found.exception, InputError)
+        assert words in str(found.exception) and "give them with --tests DIR" in str(found.exception)
 
 
 def test_flaky_answers_refuse_the_certificate(

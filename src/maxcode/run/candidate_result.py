@@ -281,7 +281,10 @@ def _why(evaluation: Evaluation, found: Admitted) -> str:
     """Why there is no speed-up, or no proved one."""
     if evaluation.timing is None:
         return "; ".join(evaluation.warnings or found.notes[-1:]) or f"not timed: {evaluation.outcome.value}"
-    return "; ".join(evaluation.warnings) or _ENDED[evaluation.timing.verdict]
+    ended = _ENDED[evaluation.timing.verdict]
+    if evaluation.timing.verdict == "slower":
+        return "; ".join((ended, *evaluation.warnings))
+    return "; ".join(evaluation.warnings) or ended
 
 
 _ENDED: Mapping[RaceVerdict, str] = {  # why a race shows no proved gain
