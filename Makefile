@@ -87,7 +87,7 @@ types: $(DEV)
 	$(BIN)/mypy
 
 quick: $(DEV)
-	$(PYTEST) -q -m 'not (sandbox or heavy or $(EXTRA))'
+	$(PYTEST) -q -m 'not sandbox and not heavy and not ($(EXTRA))'
 
 check: $(DEV)
 	@$(MAKE) --no-print-directory --jobs=3 --keep-going --output-sync=target ruff types quick

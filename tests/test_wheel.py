@@ -65,6 +65,7 @@ def installed(wheel: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
     return python
 
 
+@pytest.mark.heavy
 def test_every_file_of_the_package_is_in_the_wheel(wheel: Path) -> None:
     held = {name for name in ZipFile(wheel).namelist() if name.startswith("maxcode/")}
     wanted = {str(path.relative_to(SOURCES.parent)) for path in tracked()}
@@ -73,6 +74,7 @@ def test_every_file_of_the_package_is_in_the_wheel(wheel: Path) -> None:
     assert sorted(held - wanted) == []
 
 
+@pytest.mark.heavy
 def test_the_installed_command_runs_in_another_folder(installed: Path, tmp_path: Path) -> None:
     code = "import maxcode; print(maxcode.__file__, maxcode.__version__)"
     at, version = run([str(installed), "-c", code], tmp_path).split()

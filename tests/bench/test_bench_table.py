@@ -106,6 +106,7 @@ def sample(generator: random.Random, problems: int, methods: dict[str, float]) -
     return rows
 
 
+@pytest.mark.heavy
 def test_intervals_over_problems_and_seeds_cover_the_truth_about_as_often_as_they_say() -> None:
     generator = random.Random(3)
     trials, truth, held = 120, 0.7, 0
@@ -115,6 +116,7 @@ def test_intervals_over_problems_and_seeds_cover_the_truth_about_as_often_as_the
     assert held >= 0.88 * trials  # below 95 % by no more than chance and the bootstrap's bias at 20 problems
 
 
+@pytest.mark.heavy
 def test_equal_methods_are_rarely_called_different_and_different_ones_are_found() -> None:
     generator, tables, equal = random.Random(5), 120, dict.fromkeys("abc", 0.5)
     drawn = [table(sample(generator, 8, equal)).contrasts for _ in range(tables)]

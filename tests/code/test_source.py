@@ -53,6 +53,7 @@ def test_brackets_without_partners_end_the_reading_and_leave_the_next_text_alone
     assert not parse("c", "int f(int n) { return n; }").root.has_error
 
 
+@pytest.mark.heavy
 def test_a_long_text_is_read_in_chunks_that_nobody_sees() -> None:
     source = parse("cpp", "int wide_é = 12345;\n" * 20_000)
     assert not source.root.has_error
@@ -133,6 +134,7 @@ def test_normalising_twice_is_normalising_once(language: str, text: str) -> None
     assert normalise(language, once) == once
 
 
+@pytest.mark.heavy
 @given(text=st.text(max_size=80))
 def test_tokens_cover_all_but_space_and_comments(text: str) -> None:
     data = encode(text)

@@ -259,6 +259,7 @@ def test_a_text_that_cannot_be_read_is_hidden() -> None:
     assert used("c", "void f( { for ((;;) }") == {"hidden"}
 
 
+@pytest.mark.heavy
 def test_a_macro_bomb_ends() -> None:
     bomb = "".join(f"#define A{i} A{i + 1} A{i + 1}\n" for i in range(40))
     assert "hidden" in used("c", f"{bomb}int x = A0;\n")

@@ -26,6 +26,7 @@ while True:
 """
 
 
+@pytest.mark.heavy
 def test_a_reader_sees_a_whole_file_while_two_processes_write_it_and_are_killed(tmp_path: Path) -> None:
     path = tmp_path / "file"
     writers = [subprocess.Popen([sys.executable, "-c", WRITER, letters, str(path)]) for letters in ("ab", "cd")]

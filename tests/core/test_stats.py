@@ -110,6 +110,7 @@ def confirmed(ratios: list[float]) -> tuple[bool, bool, int]:
     return verdict == "faster", found.low <= 1 <= found.high, count
 
 
+@pytest.mark.heavy
 def test_sittings_show_what_a_process_was_given_by_chance_and_pairs_do_not() -> None:
     generator = random.Random(0)
     equal = [sat(1.0, 0.03, 0.005, generator) for _ in range(3000)]

@@ -203,6 +203,7 @@ def no_device_files(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(gpu, "device_files", lambda: gpu_files(Path("/nonexistent")))
 
 
+@pytest.mark.heavy
 @pytest.mark.usefixtures("no_device_files")
 def test_the_command_line_says_that_nothing_was_verified_and_ends_with_a_status_of_its_own() -> None:
     words = ["evaluate", str(GALLERY / "honest_native.py"), "--against", str(REFERENCE), "--device", "cuda", "--json"]

@@ -118,6 +118,7 @@ def test_a_format_is_understood_from_ten_inputs(make: Format, shape: tuple[objec
     assert [one.shape for one in given_by(make, 1).shapes] == [shape]
 
 
+@pytest.mark.heavy
 @pytest.mark.parametrize("make", FORMATS)
 @settings(max_examples=15)
 @given(seed=st.integers(0, 10**6))
@@ -138,6 +139,7 @@ def numbers_of(text: str) -> list[list[int]]:
     return [[int(token) for token in words.split()] for words in text.splitlines()]
 
 
+@pytest.mark.heavy
 @settings(max_examples=40)
 @given(seed=st.integers(0, 10**6))
 def test_a_made_graph_has_its_edges_among_its_nodes(seed: int) -> None:
@@ -148,6 +150,7 @@ def test_a_made_graph_has_its_edges_among_its_nodes(seed: int) -> None:
         assert all(1 <= a <= n and 1 <= b <= n and 1 <= weight <= 99 for a, b, weight in edges)
 
 
+@pytest.mark.heavy
 @settings(max_examples=40)
 @given(seed=st.integers(0, 10**6))
 def test_edges_of_a_graph_are_never_drawn_anew(seed: int) -> None:

@@ -54,6 +54,7 @@ def timing(clock: str, pressure: float | None, verdict: str = "faster") -> Timin
     return replace(found, clock=clock, verdict=verdict)  # type: ignore[arg-type]
 
 
+@pytest.mark.heavy
 def test_a_crowd_is_seen_while_it_is_there() -> None:
     assert stalled_s() is not None
     with crowd():

@@ -119,11 +119,13 @@ def test_every_step_says_what_it_does() -> None:
     assert all(len(line) > 20 and line.endswith(".") for line in STEPS.values())
 
 
+@pytest.mark.heavy
 def test_there_are_hundreds_of_distinct_kernels() -> None:
     assert len({propose(observed(draw=draw * 31)).completion for draw in range(40)}) > 30
     assert len({sample(GEMM, "c", draw) for draw in range(260)}) >= 200
 
 
+@pytest.mark.heavy
 def test_a_constant_of_a_kernel_is_the_first_thing_to_change() -> None:
     found = by_step(labels(text=TUNED))
     assert found["retune"] > 15
@@ -132,6 +134,7 @@ def test_a_constant_of_a_kernel_is_the_first_thing_to_change() -> None:
     assert value in (32, 48, 96, 128)
 
 
+@pytest.mark.heavy
 def test_now_and_then_it_starts_at_the_original_again() -> None:
     told = [propose(observed(text=TUNED, draw=draw)).completion for draw in range(40)]
     assert 1 < sum("starts at the original" in one for one in told) < 30
@@ -176,6 +179,7 @@ def test_a_loop_with_another_end_is_kept_as_it_stands(test: str) -> None:
     assert loop_until(test) is None
 
 
+@pytest.mark.heavy
 def test_without_templates_loops_are_only_transformed() -> None:
     for name in NAMES:
         problem = load(EXAMPLES / name).problem
@@ -191,6 +195,7 @@ def test_without_templates_loops_are_only_transformed() -> None:
         assert "product(" not in text
 
 
+@pytest.mark.heavy
 def test_without_templates_the_steps_of_a_good_order_are_all_offered() -> None:
     text, taken = GEMM, list[str]()
     for draw in range(60):
@@ -210,6 +215,7 @@ def test_both_kernel_policies_are_pure_and_apart() -> None:
 # --------------------------------------------------------------------------------------------------- what is allowed
 
 
+@pytest.mark.heavy
 @pytest.mark.parametrize(
     "permitted",
     [
@@ -240,11 +246,13 @@ def test_what_is_permitted_is_read_from_the_statement() -> None:
     assert all(one is not None and used("c", one.text) <= {"tiling"} for one in found)
 
 
+@pytest.mark.heavy
 def test_threads_are_proposed_only_where_the_wall_clock_is_the_goal() -> None:
     assert by_step(labels())["parallel"] == 0
     assert by_step(labels(wall=True))["parallel"] > 0
 
 
+@pytest.mark.heavy
 def test_pragmas_that_the_flags_do_not_switch_on_are_not_proposed() -> None:
     assert not any("as=reduction" in label or "as=omp" in label for label in labels(draws=50))
     assert any("as=reduction" in label for label in labels(draws=50, wall=True))
@@ -253,12 +261,14 @@ def test_pragmas_that_the_flags_do_not_switch_on_are_not_proposed() -> None:
 # ------------------------------------------------------------------------------------------------------ the sections
 
 
+@pytest.mark.heavy
 def test_what_failed_alone_is_not_proposed_again_while_failures_are_told() -> None:
     failures = Section("Failures", "Step 1:\n- restrict(gemm): line 3: names (prior 5)\n=> wrong: test 1")
     assert by_step(labels(draws=60))["restrict"] > 0
     assert by_step(labels(failures, draws=60))["restrict"] == 0
 
 
+@pytest.mark.heavy
 def test_what_hurt_is_proposed_less_and_what_helped_more() -> None:
     note = "- interchange(i in gemm, inner=j): line 3: puts (prior 12)\n"
     plain = by_step(labels(draws=50))["interchange"]
@@ -267,6 +277,7 @@ def test_what_hurt_is_proposed_less_and_what_helped_more() -> None:
     assert slower["interchange"] < plain < faster["interchange"]
 
 
+@pytest.mark.heavy
 @pytest.mark.parametrize(
     "section",
     [

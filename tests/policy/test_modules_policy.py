@@ -6,6 +6,7 @@ import ast
 import re
 
 import anyio
+import pytest
 
 from maxcode.code.source import fences
 from maxcode.core.history import Reached
@@ -58,6 +59,7 @@ def test_the_first_candidate_has_the_name_and_the_constants_and_is_left_alone_th
     assert "super(ModelNew, self)" in started(TEXT.replace("super()", "super(Model, self)"), {})
 
 
+@pytest.mark.heavy
 def test_what_failed_alone_is_not_proposed_again() -> None:
     labels = [LABEL.findall(propose(observed(draw=draw)).completion) for draw in range(30)]
     kind = next(label for found in labels for label in found if label.startswith("fuse"))

@@ -97,6 +97,7 @@ def test_one_to_three_edits_are_made() -> None:
     assert set(counts) == {1, 2, 3}
 
 
+@pytest.mark.heavy
 def test_a_low_temperature_keeps_to_the_best_priors() -> None:
     def rules(temperature: float) -> Counter[str]:
         found: Counter[str] = Counter()
@@ -140,6 +141,7 @@ def test_without_a_program_section_the_problem_or_the_state_must_do() -> None:
     assert "counts" in program.text
 
 
+@pytest.mark.heavy
 def test_inexact_rules_wait_for_a_tolerance() -> None:
     text = text_of("inexact.cpp")
     tolerant = Section("Problem", "language: cpp\nchecker: float (tolerance 1e-06 absolute, 1e-09 relative)")
@@ -154,6 +156,7 @@ def test_inexact_rules_wait_for_a_tolerance() -> None:
 # ------------------------------------------------------------------------------------------------------ the sections
 
 
+@pytest.mark.heavy
 def test_what_failed_alone_is_not_proposed_again_while_failures_are_told() -> None:
     failures = Section("Failures", "Step 1:\n- fast_in(buffer=65536): line 8: reads (prior 80)\n=> unbuilt: error")
     assert by_rule(proposed())["fast_in"] > 5
@@ -192,6 +195,7 @@ def test_a_combination_that_failed_is_not_repeated() -> None:
     assert LABEL.findall(again.completion) != labels
 
 
+@pytest.mark.heavy
 def test_what_hurt_is_proposed_less_and_what_helped_more() -> None:
     plain = by_rule(proposed(draws=40))["hash_table"]
     notes = "- hash_table(seen, table=pooled, load=75, first=16): x (y)\n"
@@ -210,6 +214,7 @@ def test_a_trajectory_is_read_as_gains_from_step_to_step() -> None:
     assert [trial.gain for trial in trials(text, in_sequence=False)] == [2.0, 1.0, None]
 
 
+@pytest.mark.heavy
 def test_the_critique_points_to_lines() -> None:
     told = Section("Critique", "Step 1: Correct.\n52% of the time is spent at line 9 (main): `seen[...]++`")
     there = {e.label for _, offered in edits(Unit("cpp", SMALL)) for e in offered if (9, 9) in e.lines}
@@ -219,6 +224,7 @@ def test_the_critique_points_to_lines() -> None:
     assert diagnosis(observed(told)).lines == {9}
 
 
+@pytest.mark.heavy
 def test_the_critique_speaks_of_subjects() -> None:
     told = Section("Critique", "Original program: ordered map lookup: a hash map, or a sorted vector.")
     assert by_rule(proposed(told, draws=40))["hash_table"] > by_rule(proposed(draws=40))["hash_table"]
@@ -229,6 +235,7 @@ def test_only_the_latest_critique_speaks_of_this_program() -> None:
     assert diagnosis(observed(told)).lines == {8, 9}
 
 
+@pytest.mark.heavy
 @pytest.mark.parametrize(
     "section",
     [
@@ -248,6 +255,7 @@ def test_switching_a_section_off_changes_the_proposals(section: Section) -> None
     assert changed > 4
 
 
+@pytest.mark.heavy
 def test_labels_in_the_notes_are_those_of_the_edits() -> None:
     offered = {edit.label for edit in edits_of("hash_table", SMALL)}
     assert {label for label in proposed(draws=80) if label.startswith("hash_table")} <= offered

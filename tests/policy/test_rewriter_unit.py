@@ -155,6 +155,7 @@ def test_an_empty_text_has_nothing_to_offer() -> None:
     assert list(edits(unit(""))) == []
 
 
+@pytest.mark.heavy
 @settings(max_examples=40, deadline=None)
 @given(seed=st.integers(0, 10**6), program=st.sampled_from(sorted(FIRE)))
 def test_broken_programs_raise_nothing(seed: int, program: str) -> None:
@@ -179,6 +180,7 @@ def _damaged(text: str, generator: random.Random) -> str:
 # -------------------------------------------------------------------------------------------------------- reachable
 
 
+@pytest.mark.heavy
 def test_hundreds_of_programs_can_be_reached() -> None:
     found = list(reachable(text_of("stdio.cpp"), "cpp", steps=2, cap=250))
     assert len(found) == 250

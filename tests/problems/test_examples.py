@@ -58,8 +58,14 @@ def test_an_example_s_generator_depends_on_the_seed_alone(folder: Path) -> None:
     assert generated(folder, "3", "3") != generated(folder, "3")
 
 
+LONG = {"trsm"}  # half of a minute
+
+
 @pytest.mark.sandbox
-@BY_NAME
+@pytest.mark.parametrize(
+    "folder",
+    [pytest.param(one, marks=[pytest.mark.slow] if one.name in LONG else [], id=one.name) for one in EXAMPLES],
+)
 def test_an_example_passes_its_own_tests_and_can_be_timed_on_unseen_inputs(folder: Path) -> None:
     found = admitted(folder)
     assert found.dropped == ()

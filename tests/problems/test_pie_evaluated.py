@@ -49,7 +49,9 @@ def test_the_human_reference_of_a_row_is_measured_like_any_candidate(place: Path
     assert any("SHA-256" in note for note in found["notes"])
 
 
-@pytest.mark.parametrize(("file", "by_pie"), [("more.cpp", True), ("laid_out.cpp", False)])
+@pytest.mark.parametrize(
+    ("file", "by_pie"), [("more.cpp", True), pytest.param("laid_out.cpp", False, marks=pytest.mark.slow)]
+)
 def test_the_verdict_is_ours_and_where_pie_differs_it_is_recorded(place: Path, file: str, by_pie: bool) -> None:
     found = evaluated(place, str(place / file))
     assert found["outcome"] == ("wrong" if by_pie else "correct")

@@ -199,7 +199,7 @@ def test_every_kernel_of_the_suite_is_known_with_its_work() -> None:
 
 
 @pytest.mark.sandbox
-@pytest.mark.parametrize("right", [True, False])
+@pytest.mark.parametrize("right", [pytest.param(True, marks=pytest.mark.slow), False])
 def test_a_kernel_is_verified_and_timed_with_scratch_that_may_hold_anything(
     place: Path, right: bool, sandbox_evaluator: ProgramEvaluator
 ) -> None:

@@ -155,6 +155,7 @@ def test_a_provider_that_dies_and_comes_back_costs_nothing_twice(tmp_path: Path)
     assert len(paid) == answered(tmp_path)
 
 
+@pytest.mark.slow
 def test_a_provider_that_fails_in_every_way_changes_nothing_but_the_time(tmp_path: Path) -> None:
     with serving(ANSWER) as running:
         finished(tmp_path / "whole", running, 24)

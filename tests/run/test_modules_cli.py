@@ -14,6 +14,7 @@ pytestmark = pytest.mark.sandbox
 EXAMPLE = Path(__file__).parents[2] / "examples" / "fused_gelu" / "problem.py"
 
 
+@pytest.mark.slow
 def test_a_candidate_that_is_the_reference_is_correct_and_no_faster(tmp_path: Path) -> None:
     candidate = tmp_path / "candidate.py"
     candidate.write_text(EXAMPLE.read_text().replace("class Model", "class ModelNew"))
@@ -21,6 +22,14 @@ def test_a_candidate_that_is_the_reference_is_correct_and_no_faster(tmp_path: Pa
     found = answer(maxcode(*words, cwd=tmp_path, timeout=600))
     assert found["outcome"] == "correct", found
     assert not found["speedup"]["significant"]  # a race alone may be wrong
+
+
+def test_a_candidate_that_leaves_out_an_operator_is_wrong(tmp_path: Path) -> None:
+    candidate = tmp_path / "candidate.py"
+    candidate.write_text(EXAMPLE.read_text().replace("class Model", "class ModelNew").replace(" + residual", ""))
+    found = answer(maxcode("evaluate", candidate, "--against", EXAMPLE, "--device", "cpu", "--json", cwd=tmp_path))
+    assert found["outcome"] == "wrong", found
+    assert found["speedup"] is None
 
 
 @pytest.mark.slow

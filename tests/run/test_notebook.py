@@ -28,6 +28,7 @@ def outputs(tmp_path: Path) -> list[dict[str, Any]]:
     return list(book.cells[0].outputs)
 
 
+@pytest.mark.heavy
 @pytest.mark.filterwarnings("default")  # those of the notebook's own packages
 def test_a_run_in_a_notebook_shows_progress_and_its_result(outputs: list[dict[str, Any]]) -> None:
     progress, result = outputs

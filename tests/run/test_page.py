@@ -124,6 +124,7 @@ def test_a_page_of_two_hundred_candidates_stays_small(tmp_path: Path) -> None:
     assert "too long for this page" in page.at("change").text
 
 
+@pytest.mark.slow
 def test_a_thousand_candidates_of_twenty_kilobytes_fit_into_two_megabytes(tmp_path: Path) -> None:
     helpers = "".join(f"static int helper{at}(int x) {{ return x * {at} + {7 * at}; }}  // {at}\n" for at in range(320))
     longer = [replace(plan, edit=("int score", f"{helpers}int score")) for plan in WON[:4]]

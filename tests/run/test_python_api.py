@@ -63,6 +63,7 @@ def run(place: Path, code: str) -> tuple[dict[str, Any], str]:
     return found, done.stderr
 
 
+@pytest.mark.heavy
 @pytest.mark.parametrize("start", STARTS)
 @pytest.mark.parametrize("shown", [True, None])
 def test_a_run_is_made_and_its_result_is_read(start: str, shown: bool | None, place: Path) -> None:
@@ -78,6 +79,7 @@ def test_a_run_is_made_and_its_result_is_read(start: str, shown: bool | None, pl
     assert ("3/3 candidates" in said) is bool(shown)  # without a terminal only where it is asked for
 
 
+@pytest.mark.sandbox
 def test_a_wrong_program_has_no_speed_up_but_a_reason(numbers: Path) -> None:
     found = maxcode.evaluate_program(str(numbers / "wrong.c"), against=numbers / "slow.c", tests=str(numbers / "tests"))
     assert (found.outcome, found.speedup) == (Outcome.WRONG, None)
@@ -86,6 +88,7 @@ def test_a_wrong_program_has_no_speed_up_but_a_reason(numbers: Path) -> None:
     assert str(found).startswith("outcome    wrong\n")
 
 
+@pytest.mark.sandbox
 def test_a_program_is_evaluated_inside_a_running_loop(numbers: Path) -> None:
     async def main() -> maxcode.CandidateResult:
         return maxcode.evaluate_program(numbers / "fast.c", against=numbers / "slow.c", tests=numbers / "tests")

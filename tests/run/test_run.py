@@ -73,6 +73,7 @@ def test_a_preview_says_plainly_that_no_model_is_asked() -> None:
     assert "8 model calls, 400 tokens ($0.037) or more" in Preview((), 40, 8, 400, 0.0371).as_text()
 
 
+@pytest.mark.sandbox
 @pytest.mark.parametrize("critic", ["rules", "llm", "llm:small"])
 def test_a_dry_run_tells_what_a_run_would_cost_where_all_prices_are_known(
     critic: str, place: Path, monkeypatch: pytest.MonkeyPatch

@@ -11,6 +11,8 @@ from maxcode.run.record import Evaluated, read_events
 from tests.support.cli import answer, maxcode
 from tests.support.run_0_1 import DATA, run_of_0_1
 
+pytestmark = pytest.mark.sandbox  # also the reading: its folder is given this machine's name
+
 
 @pytest.fixture
 def place(tmp_path: Path) -> Path:
@@ -41,6 +43,7 @@ def test_its_certificate_is_read_and_nothing_in_it_contradicts_its_samples() -> 
     assert (found.version, found.holds, found.trusted) == ("0.1.0", True, True)
 
 
+@pytest.mark.slow
 def test_its_certificate_is_verified_again(place: Path) -> None:
     done = maxcode("verify", "finished/certificate.json", "--problem", "slow.cpp", "--tests", "tests", cwd=place)
     assert done.returncode in (0, 1), done.stderr  # 1: not significantly faster here, on a loaded machine

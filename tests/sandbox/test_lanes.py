@@ -108,6 +108,7 @@ def building(folder: Path) -> subprocess.Popen[bytes]:
     return subprocess.Popen([sys.executable, "-c", BUILDING, str(folder)], stdout=subprocess.PIPE)
 
 
+@pytest.mark.heavy
 def test_processes_that_share_their_places_build_no_more_than_one_of_them_would(tmp_path: Path) -> None:
     several = [building(tmp_path) for _ in range(3)]
     assert [(one.communicate(timeout=60)[0].count(b"built"), one.returncode) for one in several] == [(15, 0)] * 3

@@ -184,6 +184,7 @@ def test_what_is_expected_of_every_state_and_of_every_draw_is_in_the_record(tmp_
     assert {state.parent for state in result.reached if state.id[0] == 2} == {best}
 
 
+@pytest.mark.heavy
 def test_the_command_line_refuses_a_guided_method_without_a_model_and_a_folder_that_is_none(tmp_path: Path) -> None:
     (tmp_path / "slow.c").write_text("int main(void) { return 0; }\n")
     (tmp_path / "tests").mkdir()

@@ -23,6 +23,7 @@ def script(monkeypatch: pytest.MonkeyPatch) -> Any:
     return importlib.import_module("rl")
 
 
+@pytest.mark.slow
 def test_variants_and_what_else_the_measurements_would_have_bought(script: Any, tmp_path: Path) -> None:
     config = tmp_path / "toy.toml"
     config.write_text(tomli_w.dumps({**TABLE, "problems": [str(DEMO / "gemm")]}))

@@ -75,6 +75,7 @@ def test_an_evaluator_on_nodes_keeps_the_contract_of_evaluators() -> None:
         assert anyio.run(violations, evaluator, exam, evaluator) == []
 
 
+@pytest.mark.heavy
 def test_a_node_lost_in_the_middle_costs_nothing_but_time() -> None:
     nodes = nodes_of(2, delay_s=0.3)
     with cluster_of(nodes) as cluster:
@@ -98,6 +99,7 @@ def test_a_program_that_two_nodes_were_lost_with_is_never_run_again_not_even_by_
     assert len((tmp_path / FILE).read_text().splitlines()) == 2
 
 
+@pytest.mark.heavy
 def test_a_driver_that_is_killed_after_the_first_loss_leaves_the_second_to_be_the_last(tmp_path: Path) -> None:
     first = nodes_of(1, killers=("killer",))
     with cluster_of(first, tmp_path) as cluster, pytest.raises(MachineError):
@@ -123,6 +125,7 @@ def test_a_node_whose_cores_others_use_is_passed_over_and_said_so() -> None:
     assert nodes.nodes["n0"].served == []
 
 
+@pytest.mark.heavy
 def test_where_every_node_refuses_the_run_ends_with_the_reason() -> None:
     nodes = nodes_of(1)
     nodes.nodes["n0"].refuses = "others use 50 % of its cores"
@@ -224,6 +227,7 @@ def test_losses_that_a_program_has_come_through_since_are_forgotten(tmp_path: Pa
     assert Quarantine(tmp_path).verdict(twice) is not None
 
 
+@pytest.mark.heavy
 def test_a_group_moves_where_its_node_keeps_refusing() -> None:
     nodes = nodes_of(2)
     where: list[str] = []

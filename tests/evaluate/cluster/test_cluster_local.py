@@ -51,13 +51,18 @@ def test_it_keeps_the_contract_of_evaluators(two_nodes: Cluster, problem: Proble
     assert anyio.run(violations, evaluator, Exam(problem, faster, slower, wrong), evaluator) == []
 
 
-def test_a_worker_and_then_a_whole_node_killed_in_the_middle_lose_nothing(two_nodes: Cluster, problem: Problem) -> None:
+def test_a_worker_killed_in_the_middle_loses_nothing(two_nodes: Cluster, problem: Problem) -> None:
     anyio.run(two_nodes.evaluator().admit, problem)
     both = workers()
     assert len(both) == 2
     found = killed_while_evaluating(two_nodes, problem, [*both.values()][:1], 0)
     assert [one.outcome for one in found] == [Outcome.CORRECT] * 4
     assert any("was lost" in event for event in two_nodes.report().events)
+
+
+@pytest.mark.slow
+def test_a_whole_node_killed_in_the_middle_loses_nothing(two_nodes: Cluster, problem: Problem) -> None:
+    anyio.run(two_nodes.evaluator().admit, problem)
     found = killed_while_evaluating(two_nodes, problem, nodes()[:1], 4)
     assert [one.outcome for one in found] == [Outcome.CORRECT] * 4
     assert all(one.timing is not None and not one.timing.significant for one in found)
