@@ -182,8 +182,6 @@ class CandidateResult:
         is_count = self.speedup is not None and self.speedup.clock == "instructions"
         yield f"{'counted' if is_count else 'speed-up':<10} {_told(self)}"
         yield from (f"DOUBT      {doubt}" for doubt in self.doubts)
-        if self.fresh_inputs is not None:
-            yield f"fresh      {self.fresh_inputs}"
         yield from self.figures.lines()
         yield from (f"remark     line {one.line}: {one.text}" for one in self.remarks)
         tests = ", ".join(f"{count} {_ORIGINS[kind]}" for kind, count in self.tests.items() if count)
@@ -195,6 +193,8 @@ class CandidateResult:
             yield f"node       {self.node}"
         if self.recheck is not None:
             yield f"re-check   {self.recheck}"
+        if self.fresh_inputs is not None:
+            yield f"fresh      {self.fresh_inputs}"
         yield f"sandbox    {self.machine.sandbox}"
 
     def table(self) -> dict[str, Any]:
