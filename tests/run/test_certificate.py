@@ -6,14 +6,12 @@ import hashlib
 import json
 import re
 import time
-import tomllib
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
 import anyio
 import pytest
-import tomli_w
 from click.testing import CliRunner, Result
 
 from maxcode.cli import cli
@@ -316,16 +314,6 @@ def test_a_source_that_is_not_there_is_asked_for(copied: Path) -> None:
     found = CliRunner().invoke(cli, ["verify", str(copied / "run")], standalone_mode=False)
     assert isinstance(found.exception, InputError)
     assert "give it with --problem" in str(found.exception)
-
-
-def test_tests_that_are_gone_or_not_named_are_asked_for(copied: Path) -> None:
-    path = copied / "run" / "run.toml"
-    header = tomllib.loads(path.read_text())
-    for given, words in (({"tests": "/gone/tests"}, "were in /gone/tests, which is not here"), ({}, "which tests?")):
-        path.write_text(tomli_w.dumps({**header, "given": {"source": "/gone/slow.c", **given}}))
-        found = CliRunner().invoke(cli, ["verify", str(copied / "run")], standalone_mode=False)
-        assert isinstance(found.exception, InputError)
-        assert words in str(found.exception) and "give them with --tests DIR" in str(found.exception)
 
 
 def test_flaky_answers_refuse_the_certificate(
