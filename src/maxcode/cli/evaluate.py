@@ -12,9 +12,11 @@ from maxcode.cli.common import as_json, cluster_options, overrides, problem_opti
 from maxcode.cli.fail_on import fail_on, status_of
 from maxcode.cli.option_groups import GroupedCommand
 from maxcode.core.types import Outcome
+from maxcode.run.display import Display
 from maxcode.run.evaluation import evaluate_into, evaluate_source
 from maxcode.run.progress import SearchProgress
 from maxcode.run.request import Request
+from maxcode.run.waits import waits_on
 
 UNVERIFIED_STATUS = 4  # the candidate was compiled but did not run, and the user asked for a run
 
@@ -47,7 +49,8 @@ def evaluate(
     request = Request(source, tests, overrides=overrides(options), shapes=shapes, cluster=cluster, out=out)
     if out is not None:
         return _into(candidate, request, json_, fail_on)
-    result = evaluate_source(candidate, request, decides_slower="slower" in fail_on)
+    with Display() as display, waits_on(display):
+        result = evaluate_source(candidate, request, decides_slower="slower" in fail_on)
     show(result, json_)
     return UNVERIFIED_STATUS if result.outcome is Outcome.UNVERIFIED else status_of(result, fail_on)
 

@@ -11,8 +11,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import final
 
+from maxcode.core.files import FileKind, read_text
 from maxcode.core.types import Action, Evaluation, Observation, Problem, Program, State, Step
-from maxcode.errors import InputError
 from maxcode.evaluate.harness_protocol import SearchHarness
 from maxcode.problems.description import DESCRIPTION
 from maxcode.run.candidate_result import SLOWER
@@ -26,10 +26,7 @@ def read_candidate(path: Path, problem: Problem) -> Program:
     read."""
     if path.is_dir() or path.name == DESCRIPTION:
         return winner_in(path if path.is_dir() else path.parent, problem)
-    try:
-        return problem.program.with_text(path.read_text())
-    except (OSError, UnicodeDecodeError) as error:
-        raise InputError(f"cannot read the candidate {path}: {error}") from error
+    return problem.program.with_text(read_text(path, FileKind("the candidate")))
 
 
 def digest_of(program: Program) -> str:

@@ -17,6 +17,7 @@ from maxcode.llm import prompts
 from maxcode.problems import Loaded, digest, is_named
 from maxcode.run.admission import Admission
 from maxcode.run.candidate_result import tests_of
+from maxcode.run.changes import PARTS, parts_of
 from maxcode.run.complete_request import CompleteRequest
 from maxcode.run.given_candidate import GIVEN_FILE, digest_of, read_candidate
 from maxcode.run.record import GIVEN, check_header, read_header
@@ -24,7 +25,7 @@ from maxcode.run.report import RESULT, write_report
 from maxcode.run.request import Request, asks_model, guided_by, refuse_other_run
 from maxcode.run.result import RunResult
 
-_MAY_CHANGE = frozenset({"budget", "caps", "machine_code", "notes", "tests", "replay", GIVEN})
+_MAY_CHANGE = frozenset({"budget", "caps", "machine_code", "notes", "tests", "replay", PARTS, GIVEN})
 
 
 def open_folder(job: CompleteRequest, admission: Admission) -> int:
@@ -44,9 +45,8 @@ def open_folder(job: CompleteRequest, admission: Admission) -> int:
 def write_best(folder: Path, original: Program, best: Program) -> None:
     """Writes the best program and its difference to the original."""
     _write_tree(folder / "best", best)
-    (folder / "best.diff").write_text(
-        "".join(unified_diff(text, best.files[path], path) for path, text in original.files.items())
-    )
+    told = "".join(unified_diff(text, best.files[path], path) for path, text in original.files.items())
+    write_whole(folder / "best.diff", told.encode())
 
 
 def write_result(result: RunResult) -> None:
@@ -76,6 +76,7 @@ def _header(job: CompleteRequest, admission: Admission) -> dict[str, Any]:
         "machine": asdict(admission.machine),
         "tests": tests_of(found),
         **_of_candidate(request, found.problem),
+        PARTS: parts_of(found.problem),
         **({"machine_code": msgspec.to_builtins(code)} if code is not None else {}),
         "notes": list(admission.notes),
         GIVEN: _given(request),
@@ -134,5 +135,4 @@ def _of_suite(loaded: Loaded) -> dict[str, Any]:
 
 def _write_tree(folder: Path, program: Program) -> None:
     for path, text in program.files.items():
-        (folder / path).parent.mkdir(parents=True, exist_ok=True)
-        (folder / path).write_text(text)
+        write_whole(folder / path, text.encode())

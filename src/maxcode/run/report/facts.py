@@ -38,7 +38,7 @@ _KNOWN = {
     "digest": "Digest of the problem",
 }
 _INNER = {"held_out": "held out", "node": "name", "cpu": "processor"}
-_ELSEWHERE = {"notes", GIVEN}
+_ELSEWHERE = {"notes", "parts", GIVEN}
 
 
 def run_facts(run: RunView) -> Html:
