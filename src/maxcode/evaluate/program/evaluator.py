@@ -31,7 +31,7 @@ from maxcode.core.types import (
     StateId,
     Timing,
 )
-from maxcode.evaluate.harness_protocol import MeasureOptions, Provenance, TimingCache
+from maxcode.evaluate.harness_protocol import FreshRace, MeasureOptions, Provenance, TimingCache
 from maxcode.evaluate.inputs.fresh import FreshInputs, GeneratedInputs
 from maxcode.evaluate.ladder.build import Builder, Built
 from maxcode.evaluate.ladder.judge import ladder_of, unbuilt, with_timing, wrong_while_timed
@@ -135,6 +135,10 @@ class ProgramEvaluator:
     async def check(self, problem: Problem, winner: Program) -> ProgramCheck:
         """A checker of a winner (``winner_check.py``)."""
         return ProgramCheck(self._sandbox, self._builder, await self._admissions.of(problem), winner, self._unseen)
+
+    async def race_fresh(self, problem: Problem, winner: Program, pairs: int) -> FreshRace:
+        """Race the original and the winner on inputs that the winner was not given."""
+        return await (await self.check(problem, winner)).race_fresh(pairs)
 
     # ------------------------------------------------------------------------------------------------- admission
 

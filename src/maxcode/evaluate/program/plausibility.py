@@ -14,7 +14,7 @@ from maxcode.core.types import Evaluation, Outcome, Program, Recheck
 from maxcode.evaluate.inputs.fresh import FreshInputs
 from maxcode.evaluate.ladder.build import Builder
 from maxcode.evaluate.ladder.prepare import Admitted, Input, identity
-from maxcode.evaluate.ladder.sanitize import Sanitized, bench_for, compared
+from maxcode.evaluate.ladder.sanitize import FINDING, Sanitized, bench_for, compared
 from maxcode.evaluate.ladder.unwritten import Found, Variants, chosen, refusal
 from maxcode.evaluate.program.kinds import PROGRAM_KINDS
 from maxcode.evaluate.program.lower_bound import LowerBound
@@ -82,7 +82,7 @@ class Examiner:
         failure = await self.unseen.failure(admitted, artefact, harsh=True)
         made = await self.unseen.made(admitted, harsh=True)
         why = "" if made.inputs else "; ".join(made.notes) or "none that the original can answer"
-        harsher = Recheck(reasons, len(made.inputs), failure is None and bool(made.inputs), why)
+        harsher = Recheck(reasons, len(made.inputs), failure is None and bool(made.inputs), why, made.kinds)
         found = replace(found, harsher=harsher)
         if failure is not None:
             return failed_with(found, failure.outcome, *failure.feedback.reasons)
@@ -102,7 +102,7 @@ class Examiner:
                 self.originals[key] = await bench.look(admitted.problem.program)
             found = await compared(bench, program, self.originals[key])
         new = [defect for defect in found.defects if not defect.in_original]
-        return tuple(f"a sanitizer found {defect}" for defect in new[:_DEFECTS_SHOWN])
+        return tuple(f"{FINDING} {defect}" for defect in new[:_DEFECTS_SHOWN])
 
 
 def failed_with(found: Evaluation, outcome: Outcome, *reasons: str) -> Evaluation:
