@@ -16,6 +16,7 @@ from maxcode.core.types import Clock, Evaluation, Interval, Machine, Node, Outco
 from maxcode.core.types.measured import RaceVerdict
 from maxcode.evaluate.ladder.prepare import Admitted
 from maxcode.run.certificate import FreshInputTiming, fields_of
+from maxcode.run.certificate.doubts import degenerate
 from maxcode.run.certificate.unseen import is_apart
 from maxcode.run.result_html import page_of
 
@@ -293,6 +294,7 @@ def result_of(evaluation: Evaluation, found: Admitted, machine: Machine, notes: 
         recheck=evaluation.harsher,
         pie_correct=evaluation.pie_correct,
         node=evaluation.node,
+        doubts=tuple(degenerate(timing.degenerate)) if timing is not None else (),
     )
 
 

@@ -27,7 +27,7 @@ from maxcode.problems import load
 from maxcode.run.admission import Admission, admit
 from maxcode.run.candidate_result import CandidateResult, nothing_won, result_of
 from maxcode.run.certificate import FILE, Certificate, FreshInputTiming, certified
-from maxcode.run.certificate.doubts import degenerate, unchecked, without_sandbox
+from maxcode.run.certificate.doubts import unchecked, without_sandbox
 from maxcode.run.complete_request import CompleteRequest, completed
 from maxcode.run.given_candidate import GIVEN_FILE, DecidingEvaluator
 from maxcode.run.method_parts import MethodParts, method_of, method_parts, scene_of
@@ -182,7 +182,7 @@ def _checked(best: CandidateResult, certificate: Certificate | None) -> Candidat
         doubts = (
             *without_sandbox(best.machine.sandbox),
             *unchecked(best.recheck, fresh),
-            *degenerate(best.figures.degenerate),
+            *best.doubts,
         )
         return replace(best, doubts=doubts, fresh_inputs=fresh)
     doubts = certificate.doubts if certificate.holds else certificate.notes
