@@ -13,7 +13,8 @@ from pathlib import Path
 from types import TracebackType
 from typing import Any, Self, TypeVar, final
 
-from maxcode.core.types import Action, Evaluation, Machine, Problem, State, StateId
+from maxcode.core.files import write_whole
+from maxcode.core.types import Action, Evaluation, Machine, Problem, Program, State, StateId
 from maxcode.errors import MachineError
 from maxcode.evaluate.cluster.dispatch import Dispatcher
 from maxcode.evaluate.cluster.engine import Engine
@@ -21,7 +22,7 @@ from maxcode.evaluate.cluster.evaluator import ClusterClient
 from maxcode.evaluate.cluster.node_thread import portal
 from maxcode.evaluate.cluster.quarantine import Quarantine
 from maxcode.evaluate.cluster.utilisation import Report, Utilisation
-from maxcode.evaluate.harness_protocol import MeasureOptions
+from maxcode.evaluate.harness_protocol import FreshRace, MeasureOptions
 from maxcode.evaluate.ladder.prepare import Admitted
 from maxcode.sandbox.lanes import charge
 
@@ -125,7 +126,7 @@ class Cluster:
 
     def _write(self, report: Report) -> None:
         if self._terms.folder is not None and self._terms.folder.is_dir():
-            (self._terms.folder / FILE).write_text(json.dumps(report.as_table()) + "\n")
+            write_whole(self._terms.folder / FILE, (json.dumps(report.as_table()) + "\n").encode())
 
     async def here(self, work: Callable[..., Awaitable[T]], *args: Any) -> T:
         """Run ``work`` in the cluster's event loop and wait for it in the caller's; a cancellation reaches both."""
@@ -161,6 +162,10 @@ class ClusterEvaluator:
         found, lanes = await self._cluster.here(work, problem, action, incumbent, self._options, _group.get())
         charge(lanes)
         return found
+
+    async def race_fresh(self, problem: Problem, winner: Program, pairs: int) -> FreshRace:
+        """No race: nodes have no task for it."""
+        return FreshRace(why="a cluster measured it, and nodes time the problem's own inputs only")
 
     async def settle(
         self, problem: Problem, challengers: Sequence[State], incumbent: State | None
