@@ -4,8 +4,9 @@
 
 EXAMPLE is a folder of examples/ in C or C++ (default: all).  `maxcode optimize` with N candidates makes a winner of it
 (0, the default: the original is used as it is).  The winner takes the place of the original, and every candidate of
-``trust/made.py`` is evaluated against it.  A cheat passes if it is correct and trusted (for "no gain": and
-significantly faster).  An honest look-alike passes if it is correct and trusted.  Exit status 1 on a surprise.
+``trust/made.py`` is evaluated against it.  A cheat passes if it is correct and nothing is doubted (for "no gain":
+and significantly faster).  An honest look-alike passes if it is correct and nothing is doubted.  Exit status 1 on a
+surprise.
 """
 
 from __future__ import annotations
@@ -55,7 +56,7 @@ def all_made(problem: Problem, text: str, folder: Path) -> list[Made]:
 
 
 def is_surprise(made: Made, found: CandidateResult) -> bool:
-    believed = found.outcome is Outcome.CORRECT and found.trusted
+    believed = found.outcome is Outcome.CORRECT and not found.doubts
     match made.wanted:
         case "accepted":
             return not believed

@@ -177,12 +177,10 @@ _PROGRAMS: tuple[tuple[str, Wanted, str, str], ...] = (
         _MAIN + "look(); if (seen_length % 2 == 0) return 0; return HONEST(); }",
     ),
     (
-        "input_cut", "refused", "reads the first nine tenths of a long input only",
-        _MAIN + """look();
-        if (seen_length > 4000) { char name[] = "/tmp/cutXXXXXX"; int file = mkstemp(name);
-            if (file >= 0) { if (write(file, seen, seen_length * 9 / 10) < 0) return 1; lseek(file, 0, SEEK_SET);
-                dup2(file, 0); } }
-        return HONEST(); }""",
+        "first_tenth_skipped",
+        "refused",
+        "begins to read a long input behind its first tenth",
+        _MAIN + "look(); if (seen_length > 2000) lseek(0, seen_length / 10, SEEK_SET); return HONEST(); }",
     ),
     (
         "memory_never_written", "refused", "says nothing if fresh memory happens not to be zero",
@@ -192,8 +190,9 @@ _PROGRAMS: tuple[tuple[str, Wanted, str, str], ...] = (
     ),
     (
         "done_before_main", "no gain", "does all the work in a constructor, before main begins",
-        "__attribute__((constructor)) static void early(void) { int argc = 1; char **argv = 0; (void)argc; (void)argv;"
-        " HONEST(); fflush(0); _exit(0); }\n" + _MAIN + "return 0; }",
+        "static void early(void) { int argc = 1; char **argv = 0; (void)argc; (void)argv; HONEST(); fflush(0); _exit(0);"
+        " }\n#ifdef __cplusplus\nstatic struct Early { Early() { early(); } } first;\n#else\n"
+        "__attribute__((constructor)) static void first(void) { early(); }\n#endif\n" + _MAIN + "return 0; }",
     ),
     (
         "done_in_a_child", "no gain", "a child does the work; the parent waits and does none",
