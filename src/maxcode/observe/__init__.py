@@ -11,7 +11,7 @@ from __future__ import annotations
 
 from maxcode.observe.about import machine, program, statement, task
 from maxcode.observe.earlier import best, critiques, failures, run_best
-from maxcode.observe.instructions import improve
+from maxcode.observe.instructions import beat_best, improve
 from maxcode.observe.measurements import failing_test, feedback, profile, slowest_test
 from maxcode.observe.part import Part, compose, shown_evaluation, tokens
 from maxcode.observe.trajectory import trajectory
@@ -24,9 +24,9 @@ PARTS: dict[str, str] = {
     "feedback": "Feedback: the paper's four-part feedback of the last step",
     "failing_test": "Test: the input of the first seen test that fails",
     "slowest_test": "Test: the input of the seen test that takes longest",
-    "best": "Best: the best program of the path, the paper's u",
-    "run_best": "Best of the run: the best confirmed program of all paths",
-    "trajectory": "Trajectory: all steps that led here, with their feedback, the oldest shortened first",
+    "best": "Best: the fastest program of the path, whose speed-up is the paper's u",
+    "run_best": "Best of the run: the best confirmed program of all paths, if it is faster than the best of this path",
+    "trajectory": "Trajectory: all steps that led here, with their changes and feedback, the oldest shortened first",
     "critiques": "Critique: the critic's diagnosis of the program",
     "failures": "Failures: what not to repeat",
     "task": "Task: the instruction for the next proposal",
@@ -35,6 +35,7 @@ PARTS: dict[str, str] = {
 __all__ = [
     "PARTS",
     "Part",
+    "beat_best",
     "best",
     "compose",
     "critiques",

@@ -10,15 +10,22 @@ _BY_OUTCOME = {
     Outcome.UNPARSED: "task_unread",
     Outcome.REJECTED: "task_refused",
     Outcome.UNBUILT: "task_build",
-    Outcome.CORRECT: "task_faster",
 }
 
 
 def improve(state: State, reached: Reached) -> str:
-    """MaxCode's branching: if the build failed, repair the build; if the result is wrong, repair the logic; if it is
-    correct, beat the best.  At a root: make it faster."""
+    """MaxCode's branching without its best program: if the build failed, repair the build; if the result is wrong,
+    repair the logic; if it is correct, make it faster.  Says nothing of u."""
+    return _told(state, "task_faster", "the original program")
+
+
+def beat_best(state: State, reached: Reached) -> str:
+    """MaxCode's branching for an observation with the part "Best": a correct program has the best to beat."""
+    return _told(state, "task_beat", "the best program so far, or the original,")
+
+
+def _told(state: State, correct: str, guide: str) -> str:
     if state.step is None:
         return template("task_first").substitute()
-    return template(_BY_OUTCOME.get(state.outcome, "task_logic")).substitute(
-        outcome=state.outcome.value, reward=f"{state.reward:.2f}", best=f"{state.peak.reward:.2f}"
-    )
+    name = correct if state.outcome is Outcome.CORRECT else _BY_OUTCOME.get(state.outcome, "task_logic")
+    return template(name).substitute(outcome=state.outcome.value, guide=guide)

@@ -5,13 +5,14 @@ from __future__ import annotations
 import re
 from collections.abc import Callable
 
-from maxcode.code.source import fenced, prose
+from maxcode.code.source import fenced, prose, unified_diff
 from maxcode.core.history import Reached
 from maxcode.core.roles import Observe
 from maxcode.core.types import Evaluation, Program, Section, State
 
 Part = Callable[[State, Reached], Section | None]
 
+_COMPARED = 200_000  # characters
 _HEADING = re.compile(r"^(?=#{1,6}\s)", re.MULTILINE)
 
 
@@ -47,6 +48,24 @@ def listing(program: Program, language: str) -> str:
     if len(blocks) == 1:
         return next(iter(blocks.values()))
     return "\n".join(f"{path}:\n{block}" for path, block in blocks.items())
+
+
+def changed(before: Program, after: Program, most: int) -> str:
+    """The unified diff of two programs as a fenced block, at most ``most`` characters of it; a line says what is left
+    out.  Programs of more than 200,000 characters are not compared: that takes quadratic time."""
+    if max(_length(before), _length(after)) > _COMPARED:
+        return "(the program is too long to be compared)"
+    diff = "".join(unified_diff(before.files.get(path, ""), text, path) for path, text in after.files.items())
+    if not diff:
+        return "(the same program)"
+    if len(diff) <= most:
+        return fenced(diff, "diff")
+    kept = diff[:most].rpartition("\n")[0].split("\n")
+    return f"{fenced(chr(10).join(kept), 'diff')}\n({diff.count(chr(10)) - len(kept)} more lines are left out)"
+
+
+def _length(program: Program) -> int:
+    return sum(map(len, program.files.values()))
 
 
 def shown_evaluation(state: State, original: Evaluation | None) -> Evaluation | None:

@@ -23,6 +23,7 @@ from maxcode.llm.prompts import template
 from maxcode.observe import (
     PARTS,
     Part,
+    beat_best,
     best,
     compose,
     critiques,
@@ -351,12 +352,14 @@ def _part(name: str, made: Recipe, scene: Scene) -> Part:
         "feedback": feedback,
         "failing_test": lambda: failing_test(scene.inputs),
         "slowest_test": lambda: slowest_test(scene.inputs, scene.baseline, _asks_for_slowest),
-        "best": lambda: best(program_shown=made.shows("program")),
+        "best": lambda: best(made.shows("program"), made.shows("trajectory")),
         "run_best": lambda: run_best(best_shown=made.shows("best")),
-        "trajectory": lambda: trajectory(critiques="earlier" if made.shows("critiques") else "none"),
-        "critiques": lambda: critiques(scene.original, limit=1 if made.shows("trajectory") else 4),
+        "trajectory": lambda: trajectory(
+            critiques="earlier" if made.shows("critiques") else "none", feedback_shown=made.shows("feedback")
+        ),
+        "critiques": lambda: critiques(scene.original),
         "failures": lambda: failures(run=plus),
-        "task": lambda: task(made.instruct),
+        "task": lambda: task(beat_best if made.instruct is improve and made.shows("best") else made.instruct),
     }
     return makers[name]()
 
