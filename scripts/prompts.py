@@ -97,7 +97,7 @@ def main() -> None:
 def searched(example: Path, folder: Path, policy: AskedPolicy, critic: AskedCritic) -> None:
     """The search, recorded in a folder."""
     evaluator, found, machine = anyio.run(LocalMachine().prepare, load(example).problem)
-    scene = methods.scene(machine, found.problem, found.baseline)
+    scene = methods.scene(machine, found.problem, found.baseline, facts=found.facts)
     method = methods.method("cuda-llm+maxcode", policy, BUDGET, scene, critic)
     with Record(folder) as record:
         optimize(found.problem, method, evaluator, Run(BUDGET, machine=machine, record=record), referee=evaluator)

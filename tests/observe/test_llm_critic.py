@@ -118,7 +118,7 @@ def test_a_valid_answer_becomes_words_that_the_rewriter_reads() -> None:
 
 def test_the_model_is_given_the_thinking_the_programs_the_feedback_and_the_profile() -> None:
     model = Answers([json.dumps(GOOD)])
-    previous = correct(TEXT.replace("m[", "old["))
+    previous = correct(TEXT.replace("m[", "old["), timing=exact_timing(1.2))
     remark = Remark(2, "missed", "not vectorized: control flow")
     code = MachineCode(90, 3, (LoopBody(2, 9, 16, 4, 2, 1, 3, 1, 0, 1, 0, 0, cycles=8.0),))
     ask(model, correct(remarks=(remark,), machine_code=code), previous)
@@ -129,7 +129,7 @@ def test_the_model_is_given_the_thinking_the_programs_the_feedback_and_the_profi
     assert "   3|     old[i % k]++;" in found["Previous program"]
     assert "   3|     m[i % k]++;" in found["New program"]
     assert (
-        "=> correct, speedup 1.50x" in found["Feedback"] and "1.00x the speed of the previous step" in found["Feedback"]
+        "=> correct, speedup 1.50x" in found["Feedback"] and "1.25x the speed of the previous step" in found["Feedback"]
     )
     assert "line 2: missed: not vectorized: control flow" in found["Remarks"]
     assert "90% at line 3 in [main]: m[i % k]++;" in found["Profile"]

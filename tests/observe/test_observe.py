@@ -15,6 +15,7 @@ from maxcode.core.types import (
     Argument,
     CaseResult,
     Evaluation,
+    Facts,
     Feedback,
     FunctionSpec,
     Hotspot,
@@ -27,9 +28,11 @@ from maxcode.core.types import (
     ProgramSpec,
     State,
     Step,
+    TimedInput,
 )
 from maxcode.observe import (
     Part,
+    ShownTest,
     best,
     compose,
     critiques,
@@ -38,6 +41,7 @@ from maxcode.observe import (
     feedback,
     improve,
     machine,
+    measured,
     profile,
     program,
     run_best,
@@ -48,6 +52,7 @@ from maxcode.observe import (
     trajectory,
 )
 from maxcode.observe.feedback import feedback_lines, result_line
+from maxcode.observe.known import is_near_floor
 from maxcode.observe.part import changed
 from maxcode.policy.rules.rewriter.notes import trials
 from maxcode.testing import exact_timing, toy_problem
@@ -170,9 +175,13 @@ def test_a_program_is_shown_once_where_it_is_the_best_too(reached: Reached) -> N
     assert "code of first" in other[2].text
 
 
-def test_the_original_is_shown_where_the_program_is_another(reached: Reached) -> None:
-    assert "original\n```" not in text("Problem", reached.root, reached)
-    assert "the original program:\n```python\noriginal\n```" in text("Problem", reached[(1, 1)], reached)
+def test_the_problem_is_the_same_in_every_prompt_and_holds_the_original_once(reached: Reached) -> None:
+    told = text("Problem", reached.root, reached)
+    assert told.endswith("the original program:\n```python\noriginal\n```")
+    assert all(text("Problem", state, reached) == told for state in reached)
+    part = program(original_shown=True)
+    assert part(reached.root, reached) is None
+    assert "code of failed" in told_of_part(part, reached[(1, 1)], reached)
 
 
 def test_the_trajectory_is_oldest_first_with_results_and_the_change_of_every_step(reached: Reached) -> None:
@@ -396,10 +405,58 @@ def test_the_profile_names_lines_with_their_text_and_the_time_of_seen_tests(reac
     told = text("Profile", reached.root, reached)
     assert told.splitlines()[1:] == [
         " 80% line 1: original  (in main, libm.so)",
-        " 20% no line of the program  (in libc.so)",
+        " 20% in libc.so, at no line of the program",
         "CPU time on all 1 tests that you may see: 250.0 ms",
     ]
     assert titles(reached[(1, 1)], reached, profile(HOT)) == []  # it failed, and the original's profile is not its own
+
+
+def test_a_profile_says_its_samples_and_leaves_out_what_has_fewer_than_ten(reached: Reached) -> None:
+    spots = (
+        Hotspot("main", 1, 0.6, 120),
+        Hotspot("ld-linux-x86-64.so.2", 0, 0.3, 60),
+        Hotspot("libc.so", 2, 0.1, 9),
+    )
+    told = told_of(reached.root, profile(replace(HOT, profile=spots)))
+    assert told.splitlines()[1:3] == [
+        "60% (120 samples) line 1: original  (in main)",
+        "30% (60 samples) outside your program, in the dynamic loader (ld-linux-x86-64.so.2), before main",
+    ]
+    assert "libc" not in told
+
+
+def test_what_was_measured_is_told_without_names_or_content_of_held_out_inputs(reached: Reached) -> None:
+    facts = Facts(
+        (TimedInput(0.25, 1_200_000), TimedInput(0.0041, 5)), 0.0007, 2e-10, format=("a line: A", "A more items")
+    )
+    told = told_of(reached.root, measured(facts, ShownTest("open", "1 2\n", "3\n")))
+    assert told.splitlines()[:4] == [
+        "timed inputs (their content is not shown), with the original's CPU time:",
+        "- 1,200,000 bytes: 250.0 ms",
+        "- 5 bytes: 4.10 ms",
+        "a process that does nothing takes 0.70 ms of CPU time here, reading a megabyte 0.20 ms: 1.64 ms on all timed "
+        "inputs is the floor",
+    ]
+    assert "  a line: A\n  A more items\ntest open, its input:\n```\n1 2\n```\nthe output" in told
+    assert measured(Facts())(reached.root, reached) is None
+    assert is_near_floor(facts, 0.0020) and not is_near_floor(facts, 0.0030) and not is_near_floor(Facts(), 0.001)
+
+
+def test_a_function_is_told_the_time_of_a_call_its_work_and_the_peak() -> None:
+    spec = FunctionSpec("gemm", (Argument("n", "int"),), ((256,),), (), "2*n*n*n", "gemm.h", "void gemm(int n);\n")
+    problem = replace(toy_problem(), kind="function", spec=ProgramSpec(function=spec))
+    facts = Facts(
+        (TimedInput(0.08, what="n=256", calls=4, flop=33_554_432),), peak_gflops=58.5, calls="Before each call."
+    )
+    root = State(problem)
+    section = measured(facts)(root, Reached(root))
+    assert section is not None
+    assert section.text.splitlines()[1:] == [
+        "- n=256: 20.0 ms a call, 4 calls in a pass, 1.68 GFLOPS (33,554,432 operations a call)",
+        "operations of a call are counted as 2*n*n*n; one core's measured peak is 58.5 GFLOPS, where a multiply-add "
+        "counts as two",
+        "Before each call.",
+    ]
 
 
 def test_the_profile_says_what_the_busiest_loop_does_by_its_machine_code(reached: Reached) -> None:

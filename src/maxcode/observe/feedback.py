@@ -113,9 +113,14 @@ def _performance_contrast(now: Evaluation, before: Evaluation | None) -> list[st
 
 def _against(now: Timing, before: Timing) -> str:
     """Both ratios are over the original, so two steps whose intervals overlap cannot be told apart."""
-    if now.speedup.low <= before.speedup.high and before.speedup.low <= now.speedup.high:
+    if are_alike(now, before):
         return f"not distinguishable from the previous step ({before.speedup}): the intervals overlap"
     return f"{now.speedup.value / before.speedup.value:.2f}x the speed of the previous step ({before.speedup})"
+
+
+def are_alike(one: Timing, other: Timing) -> bool:
+    """Whether the intervals of two speed-ups over the original overlap."""
+    return one.speedup.low <= other.speedup.high and other.speedup.low <= one.speedup.high
 
 
 def _pass_s(timing: Timing) -> float | None:

@@ -92,7 +92,8 @@ def _system(problem: Problem) -> str:
     known = problem.language in _LANGUAGES
     language = _filled(f"language_{problem.language}") if known else f"They are written in {problem.language}."
     kind = f"{problem.kind}_cuda" if problem.spec.on_gpu else problem.kind
-    return _filled(f"system_{kind}", language=language, clock=_CLOCKS[problem.goal])
+    threads = ", and threads, one for each core" if problem.goal == "wall" else ""
+    return _filled(f"system_{kind}", language=language, clock=_CLOCKS[problem.goal], threads=threads)
 
 
 def _form(problem: Problem, answer: Answer) -> str:

@@ -17,12 +17,13 @@ from typing import final
 from maxcode.core.history import Reached
 from maxcode.core.method import Method
 from maxcode.core.roles import Critic, Policy, Search
-from maxcode.core.types import Action, Evaluation, Machine, Observation, Problem, State
+from maxcode.core.types import Action, Evaluation, Facts, Machine, Observation, Problem, State
 from maxcode.errors import InputError, unknown
 from maxcode.llm.prompts import template
 from maxcode.observe import (
     PARTS,
     Part,
+    ShownTest,
     beat_best,
     best,
     compose,
@@ -32,6 +33,7 @@ from maxcode.observe import (
     feedback,
     improve,
     machine,
+    measured,
     profile,
     program,
     run_best,
@@ -49,8 +51,9 @@ from maxcode.search.stages import Promotion
 from maxcode.search.value_guided import VALUE, Guide, base, guided_policy, variants
 
 PLUS = "+maxcode"
-ADDED = ("best", "run_best", "trajectory", "critiques", "failures")
+ADDED = ("best", "run_best", "trajectory", "critiques", "failures", "failing_test")
 QUOTED_AT_MOST = 1000  # bytes of a test's input
+_SHOWN_AT_MOST = 400  # bytes of the input and of the output of the test that every prompt shows
 
 
 @final
@@ -61,6 +64,8 @@ class Scene:
     ``original``   the diagnosis of the original program
     ``baseline``   the evaluation of the original program
     ``inputs``     the quoted inputs of the seen tests, by name of the test
+    ``facts``      what was measured before the first proposal
+    ``test``       the seen test that every prompt shows
     ``without``    the parts (``observe.PARTS``) that are switched off
     ``shape``      the budget that the run began with, if it is another; the width of the search follows from it
     ``asks_model`` see ``Frame``
@@ -75,14 +80,32 @@ class Scene:
     shape: int | None = None
     asks_model: bool = False
     guide: Guide | None = None
+    facts: Facts = field(default_factory=Facts)
+    test: ShownTest = field(default_factory=ShownTest)
 
 
-def scene(described: Machine, problem: Problem, baseline: Evaluation, without: frozenset[str] = frozenset()) -> Scene:
+def scene(
+    described: Machine,
+    problem: Problem,
+    baseline: Evaluation,
+    without: frozenset[str] = frozenset(),
+    facts: Facts = Facts(),  # noqa: B008
+) -> Scene:
     """The scene of an admitted problem with the evaluation ``baseline`` of its original; reads the inputs of the seen
     tests."""
-    told = "\n".join(diagnose(problem.program, baseline))
+    told = "\n".join(line for line in (facts.growth, *diagnose(problem.program, baseline)) if line)
     inputs = {case.name: _quote(Path(case.stdin)) for case in problem.spec.seen}
-    return Scene(described, told, baseline, inputs, without)
+    return Scene(described, told, baseline, inputs, without, facts=facts, test=_shown_test(problem))
+
+
+def _shown_test(problem: Problem) -> ShownTest:
+    """The smallest test that may be seen."""
+    seen = problem.spec.seen
+    if not seen:
+        return ShownTest()
+    case = min(seen, key=lambda case: Path(case.stdin).stat().st_size)
+    expected = _quote(Path(case.expected), _SHOWN_AT_MOST) if case.expected is not None else ""
+    return ShownTest(case.name, _quote(Path(case.stdin), _SHOWN_AT_MOST), expected)
 
 
 Instruct = Callable[[State, Reached], str]
@@ -202,14 +225,14 @@ def _by_phase(state: State, reached: Reached) -> str:
 
 # ------------------------------------------------------------------------------------------------------------ recipes
 
-_USUAL = ("statement", "program", "machine", "feedback", "task")
+_USUAL = ("statement", "machine", "measured", "program", "feedback", "task")
 
 RECIPES = (
     Recipe(
         "best-of-n",
         "independent proposals from the original",
         _best_of_n,
-        ("statement", "program", "machine", "task"),
+        ("statement", "machine", "measured", "program", "task"),
         "flat sampling, MaxCode's baseline",
     ),
     Recipe(
@@ -244,7 +267,7 @@ RECIPES = (
         "cuda-llm",
         "greedy beam with repair: the fastest correct child of each level is expanded next",
         _cuda_llm,
-        ("statement", "program", "machine", "feedback", "trajectory", "task"),
+        ("statement", "machine", "measured", "trajectory", "program", "feedback", "task"),
         "CUDA-LLM (arXiv 2506.09092) as MaxCode states it",
         "its dialogue history is the trajectory without critiques; MaxCode's own baseline has none: switch it off",
     ),
@@ -346,8 +369,9 @@ def _part(name: str, made: Recipe, scene: Scene) -> Part:
     plus = base(made.name).endswith(PLUS)
     makers: dict[str, Callable[[], Part]] = {
         "statement": statement,
-        "program": program,
-        "machine": lambda: machine(scene.machine),
+        "program": lambda: program(original_shown=made.shows("statement")),
+        "machine": lambda: machine(scene.machine, scene.facts.native_flags),
+        "measured": lambda: measured(scene.facts, scene.test),
         "profile": lambda: profile(scene.baseline),
         "feedback": feedback,
         "failing_test": lambda: failing_test(scene.inputs),
@@ -368,11 +392,11 @@ def _asks_for_slowest(state: State, reached: Reached) -> bool:
     return phase(state, reached) == "slowest"
 
 
-def _quote(path: Path) -> str:
-    """The beginning of a test's input, and the size of the rest."""
+def _quote(path: Path, most: int = QUOTED_AT_MOST) -> str:
+    """The beginning of a test's file, and the size of the rest."""
     try:
         with path.open("rb") as file:
-            data = file.read(QUOTED_AT_MOST)
+            data = file.read(most)
         more = path.stat().st_size - len(data)
     except OSError as error:
         raise InputError(f"cannot read the test file {path}: {error.strerror}") from error

@@ -20,7 +20,7 @@ from maxcode.code.source import fenced
 from maxcode.core.history import Reached
 from maxcode.core.types import Action, Observation, Problem, Section, State
 from maxcode.llm.completion import Unread, read
-from maxcode.observe import compose, program, statement
+from maxcode.observe import compose, statement
 from maxcode.policy.llm import messages
 from maxcode.search.archive import Kept
 
@@ -67,7 +67,7 @@ class Chat:
 
     def ask(self, problem: Problem, shown: Sequence[Kept] = ()) -> list[dict[str, str]]:
         root = State(problem)
-        sections = compose(statement(), program())(root, Reached(root))
+        sections = compose(statement())(root, Reached(root))
         if shown:
             told = [
                 f"{one.quality:.3g} {_unit(problem)}:\n{fenced(one.program.text, problem.language)}" for one in shown

@@ -7,6 +7,7 @@ action, observation, reward, value, policy.  One difference from the paper: an `
 ``core/reward.py`` computes the reward from it, so that old runs can be scored again.
 """
 
+from maxcode.core.types.facts import Facts, TimedInput
 from maxcode.core.types.kinds import KINDS, Kind, KindTraits
 from maxcode.core.types.measured import (
     CaseResult,
@@ -59,6 +60,7 @@ __all__ = [
     "Checker",
     "Clock",
     "Evaluation",
+    "Facts",
     "Feedback",
     "FunctionSpec",
     "Hotspot",
@@ -85,6 +87,7 @@ __all__ = [
     "State",
     "StateId",
     "Step",
+    "TimedInput",
     "Timing",
     "Usage",
 ]

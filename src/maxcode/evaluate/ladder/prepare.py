@@ -15,7 +15,7 @@ from pathlib import Path
 from typing import Protocol, final
 
 from maxcode.code.languages import language
-from maxcode.core.types import Case, Evaluation, Problem
+from maxcode.core.types import Case, Evaluation, Facts, Problem
 from maxcode.errors import InputError
 from maxcode.evaluate.ladder.build import Builder, Built
 from maxcode.evaluate.ladder.workload import WHOLE_RUN, Workload
@@ -140,6 +140,7 @@ class Admitted:
     source: InputSource = COPIES
     peak_gflops: float = 0.0  # of one core; 0 if the problem does not say how much work a call is
     memory: Bandwidth | None = None  # None if the problem does not say how many bytes a call moves
+    facts: Facts = field(default_factory=Facts)  # for prompts
 
     @property
     def raced(self) -> tuple[Input, ...]:

@@ -11,7 +11,7 @@ from typing import final
 
 import anyio
 
-from maxcode.core.types import Evaluation, Feedback, Hotspot, Outcome, Problem, Program
+from maxcode.core.types import Evaluation, Facts, Feedback, Hotspot, Outcome, Problem, Program, TimedInput
 from maxcode.evaluate.ladder.build import Built
 from maxcode.evaluate.ladder.prepare import Admitted, Input, identity
 from maxcode.evaluate.ladder.race import SHORT_PASS_S, End, RaceResult, Side, run_until
@@ -24,6 +24,7 @@ from maxcode.evaluate.module.operators import operators
 from maxcode.evaluate.module.sides import CANDIDATE, REFERENCE, ModuleSide, SideStarter
 from maxcode.evaluate.module.torch_runtime import find_runtime
 from maxcode.evaluate.module.track import CALL, ModuleTrack, open_track
+from maxcode.native import FLAGS
 from maxcode.sandbox.lanes import build_lane
 from maxcode.sandbox.sandbox import Blob, Sandbox
 
@@ -86,7 +87,9 @@ class Stages:
         )
         spots = await operators(stage, reference)
         shown = replace(problem, statement="\n".join((problem.statement, gpu.told())).strip()) if gpu else problem
-        return Staged(stage, plan, reference, _admitted(shown, stage.contract, (seconds, spots), caveats), caveats)
+        admitted = _admitted(shown, stage.contract, (seconds, spots), caveats)
+        facts = _facts(stage.contract, seconds, slots, 0 if stage.on_device else threads)
+        return Staged(stage, plan, reference, replace(admitted, facts=facts), caveats)
 
     async def _seconds(self, stage: SideStarter, reference: ModuleSide) -> float:
         """Seconds of a warm call of the reference."""
@@ -135,6 +138,19 @@ def _admitted(
     baseline = Evaluation(Outcome.CORRECT, profile=spots, measures={CALL: seconds}, warnings=caveats)
     statement = "\n".join(part for part in (problem.statement, *shapes_told(contract)) if part)
     return Admitted(replace(problem, statement=statement), (given,), (given,), Built(None), baseline, notes=caveats)
+
+
+def _facts(contract: Contract, seconds: float, slots: int, threads: int) -> Facts:
+    """What prompts tell; ``threads``: 0 on a GPU."""
+    calls = (
+        f"reference and candidate are processes of their own that take turns on the same cores. In a turn each gets "
+        f"{slots} calls; the inputs of every call ({contract.input_bytes:,} bytes) are fresh and were written before "
+        "the turn began, so after large ones little of them is left in the nearest caches"
+    )
+    timed = (TimedInput(seconds),)
+    if not threads:
+        return Facts(timed=timed)
+    return Facts(timed=timed, calls=calls, threads=threads, native_flags=" ".join(FLAGS))
 
 
 def after(pairs: int) -> End:

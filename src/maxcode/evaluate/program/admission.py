@@ -85,6 +85,7 @@ class Admissions:
         admitted = Admitted(slimmer, kept, timed, original, baseline, dropped, tuple(notes), source, *roofs)
         if not timed:
             admitted = await kind.longer(self._sandbox, self._builder, admitted, self._seed)
+        admitted = replace(admitted, facts=await kind.facts(self._sandbox, admitted))
         for one in (problem, slimmer):
             self._admitted[identity(one)] = admitted
         return admitted

@@ -14,8 +14,8 @@ from maxcode.core.types import GOALS, Evaluation, Hotspot, Kind, Outcome, Proble
 from maxcode.llm.clients import Message
 from maxcode.llm.prompts import template
 from maxcode.observe.critique.critique_answer import DIAGNOSIS_AT_MOST, STEP_AT_MOST, STEPS_AT_MOST
-from maxcode.observe.critique.rule_critic import ERROR, hot_lines
-from maxcode.observe.feedback import feedback_lines, machine_lines, result_line
+from maxcode.observe.critique.rule_critic import ERROR, hot_lines, outside, share_of
+from maxcode.observe.feedback import feedback_lines, machine_lines, milliseconds, result_line
 
 HEADING = "# Critique this step"
 WHOLE = 24_000  # characters; up to here both programs are shown whole
@@ -161,18 +161,19 @@ def _feedback(problem: Problem, step: Step, previous: Step | None) -> list[str]:
         lines = _cut("\n".join(feedback_lines(step, previous)), _TEXT).splitlines()
     seen = [case for case in evaluation.feedback.cases if case.seen and case.name in evaluation.measures]
     slowest = sorted(seen, key=lambda case: -evaluation.measures[case.name])[:_TIMED]
-    return lines + [f"test {case.name}: {evaluation.measures[case.name] * 1e3:.1f} ms of CPU" for case in slowest]
+    return lines + [f"test {case.name}: {milliseconds(evaluation.measures[case.name])} of CPU" for case in slowest]
 
 
 def _remarks(evaluation: Evaluation) -> list[str]:
-    """The compiler's remarks, those near hot lines first, missed ones before the others."""
-    hot = [spot.line for spot in hot_lines(evaluation.profile)]
+    """The compiler's remarks on lines with samples, missed ones before the others; those on kernels of a GPU."""
+    hot = [spot.line for spot in hot_lines(evaluation.profile) if spot.line]
 
     def rank(remark: Remark) -> tuple[int, bool]:
         near = [order for order, line in enumerate(hot) if abs(remark.line - line) <= 2]
         return (near[0] if near else len(hot), remark.kind != "missed")
 
-    chosen = sorted(evaluation.remarks, key=rank)
+    kept = [one for one in evaluation.remarks if rank(one)[0] < len(hot) or one.text.startswith("kernel `")]
+    chosen = sorted(kept, key=rank)
     told = [f"line {remark.line}: {remark.kind}: {remark.text[:160]}" for remark in chosen[:_REMARKS]]
     return told + ([f"({len(chosen) - _REMARKS} more are left out)"] if len(chosen) > _REMARKS else [])
 
@@ -187,8 +188,9 @@ def _spot_line(spot: Hotspot, source: list[str]) -> str:
     text = source[spot.line - 1].strip() if 0 < spot.line <= len(source) else ""
     if not spot.line and spot.function.startswith(("aten::", "outside of torch")):
         return f"{spot.share:.0%} in [{spot.function}]"
-    place = f"line {spot.line}" if spot.line else "no line of the program"
-    return f"{spot.share:.0%} at {place} in [{spot.function}]: {text[:160]}"
+    if not text:
+        return f"{share_of(spot)} {outside(spot.function)}"
+    return f"{share_of(spot)} at line {spot.line} in [{spot.function}]: {text[:160]}"
 
 
 def _history(previous: Step | None) -> list[str]:
