@@ -10,8 +10,8 @@ run.  Text from a model, a compiler or a program cannot imitate the heading of a
 from __future__ import annotations
 
 from maxcode.observe.about import machine, program, statement, task
-from maxcode.observe.earlier import best, critiques, failures, run_best
-from maxcode.observe.instructions import beat_best, improve
+from maxcode.observe.earlier import best, branch_lines, branches, critiques, failures, run_best
+from maxcode.observe.instructions import beat_best, improve, unless_at_floor
 from maxcode.observe.known import ShownTest, measured
 from maxcode.observe.measurements import failing_test, feedback, profile, slowest_test
 from maxcode.observe.part import Part, compose, shown_evaluation, tokens
@@ -23,6 +23,7 @@ PARTS: dict[str, str] = {
     "measured": "Measured: the timed inputs, the original's time on each, the floor of a process, the format, a test",
     "trajectory": "Trajectory: all steps that led here, with their changes and feedback, the oldest shortened first",
     "failures": "Failures: what not to repeat",
+    "branches": "Other branches: one line for each program of other paths that beats the original",
     "best": "Best: the fastest program of the path, whose speed-up is the paper's u",
     "run_best": "Best of the run: the best confirmed program of all paths, if it is faster than the best of this path",
     "program": "Program: the program at this state",
@@ -41,6 +42,8 @@ __all__ = [
     "ShownTest",
     "beat_best",
     "best",
+    "branch_lines",
+    "branches",
     "compose",
     "critiques",
     "failing_test",
@@ -58,4 +61,5 @@ __all__ = [
     "task",
     "tokens",
     "trajectory",
+    "unless_at_floor",
 ]

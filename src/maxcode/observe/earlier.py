@@ -7,7 +7,7 @@ from itertools import chain, islice
 from maxcode.core.history import Reached
 from maxcode.core.types import Section, State
 from maxcode.observe.feedback import result_line
-from maxcode.observe.part import Part, harmless, listing, notes
+from maxcode.observe.part import Part, change_line, harmless, listing, notes
 
 
 def best(program_shown: bool = False, trajectory_shown: bool = False) -> Part:
@@ -84,6 +84,26 @@ def failures(limit: int = 12, run: bool = True) -> Part:
         return Section("Failures", "\n\n".join(told)) if told else None
 
     return part
+
+
+def branches(limit: int = 12) -> Part:
+    """ "Other branches": one line for each correct program of other paths that is faster than the original."""
+
+    def part(state: State, reached: Reached) -> Section | None:
+        told = branch_lines(state, reached, limit)
+        return Section("Other branches", "\n".join(told)) if told else None
+
+    return part
+
+
+def branch_lines(state: State, reached: Reached, limit: int = 12) -> tuple[str, ...]:
+    """The speed-up and the change of each program that was measured on other paths and beats the original, the
+    fastest first; ``limit`` of the latest at most.  Steps from ``state`` itself are left to "Failures"."""
+    known = {node.id for node in state.ancestry} | {child.id for child in reached.children(state)}
+    newest = islice(reached.newest(), 20 * limit)  # the cost does not grow with the run
+    others = [node for node in newest if node.step is not None and node.reward > 1.0 and node.id not in known][:limit]
+    ranked = sorted(others, key=lambda node: -node.reward)
+    return tuple(dict.fromkeys(f"{node.reward:.2f}x: {change_line(node)}" for node in ranked))
 
 
 def _leader(state: State, with_notes: bool = True) -> list[str]:

@@ -103,12 +103,12 @@ def _performance_contrast(now: Evaluation, before: Evaluation | None) -> list[st
     if now.timing is None or before.timing is None:
         return _on_seen_tests(now, before)
     lines = [_against(now.timing, before.timing)]
-    passes = (_pass_s(before.timing), _pass_s(now.timing))
+    passes = (pass_s(before.timing), pass_s(now.timing))
     if None in passes or now.timing.inputs != before.timing.inputs:
         return lines if passes != (None, None) else lines + _on_seen_tests(now, before)
     original = statistics.median(one for one, _ in now.timing.samples)
     old, new = (milliseconds(one) for one in passes if one is not None)
-    return [*lines, f"all timed inputs together: {old} before, {new} now; the original {milliseconds(original)}"]
+    return [*lines, f"{_inputs(now.timing)}: {old} before, {new} now; the original {milliseconds(original)}"]
 
 
 def _against(now: Timing, before: Timing) -> str:
@@ -118,12 +118,16 @@ def _against(now: Timing, before: Timing) -> str:
     return f"{now.speedup.value / before.speedup.value:.2f}x the speed of the previous step ({before.speedup})"
 
 
+def _inputs(timing: Timing) -> str:
+    return f"the {len(timing.inputs)} timed inputs together" if len(timing.inputs) > 1 else "the timed input"
+
+
 def are_alike(one: Timing, other: Timing) -> bool:
     """Whether the intervals of two speed-ups over the original overlap."""
     return one.speedup.low <= other.speedup.high and other.speedup.low <= one.speedup.high
 
 
-def _pass_s(timing: Timing) -> float | None:
+def pass_s(timing: Timing) -> float | None:
     """Seconds of the candidate on all timed inputs; None if instructions were counted, or no sample is kept."""
     if timing.clock == "instructions" or not timing.samples:
         return None

@@ -2,9 +2,15 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 from maxcode.core.history import Reached
-from maxcode.core.types import Outcome, State
+from maxcode.core.types import Facts, Outcome, State
 from maxcode.llm.prompts import template
+from maxcode.observe.feedback import milliseconds, pass_s
+from maxcode.observe.known import is_near_floor
+
+Instruct = Callable[[State, Reached], str]
 
 _BY_OUTCOME = {
     Outcome.UNPARSED: "task_unread",
@@ -22,6 +28,21 @@ def improve(state: State, reached: Reached) -> str:
 def beat_best(state: State, reached: Reached) -> str:
     """MaxCode's branching for an observation with the part "Best": a correct program has the best to beat."""
     return _told(state, "task_beat", "the best program so far, or the original,")
+
+
+def unless_at_floor(instruct: Instruct, facts: Facts) -> Instruct:
+    """The instruction; for a correct program that costs about as much as processes that only read the timed inputs,
+    that it is at its floor."""
+
+    def told(state: State, reached: Reached) -> str:
+        timing = state.step.evaluation.timing if state.step is not None else None
+        now = pass_s(timing) if timing is not None and state.outcome is Outcome.CORRECT else None
+        if now is None or timing is None or not is_near_floor(facts, now, len(timing.inputs)):
+            return instruct(state, reached)
+        floor = milliseconds(facts.floor_s(len(timing.inputs)))
+        return template("task_floor").substitute(now=milliseconds(now), floor=floor)
+
+    return told
 
 
 def _told(state: State, correct: str, guide: str) -> str:

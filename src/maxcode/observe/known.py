@@ -40,10 +40,10 @@ def fact_lines(problem: Problem, facts: Facts) -> list[str]:
     """The facts in words."""
     told = _TIMED[problem.kind]
     lines = [*told(problem, facts)] if facts.timed else []
-    if facts.floor_s:
+    if facts.start_s and problem.goal == "cpu":
         lines.append(
             f"a process that does nothing takes {milliseconds(facts.start_s)} of CPU time here, reading a megabyte "
-            f"{milliseconds(facts.byte_s * 1e6)}: {milliseconds(facts.floor_s)} on all timed inputs is the floor"
+            f"{milliseconds(facts.byte_s * 1e6)}: {milliseconds(facts.floor_s())} on all timed inputs is the floor"
         )
     if facts.calls:
         lines.append(facts.calls)
@@ -55,10 +55,10 @@ def fact_lines(problem: Problem, facts: Facts) -> list[str]:
     return lines
 
 
-def is_near_floor(facts: Facts, seconds: float | None) -> bool:
-    """Whether a program that takes ``seconds`` on all timed inputs costs about as much as processes that only read
-    them."""
-    return seconds is not None and 0 < seconds <= _NEAR * facts.floor_s
+def is_near_floor(facts: Facts, seconds: float, count: int | None = None) -> bool:
+    """Whether a program that takes ``seconds`` on the first ``count`` timed inputs costs about as much as processes
+    that only read them."""
+    return 0 < seconds <= _NEAR * facts.floor_s(count)
 
 
 def _of_runs(problem: Problem, facts: Facts) -> Iterator[str]:

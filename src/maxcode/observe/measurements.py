@@ -37,7 +37,7 @@ def profile(original: Evaluation | None = None, limit: int = 10) -> Part:
     code, and the time on the seen tests.
 
     ``original`` is the evaluation of the original program, which is shown at a root.  None for a program that failed;
-    no lines for a program that was not sampled because it is too slow to be expanded or too fast.
+    no lines for a program that was not sampled because it is too fast.
     """
 
     def part(state: State, reached: Reached) -> Section | None:

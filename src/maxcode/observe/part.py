@@ -12,6 +12,7 @@ from maxcode.core.types import Evaluation, Program, Section, State
 
 Part = Callable[[State, Reached], Section | None]
 
+_NOTE = 160  # characters
 _COMPARED = 200_000  # characters
 _HEADING = re.compile(r"^(?=#{1,6}\s)", re.MULTILINE)
 
@@ -40,6 +41,14 @@ def harmless(text: str) -> str:
 def notes(state: State) -> str:
     """The text of the policy around its program."""
     return harmless(prose(state.step.action.completion)) if state.step is not None else ""
+
+
+def change_line(state: State) -> str:
+    """The change of a step on one line: its first note, or else the first line of the answer."""
+    lines = [line for line in notes(state).splitlines() if line.strip()]
+    note = next((line for line in lines if line.startswith("- ")), lines[0] if lines else "not described")
+    line = " ".join(note.removeprefix("- ").split())
+    return line if len(line) <= _NOTE else f"{line[:_NOTE]} [...]"
 
 
 def listing(program: Program, language: str) -> str:

@@ -26,6 +26,7 @@ from maxcode.observe import (
     ShownTest,
     beat_best,
     best,
+    branches,
     compose,
     critiques,
     failing_test,
@@ -41,8 +42,10 @@ from maxcode.observe import (
     statement,
     task,
     trajectory,
+    unless_at_floor,
 )
-from maxcode.observe.critique import RuleCritic, diagnose
+from maxcode.observe.critique import LlmCritic, RuleCritic, diagnose
+from maxcode.observe.instructions import Instruct
 from maxcode.search import Beam, BestOfN, CudaLlm, EffiLearner, Elites, PerfCodeGen, Refine, Tree
 from maxcode.search.perfcodegen import phase
 from maxcode.search.ranking import By
@@ -51,7 +54,7 @@ from maxcode.search.stages import Promotion
 from maxcode.search.value_guided import VALUE, Guide, base, guided_policy, variants
 
 PLUS = "+maxcode"
-ADDED = ("best", "run_best", "trajectory", "critiques", "failures", "failing_test")
+ADDED = ("best", "run_best", "trajectory", "critiques", "failures", "branches", "failing_test")
 QUOTED_AT_MOST = 1000  # bytes of a test's input
 _SHOWN_AT_MOST = 400  # bytes of the input and of the output of the test that every prompt shows
 
@@ -106,9 +109,6 @@ def _shown_test(problem: Problem) -> ShownTest:
     case = min(seen, key=lambda case: Path(case.stdin).stat().st_size)
     expected = _quote(Path(case.expected), _SHOWN_AT_MOST) if case.expected is not None else ""
     return ShownTest(case.name, _quote(Path(case.stdin), _SHOWN_AT_MOST), expected)
-
-
-Instruct = Callable[[State, Reached], str]
 
 
 @final
@@ -336,6 +336,10 @@ def method(name: str, policy: Policy, budget: int, scene: Scene, critic: Critic 
     """
     made = recipe(name, scene.without)
     asked = critic if made.shows("critiques") else _RULES
+    if isinstance(asked, LlmCritic):
+        asked = replace(asked, machine=scene.machine, facts=scene.facts)
+    if not isinstance(asked, RuleCritic):  # the original is diagnosed by the critic that was chosen, or by none
+        scene = replace(scene, original=scene.facts.growth)
     policy = guided_policy(name, policy, scene.guide)
     if made.temperatures != (0.6, 0.6):
         policy = Tempered(policy, *made.temperatures)
@@ -383,9 +387,15 @@ def _part(name: str, made: Recipe, scene: Scene) -> Part:
         ),
         "critiques": lambda: critiques(scene.original),
         "failures": lambda: failures(run=plus),
-        "task": lambda: task(beat_best if made.instruct is improve and made.shows("best") else made.instruct),
+        "branches": branches,
+        "task": lambda: task(unless_at_floor(_instruct(made), scene.facts)),
     }
     return makers[name]()
+
+
+def _instruct(made: Recipe) -> Instruct:
+    """The instruction of a method; it speaks of the best program only if that is shown."""
+    return beat_best if made.instruct is improve and made.shows("best") else made.instruct
 
 
 def _asks_for_slowest(state: State, reached: Reached) -> bool:

@@ -73,7 +73,7 @@ class Chat:
                 f"{one.quality:.3g} {_unit(problem)}:\n{fenced(one.program.text, problem.language)}" for one in shown
             ]
             sections += (Section("Earlier kernels, all correct", "\n".join(told)),)
-        asked = messages(Observation(sections, root, 0))
+        asked = messages(Observation(sections, root, 0), may_pass=False)
         return [{"role": message.role, "content": message.text} for message in asked]
 
     def read(self, problem: Problem, completion: Any) -> Action:

@@ -38,6 +38,7 @@ from maxcode.core.types.problem import (
     ProgramSpec,
 )
 from maxcode.core.types.search import (
+    NO_GAIN,
     Action,
     Machine,
     Observation,
@@ -53,6 +54,7 @@ from maxcode.core.types.search import (
 __all__ = [
     "GOALS",
     "KINDS",
+    "NO_GAIN",
     "Action",
     "Argument",
     "Case",

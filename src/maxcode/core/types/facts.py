@@ -47,9 +47,9 @@ class Facts:
     threads: int = 0
     native_flags: str = ""
 
-    @property
-    def floor_s(self) -> float:
-        """The least CPU seconds of processes that only read the timed inputs; 0 if unknown."""
+    def floor_s(self, count: int | None = None) -> float:
+        """The CPU seconds of processes that only read the timed inputs, or the first ``count`` of them; 0 if
+        unknown."""
         if not self.start_s:
             return 0.0
-        return sum(self.start_s + one.bytes * self.byte_s for one in self.timed)
+        return sum(self.start_s + one.bytes * self.byte_s for one in self.timed[:count])
