@@ -34,6 +34,7 @@ from maxcode.observe import (
     Part,
     ShownTest,
     best,
+    branch_lines,
     compose,
     critiques,
     failing_test,
@@ -50,6 +51,7 @@ from maxcode.observe import (
     task,
     tokens,
     trajectory,
+    unless_at_floor,
 )
 from maxcode.observe.feedback import feedback_lines, result_line
 from maxcode.observe.known import is_near_floor
@@ -440,6 +442,23 @@ def test_what_was_measured_is_told_without_names_or_content_of_held_out_inputs(r
     assert "  a line: A\n  A more items\ntest open, its input:\n```\n1 2\n```\nthe output" in told
     assert measured(Facts())(reached.root, reached) is None
     assert is_near_floor(facts, 0.0020) and not is_near_floor(facts, 0.0030) and not is_near_floor(Facts(), 0.001)
+
+
+def test_a_program_at_the_cost_of_its_processes_is_told_that_it_is_at_its_floor(reached: Reached) -> None:
+    facts = Facts((TimedInput(0.25, 1_000_000), TimedInput(0.2, 1_000)), 0.0007, 2e-10)
+    instruct = unless_at_floor(improve, facts)
+    for seconds, words in ((0.0012, "takes 1.20 ms on the timed inputs"), (0.0020, "Write a version that is faster")):
+        timing = replace(exact_timing(50.0), samples=((0.25, seconds),) * 3, inputs=("secret",))
+        step = Step(Action(None), Evaluation(Outcome.CORRECT, timing=timing), 50.0)
+        assert words in instruct(State(reached.root.problem, reached.root, step, (1, 0)), reached)
+
+
+def test_other_branches_are_told_in_one_line_each_the_fastest_first(reached: Reached) -> None:
+    quick = child(reached.root, (3, 0), 2.5, "quick\nfor a long reason")
+    reached.extend([quick, child(quick, (4, 0), 0.9, "worse")])
+    assert branch_lines(reached[(2, 0)], reached) == ("2.50x: quick",)
+    assert branch_lines(quick, reached) == ("1.60x: first", "1.30x: second")
+    assert branch_lines(reached.root, reached) == ("1.30x: second",), "its own children are told under Failures"
 
 
 def test_a_function_is_told_the_time_of_a_call_its_work_and_the_peak() -> None:
