@@ -21,6 +21,7 @@ from maxcode.cli.common import (
     value_options,
 )
 from maxcode.cli.option_groups import GroupedCommand
+from maxcode.cli.terminal import echo, echo_json
 from maxcode.errors import BoundaryError, Interrupted
 from maxcode.evaluate.cluster.site import script
 from maxcode.run.dry_run import first_prompt
@@ -62,11 +63,14 @@ def optimize(source: Path, tests: Path | None, json_: bool, dry_run: bool, **opt
     """
     request = chosen(source, tests, options)
     if dry_run and (found := script(request.cluster)) is not None:
-        click.echo(found)
+        echo(found)
         return
     if dry_run:
         shown = first_prompt(request)
-        click.echo(shown.as_json() if json_ else shown.as_text())
+        if json_:
+            echo_json(shown.as_json())
+        else:
+            echo(shown.as_text())
         return
     with SearchProgress(request.budget) as progress:
         try:

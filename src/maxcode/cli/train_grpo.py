@@ -14,6 +14,7 @@ import click
 import msgspec
 
 from maxcode.cli.common import as_json, sandbox_options
+from maxcode.cli.terminal import echo, echo_json
 from maxcode.core.types import Interval
 from maxcode.run.display import Display
 from maxcode.train.config import read_config
@@ -100,7 +101,10 @@ def _run(
     folder = out or Path("runs") / f"train-{path.stem}-{config.seed}"
     with TrainProgress() as progress, train_target(config, folder) as bench:
         result = run(config, folder, bench, progress.say)
-    click.echo(json.dumps(msgspec.to_builtins(result)) if json_ else "\n".join(_lines(result)))
+    if json_:
+        echo_json(json.dumps(msgspec.to_builtins(result)))
+    else:
+        echo("\n".join(_lines(result)))
 
 
 def _lines(result: TrainResult) -> list[str]:

@@ -21,6 +21,7 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping
 from dataclasses import dataclass, field, fields
+from pathlib import PurePosixPath
 from typing import Any, Literal, final, get_args, get_type_hints
 
 import msgspec
@@ -158,6 +159,9 @@ def in_words(message: str) -> str:
 def _sensible(found: Description, where: str) -> None:
     if bool(found.source) == bool(found.sources):
         raise InputError(f'{where}: name the program with source = "slow.cpp", or with sources = [...], not both')
+    parts = PurePosixPath(found.id).parts
+    if ".." in parts or "/" in parts or not found.id.isprintable():
+        raise InputError(f"{where}: id is {found.id!r}; it names the run folder, so it must be a plain name")
     for name in ("run_s", "build_s", "memory_mb", "output_mb", "processes"):
         value = getattr(found.limits, name)
         if not 0 < value < 1e8:

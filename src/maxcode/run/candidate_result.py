@@ -11,6 +11,7 @@ from typing import Any, final
 
 import msgspec
 
+from maxcode.core.printable import printable
 from maxcode.core.types import Clock, Evaluation, Interval, Machine, Node, Outcome, Recheck, Remark, Timing
 from maxcode.core.types.measured import RaceVerdict
 from maxcode.evaluate.ladder.prepare import Admitted
@@ -146,7 +147,7 @@ class CandidateResult:
 
     def __str__(self) -> str:
         """The lines that the command line prints."""
-        return "\n".join([*self.lines(), *(f"note       {note}" for note in self.notes)])
+        return printable("\n".join([*self.lines(), *(f"note       {note}" for note in self.notes)]))
 
     def _repr_html_(self) -> str:
         return page_of(self.headline(), str(self))

@@ -14,6 +14,7 @@ from maxcode.llm.clients.connect import ModelSettings, is_priced
 from maxcode.llm.completion import Answer
 from maxcode.problems import Source
 from maxcode.problems.description import merged
+from maxcode.run.changes import differences
 from maxcode.run.names import LLM
 from maxcode.run.record import read_header
 from maxcode.search.value import digest
@@ -126,7 +127,7 @@ def guided_by(request: Request) -> dict[str, Any]:
     return {"value": {"digest": digest(request.value), **asked}}
 
 
-_REPLAYED = ("digest", "seed", "method", "policy", "critic", "answer", "without", "prompts")
+_REPLAYED = frozenset({"digest", "seed", "method", "policy", "critic", "answer", "without", "prompts"})
 
 
 def refuse_other_run(request: Request, header: Mapping[str, Any]) -> None:
@@ -134,6 +135,5 @@ def refuse_other_run(request: Request, header: Mapping[str, Any]) -> None:
     if request.replay is None:
         return
     then = read_header(request.replay)
-    differ = [f"{key} was {then.get(key)!r}, now {header[key]!r}" for key in _REPLAYED if then.get(key) != header[key]]
-    if differ:
+    if differ := differences(then, header, frozenset(then.keys() | header.keys()) - _REPLAYED):
         raise InputError(f"{request.replay} cannot be replayed here ({'; '.join(differ)}); use the options of that run")

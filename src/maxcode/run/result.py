@@ -9,6 +9,7 @@ from typing import Any, final
 
 import msgspec
 
+from maxcode.core.printable import printable
 from maxcode.core.types import Outcome, Program, Spent
 from maxcode.evaluate.cluster import Report
 from maxcode.run.candidate_result import CandidateResult, Speedup
@@ -89,7 +90,7 @@ class RunResult:
 
     def __str__(self) -> str:
         """The lines that the command line prints."""
-        return "\n".join(self.lines())
+        return printable("\n".join(self.lines()))
 
     def _repr_html_(self) -> str:
         files = {"report": self.report, "best program": self.best}

@@ -15,9 +15,11 @@ from pathlib import Path
 from typing import Protocol, final
 
 from maxcode.code.languages import language
+from maxcode.core.files import TEST, read_file
 from maxcode.core.types import Case, Evaluation, Facts, Problem
 from maxcode.errors import InputError
 from maxcode.evaluate.ladder.build import Builder, Built
+from maxcode.evaluate.ladder.cures import cure_of_build
 from maxcode.evaluate.ladder.workload import WHOLE_RUN, Workload
 from maxcode.evaluate.machine.roofline import Bandwidth
 from maxcode.sandbox.sandbox import Blob, Job, Sandbox
@@ -168,10 +170,7 @@ def read_inputs(problem: Problem) -> list[Input]:
 
 
 def _read(path: str) -> bytes:
-    try:
-        return Path(path).read_bytes()
-    except OSError as error:
-        raise InputError(f"cannot read the test file {path}: {error.strerror}") from error
+    return read_file(Path(path), TEST)
 
 
 async def generate(
@@ -265,9 +264,10 @@ async def build_original(builder: Builder, problem: Problem) -> Built:
     """The original's artefact, built as the user would.  InputError with the compiler's message if it fails."""
     built = await builder.build(problem, problem.program, final=True)
     if built.artefact is None:
+        cure = cure_of_build(built.diagnostics)
         raise InputError(
             f"the original {problem.program.name} does not build with `{' '.join(problem.spec.flags)}`: "
-            f"{built.reason}\n{built.diagnostics}".rstrip()
+            f"{built.reason}{f'; {cure}' if cure else ''}\n{built.diagnostics}".rstrip()
         )
     return built
 
