@@ -173,7 +173,12 @@ def test_a_critic_sees_the_original_the_machine_the_timed_inputs_and_other_branc
 
 
 def test_a_critic_that_sees_no_further_gain_says_so_and_names_no_step() -> None:
-    step = {"diagnosis": "It is at the cost of a process.", "bottleneck": "limit", "line": None, "steps": []}
+    step: dict[str, object] = {
+        "diagnosis": "It is at the cost of a process.",
+        "bottleneck": "limit",
+        "line": None,
+        "steps": [],
+    }
     told = ask(Answers([json.dumps(step)]))
     assert told == "No further gain: It is at the cost of a process."
     assert replace(correct(), critique=told).is_at_limit

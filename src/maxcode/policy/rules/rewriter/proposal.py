@@ -100,7 +100,7 @@ def read(observation: Observation) -> ProposalRequest:
     """The request of an observation."""
     told, problem = observation.section("Problem") or "", observation.state.problem
     named = re.search(r"^language: *(\w+)", told, re.MULTILINE)
-    blocks = fences(observation.section("Program") or "") or fences(told.partition(f"\n{ORIGINAL}\n")[2])
+    blocks = fences(observation.section("Program") or "") or fences(told.partition(f"\n{ORIGINAL}\n")[2] or told)
     return ProposalRequest(
         observation=observation,
         told=told,
