@@ -362,10 +362,10 @@ def test_steps_whose_intervals_overlap_are_not_told_apart(reached: Reached) -> N
     same, faster = timed(2.0, 2.4, 0.0275), timed(6.5, 7.5, 0.0085)
     told = feedback_lines(same, before)
     assert "not distinguishable from the previous step (2.00x [1.90, 2.10]): the intervals overlap" in told
-    assert "the timed input: 30.0 ms before, 27.5 ms now; the original 60.0 ms" in told
+    assert "the timed input: 27.5 ms, the original 60.0 ms beside it" in told
     told = feedback_lines(faster, before)
     assert "3.50x the speed of the previous step (2.00x [1.90, 2.10])" in told
-    assert "the timed input: 30.0 ms before, 8.50 ms now; the original 60.0 ms" in told
+    assert "the timed input: 8.50 ms, the original 60.0 ms beside it" in told
 
 
 def test_the_feedback_has_four_parts_and_contrasts_with_the_step_before(reached: Reached) -> None:
