@@ -64,7 +64,7 @@ def _named(kind: str) -> dict[str, str]:
         case "critics":
             return dict(CRITICS)
         case "rules":
-            return {rule.name: rule.summary for rule in RULES}
+            return {rule.name: rule.summary + ("" if rule.usual else "  (Only with --with-rule.)") for rule in RULES}
         case "steps":
             return dict(STEPS)
         case "modules":

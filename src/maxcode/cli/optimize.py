@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import shlex
 import sys
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
@@ -20,6 +21,7 @@ from maxcode.cli.common import (
     show,
     value_options,
 )
+from maxcode.cli.fail_on import fail_on, status_of
 from maxcode.cli.option_groups import GroupedCommand
 from maxcode.cli.terminal import echo, echo_json
 from maxcode.errors import BoundaryError, Interrupted
@@ -38,6 +40,22 @@ from maxcode.run.progress import SearchProgress
               "[default: cuda-llm+maxcode; elites+maxcode for functions]")  # fmt: skip
 @click.option("--without", multiple=True, metavar="PART",
               help="Leave out a part of the prompt (`maxcode list parts`); may be repeated.")  # fmt: skip
+@click.option(
+    "--with-rule",
+    "with_rules",
+    multiple=True,
+    metavar="RULE",
+    help="Let the built-in rewriter use a rule that it uses only on request (`maxcode list rules`); may be repeated.",
+)
+@click.option(
+    "--without-rule",
+    "without_rules",
+    multiple=True,
+    metavar="RULE",
+    help="Forbid the built-in rewriter a rule (`maxcode list rules`); may be repeated.",
+)
+@click.option("--anyway", is_flag=True, help="Go on although the built-in policy has no rule for the program, or its "
+              "tests are too short to time.")  # fmt: skip
 @budget_options
 @click.option("--seed", default=0, show_default=True, help="Random seed of the proposals.")
 @click.option("--out", type=click.Path(path_type=Path), help="Run folder.  The same command resumes it, also with "
@@ -52,26 +70,31 @@ from maxcode.run.progress import SearchProgress
     help="Print the first prompt and an estimate of the cost, and call no model.  With --cluster slurm: or pbs: "
     "print the job script.",
 )
+@fail_on("not-faster", "doubt", "uncompared")
 @cluster_options
 @sandbox_options
 @as_json
-def optimize(source: Path, tests: Path | None, json_: bool, dry_run: bool, **options: Any) -> None:
+def optimize(
+    source: Path, tests: Path | None, json_: bool, dry_run: bool, fail_on: Sequence[str], **options: Any
+) -> int:
     """Make SOURCE faster: a C, C++ or Python program with --tests, a folder with problem.toml, a PyTorch module in the
     KernelBench contract, or the name of a suite's problem (kernelbench:LEVEL/ID, pie:SPLIT/NAME, polybench:NAME).
+
+    The built-in policies know C and C++ (rewriter, kernels) and PyTorch (modules); Python needs --policy llm:MODEL.
 
     One Ctrl-C finishes the running candidates and stops; the same command resumes the run.
     """
     request = chosen(source, tests, options)
     if dry_run and (found := script(request.cluster)) is not None:
         echo(found)
-        return
+        return 0
     if dry_run:
         shown = first_prompt(request)
         if json_:
             echo_json(shown.as_json())
         else:
             echo(shown.as_text())
-        return
+        return 0
     with SearchProgress(request.budget) as progress:
         try:
             result = optimize_source(request, progress.watch, progress.admitted, progress.say)
@@ -79,3 +102,4 @@ def optimize(source: Path, tests: Path | None, json_: bool, dry_run: bool, **opt
             error.add_note(f"to resume: {shlex.join(['maxcode', *sys.argv[1:]])}")
             raise
     show(result, json_)
+    return status_of(result.measured, fail_on)

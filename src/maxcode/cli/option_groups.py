@@ -14,13 +14,14 @@ GROUPS: Mapping[str, tuple[str, ...]] = {  # heading -> the options by their fir
         "--device", "--constant",
     ),
     "Who proposes": (
-        "--policy", "--critic", "--method", "--methods", "--ablate", "--seed", "--seeds", "--models", "--base-url",
+        "--policy", "--with-rule", "--without-rule", "--critic", "--method", "--methods", "--ablate", "--seed",
+        "--seeds", "--models", "--base-url",
     ),
     "Budget": ("--budget", "--max-calls", "--max-tokens", "--max-dollars", "--max-seconds", "--dry-run"),
     "Measuring": (
         "--certificate", "--at-once", "--cluster", "--shared-cores", "--sandbox", "--unsafe-no-sandbox",
     ),
-    "Output": ("--out", "--json", "--csv", "--table-only", "--figures", "--help"),
+    "Output": ("--out", "--json", "--fail-on", "--csv", "--table-only", "--figures", "--help"),
 }  # fmt: skip
 
 

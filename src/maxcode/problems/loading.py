@@ -167,7 +167,9 @@ def _module_spec(found: Description, program: Program, tongue: Language) -> Modu
     if not is_contract(program.text):
         raise InputError(f"{program.name} must define `class Model(nn.Module)`, `get_inputs()` and `get_init_inputs()`")
     table = found.module
-    return ModuleSpec(table.device, tuple(sorted(table.constants.items())), table.tolerance)
+    return ModuleSpec(
+        table.device, tuple(sorted(table.constants.items())), table.tolerance, tuple(sorted(table.domain.items()))
+    )
 
 
 def _goal(found: Description) -> Clock:

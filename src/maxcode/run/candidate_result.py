@@ -15,7 +15,11 @@ from maxcode.core.printable import printable
 from maxcode.core.types import Clock, Evaluation, Interval, Machine, Node, Outcome, Recheck, Remark, Timing
 from maxcode.core.types.measured import RaceVerdict
 from maxcode.evaluate.ladder.prepare import Admitted
+from maxcode.run.certificate import FreshInputTiming, fields_of
+from maxcode.run.certificate.unseen import is_apart
 from maxcode.run.result_html import page_of
+
+SLOWER: frozenset[RaceVerdict] = frozenset({"slower", "slower_by_wall", "more"})
 
 
 @final
@@ -27,6 +31,8 @@ class Speedup:
     ``clock``        what was counted: seconds of CPU, seconds by the wall clock, or instructions
     ``pairs``        pairs of runs that were timed; 0 if nothing was faster than the original
     ``pressure``     CPU pressure in per cent; None if the kernel does not report it
+    ``seconds``      of the original and of the candidate, the median pass over the timed inputs; None for instructions
+    ``slower``       whether fresh pairs prove it slower
     ``fresh_pairs``  whether it was measured again on fresh pairs after the candidate was selected
     """
 
@@ -38,19 +44,27 @@ class Speedup:
     clock: Clock
     pairs: int
     pressure: float | None = None
+    slower: bool = False
     fresh_pairs: bool = False
+    seconds: tuple[float, float] | None = None
 
     @property
     def confirmed(self) -> bool:
         """Whether the gain is proved: significant on fresh pairs."""
         return self.fresh_pairs and self.significant
 
+    @property
+    def interval(self) -> Interval:
+        """The ratio with its interval."""
+        return Interval(self.value, self.low, self.high, self.confidence)
+
     def __str__(self) -> str:
-        return f"{self.value:.2f}x [{self.low:.2f}, {self.high:.2f}]"
+        return str(self.interval)
 
     def table(self) -> dict[str, Any]:
         """The fields in JSON."""
         fields = asdict(self)
+        del fields["seconds"]  # for people; the samples are in the record
         del fields["fresh_pairs"]  # the contract has it outside the speed-up, as ``confirmed``
         return fields
 
@@ -76,6 +90,28 @@ class Rate:
 
 @final
 @dataclass(frozen=True, slots=True)
+class StartSeconds:
+    """Seconds for import, ``__init__`` and what the first round takes beyond later ones."""
+
+    original: float
+    candidate: float
+
+
+@final
+@dataclass(frozen=True, slots=True)
+class BeyondCalls:
+    """Calls on values beyond those drawn; ``skipped``: the reference has no steady answer."""
+
+    compared: int
+    skipped: int
+
+    def __str__(self) -> str:
+        skipped = f", {self.skipped} skipped where the reference has no steady answer" if self.skipped else ""
+        return f"{self.compared} calls compared on values beyond those drawn{skipped}"
+
+
+@final
+@dataclass(frozen=True, slots=True)
 class OtherFigures:
     """Other figures, measured with the speed-up; None if not measured.
 
@@ -85,6 +121,9 @@ class OtherFigures:
     ``seconds``        speed-up by CPU time, if the goal is instructions
     ``instructions``   ratio of instructions, if they were counted to break a tie
     ``over_compiled``  speed-up over torch.compile of the reference, for modules
+    ``start_s``        of a module: seconds for import, ``__init__`` and first calls, of both; not in the speed-up
+    ``beyond``         of a module: calls on values beyond those drawn that were compared, and that were skipped
+    ``degenerate``     why a module could pass without doing the work
     """
 
     gflops: Rate | None = None
@@ -93,6 +132,9 @@ class OtherFigures:
     seconds: Speedup | None = None
     instructions: Interval | None = None
     over_compiled: Interval | None = None
+    start_s: StartSeconds | None = None
+    beyond: BeyondCalls | None = None
+    degenerate: tuple[str, ...] = ()
 
     def lines(self) -> Iterator[str]:
         if self.gflops is not None:
@@ -103,11 +145,13 @@ class OtherFigures:
             yield f"one core   {self.single} by CPU time"
         if self.over_compiled is not None:
             yield f"compiled   {self.over_compiled} over torch.compile"
+        if self.beyond is not None and self.beyond.compared + self.beyond.skipped:
+            yield f"beyond     {self.beyond}"
 
     def table(self) -> dict[str, Any]:
         """The fields in JSON, without those that are None."""
         fields: dict[str, Any] = {**asdict(self), "seconds": self.seconds.table() if self.seconds else None}
-        return {key: value for key, value in fields.items() if value is not None}
+        return {key: value for key, value in fields.items() if value not in (None, ())}
 
 
 @final
@@ -124,6 +168,8 @@ class CandidateResult:
     ``recheck``       the second verification, if the speed-up was high enough to trigger one
     ``pie_correct``   the answer of PIE's own checker, for problems of PIE; it decides nothing
     ``node``          the benchmark node that measured it; None: this machine
+    ``doubts``        the failed checks of a confirmed speed-up, one sentence each
+    ``fresh_inputs``  the confirmed speed-up on newly generated inputs; None if no speed-up is confirmed
     """
 
     outcome: Outcome
@@ -139,6 +185,13 @@ class CandidateResult:
     recheck: Recheck | None = None
     pie_correct: bool | None = None
     node: Node | None = None
+    doubts: tuple[str, ...] = ()
+    fresh_inputs: FreshInputTiming | None = None
+
+    @property
+    def trusted(self) -> bool:
+        """Whether it is confirmed to be faster, and no check failed."""
+        return self.speedup is not None and self.speedup.confirmed and not self.doubts
 
     @property
     def confirmed(self) -> bool:
@@ -147,7 +200,8 @@ class CandidateResult:
 
     def __str__(self) -> str:
         """The lines that the command line prints."""
-        return printable("\n".join([*self.lines(), *(f"note       {note}" for note in self.notes)]))
+        notes = (f"note       {note}" for note in self.notes if note not in (self.why or ""))
+        return printable("\n".join([*self.lines(), *notes]))
 
     def _repr_html_(self) -> str:
         return page_of(self.headline(), str(self))
@@ -162,6 +216,7 @@ class CandidateResult:
         yield from (f"           {reason}" for reason in self.reasons)
         is_count = self.speedup is not None and self.speedup.clock == "instructions"
         yield f"{'counted' if is_count else 'speed-up':<10} {_told(self)}"
+        yield from (f"DOUBT      {doubt}" for doubt in self.doubts)
         yield from self.figures.lines()
         yield from (f"remark     line {one.line}: {one.text}" for one in self.remarks)
         tests = ", ".join(f"{count} {_ORIGINS[kind]}" for kind, count in self.tests.items() if count)
@@ -173,11 +228,16 @@ class CandidateResult:
             yield f"node       {self.node}"
         if self.recheck is not None:
             yield f"re-check   {self.recheck}"
+        if self.fresh_inputs is not None:
+            yield f"fresh      {self.fresh_inputs}"
         yield f"sandbox    {self.machine.sandbox}"
 
     def table(self) -> dict[str, Any]:
         """The fields of the JSON contract, without empty ones."""
+        fresh = fields_of(self.fresh_inputs)
         more = {
+            "unseen": fresh,
+            "fresh_inputs": fresh,
             "remarks": [{"line": one.line, "kind": one.kind, "text": one.text} for one in self.remarks] or None,
             "harsher": _recheck_table(self.recheck),
             "recheck": _recheck_table(self.recheck),
@@ -190,6 +250,8 @@ class CandidateResult:
             "speedup": self.speedup.table() if self.speedup is not None else None,
             "why": self.why,
             "confirmed": self.confirmed,
+            "trusted": self.trusted,
+            "doubts": self.doubts,
             "tests": dict(self.tests),
             "inputs_timed": self.inputs_timed,
             "sandbox": self.machine.sandbox,
@@ -254,7 +316,10 @@ def _why(evaluation: Evaluation, found: Admitted) -> str:
     """Why there is no speed-up, or no proved one."""
     if evaluation.timing is None:
         return "; ".join(evaluation.warnings or found.notes[-1:]) or f"not timed: {evaluation.outcome.value}"
-    return "; ".join(evaluation.warnings) or _ENDED[evaluation.timing.verdict]
+    ended = _ENDED[evaluation.timing.verdict]
+    if evaluation.timing.verdict == "slower":
+        return "; ".join((ended, *evaluation.warnings))
+    return "; ".join(evaluation.warnings) or ended
 
 
 _ENDED: Mapping[RaceVerdict, str] = {  # why a race shows no proved gain
@@ -281,7 +346,9 @@ def _speedup(timing: Timing) -> Speedup:
         timing.clock,
         timing.pairs,
         pressure,
+        timing.confirmed and timing.verdict in SLOWER,
         timing.confirmed,
+        timing.median_seconds,
     )
 
 
@@ -293,6 +360,9 @@ def _figures(timing: Timing) -> OtherFigures:
         seconds=_speedup(timing.seconds) if timing.seconds is not None else None,
         instructions=timing.instructions,
         over_compiled=timing.over_compiled,
+        start_s=StartSeconds(*timing.start_s) if timing.start_s is not None else None,
+        beyond=BeyondCalls(*timing.beyond) if timing.beyond is not None else None,
+        degenerate=timing.degenerate,
     )
 
 
@@ -314,14 +384,33 @@ def _told(result: CandidateResult) -> str:
     if found.clock == "instructions":
         return _counted(found, result)
     sure = "confirmed on fresh pairs" if found.confirmed else result.why or "not confirmed"
-    return f"{found} {found.confidence:.0%} interval, {found.pairs} pairs, {found.clock} time; {sure}"
+    doubtful = _doubtful(result, found)
+    passed = f", {found.seconds[0]:.3g} s -> {found.seconds[1]:.3g} s" if found.seconds is not None else ""
+    how = f"{found.confidence:.0%} interval, {found.pairs} pairs, {found.clock} time{passed}"
+    return f"{found} {doubtful and f'{doubtful}; '}{how}; {sure}{_uncompared(result)}"
+
+
+def _doubtful(result: CandidateResult, found: Speedup) -> str:
+    """What makes the speed-up doubtful; empty if nothing does."""
+    fresh = result.fresh_inputs
+    differing = str(fresh) if fresh is not None and is_apart(found.interval, fresh.interval) else ""
+    if result.doubts:
+        return f"NOT TRUSTED: {differing or result.doubts[0]}"
+    return f"but {differing}, which take less time" if differing else ""
+
+
+def _uncompared(result: CandidateResult) -> str:
+    missing = result.fresh_inputs is not None and result.fresh_inputs.is_missing
+    return ", not compared on newly generated inputs" if missing else ""
 
 
 def _counted(found: Speedup, result: CandidateResult) -> str:
     ratio = f"{found.value:.3f}x [{found.low:.3f}, {found.high:.3f}] (least to largest of {found.pairs} counts a side)"
     if not found.significant:
         return f"{ratio}: {result.why}"
-    return f"{ratio}, fewer instructions; {_seconds(result.figures.seconds)}"
+    by_time = result.figures.seconds
+    doubtful = _doubtful(result, by_time) if by_time is not None else ""
+    return f"{ratio}, fewer instructions; {doubtful and f'{doubtful}; '}{_seconds(by_time)}{_uncompared(result)}"
 
 
 def _seconds(by_time: Speedup | None) -> str:

@@ -15,7 +15,7 @@ from maxcode.llm.clients.connect import recorded
 from maxcode.llm.journal import Journal
 from maxcode.run.admission import Admission
 from maxcode.run.names import critic, guide, policy
-from maxcode.run.request import Request
+from maxcode.run.request import Request, rules_of
 from maxcode.search import methods
 from maxcode.search.value import ValueRoles, load
 from maxcode.search.value_guided import guided_policy
@@ -44,7 +44,7 @@ def method_parts(request: Request) -> Iterator[MethodParts]:
 
         methods.recipe(request.method, frozenset(request.without))
         parts = MethodParts(
-            policy(request.policy, models, request.answer),
+            policy(request.policy, models, request.answer, rules_of(request)),
             critic(request.critic, request.policy, models),
             load(request.value) if request.value is not None else None,
             journal,

@@ -1,7 +1,7 @@
 """Maps names of the command line to objects.  Python users pass objects and do not need this file.
 
-``llm:MODEL`` is a language model.  ``path/to/file.py:name`` is allowed for a policy: the file runs in this process, so
-use only a file that you trust.
+``llm:MODEL`` is a language model.  ``file:PATH`` is a policy that proposes only that program.
+``path/to/file.py:name`` is allowed for a policy: the file runs in this process, so use only a file that you trust.
 """
 
 from __future__ import annotations
@@ -25,14 +25,21 @@ from maxcode.observe.critique import LlmCritic, RuleCritic
 from maxcode.policy.llm import Llm
 from maxcode.policy.rules.kernels import Kernels
 from maxcode.policy.rules.modules import Modules
-from maxcode.policy.rules.rewriter import Rewriter
+from maxcode.policy.rules.rewriter import USUAL_RULES, Rewriter
+from maxcode.run.given_candidate import GIVEN_FILE, GivenCandidate
 from maxcode.search.value import ValueRoles
 from maxcode.search.value_guided import Guide
 
 LLM = "llm:"
+REWRITER = "rewriter"
+RULE_BASED = (REWRITER, "kernels", "loops")  # built-in policies that read C and C++
 
 POLICIES: dict[str, tuple[Callable[[], Policy], str]] = {
-    "rewriter": (Rewriter, "built in, rule-based, no language model; knows fixed rules and cannot invent an algorithm"),
+    REWRITER: (
+        Rewriter,
+        "built in, rule-based, no language model; knows fixed rules for C and C++ (`maxcode list rules`) and cannot "
+        "invent an algorithm",
+    ),
     "kernels": (Kernels, "built in, no language model; loop transformations and tuned templates for C and C++ kernels"),
     "loops": (partial(Kernels, templates=False), "built in, no language model; loop transformations alone"),
     "modules": (
@@ -73,10 +80,15 @@ def usual_critic(policy: str) -> str:
     return "llm" if policy.startswith(LLM) else "rules"
 
 
-def policy(name: str, models: Models, answer: Answer = "whole") -> Policy:
-    """The policy called ``name``, or the object ``name`` of ``path/to/file.py:name``."""
+def policy(name: str, models: Models, answer: Answer = "whole", rules: frozenset[str] = USUAL_RULES) -> Policy:
+    """The policy called ``name``, or the object ``name`` of ``path/to/file.py:name``; ``rules`` are those that the
+    rewriter may use."""
+    if name == REWRITER:
+        return Rewriter(rules)
     if name.startswith(LLM):
         return Llm(models(_model_of(name)), answer)
+    if name.startswith(GIVEN_FILE):
+        return GivenCandidate(Path(name.removeprefix(GIVEN_FILE)))
     if ":" in name:
         return _from_file(name)
     if name not in POLICIES:

@@ -8,14 +8,17 @@ from pathlib import Path
 from typing import Any, final
 
 from maxcode.core.budget import MANY, Budget, Caps
-from maxcode.errors import InputError
+from maxcode.core.types import Problem
+from maxcode.errors import InputError, NoRuleError, UnmeasurableError
 from maxcode.evaluate.cluster import ClusterRequest
+from maxcode.evaluate.ladder.prepare import Admitted
 from maxcode.llm.clients.connect import ModelSettings, is_priced
 from maxcode.llm.completion import Answer
+from maxcode.policy.rules.rewriter import LANGUAGES, chosen_rules, edits, unit_of
 from maxcode.problems import Source
 from maxcode.problems.description import merged
 from maxcode.run.changes import differences
-from maxcode.run.names import LLM
+from maxcode.run.names import LLM, REWRITER, RULE_BASED
 from maxcode.run.record import read_header
 from maxcode.search.value import digest
 from maxcode.search.value_guided import RERANK
@@ -34,6 +37,8 @@ class Request:
     ``certificate``         whether the winner is measured again from its file at the end
     ``overrides``           replace keys of problem.toml; ``shapes`` are those of a module (``problems.small_shapes``)
     ``value``               the folder of a value model; ``draw`` and ``unranked`` as in ``value_guided.Guide``
+    ``with_rules``, ``without_rules``  names of rules of the rewriter to use in addition, and to leave out
+    ``anyway``              whether to go on although no rule applies, or the tests are too short to time
     ``cluster``             the cluster that measures candidates (``cluster.site``); empty: this machine
     """
 
@@ -58,6 +63,9 @@ class Request:
     draw: int = 4
     unranked: float = 0.1
     cluster: str = ""
+    with_rules: tuple[str, ...] = ()
+    without_rules: tuple[str, ...] = ()
+    anyway: bool = False
 
     @property
     def measured_on(self) -> ClusterRequest | None:
@@ -125,6 +133,45 @@ def guided_by(request: Request) -> dict[str, Any]:
         return {}
     asked = {"draw": request.draw, "unranked": request.unranked} if RERANK in request.method else {}
     return {"value": {"digest": digest(request.value), **asked}}
+
+
+def rules_of(request: Request) -> frozenset[str]:
+    """The rules of the rewriter that a request allows; InputError for a name that is no rule, or another policy."""
+    found = chosen_rules(request.with_rules, request.without_rules)
+    if (request.with_rules or request.without_rules) and request.policy != REWRITER:
+        raise InputError(
+            f"--with-rule and --without-rule choose rules of the built-in rewriter, and --policy is {request.policy}; "
+            f"leave them out, or give --policy {REWRITER}"
+        )
+    return found
+
+
+def refuse_without_rules(request: Request, problem: Problem) -> None:
+    """Raises NoRuleError if the policy is built in and knows no rule for the language or for the program."""
+    if request.anyway or request.replay is not None or request.policy not in RULE_BASED:
+        return
+    if problem.language not in LANGUAGES:
+        raise NoRuleError(
+            f"--policy {request.policy} has rules for C and C++ only, and {problem.program.name} is "
+            f"{problem.language.capitalize()}: no candidate would differ from it; use a language model (--policy "
+            "llm:MODEL), or add --anyway to run it all the same"
+        )
+    if request.policy == REWRITER:
+        inexact = problem.spec.checker.kind == "float"
+        if next(edits(unit_of(problem), inexact, rules_of(request)), None) is None:
+            raise NoRuleError(
+                f"no rule of the built-in rewriter applies to {problem.program.name}: no candidate would differ from "
+                "it; use a language model (--policy llm:MODEL), or add --anyway to run it all the same"
+            )
+
+
+def refuse_unmeasurable(request: Request, admitted: Admitted) -> None:
+    """Raises UnmeasurableError if no test of the original runs long enough to time."""
+    if not admitted.timed and not request.anyway:
+        why = next(
+            (note for note in admitted.notes if "not measurable" in note), "not measurable: no test can be timed"
+        )
+        raise UnmeasurableError(f"{why}.  Or add --anyway to run it all the same: candidates are verified, not timed")
 
 
 _REPLAYED = frozenset({"digest", "seed", "method", "policy", "critic", "answer", "without", "prompts"})

@@ -23,12 +23,12 @@ from typing import Literal, Self, final
 
 from maxcode.errors import InputError, MachineError, UnsafeError
 
-Kind = Literal["building", "hosted", "bare"]  # of a session: with sources, with the host's /usr, with neither
+Kind = Literal["building", "hosted", "interpreted", "bare"]  # of a session: with sources, /usr, a copy of it, neither
 Ending = Literal["exit", "signal", "timeout", "output", "tampered", "answered"]
 
 STDERR_KEPT = 64 * 1024
 MOST_WORDS, MOST_COLLECTED = 500, 8
-TAMPERED = "it wrote to an input, or outside its output, or did not wait for its turn"
+TAMPERED = "it wrote to an input, to an output after its call, or outside its output, or did not wait for its turn"
 PACKET = 64 * 1024
 _SEAL_TRIES, _SEAL_WAIT_S = 100, 0.05
 ARTEFACT_PATH = "/proc/self/fd/3"
@@ -39,6 +39,8 @@ _SAMPLE = struct.Struct("<II7Q")
 _TURN = struct.Struct("<2Q")
 _BUILDING, _PROFILE, _HAS_STDIN, _HAS_ARTEFACT, _START_ARTEFACT = 1, 2, 4, 8, 16
 _CALLED, _ONE_CORE, _BARE, _STEPPED, _PREPARED, _ON_DEVICE = 32, 64, 128, 256, 512, 1024
+_INTERPRETED, _STARTED = 2048, 4096
+_FILL_BITS = 16
 _UNSTARTED = 4
 _ENDINGS: tuple[Ending | None, ...] = ("exit", "signal", "timeout", "output", None, "tampered", "answered")
 _MFD_EXEC = 0x10  # Linux 6.3; os.MFD_EXEC comes later than Python 3.11
@@ -113,7 +115,11 @@ class Job:
     ``one_core``: all its threads share one core, and it cannot change that.
     ``shadow``: it may reserve any amount of address space, as a sanitizer does; it needs a control group.
     ``prepared``, with ``stepped``: a round has two parts, and only the second is timed (``shim_calls.h``).
+    ``started``, with ``stepped``: it begins when the shim says so, and the first answer tells the time that it takes to
+    get ready from there (``shim_calls.h``).
     ``on_device``: it may use a GPU; its session must show the files of the device.
+    ``fill``: 0, or the byte (1 to 254) that the stack and what malloc gives hold before the program writes there; in a
+    bare session.  It slows the run.
     """
 
     argv: tuple[str, ...]
@@ -132,7 +138,9 @@ class Job:
     one_core: bool = False
     shadow: bool = False
     prepared: bool = False
+    started: bool = False
     on_device: bool = False
+    fill: int = 0
 
     @property
     def blobs(self) -> tuple[Blob, ...]:
@@ -198,12 +206,17 @@ class Ran:
         return self.ending == "exit" and self.code == 0
 
 
-def pack(job: Job, kind: Kind) -> bytes:
-    """The packet that requests ``job`` in a session of this kind; its blobs are sent in the same message."""
+def pack(job: Job, kind: Kind, library: str = "") -> bytes:
+    """The packet that requests ``job`` in a session of this kind; its blobs are sent in the same message.
+
+    ``library``: the path of the library of ``fill.c`` in the session, for a job with ``fill``.
+    """
+    if job.fill and not (0 < job.fill < 255 and library):
+        raise ValueError(f"memory can be filled with 1 to 254 in a bare session, not with {job.fill} in a {kind} one")
     if "{artefact}" in job.argv and job.artefact is None:
         raise ValueError(f"the job has no artefact, but its argv needs one: {job.argv}")
     words = [_word(job, number, word) for number, word in enumerate(job.argv)]
-    text = b"".join(os.fsencode(word) + b"\0" for word in (*words, *job.collect))
+    text = b"".join(os.fsencode(word) + b"\0" for word in (*words, *job.collect, *([library] if job.fill else [])))
     if not words or len(words) > MOST_WORDS or len(text) > PACKET or len(job.collect) > MOST_COLLECTED:
         raise InputError(f"a command of {len(words)} words and {len(text)} bytes cannot be run; make it shorter")
     head = _REQUEST.pack(
@@ -235,6 +248,7 @@ def _flags(job: Job, kind: Kind) -> int:
     return (
         _BUILDING * (kind == "building")
         | _BARE * (kind == "bare")
+        | _INTERPRETED * (kind == "interpreted")
         | _PROFILE * job.profile
         | _HAS_STDIN * (job.stdin is not None)
         | _HAS_ARTEFACT * (job.artefact is not None)
@@ -244,6 +258,8 @@ def _flags(job: Job, kind: Kind) -> int:
         | _STEPPED * job.stepped
         | _PREPARED * job.prepared
         | _ON_DEVICE * job.on_device
+        | _STARTED * job.started
+        | job.fill << _FILL_BITS
     )
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from enum import Enum
 from functools import total_ordering
+from statistics import median
 from typing import Literal, final
 
 from maxcode.core.types.problem import Clock
@@ -76,6 +77,11 @@ class Timing:
     ``over_compiled``: for a module, the speed-up over torch.compile of the reference.
     ``sittings``: the number of pairs in each session, if a side is one process for a whole session and ``speedup`` is
     taken over sessions (``stats.interval_of``); empty if it is taken over pairs.
+    ``start_s``: of a module, seconds of the original and of the candidate before the work that is timed: import,
+    ``__init__``, and what the first round takes beyond later ones.
+    ``beyond``: of a module, how many calls on values beyond those drawn were compared, and how many were skipped
+    because the reference has no steady answer.
+    ``degenerate``: why a candidate could pass without doing the work.
 
     With the clock ``instructions`` nothing is timed.  ``speedup`` is instructions of the original over those of the
     candidate; ``low`` and ``high`` are the least and the largest ratio of the counts (no confidence interval, so
@@ -107,6 +113,17 @@ class Timing:
     uncounted: str = ""
     over_compiled: Interval | None = None
     sittings: tuple[int, ...] = ()
+    start_s: tuple[float, float] | None = None
+    beyond: tuple[int, int] | None = None
+    degenerate: tuple[str, ...] = ()
+
+    @property
+    def median_seconds(self) -> tuple[float, float] | None:
+        """Seconds of a pass by the original and by the candidate, each the median; None for counts, or if none were
+        kept."""
+        if self.clock == "instructions" or not self.samples:
+            return None
+        return median(one for one, _ in self.samples), median(other for _, other in self.samples)
 
 
 @final
@@ -220,19 +237,22 @@ class Recheck:
 
     ``triggers``: why it was made.
     ``inputs``: the number of extra inputs; ``why`` gives the reason if there are none.
+    ``kinds``: what these inputs vary, with their number; empty in records of version 0.1.
     """
 
     triggers: tuple[str, ...]
     inputs: int
     passed: bool
     why: str = ""
+    kinds: tuple[str, ...] = ()
 
     @property
     def result(self) -> str:
         """Its result in words."""
         if not self.inputs:
             return f"not possible: {self.why}"
-        return f"{'passed' if self.passed else 'FAILED'} on {self.inputs} extra inputs"
+        kinds = f": {'; '.join(self.kinds)}" if self.kinds else ""
+        return f"{'passed' if self.passed else 'FAILED'} on {self.inputs} extra inputs{kinds}"
 
     def __str__(self) -> str:
         return f"{self.result} (triggered by: {'; '.join(self.triggers)})"

@@ -143,6 +143,7 @@ class Admitted:
     peak_gflops: float = 0.0  # of one core; 0 if the problem does not say how much work a call is
     memory: Bandwidth | None = None  # None if the problem does not say how many bytes a call moves
     facts: Facts = field(default_factory=Facts)  # for prompts
+    reads_unwritten: bool = False  # the original's own answer depends on memory it never wrote
 
     @property
     def raced(self) -> tuple[Input, ...]:
@@ -218,12 +219,19 @@ def choose_timed(inputs: tuple[Input, ...]) -> tuple[tuple[Input, ...], str]:
     if not long_enough:
         slowest = max(inputs, key=lambda one: one.seconds)
         return (), (
-            f"not measurable: the original's slowest test runs {slowest.seconds * 1e3:.2f} ms of CPU, less than "
-            f"{slowest.workload.floor_s * 1e3:.0f} ms; give {slowest.workload.longer}"
+            f"not measurable: the original's slowest test, {slowest.name}, takes {slowest.seconds * 1e3:.2f} ms of "
+            f"CPU, and only runs of {slowest.workload.floor_s * 1e3:.0f} ms or more can be timed; give "
+            f"{slowest.workload.longer}{_how_much(slowest)}"
         )
     unseen = [one for one in long_enough if not one.seen]
     pool, warning = (unseen, "") if unseen else (long_enough, _SEEN_ONLY)
     return _within(tuple(pool[:TIMED_AT_MOST]), PASS_AT_MOST_S), warning
+
+
+def _how_much(slowest: Input) -> str:
+    """How much longer a run must be, with room to spare."""
+    factor = 2 * slowest.workload.floor_s / slowest.seconds if slowest.seconds > 0 else 0.0
+    return f" (about {factor:.0f} times as long as {slowest.name})" if 2 <= factor < 100_000 else ""
 
 
 def choose_compared(made: Sequence[Input], timed: Sequence[Input]) -> tuple[Input, ...]:

@@ -55,21 +55,22 @@ class ModuleCheck:
         if isinstance(side, Evaluation):
             return "; ".join(side.feedback.reasons)
         try:
-            await self.stages.run(staged, {"original": staged.reference, "candidate": side}, after(1), rounds - 1)
+            sides: dict[Side, ModuleSide] = {"original": staged.reference, "candidate": side}
+            await self.stages.run(staged, sides, after(1), rounds - 1, beyond=True)
         except RoundFailed as failed:
             return "; ".join(failed_in(failed).feedback.reasons)
         return ""
 
     async def race_fresh(self, pairs: int) -> FreshRace:
         """No race: all inputs of a confirmation are fresh already."""
-        return FreshRace(why="every timed call had fresh inputs")
+        return FreshRace(why="every timed call had fresh inputs of the problem's own shapes", needless=True)
 
     async def control(self, sittings: Sequence[int]) -> list[Pair]:
         """The reference against itself, with so many pairs in each session.  InputError if it fails."""
         staged = await self.stages.fresh(self.problem)
         sides: dict[Side, ModuleSide] = {"original": staged.reference, "candidate": staged.reference}
         try:
-            held = [(await self.stages.run(staged, sides, after(pairs), VERIFY_ROUNDS))[0] for pairs in sittings]
+            held = [(await self.stages.run(staged, sides, after(pairs), VERIFY_ROUNDS)).held for pairs in sittings]
         except RoundFailed as failed:
             raise InputError(f"the reference failed while being called: {failed}") from failed
         return [pair for one in held for pair in one.pairs]

@@ -30,7 +30,11 @@ def verdict(run: RunView) -> Headline:
     timing = best_timing(run)
     if timing is not None and run.reached.best is not None:
         unit = " fewer instructions" if timing.clock == "instructions" else ""
-        return Headline("won", f"{timing.speedup}{unit}", _won(run.reached.best.id, timing))
+        sentence = _won(run.reached.best.id, timing)
+        if run.claim is not None and not run.claim.trusted:
+            why = run.claim.refused or next(iter(run.claim.doubts), "its certificate does not hold")
+            return Headline("won", f"{timing.speedup}{unit} NOT TRUSTED", f"{sentence} Do not trust it: {why}.")
+        return Headline("won", f"{timing.speedup}{unit}", sentence)
     if why := _unmeasured(run):
         return Headline("unmeasured", "Not measurable", why)
     if not run.slots:
@@ -110,10 +114,17 @@ def _won(at: tuple[int, int], timing: Timing) -> str:
         return _fewer(at, timing)
     return (
         f"Candidate {name(at)} is {found.value:.2f}x as fast as the original in {CLOCKS[timing.clock]}, "
-        f"{percent(found)} interval {found.low:.2f} to {found.high:.2f}: confirmed on {count(timing.pairs, 'pair')} "
-        f"of runs made after it was selected.{_rate(timing)}{_bandwidth(timing)}{_single(timing)}{_compiled(timing)}"
+        f"{percent(found)} interval {found.low:.2f} to {found.high:.2f}{_passes(timing)}: "
+        f"confirmed on {count(timing.pairs, 'pair')} of runs made after it was selected."
+        f"{_rate(timing)}{_bandwidth(timing)}{_single(timing)}{_compiled(timing)}"
         f"{_pressure(timing)}"
     )
+
+
+def _passes(timing: Timing) -> str:
+    """The seconds of a pass before and after."""
+    found = timing.median_seconds
+    return f" ({found[0]:.3g} s before, {found[1]:.3g} s after)" if found is not None else ""
 
 
 def _fewer(at: tuple[int, int], timing: Timing) -> str:
