@@ -7,6 +7,7 @@ from pathlib import Path
 
 import pytest
 
+from maxcode.bench.ablation import ablated, parted
 from maxcode.cli.list import list_
 from maxcode.core.history import Reached
 from maxcode.core.types import (
@@ -34,6 +35,7 @@ from maxcode.testing import Echo, Scripted, Table, exact_timing, toy_problem
 
 MACHINE = Machine("node", "CPU of 2020", 4, "Linux 6", {"python": "Python 3"}, "bubblewrap")
 TITLES = {name: told.partition(":")[0] for name, told in PARTS.items()}
+INSTEAD = {"best": "Best of the run", "statement": "Program"}  # shown once the part that shows the same is off
 SEEN = CaseResult("open", Outcome.CORRECT, 0.25, True)
 BASELINE = Evaluation(
     Outcome.CORRECT, Feedback(cases=(SEEN,)), profile=(Hotspot("main", 1, 1.0),), measures={"open": 0.25}
@@ -80,7 +82,9 @@ def test_any_part_of_any_method_can_be_switched_off_by_name(name: str, at: tuple
         rest = shown(name, state, reached, frozenset({part}))
         same_title = [other for other in recipe(name).parts if TITLES[other] == TITLES[part] and other != part]
         if not same_title:
-            assert list(rest) == [title for title in everything if title != TITLES[part]]
+            instead = INSTEAD.get(part, "")
+            left = [title for title in everything if title not in (TITLES[part], instead)]
+            assert [title for title in rest if title != instead] == left
     assert shown(name, state, reached, frozenset(PARTS)) == {}
 
 
@@ -99,7 +103,26 @@ def test_without_critiques_none_is_told_anywhere(reached: Reached) -> None:
     less = shown("cuda-llm+maxcode", reached[(2, 0)], reached, frozenset({"critiques"}))
     assert not any("why (" in text for text in less.values())
     alone = shown("cuda-llm+maxcode", reached[(2, 0)], reached, frozenset({"trajectory"}))
-    assert "why (1, 0)" in alone["Critique"]
+    assert alone["Critique"] == "Step 2: why (2, 0)", "the paper's state has one critique"
+
+
+def test_a_column_of_the_ablation_holds_what_its_name_says_and_nothing_of_u(reached: Reached) -> None:
+    state = reached[(2, 0)]  # the best of its path is (1, 0) with 1.60x; it came after it with 1.30x
+    for column in ablated("cuda-llm+maxcode", "observe"):
+        name, off = parted(column)
+        told = shown(name, state, reached, frozenset(off))
+        everything = "\n".join(told.values())
+        if column == "cuda-llm+maxcode":
+            continue
+        assert ("Best" in told, "Trajectory" in told, "Critique" in told) == tuple(
+            part not in off for part in ("best", "trajectory", "critiques")
+        )
+        assert ("best" in told["Task"]) == ("best" not in off)
+        critiques = everything.count("why (")
+        assert critiques == ("critiques" not in off) * (1 + ("trajectory" not in off))
+        if {"best", "trajectory"} <= set(off):  # the feedback compares with the step before, as the paper's does
+            others = "\n".join(text for title, text in told.items() if title != "Feedback")
+            assert "1.60" not in others and "code (1, 0)" not in others
 
 
 def test_without_the_program_the_best_still_shows_its_own(reached: Reached) -> None:
@@ -200,7 +223,7 @@ def test_the_task_follows_the_outcome(reached: Reached, outcome: Outcome) -> Non
         Outcome.UNPARSED: "No program could be read",
         Outcome.REJECTED: "refused",
         Outcome.UNBUILT: "does not compile",
-        Outcome.CORRECT: "at 1.50 times the original's speed",
+        Outcome.CORRECT: "Write a version that is faster than it",
     }
     assert words.get(outcome, f'the outcome is "{outcome.value}"') in told
     assert "$" not in told

@@ -12,12 +12,14 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import final
 
+from maxcode.code.source import answer_of
 from maxcode.core.types import Action, Observation, Problem
 from maxcode.errors import InputError
 from maxcode.llm.clients import Completion, Message, Model, ModelRequest
 from maxcode.llm.completion import Answer, Unread, read
 from maxcode.llm.prompts import template
 
+NO_GAIN_ANSWER = "NO FURTHER GAIN"
 _LANGUAGES = ("cpp", "c", "python")  # languages that have a template
 _CLOCKS = {
     "cpu": "the processor time (of all threads together)",
@@ -56,6 +58,8 @@ class Llm:
         completion = await self.model.complete(self.request(observation))
         problem, program = observation.state.problem, observation.state.program
         found = read(completion.text, program, problem.language, self.answer, problem.entry)
+        if isinstance(found, Unread) and says_no_gain(completion.text):
+            return Action(None, completion.text, completion.usage, no_gain=True)
         if isinstance(found, Unread):
             return Action(None, completion.text, completion.usage, self._why(found, completion))
         return Action(found, completion.text, completion.usage)
@@ -76,15 +80,22 @@ class Llm:
         return found.reason
 
 
-def messages(observation: Observation, answer: Answer = "whole") -> tuple[Message, ...]:
+def says_no_gain(completion: str) -> bool:
+    """Whether an answer begins with the words for "no further gain"."""
+    lines = (line.strip(" *#`.:\t") for line in answer_of(completion).splitlines())
+    return next((line for line in lines if line), "").upper().startswith(NO_GAIN_ANSWER)
+
+
+def messages(observation: Observation, answer: Answer = "whole", may_pass: bool = True) -> tuple[Message, ...]:
     """The prompt for an observation: a system message, and a user message.  The latter has a line ``# Title`` and the
     text for each section, in the order of the sections.  The last one is "Task": the text of that section, or else the
-    paper's three rules, and the form of the answer."""
+    paper's three rules, and the form of the answer.  ``may_pass``: the answer may be that no further gain is seen."""
     problem = observation.state.problem
     parts = [section for section in observation.sections if section.title != "Task"]
     told = [f"# {section.title}\n\n{section.text.strip()}" for section in parts]
     task = (observation.section("Task") or _filled("task_rules")).strip()
-    told.append(f"# Task\n\n{task}\n\n{_form(problem, answer)}")
+    form = [_form(problem, answer), *([_filled("answer_none", words=NO_GAIN_ANSWER)] if may_pass else [])]
+    told.append("\n\n".join([f"# Task\n\n{task}", *form]))
     return Message("system", _system(problem)), Message("user", _sendable("\n\n".join(told)))
 
 
@@ -92,7 +103,8 @@ def _system(problem: Problem) -> str:
     known = problem.language in _LANGUAGES
     language = _filled(f"language_{problem.language}") if known else f"They are written in {problem.language}."
     kind = f"{problem.kind}_cuda" if problem.spec.on_gpu else problem.kind
-    return _filled(f"system_{kind}", language=language, clock=_CLOCKS[problem.goal])
+    threads = ", and threads, one for each core" if problem.goal == "wall" else ""
+    return _filled(f"system_{kind}", language=language, clock=_CLOCKS[problem.goal], threads=threads)
 
 
 def _form(problem: Problem, answer: Answer) -> str:

@@ -62,4 +62,5 @@ def method_of(request: Request, parts: MethodParts, scene: methods.Scene, compil
 def scene_of(request: Request, admission: Admission) -> methods.Scene:
     """The facts about the admitted problem and its machine that the method may use."""
     found = admission.admitted
-    return methods.scene(admission.machine, found.problem, found.baseline, frozenset(request.without))
+    without = frozenset(request.without)
+    return methods.scene(admission.machine, found.problem, found.baseline, without, found.facts)

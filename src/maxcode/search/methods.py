@@ -18,13 +18,16 @@ from maxcode.core.files import TEST, opened
 from maxcode.core.history import Reached
 from maxcode.core.method import Method
 from maxcode.core.roles import Critic, Policy, Search
-from maxcode.core.types import Action, Evaluation, Machine, Observation, Problem, State
+from maxcode.core.types import Action, Evaluation, Facts, Machine, Observation, Problem, State
 from maxcode.errors import InputError, unknown
 from maxcode.llm.prompts import template
 from maxcode.observe import (
     PARTS,
     Part,
+    ShownTest,
+    beat_best,
     best,
+    branches,
     compose,
     critiques,
     failing_test,
@@ -32,6 +35,7 @@ from maxcode.observe import (
     feedback,
     improve,
     machine,
+    measured,
     profile,
     program,
     run_best,
@@ -39,8 +43,10 @@ from maxcode.observe import (
     statement,
     task,
     trajectory,
+    unless_at_floor,
 )
-from maxcode.observe.critique import RuleCritic, diagnose
+from maxcode.observe.critique import LlmCritic, RuleCritic, diagnose
+from maxcode.observe.instructions import Instruct
 from maxcode.search import Beam, BestOfN, CudaLlm, EffiLearner, Elites, PerfCodeGen, Refine, Tree
 from maxcode.search.perfcodegen import phase
 from maxcode.search.ranking import By
@@ -49,8 +55,9 @@ from maxcode.search.stages import Promotion
 from maxcode.search.value_guided import VALUE, Guide, base, guided_policy, variants
 
 PLUS = "+maxcode"
-ADDED = ("best", "run_best", "trajectory", "critiques", "failures")
+ADDED = ("best", "run_best", "trajectory", "critiques", "failures", "branches", "failing_test")
 QUOTED_AT_MOST = 1000  # bytes of a test's input
+_SHOWN_AT_MOST = 400  # bytes of the input and of the output of the test that every prompt shows
 
 
 @final
@@ -61,6 +68,8 @@ class Scene:
     ``original``   the diagnosis of the original program
     ``baseline``   the evaluation of the original program
     ``inputs``     the quoted inputs of the seen tests, by name of the test
+    ``facts``      what was measured before the first proposal
+    ``test``       the seen test that every prompt shows
     ``without``    the parts (``observe.PARTS``) that are switched off
     ``shape``      the budget that the run began with, if it is another; the width of the search follows from it
     ``asks_model`` see ``Frame``
@@ -75,17 +84,32 @@ class Scene:
     shape: int | None = None
     asks_model: bool = False
     guide: Guide | None = None
+    facts: Facts = field(default_factory=Facts)
+    test: ShownTest = field(default_factory=ShownTest)
 
 
-def scene(described: Machine, problem: Problem, baseline: Evaluation, without: frozenset[str] = frozenset()) -> Scene:
+def scene(
+    described: Machine,
+    problem: Problem,
+    baseline: Evaluation,
+    without: frozenset[str] = frozenset(),
+    facts: Facts = Facts(),  # noqa: B008
+) -> Scene:
     """The scene of an admitted problem with the evaluation ``baseline`` of its original; reads the inputs of the seen
     tests."""
-    told = "\n".join(diagnose(problem.program, baseline))
+    told = "\n".join(line for line in (facts.growth, *diagnose(problem.program, baseline)) if line)
     inputs = {case.name: _quote(Path(case.stdin)) for case in problem.spec.seen}
-    return Scene(described, told, baseline, inputs, without)
+    return Scene(described, told, baseline, inputs, without, facts=facts, test=_shown_test(problem))
 
 
-Instruct = Callable[[State, Reached], str]
+def _shown_test(problem: Problem) -> ShownTest:
+    """The smallest test that may be seen."""
+    seen = problem.spec.seen
+    if not seen:
+        return ShownTest()
+    case = min(seen, key=lambda case: Path(case.stdin).stat().st_size)
+    expected = _quote(Path(case.expected), _SHOWN_AT_MOST) if case.expected is not None else ""
+    return ShownTest(case.name, _quote(Path(case.stdin), _SHOWN_AT_MOST), expected)
 
 
 @final
@@ -202,14 +226,14 @@ def _by_phase(state: State, reached: Reached) -> str:
 
 # ------------------------------------------------------------------------------------------------------------ recipes
 
-_USUAL = ("statement", "program", "machine", "feedback", "task")
+_USUAL = ("statement", "machine", "measured", "program", "feedback", "task")
 
 RECIPES = (
     Recipe(
         "best-of-n",
         "independent proposals from the original",
         _best_of_n,
-        ("statement", "program", "machine", "task"),
+        ("statement", "machine", "measured", "program", "task"),
         "flat sampling, MaxCode's baseline",
     ),
     Recipe(
@@ -244,7 +268,7 @@ RECIPES = (
         "cuda-llm",
         "greedy beam with repair: the fastest correct child of each level is expanded next",
         _cuda_llm,
-        ("statement", "program", "machine", "feedback", "trajectory", "task"),
+        ("statement", "machine", "measured", "trajectory", "program", "feedback", "task"),
         "CUDA-LLM (arXiv 2506.09092) as MaxCode states it",
         "its dialogue history is the trajectory without critiques; MaxCode's own baseline has none: switch it off",
     ),
@@ -313,6 +337,10 @@ def method(name: str, policy: Policy, budget: int, scene: Scene, critic: Critic 
     """
     made = recipe(name, scene.without)
     asked = critic if made.shows("critiques") else _RULES
+    if isinstance(asked, LlmCritic):
+        asked = replace(asked, machine=scene.machine, facts=scene.facts)
+    if not isinstance(asked, RuleCritic):  # the original is diagnosed by the critic that was chosen, or by none
+        scene = replace(scene, original=scene.facts.growth)
     policy = guided_policy(name, policy, scene.guide)
     if made.temperatures != (0.6, 0.6):
         policy = Tempered(policy, *made.temperatures)
@@ -346,31 +374,40 @@ def _part(name: str, made: Recipe, scene: Scene) -> Part:
     plus = base(made.name).endswith(PLUS)
     makers: dict[str, Callable[[], Part]] = {
         "statement": statement,
-        "program": program,
-        "machine": lambda: machine(scene.machine),
+        "program": lambda: program(original_shown=made.shows("statement")),
+        "machine": lambda: machine(scene.machine, scene.facts.native_flags),
+        "measured": lambda: measured(scene.facts, scene.test),
         "profile": lambda: profile(scene.baseline),
         "feedback": feedback,
         "failing_test": lambda: failing_test(scene.inputs),
         "slowest_test": lambda: slowest_test(scene.inputs, scene.baseline, _asks_for_slowest),
-        "best": lambda: best(program_shown=made.shows("program")),
+        "best": lambda: best(made.shows("program"), made.shows("trajectory")),
         "run_best": lambda: run_best(best_shown=made.shows("best")),
-        "trajectory": lambda: trajectory(critiques="earlier" if made.shows("critiques") else "none"),
-        "critiques": lambda: critiques(scene.original, limit=1 if made.shows("trajectory") else 4),
+        "trajectory": lambda: trajectory(
+            critiques="earlier" if made.shows("critiques") else "none", feedback_shown=made.shows("feedback")
+        ),
+        "critiques": lambda: critiques(scene.original),
         "failures": lambda: failures(run=plus),
-        "task": lambda: task(made.instruct),
+        "branches": branches,
+        "task": lambda: task(unless_at_floor(_instruct(made), scene.facts)),
     }
     return makers[name]()
+
+
+def _instruct(made: Recipe) -> Instruct:
+    """The instruction of a method; it speaks of the best program only if that is shown."""
+    return beat_best if made.instruct is improve and made.shows("best") else made.instruct
 
 
 def _asks_for_slowest(state: State, reached: Reached) -> bool:
     return phase(state, reached) == "slowest"
 
 
-def _quote(path: Path) -> str:
-    """The beginning of a test's input, and the size of the rest."""
+def _quote(path: Path, most: int = QUOTED_AT_MOST) -> str:
+    """The beginning of a test's file, and the size of the rest."""
     try:
         with opened(path, TEST) as file:
-            data = file.read(QUOTED_AT_MOST)
+            data = file.read(most)
         more = path.stat().st_size - len(data)
     except OSError as error:
         raise InputError(f"cannot read the test file {path}: {error.strerror}") from error

@@ -20,7 +20,7 @@ from maxcode.code.source import fenced
 from maxcode.core.history import Reached
 from maxcode.core.types import Action, Observation, Problem, Section, State
 from maxcode.llm.completion import Unread, read
-from maxcode.observe import compose, program, statement
+from maxcode.observe import compose, statement
 from maxcode.policy.llm import messages
 from maxcode.search.archive import Kept
 
@@ -67,13 +67,13 @@ class Chat:
 
     def ask(self, problem: Problem, shown: Sequence[Kept] = ()) -> list[dict[str, str]]:
         root = State(problem)
-        sections = compose(statement(), program())(root, Reached(root))
+        sections = compose(statement())(root, Reached(root))
         if shown:
             told = [
                 f"{one.quality:.3g} {_unit(problem)}:\n{fenced(one.program.text, problem.language)}" for one in shown
             ]
             sections += (Section("Earlier kernels, all correct", "\n".join(told)),)
-        asked = messages(Observation(sections, root, 0))
+        asked = messages(Observation(sections, root, 0), may_pass=False)
         return [{"role": message.role, "content": message.text} for message in asked]
 
     def read(self, problem: Problem, completion: Any) -> Action:

@@ -172,11 +172,13 @@ class Hotspot:
     """A share (0..1) of the samples of a profile.  ``line`` is 0 if unknown.
 
     Time inside a library is charged to the line of the program that called it; ``function`` then names the library.
+    ``samples``: the number of samples; 0 if unknown, as in records of version 0.1, or if the profile has none.
     """
 
     function: str
     line: int
     share: float
+    samples: int = 0
 
 
 @final

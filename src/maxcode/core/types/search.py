@@ -10,6 +10,7 @@ from maxcode.core.types.measured import Evaluation, Outcome
 from maxcode.core.types.problem import Problem, Program
 
 StateId = tuple[int, int]
+NO_GAIN = "No further gain:"  # the beginning of a critique that sees none
 
 
 @final
@@ -76,6 +77,7 @@ class Action:
     ``unread``: why no program could be read.
     ``drawn``: all samples that a reranker chose from, in the order drawn.
     ``ranked``: False if the reranker took the first sample unranked, to compare its predictions with the outcomes.
+    ``no_gain``: the policy sees no further gain and proposes nothing.  That is neither a candidate nor a failure.
     """
 
     program: Program | None
@@ -84,6 +86,7 @@ class Action:
     unread: str = ""
     drawn: tuple[Sample, ...] = ()
     ranked: bool = True
+    no_gain: bool = False
 
 
 @final
@@ -96,6 +99,11 @@ class Step:
     reward: float
     critique: str = ""
     value: float | None = None
+
+    @property
+    def is_at_limit(self) -> bool:
+        """Whether the critic sees no further gain from this program."""
+        return self.critique.startswith(NO_GAIN)
 
 
 @final

@@ -16,7 +16,7 @@ from typing import Protocol, final
 
 from maxcode.code.languages import language
 from maxcode.core.files import TEST, read_file
-from maxcode.core.types import Case, Evaluation, Problem
+from maxcode.core.types import Case, Evaluation, Facts, Problem
 from maxcode.errors import InputError
 from maxcode.evaluate.ladder.build import Builder, Built
 from maxcode.evaluate.ladder.cures import cure_of_build
@@ -142,6 +142,7 @@ class Admitted:
     source: InputSource = COPIES
     peak_gflops: float = 0.0  # of one core; 0 if the problem does not say how much work a call is
     memory: Bandwidth | None = None  # None if the problem does not say how many bytes a call moves
+    facts: Facts = field(default_factory=Facts)  # for prompts
     reads_unwritten: bool = False  # the original's own answer depends on memory it never wrote
 
     @property

@@ -93,7 +93,7 @@ class ModuleEvaluator:
             beside = await self._stages.built(staged, incumbent.program)
             sides |= {} if isinstance(beside, Evaluation) else {"incumbent": beside}
         found = await self._raced(staged, sides, end_of_race(self._rule, "incumbent" in sides))
-        if found.timing is not None and found.timing.speedup.value > 0.9:  # only such states may be expanded
+        if found.timing is not None:  # slow ones too: a search may go on from the fastest of them
             async with build_lane():
                 seen = await operators(staged.stage, side), await metrics(staged.stage, side)
                 found = replace(found, profile=seen[0], remarks=(*found.remarks, *seen[1]))

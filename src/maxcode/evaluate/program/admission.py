@@ -96,6 +96,7 @@ class Admissions:
         admitted = replace(admitted, reads_unwritten=unwritten is not None)
         if not timed:
             admitted = await kind.longer(self._sandbox, self._builder, admitted, self._seed)
+        admitted = replace(admitted, facts=await kind.facts(self._sandbox, admitted))
         for one in (problem, slimmer):
             self._admitted[identity(one)] = admitted
         return admitted
