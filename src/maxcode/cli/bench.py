@@ -29,7 +29,7 @@ from maxcode.cli.common import (
     value_options,
 )
 from maxcode.cli.option_groups import GroupedCommand
-from maxcode.core.budget import Budget
+from maxcode.core.budget import MANY, Budget
 from maxcode.errors import InputError, Interrupted
 from maxcode.evaluate.target import where
 from maxcode.run.display import Display
@@ -101,7 +101,7 @@ def bench(problems: tuple[Path, ...], table_only: bool, csv_: Path | None, json_
     if at_once > 1:
         _refuse_at_once(wanted.budget, bool(options["cluster"]))
     plan = plan_of(wanted, chosen(problems[0], None, options))
-    with BenchProgress(len(plan.planned.cells), wanted.budget) as progress, running(plan, at_once, progress) as run:
+    with BenchProgress(plan.planned) as progress, running(plan, at_once, progress) as run:
         found = room.bench(plan.planned.cells, run, plan.finished, progress.event)
         progress.say("making the table")
         told = BenchAnswer(*_with_the_folder(found, out), suites)
@@ -124,11 +124,11 @@ def _refuse_what_only_runs() -> None:
         )
 
 
-def _refuse_at_once(budget: Budget, on_cluster: bool) -> None:
+def _refuse_at_once(budget: Budget | None, on_cluster: bool) -> None:
     """Raises InputError if several runs cannot run at once."""
     if on_cluster:
         raise InputError("--at-once is for this machine; with --cluster the slots of the cluster share the candidates")
-    if budget.unit == "seconds":
+    if budget is not None and budget.unit == "seconds":
         raise InputError(
             f"--budget is {budget}, but runs at the same time wait for each other's timings, so their budgets would "
             "not be equal; leave out --at-once, or give a budget of candidates, tokens, calls or dollars"
@@ -162,7 +162,12 @@ class BenchAnswer:
     def __init__(self, found: BenchState, plan: Planned, suites: Sequence[str]) -> None:
         columns = tuple(dict.fromkeys(cell.method for cell in plan.cells))
         asked = TableRequest(
-            tuple(suites) or plan.suites, plan.cells, room.pairs_of(columns), plan.budget, unusable=plan.unusable
+            tuple(suites) or plan.suites,
+            plan.cells,
+            room.pairs_of(columns),
+            plan.budget,
+            unusable=plan.unusable,
+            own=plan.own,
         )
         self.found = found
         self.table = room.table(found.rows, asked)
@@ -216,9 +221,9 @@ def _told(one: RunFailed) -> str:
 class BenchProgress:
     """Shows the current runs, their candidates and the time left: a live line on a terminal, else plain lines."""
 
-    def __init__(self, total: int, budget: Budget) -> None:
-        self._total = total
-        self._of_all = f"/{budget.candidates}" if budget.unit == "candidates" else ""
+    def __init__(self, plan: Planned) -> None:
+        self._plan = plan
+        self._total = len(plan.cells)
         self._head = ""
         self._done: dict[BenchRun, int] = {}
         self._display = Display()
@@ -256,8 +261,12 @@ class BenchProgress:
         """Counts one more candidate of a current run."""
         self._done[cell] = self._done.get(cell, 0) + 1
         if self._display.is_live:
-            counts = " and ".join(f"{done}{self._of_all}" for done in self._done.values())
+            counts = " and ".join(f"{done}{self._of_all(one)}" for one, done in self._done.items())
             self.say(f"{self._head}, {counts} candidates")
+
+    def _of_all(self, cell: BenchRun) -> str:
+        whole = self._plan.candidates(cell.method)
+        return f"/{whole}" if whole < MANY else ""
 
     def say(self, text: str) -> None:
         """Shows the current activity."""

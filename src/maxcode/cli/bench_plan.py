@@ -23,7 +23,9 @@ from maxcode.run.request import Request, of_source
 from maxcode.sandbox.lanes import share_builds
 from maxcode.search import methods
 from maxcode.search import value_guided as guided
+from maxcode.search.presets import PRESETS
 from maxcode.search.value import digest as digest_of
+from maxcode.search.value_guided import base
 
 
 @final
@@ -42,7 +44,7 @@ class Plan:
 
     def finished(self, cell: BenchRun) -> BenchRow | None:
         """The row of a finished cell; None if the cell is not finished."""
-        return room.finished(cell, self.out / cell.name, self.shared.budget)
+        return room.finished(cell, self.out / cell.name, self.planned.candidates(cell.method))
 
     def run(self, places: Path | None = None) -> RunCell:
         """The function that runs or resumes a cell."""
@@ -76,12 +78,13 @@ class RunCell:
 @final
 @dataclass(frozen=True, slots=True)
 class BenchRequest:
-    """The user's request: ``problems``, ``columns`` of the table, number of ``seeds``, and ``budget`` as given."""
+    """The user's request: ``problems``, ``columns`` of the table, number of ``seeds``, and ``budget`` as given (None:
+    24, or that of a preset)."""
 
     problems: Sequence[Path]
     columns: Sequence[str]
     seeds: int
-    budget: Budget
+    budget: Budget | None
 
 
 def plan_of(wanted: BenchRequest, shared: Request) -> Plan:
@@ -95,14 +98,18 @@ def plan_of(wanted: BenchRequest, shared: Request) -> Plan:
     out = shared.out or Path("runs") / "bench"
     suites = suites_of(source.path for source in sources.values())
     seeds = range(wanted.seeds)
+    budget = wanted.budget or Budget(methods.USUAL_BUDGET)
+    own = {column: methods.candidates(name, shared.budget) for column in wanted.columns
+           if base(name := room.parted(column)[0]) in PRESETS}  # fmt: skip
     room.claim(
         out,
-        _terms(shared, wanted.budget),
+        _terms(shared, budget),
         digests,
-        {"methods": wanted.columns, "seeds": list(seeds), "suites": suites, "unusable": unusable},
-    )
+        {"methods": wanted.columns, "seeds": list(seeds), "suites": suites, "unusable": unusable,
+         "budgets": [f"{column}={count}" for column, count in own.items()]},
+    )  # fmt: skip
     cells = room.cells(list(sources), wanted.columns, seeds)
-    return Plan(Planned(cells, wanted.budget, suites, unusable=unusable), sources, shared, out)
+    return Plan(Planned(cells, budget, suites, unusable=unusable, own=own), sources, shared, out)
 
 
 def columns_of(names: str, grid: room.Grid | None) -> list[str]:
@@ -132,13 +139,14 @@ def _terms(shared: Request, budget: Budget) -> dict[str, object]:
     caps = {name: bound for name, bound in asdict(shared.caps).items() if bound is not None}
     is_whole = budget.unit == "candidates"
     return {
-        "budget": shared.budget if is_whole else str(budget),
+        "budget": budget.candidates if is_whole else str(budget),
         **({} if is_whole else {"width_for": shared.width_for}),
         "policy": shared.policy,
         "critic": shared.critic,
         "answer": shared.answer,
         "without": sorted(shared.without),
         "caps": caps,
+        **({"gamma": shared.gamma} if shared.gamma != 1.0 else {}),
         **({"value": digest_of(shared.value)} if shared.value is not None else {}),
     }
 

@@ -128,13 +128,16 @@ cluster_options = _together(  # where candidates are measured
 )  # fmt: skip
 
 
-def _budget(context: click.Context, _: click.Parameter, words: str) -> Budget:
-    return budget_of(words)
+def _budget(context: click.Context, _: click.Parameter, words: str | None) -> Budget | None:
+    return budget_of(words) if words is not None else None
 
 
 budget_options = _together(  # how far a run may go
-    click.option("--budget", default="24", show_default=True, callback=_budget, metavar="AMOUNT", help="How far each "
-                 "run may go: 24 (candidates), 15-minutes, 0.5-dollars, 200k-tokens, 300-calls."),
+    click.option("--budget", callback=_budget, metavar="AMOUNT", help="How far each run may go: 24 (candidates), "
+                 "15-minutes, 0.5-dollars, 200k-tokens, 300-calls.  A METHOD/paper takes no more than the paper.  "
+                 "[default: 24; a METHOD/paper: the paper's]"),
+    click.option("--gamma", default=1.0, show_default=True, help="Discount of rewards along a path: the best so far "
+                 "that a prompt shows is the best discounted one."),
     click.option("--width-for", type=click.IntRange(1), default=24, show_default=True, metavar="CANDIDATES",
                  help="With a --budget that does not count candidates: choose the search width as for this many."),
 )  # fmt: skip
@@ -146,9 +149,11 @@ def chosen(source: Path, tests: Path | None, options: dict[str, Any]) -> Request
     problem = {key: rest.pop(key) for key in _PROBLEM if key in rest}
     given = {key: rest.pop(key) for key in ("provider", "base_url", "prices")}
     models = model_settings(rest.pop("config"), given)
-    budget: Budget = rest.pop("budget")
-    caps = capped(Caps(**{key: rest.pop(key) for key in ("calls", "tokens", "dollars", "seconds")}), budget)
-    rest |= {"budget": budget.candidates, "caps": caps}
+    budget: Budget | None = rest.pop("budget")
+    caps = Caps(**{key: rest.pop(key) for key in ("calls", "tokens", "dollars", "seconds")})
+    if budget is not None:
+        caps = capped(caps, budget)
+    rest |= {"budget": budget.candidates if budget is not None else 0, "caps": caps}
     return Request(source, tests, models=models, overrides=overrides(problem), **rest)
 
 

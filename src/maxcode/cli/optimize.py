@@ -26,6 +26,7 @@ from maxcode.evaluate.cluster.site import script
 from maxcode.run.dry_run import first_prompt
 from maxcode.run.job import optimize_source
 from maxcode.run.progress import SearchProgress
+from maxcode.search.methods import candidates
 
 
 @click.command(cls=GroupedCommand)
@@ -68,7 +69,7 @@ def optimize(source: Path, tests: Path | None, json_: bool, dry_run: bool, **opt
         shown = first_prompt(request)
         click.echo(shown.as_json() if json_ else shown.as_text())
         return
-    with SearchProgress(request.budget) as progress:
+    with SearchProgress(candidates(request.method, request.budget)) as progress:
         try:
             result = optimize_source(request, progress.watch, progress.admitted, progress.say)
         except (Interrupted, BoundaryError) as error:

@@ -12,7 +12,7 @@ from maxcode.core.roles import Critic, Observe, Policy, Reward, Search, Value
 @final
 @dataclass(frozen=True, slots=True)
 class Method:
-    """The parts of a search method: policy, search, observation, critic, value model and reward."""
+    """The parts of a search method: policy, search, observation, critic, value model, reward and its discount."""
 
     policy: Policy
     search: Search
@@ -20,3 +20,4 @@ class Method:
     critic: Critic | None = None
     value: Value | None = None
     reward: Reward = speedup
+    gamma: float = 1.0

@@ -186,7 +186,7 @@ async def _slot(job: Job, at: StateId, parent: State, asked: int, reached: Reach
             critique = await method.critic.critique(parent.problem, step, parent.step)
             job.append(Critiqued(at=at, critique=critique))
         step = replace(step, critique=critique)
-    return State(parent.problem, parent, step, at)
+    return State(parent.problem, parent, step, at, parent.gamma)
 
 
 async def _evaluated(job: Job, parent: State, action: Action, reached: Reached) -> Evaluation:

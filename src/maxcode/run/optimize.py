@@ -52,7 +52,7 @@ async def _interruptible(job: Job) -> Result:
 
 
 async def _search(job: Job) -> Result:
-    reached = Reached(State(job.problem))
+    reached = Reached(State(job.problem, gamma=job.method.gamma))
     for batch in count(1):
         parents = _plan(job, batch, reached)
         if not parents:

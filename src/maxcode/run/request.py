@@ -27,8 +27,9 @@ class Request:
 
     ``policy``, ``method``  empty: the defaults of this kind of problem; ``critic`` empty: the default of the policy
     ``without``             names of the parts of the observation to leave out
-    ``budget``              candidates; with ``MANY`` the caps are the budget, and the search is as wide as for
-                            ``width_for``
+    ``budget``              candidates; 0: those of the method's preset, else 24; with ``MANY`` the caps are the budget,
+                            and the search is as wide as for ``width_for``
+    ``gamma``               the discount of rewards along a path, in (0, 1]
     ``replay``              the run whose recorded answers replace the models
     ``certificate``         whether the winner is measured again from its file at the end
     ``overrides``           replace keys of problem.toml; ``shapes`` are those of a module (``problems.small_shapes``)
@@ -43,7 +44,7 @@ class Request:
     critic: str = ""
     answer: Answer = "whole"
     without: tuple[str, ...] = ()
-    budget: int = 24
+    budget: int = 0
     width_for: int = 24
     caps: Caps = field(default_factory=Caps)
     seed: int = 0
@@ -56,6 +57,7 @@ class Request:
     value: Path | None = None
     draw: int = 4
     unranked: float = 0.1
+    gamma: float = 1.0
     cluster: str = ""
 
     @property

@@ -101,6 +101,7 @@ def _of_method(request: Request) -> dict[str, Any]:
         **({"replay": str(request.replay)} if request.replay is not None else {}),
         "prompts": prompts.digest(),
         "seed": request.seed,
+        **({"gamma": request.gamma} if request.gamma != 1.0 else {}),
         **({"budget": request.budget} if request.budget < MANY else {}),
         "caps": {name: bound for name, bound in asdict(request.caps).items() if bound is not None},
     }

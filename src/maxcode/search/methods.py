@@ -9,7 +9,7 @@ run is resumed with another.  The temperature is 0.6, as in MaxCode, except wher
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import final
@@ -17,7 +17,7 @@ from typing import final
 from maxcode.core.history import Reached
 from maxcode.core.method import Method
 from maxcode.core.roles import Critic, Policy, Search
-from maxcode.core.types import Action, Evaluation, Machine, Observation, Problem, State
+from maxcode.core.types import Action, Evaluation, Machine, Observation, Outcome, Problem, State
 from maxcode.errors import InputError, unknown
 from maxcode.llm.prompts import template
 from maxcode.observe import (
@@ -42,12 +42,14 @@ from maxcode.observe import (
 from maxcode.observe.critique import RuleCritic, diagnose
 from maxcode.search import Beam, BestOfN, CudaLlm, EffiLearner, Elites, PerfCodeGen, Refine, Tree
 from maxcode.search.perfcodegen import phase
+from maxcode.search.presets import OURS, PAPER, PRESETS
 from maxcode.search.ranking import By
 from maxcode.search.stages import USUAL as STAGES
 from maxcode.search.stages import Promotion
 from maxcode.search.value_guided import VALUE, Guide, base, guided_policy, variants
 
 PLUS = "+maxcode"
+USUAL_BUDGET = 24  # candidates, where neither the user nor a preset says how many
 ADDED = ("best", "run_best", "trajectory", "critiques", "failures")
 QUOTED_AT_MOST = 1000  # bytes of a test's input
 
@@ -64,6 +66,7 @@ class Scene:
     ``shape``      the budget that the run began with, if it is another; the width of the search follows from it
     ``asks_model`` see ``Frame``
     ``guide``      the value model, if there is one; it scores every state
+    ``gamma``      the discount of rewards along a path
     """
 
     machine: Machine
@@ -74,6 +77,7 @@ class Scene:
     shape: int | None = None
     asks_model: bool = False
     guide: Guide | None = None
+    gamma: float = 1.0
 
 
 def scene(described: Machine, problem: Problem, baseline: Evaluation, without: frozenset[str] = frozenset()) -> Scene:
@@ -106,6 +110,11 @@ class Recipe:
     instruct: Instruct = improve
     temperatures: tuple[float, float] = (0.6, 0.6)
 
+    @property
+    def is_paper(self) -> bool:
+        """Whether it is a preset, ``METHOD/paper``."""
+        return base(self.name).endswith(PAPER)
+
     def shows(self, part: str) -> bool:
         """Whether the method shows a part; a critic that costs money is worth asking only if it shows "critiques"."""
         return part in self.parts
@@ -113,7 +122,7 @@ class Recipe:
     def explained(self) -> str:
         """What the method is, its source, the parts it shows and its departures, one line each."""
         departs = f"departs: {self.departs}" if self.departs else ""
-        told = (self.line, f"source: {self.source}", departs, f"shows: {', '.join(self.parts)}")
+        told = (self.line, f"source: {self.source}", departs, f"shows: {_marked(self.parts)}")
         return "\n".join(line for line in told if line)
 
 
@@ -187,6 +196,12 @@ _SOON = Promotion(validity=0.5, patience=1, least=2)
 
 def _by_profile(state: State, reached: Reached) -> str:
     return template("task_profile").substitute()
+
+
+def _by_later_profile(state: State, reached: Reached) -> str:
+    """MaxCode's first state holds no profile, and its second program may be wrong."""
+    told = improve if state.parent is None or state.outcome is not Outcome.CORRECT else _by_profile
+    return told(state, reached)
 
 
 def _by_phase(state: State, reached: Reached) -> str:
@@ -275,13 +290,30 @@ RECIPES = (
 def names() -> dict[str, str]:
     """The name of every method with one line about it."""
     plain = {one.name: one.line for one in RECIPES}
-    return {**plain, **{name + PLUS: f"{line}; with MaxCode's {', '.join(ADDED)}" for name, line in plain.items()}}
+    more = {name + PLUS: f"{line}; with MaxCode's {_marked(ADDED)}" for name, line in plain.items()}
+    return {**plain, **more, **{name: one.line for name, one in PRESETS.items()}}
+
+
+def _marked(parts: Iterable[str]) -> str:
+    """The parts, those that are ours with a star."""
+    return ", ".join(f"{part}*" if part in OURS else part for part in parts)
 
 
 def explained() -> dict[str, str]:
-    """The name of every plain method with its full explanation, and of every ``+maxcode`` method with what it adds."""
+    """The name of every plain method and of every preset with its full explanation, and of every ``+maxcode`` method
+    with what it adds."""
     plain = {one.name: one.explained() for one in RECIPES}
-    return {**plain, **{name + PLUS: f"{name}, showing {', '.join(ADDED)} too" for name in plain}}
+    more = {name + PLUS: f"{name}, showing {_marked(ADDED)} too" for name in plain}
+    return {**plain, **more, **{name: recipe(name).explained() for name in PRESETS}}
+
+
+def candidates(name: str, asked: int = 0) -> int:
+    """The budget of a run of the method ``name`` in candidates.  A preset has its own, which ``asked`` can only make
+    smaller; ``asked`` = 0: nothing was asked."""
+    preset = PRESETS.get(base(name))
+    if preset is None:
+        return asked or USUAL_BUDGET
+    return min(preset.budget, asked or preset.budget)
 
 
 def recipe(name: str, without: frozenset[str] = frozenset()) -> Recipe:
@@ -290,14 +322,30 @@ def recipe(name: str, without: frozenset[str] = frozenset()) -> Recipe:
     unknown method or part."""
     plain = base(name)
     if name not in (known := [*names(), *variants(names())]):
-        raise unknown("method", name, known)
+        raise unknown("method", name, known, "`maxcode list methods` lists all")
     for part in sorted(without):
         if part not in PARTS:
-            raise unknown("part", part, PARTS)
-    found = next(one for one in RECIPES if one.name == plain.removesuffix(PLUS))
+            raise unknown("part", part, PARTS, "`maxcode list parts` lists all")
+    found = next(one for one in RECIPES if one.name == plain.removesuffix(PAPER).removesuffix(PLUS))
+    if plain in PRESETS:
+        return _preset(name, found, without)
     added = ADDED if plain.endswith(PLUS) else ()
     parts = tuple(part for part in PARTS if part in (*found.parts, *added) and part not in without)
     return replace(found, name=name, line=names()[plain], parts=parts)
+
+
+def _preset(name: str, found: Recipe, without: frozenset[str]) -> Recipe:
+    preset = PRESETS[base(name)]
+    return replace(
+        found,
+        name=name,
+        line=f"{preset.line}; {preset.budget} candidates",
+        search=lambda frame: preset.search(frame.by),
+        parts=tuple(part for part in PARTS if part in preset.parts and part not in without),
+        source="MaxCode (arXiv 2601.05475)",
+        departs=preset.departs,
+        instruct=_by_later_profile if "profile" in preset.parts else found.instruct,
+    )
 
 
 _RULES = RuleCritic()
@@ -322,6 +370,7 @@ def method(name: str, policy: Policy, budget: int, scene: Scene, critic: Critic 
         compose(*(_part(part, made, scene) for part in made.parts)),
         asked,
         scene.guide.value if scene.guide is not None else None,
+        gamma=scene.gamma,
     )
 
 
@@ -347,14 +396,16 @@ def _part(name: str, made: Recipe, scene: Scene) -> Part:
         "statement": statement,
         "program": program,
         "machine": lambda: machine(scene.machine),
-        "profile": lambda: profile(scene.baseline),
+        "profile": lambda: profile(None if made.is_paper else scene.baseline),
         "feedback": feedback,
         "failing_test": lambda: failing_test(scene.inputs),
         "slowest_test": lambda: slowest_test(scene.inputs, scene.baseline, _asks_for_slowest),
         "best": lambda: best(program_shown=made.shows("program")),
         "run_best": lambda: run_best(best_shown=made.shows("best")),
         "trajectory": lambda: trajectory(critiques="earlier" if made.shows("critiques") else "none"),
-        "critiques": lambda: critiques(scene.original, limit=1 if made.shows("trajectory") else 4),
+        "critiques": lambda: critiques(
+            "" if made.is_paper else scene.original, limit=1 if made.is_paper or made.shows("trajectory") else 4
+        ),
         "failures": lambda: failures(run=plus),
         "task": lambda: task(made.instruct),
     }
