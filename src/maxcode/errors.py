@@ -61,6 +61,12 @@ class ProviderError(BoundaryError):
     """A model's provider failed, and no further attempt is made."""
 
 
+def first_of(errors: BaseExceptionGroup[MaxcodeError]) -> MaxcodeError:
+    """The first error of tasks that ran at once."""
+    first = errors.exceptions[0]
+    return first_of(first) if isinstance(first, BaseExceptionGroup) else first
+
+
 def unknown(what: str, name: str, known: Iterable[str], listed: str = "") -> InputError:
     """The error for a name that does not exist.  It gives the nearest known spelling.
 

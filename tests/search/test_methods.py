@@ -19,6 +19,7 @@ from maxcode.core.types import (
     Machine,
     Observation,
     Outcome,
+    Problem,
     Program,
     ProgramSpec,
     State,
@@ -28,6 +29,7 @@ from maxcode.errors import InputError
 from maxcode.observe import PARTS, improve
 from maxcode.observe.critique import RuleCritic
 from maxcode.run.optimize import Run, optimize
+from maxcode.run.record import Record
 from maxcode.search import BestOfN, CudaLlm, EffiLearner, PerfCodeGen, Refine
 from maxcode.search.methods import ADDED, PLUS, RECIPES, Scene, candidates, explained, method, names, recipe, scene
 from maxcode.search.presets import OURS, PRESETS
@@ -158,6 +160,42 @@ def test_a_critic_is_asked_only_where_its_words_are_shown() -> None:
     assert method("refine+maxcode", Scripted(), 8, silent, Echo()).critic == RuleCritic()
     assert recipe("refine+maxcode").shows("critiques")
     assert not recipe("refine+maxcode", frozenset({"critiques"})).shows("critiques")
+
+
+@dataclass
+class Paid:
+    """A critic that remembers whom it explained."""
+
+    asked: list[str] = field(default_factory=list)
+
+    async def critique(self, problem: Problem, step: Step, previous: Step | None) -> str:
+        assert step.action.program is not None
+        self.asked.append(step.action.program.text)
+        return f"because of {step.action.program.text}"
+
+
+@pytest.mark.parametrize(("name", "often"), [("cuda-llm+maxcode", 3), ("cuda-llm+maxcode/paper", 8)])
+def test_a_critique_that_costs_money_is_asked_for_when_its_program_is_expanded(
+    name: str, often: int, tmp_path: Path
+) -> None:
+    critic, policy = Paid(), Listening()
+    made = method(name, policy, 16, replace(SCENE, pays_critic=True), critic)
+    table = Table(rule=lambda text: 1.1 + int(text) % 7)
+
+    def run(budget: int) -> Reached:
+        with Record(tmp_path) as record:
+            return optimize(toy_problem(), made, table, Run(budget, record=record)).reached
+
+    whole = run(16 if often == 3 else 8)
+    assert len(critic.asked) == often, "of the three of 16 that were expanded; the paper asks about all"
+    if often == 8:
+        return
+    told = [sections for depth, _, sections in policy.asked if depth]
+    assert all("because of" in sections["Critique"] for sections in told)
+    assert [bool(state.step and state.step.critique) for state in whole].count(True) == often
+    again = run(16)
+    assert len(critic.asked) == often, "the record has them"
+    assert [state.step and state.step.critique for state in again] == [s.step and s.step.critique for s in whole]
 
 
 @dataclass

@@ -17,12 +17,14 @@ from click.core import ParameterSource
 
 from maxcode import bench as room
 from maxcode.bench import BenchRun, BenchState, Event, Planned, RunDone, RunFailed, RunStarted, TableRequest
+from maxcode.cli.bench_estimate import estimate_of_bench
 from maxcode.cli.bench_plan import BenchRequest, Plan, columns_of, plan_of
 from maxcode.cli.common import (
     as_json,
     budget_options,
     chosen,
     cluster_options,
+    goal_options,
     model_options,
     sandbox_options,
     shapes_option,
@@ -50,11 +52,13 @@ _OF_THE_TABLE = frozenset({"table_only", "out", "figures", "csv_", "json_"})
               "time.")  # fmt: skip
 @click.option("--seeds", default=3, show_default=True, help="Number of random seeds, counted from 0.")
 @shapes_option
+@goal_options
 @model_options
 @value_options
 @click.option("--without", multiple=True, metavar="PART",
               help="Leave out a part of the prompt in all methods; may be repeated.")  # fmt: skip
 @budget_options
+@click.option("--dry-run", is_flag=True, help="Run nothing and ask no model; print the estimated cost of each method.")
 @click.option("--figures", default="", metavar="SUITES", help="Suites whose figures the table shows, "
               f"separated by commas: {', '.join(room.SUITES)}, or all.  [default: maxcode, and those of the "
               "problems' suites]")  # fmt: skip
@@ -74,7 +78,9 @@ _OF_THE_TABLE = frozenset({"table_only", "out", "figures", "csv_", "json_"})
               "used the cores.  The result says so.")  # fmt: skip
 @sandbox_options
 @as_json
-def bench(problems: tuple[Path, ...], table_only: bool, csv_: Path | None, json_: bool, **options: Any) -> int:
+def bench(
+    problems: tuple[Path, ...], table_only: bool, dry_run: bool, csv_: Path | None, json_: bool, **options: Any
+) -> int:
     """Run METHODS on PROBLEMS with several seeds, and compare them in one table.
 
     PROBLEMS are folders with problem.toml, PyTorch modules in the KernelBench contract, names of a suite's problems
@@ -100,7 +106,11 @@ def bench(problems: tuple[Path, ...], table_only: bool, csv_: Path | None, json_
     at_once: int = options.pop("at_once")
     if at_once > 1:
         _refuse_at_once(wanted.budget, bool(options["cluster"]))
-    plan = plan_of(wanted, chosen(problems[0], None, options))
+    plan = plan_of(wanted, chosen(problems[0], None, options), claims=not dry_run)
+    if dry_run:
+        cost = estimate_of_bench(plan)
+        click.echo(cost.as_json() if json_ else cost.as_text())
+        return 0
     with BenchProgress(plan.planned) as progress, running(plan, at_once, progress) as run:
         found = room.bench(plan.planned.cells, run, plan.finished, progress.event)
         progress.say("making the table")

@@ -19,7 +19,7 @@ from maxcode.run.complete_request import completed
 from maxcode.run.job import optimize_source
 from maxcode.run.method_parts import method_parts
 from maxcode.run.record import Line
-from maxcode.run.request import Request, of_source
+from maxcode.run.request import Request, asked_as, of_source
 from maxcode.sandbox.lanes import share_builds
 from maxcode.search import methods
 from maxcode.search import value_guided as guided
@@ -64,12 +64,16 @@ class RunCell:
     out: Path
     places: Path | None
 
+    def request(self, cell: BenchRun) -> Request:
+        """The request of a cell."""
+        request = of_source(_of_column(self.shared, cell.method), self.sources[cell.problem])
+        return replace(request, seed=cell.seed, out=self.out / cell.name, certificate=False)
+
     def __call__(self, cell: BenchRun, watch: Callable[[Line], None], on: Target | None = None) -> BenchRow:
         if self.places is not None:
             share_builds(self.places)
         folder = self.out / cell.name
-        request = of_source(_of_column(self.shared, cell.method), self.sources[cell.problem])
-        request = replace(request, seed=cell.seed, out=folder, certificate=False)
+        request = self.request(cell)
         if optimize_source(request, watch, on=on).stopped:
             raise Interrupted(f"stopped in the last batch of {cell.name}, which is finished")
         return room.read_row(cell, folder)
@@ -87,27 +91,29 @@ class BenchRequest:
     budget: Budget | None
 
 
-def plan_of(wanted: BenchRequest, shared: Request) -> Plan:
-    """Makes the cells and claims their folder.  Raises InputError, with a remedy, if something cannot be run."""
+def plan_of(wanted: BenchRequest, shared: Request, claims: bool = True) -> Plan:
+    """Makes the cells and, if it ``claims``, claims their folder.  Raises InputError, with a remedy, if something
+    cannot be run."""
     if wanted.seeds < 1:
         raise InputError(f"--seeds is {wanted.seeds}; give at least 1")
     for column in wanted.columns:
         request = _of_column(shared, column)
         methods.recipe(request.method, frozenset(request.without))
-    sources, digests, unusable = _problems(wanted.problems, _of_column(shared, _strictest(wanted.columns)))
+    sources, digests, unusable = _problems(wanted.problems, _of_column(shared, _strictest(wanted.columns)), claims)
     out = shared.out or Path("runs") / "bench"
     suites = suites_of(source.path for source in sources.values())
     seeds = range(wanted.seeds)
     budget = wanted.budget or Budget(methods.USUAL_BUDGET)
     own = {column: methods.candidates(name, shared.budget) for column in wanted.columns
            if base(name := room.parted(column)[0]) in PRESETS}  # fmt: skip
-    room.claim(
-        out,
-        _terms(shared, budget),
-        digests,
-        {"methods": wanted.columns, "seeds": list(seeds), "suites": suites, "unusable": unusable,
-         "budgets": [f"{column}={count}" for column, count in own.items()]},
-    )  # fmt: skip
+    if claims:
+        room.claim(
+            out,
+            _terms(shared, budget),
+            digests,
+            {"methods": wanted.columns, "seeds": list(seeds), "suites": suites, "unusable": unusable,
+             "budgets": [f"{column}={count}" for column, count in own.items()]},
+        )  # fmt: skip
     cells = room.cells(list(sources), wanted.columns, seeds)
     return Plan(Planned(cells, budget, suites, unusable=unusable, own=own), sources, shared, out)
 
@@ -146,6 +152,8 @@ def _terms(shared: Request, budget: Budget) -> dict[str, object]:
         "answer": shared.answer,
         "without": sorted(shared.without),
         "caps": caps,
+        **({"overrides": dict(shared.overrides)} if shared.overrides else {}),
+        **asked_as(shared),
         **({"gamma": shared.gamma} if shared.gamma != 1.0 else {}),
         **({"value": digest_of(shared.value)} if shared.value is not None else {}),
     }
@@ -156,7 +164,9 @@ def _strictest(columns: Sequence[str]) -> str:
     return next((column for column in columns if guided.is_guided(room.parted(column)[0])), columns[0])
 
 
-def _problems(paths: Sequence[Path], shared: Request) -> tuple[dict[str, Source], dict[str, str], tuple[str, ...]]:
+def _problems(
+    paths: Sequence[Path], shared: Request, asks: bool
+) -> tuple[dict[str, Source], dict[str, str], tuple[str, ...]]:
     """Sources and digests by problem id, and the names of unusable problems of suites.
 
     Prints the unusable ones.  A wrong name, a missing key or an unknown price raises here, before the first cell.
@@ -173,7 +183,7 @@ def _problems(paths: Sequence[Path], shared: Request) -> tuple[dict[str, Source]
         if path.is_file() and path.suffix not in (".toml", ".py"):
             raise InputError(f"{path} is a file; bench takes folders with problem.toml: give its folder, or write one")
         complete = completed(of_source(shared, source))
-        with method_parts(complete.request):
+        with method_parts(complete.request, asks):
             problem = complete.loaded.problem
         if problem.id in sources:
             raise InputError(

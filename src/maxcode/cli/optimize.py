@@ -71,7 +71,9 @@ def optimize(source: Path, tests: Path | None, json_: bool, dry_run: bool, **opt
         return
     with SearchProgress(candidates(request.method, request.budget)) as progress:
         try:
-            result = optimize_source(request, progress.watch, progress.admitted, progress.say)
+            result = optimize_source(
+                request, progress.watch, progress.admitted, progress.say, spending=progress.spending
+            )
         except (Interrupted, BoundaryError) as error:
             error.add_note(f"to resume: {shlex.join(['maxcode', *sys.argv[1:]])}")
             raise

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import time
-import tomllib
 from importlib import resources
 from pathlib import Path
 from types import TracebackType
@@ -13,7 +12,7 @@ from typing import Any, Self, final
 import click
 import msgspec
 
-from maxcode.cli.common import as_json, sandbox_options
+from maxcode.cli.common import as_json, parse_changes, sandbox_options
 from maxcode.core.types import Interval
 from maxcode.run.display import Display
 from maxcode.train.config import read_config
@@ -25,25 +24,11 @@ PLAIN_EVERY_S = 20.0  # between two lines if there is no terminal
 _BAR = 24
 
 
-def _changes(context: click.Context, parameter: click.Parameter, words: tuple[str, ...]) -> dict[str, Any]:
-    """Parses KEY=VALUE words: a dotted key and a TOML value; a value that is not TOML is a string."""
-    found: dict[str, Any] = {}
-    for word in words:
-        key, equals, value = word.partition("=")
-        if not equals:
-            raise click.BadParameter(f"{word} is not KEY=VALUE, e.g. --set grpo.steps=100")
-        try:
-            found[key] = tomllib.loads(f"value = {value}")["value"]
-        except tomllib.TOMLDecodeError:
-            found[key] = value
-    return found
-
-
 _OPTIONS = (
     click.option("--out", type=click.Path(path_type=Path, file_okay=False), help="Run folder; the same "
                  "command resumes.  [default: runs/train-NAME-SEED]"),
     click.option("--seed", type=int, help="Random seed; replaces the configuration's."),
-    click.option("--set", "changes", multiple=True, metavar="KEY=VALUE", callback=_changes,
+    click.option("--set", "changes", multiple=True, metavar="KEY=VALUE", callback=parse_changes,
                  help="Change a key of the configuration, e.g. grpo.steps=100; may be repeated."),
     click.option("--cluster", default="", metavar="WHERE", help="Measure on benchmark nodes, as `maxcode optimize`; "
                  "replaces the configuration's bench.cluster."),

@@ -16,6 +16,7 @@ from typing import Any, TypedDict, Unpack
 
 from maxcode.core.budget import Caps, budget_of
 from maxcode.errors import unknown
+from maxcode.llm.clients import AnswerSettings
 from maxcode.llm.clients.connect import ModelSettings
 from maxcode.llm.completion import Answer
 from maxcode.run.candidate_result import CandidateResult
@@ -40,6 +41,8 @@ class RequestOptions(TypedDict, total=False):
     width_for: int
     caps: Caps
     models: ModelSettings
+    ask_policy: AnswerSettings
+    ask_critic: AnswerSettings
     replay: Path | None
     certificate: bool
     overrides: Mapping[str, Any]
@@ -139,7 +142,7 @@ def _optimized(request: Request, is_shown: bool) -> RunResult:
     if not is_shown:
         return optimize_source(request)
     with SearchProgress(candidates(request.method, request.budget)) as shown:
-        return optimize_source(request, shown.watch, shown.admitted, shown.say)
+        return optimize_source(request, shown.watch, shown.admitted, shown.say, spending=shown.spending)
 
 
 def _is_shown(progress: bool | None) -> bool:

@@ -10,6 +10,7 @@ from typing import Any, final
 from maxcode.core.budget import MANY, Budget, Caps
 from maxcode.errors import InputError
 from maxcode.evaluate.cluster import ClusterRequest
+from maxcode.llm.clients import AnswerSettings
 from maxcode.llm.clients.connect import ModelSettings, is_priced
 from maxcode.llm.completion import Answer
 from maxcode.problems import Source
@@ -33,6 +34,7 @@ class Request:
     ``replay``              the run whose recorded answers replace the models
     ``certificate``         whether the winner is measured again from its file at the end
     ``overrides``           replace keys of problem.toml; ``shapes`` are those of a module (``problems.small_shapes``)
+    ``ask_policy``, ``ask_critic``  how the policy and the critic ask their models
     ``value``               the folder of a value model; ``draw`` and ``unranked`` as in ``value_guided.Guide``
     ``cluster``             the cluster that measures candidates (``cluster.site``); empty: this machine
     """
@@ -50,6 +52,8 @@ class Request:
     seed: int = 0
     out: Path | None = None
     models: ModelSettings = field(default_factory=ModelSettings)
+    ask_policy: AnswerSettings = field(default_factory=AnswerSettings)
+    ask_critic: AnswerSettings = field(default_factory=AnswerSettings)
     replay: Path | None = None
     certificate: bool = True
     overrides: Mapping[str, Any] = field(default_factory=dict)
@@ -126,6 +130,12 @@ def guided_by(request: Request) -> dict[str, Any]:
         return {}
     asked = {"draw": request.draw, "unranked": request.unranked} if RERANK in request.method else {}
     return {"value": {"digest": digest(request.value), **asked}}
+
+
+def asked_as(request: Request) -> dict[str, Any]:
+    """How the models are asked, where it is not as usual."""
+    tables = {"ask_policy": request.ask_policy.given, "ask_critic": request.ask_critic.given}
+    return {name: table for name, table in tables.items() if table}
 
 
 _REPLAYED = ("digest", "seed", "method", "policy", "critic", "answer", "without", "prompts")

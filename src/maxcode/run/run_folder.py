@@ -20,7 +20,7 @@ from maxcode.run.candidate_result import tests_of
 from maxcode.run.complete_request import CompleteRequest
 from maxcode.run.record import check_header, read_header
 from maxcode.run.report import RESULT, write_report
-from maxcode.run.request import Request, asks_model, guided_by, refuse_other_run
+from maxcode.run.request import Request, asked_as, asks_model, guided_by, refuse_other_run
 from maxcode.run.result import RunResult
 
 _MAY_CHANGE = frozenset({"budget", "caps", "machine_code", "notes", "tests", "replay"})
@@ -98,6 +98,7 @@ def _of_method(request: Request) -> dict[str, Any]:
         "critic": request.critic,
         "answer": request.answer,
         "without": sorted(request.without),
+        **asked_as(request),
         **({"replay": str(request.replay)} if request.replay is not None else {}),
         "prompts": prompts.digest(),
         "seed": request.seed,

@@ -67,6 +67,7 @@ class Scene:
     ``asks_model`` see ``Frame``
     ``guide``      the value model, if there is one; it scores every state
     ``gamma``      the discount of rewards along a path
+    ``pays_critic``  whether a critique costs money, so that only those that somebody reads are worth asking for
     """
 
     machine: Machine
@@ -78,6 +79,7 @@ class Scene:
     asks_model: bool = False
     guide: Guide | None = None
     gamma: float = 1.0
+    pays_critic: bool = False
 
 
 def scene(described: Machine, problem: Problem, baseline: Evaluation, without: frozenset[str] = frozenset()) -> Scene:
@@ -325,7 +327,7 @@ def recipe(name: str, without: frozenset[str] = frozenset()) -> Recipe:
         raise unknown("method", name, known, "`maxcode list methods` lists all")
     for part in sorted(without):
         if part not in PARTS:
-            raise unknown("part", part, PARTS, "`maxcode list parts` lists all")
+            raise unknown("part", part, PARTS)
     found = next(one for one in RECIPES if one.name == plain.removesuffix(PAPER).removesuffix(PLUS))
     if plain in PRESETS:
         return _preset(name, found, without)
@@ -371,6 +373,7 @@ def method(name: str, policy: Policy, budget: int, scene: Scene, critic: Critic 
         asked,
         scene.guide.value if scene.guide is not None else None,
         gamma=scene.gamma,
+        critiques="expanded" if scene.pays_critic and scene.guide is None and not made.is_paper else "all",
     )
 
 

@@ -8,8 +8,9 @@ Departures, ours: the answer is JSON with a class of bottleneck and a line, so t
 from __future__ import annotations
 
 import hashlib
-from dataclasses import dataclass
-from typing import final
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any, final
 
 from maxcode.core.roles import Critic
 from maxcode.core.types import Problem, Step
@@ -35,6 +36,8 @@ class LlmCritic:
     thinking_tokens: int = 4096
     max_tokens: int = 2048
     temperature: float = 0.6
+    effort: str = ""
+    extra_body: Mapping[str, Any] = field(default_factory=dict)
 
     async def critique(self, problem: Problem, step: Step, previous: Step | None) -> str:
         if step.action.program is None:
@@ -64,6 +67,8 @@ class LlmCritic:
             temperature=self.temperature,
             max_tokens=self.max_tokens,
             thinking_tokens=self.thinking_tokens,
+            effort=self.effort,
+            extra_body=self.extra_body,
         )
 
 
