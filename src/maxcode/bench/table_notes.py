@@ -45,7 +45,7 @@ def notes_on(of: Noted) -> tuple[str, ...]:
     """One sentence each."""
     rows, problems = of.compared, len({row.cell.problem for row in of.compared})
     found = [_left_out(of.left_out), _unusable(of.unusable), _none(problems, len(of.methods)), *_few(problems, rows)]
-    found += [_flat(of.flat, len(of.methods)), _multiplicity(of.pairs), _unmeasured(rows)]
+    found += [_flat(of.flat, len(of.methods)), _multiplicity(of.pairs), _unmeasured(rows), _enlarged(rows)]
     theirs = [row for row in rows if row.cell.method not in of.own]
     found += [_early(theirs, of.budget), _over(rows, of.budget), *_uneven(rows, of.budget), _places(rows)]
     found += [_presets(of)]
@@ -116,6 +116,11 @@ def _multiplicity(pairs: int) -> str:
 def _unmeasured(rows: Sequence[BenchRow]) -> str:
     names = sorted({row.cell.problem for row in rows if not row.measured})
     return f"could not be timed, counted as 1.00x: {', '.join(names)}" if names else ""
+
+
+def _enlarged(rows: Sequence[BenchRow]) -> str:
+    names = sorted({row.cell.problem for row in rows if row.enlarged})
+    return f"timed on inputs made larger than their own: {', '.join(names)}" if names else ""
 
 
 def _early(rows: Sequence[BenchRow], budget: Budget | None) -> str:

@@ -101,13 +101,13 @@ class ModuleEvaluator:
 
     async def _raced(self, staged: Staged, sides: Mapping[Side, ModuleSide], end: End) -> Evaluation:
         try:
-            held, warnings = await self._stages.run(staged, sides, end, VERIFY_ROUNDS)
+            held, warnings, official = await self._stages.run(staged, sides, end, VERIFY_ROUNDS)
         except RoundFailed as failed:
             if failed.side != "incumbent":
                 return failed_in(failed)
             kept: dict[Side, ModuleSide] = {name: side for name, side in sides.items() if name != "incumbent"}
             return await self._raced(staged, kept, end_of_race(self._rule, False))
-        found = found_right(staged, timing_of(staged.stage.problem, held, staged.inputs), warnings)
+        found = found_right(staged, timing_of(staged.stage.problem, held, staged.inputs), warnings, official)
         return replace(unless_slowed(staged, found), remarks=self._stages.natives.remarks(sides["candidate"]))
 
     # ---------------------------------------------------------------------------------------------- certificates
@@ -176,7 +176,7 @@ class ModuleEvaluator:
             "candidate": candidate[1],
         }
         try:
-            held, _ = await self._stages.run(staged, sides, end_of_playoff(self._short), VERIFY_ROUNDS)
+            held, *_ = await self._stages.run(staged, sides, end_of_playoff(self._short), VERIFY_ROUNDS)
         except RoundFailed as failed:
             found[(candidate if failed.side == "candidate" else leader)[0].id] = failed_in(failed)
             return failed.side == "incumbent"
@@ -187,13 +187,15 @@ class ModuleEvaluator:
         try:
             sittings: list[RaceResult] = []
             while (held := together(sittings, self._rule)) is None:
-                sitting, warnings = await self._stages.run(staged, sides, after(SITTING_PAIRS), VERIFY_ROUNDS)
+                sitting, warnings, official = await self._stages.run(staged, sides, after(SITTING_PAIRS), VERIFY_ROUNDS)
                 sittings.append(sitting)
             compiled, why = await self._over_compiled(staged, side) if self._beside_compiled else (None, ())
         except RoundFailed as failed:
             return failed_in(failed)
         timing = timing_of(staged.stage.problem, held, staged.inputs)
-        found = found_right(staged, replace(timing, confirmed=True, over_compiled=compiled), (*warnings, *why))
+        found = found_right(
+            staged, replace(timing, confirmed=True, over_compiled=compiled), (*warnings, *why), official
+        )
         return replace(unless_slowed(staged, found), remarks=self._stages.natives.remarks(side))
 
     async def _over_compiled(self, staged: Staged, side: ModuleSide) -> tuple[Interval | None, tuple[str, ...]]:
@@ -205,7 +207,7 @@ class ModuleEvaluator:
         sides: dict[Side, ModuleSide] = {"original": staged.reference, "incumbent": compiled, "candidate": side}
 
         try:
-            held, _ = await self._stages.run(staged, sides, after(COMPILED_PAIRS), VERIFY_ROUNDS)
+            held, *_ = await self._stages.run(staged, sides, after(COMPILED_PAIRS), VERIFY_ROUNDS)
         except RoundFailed as failed:
             if failed.side != "incumbent":
                 raise

@@ -115,15 +115,18 @@ class Stages:
 
     async def run(
         self, staged: Staged, sides: Mapping[Side, ModuleSide], end: End, verify: int
-    ) -> tuple[RaceResult, tuple[str, ...]]:
-        """Start the sides, check ``verify`` rounds that are not timed, then race until ``end``."""
+    ) -> tuple[RaceResult, tuple[str, ...], bool | None]:
+        """Start the sides, check ``verify`` rounds that are not timed, then race until ``end``.
+
+        Returns the race, its warnings, and what KernelBench's own rule says of the candidate.
+        """
         async with AsyncExitStack() as stack:
             async with build_lane():
                 track = await stack.enter_async_context(open_track(staged.stage, staged.plans, staged.reference, sides))
                 for _ in range(verify):
                     await track.round()
             held = await run_until(end, track)
-        return held, _seeded(track)
+        return held, _seeded(track), track.official.accepts
 
 
 def _admitted(
