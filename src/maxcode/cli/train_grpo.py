@@ -14,11 +14,13 @@ import msgspec
 
 from maxcode.cli.common import as_json, parse_changes, sandbox_options
 from maxcode.core.types import Interval
+from maxcode.evaluate.machine.machine import describe
 from maxcode.run.display import Display
 from maxcode.train.config import read_config
 from maxcode.train.evaluators import train_target
 from maxcode.train.grpo import require_train
 from maxcode.train.pipeline import Note, TrainResult, run
+from maxcode.train.plan import plan_of
 
 PLAIN_EVERY_S = 20.0  # between two lines if there is no terminal
 _BAR = 24
@@ -45,10 +47,17 @@ def _options(command: Any) -> Any:
 @click.command()
 @click.argument("config", type=click.Path(path_type=Path, dir_okay=False))
 @_options
+@click.option("--dry-run", is_flag=True, help="Print the first prompt, the ladder of rewards and the sizes; load no "
+              "model and measure nothing.")  # fmt: skip
 @sandbox_options
 @as_json
-def grpo(config: Path, **options: Any) -> None:
+def grpo(config: Path, dry_run: bool, **options: Any) -> None:
     """Train a policy by GRPO on measured speed; CONFIG is a TOML file (docs/how-to/train-a-policy.md)."""
+    if dry_run:
+        changes = options["changes"] | ({"seed": options["seed"]} if options["seed"] is not None else {})
+        plan = plan_of(read_config(config, changes), describe("not opened"))
+        click.echo(plan.as_json() if options["json_"] else plan.as_text())
+        return
     _run(config, **options)
 
 

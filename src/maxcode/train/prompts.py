@@ -18,9 +18,9 @@ from typing import Any, Protocol, final
 
 from maxcode.code.source import fenced
 from maxcode.core.history import Reached
-from maxcode.core.types import Action, Observation, Problem, Section, State
+from maxcode.core.types import Action, Machine, Observation, Problem, Section, State
 from maxcode.llm.completion import Unread, read
-from maxcode.observe import compose, program, statement
+from maxcode.observe import compose, improve, machine, program, statement, task
 from maxcode.policy.llm import messages
 from maxcode.search.archive import Kept
 
@@ -63,11 +63,17 @@ class Compact:
 @final
 @dataclass(frozen=True, slots=True)
 class Chat:
-    """The search's own prompts and its reading of completions."""
+    """The prompts of the search's first proposal (``best-of-n``), and the search's reading of completions.
+
+    ``machine``: the machine that measures, which the prompt describes; None leaves that section out.
+    """
+
+    machine: Machine | None = None
 
     def ask(self, problem: Problem, shown: Sequence[Kept] = ()) -> list[dict[str, str]]:
         root = State(problem)
-        sections = compose(statement(), program())(root, Reached(root))
+        about = [machine(self.machine)] if self.machine is not None else []
+        sections = compose(statement(), program(), *about, task(improve))(root, Reached(root))
         if shown:
             told = [
                 f"{one.quality:.3g} {_unit(problem)}:\n{fenced(one.program.text, problem.language)}" for one in shown
