@@ -131,6 +131,7 @@ SMALL = [
     ("overhead", "--parts searches --most 100", "best-of-n"),
     ("redteam", "--again --only seen_answers", "seen_answers"),
     ("rollouts", "--list", "gemm"),
+    ("rules_hold", "--generated 1 --only generated --rules unroll --sites 1", "unroll"),
     ("suites", "{problem}", "sum"),
 ]
 
@@ -158,6 +159,33 @@ class OpenEvolve:
         for _ in range(iterations + 1):  # the first program is evaluated too
             self.module.evaluate(self.program)
 """
+
+
+VARIANCE = """
+import torch
+import torch.nn as nn
+
+class Model(nn.Module):
+    def forward(self, x):
+        return (x * x).mean(dim=-1) - x.mean(dim=-1) ** 2
+
+def get_inputs():
+    return [torch.randn(16, 512) + 4000]
+
+def get_init_inputs():
+    return []
+"""
+
+
+def test_degenerate_references_are_counted_and_a_recorded_one_is_not_looked_at_again(tmp_path: Path) -> None:
+    (tmp_path / "level1").mkdir()
+    (tmp_path / "level1" / "variance.py").write_text(VARIANCE)
+    command = [sys.executable, str(BENCHMARKS / "degenerate.py"), str(tmp_path), "--out", str(tmp_path / "out")]
+    first, second = (subprocess.run(command, capture_output=True, text=True, check=True) for _ in range(2))
+    assert "numerically meaningless" in first.stdout and "1 degenerate" in first.stdout
+    assert second.stdout == first.stdout and second.stderr == ""
+    (row,) = json.loads((tmp_path / "out" / "degenerate.json").read_text())["rows"]
+    assert row["meaningless"] and row["own_error"] > 1e-2 and row["compared"] + row["skipped"] == 12
 
 
 def test_the_driver_of_openevolve_measures_throughput(tmp_path: Path) -> None:

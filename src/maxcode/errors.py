@@ -2,7 +2,9 @@
 
     MaxcodeError
     ├── InputError        what the user gave cannot be used          exit 2
-    │   └── RecordError   a run folder that cannot be read or resumed
+    │   ├── RecordError   a run folder that cannot be read or resumed
+    │   ├── NoRuleError   the built-in policy has no rule for the program
+    │   └── UnmeasurableError  the tests are too short to time
     ├── UnsafeError       this machine cannot do it safely            exit 3
     ├── Interrupted       stopped by the user; the record is whole    exit 130
     └── BoundaryError     something outside the program failed: nothing is scored, the slot stays open
@@ -33,6 +35,14 @@ class InputError(MaxcodeError):
 
 class RecordError(InputError):
     """A run folder that cannot be read, or does not belong to this run."""
+
+
+class NoRuleError(InputError):
+    """The built-in policy has no rule for the language or for the program, so the run would change nothing."""
+
+
+class UnmeasurableError(InputError):
+    """The tests of the program are too short to time, so the run could prove nothing."""
 
 
 class UnsafeError(MaxcodeError):

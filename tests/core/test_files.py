@@ -4,21 +4,23 @@ from __future__ import annotations
 
 import os
 import signal
+import socket
 import subprocess
 import sys
 import threading
 import time
+from collections import deque
 from pathlib import Path
 
 import pytest
 
-from maxcode.core.files import read_toml, replacing, write_whole
+from maxcode.core.files import FileKind, read_file, read_text, read_toml, replacing, write_whole
 from maxcode.errors import InputError
 
 WRITER = """
 import sys
 from pathlib import Path
-from maxcode.core.files import write_whole
+from maxcode.core.files import FileKind, read_file, read_text, read_toml, replacing, write_whole
 letters, path = sys.argv[1], Path(sys.argv[2])
 while True:
     for letter in letters:
@@ -99,3 +101,57 @@ def test_toml_that_cannot_be_read_is_told_with_a_cure(tmp_path: Path, content: b
         (tmp_path / "a.toml").write_bytes(content)
     with pytest.raises(InputError, match=told):
         read_toml(tmp_path / "a.toml", "the stages")
+
+
+def test_a_file_that_this_user_may_not_read_is_named(tmp_path: Path) -> None:
+    (tmp_path / "mine").write_text("mine")
+    (tmp_path / "mine").chmod(0)
+    tmp_path.chmod(0o755)
+    code = (
+        "import os, sys\n"
+        "from pathlib import Path\n"
+        "from maxcode.core.files import TEST, read_file\n"
+        "from maxcode.errors import InputError\n"
+        "os.chdir(sys.argv[1])\n"
+        "if os.getuid() == 0: os.setuid(65534)\n"
+        "try: read_file(Path('mine'), TEST)\n"
+        "except InputError as error: print(error)\n"
+    )
+    done = subprocess.run([sys.executable, "-c", code, tmp_path], capture_output=True, text=True, check=True)
+    assert done.stdout == "cannot read the test file mine: Permission denied; correct its name, or its rights\n"
+
+
+def test_a_socket_a_bad_name_and_text_that_is_not_utf_8_are_told(tmp_path: Path) -> None:
+    with socket.socket(socket.AF_UNIX) as server:
+        server.bind(str(tmp_path / "socket"))
+        with pytest.raises(InputError, match="it is a socket; name a regular file"):
+            read_file(tmp_path / "socket")
+    with pytest.raises(InputError, match="its name has a NUL character; correct its name"):
+        read_file(tmp_path / "a\0b")
+    (tmp_path / "text").write_bytes(b"a\r\n\0\xe9")
+    with pytest.raises(InputError, match=r"it is not UTF-8 \(byte 4\)"):
+        read_text(tmp_path / "text")
+    (tmp_path / "text").write_bytes(b"a\r\n\0")
+    assert read_text(tmp_path / "text") == "a\r\n\0"  # a compiler says what is wrong with it
+    with pytest.raises(InputError, match="it has 4 bytes, and at most 3 are read; give a smaller file"):
+        read_file(tmp_path / "text", FileKind(at_most=3))
+
+
+def test_a_file_that_grows_is_read_to_its_end_of_then_or_refused_but_never_longer(tmp_path: Path) -> None:
+    path, stop = tmp_path / "growing", threading.Event()
+    path.write_bytes(b"line\n" * 1_000_000)
+
+    def grow() -> None:
+        with path.open("ab", buffering=0) as file:
+            while not stop.is_set() and file.tell() < 500_000_000:
+                file.write(b"line\n" * 100)
+
+    writer = threading.Thread(target=grow)
+    writer.start()
+    try:
+        with pytest.raises(InputError, match="it changed while it was read; wait until it is written"):
+            deque((read_file(path) for _ in range(10_000)), maxlen=0)
+        assert len(read_file(path, FileKind(grows=True))) % 5 == 0
+    finally:
+        stop.set()
+        writer.join()

@@ -9,6 +9,7 @@ import importlib.util
 import re
 from collections.abc import Callable
 from dataclasses import replace
+from functools import cache
 from pathlib import Path
 
 import anyio
@@ -30,6 +31,7 @@ CANDIDATES = sorted(path for path in GALLERY.glob("*.py") if path.stem != "refer
 QUICK = (
     *("kept_by_pointer", "one_buffer_for_all", "lazy_tensor", "last_row_copied", "ignored_weights"),
     *("changed_inputs", "done_before_it_is", "reference_by_name", "another_class", "honest_native"),
+    *("put_off_to_the_last_call", "two_buffers_in_turn", "returns_its_input", "variance_of_zero"),
 )
 VERDICTS = {*(outcome.value for outcome in Outcome), "not-faster"}
 
@@ -51,17 +53,30 @@ def evaluator(sandbox: Sandbox) -> ModuleEvaluator:
 
 
 @pytest.fixture(scope="module")
-def admitted(evaluator: ModuleEvaluator) -> Admitted:
-    problem = load(GALLERY / "reference.py").problem
-    problem = replace(problem, spec=replace(problem.spec, limits=replace(problem.spec.limits, run_s=1.0)))
-    return anyio.run(evaluator.admit, problem)
+def original(evaluator: ModuleEvaluator) -> Callable[[str], Admitted]:
+    """A reference of the gallery, admitted once."""
+
+    @cache
+    def run(name: str) -> Admitted:
+        path = GALLERY / "reference.py" if name == "reference" else GALLERY / "originals" / f"{name}.py"
+        problem = load(path).problem
+        problem = replace(problem, spec=replace(problem.spec, limits=replace(problem.spec.limits, run_s=1.0)))
+        return anyio.run(evaluator.admit, problem)
+
+    return run
 
 
 @pytest.fixture(scope="module")
-def judged(evaluator: ModuleEvaluator, admitted: Admitted) -> Callable[[str], Evaluation]:
+def admitted(original: Callable[[str], Admitted]) -> Admitted:
+    return original("reference")
+
+
+@pytest.fixture(scope="module")
+def judged(evaluator: ModuleEvaluator, original: Callable[[str], Admitted]) -> Callable[[str], Evaluation]:
     def run(text: str) -> Evaluation:
-        program = admitted.problem.program.with_text(text)
-        return anyio.run(evaluator.evaluate, admitted.problem, Action(program))
+        named = re.search(r"^# AGAINST (.+)$", text, re.MULTILINE)
+        problem = original(named[1] if named is not None else "reference").problem
+        return anyio.run(evaluator.evaluate, problem, Action(problem.program.with_text(text)))
 
     return run
 
@@ -215,6 +230,58 @@ def test_a_reference_that_proves_nothing_is_refused_or_told_of(
     except InputError as error:
         told = str(error)
     assert said in told
+
+
+@pytest.fixture
+def narrowed(tmp_path: Path) -> Callable[[str, str], Problem]:
+    """A reference of the gallery with a domain for an input."""
+
+    def run(name: str, domain: str) -> Problem:
+        (tmp_path / "model.py").write_text((GALLERY / "originals" / f"{name}.py").read_text())
+        table = f'kind = "module"\nsource = "model.py"\n[module]\ndomain = {domain}\n'
+        (tmp_path / "problem.toml").write_text(table)
+        return load(tmp_path).problem
+
+    return run
+
+
+def test_a_domain_names_an_input_of_forward_in_words_that_can_be_read(
+    evaluator: ModuleEvaluator, narrowed: Callable[[str, str], Problem]
+) -> None:
+    with pytest.raises(InputError, match=r"unknown input in `domain` of \[module\]: 'y'.*x"):
+        anyio.run(evaluator.admit, narrowed("relu", '{ y = "positive" }'))
+    with pytest.raises(InputError, match="the domain 'few' cannot be read"):
+        narrowed("relu", '{ x = "few" }')
+
+
+@pytest.mark.slow
+def test_where_only_drawn_values_can_come_a_reference_may_be_degenerate(
+    evaluator: ModuleEvaluator, narrowed: Callable[[str, str], Problem]
+) -> None:
+    problem = narrowed("relu", '{ x = "drawn" }')
+    (note,) = anyio.run(evaluator.admit, problem).notes
+    assert note.startswith("degenerate: input 1 as it is passes;")
+    text = (GALLERY / "returns_its_input.py").read_text()
+    found = anyio.run(evaluator.evaluate, problem, Action(problem.program.with_text(text)))
+    assert found.outcome is Outcome.CORRECT
+    assert found.timing is not None and found.timing.degenerate == ("input 1 as it is passes",)
+    assert found.timing.beyond == (0, 12)
+
+
+def test_a_numerically_meaningless_reference_is_told_of(original: Callable[[str], Admitted]) -> None:
+    (note,) = original("variance").notes
+    assert note.startswith("degenerate: the reference is numerically meaningless: an element of its own output is ")
+
+
+@pytest.mark.slow
+def test_work_before_the_first_call_is_told_apart(judged: Callable[[str], Evaluation]) -> None:
+    text = (GALLERY / "honest_as_it_is.py").read_text()
+    late = "class ModelNew(nn.Module):\n    waste = [torch.randn(600, 600).matrix_exp() for _ in range(20)]\n"
+    found = judged(text.replace("class ModelNew(nn.Module):\n", late))
+    assert found.timing is not None and found.timing.start_s is not None
+    original, candidate = found.timing.start_s
+    assert candidate > original + 0.1
+    assert any("what they do is not in the speed-up" in words for words in found.warnings)
 
 
 SQUARE, ONE = Array("float32", [4, 4], 64), Array("float32", [], 4)

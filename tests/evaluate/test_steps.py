@@ -159,3 +159,87 @@ def test_a_session_takes_no_other_job_while_its_program_is_called(
                     pass
 
     anyio.run(run)
+
+
+# Three calls a round: y = x + 1, where y lies in memory of its own, and the exchange holds its address.
+HOLDER = """
+#include <stdint.h>
+#include <stdlib.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
+#include <unistd.h>
+static double kept[3];
+int main(void) {
+    struct stat about;
+    fstat(4, &about);
+    char *memory = mmap(NULL, about.st_size, PROT_READ | PROT_WRITE, MAP_SHARED, 4, 0);
+    char word = 'd';
+    int call = 0;
+    write(6, &word, 1);
+    STARTED
+    while (read(5, &word, 1) == 1) {
+        call = word == 'n' ? 0 : call + 1;
+        double *x = (double *)(memory + 4096 + call * 4 * 4096), *y = &kept[call];
+        uint64_t *address = (uint64_t *)(memory + 3 * 4096 + call * 4 * 4096);
+        *y = *x + 1;
+        *address = (uint64_t)y;
+        BODY
+        write(6, &word, 1);
+    }
+    return 0;
+}
+"""
+HOLDING_PLAN = struct.pack("<4I", 2, 3, 0, 0) + struct.pack("<4Q", 8, 0, 8, 3)
+
+
+@pytest.fixture
+def held(sandbox: Sandbox, build_c: Callable[[str], Blob]) -> Callable[..., list[Ran]]:
+    async def play(artefact: Blob, rounds: int, started: bool) -> list[Ran]:
+        plan = Blob.of(HOLDING_PLAN)
+        job = Job(("{artefact}",), artefact, plan, called=True, stepped=True, started=started)
+        async with sandbox.session([artefact, plan], bare=True) as session, session.calls(job) as calls:
+            found = [await calls.ready()]
+            for number in range(rounds):
+                values = [10.0 * number + call for call in range(3)]
+                found.append(await calls.round(Blob.of(struct.pack("<3d", *values)), 2, 8))
+                if found[-1].ending != "answered":
+                    break
+            return found
+
+    def run(body: str = "", rounds: int = 2, started: str = "") -> list[Ran]:
+        artefact = build_c(HOLDER.replace("BODY", body).replace("STARTED", started))
+        return anyio.run(play, artefact, rounds, bool(started))
+
+    return run
+
+
+def test_what_a_program_holds_is_read_from_its_memory_after_every_call(held: Callable[..., list[Ran]]) -> None:
+    found = held()
+    assert [ran.ending for ran in found] == ["answered"] * 3
+    assert [struct.unpack("<3d", ran.stdout) for ran in found[1:]] == [(1, 2, 3), (11, 12, 13)]
+
+
+def test_what_a_call_leaves_to_the_next_one_is_not_read(held: Callable[..., list[Ran]]) -> None:
+    late = "static double *before; if (before) *before += 1; *y -= 1; before = y;"
+    (_, found) = held(late, rounds=1)
+    assert found.ending == "tampered", "an output changed after its call"
+
+
+def test_the_inputs_of_a_call_come_when_the_output_before_was_read(held: Callable[..., list[Ran]]) -> None:
+    """The sum of the inputs of a round cannot be known at its first call."""
+    ahead = "if (call == 0) *y = *(double *)((char *)x + 4 * 4096) + *(double *)((char *)x + 8 * 4096);"
+    found = held(ahead, rounds=2)
+    assert struct.unpack("<3d", found[2].stdout)[0] == 1 + 2, "all that it can see is the round before"
+
+
+def test_an_address_of_nothing_gives_no_bytes_of_anything(held: Callable[..., list[Ran]]) -> None:
+    (_, found) = held("if (call == 1) *address = 64;", rounds=1)
+    assert found.ending == "answered"
+    assert struct.unpack("<d", found.stdout[:8]) == (1.0,) and found.stdout[8:16] == b"\xff" * 8
+
+
+def test_the_time_until_a_started_program_is_ready_comes_apart(held: Callable[..., list[Ran]]) -> None:
+    work = "for (volatile long i = 0; i < 30000000; i++) ; write(6, &word, 1);"
+    found = held("", rounds=1, started="read(5, &word, 1); if (word != 's') return 3; word = 'd';" + work)
+    assert [ran.ending for ran in found] == ["answered"] * 2
+    assert found[0].cpu_s > 10 * found[1].cpu_s > 0

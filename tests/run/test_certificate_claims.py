@@ -103,3 +103,12 @@ def test_a_finding_that_the_original_does_not_have_is_a_doubt() -> None:
     assert found.doubts == ("a sanitizer found heap-buffer-overflow, a.c:9 (on seven): read of size 8",)
     known = Sanitized(("address",), ("seven",), (replace(defect, in_original=True),))
     assert concluded(claim(sound, known)).trusted
+
+
+def test_a_speed_up_over_a_degenerate_reference_is_not_trusted() -> None:
+    sound = concluded(claim(Interval(1.0, 0.99, 1.01, 0.99)))
+    assert sound.trusted and sound.timing is not None
+    timing = replace(sound.timing, degenerate=("an output of zeros passes",))
+    found = concluded(replace(sound, timing=timing))
+    assert found.holds and not found.trusted
+    assert any("an output of zeros passes" in note for note in found.notes)

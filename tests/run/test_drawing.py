@@ -184,3 +184,16 @@ def test_files_that_came_went_or_stayed_are_each_told() -> None:
 )
 def test_the_words_of_a_completion_are_what_is_not_code(completion: str, words: str) -> None:
     assert prose(completion) == words
+
+
+def test_the_runtime_that_a_rule_inserts_is_in_one_closed_fold() -> None:
+    old = "#include <iostream>\nint main() {\n    std::cin >> n;\n}\n"
+    helper = "// ---- maxcode runtime: reader ----\nint a;\n\n}\n// ---- end of maxcode runtime ----\n"
+    new = f"#include <iostream>\n{helper}{helper.replace('reader', 'writer')}int main() {{\n    mxr::in >> n;\n}}\n"
+    page = parse(program_diff(Program({"a.cpp": old}), Program({"a.cpp": new})))
+    fold = page.one("details")
+    assert fold.one("summary").text == (
+        "maxcode runtime: reader, writer (10 lines): helpers that the changed lines call"
+    )
+    assert "int a;" in fold.text and "mxr::in" not in fold.text
+    assert "int a;" not in page.text.replace(fold.text, "")

@@ -157,3 +157,19 @@ def test_a_result_in_a_notebook_escapes_what_others_wrote(name: str) -> None:
     assert len(shown) < 10_000
     if isinstance(found, RunResult):
         assert 'href="' in shown and "run/report.html" in shown
+
+
+def test_a_module_says_what_is_not_in_its_speed_up_and_why_it_may_mean_nothing() -> None:
+    timing = replace(RACE, start_s=(0.01, 1.5), beyond=(9, 3), degenerate=("input 1 as it is passes",))
+    found = result_of(Evaluation(Outcome.CORRECT, timing=timing), admitted("module"), MACHINE, ())
+    told = json.loads(found.as_json())
+    assert told["start_s"] == {"original": 0.01, "candidate": 1.5}
+    assert told["beyond"] == {"compared": 9, "skipped": 3}
+    assert told["degenerate"] == ["input 1 as it is passes"]
+    lines = list(found.lines())
+    assert next(line for line in lines if line.startswith("speed-up")).endswith(
+        "but the reference is degenerate: input 1 as it is passes"
+    )
+    assert any(line.startswith("beyond     9 calls compared") and "3 skipped" in line for line in lines)
+    plain = json.loads(result_of(Evaluation(Outcome.CORRECT, timing=RACE), admitted(), MACHINE, ()).as_json())
+    assert plain.keys().isdisjoint({"start_s", "beyond", "degenerate"})

@@ -64,7 +64,7 @@ def test_a_missing_file_is_named_when_a_model_is_loaded_and_torch_is_not_even_as
 ) -> None:
     (made(tmp_path) / name).unlink()
     for asked in (load, digest):
-        with pytest.raises(InputError, match=rf"cannot read .*{name} \(No such file.*; train the model again"):
+        with pytest.raises(InputError, match=rf"cannot read .*{name}: No such file.*; train the model again"):
             asked(tmp_path)
     code = f"from pathlib import Path; from maxcode.search.value import load; load(Path({str(tmp_path)!r}))"
     done = subprocess.run([sys.executable, "-X", "importtime", "-c", code], capture_output=True, text=True, check=False)

@@ -21,9 +21,10 @@ from maxcode.cli.list import list_
 from maxcode.cli.optimize import optimize
 from maxcode.cli.problems import problems
 from maxcode.cli.report import report
+from maxcode.cli.terminal import echo, echo_usage, guard
 from maxcode.cli.train import train
 from maxcode.cli.verify import verify
-from maxcode.errors import MaxcodeError
+from maxcode.errors import InputError, MaxcodeError
 
 
 @click.group(context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100})
@@ -40,7 +41,9 @@ for verb in (
 
 def main() -> None:
     """The entry point.  An error of maxcode prints one sentence, without a traceback, and sets the exit status."""
+    guard()
     try:
+        _refuse_undecodable(sys.argv)
         status = cli.main(prog_name="maxcode", standalone_mode=False)
         sys.exit(status if isinstance(status, int) else 0)
     except click.exceptions.Abort:
@@ -48,12 +51,21 @@ def main() -> None:
     except KeyboardInterrupt:
         _fail("interrupted", 130)
     except click.ClickException as error:
-        error.show()
+        echo_usage(error)
         sys.exit(error.exit_code)
     except MaxcodeError as error:
         _fail("\n".join([str(error), *getattr(error, "__notes__", [])]), error.exit_code)
 
 
+def _refuse_undecodable(words: list[str]) -> None:
+    """Raises InputError for a word that is not UTF-8: names are recorded in files that are."""
+    for word in words:
+        try:
+            word.encode()
+        except UnicodeEncodeError as error:
+            raise InputError(f"'{word}' is not UTF-8; rename the file, or write the word in UTF-8") from error
+
+
 def _fail(message: str, status: int) -> None:
-    click.echo(f"maxcode: {message}", err=True)
+    echo(f"maxcode: {message}", err=True)
     sys.exit(status)

@@ -31,11 +31,13 @@ from maxcode.cli.common import (
     value_options,
 )
 from maxcode.cli.option_groups import GroupedCommand
+from maxcode.cli.terminal import echo, echo_json
 from maxcode.core.budget import MANY, Budget
 from maxcode.errors import InputError, Interrupted
 from maxcode.evaluate.target import where
 from maxcode.run.display import Display
 from maxcode.run.record import Evaluated, Line
+from maxcode.run.waits import waits_on
 from maxcode.sandbox.tiers import refuse_unsafe
 
 SUMMARY = "bench.json"
@@ -109,7 +111,7 @@ def bench(
     plan = plan_of(wanted, chosen(problems[0], None, options), claims=not dry_run)
     if dry_run:
         cost = estimate_of_bench(plan)
-        click.echo(cost.as_json() if json_ else cost.as_text())
+        echo_json(cost.as_json()) if json_ else echo(cost.as_text())
         return 0
     with BenchProgress(plan.planned) as progress, running(plan, at_once, progress) as run:
         found = room.bench(plan.planned.cells, run, plan.finished, progress.event)
@@ -192,7 +194,10 @@ class BenchAnswer:
     def show(self, json_: bool, csv_: Path | None) -> None:
         """Prints the table; writes the rows to ``csv_`` if it is given."""
         shown = [curve for curve in self.curves if curve.axis == self.axis]
-        click.echo(self.as_json() if json_ else room.as_text(self.table, shown))
+        if json_:
+            echo_json(self.as_json())
+        else:
+            echo(room.as_text(self.table, shown))
         if csv_ is not None:
             _write(csv_, room.as_csv(self.found.rows))
 
@@ -217,10 +222,10 @@ def _status(found: BenchState) -> int:
         total = len(found.rows) + len(found.left)
         raise Interrupted(f"stopped; {len(found.rows)} of {total} runs are finished; to resume: {again}")
     for one in found.failed:
-        click.echo(f"maxcode: {one.cell.name} is unfinished: {_told(one)}", err=True)
+        echo(f"maxcode: {one.cell.name} is unfinished: {_told(one)}", err=True)
     if not found.failed:
         return 0
-    click.echo(f"maxcode: {len(found.failed)} run(s) are unfinished; to resume them: {again}", err=True)
+    echo(f"maxcode: {len(found.failed)} run(s) are unfinished; to resume them: {again}", err=True)
     return found.failed[0].error.exit_code
 
 
@@ -239,10 +244,13 @@ class BenchProgress:
         self._display = Display()
 
     def __enter__(self) -> BenchProgress:
+        self._waits = waits_on(self._display)
         self._display.__enter__()
+        self._waits.__enter__()
         return self
 
     def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, at: TracebackType | None) -> None:
+        self._waits.__exit__(kind, error, at)
         self._display.__exit__(kind, error, at)
 
     def event(self, event: Event) -> None:

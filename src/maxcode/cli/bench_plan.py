@@ -7,10 +7,9 @@ from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 from typing import final
 
-import click
-
 from maxcode import bench as room
 from maxcode.bench import BenchRow, BenchRun, Planned
+from maxcode.cli.terminal import echo
 from maxcode.core.budget import Budget
 from maxcode.errors import InputError, Interrupted
 from maxcode.evaluate.target import Target
@@ -175,7 +174,7 @@ def _problems(
     digests: dict[str, str] = {}
     listing = expanded(paths)
     for one in listing.left_out:
-        click.echo(f"maxcode: left out: {one}", err=True)
+        echo(f"maxcode: left out: {one}", err=True)
     if not listing.sources:
         raise InputError("no problem can be run; `maxcode problems list` shows which problems can be used")
     for source in listing.sources:

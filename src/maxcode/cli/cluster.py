@@ -10,6 +10,7 @@ from collections.abc import Awaitable, Callable
 
 import click
 
+from maxcode.cli.terminal import echo
 from maxcode.errors import InputError
 from maxcode.evaluate.cluster import keys
 from maxcode.evaluate.cluster.cores import parsed, shown, usable
@@ -70,7 +71,7 @@ def scheduler(host: str, port: int, plain: bool) -> None:
             why = error.__cause__ or error
             raise InputError(f"port {port} of {host} cannot be used: {why}; --port 0 takes a free one") from error
         async with served:
-            click.echo(served.address)
+            echo(served.address)
             await stop.wait()
 
     _until_stopped(serve, False)
@@ -81,7 +82,7 @@ def keys_() -> None:
     """Make the keys of a cluster and print their folder; every machine of the cluster needs a copy."""
     require_dask()
     keys.make(keys.folder())
-    click.echo(keys.folder())
+    echo(keys.folder())
 
 
 @cluster.command()
@@ -91,7 +92,7 @@ def script(spec: str) -> None:
     found = script_of(spec)
     if found is None:
         raise InputError(f"{spec} names no queue; give slurm:SITE.toml or pbs:SITE.toml")
-    click.echo(found)
+    echo(found)
 
 
 def _until_stopped(serve: Callable[[asyncio.Event], Awaitable[None]], until_eof: bool) -> None:

@@ -10,6 +10,7 @@ from typing import Any, TypeVar, get_args
 
 import click
 
+from maxcode.cli.terminal import echo, echo_json
 from maxcode.core.budget import Budget, Caps, budget_of
 from maxcode.core.types import Clock
 from maxcode.errors import InputError
@@ -217,4 +218,7 @@ def _numbers(words: tuple[str, ...]) -> dict[str, int]:
 
 def show(result: CandidateResult | RunResult, json_: bool) -> None:
     """Print a result on stdout: the JSON contract, or lines for people."""
-    click.echo(result.as_json() if json_ else str(result))
+    if json_:
+        echo_json(result.as_json())
+    else:
+        echo(result)

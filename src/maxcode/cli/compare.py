@@ -17,6 +17,7 @@ from maxcode.bench.table import MethodTable
 from maxcode.bench.versus import ComparedRun, Difference, Word, differences, entrant, same_original, versus
 from maxcode.bench.versus_benches import versus_benches
 from maxcode.cli.common import as_json, overrides, problem_options, sandbox_options
+from maxcode.cli.terminal import echo, echo_json
 from maxcode.core.types import Interval
 from maxcode.errors import InputError
 from maxcode.run.display import Display
@@ -58,7 +59,10 @@ def compare(first: Path, second: Path, measure: bool, force: bool, json_: bool, 
         told, text = _benches(first, second, force)
     else:
         told, text = _runs(first, second, ground, measure)
-    click.echo(msgspec.json.encode(told).decode() if json_ else text)
+    if json_:
+        echo_json(msgspec.json.encode(told).decode())
+    else:
+        echo(text)
 
 
 def _runs(first: Path, second: Path, ground: Ground, measure: bool) -> tuple[Told, str]:

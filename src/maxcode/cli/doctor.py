@@ -9,6 +9,7 @@ import anyio
 import click
 
 from maxcode.cli.common import as_json, sandbox_options
+from maxcode.cli.terminal import echo, echo_json
 from maxcode.core.stats import half_width
 from maxcode.errors import UnsafeError
 from maxcode.evaluate.doctor import Checkup, checkup
@@ -21,7 +22,10 @@ from maxcode.evaluate.machine.machine import BUSY
 def doctor(json_: bool) -> None:
     """Check compilers, the sandbox, control groups, the clock's noise and cores; print what to install."""
     found = anyio.run(checkup)
-    click.echo(json.dumps(dataclasses.asdict(found)) if json_ else "\n".join(_lines(found)))
+    if json_:
+        echo_json(json.dumps(dataclasses.asdict(found)))
+    else:
+        echo("\n".join(_lines(found)))
     if not found.is_safe:
         raise UnsafeError("this machine cannot run untrusted programs safely; see above")
 

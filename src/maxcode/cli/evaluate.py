@@ -10,8 +10,10 @@ import click
 from maxcode.cli.common import as_json, cluster_options, overrides, problem_options, sandbox_options, show
 from maxcode.cli.option_groups import GroupedCommand
 from maxcode.core.types import Outcome
+from maxcode.run.display import Display
 from maxcode.run.evaluation import evaluate_source
 from maxcode.run.request import Request
+from maxcode.run.waits import waits_on
 
 UNVERIFIED_STATUS = 4  # the candidate was compiled but did not run, and the user asked for a run
 
@@ -36,6 +38,7 @@ def evaluate(candidate: Path | None, source: Path, tests: Path | None, json_: bo
     if reference == (candidate is not None):
         raise click.UsageError("give either a CANDIDATE or --reference (if the suite has one), not both")
     request = Request(source, tests, overrides=overrides(options), shapes=shapes, cluster=cluster)
-    result = evaluate_source(candidate, request)
+    with Display() as display, waits_on(display):
+        result = evaluate_source(candidate, request)
     show(result, json_)
     return UNVERIFIED_STATUS if result.outcome is Outcome.UNVERIFIED else 0

@@ -10,6 +10,7 @@ import click
 
 from maxcode.bench.export import Exported, export_kernelbench
 from maxcode.cli.common import as_json
+from maxcode.cli.terminal import echo, echo_json
 
 
 @click.group()
@@ -27,9 +28,9 @@ def kernelbench(runs: tuple[Path, ...], out: Path, name: str, json_: bool) -> No
     baselines, for its own analysis script, and print fast_p."""
     found = export_kernelbench(runs, out, name)
     if json_:
-        click.echo(json.dumps([asdict(one) for one in found], default=str))
+        echo_json(json.dumps([asdict(one) for one in found], default=str))
     else:
-        click.echo("\n\n".join(_lines(one) for one in found))
+        echo("\n\n".join(_lines(one) for one in found))
 
 
 def _lines(one: Exported) -> str:

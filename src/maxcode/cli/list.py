@@ -8,6 +8,7 @@ from pathlib import Path
 import click
 
 from maxcode.cli.common import as_json
+from maxcode.cli.terminal import echo, echo_json
 from maxcode.code.languages import LANGUAGES
 from maxcode.code.techniques import TECHNIQUES, describe
 from maxcode.errors import InputError
@@ -42,11 +43,11 @@ def list_(kind: str, source: Path | None, sample: int, json_: bool) -> None:
     else:
         found = _named(kind)
     if json_:
-        click.echo(json.dumps(found))
+        echo_json(json.dumps(found))
     else:
         width = max(len(name) for name in found)
         for name, told in found.items():
-            click.echo(f"{name:<{width}}  {told}".replace("\n", f"\n{'':<{width}}  "))
+            echo(f"{name:<{width}}  {told}".replace("\n", f"\n{'':<{width}}  "))
 
 
 def _named(kind: str) -> dict[str, str]:
@@ -64,7 +65,7 @@ def _named(kind: str) -> dict[str, str]:
         case "critics":
             return dict(CRITICS)
         case "rules":
-            return {rule.name: rule.summary for rule in RULES}
+            return {rule.name: rule.summary + ("" if rule.usual else "  (Only with --with-rule.)") for rule in RULES}
         case "steps":
             return dict(STEPS)
         case "modules":

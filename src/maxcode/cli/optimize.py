@@ -21,6 +21,7 @@ from maxcode.cli.common import (
     value_options,
 )
 from maxcode.cli.option_groups import GroupedCommand
+from maxcode.cli.terminal import echo, echo_json
 from maxcode.errors import BoundaryError, Interrupted
 from maxcode.evaluate.cluster.site import script
 from maxcode.run.dry_run import first_prompt
@@ -38,6 +39,22 @@ from maxcode.search.methods import candidates
               "[default: cuda-llm+maxcode; elites+maxcode for functions]")  # fmt: skip
 @click.option("--without", multiple=True, metavar="PART",
               help="Leave out a part of the prompt (`maxcode list parts`); may be repeated.")  # fmt: skip
+@click.option(
+    "--with-rule",
+    "with_rules",
+    multiple=True,
+    metavar="RULE",
+    help="Let the built-in rewriter use a rule that it uses only on request (`maxcode list rules`); may be repeated.",
+)
+@click.option(
+    "--without-rule",
+    "without_rules",
+    multiple=True,
+    metavar="RULE",
+    help="Forbid the built-in rewriter a rule (`maxcode list rules`); may be repeated.",
+)
+@click.option("--anyway", is_flag=True, help="Go on although the built-in policy has no rule for the program, or its "
+              "tests are too short to time.")  # fmt: skip
 @budget_options
 @click.option("--seed", default=0, show_default=True, help="Random seed of the proposals.")
 @click.option("--out", type=click.Path(path_type=Path), help="Run folder.  The same command resumes it, also with "
@@ -59,15 +76,20 @@ def optimize(source: Path, tests: Path | None, json_: bool, dry_run: bool, **opt
     """Make SOURCE faster: a C, C++ or Python program with --tests, a folder with problem.toml, a PyTorch module in the
     KernelBench contract, or the name of a suite's problem (kernelbench:LEVEL/ID, pie:SPLIT/NAME, polybench:NAME).
 
+    The built-in policies know C and C++ (rewriter, kernels) and PyTorch (modules); Python needs --policy llm:MODEL.
+
     One Ctrl-C finishes the running candidates and stops; the same command resumes the run.
     """
     request = chosen(source, tests, options)
     if dry_run and (found := script(request.cluster)) is not None:
-        click.echo(found)
+        echo(found)
         return
     if dry_run:
         shown = first_prompt(request)
-        click.echo(shown.as_json() if json_ else shown.as_text())
+        if json_:
+            echo_json(shown.as_json())
+        else:
+            echo(shown.as_text())
         return
     with SearchProgress(candidates(request.method, request.budget)) as progress:
         try:

@@ -14,8 +14,8 @@ GROUPS: Mapping[str, tuple[str, ...]] = {  # heading -> the options by their fir
         "--device", "--constant",
     ),
     "Who proposes": (
-        "--policy", "--critic", "--method", "--methods", "--ablate", "--seed", "--seeds", "--models", "--set",
-        "--base-url",
+        "--policy", "--with-rule", "--without-rule", "--critic", "--method", "--methods", "--ablate", "--seed",
+        "--seeds", "--models", "--set", "--base-url",
     ),
     "Budget": ("--budget", "--max-calls", "--max-tokens", "--max-dollars", "--max-seconds", "--dry-run"),
     "Measuring": (

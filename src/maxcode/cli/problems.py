@@ -10,6 +10,7 @@ from typing import Any
 import click
 
 from maxcode.cli.common import as_json
+from maxcode.cli.terminal import echo, echo_json
 from maxcode.evaluate.module.shrink import LIMIT_MB
 from maxcode.problems import Surveyed, survey
 from maxcode.problems.shape_tables import as_toml
@@ -32,10 +33,10 @@ def list_(sources: tuple[Path, ...], json_: bool) -> int:
     """
     found = list(survey(sources))
     if json_:
-        click.echo(json.dumps([one.as_table() for one in found]))
+        echo_json(json.dumps([one.as_table() for one in found]))
     else:
         loads = sum(one.loaded is not None for one in found)
-        click.echo("\n".join([*map(_listed, found), f"{loads} of {len(found)} load"]))
+        echo("\n".join([*map(_listed, found), f"{loads} of {len(found)} load"]))
     return int(any(one.loaded is None for one in found))
 
 
@@ -61,11 +62,11 @@ def shrink(sources: tuple[Path, ...], out: Path | None, limit_mb: float, json_: 
     inputs and parameters fit and the reference runs; kernel sizes, strides and similar constants stay.  Exit status 1
     if a problem has no smaller shapes.
     """
-    shapes, rows = shrink_sources(sources, out, limit_mb, lambda row: click.echo(_line(row), err=True))
+    shapes, rows = shrink_sources(sources, out, limit_mb, lambda row: echo(_line(row), err=True))
     if json_:
-        click.echo(json.dumps([_told(row) for row in rows]))
+        echo_json(json.dumps([_told(row) for row in rows]))
     else:
-        click.echo(str(out) if out is not None else as_toml(shapes), nl=out is not None)
+        echo(str(out) if out is not None else as_toml(shapes), nl=out is not None)
     return int(any(row.shape is None for row in rows))
 
 

@@ -12,6 +12,7 @@ from maxcode import bench as room
 from maxcode.bench.bench_folder import HEADER
 from maxcode.cli.bench import BenchAnswer
 from maxcode.cli.common import as_json
+from maxcode.cli.terminal import echo, echo_json
 from maxcode.core.types import StateId
 from maxcode.errors import InputError
 from maxcode.run.report import write_candidate, write_report
@@ -28,7 +29,10 @@ def report(run: Path, node: str | None, json_: bool) -> None:
         path = write_candidate(run, _state_id(node))
     else:
         path = _bench(run) if (run / HEADER).is_file() else write_report(run)
-    click.echo(json.dumps({"report": str(path)}) if json_ else str(path))
+    if json_:
+        echo_json(json.dumps({"report": str(path)}))
+    else:
+        echo(path)
 
 
 def _bench(out: Path) -> Path:

@@ -9,6 +9,7 @@ import click
 import msgspec
 
 from maxcode.cli.common import as_json, parse_changes, sandbox_options
+from maxcode.cli.terminal import echo, echo_json
 from maxcode.cli.train_grpo import TrainProgress
 from maxcode.train.assess import as_json as figures_as_json
 from maxcode.train.config import read_config
@@ -41,10 +42,10 @@ def assess(
     with TrainProgress() as progress, train_target(found, folder) as bench:
         answers = assess_model(found, adapter, folder, bench, progress.say)
     if json_:
-        click.echo(figures_as_json(answers))
+        echo_json(figures_as_json(answers))
         return
     for problem, stage in answers.places:
         part = msgspec.to_builtins(answers.at(problem, stage))
         mean, valid = part["mean"], part["valid"]
-        click.echo(f"{problem} stage {stage}  mean {mean['value']:.1f} [{mean['low']:.1f}, {mean['high']:.1f}], best "
+        echo(f"{problem} stage {stage}  mean {mean['value']:.1f} [{mean['low']:.1f}, {mean['high']:.1f}], best "
                    f"{part['best']:.1f}, valid {valid['value']:.0%} of {part['answers']} answers")  # fmt: skip

@@ -13,6 +13,7 @@ import click
 import msgspec
 
 from maxcode.cli.common import as_json, parse_changes, sandbox_options
+from maxcode.cli.terminal import echo, echo_json
 from maxcode.core.types import Interval
 from maxcode.evaluate.machine.machine import describe
 from maxcode.run.display import Display
@@ -56,7 +57,7 @@ def grpo(config: Path, dry_run: bool, **options: Any) -> None:
     if dry_run:
         changes = options["changes"] | ({"seed": options["seed"]} if options["seed"] is not None else {})
         plan = plan_of(read_config(config, changes), describe("not opened"))
-        click.echo(plan.as_json() if options["json_"] else plan.as_text())
+        echo_json(plan.as_json()) if options["json_"] else echo(plan.as_text())
         return
     _run(config, **options)
 
@@ -94,7 +95,10 @@ def _run(
     folder = out or Path("runs") / f"train-{path.stem}-{config.seed}"
     with TrainProgress() as progress, train_target(config, folder) as bench:
         result = run(config, folder, bench, progress.say)
-    click.echo(json.dumps(msgspec.to_builtins(result)) if json_ else "\n".join(_lines(result)))
+    if json_:
+        echo_json(json.dumps(msgspec.to_builtins(result)))
+    else:
+        echo("\n".join(_lines(result)))
 
 
 def _lines(result: TrainResult) -> list[str]:

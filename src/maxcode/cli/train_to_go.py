@@ -8,6 +8,7 @@ from typing import Any, get_args
 import click
 
 from maxcode.cli.common import as_json
+from maxcode.cli.terminal import echo, echo_json
 from maxcode.run.display import Display
 from maxcode.search.value import PRESETS, QUANTILE, RELATIVE, SMALL
 from maxcode.train.to_go import Trained, Training, train_to_go
@@ -46,7 +47,10 @@ def to_go(runs: tuple[Path, ...], out: Path, json_: bool, **options: Any) -> Non
     """
     with Display() as display:
         found = train_to_go(Training(runs, out, **options), display.say, display.note)
-    click.echo(found.as_json() if json_ else _told(found))
+    if json_:
+        echo_json(found.as_json())
+    else:
+        echo(_told(found))
 
 
 def _told(found: Trained) -> str:

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import sys
 from pathlib import Path
 
 import click
 
 from maxcode.cli.common import as_json, sandbox_options
-from maxcode.run.certificate import Repeated, printable, repeat
+from maxcode.cli.terminal import echo, echo_json
+from maxcode.run.certificate import Repeated, repeat
 
 
 @click.command()
@@ -26,12 +26,15 @@ def verify(certificate: Path, problem: Path | None, tests: Path | None, json_: b
     certificate was made with, or if the certificate was changed.
     """
     found = repeat(certificate, problem, tests, _say)
-    click.echo(found.as_json() if json_ else "\n".join(map(printable, _lines(found))))
+    if json_:
+        echo_json(found.as_json())
+    else:
+        echo("\n".join(_lines(found)))
     return 0 if found.here.holds else 1
 
 
 def _say(words: str) -> None:
-    print(words, file=sys.stderr, flush=True)
+    echo(words, err=True)
 
 
 def _lines(found: Repeated) -> list[str]:

@@ -1,15 +1,125 @@
-"""Atomic replacement of files, and TOML files read with clear errors."""
+"""Files of the user: read within bounds and with clear errors, and replaced atomically.
+
+Every file that a user names is read through ``read_file``, ``read_text``, ``read_toml`` or ``opened``: a device or a
+named pipe would never end, and a huge file would take all memory.
+"""
 
 from __future__ import annotations
 
+import errno
+import os
 import secrets
+import stat
 import tomllib
 from collections.abc import Iterator
 from contextlib import contextmanager
+from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, BinaryIO, final
 
 from maxcode.errors import InputError
+
+TEXT_AT_MOST = 64 << 20  # bytes: what people and maxcode write as a text, such as a source, a certificate or a table
+DATA_AT_MOST = 1 << 30  # bytes: one input or one expected output of a test
+RECORD_AT_MOST = 4 << 30  # bytes: what grows line by line, and weights
+
+
+@final
+@dataclass(frozen=True, slots=True)
+class FileKind:
+    """What a file is for.
+
+    ``name``     its name in messages, such as "the source"; may be empty
+    ``cure``     what to do if it cannot be opened
+    ``at_most``  bytes
+    ``grows``    another process may append to it: then it is read up to the end that it had when it was opened
+    ``error``    the class of its errors
+    """
+
+    name: str = ""
+    cure: str = "correct its name, or its rights"
+    at_most: int = TEXT_AT_MOST
+    grows: bool = False
+    error: type[InputError] = InputError
+
+    def fault(self, path: Path, why: str, cure: str = "") -> InputError:
+        """The error for ``path`` in one sentence."""
+        return self.error(f"cannot read {f'{self.name} {path}'.strip()}: {why}; {cure or self.cure}")
+
+
+TEXT = FileKind()
+TEST = FileKind("the test file", at_most=DATA_AT_MOST)
+
+
+def opened(path: Path, kind: FileKind = TEXT) -> BinaryIO:
+    """A regular file of at most ``kind.at_most`` bytes, open for reading.
+
+    Raises InputError for another kind of file, without opening it and without waiting, for a larger one, and for one
+    that cannot be read.
+    """
+    try:
+        _check(path, os.stat(path), kind)
+        # Not blocking: between the two looks the name may become that of a named pipe.
+        file = open(os.open(path, os.O_RDONLY | os.O_NONBLOCK | os.O_NOCTTY | os.O_CLOEXEC), "rb")  # noqa: SIM115
+    except OSError as error:
+        raise _translated(path, error, kind) from error
+    except ValueError as error:
+        raise kind.fault(path, "its name has a NUL character", "correct its name") from error
+    try:
+        _check(path, os.fstat(file.fileno()), kind)
+    except InputError:
+        file.close()
+        raise
+    return file
+
+
+def read_file(path: Path, kind: FileKind = TEXT) -> bytes:
+    """The bytes of a file; raises InputError as ``opened``, and if the file changes while it is read."""
+    with opened(path, kind) as file:
+        before = os.fstat(file.fileno())
+        try:
+            content = file.read(before.st_size + (not kind.grows))
+        except OSError as error:
+            raise _translated(path, error, kind) from error
+        except MemoryError as error:
+            raise kind.fault(path, "it does not fit into memory", "give a smaller file, or raise the limit") from error
+        after = os.fstat(file.fileno())
+    if not kind.grows and (len(content), before.st_mtime_ns) != (before.st_size, after.st_mtime_ns):
+        raise kind.fault(path, "it changed while it was read", "wait until it is written, and repeat the command")
+    return content
+
+
+def _translated(path: Path, error: OSError, kind: FileKind) -> InputError:
+    if error.errno == errno.ELOOP:
+        return kind.fault(path, "its symbolic links lead in a circle", "correct the link")
+    return kind.fault(path, error.strerror or str(error))
+
+
+def read_text(path: Path, kind: FileKind = TEXT) -> str:
+    """The text of a UTF-8 file with its line endings unchanged; raises InputError as ``read_file``."""
+    try:
+        return read_file(path, kind).decode()
+    except UnicodeDecodeError as error:
+        raise kind.fault(path, f"it is not UTF-8 (byte {error.start})", "save it as UTF-8") from error
+
+
+_OTHERS = {
+    stat.S_IFDIR: "a folder",
+    stat.S_IFIFO: "a named pipe",
+    stat.S_IFSOCK: "a socket",
+    stat.S_IFCHR: "a device",
+    stat.S_IFBLK: "a device",
+}
+
+
+def _check(path: Path, found: os.stat_result, kind: FileKind) -> None:
+    if not stat.S_ISREG(found.st_mode):
+        what = _OTHERS.get(stat.S_IFMT(found.st_mode), "no file")
+        raise kind.fault(path, f"it is {what}", "name a file" if what == "a folder" else "name a regular file")
+    if found.st_size > kind.at_most:
+        raise kind.fault(
+            path, f"it has {found.st_size} bytes, and at most {kind.at_most} are read", "give a smaller file"
+        )
 
 
 @contextmanager
@@ -45,11 +155,7 @@ def read_toml(path: Path, what: str = "") -> dict[str, Any]:
     """
     name = f"{what} {path}".strip()
     try:
-        return tomllib.loads(path.read_bytes().decode())
-    except OSError as error:
-        raise InputError(f"cannot read {name}: {error.strerror}") from error
-    except UnicodeDecodeError as error:
-        raise InputError(f"cannot read {name}: it is not UTF-8 (byte {error.start}); save it as UTF-8") from error
+        return tomllib.loads(read_text(path, FileKind(what)))
     except ValueError as error:  # TOMLDecodeError, or a number of thousands of digits
         raise InputError(f"cannot read {name}: it is not valid TOML: {error}; correct it there") from error
 

@@ -10,15 +10,17 @@ from __future__ import annotations
 import fcntl
 import os
 import re
+import stat
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import BinaryIO, Generic, TypeVar
 
 import msgspec
 
-from maxcode.core.files import write_whole
+from maxcode.core.files import RECORD_AT_MOST, FileKind, read_file, write_whole
 from maxcode.errors import InputError, MachineError, RecordError
 
+LINES = FileKind("", "give a folder that this user may read", RECORD_AT_MOST, grows=True, error=RecordError)
 _BLOCK = 1 << 16
 _OLD_VERDICT = re.compile(rb'("verdict": ?)"(beaten|waits|busy|unseen)"')
 _OLD_WORDS = {b"beaten": b"dominated", b"waits": b"slower_by_wall", b"busy": b"noisy", b"unseen": b"not_in_cpu_time"}
@@ -37,11 +39,14 @@ def open_lines(path: Path) -> BinaryIO:
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
         # Unbuffered: one line is one write, and this process buffers nothing.
-        file = open(os.open(path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o644), "r+b", buffering=0)  # noqa: SIM115
+        file = open(os.open(path, os.O_RDWR | os.O_CREAT | os.O_NONBLOCK | os.O_CLOEXEC, 0o644), "r+b", buffering=0)  # noqa: SIM115
     except OSError as error:
         raise InputError(
             f"cannot write to the output folder {path.parent}: {error.strerror}; choose another --out"
         ) from error
+    if not stat.S_ISREG(os.fstat(file.fileno()).st_mode):
+        file.close()
+        raise RecordError(f"{path} is no regular file; choose another --out")
     try:
         fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
     except OSError as error:
@@ -106,7 +111,7 @@ class Lines(Generic[L]):
             return
         if not self._path.exists():
             return
-        for number, line in enumerate(self._path.read_bytes().split(b"\n")[:-1], start=1):
+        for number, line in enumerate(read_file(self._path, LINES).split(b"\n")[:-1], start=1):
             try:
                 yield self._decode(in_words_of_today(line))
             except msgspec.MsgspecError as error:

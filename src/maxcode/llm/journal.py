@@ -18,7 +18,8 @@ from typing import BinaryIO, final
 import anyio
 import msgspec
 
-from maxcode.core.jsonl import append_line, open_lines
+from maxcode.core.files import opened
+from maxcode.core.jsonl import LINES, append_line, open_lines
 from maxcode.core.types import Usage
 from maxcode.errors import BoundaryError, ProviderError, RecordError
 from maxcode.llm.clients import Completion, Model, ModelRequest
@@ -103,7 +104,7 @@ class _Lines:
 
     def index(self, path: Path) -> None:
         """Reads the existing lines; a torn last line is left out."""
-        with open(path, "rb") as lines:
+        with opened(path, LINES) as lines:
             for number, line in enumerate(lines, start=1):
                 if not line.endswith(b"\n"):
                     break
@@ -290,7 +291,7 @@ def answers_in(folder: Path) -> Iterator[Answered]:
     RecordError if a line is damaged, or if there is no journal."""
     if not (folder / CALLS).is_file():
         raise RecordError(f"{folder / CALLS} does not exist: the run asked no language model")
-    with open(folder / CALLS, "rb") as lines:
+    with opened(folder / CALLS, LINES) as lines:
         for number, line in enumerate(lines, start=1):
             if not line.endswith(b"\n"):
                 return
@@ -313,7 +314,7 @@ def _past(replay: Path) -> _Lines:
     path = replay / CALLS
     if not path.is_file():
         raise RecordError(f"{path} does not exist: give --replay the folder of a run that asked a language model")
-    lines = _Lines(open(path, "rb"))  # noqa: SIM115  open as long as the journal
+    lines = _Lines(opened(path, LINES))  # open as long as the journal
     return _indexed(lines, path)
 
 

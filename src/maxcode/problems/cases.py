@@ -14,6 +14,7 @@ from fnmatch import fnmatchcase
 from pathlib import Path, PurePosixPath
 from typing import final
 
+from maxcode.core.files import TEST, opened
 from maxcode.core.types import Case
 from maxcode.errors import InputError
 
@@ -39,8 +40,7 @@ def find_cases(folder: Path) -> list[Case]:
     Raises InputError if the folder is missing or has no tests, and if an input or an output has no counterpart.
     """
     if not os.path.isdir(folder):
-        what = "is a file" if os.path.exists(folder) else "does not exist"
-        raise InputError(f"the tests folder {folder} {what}; it must be a folder with {SCHEMES}")
+        raise InputError(f"the tests folder {folder} {_unlike_folder(folder)}; it must be a folder with {SCHEMES}")
     inputs, outputs = _collect(folder)
     if not inputs and not outputs:
         others = [path.name for path in _files(folder)]
@@ -50,10 +50,18 @@ def find_cases(folder: Path) -> list[Case]:
         raise InputError(f"tests in {folder} without an expected output: {_some(alone)}; add it, named {SCHEMES}")
     if alone := [str(path) for name, path in outputs.items() if name not in inputs]:
         raise InputError(f"expected outputs in {folder} without an input: {_some(alone)}; add it, named {SCHEMES}")
+    for path in (*inputs.values(), *outputs.values()):
+        opened(folder / path, TEST).close()  # a device, a loop of links or a huge file is refused, not left out
     names = sorted(inputs, key=natural)
     return [
         Case(name, str((folder / inputs[name]).resolve()), str((folder / outputs[name]).resolve())) for name in names
     ]
+
+
+def _unlike_folder(path: Path) -> str:
+    if os.path.exists(path):
+        return "is a file"
+    return "is a link that leads nowhere" if os.path.islink(path) else "does not exist"
 
 
 def _collect(folder: Path) -> tuple[dict[str, PurePosixPath], dict[str, PurePosixPath]]:
@@ -73,8 +81,9 @@ def _collect(folder: Path) -> tuple[dict[str, PurePosixPath], dict[str, PurePosi
 
 
 def _files(folder: Path) -> Iterator[PurePosixPath]:
+    """All files and links below a folder but folders; what they are is checked when they are read."""
     for path in sorted(folder.rglob("*")):
-        if path.is_file():
+        if not path.is_dir():
             yield PurePosixPath(path.relative_to(folder).as_posix())
 
 

@@ -8,7 +8,7 @@
     checker_beside = "pie"             # PIE's own checker is recorded as well, but does not decide
     [limits]   run_s, build_s, memory_mb, output_mb, processes
     kind = "function", [function] ...  # a function instead of a whole program: function_table.py
-    kind = "module", [module] device = "cpu", tolerance, constants = { batch_size = 16 }    # a KernelBench file
+    kind = "module", [module] device = "cpu", tolerance, constants = { batch_size = 16 }, domain    # a KernelBench file
     permitted = ["simd", "tiling"]     # the permitted techniques (code/techniques); all if the key is missing
     [tests]    folder, seen = ["0*"], held_out = ["1*"], generator = ["python3", "gen.py", "{seed}"], generated
                size, made             # size of generated inputs, if the generator takes {size}; number of fresh inputs
@@ -21,10 +21,12 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping
 from dataclasses import dataclass, field, fields
+from pathlib import PurePosixPath
 from typing import Any, Literal, final, get_args, get_type_hints
 
 import msgspec
 
+from maxcode.code.domains import domain_of
 from maxcode.code.techniques import TECHNIQUES
 from maxcode.core.types import Checker, Clock, Kind, Limits
 from maxcode.errors import InputError, unknown
@@ -62,6 +64,7 @@ class ModuleTable:
     device: Literal["cpu", "cuda"] = "cpu"
     constants: dict[str, int] = field(default_factory=dict)
     tolerance: float = 1e-4
+    domain: dict[str, str] = field(default_factory=dict)
 
 
 @final
@@ -158,6 +161,9 @@ def in_words(message: str) -> str:
 def _sensible(found: Description, where: str) -> None:
     if bool(found.source) == bool(found.sources):
         raise InputError(f'{where}: name the program with source = "slow.cpp", or with sources = [...], not both')
+    parts = PurePosixPath(found.id).parts
+    if ".." in parts or "/" in parts or not found.id.isprintable():
+        raise InputError(f"{where}: id is {found.id!r}; it names the run folder, so it must be a plain name")
     for name in ("run_s", "build_s", "memory_mb", "output_mb", "processes"):
         value = getattr(found.limits, name)
         if not 0 < value < 1e8:
@@ -180,6 +186,8 @@ def _sensible(found: Description, where: str) -> None:
         raise InputError(f'{where}: the table [module] belongs to kind = "module", and only there')
     if not 0 < found.module.tolerance < 1:
         raise InputError(f"{where}: module.tolerance is {found.module.tolerance}; it must be above 0 and below 1")
+    for text in found.module.domain.values():
+        domain_of(text, {}, whole=False)
     _sensible_generator(found.tests, where)
 
 

@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import final
 
-from maxcode.core.files import read_toml
+from maxcode.core.files import read_file, read_toml
 from maxcode.errors import InputError
 from maxcode.problems.cases import natural
 from maxcode.problems.description import DESCRIPTION
@@ -57,7 +57,7 @@ def _found(top: Path) -> Iterator[Path]:
             continue
         folders[:] = [name for name in folders if not name.startswith(".")]
         paths = (Path(here, name) for name in files if name.endswith(".py"))
-        yield from (path for path in paths if is_contract(path.read_text(errors="replace")))
+        yield from (path for path in paths if path.is_file() and is_contract(read_file(path).decode(errors="replace")))
 
 
 def _read(path: Path) -> tuple[Path, str, str] | LeftOut:

@@ -28,6 +28,7 @@ from typing import Literal, cast, final
 
 from maxcode.code.domains import domain_of
 from maxcode.code.expressions import value_of
+from maxcode.core.files import FileKind, read_text
 from maxcode.core.types import Argument, FunctionSpec
 from maxcode.errors import InputError, unknown
 
@@ -168,7 +169,4 @@ def _check_words(spec: FunctionSpec) -> None:
 def _text(folder: Path, texts: Mapping[str, str], name: str) -> str:
     if name in texts:
         return texts[name]
-    try:
-        return (folder / name).read_text()
-    except (OSError, UnicodeDecodeError) as error:
-        raise InputError(f"[function]: cannot read {folder / name}: {error}") from error
+    return read_text(folder / name, FileKind("the file of [function]"))

@@ -8,8 +8,8 @@ import json
 from collections.abc import Iterator
 from pathlib import Path
 
+from maxcode.core.files import DATA_AT_MOST, FileKind, read_file
 from maxcode.core.types import Case, Problem
-from maxcode.errors import InputError
 
 
 def digest(problem: Problem) -> str:
@@ -64,7 +64,4 @@ def _case_parts(side: str, case: Case) -> Iterator[bytes]:
 
 
 def _bytes(path: Path) -> bytes:
-    try:
-        return path.read_bytes()
-    except OSError as error:
-        raise InputError(f"cannot read {path}: {error.strerror}; put it back, or load the problem again") from error
+    return read_file(path, FileKind(cure="put it back, or load the problem again", at_most=DATA_AT_MOST))

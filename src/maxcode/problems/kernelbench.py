@@ -19,6 +19,7 @@ from typing import final
 
 import msgspec
 
+from maxcode.core.files import DATA_AT_MOST, FileKind, read_text
 from maxcode.core.types import Program
 from maxcode.errors import InputError
 from maxcode.problems.suite import Given, Listing, Origin, Source, sha256
@@ -26,6 +27,7 @@ from maxcode.problems.suite import Given, Listing, Origin, Source, sha256
 KERNELBENCH = "kernelbench"
 PREFIX = KERNELBENCH + ":"
 VARIABLE = "MAXCODE_KERNELBENCH"
+_KIND = FileKind("the file of KernelBench", at_most=DATA_AT_MOST)
 _CONTRACT = re.compile(r"^class[ \t]+Model\b.*^def[ \t]+get_inputs\b", re.MULTILINE | re.DOTALL)
 _NAME = re.compile(r"(?:level_?)?(\d+)/(\d+)(_[^/]*?)?(?:\.py)?")
 _LEVEL = re.compile(r"(?:level_?)?(\d+)")
@@ -142,7 +144,4 @@ def _rows(place: Path, level: int) -> Iterator[tuple[int, tuple[str, Callable[[]
 
 
 def _text(path: Path) -> str:
-    try:
-        return path.read_bytes().decode()
-    except (OSError, UnicodeDecodeError) as error:
-        raise InputError(f"cannot read {path}: {error}") from error
+    return read_text(path, _KIND)

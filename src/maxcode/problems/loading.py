@@ -15,7 +15,7 @@ from pathlib import Path, PurePosixPath
 from typing import Any, final
 
 from maxcode.code.languages import Language, language, language_of
-from maxcode.core.files import read_toml
+from maxcode.core.files import FileKind, read_text, read_toml
 from maxcode.core.types import KINDS, Case, Checker, Clock, ModuleSpec, Problem, Program, ProgramSpec
 from maxcode.errors import InputError
 from maxcode.problems.bounded import bounded
@@ -66,13 +66,13 @@ def load(source: Path, tests: Path | None = None, overrides: Mapping[str, Any] |
     overrides = overrides or {}
     if is_named(source):
         return _from_suite(source, tests, overrides)
-    if not os.path.exists(source):
+    if not os.path.lexists(source):
         raise InputError(f"{source} does not exist; give a source file with --tests, or a folder with {DESCRIPTION}")
     if is_mixture(source):
         raise InputError(f"{source} is a suite of several problems; give it to `maxcode bench`, or name one of them")
     if source.is_dir() or source.suffix == ".toml":
         path = source / DESCRIPTION if source.is_dir() else source
-        if not path.exists():
+        if not os.path.lexists(path):
             raise InputError(f"the folder {source} has no {DESCRIPTION}; write one, or give a source file with --tests")
         found = describe(merged(read_toml(path), overrides), str(path))
         return _assemble(found, _Material(path.parent, tests), found.id or path.parent.resolve().name)
@@ -82,7 +82,7 @@ def load(source: Path, tests: Path | None = None, overrides: Mapping[str, Any] |
     if tests is None:
         raise InputError(f"no tests for {source}: add --tests DIR, {_alternative(source)}")
     found = describe(merged({"source": source.name}, overrides), "the options")
-    name = found.id or f"{source.resolve().parent.name}-{source.stem}"
+    name = found.id or f"{Path(os.path.realpath(source)).parent.name}-{source.stem}"
     loaded = _assemble(found, _Material(source.parent, tests), name)
     return Loaded(loaded.problem, (*loaded.notes, *_unused_description(source)))
 
@@ -167,7 +167,9 @@ def _module_spec(found: Description, program: Program, tongue: Language) -> Modu
     if not is_contract(program.text):
         raise InputError(f"{program.name} must define `class Model(nn.Module)`, `get_inputs()` and `get_init_inputs()`")
     table = found.module
-    return ModuleSpec(table.device, tuple(sorted(table.constants.items())), table.tolerance)
+    return ModuleSpec(
+        table.device, tuple(sorted(table.constants.items())), table.tolerance, tuple(sorted(table.domain.items()))
+    )
 
 
 def _goal(found: Description) -> Clock:
@@ -188,17 +190,11 @@ def _read_source(base: Path, path: str) -> str:
         raise InputError(f"the source '{path}' is outside {base}; move it into the folder and name it relative to it")
     full = base / path
     try:
-        text = full.read_bytes().decode()
-    except FileNotFoundError as error:
-        raise InputError(f"the source {full} does not exist; correct its name") from error
-    except IsADirectoryError as error:
-        raise InputError(f"the source {full} is a folder; name a file") from error
-    except OSError as error:
-        raise InputError(f"cannot read the source {full}: {error.strerror}") from error
-    except UnicodeDecodeError as error:
-        raise InputError(f"the source {full} is not UTF-8 (byte {error.start}); save it as UTF-8") from error
-    except ValueError as error:  # a NUL character in its name
-        raise InputError(f"cannot read the source {str(full)!r}: {error}; correct its name") from error
+        text = read_text(full, FileKind("the source"))
+    except InputError as error:
+        if isinstance(error.__cause__, FileNotFoundError):
+            raise InputError(f"the source {full} does not exist; correct its name") from error
+        raise
     if not text.strip():
         raise InputError(f"the source {full} is empty; give the program to make faster")
     return text

@@ -19,9 +19,11 @@ from typing import final
 
 import msgspec
 
+from maxcode.core.files import RECORD_AT_MOST, FileKind, opened
 from maxcode.errors import InputError
 
 _WORD = re.compile(r"[A-Za-z0-9_.]*[A-Za-z0-9_][A-Za-z0-9_.]*")  # no path, and no dash, which joins two ids
+_ROWS = FileKind("the rows of PIE", at_most=RECORD_AT_MOST)
 LANGUAGES = {"": "cpp", "C++": "cpp", "C": "c", "Python": "python"}
 
 
@@ -107,7 +109,7 @@ class Entry:
     def row(self) -> PieRow:
         """The row, read again; InputError if the file has changed or is missing."""
         try:
-            with self.file.open("rb") as file:
+            with opened(self.file, _ROWS) as file:
                 file.seek(self.at[1])
                 return msgspec.json.decode(file.read(self.at[2] - self.at[1]), type=PieRow)
         except (OSError, msgspec.MsgspecError, UnicodeDecodeError) as error:
@@ -134,7 +136,7 @@ def _read(file: Path) -> Iterator[tuple[Entry, str]]:
     """Each row with a digest of its programs."""
     begin = 0
     alike: dict[tuple[str, ...] | None, tuple[str, ...] | None] = {}  # rows of a problem name the same tests
-    with file.open("rb") as lines:
+    with opened(file, _ROWS) as lines:
         for number, line in enumerate(lines, start=1):
             at = (number, begin, begin + len(line))
             begin += len(line)

@@ -23,7 +23,7 @@ from typing import Any, final
 import msgspec
 
 from maxcode.code.expressions import value_of
-from maxcode.core.files import read_toml
+from maxcode.core.files import read_file, read_toml
 from maxcode.core.types import Program
 from maxcode.errors import InputError, unknown
 from maxcode.problems.cases import natural
@@ -143,10 +143,7 @@ def _known(name: str) -> KernelEntry:
 
 
 def _text(path: Path) -> str:
-    try:
-        return path.read_bytes().decode(errors="replace")
-    except OSError as error:
-        raise InputError(f"cannot read {path}: {error.strerror}") from error
+    return read_file(path).decode(errors="replace")
 
 
 # ------------------------------------------------------------------------------------------------------------- table

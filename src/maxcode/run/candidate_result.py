@@ -11,6 +11,7 @@ from typing import Any, final
 
 import msgspec
 
+from maxcode.core.printable import printable
 from maxcode.core.types import Clock, Evaluation, Interval, Machine, Node, Outcome, Recheck, Remark, Timing
 from maxcode.core.types.measured import RaceVerdict
 from maxcode.evaluate.ladder.prepare import Admitted
@@ -26,6 +27,7 @@ class Speedup:
     ``clock``        what was counted: seconds of CPU, seconds by the wall clock, or instructions
     ``pairs``        pairs of runs that were timed; 0 if nothing was faster than the original
     ``pressure``     CPU pressure in per cent; None if the kernel does not report it
+    ``seconds``      of the original and of the candidate, the median pass over the timed inputs; None for instructions
     ``fresh_pairs``  whether it was measured again on fresh pairs after the candidate was selected
     """
 
@@ -38,6 +40,7 @@ class Speedup:
     pairs: int
     pressure: float | None = None
     fresh_pairs: bool = False
+    seconds: tuple[float, float] | None = None
 
     @property
     def confirmed(self) -> bool:
@@ -50,6 +53,7 @@ class Speedup:
     def table(self) -> dict[str, Any]:
         """The fields in JSON."""
         fields = asdict(self)
+        del fields["seconds"]  # for people; the samples are in the record
         del fields["fresh_pairs"]  # the contract has it outside the speed-up, as ``confirmed``
         return fields
 
@@ -75,6 +79,28 @@ class Rate:
 
 @final
 @dataclass(frozen=True, slots=True)
+class StartSeconds:
+    """Seconds for import, ``__init__`` and what the first round takes beyond later ones."""
+
+    original: float
+    candidate: float
+
+
+@final
+@dataclass(frozen=True, slots=True)
+class BeyondCalls:
+    """Calls on values beyond those drawn; ``skipped``: the reference has no steady answer."""
+
+    compared: int
+    skipped: int
+
+    def __str__(self) -> str:
+        skipped = f", {self.skipped} skipped where the reference has no steady answer" if self.skipped else ""
+        return f"{self.compared} calls compared on values beyond those drawn{skipped}"
+
+
+@final
+@dataclass(frozen=True, slots=True)
 class OtherFigures:
     """Other figures, measured with the speed-up; None if not measured.
 
@@ -84,6 +110,9 @@ class OtherFigures:
     ``seconds``        speed-up by CPU time, if the goal is instructions
     ``instructions``   ratio of instructions, if they were counted to break a tie
     ``over_compiled``  speed-up over torch.compile of the reference, for modules
+    ``start_s``        of a module: seconds for import, ``__init__`` and first calls, of both; not in the speed-up
+    ``beyond``         of a module: calls on values beyond those drawn that were compared, and that were skipped
+    ``degenerate``     why a module could pass without doing the work
     """
 
     gflops: Rate | None = None
@@ -92,6 +121,9 @@ class OtherFigures:
     seconds: Speedup | None = None
     instructions: Interval | None = None
     over_compiled: Interval | None = None
+    start_s: StartSeconds | None = None
+    beyond: BeyondCalls | None = None
+    degenerate: tuple[str, ...] = ()
 
     def lines(self) -> Iterator[str]:
         if self.gflops is not None:
@@ -102,11 +134,13 @@ class OtherFigures:
             yield f"one core   {self.single} by CPU time"
         if self.over_compiled is not None:
             yield f"compiled   {self.over_compiled} over torch.compile"
+        if self.beyond is not None and self.beyond.compared + self.beyond.skipped:
+            yield f"beyond     {self.beyond}"
 
     def table(self) -> dict[str, Any]:
         """The fields in JSON, without those that are None."""
         fields: dict[str, Any] = {**asdict(self), "seconds": self.seconds.table() if self.seconds else None}
-        return {key: value for key, value in fields.items() if value is not None}
+        return {key: value for key, value in fields.items() if value not in (None, ())}
 
 
 @final
@@ -148,7 +182,8 @@ class CandidateResult:
 
     def __str__(self) -> str:
         """The lines that the command line prints."""
-        return "\n".join([*self.lines(), *(f"note       {note}" for note in self.notes)])
+        notes = (f"note       {note}" for note in self.notes if note not in (self.why or ""))
+        return printable("\n".join([*self.lines(), *notes]))
 
     def _repr_html_(self) -> str:
         return page_of(self.headline(), str(self))
@@ -288,6 +323,7 @@ def _speedup(timing: Timing) -> Speedup:
         timing.pairs,
         pressure,
         timing.confirmed,
+        timing.median_seconds,
     )
 
 
@@ -299,6 +335,9 @@ def _figures(timing: Timing) -> OtherFigures:
         seconds=_speedup(timing.seconds) if timing.seconds is not None else None,
         instructions=timing.instructions,
         over_compiled=timing.over_compiled,
+        start_s=StartSeconds(*timing.start_s) if timing.start_s is not None else None,
+        beyond=BeyondCalls(*timing.beyond) if timing.beyond is not None else None,
+        degenerate=timing.degenerate,
     )
 
 
@@ -320,7 +359,10 @@ def _told(result: CandidateResult) -> str:
     if found.clock == "instructions":
         return _counted(found, result)
     sure = "confirmed on fresh pairs" if found.confirmed else result.why or "not confirmed"
-    return f"{found} {found.confidence:.0%} interval, {found.pairs} pairs, {found.clock} time; {sure}"
+    if result.figures.degenerate and "degenerate" not in sure:
+        sure = f"{sure}, but the reference is degenerate: {'; '.join(result.figures.degenerate)}"
+    passed = f", {found.seconds[0]:.3g} s -> {found.seconds[1]:.3g} s" if found.seconds is not None else ""
+    return f"{found} {found.confidence:.0%} interval, {found.pairs} pairs, {found.clock} time{passed}; {sure}"
 
 
 def _counted(found: Speedup, result: CandidateResult) -> str:

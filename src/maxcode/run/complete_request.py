@@ -11,7 +11,7 @@ from maxcode.errors import InputError
 from maxcode.problems import Loaded, load
 from maxcode.problems.small_shapes import shaped
 from maxcode.run.names import USUAL, usual_critic
-from maxcode.run.request import Request, refuse_replay, refuse_unpaid, refuse_unpriced
+from maxcode.run.request import Request, refuse_replay, refuse_unpaid, refuse_unpriced, refuse_without_rules, rules_of
 from maxcode.search.methods import candidates
 
 
@@ -46,6 +46,8 @@ def completed(request: Request) -> CompleteRequest:
     refuse_unpriced(request)
     refuse_unpaid(request)
     refuse_replay(request, folder)
+    rules_of(request)
+    refuse_without_rules(request, loaded.problem)
     return CompleteRequest(loaded, request, folder)
 
 

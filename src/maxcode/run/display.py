@@ -1,4 +1,5 @@
-"""Progress output: a live line on a terminal and in a notebook, else plain lines on stderr."""
+"""Progress output: a live line on a terminal and in a notebook, else plain lines on stderr; control characters are
+shown as escapes."""
 
 from __future__ import annotations
 
@@ -10,6 +11,8 @@ from typing import Any, Protocol, Self, final
 from rich.console import Console
 from rich.live import Live
 from rich.text import Text
+
+from maxcode.core.printable import printable
 
 
 class Screen(Protocol):
@@ -48,11 +51,11 @@ class Display:
 
     def say(self, text: str) -> None:
         """Shows the current activity."""
-        self._screen.say(text)
+        self._screen.say(printable(text))
 
     def note(self, text: str) -> None:
         """Adds a line that stays."""
-        self._screen.note(text)
+        self._screen.note(printable(text))
 
 
 def in_notebook() -> bool:
@@ -84,7 +87,7 @@ class TerminalScreen:
         self._live.update(Text(text))
 
     def note(self, text: str) -> None:
-        self._console.print(text)
+        self._console.print(Text(text))  # Text: no markup, because a program may have written it
 
     def close(self) -> None:
         self._live.stop()

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
+from maxcode.core.files import FileKind, read_text
 from maxcode.core.types import Action, Evaluation, Machine, Problem, Program, State, Step
 from maxcode.errors import InputError
 from maxcode.evaluate.cluster import ClusterRequest
@@ -60,7 +61,4 @@ def _reference(loaded: Loaded) -> Program:
 
 
 def _candidate(path: Path, problem: Problem) -> Program:
-    try:
-        return problem.program.with_text(path.read_text())
-    except (OSError, UnicodeDecodeError) as error:
-        raise InputError(f"cannot read the candidate {path}: {error}") from error
+    return problem.program.with_text(read_text(path, FileKind("the candidate")))

@@ -32,7 +32,7 @@ from maxcode.run.method_parts import MethodParts, method_of, method_parts, scene
 from maxcode.run.optimize import Run, optimize
 from maxcode.run.record import EVENTS, Line, Record, read_events
 from maxcode.run.report import NAME as REPORT
-from maxcode.run.request import Request, asks_model
+from maxcode.run.request import Request, asks_model, refuse_unmeasurable
 from maxcode.run.result import RunResult, paid
 from maxcode.run.run_folder import open_folder, write_best, write_result
 
@@ -55,13 +55,15 @@ def optimize_source(
     ``spending``  is called once with a function that gives the cost of all model calls so far, resumes included
     ``on``        the open place that measures candidates; None: the place that the request names is opened
 
-    Raises InputError for bad input, before anything is written.
+    Raises InputError for bad input, before anything is written; NoRuleError and UnmeasurableError (both InputError) if
+    the run could prove nothing, unless ``request.anyway``.
     """
     job = completed(request)
     with method_parts(job.request) as parts, _target(job, say, on) as target:
         say("admitting: building and checking the original")
         admission = admit(job.loaded, target, is_here=not job.request.cluster)
         admitted(admission.admitted)
+        refuse_unmeasurable(job.request, admission.admitted)
         began_with = open_folder(job, admission)
         search = _Search(job, admission, parts, began_with)
         spending(lambda: parts.journal.spent)

@@ -16,7 +16,7 @@ from maxcode.llm.journal import Journal, NoModel
 from maxcode.observe.critique import LlmCritic
 from maxcode.run.admission import Admission
 from maxcode.run.names import LLM, critic, guide, policy
-from maxcode.run.request import Request
+from maxcode.run.request import Request, rules_of
 from maxcode.search import methods
 from maxcode.search.value import ValueRoles, load
 from maxcode.search.value_guided import guided_policy
@@ -46,7 +46,7 @@ def method_parts(request: Request, asks: bool = True) -> Iterator[MethodParts]:
 
         methods.recipe(request.method, frozenset(request.without))
         parts = MethodParts(
-            policy(request.policy, models, request.answer, request.ask_policy),
+            policy(request.policy, models, request.answer, rules_of(request), request.ask_policy),
             critic(request.critic, request.policy, models, request.ask_critic),
             load(request.value) if request.value is not None else None,
             journal,

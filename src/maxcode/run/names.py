@@ -22,14 +22,20 @@ from maxcode.observe.critique import LlmCritic, RuleCritic
 from maxcode.policy.llm import Llm
 from maxcode.policy.rules.kernels import Kernels
 from maxcode.policy.rules.modules import Modules
-from maxcode.policy.rules.rewriter import Rewriter
+from maxcode.policy.rules.rewriter import USUAL_RULES, Rewriter
 from maxcode.search.value import ValueRoles
 from maxcode.search.value_guided import Guide
 
 LLM = "llm:"
+REWRITER = "rewriter"
+RULE_BASED = (REWRITER, "kernels", "loops")  # built-in policies that read C and C++
 
 POLICIES: dict[str, tuple[Callable[[], Policy], str]] = {
-    "rewriter": (Rewriter, "built in, rule-based, no language model; knows fixed rules and cannot invent an algorithm"),
+    REWRITER: (
+        Rewriter,
+        "built in, rule-based, no language model; knows fixed rules for C and C++ (`maxcode list rules`) and cannot "
+        "invent an algorithm",
+    ),
     "kernels": (Kernels, "built in, no language model; loop transformations and tuned templates for C and C++ kernels"),
     "loops": (partial(Kernels, templates=False), "built in, no language model; loop transformations alone"),
     "modules": (
@@ -71,9 +77,17 @@ def usual_critic(policy: str) -> str:
     return "llm" if policy.startswith(LLM) else "rules"
 
 
-def policy(name: str, models: Models, answer: Answer = "whole", asking: AnswerSettings = _USUAL) -> Policy:
-    """The policy called ``name``, or the object ``name`` of ``path/to/file.py:name``; a model is asked as ``asking``
-    says."""
+def policy(
+    name: str,
+    models: Models,
+    answer: Answer = "whole",
+    rules: frozenset[str] = USUAL_RULES,
+    asking: AnswerSettings = _USUAL,
+) -> Policy:
+    """The policy called ``name``, or the object ``name`` of ``path/to/file.py:name``; ``rules`` are those that the
+    rewriter may use, and a model is asked as ``asking`` says."""
+    if name == REWRITER:
+        return Rewriter(rules)
     if name.startswith(LLM):
         return Llm(models(_model_of(name)), answer, **asking.given)
     if ":" in name:

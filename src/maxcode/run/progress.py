@@ -12,6 +12,7 @@ from maxcode.core.types import Evaluation, Interval, Usage
 from maxcode.evaluate.ladder.prepare import Admitted
 from maxcode.run.display import Display
 from maxcode.run.record import Batch, Evaluated, Line, Settled
+from maxcode.run.waits import waits_on
 
 
 class SearchProgress:
@@ -28,10 +29,13 @@ class SearchProgress:
         self._display = Display()
 
     def __enter__(self) -> SearchProgress:
+        self._waits = waits_on(self._display)
         self._display.__enter__()
+        self._waits.__enter__()
         return self
 
     def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, at: TracebackType | None) -> None:
+        self._waits.__exit__(kind, error, at)
         self._display.__exit__(kind, error, at)
 
     def admitted(self, found: Admitted) -> None:

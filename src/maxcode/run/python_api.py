@@ -52,6 +52,9 @@ class RequestOptions(TypedDict, total=False):
     unranked: float
     gamma: float
     cluster: str
+    with_rules: tuple[str, ...]
+    without_rules: tuple[str, ...]
+    anyway: bool
 
 
 def optimize_program(
@@ -83,9 +86,10 @@ def optimize_program(
     if it could not be measured; ``why`` then gives the reason.  ``best`` and ``report`` are files, ``best_program`` is
     the program itself.
 
-    Raises InputError for unusable input, before anything is written; UnsafeError if no sandbox works; BoundaryError if
-    the machine or a model's provider failed; Interrupted after Ctrl-C.  After the last two, the same call resumes the
-    run.
+    Raises InputError for unusable input, before anything is written; its subclasses NoRuleError (the built-in policy
+    has no rule for the program) and UnmeasurableError (its tests are too short to time) unless ``anyway``;
+    UnsafeError if no sandbox works; BoundaryError if the machine or a model's provider failed; Interrupted after
+    Ctrl-C.  After the last two, the same call resumes the run.
     """
     amount = budget_of(str(budget)) if budget is not None else None
     known = {one.name for one in fields(Request)} - {"source", "tests", "budget", "policy", "method", "seed", "out"}

@@ -16,11 +16,13 @@ from typing import Any, BinaryIO, final
 import msgspec
 import tomli_w
 
-from maxcode.core.files import write_whole
-from maxcode.core.jsonl import append_line, in_words_of_today, open_lines
+from maxcode.core.files import FileKind, read_file, read_text, write_whole
+from maxcode.core.jsonl import LINES, append_line, in_words_of_today, open_lines
 from maxcode.core.types import Action, Evaluation, StateId, Usage
 from maxcode.errors import RecordError
+from maxcode.run.changes import differences, next_out
 
+_HEADER = FileKind(cure="give a folder that this user may read", error=RecordError)
 EVENTS = "events.jsonl"
 HEADER = "run.toml"
 
@@ -175,7 +177,7 @@ def read_events(folder: Path) -> Iterator[Line]:
 
     Raises RecordError, which names the line, if another line is damaged.
     """
-    lines = (folder / EVENTS).read_bytes().split(b"\n")
+    lines = read_file(folder / EVENTS, LINES).split(b"\n")
     for number, line in enumerate(lines[:-1], start=1):
         try:
             yield _decode.decode(in_words_of_today(line))
@@ -223,10 +225,8 @@ def read_header(folder: Path) -> dict[str, Any]:
 def header_in(path: Path) -> dict[str, Any]:
     """The content of the TOML file of a run or of a bench; raises RecordError if it cannot be read."""
     try:
-        return tomllib.loads(path.read_text())
-    except OSError as error:
-        raise RecordError(f"cannot read {path}: {error.strerror}; give a folder that this user may read") from error
-    except ValueError as error:  # TOMLDecodeError, UnicodeDecodeError, or a number of thousands of digits
+        return tomllib.loads(read_text(path, _HEADER))
+    except ValueError as error:  # TOMLDecodeError, or a number of thousands of digits
         raise RecordError(
             f"cannot read {path}: {path.name} is damaged ({error}); mend that line, or choose another --out"
         ) from error
@@ -245,15 +245,8 @@ def check_header(folder: Path, header: Mapping[str, object], may_change: frozens
 
 
 def _compare(folder: Path, old: Mapping[str, object], new: Mapping[str, object], may_change: frozenset[str]) -> None:
-    keys = sorted((old.keys() | new.keys()) - may_change)
-    differing = [_difference(key, old.get(key), new.get(key)) for key in keys if old.get(key) != new.get(key)]
-    if differing:
+    if differing := differences(old, new, may_change):
         raise RecordError(
-            f"{folder} holds another run ({'; '.join(differing)}); choose another --out, or repeat the first command"
+            f"{folder} holds another run ({'; '.join(differing)}); give --out {next_out(folder)} for a new run, or "
+            "repeat the first command"
         )
-
-
-def _difference(key: str, old: object, new: object) -> str:
-    if key == "digest":
-        return "the problem has changed since: its program, tests, checker, limits or flags"
-    return f"{key} was {old!r}, now {new!r}"

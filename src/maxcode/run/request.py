@@ -8,14 +8,18 @@ from pathlib import Path
 from typing import Any, final
 
 from maxcode.core.budget import MANY, Budget, Caps
-from maxcode.errors import InputError
+from maxcode.core.types import Problem
+from maxcode.errors import InputError, NoRuleError, UnmeasurableError
 from maxcode.evaluate.cluster import ClusterRequest
+from maxcode.evaluate.ladder.prepare import Admitted
 from maxcode.llm.clients import AnswerSettings
 from maxcode.llm.clients.connect import ModelSettings, is_priced
 from maxcode.llm.completion import Answer
+from maxcode.policy.rules.rewriter import LANGUAGES, chosen_rules, edits, unit_of
 from maxcode.problems import Source
 from maxcode.problems.description import merged
-from maxcode.run.names import LLM
+from maxcode.run.changes import differences
+from maxcode.run.names import LLM, REWRITER, RULE_BASED
 from maxcode.run.record import read_header
 from maxcode.search.value import digest
 from maxcode.search.value_guided import RERANK
@@ -36,6 +40,8 @@ class Request:
     ``overrides``           replace keys of problem.toml; ``shapes`` are those of a module (``problems.small_shapes``)
     ``ask_policy``, ``ask_critic``  how the policy and the critic ask their models
     ``value``               the folder of a value model; ``draw`` and ``unranked`` as in ``value_guided.Guide``
+    ``with_rules``, ``without_rules``  names of rules of the rewriter to use in addition, and to leave out
+    ``anyway``              whether to go on although no rule applies, or the tests are too short to time
     ``cluster``             the cluster that measures candidates (``cluster.site``); empty: this machine
     """
 
@@ -63,6 +69,9 @@ class Request:
     unranked: float = 0.1
     gamma: float = 1.0
     cluster: str = ""
+    with_rules: tuple[str, ...] = ()
+    without_rules: tuple[str, ...] = ()
+    anyway: bool = False
 
     @property
     def measured_on(self) -> ClusterRequest | None:
@@ -138,7 +147,46 @@ def asked_as(request: Request) -> dict[str, Any]:
     return {name: table for name, table in tables.items() if table}
 
 
-_REPLAYED = ("digest", "seed", "method", "policy", "critic", "answer", "without", "prompts")
+def rules_of(request: Request) -> frozenset[str]:
+    """The rules of the rewriter that a request allows; InputError for a name that is no rule, or another policy."""
+    found = chosen_rules(request.with_rules, request.without_rules)
+    if (request.with_rules or request.without_rules) and request.policy != REWRITER:
+        raise InputError(
+            f"--with-rule and --without-rule choose rules of the built-in rewriter, and --policy is {request.policy}; "
+            f"leave them out, or give --policy {REWRITER}"
+        )
+    return found
+
+
+def refuse_without_rules(request: Request, problem: Problem) -> None:
+    """Raises NoRuleError if the policy is built in and knows no rule for the language or for the program."""
+    if request.anyway or request.replay is not None or request.policy not in RULE_BASED:
+        return
+    if problem.language not in LANGUAGES:
+        raise NoRuleError(
+            f"--policy {request.policy} has rules for C and C++ only, and {problem.program.name} is "
+            f"{problem.language.capitalize()}: no candidate would differ from it; use a language model (--policy "
+            "llm:MODEL), or add --anyway to run it all the same"
+        )
+    if request.policy == REWRITER:
+        inexact = problem.spec.checker.kind == "float"
+        if next(edits(unit_of(problem), inexact, rules_of(request)), None) is None:
+            raise NoRuleError(
+                f"no rule of the built-in rewriter applies to {problem.program.name}: no candidate would differ from "
+                "it; use a language model (--policy llm:MODEL), or add --anyway to run it all the same"
+            )
+
+
+def refuse_unmeasurable(request: Request, admitted: Admitted) -> None:
+    """Raises UnmeasurableError if no test of the original runs long enough to time."""
+    if not admitted.timed and not request.anyway:
+        why = next(
+            (note for note in admitted.notes if "not measurable" in note), "not measurable: no test can be timed"
+        )
+        raise UnmeasurableError(f"{why}.  Or add --anyway to run it all the same: candidates are verified, not timed")
+
+
+_REPLAYED = frozenset({"digest", "seed", "method", "policy", "critic", "answer", "without", "prompts"})
 
 
 def refuse_other_run(request: Request, header: Mapping[str, Any]) -> None:
@@ -146,6 +194,5 @@ def refuse_other_run(request: Request, header: Mapping[str, Any]) -> None:
     if request.replay is None:
         return
     then = read_header(request.replay)
-    differ = [f"{key} was {then.get(key)!r}, now {header[key]!r}" for key in _REPLAYED if then.get(key) != header[key]]
-    if differ:
+    if differ := differences(then, header, frozenset(then.keys() | header.keys()) - _REPLAYED):
         raise InputError(f"{request.replay} cannot be replayed here ({'; '.join(differ)}); use the options of that run")

@@ -9,6 +9,7 @@ from typing import Any, final
 
 import msgspec
 
+from maxcode.core.printable import printable
 from maxcode.core.types import Outcome, Program, Spent
 from maxcode.evaluate.cluster import Report
 from maxcode.run.candidate_result import CandidateResult, Speedup
@@ -89,7 +90,7 @@ class RunResult:
 
     def __str__(self) -> str:
         """The lines that the command line prints."""
-        return "\n".join(self.lines())
+        return printable("\n".join(self.lines()))
 
     def _repr_html_(self) -> str:
         files = {"report": self.report, "best program": self.best}
@@ -109,7 +110,7 @@ class RunResult:
             yield f"certified  {self.certificate}"
         if self.spent.calls:
             yield f"spent      {self.spent}"
-        yield from (f"note       {note}" for note in self.notes)
+        yield from (f"note       {note}" for note in self.notes if note not in (self.why or ""))
 
     def table(self) -> dict[str, Any]:
         """The fields of the JSON contract, without empty ones."""

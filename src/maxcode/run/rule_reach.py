@@ -5,8 +5,8 @@ from __future__ import annotations
 from pathlib import Path
 
 from maxcode.code.languages import language_of
+from maxcode.core.files import read_text
 from maxcode.core.types import Problem, Program, ProgramSpec
-from maxcode.errors import InputError
 from maxcode.evaluate.ladder.build import Builder
 from maxcode.policy.rules.rewriter import reachable
 from maxcode.run.interrupts import run_async
@@ -17,10 +17,7 @@ def count_reachable(source: Path, cap: int, sample: int) -> dict[str, str]:
     """Counts the distinct programs that one to three steps of the rewriter reach from a source, at most ``cap``, and
     how many of ``sample`` of them, evenly spread, build in the sandbox."""
     tongue = language_of(str(source))
-    try:
-        text = source.read_text()
-    except (OSError, UnicodeDecodeError) as error:
-        raise InputError(f"cannot read {source}: {error}") from error
+    text = read_text(source)
     found = [reached for _, reached in reachable(text, tongue.name, steps=3, cap=cap)]
     chosen = found[:: max(1, len(found) // max(1, sample))][:sample]
     problem = Problem(

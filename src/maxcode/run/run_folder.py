@@ -17,13 +17,14 @@ from maxcode.llm import prompts
 from maxcode.problems import Loaded, digest
 from maxcode.run.admission import Admission
 from maxcode.run.candidate_result import tests_of
+from maxcode.run.changes import PARTS, parts_of
 from maxcode.run.complete_request import CompleteRequest
 from maxcode.run.record import check_header, read_header
 from maxcode.run.report import RESULT, write_report
 from maxcode.run.request import Request, asked_as, asks_model, guided_by, refuse_other_run
 from maxcode.run.result import RunResult
 
-_MAY_CHANGE = frozenset({"budget", "caps", "machine_code", "notes", "tests", "replay"})
+_MAY_CHANGE = frozenset({"budget", "caps", "machine_code", "notes", "tests", "replay", PARTS})
 
 
 def open_folder(job: CompleteRequest, admission: Admission) -> int:
@@ -43,9 +44,8 @@ def open_folder(job: CompleteRequest, admission: Admission) -> int:
 def write_best(folder: Path, original: Program, best: Program) -> None:
     """Writes the best program and its difference to the original."""
     _write_tree(folder / "best", best)
-    (folder / "best.diff").write_text(
-        "".join(unified_diff(text, best.files[path], path) for path, text in original.files.items())
-    )
+    told = "".join(unified_diff(text, best.files[path], path) for path, text in original.files.items())
+    write_whole(folder / "best.diff", told.encode())
 
 
 def write_result(result: RunResult) -> None:
@@ -74,6 +74,7 @@ def _header(job: CompleteRequest, admission: Admission) -> dict[str, Any]:
         "sandbox": admission.machine.sandbox,
         "machine": asdict(admission.machine),
         "tests": tests_of(found),
+        PARTS: parts_of(found.problem),
         **({"machine_code": msgspec.to_builtins(code)} if code is not None else {}),
         "notes": list(admission.notes),
     }
@@ -99,6 +100,8 @@ def _of_method(request: Request) -> dict[str, Any]:
         "answer": request.answer,
         "without": sorted(request.without),
         **asked_as(request),
+        **({"with_rules": sorted(request.with_rules)} if request.with_rules else {}),
+        **({"without_rules": sorted(request.without_rules)} if request.without_rules else {}),
         **({"replay": str(request.replay)} if request.replay is not None else {}),
         "prompts": prompts.digest(),
         "seed": request.seed,
@@ -119,5 +122,4 @@ def _of_suite(loaded: Loaded) -> dict[str, Any]:
 
 def _write_tree(folder: Path, program: Program) -> None:
     for path, text in program.files.items():
-        (folder / path).parent.mkdir(parents=True, exist_ok=True)
-        (folder / path).write_text(text)
+        write_whole(folder / path, text.encode())

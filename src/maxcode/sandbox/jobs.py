@@ -28,7 +28,7 @@ Ending = Literal["exit", "signal", "timeout", "output", "tampered", "answered"]
 
 STDERR_KEPT = 64 * 1024
 MOST_WORDS, MOST_COLLECTED = 500, 8
-TAMPERED = "it wrote to an input, or outside its output, or did not wait for its turn"
+TAMPERED = "it wrote to an input, to an output after its call, or outside its output, or did not wait for its turn"
 PACKET = 64 * 1024
 _SEAL_TRIES, _SEAL_WAIT_S = 100, 0.05
 ARTEFACT_PATH = "/proc/self/fd/3"
@@ -38,7 +38,7 @@ _REPLY = struct.Struct("<Ii6Q4I3Q64s")
 _SAMPLE = struct.Struct("<II7Q")
 _TURN = struct.Struct("<2Q")
 _BUILDING, _PROFILE, _HAS_STDIN, _HAS_ARTEFACT, _START_ARTEFACT = 1, 2, 4, 8, 16
-_CALLED, _ONE_CORE, _BARE, _STEPPED, _PREPARED, _ON_DEVICE = 32, 64, 128, 256, 512, 1024
+_CALLED, _ONE_CORE, _BARE, _STEPPED, _PREPARED, _ON_DEVICE, _STARTED = 32, 64, 128, 256, 512, 1024, 2048
 _UNSTARTED = 4
 _ENDINGS: tuple[Ending | None, ...] = ("exit", "signal", "timeout", "output", None, "tampered", "answered")
 _MFD_EXEC = 0x10  # Linux 6.3; os.MFD_EXEC comes later than Python 3.11
@@ -113,6 +113,8 @@ class Job:
     ``one_core``: all its threads share one core, and it cannot change that.
     ``shadow``: it may reserve any amount of address space, as a sanitizer does; it needs a control group.
     ``prepared``, with ``stepped``: a round has two parts, and only the second is timed (``shim_calls.h``).
+    ``started``, with ``stepped``: it begins when the shim says so, and the first answer tells the time that it takes to
+    get ready from there (``shim_calls.h``).
     ``on_device``: it may use a GPU; its session must show the files of the device.
     """
 
@@ -132,6 +134,7 @@ class Job:
     one_core: bool = False
     shadow: bool = False
     prepared: bool = False
+    started: bool = False
     on_device: bool = False
 
     @property
@@ -244,6 +247,7 @@ def _flags(job: Job, kind: Kind) -> int:
         | _STEPPED * job.stepped
         | _PREPARED * job.prepared
         | _ON_DEVICE * job.on_device
+        | _STARTED * job.started
     )
 
 

@@ -11,7 +11,7 @@ from __future__ import annotations
 import fcntl
 import os
 import time
-from collections.abc import AsyncIterator, Iterator
+from collections.abc import AsyncIterator, Callable, Iterator
 from contextlib import AsyncExitStack, ExitStack, asynccontextmanager, contextmanager
 from contextvars import ContextVar
 from dataclasses import dataclass
@@ -25,6 +25,7 @@ from maxcode.errors import MachineError
 
 LOCK = Path("/tmp/maxcode.timing.lock")
 _POLL_S = 0.01
+_TELL_EVERY_S = 1.0
 
 _shared: Path | None = None
 _builders: RunVar[anyio.CapacityLimiter] = RunVar("maxcode builders")
@@ -42,6 +43,7 @@ class Ledger:
 
 
 _ledger: ContextVar[Ledger | None] = ContextVar("maxcode ledger", default=None)
+_tell_wait: ContextVar[Callable[[float, bool], None] | None] = ContextVar("maxcode wait", default=None)
 _cores: ContextVar[frozenset[int] | None] = ContextVar("maxcode lane", default=None)
 
 
@@ -54,6 +56,17 @@ def on_cores(cores: frozenset[int] | None) -> Iterator[None]:
         yield
     finally:
         _cores.reset(token)
+
+
+@contextmanager
+def told_of_waits(tell: Callable[[float, bool], None]) -> Iterator[None]:
+    """Calls ``tell`` about once a second while work of the block waits until another process leaves the timing lane,
+    with the seconds waited and False, and at the end of such a wait with True."""
+    token = _tell_wait.set(tell)
+    try:
+        yield
+    finally:
+        _tell_wait.reset(token)
 
 
 def charge(elsewhere: Ledger) -> None:
@@ -172,13 +185,35 @@ async def _held(path: Path, cores: frozenset[int] | None) -> AsyncIterator[None]
             stack.callback(os.close, file)
             return file
 
+        wait = _Wait()
         lane, turn = opened(path.suffix), opened(".turn")
-        await _take(turn)  # a waiting process holds it, so that one that has just left the lane queues after it
-        await _take(lane, fcntl.LOCK_EX if cores is None else fcntl.LOCK_SH)
+        await wait.take(turn)  # a waiting process holds it, so that one that has just left the lane queues after it
+        await wait.take(lane, fcntl.LOCK_EX if cores is None else fcntl.LOCK_SH)
         fcntl.flock(turn, fcntl.LOCK_UN)
         for core in sorted(cores or ()):
-            await _take(opened(f".core{core}"))
+            await wait.take(opened(f".core{core}"))
+        wait.end()
         yield
+
+
+@final
+class _Wait:
+    """One wait for the timing lane, told to whoever listens."""
+
+    def __init__(self) -> None:
+        self._tell = _tell_wait.get()
+        self._began = self._told = time.monotonic()
+
+    async def take(self, file: int, how: int = fcntl.LOCK_EX) -> None:
+        while not _taken(file, how):
+            await anyio.sleep(_POLL_S)
+            if self._tell is not None and (now := time.monotonic()) - self._told >= _TELL_EVERY_S:
+                self._told = now
+                self._tell(now - self._began, False)
+
+    def end(self) -> None:
+        if self._tell is not None and self._told > self._began:
+            self._tell(time.monotonic() - self._began, True)
 
 
 async def _take(file: int, how: int = fcntl.LOCK_EX) -> None:

@@ -55,7 +55,7 @@
 enum flags {
     BUILDING = 1, PROFILE = 2, HAS_STDIN = 4, HAS_ARTEFACT = 8,
     START_ARTEFACT = 16, CALLED = 32, ONE_CORE = 64, IS_BARE = 128, /* a compiled program, in a session without /proc */
-    STEPPED = 256, PREPARED = 512, ON_DEVICE = 1024, /* it may use a GPU */
+    STEPPED = 256, PREPARED = 512, ON_DEVICE = 1024, /* it may use a GPU */ STARTED = 2048,
 };
 enum ending { EXITED, SIGNALLED, TIMED_OUT, FLOODED, UNSTARTED, TAMPERED, ANSWERED };
 

@@ -19,6 +19,14 @@
  * round is answered, the first time when the program is ready.  Between rounds it is stopped, so that two programs in
  * two sessions take turns.  Each round has limits of its own on time.
  *
+ * HELD arrays, where it is STEPPED: the program writes down the address of an array that it keeps, 8 bytes in the
+ * exchange, and the shim reads the array from the program's memory while it stands still, so that no copy is timed.
+ * Each call of such a round is a part of its own, with the word 'n' for the first and 'g' for the others: the inputs of
+ * a call come when the arrays of the one before have been read, and none of these may change until the round is over.
+ *
+ * STARTED: a program that is STEPPED says done once it is about to begin, and begins at the word 's'.  The time from there
+ * until it is ready comes with the first answer.
+ *
  * PREPARED: a round has two parts, each with a word and an answer, the program stopped between them.  'p' takes the
  * inputs to where they are wanted (a GPU), 'g' is what is timed, to the last byte of the outputs in the exchange.  How
  * long 'p' took is told, because a program could work there.
@@ -26,7 +34,7 @@
 enum { EXCHANGE = 4, GO = 5, DONE = 6, GUARD = 4096, MOST_ARRAYS = 16, MOST_SLOTS = 65536, MOST_TOLD = 500 };
 #define MOST_BYTES (1ull << 40) /* more than any machine has; sums of a few stay far from overflow */
 
-enum array_kind { READ_ONLY, WRITTEN, READ_AND_WRITTEN };
+enum array_kind { READ_ONLY, WRITTEN, READ_AND_WRITTEN, HELD };
 
 struct plan {
     uint32_t arrays, slots, rounds, offset;
@@ -45,7 +53,10 @@ struct calls {
     struct array arrays[MOST_ARRAYS];
     unsigned char *exchange;
     uint64_t size;  /* of the exchange */
-    uint32_t slots; /* of this round */
+    uint32_t slots; /* of this round, up to here */
+    uint32_t from;  /* the first of those that are visited */
+    bool holds;     /* some arrays are HELD */
+    pid_t pid;
     uint64_t told[MOST_TOLD], told_count;
     int memory, go, done, their_go, their_done;
     uint64_t cpu_ns, wall_ns; /* all calls so far */
@@ -79,8 +90,11 @@ static void write_whole(int fd, const void *from, uint64_t size) {
     }
 }
 
+/* Its bytes in the exchange. */
+static uint64_t size_of(const struct array *array) { return array->kind == HELD ? sizeof(uint64_t) : array->bytes; }
+
 static uint64_t room_of(const struct calls *calls, const struct array *array) {
-    return paged(calls->plan.offset + array->bytes) + GUARD;
+    return paged(calls->plan.offset + size_of(array)) + GUARD;
 }
 
 static void add_room(struct calls *calls, const struct array *array) {
@@ -105,6 +119,8 @@ static void prepare_calls(struct calls *calls, const struct job *job) {
     read_whole(job->input, calls->arrays, calls->plan.arrays * sizeof calls->arrays[0]);
     for (uint32_t i = 0; i < calls->plan.arrays * calls->plan.slots; i++)
         add_room(calls, &calls->arrays[i % calls->plan.arrays]);
+    for (uint32_t i = 0; i < calls->plan.arrays; i++) calls->holds |= calls->arrays[i].kind == HELD;
+    if (calls->holds && (job->ask.flags & (STEPPED | PREPARED)) != STEPPED) die("malformed plan");
     calls->slots = calls->plan.slots;
     if (!(job->ask.flags & STEPPED)) read_told(calls, job->input);
     const int memory = memfd_create("exchange", MFD_CLOEXEC | MFD_ALLOW_SEALING);
@@ -130,14 +146,14 @@ static bool place_calls(const struct calls *calls) {
            dup2(calls->their_done, DONE) == DONE;
 }
 
-/* What is done with every array of every slot of this round: its bytes, which begin `offset` behind the start of their room. */
+/* What is done with every array of the visited slots of this round: its bytes, which begin `offset` behind the start of their room. */
 typedef bool visitor(const struct calls *, const struct array *, unsigned char *bytes, int fd);
 
 static bool visit(const struct calls *calls, visitor *each, int fd) {
     unsigned char *at = calls->exchange + GUARD;
     for (uint32_t i = 0; i < calls->plan.arrays * calls->slots; i++) {
         const struct array *array = &calls->arrays[i % calls->plan.arrays];
-        if (!each(calls, array, at + calls->plan.offset, fd)) return false;
+        if (i / calls->plan.arrays >= calls->from && !each(calls, array, at + calls->plan.offset, fd)) return false;
         at += room_of(calls, array);
     }
     return true;
@@ -145,15 +161,17 @@ static bool visit(const struct calls *calls, visitor *each, int fd) {
 
 static bool fill(const struct calls *calls, const struct array *array, unsigned char *bytes, int fd) {
     (void)calls;
-    if (array->kind == WRITTEN)
-        memset(bytes, 0xff, array->bytes); /* as doubles, NaN */
+    if (array->kind == WRITTEN || array->kind == HELD)
+        memset(bytes, 0xff, size_of(array)); /* as doubles, NaN; as an address, none */
     else
         read_whole(fd, bytes, array->bytes);
     return true;
 }
 
+static bool pass_held(const struct calls *, const struct array *, const unsigned char *bytes, int fd, bool again);
+
 static bool copy_out(const struct calls *calls, const struct array *array, unsigned char *bytes, int fd) {
-    (void)calls;
+    if (array->kind == HELD) return pass_held(calls, array, bytes, fd, false);
     if (array->kind != READ_ONLY) write_whole(fd, bytes, array->bytes);
     return true;
 }
@@ -166,14 +184,14 @@ static bool is_poison(const unsigned char *from, const unsigned char *to) {
 static bool is_whole(const struct calls *calls, const struct array *array, unsigned char *bytes, int fd) {
     unsigned char *room = bytes - calls->plan.offset;
     (void)fd;
-    return is_poison(room, bytes) && is_poison(bytes + array->bytes, room + room_of(calls, array));
+    return is_poison(room, bytes) && is_poison(bytes + size_of(array), room + room_of(calls, array));
 }
 
 /* Whether what is only read still is what is in `fd` from its offset on. */
 static bool is_unread(const struct calls *calls, const struct array *array, unsigned char *bytes, int fd) {
     static unsigned char page[65536];
     (void)calls;
-    if (array->kind == WRITTEN) return true;
+    if (array->kind == WRITTEN || array->kind == HELD) return true;
     for (uint64_t at = 0, size; at < array->bytes; at += size) {
         size = array->bytes - at < sizeof page ? array->bytes - at : sizeof page;
         read_whole(fd, page, size);
@@ -242,8 +260,11 @@ static bool play_part(struct calls *calls, struct job *job, pid_t pid, uint64_t 
     return true;
 }
 
+#include "shim_held.h"
+
 /* One round; false when it was the last: the program ended, was too slow or tampered. */
 static bool play_round(struct calls *calls, struct job *job, pid_t pid, uint64_t start) {
+    if (calls->holds) return play_each(calls, job, pid, start);
     const bool prepared = job->ask.flags & PREPARED;
     const off_t inputs = lseek(job->input, 0, SEEK_CUR);
     uint64_t before[2] = {0}, timed[2] = {0};
@@ -348,13 +369,24 @@ static bool play_rounds(struct calls *calls, struct job *job, pid_t pid, uint64_
     return answered;
 }
 
+/* Lets it begin, and keeps what that takes for the first answer; false where it ends there. */
+static bool begin(struct calls *calls, struct job *job, pid_t pid, uint64_t start) {
+    uint64_t begun[2] = {0};
+    if (went_on(pid) || is_hasty(calls)) return !(calls->tampered = true);
+    if (!play_part(calls, job, pid, start, 's', begun)) return false;
+    calls->cpu_ns = begun[0], calls->wall_ns = begun[1];
+    return true;
+}
+
 /* All rounds; true when the program is still there at the end, having answered each. */
 static bool play(struct calls *calls, struct job *job, pid_t pid, uint64_t start) {
     clockid_t clock;
+    calls->pid = pid;
     close(calls->their_go), close(calls->their_done);
     if (!hear_done(calls, job, pid, start) || clock_getcpuclockid(pid, &clock)) return false; /* it is ready */
     if (!halt(calls, pid)) return false;
     calls->last_cpu_ns = clock_ns(clock);
+    if (job->ask.flags & STARTED && !begin(calls, job, pid, start)) return false;
     if (job->ask.flags & STEPPED) return play_steps(calls, job, pid);
     if (!tell_sizes(calls, job, pid, start)) return false;
     const uint64_t ours = job->prepared_us * 1000;

@@ -14,6 +14,7 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import final
 
+from maxcode.core.files import TEST, opened
 from maxcode.core.history import Reached
 from maxcode.core.method import Method
 from maxcode.core.roles import Critic, Policy, Search
@@ -422,7 +423,7 @@ def _asks_for_slowest(state: State, reached: Reached) -> bool:
 def _quote(path: Path) -> str:
     """The beginning of a test's input, and the size of the rest."""
     try:
-        with path.open("rb") as file:
+        with opened(path, TEST) as file:
             data = file.read(QUOTED_AT_MOST)
         more = path.stat().st_size - len(data)
     except OSError as error:

@@ -22,7 +22,7 @@ import msgspec
 
 from maxcode.code.source import fingerprint
 from maxcode.code.techniques import cell, used
-from maxcode.core.files import write_whole
+from maxcode.core.files import read_file, write_whole
 from maxcode.core.roles import Evaluator
 from maxcode.core.types import Action, Evaluation, Outcome, Problem, Program
 from maxcode.errors import MachineError
@@ -115,7 +115,7 @@ def write(path: Path, found: Sequence[Example]) -> None:
 
 def load(path: Path) -> list[Example]:
     """Reads the file of ``write``."""
-    return [msgspec.json.decode(line, type=Example) for line in path.read_bytes().splitlines()]
+    return [msgspec.json.decode(line, type=Example) for line in read_file(path).splitlines()]
 
 
 @final

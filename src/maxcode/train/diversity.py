@@ -21,8 +21,9 @@ from typing import final
 import msgspec
 
 from maxcode.code.techniques import cell
+from maxcode.core.files import read_file, write_whole
 from maxcode.core.types import Problem, Program
-from maxcode.errors import RecordError
+from maxcode.errors import InputError, RecordError
 from maxcode.search.archive import Archive, Cell, Kept, draw, open_to
 from maxcode.search.stages import USUAL, Stage, Stages, Standing, Visit
 
@@ -192,13 +193,13 @@ class ArchiveProgress:
             name: _Saved(tuple(place.archive), tuple(place.standings), tuple(place.seen.items()))
             for name, place in self._places.items()
         }
-        path.write_bytes(msgspec.json.encode(told))
+        write_whole(path, msgspec.json.encode(told))
 
     def load(self, path: Path) -> None:
         """Restores a saved state; raises RecordError if it is of other problems, or cannot be read."""
         try:
-            told = msgspec.json.decode(path.read_bytes(), type=dict[str, _Saved])
-        except (OSError, msgspec.MsgspecError) as error:
+            told = msgspec.json.decode(read_file(path), type=dict[str, _Saved])
+        except (InputError, msgspec.MsgspecError) as error:
             raise RecordError(f"cannot read {path}: {error}; resume from another checkpoint") from error
         if told.keys() != self._places.keys():
             raise RecordError(

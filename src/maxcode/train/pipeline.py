@@ -24,7 +24,7 @@ from typing import Any, final
 import anyio
 import msgspec
 
-from maxcode.core.files import write_whole
+from maxcode.core.files import read_text, write_whole
 from maxcode.core.types import Action, Interval, Machine, Problem
 from maxcode.errors import InputError, RecordError
 from maxcode.problems import digest
@@ -165,8 +165,8 @@ class _Run:
             verify = partial(kernels.verify, count=table.verified, seed=self._config.seed)
             verified = anyio.run(verify, found, self._problems, self._bench.training)
             told = {"kernels": len(found), "distinct": len(kernels.distinct(found)), "verified": len(verified)}
-            checked.write_text(json.dumps({**told, "best": kernels.best_rate(verified)}) + "\n")
-        return found, float(json.loads(checked.read_text())["best"])
+            write_whole(checked, (json.dumps({**told, "best": kernels.best_rate(verified)}) + "\n").encode())
+        return found, float(json.loads(read_text(checked))["best"])
 
     def _pretrained(self, corpus: Sequence[kernels.Example]) -> Learner:
         def told(step: int, steps: int, loss: float) -> None:
@@ -223,8 +223,7 @@ class _Run:
         problem, best = max(leaders, key=lambda entry: entry[1].quality)
         evaluation = anyio.run(self._bench.assessing.evaluate, problem, Action(best.program))
         for path, text in best.program.files.items():
-            (self._out / "best").mkdir(exist_ok=True)
-            (self._out / "best" / path).write_text(text)
+            write_whole(self._out / "best" / path, text.encode())
         return best, rate(evaluation)
 
     def _beyond(self, corpus: Sequence[kernels.Example], judge: Judge) -> dict[str, Beyond]:
@@ -310,7 +309,7 @@ class _Clock:
 
     def __init__(self, path: Path) -> None:
         self._path = path
-        self.seconds: dict[str, float] = json.loads(path.read_text()) if path.exists() else {}
+        self.seconds: dict[str, float] = json.loads(read_text(path)) if path.exists() else {}
 
     @contextmanager
     def phase(self, name: str) -> Iterator[None]:
@@ -319,4 +318,4 @@ class _Clock:
             yield
         finally:
             self.seconds[name] = round(before + time.monotonic() - began, 1)
-            self._path.write_text(json.dumps(self.seconds) + "\n")
+            write_whole(self._path, (json.dumps(self.seconds) + "\n").encode())

@@ -12,6 +12,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, final
 
+from maxcode.core.files import read_text
+from maxcode.errors import InputError
 from maxcode.train.config import TrainConfig
 from maxcode.train.corpus import Example
 from maxcode.train.grpo import Learner, quiet, require_train
@@ -79,8 +81,8 @@ def _train(
 def last_checkpoint(folder: Path) -> str | None:
     """The last complete checkpoint: its state, which is written last, can be read."""
     for path in sorted(folder.glob("checkpoint-*"), key=lambda one: int(one.name.rpartition("-")[2]), reverse=True):
-        with suppress(OSError, ValueError):
-            json.loads((path / "trainer_state.json").read_text())
+        with suppress(InputError, ValueError):
+            json.loads(read_text(path / "trainer_state.json"))
             return str(path)
     return None
 

@@ -90,6 +90,7 @@ class Rule:
     ``topics``: the subjects of a diagnosis that suggest it.
     ``exact``: false if the last digits of floating-point results may change.
     ``friends``: rules that give a larger speed-up together with it.
+    ``usual``: false if it is used only on request, because it changes how a program ends.
     """
 
     name: str
@@ -99,6 +100,7 @@ class Rule:
     languages: tuple[str, ...] = ("cpp",)
     exact: bool = True
     friends: tuple[str, ...] = ()
+    usual: bool = True
 
     @property
     def summary(self) -> str:

@@ -197,7 +197,8 @@ class _Scan:
         elif name not in CASTS and name not in self.unit.aliases:
             self.outside.add(name)
             known = self.unit.variable(name, self.offset) or self.unit.parameter(name, self.offset)
-            self.opaque = self.opaque or known is not None
+            elsewhere = name in self.unit.shared and name not in PURE
+            self.opaque = self.opaque or known is not None or elsewhere
         after = self.close.get(position + 1, position) + 1
         if self._at(after) in ASSIGN or self._at(after) in (".", "[", "->"):
             self._alias_of_result(position, after)
@@ -238,6 +239,7 @@ class _Scan:
         unary = before == "&" and not self._ends_operand(first - 2)
         changed = self._at(end) in ASSIGN or self._at(end) in ("++", "--") or before in ("++", "--", ">>") or unary
         self.calls |= {method for method in methods if method in self.unit.by_name}
+        self.opaque = self.opaque or any(m in self.unit.shared and m not in READING for m in methods)
         escapes = bool(methods) and methods[-1] in ITERATORS and before in ("=", "return")
         if changed or escapes or any(m not in READING or m in self.unit.by_name for m in methods):
             self.writes.add(name)

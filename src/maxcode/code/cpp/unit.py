@@ -10,7 +10,7 @@ from __future__ import annotations
 import bisect
 import re
 from collections import defaultdict
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from functools import cached_property
 from typing import final
 
@@ -24,7 +24,8 @@ RUNTIME_BEGIN = "// ---- maxcode runtime: "
 RUNTIME_END = "// ---- end of maxcode runtime ----"
 _RUNTIME = re.compile(rf"{RUNTIME_BEGIN}.*?{RUNTIME_END}\n?".encode(), re.DOTALL)
 _PRELUDE = re.compile(
-    rb"[ \t]*(?:#[ \t]*include\b[^\n]*|#[ \t]*pragma\b[^\n]*|#[ \t]*define[ \t]+_[A-Z]\w*[^\n\\]*|//(?! ----)[^\n]*)?\n"
+    rb"[ \t]*(?:#[ \t]*include[ \t]*<[^\n]*|#[ \t]*pragma[ \t]+(?:GCC|once)\b[^\n]*"
+    rb"|#[ \t]*define[ \t]+_[A-Z]\w*[^\n\\]*|//(?! ----)[^\n]*)?\n"
     rb"|[ \t]*/\*(?:[^*]|\*(?!/))*\*/[ \t]*\n"
 )
 _SCOPES = frozenset({"compound_statement", "for_statement", "translation_unit", "lambda_expression", "if_statement"})
@@ -32,11 +33,17 @@ _SCOPES = frozenset({"compound_statement", "for_statement", "translation_unit", 
 
 @final
 class Unit:
-    """The program of one file."""
+    """The program of one file.
 
-    def __init__(self, language: str, text: str) -> None:
+    ``others``: the texts of the other files that are built with it, headers included.  They are not edited; what they
+    mention may be used there.  ``flags``: those of the compiler.
+    """
+
+    def __init__(self, language: str, text: str, others: Sequence[str] = (), flags: Sequence[str] = ()) -> None:
         self.language = language
         self.text = text
+        self.others = tuple(others)
+        self.flags = tuple(flags)
         self.source = parse(language, text)
         self.data = self.source.data
 
@@ -49,7 +56,8 @@ class Unit:
 
     @cached_property
     def prelude(self) -> int:
-        """The offset after the leading comments, includes and pragmas; before it, the program defines no macro."""
+        """The offset after the leading comments, includes of the system and pragmas of GCC; before it, neither the
+        program nor a header of its own defines a macro."""
         position = last = 0
         while match := _PRELUDE.match(self.data, position):
             position = match.end()
@@ -79,8 +87,13 @@ class Unit:
 
     @cached_property
     def words(self) -> frozenset[str]:
-        """All identifiers and keywords outside the runtime, macro bodies included."""
-        return frozenset(token.text for token in self.tokens if token.is_word)
+        """All identifiers and keywords outside the runtime, macro bodies and the other files included."""
+        return frozenset(token.text for token in self.tokens if token.is_word) | self.shared
+
+    @cached_property
+    def shared(self) -> frozenset[str]:
+        """All identifiers and keywords of the other files: another file may use what they name."""
+        return frozenset(token.text for text in self.others for token in tokens(text) if token.is_word)
 
     @cached_property
     def _line_starts(self) -> list[int]:
@@ -95,6 +108,15 @@ class Unit:
         start = self._line_starts[self.line(offset) - 1]
         match = re.compile(rb"[ \t]*").match(self.data, start)
         return match.group().decode() if match else ""
+
+    @cached_property
+    def step(self) -> str:
+        """The indentation of one level: that of the first statement of a function; four blanks if there is none."""
+        for function in self.functions:
+            for child in function.body.named_children:
+                if child.start_point.row > function.body.start_point.row and (found := self.indent(child.start_byte)):
+                    return found.removeprefix(self.indent(function.body.start_byte)) or found
+        return "    "
 
     def in_runtime(self, offset: int) -> bool:
         """Whether a byte belongs to the runtime."""
@@ -208,7 +230,7 @@ class Unit:
         if kind is None or body is None or declarator is None or declarator.type != "function_declarator":
             return None
         name, listed = declarator.child_by_field_name("declarator"), declarator.child_by_field_name("parameters")
-        if name is None or listed is None or not self.balanced(body):
+        if name is None or listed is None or body.type != "compound_statement" or not self.balanced(body):
             return None
         method = name.type != "identifier" or ancestor(node, "field_declaration_list") is not None
         found = tuple(parameter(child) for child in listed.named_children if child.type.endswith("declaration"))

@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from enum import Enum
 from functools import total_ordering
+from statistics import median
 from typing import Literal, final
 
 from maxcode.core.types.problem import Clock
@@ -76,6 +77,11 @@ class Timing:
     ``over_compiled``: for a module, the speed-up over torch.compile of the reference.
     ``sittings``: the number of pairs in each session, if a side is one process for a whole session and ``speedup`` is
     taken over sessions (``stats.interval_of``); empty if it is taken over pairs.
+    ``start_s``: of a module, seconds of the original and of the candidate before the work that is timed: import,
+    ``__init__``, and what the first round takes beyond later ones.
+    ``beyond``: of a module, how many calls on values beyond those drawn were compared, and how many were skipped
+    because the reference has no steady answer.
+    ``degenerate``: why a candidate could pass without doing the work.
 
     With the clock ``instructions`` nothing is timed.  ``speedup`` is instructions of the original over those of the
     candidate; ``low`` and ``high`` are the least and the largest ratio of the counts (no confidence interval, so
@@ -107,6 +113,17 @@ class Timing:
     uncounted: str = ""
     over_compiled: Interval | None = None
     sittings: tuple[int, ...] = ()
+    start_s: tuple[float, float] | None = None
+    beyond: tuple[int, int] | None = None
+    degenerate: tuple[str, ...] = ()
+
+    @property
+    def median_seconds(self) -> tuple[float, float] | None:
+        """Seconds of a pass by the original and by the candidate, each the median; None for counts, or if none were
+        kept."""
+        if self.clock == "instructions" or not self.samples:
+            return None
+        return median(one for one, _ in self.samples), median(other for _, other in self.samples)
 
 
 @final

@@ -169,11 +169,14 @@ class ModuleSpec:
     a tuple.
     ``tolerance``: how far an output element may be from the exact one, as a share of its size and of the output's root
     mean square.
+    ``domain``: which values an input of forward may have, by its name (``code/domains.py``); "drawn": only such as
+    ``get_inputs`` draws.
     """
 
     device: Literal["cpu", "cuda"] = "cpu"
     constants: tuple[tuple[str, int], ...] = ()
     tolerance: float = 1e-4
+    domain: tuple[tuple[str, str], ...] = ()
 
 
 @final

@@ -13,6 +13,7 @@ from pathlib import Path
 from types import TracebackType
 from typing import Any, Self, TypeVar, final
 
+from maxcode.core.files import write_whole
 from maxcode.core.types import Action, Evaluation, Machine, Problem, State, StateId
 from maxcode.errors import MachineError
 from maxcode.evaluate.cluster.dispatch import Dispatcher
@@ -125,7 +126,7 @@ class Cluster:
 
     def _write(self, report: Report) -> None:
         if self._terms.folder is not None and self._terms.folder.is_dir():
-            (self._terms.folder / FILE).write_text(json.dumps(report.as_table()) + "\n")
+            write_whole(self._terms.folder / FILE, (json.dumps(report.as_table()) + "\n").encode())
 
     async def here(self, work: Callable[..., Awaitable[T]], *args: Any) -> T:
         """Run ``work`` in the cluster's event loop and wait for it in the caller's; a cancellation reaches both."""

@@ -17,6 +17,7 @@ from typing import Any, Literal, final
 
 import msgspec
 
+from maxcode.core.files import FileKind, read_file
 from maxcode.errors import InputError, MachineError, unknown
 from maxcode.evaluate.cluster import keys
 from maxcode.evaluate.cluster.dask_nodes import LOOPBACK, SETTINGS
@@ -69,9 +70,7 @@ def read_site(path: Path) -> Site:
     InputError for an unknown key (it names the nearest spelling) and for a value of the wrong type.
     """
     try:
-        table = msgspec.toml.decode(path.read_bytes())
-    except OSError as error:
-        raise InputError(f"cannot read the site file {path}: {error.strerror}") from error
+        table = msgspec.toml.decode(read_file(path, FileKind("the site file")))
     except msgspec.MsgspecError as error:
         raise InputError(f"{path} is not valid TOML: {error}") from error
     known = [one.name for one in fields(Site)]

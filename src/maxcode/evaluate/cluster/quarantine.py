@@ -12,7 +12,8 @@ from typing import final
 
 import msgspec
 
-from maxcode.core.jsonl import append_line, open_lines
+from maxcode.core.files import read_file
+from maxcode.core.jsonl import LINES, append_line, open_lines
 from maxcode.core.types import Evaluation, Feedback, Outcome, Program
 from maxcode.errors import RecordError
 
@@ -77,6 +78,6 @@ class Quarantine:
 
 def _read(path: Path) -> list[Loss]:
     try:
-        return [msgspec.json.decode(line, type=Loss) for line in path.read_bytes().splitlines()]
+        return [msgspec.json.decode(line, type=Loss) for line in read_file(path, LINES).splitlines()]
     except msgspec.MsgspecError as error:
         raise RecordError(f"cannot read {path}: {error}; to forget which nodes were lost, move it away") from error

@@ -16,6 +16,7 @@ from typing import Literal, final
 
 import msgspec
 
+from maxcode.core.files import TEST, read_file
 from maxcode.core.types import Case, Evaluation, Machine, Problem, Program, Remark, State, StateId
 from maxcode.errors import InputError, MachineError, MaxcodeError, UnsafeError
 from maxcode.evaluate.harness_protocol import MeasureOptions
@@ -292,10 +293,7 @@ def unpack(bundle: ProblemBundle, folder: Path) -> Problem:
 
 
 def _read(path: Path) -> bytes:
-    try:
-        return path.read_bytes()
-    except OSError as error:
-        raise InputError(f"cannot read the test file {path}: {error.strerror}") from error
+    return read_file(path, TEST)
 
 
 def challenger(state: State) -> Challenger:

@@ -129,7 +129,9 @@ def understand(texts: Sequence[str]) -> Understood:
     """The formats of the given texts; needs at least three different texts."""
     texts = tuple(dict.fromkeys(texts))
     if len(texts) < TEXTS_LEAST:
-        return Understood(texts, why=f"{len(texts)} different given inputs do not show a format, {TEXTS_LEAST} may")
+        return Understood(
+            texts, why=f"the format is read from {TEXTS_LEAST} or more different tests, and there are {len(texts)}"
+        )
     if sum(map(len, texts)) > BYTES_AT_MOST:
         return Understood(texts, why=f"the given inputs are larger than {BYTES_AT_MOST >> 20} MB together")
     split = [lines for text in texts if (lines := lines_of(text)) is not None]

@@ -15,9 +15,11 @@ from pathlib import Path
 from typing import Protocol, final
 
 from maxcode.code.languages import language
+from maxcode.core.files import TEST, read_file
 from maxcode.core.types import Case, Evaluation, Problem
 from maxcode.errors import InputError
 from maxcode.evaluate.ladder.build import Builder, Built
+from maxcode.evaluate.ladder.cures import cure_of_build
 from maxcode.evaluate.ladder.workload import WHOLE_RUN, Workload
 from maxcode.evaluate.machine.roofline import Bandwidth
 from maxcode.sandbox.sandbox import Blob, Job, Sandbox
@@ -167,10 +169,7 @@ def read_inputs(problem: Problem) -> list[Input]:
 
 
 def _read(path: str) -> bytes:
-    try:
-        return Path(path).read_bytes()
-    except OSError as error:
-        raise InputError(f"cannot read the test file {path}: {error.strerror}") from error
+    return read_file(Path(path), TEST)
 
 
 async def generate(
@@ -220,12 +219,19 @@ def choose_timed(inputs: tuple[Input, ...], counted: bool = False) -> tuple[tupl
     if not long_enough:
         slowest = max(inputs, key=lambda one: one.seconds)
         return (), (
-            f"not measurable: the original's slowest test runs {slowest.seconds * 1e3:.2f} ms of CPU, less than "
-            f"{slowest.workload.floor_s * 1e3:.0f} ms; give {slowest.workload.longer}"
+            f"not measurable: the original's slowest test, {slowest.name}, takes {slowest.seconds * 1e3:.2f} ms of "
+            f"CPU, and only runs of {slowest.workload.floor_s * 1e3:.0f} ms or more can be timed; give "
+            f"{slowest.workload.longer}{_how_much(slowest)}"
         )
     unseen = [one for one in long_enough if not one.seen]
     pool, warning = (unseen, "") if unseen else (long_enough, _SEEN_ONLY)
     return _within(tuple(pool[:TIMED_AT_MOST]), PASS_AT_MOST_S), warning
+
+
+def _how_much(slowest: Input) -> str:
+    """How much longer a run must be, with room to spare."""
+    factor = 2 * slowest.workload.floor_s / slowest.seconds if slowest.seconds > 0 else 0.0
+    return f" (about {factor:.0f} times as long as {slowest.name})" if 2 <= factor < 100_000 else ""
 
 
 def choose_compared(made: Sequence[Input], timed: Sequence[Input]) -> tuple[Input, ...]:
@@ -266,9 +272,10 @@ async def build_original(builder: Builder, problem: Problem) -> Built:
     """The original's artefact, built as the user would.  InputError with the compiler's message if it fails."""
     built = await builder.build(problem, problem.program, final=True)
     if built.artefact is None:
+        cure = cure_of_build(built.diagnostics)
         raise InputError(
             f"the original {problem.program.name} does not build with `{' '.join(problem.spec.flags)}`: "
-            f"{built.reason}\n{built.diagnostics}".rstrip()
+            f"{built.reason}{f'; {cure}' if cure else ''}\n{built.diagnostics}".rstrip()
         )
     return built
 

@@ -11,6 +11,7 @@ from typing import Any, final
 import msgspec
 
 from maxcode.errors import InputError
+from maxcode.evaluate.function.comparing import distance, worst
 from maxcode.sandbox.sandbox import Blob
 
 LEAST_PASS_S = 0.005  # of calls in a round: in a much shorter round the overhead of calls dominates
@@ -18,8 +19,8 @@ MOST_SLOTS = 32
 _WEIGHTS_SHOWN = 40
 LEAST_SLOTS = 2  # an output must still be intact after the next call
 MOST_ROUND_BYTES = 256 << 20
-SEED_BYTES = 8
-READ_ONLY, WRITTEN = 0, 1  # kinds of shim_calls.h
+SEED_BYTES = 16  # of a call: the seed, and the number of the habit of its values
+READ_ONLY, WRITTEN, HELD = 0, 1, 3  # kinds of shim_calls.h
 
 
 class Array(msgspec.Struct, frozen=True):
@@ -36,12 +37,14 @@ class Array(msgspec.Struct, frozen=True):
 
 
 class ModuleArgument(msgspec.Struct, frozen=True, omit_defaults=True):
-    """An argument: a tensor, as ``Array``; if ``dtype`` is empty, a number, a text, or a list of them."""
+    """An argument: a tensor, as ``Array``; if ``dtype`` is empty, a number, a text, or a list of them.  ``name``: of
+    the parameter of forward that takes it."""
 
     dtype: str = ""
     shape: list[int] = []
     bytes: int = 0
     value: Any = None
+    name: str = ""
 
 
 class OutputSummary(msgspec.Struct, frozen=True):
@@ -91,6 +94,16 @@ class Contract(msgspec.Struct, frozen=True):
     def output_bytes(self) -> int:
         return sum(one.bytes for one in self.outputs)
 
+    def output_at(self, number: int) -> slice:
+        """The place of an output in the bytes of all of a call."""
+        start = sum(one.bytes for one in self.outputs[:number])
+        return slice(start, start + self.outputs[number].bytes)
+
+    def exact_at(self, number: int) -> slice:
+        """The same where the outputs are doubles."""
+        start = sum(8 * one.elements for one in self.outputs[:number])
+        return slice(start, start + 8 * self.outputs[number].elements)
+
     def slots(self, seconds: float) -> int:
         """Calls in a round: enough for ``LEAST_PASS_S`` seconds, as memory allows."""
         fitting = MOST_ROUND_BYTES // max(1, self.input_bytes + 3 * self.output_bytes)
@@ -139,6 +152,15 @@ COMPARED = {
     "int64": "long",
     "int32": "int",
 }
+
+
+def error_of(wanted: Array, exact: bytes, got: bytes) -> float:
+    """The worst error of an output, as a share of an element's size and of the root mean square of all; ``exact`` are
+    doubles."""
+    scale = distance("double", exact, None) / math.sqrt(wanted.elements) if wanted.elements else 0.0
+    return worst(COMPARED[wanted.dtype], exact, got, scale or 1.0)
+
+
 _SENSITIVE = 1e-4  # a smaller share of the largest value is within the tolerance and cannot be seen
 _NEARLY_CONSTANT = 1e-3  # of all values; then one number in their middle is nearly within the tolerance of each
 
@@ -176,15 +198,16 @@ class Plans:
 
 
 def plans(contract: Contract, slots: int, report: int = 0, twice: bool = False) -> Plans:
-    """The plans: a side reads inputs and writes outputs, followed by a ``report`` of so many bytes.
+    """The plans: a side reads inputs and holds outputs, or writes them, followed by a ``report`` of so many bytes.
 
     The maker reads a seed, and writes inputs and, as doubles, outputs.
     """
     inputs = [one.bytes for one in contract.tensors]
-    outputs = [*(one.bytes for one in contract.outputs), *([report] if report else [])]
+    kind = WRITTEN if report else HELD
+    outputs = [(one.bytes, kind) for one in contract.outputs] + ([(report, WRITTEN)] if report else [])
     exact = [8 * one.elements for one in contract.outputs]
     return Plans(
-        _plan([(size, READ_ONLY) for size in inputs] + [(size, WRITTEN) for size in outputs], slots),
+        _plan([(size, READ_ONLY) for size in inputs] + outputs, slots),
         _plan([(SEED_BYTES, READ_ONLY)] + [(size, WRITTEN) for size in (*inputs, *exact)], slots),
         slots,
         twice,

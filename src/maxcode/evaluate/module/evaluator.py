@@ -21,13 +21,13 @@ from maxcode.evaluate.inputs.fresh import GeneratedInputs
 from maxcode.evaluate.ladder.build import Built
 from maxcode.evaluate.ladder.leader import last_standing
 from maxcode.evaluate.ladder.prepare import Admitted
-from maxcode.evaluate.ladder.race import End, RaceResult, Side, end_of_playoff, end_of_race, timing_of, together
+from maxcode.evaluate.ladder.race import End, Side, end_of_playoff, end_of_race, timing_of, together
 from maxcode.evaluate.module.compiled import compiled_only
 from maxcode.evaluate.module.gpu import find_gpu
 from maxcode.evaluate.module.metrics import metrics
 from maxcode.evaluate.module.operators import operators
 from maxcode.evaluate.module.sides import ModuleSide
-from maxcode.evaluate.module.staging import VERIFY_ROUNDS, Staged, Stages, after
+from maxcode.evaluate.module.staging import VERIFY_ROUNDS, Sitting, Staged, Stages, after
 from maxcode.evaluate.module.torch_runtime import find_runtime
 from maxcode.evaluate.module.track import RoundFailed
 from maxcode.evaluate.module.verdicts import failed_in, found_right, rejected, unless_slowed
@@ -101,13 +101,14 @@ class ModuleEvaluator:
 
     async def _raced(self, staged: Staged, sides: Mapping[Side, ModuleSide], end: End) -> Evaluation:
         try:
-            held, warnings, official = await self._stages.run(staged, sides, end, VERIFY_ROUNDS)
+            seen = await self._stages.run(staged, sides, end, VERIFY_ROUNDS, beyond=True)
         except RoundFailed as failed:
             if failed.side != "incumbent":
                 return failed_in(failed)
             kept: dict[Side, ModuleSide] = {name: side for name, side in sides.items() if name != "incumbent"}
             return await self._raced(staged, kept, end_of_race(self._rule, False))
-        found = found_right(staged, timing_of(staged.stage.problem, held, staged.inputs), warnings, official)
+        timing = timing_of(staged.stage.problem, seen.held, staged.inputs)
+        found = found_right(staged, seen.told(timing, staged.degenerate), seen.warnings, seen.official)
         return replace(unless_slowed(staged, found), remarks=self._stages.natives.remarks(sides["candidate"]))
 
     # ---------------------------------------------------------------------------------------------- certificates
@@ -176,7 +177,7 @@ class ModuleEvaluator:
             "candidate": candidate[1],
         }
         try:
-            held, *_ = await self._stages.run(staged, sides, end_of_playoff(self._short), VERIFY_ROUNDS)
+            held = (await self._stages.run(staged, sides, end_of_playoff(self._short), VERIFY_ROUNDS)).held
         except RoundFailed as failed:
             found[(candidate if failed.side == "candidate" else leader)[0].id] = failed_in(failed)
             return failed.side == "incumbent"
@@ -185,17 +186,16 @@ class ModuleEvaluator:
     async def _confirmed(self, staged: Staged, side: ModuleSide) -> Evaluation:
         sides: dict[Side, ModuleSide] = {"original": staged.reference, "candidate": side}
         try:
-            sittings: list[RaceResult] = []
-            while (held := together(sittings, self._rule)) is None:
-                sitting, warnings, official = await self._stages.run(staged, sides, after(SITTING_PAIRS), VERIFY_ROUNDS)
-                sittings.append(sitting)
+            sittings: list[Sitting] = []
+            while (held := together([one.held for one in sittings], self._rule)) is None:
+                run = partial(self._stages.run, staged, sides, after(SITTING_PAIRS), VERIFY_ROUNDS)
+                sittings.append(await run(beyond=not sittings))
             compiled, why = await self._over_compiled(staged, side) if self._beside_compiled else (None, ())
         except RoundFailed as failed:
             return failed_in(failed)
-        timing = timing_of(staged.stage.problem, held, staged.inputs)
-        found = found_right(
-            staged, replace(timing, confirmed=True, over_compiled=compiled), (*warnings, *why), official
-        )
+        timing = sittings[0].told(timing_of(staged.stage.problem, held, staged.inputs), staged.degenerate)
+        timing = replace(timing, confirmed=True, over_compiled=compiled)
+        found = found_right(staged, timing, (*sittings[0].warnings, *why), sittings[0].official)
         return replace(unless_slowed(staged, found), remarks=self._stages.natives.remarks(side))
 
     async def _over_compiled(self, staged: Staged, side: ModuleSide) -> tuple[Interval | None, tuple[str, ...]]:
@@ -207,7 +207,7 @@ class ModuleEvaluator:
         sides: dict[Side, ModuleSide] = {"original": staged.reference, "incumbent": compiled, "candidate": side}
 
         try:
-            held, *_ = await self._stages.run(staged, sides, after(COMPILED_PAIRS), VERIFY_ROUNDS)
+            held = (await self._stages.run(staged, sides, after(COMPILED_PAIRS), VERIFY_ROUNDS)).held
         except RoundFailed as failed:
             if failed.side != "incumbent":
                 raise

@@ -10,14 +10,16 @@ from __future__ import annotations
 import json
 from collections.abc import AsyncIterator, Mapping
 from contextlib import asynccontextmanager
-from dataclasses import dataclass, field, replace
+from dataclasses import asdict, dataclass, field, replace
 from pathlib import Path
 from typing import Any, Literal, final
 
 import msgspec
 
+from maxcode.code.domains import domain_of
 from maxcode.core.types import Problem
-from maxcode.errors import InputError
+from maxcode.errors import InputError, unknown
+from maxcode.evaluate.function.habits import HABITS, USUAL
 from maxcode.evaluate.module.contract import UNKNOWN, Contract, Plans, read_contract
 from maxcode.evaluate.module.torch_runtime import Runtime
 from maxcode.sandbox.jobs import TAMPERED
@@ -27,7 +29,7 @@ DRIVER = (Path(__file__).parent / "inside" / "driver.py").read_text()
 SIZES = (Path(__file__).parent / "inside" / "sizes.py").read_text()
 BESIDE = {
     f"{name}.py": (Path(__file__).parent / "inside" / f"{name}.py").read_text()
-    for name in ("compiling", "describing", "device")
+    for name in ("compiling", "describing", "device", "values")
 }
 NATIVE = (Path(__file__).parents[2] / "native.py").read_text()
 LIBRARY = "/src/lib"  # what a candidate may import besides torch: `maxcode.native`
@@ -39,6 +41,7 @@ START_S = 120.0
 Model = Literal["Model", "ModelNew"]
 REFERENCE: Model = "Model"
 CANDIDATE: Model = "ModelNew"
+LETTERS = (USUAL, *HABITS)  # of the values of a call, by number
 BY_SEED = "weights by seed"  # printed by the driver if a candidate's parameters are not named like the reference's
 WRONG_OUTPUT, BUILD_FAILED = 97, 98  # the driver's exit statuses, see inside/driver.py
 
@@ -140,9 +143,24 @@ class SideStarter:
                 "exact": exact,
                 "device": "cuda" if self.on_device else "cpu",
                 "environment": dict(self.environment),
+                "letters": "".join(LETTERS) if exact else "",
+                "domains": self._domains() if exact else [],
                 **wanted,
             }
         )
+
+    def _domains(self) -> list[dict[str, Any] | None]:
+        """The domain of each input that is a tensor; None where the problem names none.
+
+        InputError for a name that forward does not take, and for a domain that cannot be read.
+        """
+        said = dict(self.problem.spec.module_spec.domain)
+        names = [one.name for one in self.contract.tensors]
+        for name in said:
+            if name not in names:
+                raise unknown("input in `domain` of [module]:", name, names)
+        whole = {one.name: one.dtype.startswith("int") for one in self.contract.tensors}
+        return [asdict(domain_of(said[name], {}, whole[name])) if name in said else None for name in names]
 
     async def describe(self, reference: ModuleSide) -> Contract:
         """The contract of the reference.  InputError with the reference's error if it does not run."""
@@ -187,7 +205,7 @@ class SideStarter:
     async def _calls(self, role: Role, side: ModuleSide, plan: Blob, slots: int) -> AsyncIterator[Calls]:
         sources = self.sources(side, slots, exact=role == "make")
         prepared = self.on_device and role == "calls"
-        job = self.job(role, stdin=plan, called=True, stepped=True, prepared=prepared)
+        job = self.job(role, stdin=plan, called=True, stepped=True, started=True, prepared=prepared)
         async with (
             self.sandbox.session([plan], sources, self.runtime.binds, measured=not side.compile) as session,
             session.calls(job) as calls,

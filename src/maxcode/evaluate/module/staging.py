@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import math
 import os
+import random
 import secrets
 from collections.abc import Mapping
 from contextlib import AsyncExitStack
@@ -10,8 +12,10 @@ from dataclasses import dataclass, replace
 from typing import final
 
 import anyio
+import anyio.to_thread
 
-from maxcode.core.types import Evaluation, Feedback, Hotspot, Outcome, Problem, Program
+from maxcode.core.types import Evaluation, Feedback, Hotspot, Outcome, Problem, Program, Timing
+from maxcode.evaluate.function.habits import HABITS
 from maxcode.evaluate.ladder.build import Built
 from maxcode.evaluate.ladder.prepare import Admitted, Input, identity
 from maxcode.evaluate.ladder.race import SHORT_PASS_S, End, RaceResult, Side, run_until
@@ -24,10 +28,14 @@ from maxcode.evaluate.module.operators import operators
 from maxcode.evaluate.module.sides import CANDIDATE, REFERENCE, ModuleSide, SideStarter
 from maxcode.evaluate.module.torch_runtime import find_runtime
 from maxcode.evaluate.module.track import CALL, ModuleTrack, open_track
+from maxcode.evaluate.module.trivial import meaningless, trivial
 from maxcode.sandbox.lanes import build_lane
 from maxcode.sandbox.sandbox import Blob, Sandbox
 
 VERIFY_ROUNDS = 3
+BEYOND_S = 2.0  # about as many seconds of calls on values beyond those drawn, if the calls are long
+LEAST_BEYOND = 2  # rounds of them
+LATE_TIMES, LATE_S = 2.0, 0.1  # import and __init__ may take so many times the reference's, and so much more
 
 
 @final
@@ -37,18 +45,47 @@ class Staged:
 
     ``stage``: starts its sides.
     ``plans``: its plans of calls; ``reference``: its reference.
-    ``caveats``: warnings for every result.
+    ``degenerate``: why a candidate could pass without doing the work; part of every result.
     """
 
     stage: SideStarter
     plans: Plans
     reference: ModuleSide
     admitted: Admitted
-    caveats: tuple[str, ...]
+    degenerate: tuple[str, ...]
+
+    @property
+    def caveats(self) -> tuple[str, ...]:
+        """Warnings for every result."""
+        return tuple(
+            f"degenerate: {why}; a program could pass without doing the work, so a speed-up means nothing here"
+            for why in self.degenerate
+        )
 
     @property
     def inputs(self) -> tuple[Input, ...]:
         return self.admitted.timed
+
+
+@final
+@dataclass(frozen=True, slots=True)
+class Sitting:
+    """A race in one session, and what was seen beside it.
+
+    ``start_s``: of the original and the candidate (``types.Timing``).
+    ``beyond``: calls on values beyond those drawn that were compared, and that were skipped.
+    ``official``: what KernelBench's own rule says of the candidate.
+    """
+
+    held: RaceResult
+    warnings: tuple[str, ...]
+    start_s: tuple[float, float]
+    beyond: tuple[int, int]
+    official: bool | None = None
+
+    def told(self, timing: Timing, degenerate: tuple[str, ...]) -> Timing:
+        """The timing with all of it."""
+        return replace(timing, start_s=self.start_s, beyond=self.beyond, degenerate=degenerate)
 
 
 @final
@@ -76,25 +113,24 @@ class Stages:
         stage = on_gpu(stage, gpu) if gpu is not None else stage
         stage = replace(stage, contract=await stage.describe(reference))
         stage = await stage.with_weights(reference)
-        seconds = await self._seconds(stage, reference)
+        seconds, reasons = await self._seconds(stage, reference)
         slots = stage.contract.slots(seconds)
         short = slots * seconds < SHORT_PASS_S and not stage.on_device
         plan = plans(stage.contract, slots, REPORT_BYTES * stage.on_device, twice=short)
-        caveats = tuple(
-            f"degenerate: {why}; a program could pass without doing the work, so a speed-up means nothing here"
-            for why in degenerate(stage.contract)
-        )
         spots = await operators(stage, reference)
         shown = replace(problem, statement="\n".join((problem.statement, gpu.told())).strip()) if gpu else problem
-        return Staged(stage, plan, reference, _admitted(shown, stage.contract, (seconds, spots), caveats), caveats)
+        staged = Staged(stage, plan, reference, _admitted(shown, stage.contract, (seconds, spots)), reasons)
+        return replace(staged, admitted=_warned(staged.admitted, staged.caveats))
 
-    async def _seconds(self, stage: SideStarter, reference: ModuleSide) -> float:
-        """Seconds of a warm call of the reference."""
+    async def _seconds(self, stage: SideStarter, reference: ModuleSide) -> tuple[float, tuple[str, ...]]:
+        """Seconds of a warm call of the reference, and why it is degenerate."""
         plan = plans(stage.contract, 2, REPORT_BYTES * stage.on_device)
         async with open_track(stage, plan, reference, {"original": reference}) as track:
             await track.pair()
             pairs = [await track.pair() for _ in range(3)]
-        return min(pair.total("original") for pair in pairs) / 2
+            seconds = min(pair.total("original") for pair in pairs) / 2
+            reasons = degenerate(stage.contract) if stage.on_device else await _degenerate(stage, track, seconds)
+        return seconds, reasons
 
     async def of(self, problem: Problem) -> Staged:
         async with self._admitting:
@@ -114,35 +150,72 @@ class Stages:
         return side if failed is None else Evaluation(Outcome.UNBUILT, Feedback((failed.reason,), failed.diagnostics))
 
     async def run(
-        self, staged: Staged, sides: Mapping[Side, ModuleSide], end: End, verify: int
-    ) -> tuple[RaceResult, tuple[str, ...], bool | None]:
+        self, staged: Staged, sides: Mapping[Side, ModuleSide], end: End, verify: int, beyond: bool = False
+    ) -> Sitting:
         """Start the sides, check ``verify`` rounds that are not timed, then race until ``end``.
 
-        Returns the race, its warnings, and what KernelBench's own rule says of the candidate.
+        ``beyond``: check rounds on values beyond those drawn as well.
         """
+        stage, plan = staged.stage, staged.plans
         async with AsyncExitStack() as stack:
             async with build_lane():
-                track = await stack.enter_async_context(open_track(staged.stage, staged.plans, staged.reference, sides))
+                track = await stack.enter_async_context(open_track(stage, plan, staged.reference, sides))
                 for _ in range(verify):
                     await track.round()
+                start_s = track.start_s("original"), track.start_s("candidate")
+                for letters in beyond_letters(plan.slots, staged.inputs[0].seconds) if beyond else ():
+                    await track.round(letters)
             held = await run_until(end, track)
-        return held, _seeded(track), track.official.accepts
+        counted = len(track.compared), len(track.skipped)
+        return Sitting(held, (*_seeded(track), *_late(start_s)), start_s, counted, track.official.accepts)
 
 
-def _admitted(
-    problem: Problem, contract: Contract, seen: tuple[float, tuple[Hotspot, ...]], caveats: tuple[str, ...]
-) -> Admitted:
+async def _degenerate(stage: SideStarter, track: ModuleTrack, seconds: float) -> tuple[str, ...]:
+    """Why the reference is degenerate: what its contract shows, and else answers that pass without work."""
+    tolerance = stage.problem.spec.module_spec.tolerance
+    drawn = [call for _ in range(2) for call in await track.calls_seen()]
+    wrong = (unsteady,) if (unsteady := meaningless(drawn)) else ()
+    if found := (*wrong, *degenerate(stage.contract)):
+        return found
+    further = [call for letters in beyond_letters(2, seconds) for call in await track.calls_seen(letters)]
+    return await anyio.to_thread.run_sync(lambda: tuple(trivial(stage.contract, tolerance, [*drawn, *further])))
+
+
+def beyond_letters(slots: int, seconds: float) -> list[tuple[str, ...]]:
+    """The habits of the values of every call, for some rounds: all of them, or as many as there is time for."""
+    chance = random.SystemRandom()
+    letters = chance.sample(sorted(HABITS), len(HABITS))
+    fitting = max(LEAST_BEYOND, int(BEYOND_S / max(slots * seconds, 1e-6)))
+    rounds = min(math.ceil(len(letters) / slots), fitting)
+    return [tuple(letters[at * slots : (at + 1) * slots]) for at in range(rounds)]
+
+
+def _admitted(problem: Problem, contract: Contract, seen: tuple[float, tuple[Hotspot, ...]]) -> Admitted:
     """The problem with its shapes in its statement; ``seen``: seconds of a call of the reference, and its profile."""
     seconds, spots = seen
     given = Input(CALL, Blob.of(b""), None, "generated", seconds)
-    baseline = Evaluation(Outcome.CORRECT, profile=spots, measures={CALL: seconds}, warnings=caveats)
+    baseline = Evaluation(Outcome.CORRECT, profile=spots, measures={CALL: seconds})
     statement = "\n".join(part for part in (problem.statement, *shapes_told(contract)) if part)
-    return Admitted(replace(problem, statement=statement), (given,), (given,), Built(None), baseline, notes=caveats)
+    return Admitted(replace(problem, statement=statement), (given,), (given,), Built(None), baseline)
+
+
+def _warned(admitted: Admitted, caveats: tuple[str, ...]) -> Admitted:
+    return replace(admitted, baseline=replace(admitted.baseline, warnings=caveats), notes=caveats)
 
 
 def after(pairs: int) -> End:
     """Ends a race after so many pairs, as a tie; for races that only measure."""
     return lambda seen: "tie" if len(seen) >= pairs else None
+
+
+def _late(start_s: tuple[float, float]) -> tuple[str, ...]:
+    original, candidate = start_s
+    if candidate <= LATE_TIMES * original + LATE_S:
+        return ()
+    return (
+        f"its import, __init__ and first calls take {candidate:.2f} s, {original:.2f} s for the original: what they do "
+        "is not in the speed-up",
+    )
 
 
 def _seeded(track: ModuleTrack) -> tuple[str, ...]:

@@ -55,7 +55,8 @@ class ModuleCheck:
         if isinstance(side, Evaluation):
             return "; ".join(side.feedback.reasons)
         try:
-            await self.stages.run(staged, {"original": staged.reference, "candidate": side}, after(1), rounds - 1)
+            sides: dict[Side, ModuleSide] = {"original": staged.reference, "candidate": side}
+            await self.stages.run(staged, sides, after(1), rounds - 1, beyond=True)
         except RoundFailed as failed:
             return "; ".join(failed_in(failed).feedback.reasons)
         return ""
@@ -69,7 +70,7 @@ class ModuleCheck:
         staged = await self.stages.fresh(self.problem)
         sides: dict[Side, ModuleSide] = {"original": staged.reference, "candidate": staged.reference}
         try:
-            held = [(await self.stages.run(staged, sides, after(pairs), VERIFY_ROUNDS))[0] for pairs in sittings]
+            held = [(await self.stages.run(staged, sides, after(pairs), VERIFY_ROUNDS)).held for pairs in sittings]
         except RoundFailed as failed:
             raise InputError(f"the reference failed while being called: {failed}") from failed
         return [pair for one in held for pair in one.pairs]

@@ -15,6 +15,7 @@ import anyio
 from maxcode.core.types import Evaluation, Feedback, Outcome, Problem
 from maxcode.errors import InputError
 from maxcode.evaluate.ladder.build import Builder, Built
+from maxcode.evaluate.ladder.cures import cure_of_failure, unlike_itself
 from maxcode.evaluate.ladder.instruction_count import require_counter
 from maxcode.evaluate.ladder.prepare import (
     Admitted,
@@ -31,6 +32,7 @@ from maxcode.evaluate.program.kinds import PROGRAM_KINDS
 from maxcode.sandbox.sandbox import Sandbox
 
 LEAST_TESTS = 1
+_NEXT_SECOND_S = 1.1  # many programs draw their seed from a clock of whole seconds
 _CHECK = "; check that the tests belong to it, and the checker"
 _ALONE = (
     "; if it starts processes, which no program can in tier 2 of the sandbox, give it tier 1 "
@@ -68,7 +70,8 @@ class Admissions:
         kind = PROGRAM_KINDS[problem.kind]
         source, inputs = await kind.inputs(self._sandbox, problem)
         verified = await verify(self._sandbox, problem, original.artefact, inputs, every=True)
-        kept = self._kept(problem, inputs, verified)
+        cure = await self._cure(problem, original, inputs, verified)
+        kept = self._kept(problem, inputs, verified, cure)
         names = {given.name for given in kept}
         dropped = tuple(f"{r.name} ({r.outcome.value})" for r in verified.results if r.name not in names)
         kept = tuple(source.looked_at_twice(given, original.artefact) for given in kept)
@@ -78,7 +81,7 @@ class Admissions:
         )
         slimmer = without(problem, frozenset(given.name for given in inputs) - names)
         baseline = await self._baseline(slimmer, original, kept, verified)
-        why = why_unavailable(problem)
+        why = f"; {cure}" if cure else why_unavailable(problem)
         notes = (
             [f"dropped {len(dropped)} test(s) the original fails itself: {', '.join(dropped)}{why}"] if dropped else []
         )
@@ -103,7 +106,30 @@ class Admissions:
         self._admitted = {key: chosen if known is admitted else known for key, known in self._admitted.items()}
         return chosen
 
-    def _kept(self, problem: Problem, inputs: Sequence[Input], verified: Verified) -> tuple[Input, ...]:
+    async def _cure(self, problem: Problem, original: Built, inputs: Sequence[Input], verified: Verified) -> str:
+        """What the user can do about the tests that the original fails; empty if no cause is known."""
+        found: list[str] = []
+        wrong: list[Input] = []
+        for given, result in zip(inputs, verified.results, strict=True):
+            if result.outcome is Outcome.WRONG:
+                wrong.append(given)
+            elif result.outcome is not Outcome.CORRECT:
+                found.append(cure_of_failure(result, problem.spec.limits))
+        if wrong and problem.kind == "program":
+            found.append(await self._unsteady(problem, original, wrong[0]))
+        return "; ".join(dict.fromkeys(filter(None, found)))
+
+    async def _unsteady(self, problem: Problem, original: Built, given: Input) -> str:
+        """Runs the original twice more on an input that it answers wrongly: its answers may be random."""
+        assert original.artefact is not None
+        outputs: list[bytes] = []
+        for pause_s in (0.0, _NEXT_SECOND_S):
+            await anyio.sleep(pause_s)
+            again = await verify(self._sandbox, problem, original.artefact, [replace(given, expected=None)])
+            outputs += again.outputs.values()
+        return unlike_itself(*outputs) if len(outputs) == 2 else ""
+
+    def _kept(self, problem: Problem, inputs: Sequence[Input], verified: Verified, cure: str) -> tuple[Input, ...]:
         kept = []
         for given, result in zip(inputs, verified.results, strict=True):
             if result.outcome is Outcome.CORRECT:
@@ -120,7 +146,8 @@ class Admissions:
             first = next(r for r in verified.results if r.outcome is not Outcome.CORRECT)
             raise InputError(
                 f"the original {problem.program.name} passes none of its {len(inputs)} tests (first: {first.name} "
-                f"{first.outcome.value} {first.detail}){why_unavailable(problem) or _CHECK}"
+                f"{first.outcome.value} {first.detail})"
+                f"{f'; {cure}' if cure else why_unavailable(problem) or _CHECK}"
                 f"{'' if self._sandbox.forks else _ALONE}"
             )
         return tuple(kept)

@@ -14,7 +14,7 @@ from urllib.parse import urlsplit
 
 import msgspec
 
-from maxcode.errors import InputError
+from maxcode.core.files import FileKind, read_text
 
 Dollars = Annotated[float, msgspec.Meta(ge=0)]
 
@@ -60,13 +60,17 @@ def price(model: str, base_url: str, own: Path | None = None) -> Price | None:
 
 def read_prices(path: Path) -> dict[str, Price]:
     """Reads a user's table: one ``"model" = { input = DOLLARS, output = DOLLARS }`` per line, per million tokens."""
+    text = read_text(path, _TABLE)
     try:
-        return msgspec.convert(tomllib.loads(path.read_text()), dict[str, Price])
-    except (OSError, UnicodeDecodeError, tomllib.TOMLDecodeError, msgspec.ValidationError) as error:
-        raise InputError(
-            f'cannot read the price table {path} ({error}); it needs lines like "my-model" = '
-            "{ input = 0.5, output = 1.5 } in dollars per million tokens"
-        ) from error
+        return msgspec.convert(tomllib.loads(text), dict[str, Price])
+    except (ValueError, msgspec.ValidationError) as error:  # ValueError: no TOML
+        raise _TABLE.fault(path, str(error)) from error
+
+
+_TABLE = FileKind(
+    "the price table",
+    'it needs lines like "my-model" = { input = 0.5, output = 1.5 } in dollars per million tokens',
+)
 
 
 def _published() -> dict[str, dict[str, Price]]:

@@ -17,7 +17,7 @@ from maxcode.run.certificate.claim import (
     write,
 )
 from maxcode.run.certificate.making import certified, certify
-from maxcode.run.certificate.repeating import Repeated, printable, repeat
+from maxcode.run.certificate.repeating import Repeated, repeat
 from maxcode.run.certificate.unseen import FreshInputTiming, fields_of
 
 __all__ = [
@@ -33,7 +33,6 @@ __all__ = [
     "certified",
     "certify",
     "fields_of",
-    "printable",
     "read",
     "repeat",
     "write",

@@ -18,7 +18,7 @@ from typing import Any, final
 
 import msgspec
 
-from maxcode.core.files import write_whole
+from maxcode.core.files import DATA_AT_MOST, FileKind, read_file, write_whole
 from maxcode.core.jsonl import in_words_of_today
 from maxcode.core.stats import RaceRule, interval_of, is_faster, median_interval
 from maxcode.core.types import Checker, Clock, Interval, Limits, Machine, Problem, Program, Recheck, Timing
@@ -188,6 +188,8 @@ def _doubts(found: Certificate) -> Iterator[str]:
         low, high = control.interval.low, control.interval.high
         yield f"the control failed: the original against itself reads [{low:.4f}, {high:.4f}], which does not hold 1"
     yield from doubted(found.timing, found.unseen)
+    for why in found.timing.degenerate if found.timing is not None else ():
+        yield f"the reference is degenerate: {why}; a program could pass without doing the work"
     for defect in found.sanitized.defects if found.sanitized is not None else ():
         if not defect.in_original:
             yield f"a sanitizer found {defect}"
@@ -334,12 +336,7 @@ def _shown(value: object) -> str:
 
 def read_bytes(path: Path) -> bytes:
     """The file's bytes; raises InputError if it cannot be read."""
-    try:
-        return path.read_bytes()
-    except OSError as error:
-        raise InputError(
-            f"cannot read {path}: {error.strerror}; put it back, or run `maxcode optimize` again"
-        ) from error
+    return read_file(path, FileKind(cure="put it back, or run `maxcode optimize` again", at_most=DATA_AT_MOST))
 
 
 # --------------------------------------------------------------------------------------------------------------- file

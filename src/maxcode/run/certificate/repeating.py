@@ -107,14 +107,16 @@ def _check_options(path: Path, claimed: Certificate) -> None:
         raise InputError(
             f"{path} sets options that only a problem.toml may set ({what}); put them there and make it again"
         )
+    for purpose, seeds in claimed.seeds.items():
+        if any(abs(seed) >> _SEED_BITS for seed in seeds):
+            raise InputError(
+                f"{path} was changed or is damaged: a seed '{purpose}' has more than {_SEED_BITS} bits, and maxcode "
+                "makes no such seed; make it again with `maxcode optimize`"
+            )
 
 
+_SEED_BITS = 64
 _OPTIONS = frozenset({"flags", "checker", "goal", "limits", "tie_break", "shared_cores", "module", "id"})
-
-
-def printable(text: str) -> str:
-    """The text without control characters, which a terminal would execute."""
-    return "".join(one if one.isprintable() else "?" for one in text)
 
 
 def _source(folder: Path) -> Path:
@@ -128,7 +130,7 @@ def _source(folder: Path) -> Path:
 
 def _refuse(path: Path, differences: list[str]) -> None:
     if differences:
-        told = printable("; ".join(differences))
+        told = "; ".join(differences)
         raise InputError(f"{path} is not about what is here: {told}; put back the files that it was made with")
 
 

@@ -13,7 +13,6 @@ from typing import final
 
 from maxcode.code.source import prose
 from maxcode.core.types import Action, Evaluation, Outcome, Program, StateId, Timing
-from maxcode.observe.feedback import machine_lines
 from maxcode.run.report.charts import SMALL, samples
 from maxcode.run.report.diff import DiffStyle, program_diff
 from maxcode.run.report.headline import CLOCKS, anchor, name, percent
@@ -221,14 +220,13 @@ def _diagnostics(nodes: Nodes, slot: Slot) -> Html:
 
 
 def _measured(nodes: Nodes, slot: Slot) -> Html:
-    """Its profile, the compiler's remarks, and the machine code of the busiest loop."""
+    """Its profile and the compiler's remarks."""
     found = slot.evaluation
-    loops = machine_lines(found.machine_code) if found is not None else []
-    if found is None or not (found.profile or found.remarks or loops):
+    if found is None or not (found.profile or found.remarks):
         return join([])
     spots = [f"{one.share:.0%} {one.function}{f' (line {one.line})' if one.line else ''}" for one in found.profile]
     remarks = [f"line {one.line}: {one.kind}: {one.text}" for one in found.remarks]
-    parts = (spots, remarks, loops)
+    parts = (spots, remarks)
     lists = [element("ul", *(element("li", clip(told, 500)) for told in part[:LISTED])) for part in parts]
     more = len(spots[LISTED:]) + len(remarks[LISTED:])
     return details("Profile and compiler remarks", *lists, paragraphs(f"{more} more are in the record." * bool(more)))

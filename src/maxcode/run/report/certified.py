@@ -7,7 +7,9 @@ from pathlib import Path
 
 import msgspec
 
+from maxcode.core.files import read_file
 from maxcode.core.types import Interval, Program, Recheck, Timing
+from maxcode.errors import InputError
 from maxcode.run.report.html import Html, element, join, paragraphs
 
 FILE = "certificate.json"
@@ -55,8 +57,8 @@ def read_claim(folder: Path) -> Claimed | None:
     if not (folder / FILE).is_file():
         return None
     try:
-        return msgspec.json.decode((folder / FILE).read_bytes(), type=Claimed)
-    except (OSError, msgspec.MsgspecError, UnicodeDecodeError) as error:
+        return msgspec.json.decode(read_file(folder / FILE), type=Claimed)
+    except (InputError, msgspec.MsgspecError, UnicodeDecodeError) as error:
         return Claimed(False, False, f"{FILE} exists but cannot be read ({error})")
 
 

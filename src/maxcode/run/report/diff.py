@@ -1,16 +1,20 @@
 """The difference between two versions of a program, as one unified text with syntax colours.
 
 Long unchanged parts are folded: they open on demand if the whole is requested, else only their lines are counted.
-Signs and ``ins``/``del`` carry the meaning; colour only repeats it.
+The runtime that the built-in policies insert is in closed folds.  Signs and ``ins``/``del`` carry the meaning; colour
+only repeats it.
 """
 
 from __future__ import annotations
 
 import difflib
+import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
+from itertools import groupby
 from typing import Literal, final
 
+from maxcode.code.cpp.unit import RUNTIME_BEGIN, RUNTIME_END
 from maxcode.core.types import Program
 from maxcode.run.report.html import Html, clip, details, element, join, scrolled
 from maxcode.run.report.syntax import Run, colored, cut, markup
@@ -79,8 +83,24 @@ def _file(path: str, before: str, after: str, manner: DiffStyle) -> Html:
         told = "unchanged." if before == after else "only the line break at its end differs."
         return element("p", element("code", path), f": {told}", class_="file")
     head = element("p", element("code", path), f": lines removed {removed}, added {added}.", class_="file")
-    drawing = _Drawing(colored(manner.language, before), colored(manner.language, after), manner)
+    colours = colored(manner.language, before), colored(manner.language, after)
+    drawing = _Drawing(*colours, manner, (_runtime_lines(before), _runtime_lines(after)))
     return join([head, scrolled(f"Difference of {path}", drawing.lines(changes), class_="code diff")])
+
+
+_NAMED = re.compile(rf"{re.escape(RUNTIME_BEGIN)}([\w ]+?) ----")
+
+
+def _runtime_lines(text: str) -> frozenset[int]:
+    """The lines (1-based) of the runtime that a policy inserted."""
+    found: set[int] = set()
+    inside = False
+    for number, line in enumerate(_lines(text), start=1):
+        inside = inside or line.startswith(RUNTIME_BEGIN)
+        if inside:
+            found.add(number)
+        inside = inside and not line.startswith(RUNTIME_END)
+    return frozenset(found)
 
 
 _DRAWN = {"same": ("span", "  "), "removed": ("del", "- "), "added": ("ins", "+ ")}
@@ -94,6 +114,7 @@ class _Drawing:
     old: list[list[Run]]
     new: list[list[Run]]
     manner: DiffStyle
+    helpers: tuple[frozenset[int], frozenset[int]] = (frozenset(), frozenset())  # the lines of the runtime
 
     def lines(self, changes: Sequence[Piece]) -> Html:
         return element("div", *self._capped(changes), class_="lines")
@@ -110,12 +131,46 @@ class _Drawing:
 
     def _drawn(self, changes: Sequence[Piece]) -> Iterator[Html]:
         """All pieces, in parts small enough to stop close to the limit."""
-        for at, piece in enumerate(changes):
-            if piece.kind == "same":
-                yield self._same(piece, first=at == 0, last=at == len(changes) - 1)
+        last = len(changes) - 1
+        parts = [(at, part) for at, piece in enumerate(changes) for part in self._split(piece)]
+        for helper, found in groupby(parts, key=lambda entry: self._is_runtime(entry[1])):
+            group = list(found)
+            if helper and any(part.kind != "same" for _, part in group):
+                yield self._runtime([part for _, part in group])
                 continue
-            for start in range(0, len(piece.lines), PART_LINES):
-                yield self._block(_part(piece, start, start + PART_LINES))
+            for at, piece in group:
+                if piece.kind == "same":
+                    yield self._same(piece, first=at == 0, last=at == last)
+                    continue
+                for start in range(0, len(piece.lines), PART_LINES):
+                    yield self._block(_part(piece, start, start + PART_LINES))
+
+    def _lines_of(self, piece: Piece) -> tuple[frozenset[int], int]:
+        """The lines of the runtime on the side of a piece, and the number of its first line there."""
+        return (self.helpers[0], piece.old) if piece.kind == "removed" else (self.helpers[1], piece.new)
+
+    def _is_runtime(self, piece: Piece) -> bool:
+        inside, first = self._lines_of(piece)
+        return first in inside
+
+    def _split(self, piece: Piece) -> Iterator[Piece]:
+        """The piece, split where the runtime begins and ends."""
+        inside, first = self._lines_of(piece)
+        start = 0
+        for at in range(1, len(piece.lines) + 1):
+            if at == len(piece.lines) or (first + at in inside) != (first + start in inside):
+                yield _part(piece, start, at)
+                start = at
+
+    def _runtime(self, parts: Sequence[Piece]) -> Html:
+        """The runtime, closed: no line of it is the program's own."""
+        lines = sum(len(part.lines) for part in parts)
+        names = [match[1] for part in parts for line in part.lines if (match := _NAMED.match(line))]
+        told = f"maxcode runtime: {', '.join(names) or 'changed'} ({lines} lines): helpers that the changed lines call"
+        whole = join(self._block(part) for part in parts)
+        if len(whole.encode()) > self.manner.most // 2:
+            return element("p", told, class_="fold")
+        return details(told, whole)
 
     def _same(self, piece: Piece, first: bool, last: bool) -> Html:
         head, tail = (0 if first else CONTEXT), (0 if last else CONTEXT)

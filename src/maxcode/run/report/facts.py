@@ -36,7 +36,7 @@ _KNOWN = {
     "digest": "Digest of the problem",
 }
 _INNER = {"held_out": "held out", "node": "name", "cpu": "processor"}
-_ELSEWHERE = {"notes"}
+_ELSEWHERE = {"notes", "parts"}
 
 
 def run_facts(run: RunView) -> Html:

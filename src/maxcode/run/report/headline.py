@@ -110,10 +110,17 @@ def _won(at: tuple[int, int], timing: Timing) -> str:
         return _fewer(at, timing)
     return (
         f"Candidate {name(at)} is {found.value:.2f}x as fast as the original in {CLOCKS[timing.clock]}, "
-        f"{percent(found)} interval {found.low:.2f} to {found.high:.2f}: confirmed on {count(timing.pairs, 'pair')} "
-        f"of runs made after it was selected.{_rate(timing)}{_bandwidth(timing)}{_single(timing)}{_compiled(timing)}"
+        f"{percent(found)} interval {found.low:.2f} to {found.high:.2f}{_passes(timing)}: "
+        f"confirmed on {count(timing.pairs, 'pair')} of runs made after it was selected."
+        f"{_rate(timing)}{_bandwidth(timing)}{_single(timing)}{_compiled(timing)}"
         f"{_pressure(timing)}"
     )
+
+
+def _passes(timing: Timing) -> str:
+    """The seconds of a pass before and after."""
+    found = timing.median_seconds
+    return f" ({found[0]:.3g} s before, {found[1]:.3g} s after)" if found is not None else ""
 
 
 def _fewer(at: tuple[int, int], timing: Timing) -> str:

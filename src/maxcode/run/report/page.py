@@ -27,6 +27,7 @@ from maxcode.run.report.facts import run_facts, spent
 from maxcode.run.report.headline import name, progress, verdict
 from maxcode.run.report.html import Html, details, element, join, paragraphs, raw
 from maxcode.run.report.run_view import RunView, read_run
+from maxcode.run.report.steps import applied_steps
 from maxcode.run.report.trust import trust_section
 
 Part = tuple[str, str, Html]
@@ -170,7 +171,13 @@ def _change(run: RunView) -> Html:
         told = paragraphs("The run folder has no copy of the original, so the difference cannot be shown.")
     else:
         told = program_diff(run.original, best.program, DiffStyle(run.language, most=MOST_BYTES // files))
-    return join([told, *(_whole(run, path, text, PROGRAM_BYTES // files) for path, text in best.program.files.items())])
+    return join(
+        [
+            applied_steps(run),
+            told,
+            *(_whole(run, path, text, PROGRAM_BYTES // files) for path, text in best.program.files.items()),
+        ]
+    )
 
 
 def _whole(run: RunView, path: str, text: str, most: int) -> Html:

@@ -13,6 +13,7 @@ from typing import final
 
 import msgspec
 
+from maxcode.core.files import read_file
 from maxcode.core.history import Reached
 from maxcode.core.reward import speedup
 from maxcode.core.types import (
@@ -180,8 +181,8 @@ def read_run(folder: Path) -> RunView:
 def _closing_notes(folder: Path, slots: Sequence[Slot]) -> tuple[str, ...]:
     """The notes of result.json if it covers all these candidates: a resumed run has an older one."""
     try:
-        found = _finished((folder / RESULT).read_bytes())
-    except (OSError, msgspec.MsgspecError):
+        found = _finished(read_file(folder / RESULT))
+    except (InputError, msgspec.MsgspecError):
         return ()
     is_current = found.candidates == len(slots) and all(slot.settled for slot in slots)
     return found.notes if is_current else ()
@@ -216,26 +217,14 @@ def _header(folder: Path) -> dict[str, object]:
 def _lines(folder: Path) -> list[Line]:
     if not (folder / EVENTS).is_file():
         return []
-    try:
-        return list(read_events(folder))
-    except OSError as error:
-        raise _unreadable(folder / EVENTS, error) from error
-
-
-def _unreadable(path: Path, error: OSError) -> InputError:
-    return InputError(f"cannot read {path}: {error.strerror}; give a folder that this user may read")
+    return list(read_events(folder))
 
 
 def _original(folder: Path) -> Program:
     """The original's files; empty if the run folder has no copy of them."""
     root = folder / ORIGINAL
     paths = sorted(path for path in root.rglob("*") if path.is_file()) if root.is_dir() else []
-    try:
-        return Program(
-            {path.relative_to(root).as_posix(): path.read_bytes().decode(errors="replace") for path in paths}
-        )
-    except OSError as error:
-        raise _unreadable(root, error) from error
+    return Program({path.relative_to(root).as_posix(): read_file(path).decode(errors="replace") for path in paths})
 
 
 def _slots(lines: Sequence[Line]) -> list[Slot]:

@@ -12,7 +12,7 @@ from typing import Any, Literal
 
 import msgspec
 
-from maxcode.core.files import write_whole
+from maxcode.core.files import RECORD_AT_MOST, FileKind, read_file, write_whole
 from maxcode.errors import InputError
 from maxcode.search.value.baselines import BusiestLoop, Constant, FastestSoFar, Random
 from maxcode.search.value.blend import Blend
@@ -20,6 +20,7 @@ from maxcode.search.value.settings import Generative
 from maxcode.search.value.trees import Trees
 
 FILE = "value.json"
+KIND = FileKind("the value model", "give the folder that `maxcode train to-go --out` wrote", RECORD_AT_MOST)
 CARD = "CARD.md"
 FORMAT = 1
 Model = Trees | Blend | Generative | Constant | Random | FastestSoFar | BusiestLoop
@@ -76,12 +77,7 @@ def read(folder: Path) -> Saved:
     another version."""
     path = folder / FILE
     try:
-        saved = _decode.decode(path.read_bytes())
-    except OSError as error:
-        raise InputError(
-            f"there is no value model in {folder} ({path.name}: {error.strerror}); "
-            "give the folder that `maxcode train to-go --out` wrote"
-        ) from error
+        saved = _decode.decode(read_file(path, KIND))
     except (msgspec.MsgspecError, RecursionError) as error:
         raise InputError(f"{path} is not a value model of this version of maxcode ({error}); train it again") from error
     _check(path, saved)

@@ -11,9 +11,9 @@ from typing import Protocol, final
 
 import anyio
 
+from maxcode.core.files import RECORD_AT_MOST, FileKind, read_file
 from maxcode.core.roles import Compiler
 from maxcode.core.types import Action, MachineCode, Problem, State
-from maxcode.errors import InputError
 from maxcode.search.value.baselines import BusiestLoop
 from maxcode.search.value.model_folder import FILE, Saved, files_of, read
 from maxcode.search.value.settings import Generative
@@ -87,14 +87,11 @@ def digest(folder: Path) -> str:
     if _is_untrained(folder):
         return UNTRAINED
     names = files_of(read(folder).model)
-    total = hashlib.sha256((folder / FILE).read_bytes())
+    total = hashlib.sha256(_content(folder / FILE))
     for name in names:
         total.update(name.encode() + _content(folder / name))
     return total.hexdigest()
 
 
 def _content(path: Path) -> bytes:
-    try:
-        return path.read_bytes()
-    except OSError as error:
-        raise InputError(f"cannot read {path} ({error.strerror}); train the model again") from error
+    return read_file(path, FileKind(cure="train the model again", at_most=RECORD_AT_MOST))

@@ -23,7 +23,7 @@ from typing import Any, final
 
 import msgspec
 
-from maxcode.core.files import replacing
+from maxcode.core.files import read_text, replacing
 from maxcode.errors import InputError, MachineError
 from maxcode.search.value import SMALL, Generative, Model, NetworkShape, Predictor, Situation
 from maxcode.search.value.generative import needs_extra
@@ -135,7 +135,7 @@ def _based(
     reader = network.Reader(network.quick_tokenizer(how.folder / TOKENIZER), settings)
     model = network.small(settings.shape)
     base, whose = how.folder / BASE, how.folder / "base.job"
-    if base.exists() and whose.exists() and whose.read_text() == job:
+    if base.exists() and whose.exists() and read_text(whose) == job:
         with _whole(base):
             model.load_state_dict(network.load_file(base))
         return reader, model

@@ -21,6 +21,8 @@ import msgspec
 
 from maxcode.code.languages import LANGUAGES
 from maxcode.code.source import normalise
+from maxcode.core.files import read_file
+from maxcode.core.jsonl import LINES
 from maxcode.core.reward import speedup
 from maxcode.core.types import MachineCode, Program, State, StateId, Step
 from maxcode.errors import InputError, RecordError
@@ -72,7 +74,7 @@ def run_folders(paths: Iterable[Path]) -> list[Path]:
     found: dict[bytes, Path] = {}
     for record in records:
         if (record.parent / HEADER).is_file():
-            found.setdefault(hashlib.sha256(record.read_bytes()).digest(), record.parent)
+            found.setdefault(hashlib.sha256(read_file(record, LINES)).digest(), record.parent)
     if not found:
         raise InputError(
             f"no run folder at or below {', '.join(map(str, given))}; give --from what `maxcode optimize --out` or "

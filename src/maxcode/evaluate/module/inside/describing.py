@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import inspect
 import json
 import math
 import sys
@@ -37,7 +38,8 @@ def describe(torch: Any, meta: dict[str, Any], driver: Any) -> None:
     said = {
         "init": [{"value": one} for one in init],
         "inputs": [
-            driver.about(one) if isinstance(one, torch.Tensor) else {"value": driver.frozen(one)} for one in kept
+            dict(driver.about(one), name=name) if isinstance(one, torch.Tensor) else {"value": driver.frozen(one)}
+            for name, one in zip(names_of(module.Model.forward, len(kept)), kept, strict=True)
         ],
         "outputs": [driver.about(one) for one in first],
         "weights": [dict(driver.about(one), name=name) for name, one in model.state_dict().items()],
@@ -52,6 +54,13 @@ def describe(torch: Any, meta: dict[str, Any], driver: Any) -> None:
     }
     print()
     json.dump(said, sys.stdout)
+
+
+def names_of(forward: Any, count: int) -> list[str]:
+    """The names of the parameters that take so many arguments after self."""
+    kinds = (inspect.Parameter.POSITIONAL_ONLY, inspect.Parameter.POSITIONAL_OR_KEYWORD)
+    found = [one.name for one in inspect.signature(forward).parameters.values() if one.kind in kinds][1 : 1 + count]
+    return found + [f"argument{number}" for number in range(len(found) + 1, count + 1)]
 
 
 def shake(torch: Any, model: Any) -> None:

@@ -48,6 +48,7 @@ def call_rounds(torch: Any, meta: dict[str, Any], driver: Any) -> None:
     torch.cuda.init()
     ready(meta)
     driver.use_what_was_built(meta)
+    driver.begin()
     module = driver.load_file(meta)
     model = driver.construct(torch, meta, module).to("cuda")
     called = torch.compile(model) if meta["compile"] else model
@@ -56,13 +57,13 @@ def call_rounds(torch: Any, meta: dict[str, Any], driver: Any) -> None:
     pin(torch, exchange)
     round_ = Round(torch, meta, driver, exchange.slots)
 
-    def prepare() -> None:
-        round_.prepare(settle, reset)
+    def answer(word: bytes) -> None:
+        if word == b"p":
+            round_.prepare(settle, reset)
+        else:
+            round_.answer(called, settle)
 
-    def answer() -> None:
-        round_.answer(called, settle)
-
-    driver.rounds(answer, prepare)
+    driver.rounds(answer)
 
 
 def once(torch: Any, meta: dict[str, Any], driver: Any) -> None:

@@ -16,11 +16,13 @@ import json
 import math
 import mmap
 import os
+import struct
 import sys
 from collections.abc import Callable
 from typing import Any
 
 GUARD = 4096
+ADDRESS = struct.Struct("<Q")
 WARM_FACTOR, MOST_WARM = 4, 256 << 20  # of what a round takes and gives; temporaries are of that size
 SCRATCH = "/tmp/scratch"
 WRONG_OUTPUT = 97  # exit status for an output that is not what the contract says
@@ -104,7 +106,8 @@ def dtype_of(torch: Any, name: str) -> Any:
 
 
 class Exchange:
-    """The arrays of every slot as tensors over the exchange memory."""
+    """The arrays of every slot as tensors over the exchange memory; of an array that the process holds, the place of
+    its address."""
 
     def __init__(self, torch: Any, arrays: list[dict[str, Any]], slots: int) -> None:
         size = os.fstat(4).st_size
@@ -114,8 +117,9 @@ class Exchange:
         for _ in range(slots):
             slot = []
             for array in arrays:
-                slot.append(view(torch, self.memory, array, at))
-                at += (array["bytes"] + GUARD - 1) // GUARD * GUARD + GUARD
+                held = "held" in array
+                slot.append(at if held else view(torch, self.memory, array, at))
+                at += ((ADDRESS.size if held else array["bytes"]) + GUARD - 1) // GUARD * GUARD + GUARD
             self.slots.append(slot)
 
 
@@ -127,17 +131,20 @@ def view(torch: Any, memory: Any, array: dict[str, Any], at: int) -> Any:
     return torch.frombuffer(memory, dtype=dtype, count=count, offset=at).reshape(array["shape"])
 
 
-def rounds(answer: Callable[[], None], prepare: Callable[[], None] | None = None) -> None:
-    """Say that we are ready, then answer every round; ``prepare`` where the shim asks for that first."""
+def begin() -> None:
+    """Wait for the word to load the file: the shim takes the time from here until we are ready."""
+    os.write(6, b"d")
+    os.read(5, 1)
+
+
+def rounds(answer: Callable[[bytes], None]) -> None:
+    """Say that we are ready, then answer every word of the shim."""
     while True:
         os.write(6, b"d")
         word = os.read(5, 1)
         if not word:
             return
-        if word == b"p" and prepare is not None:
-            prepare()
-        else:
-            answer()
+        answer(word)
 
 
 def arguments(inputs: list[dict[str, Any]], tensors: list[Any]) -> list[Any]:
@@ -269,18 +276,24 @@ def call_rounds(torch: Any, meta: dict[str, Any]) -> None:
         beside("device", "call_rounds")(torch, meta)
         return
     use_what_was_built(meta)
+    begin()
     module = load_file(meta)
     model = construct(torch, meta, module)
     compiled = torch.compile(model) if meta["compile"] else model
     inputs = [one for one in meta["inputs"] if "dtype" in one]
-    exchange = Exchange(torch, inputs + meta["outputs"], meta["slots"])
+    exchange = Exchange(torch, inputs + [dict(one, held=True) for one in meta["outputs"]], meta["slots"])
+    kept: list[Any] = []  # the outputs of a round: each must stay as it is until the round is over
 
-    def answer() -> None:
+    def answer(word: bytes) -> None:
+        if word == b"n":
+            kept.clear()
+        slot = exchange.slots[len(kept)]
         with torch.no_grad():
-            found = [compiled(*arguments(meta["inputs"], slot[: len(inputs)])) for slot in exchange.slots]
-            for slot, returned in zip(exchange.slots, found, strict=True):
-                for place, one in zip(slot[len(inputs) :], outputs_of(torch, returned, meta["outputs"]), strict=True):
-                    place.copy_(one)
+            returned = compiled(*arguments(meta["inputs"], slot[: len(inputs)]))
+        found = [one.contiguous() for one in outputs_of(torch, returned, meta["outputs"])]
+        kept.append((returned, found))
+        for place, one in zip(slot[len(inputs) :], found, strict=True):
+            ADDRESS.pack_into(exchange.memory, place, one.data_ptr())
 
     taken = meta["slots"] * sum(one["bytes"] for one in inputs + meta["outputs"])
     warm_memory(min(WARM_FACTOR * taken, MOST_WARM))
@@ -289,17 +302,30 @@ def call_rounds(torch: Any, meta: dict[str, Any]) -> None:
 
 def make_rounds(torch: Any, meta: dict[str, Any]) -> None:
     """Fresh inputs for a round from the seed it is given; with ``exact`` the outputs in double precision too."""
+    begin()
     module = load_file(meta)
     inputs = [one for one in meta["inputs"] if "dtype" in one]
-    seed = {"dtype": "int64", "shape": [1], "bytes": 8}
+    seed = {"dtype": "int64", "shape": [2], "bytes": 16}
     exact = [dict(one, dtype="float64", bytes=8 * elements(one)) for one in meta["outputs"]] if meta["exact"] else []
     exchange = Exchange(torch, [seed, *inputs, *exact], meta["slots"])
     model = placed(torch, meta, construct(torch, meta, module).double()) if meta["exact"] else None
+    beyond: list[Any] = []
 
-    def answer() -> None:
+    def varied(given: list[Any], number: int) -> list[Any] | None:
+        """Inputs with values beyond those drawn; None where the reference has no answer for them."""
+        if not beyond:
+            single = placed(torch, meta, construct(torch, meta, module))
+            beyond.append(imported("values").Beyond(torch, sys.modules["__main__"], meta, single, model))
+        found: list[Any] | None = beyond[0].inputs(given, meta["letters"][number])
+        return found
+
+    def answer(_: bytes) -> None:
         for slot in exchange.slots:
-            torch.manual_seed(int(slot[0][0]))
+            seed, number = slot[0].tolist()
+            torch.manual_seed(seed)
             given = module.get_inputs()
+            other = varied(given, number) if number else given
+            given = given if other is None else other
             for place, one in zip(
                 slot[1 : 1 + len(inputs)], [one for one in given if isinstance(one, torch.Tensor)], strict=True
             ):
@@ -308,7 +334,7 @@ def make_rounds(torch: Any, meta: dict[str, Any]) -> None:
                 with torch.no_grad():
                     returned = model(*[placed(torch, meta, doubled(torch, one)) for one in given])
                 for place, one in zip(slot[1 + len(inputs) :], listed(returned), strict=True):
-                    place.copy_(one)
+                    place.copy_(one if other is not None else torch.full_like(place, math.nan))
 
     rounds(answer)
 
@@ -354,12 +380,17 @@ def beside(name: str, role: str) -> Callable[[Any, dict[str, Any]], None]:
     """A role that stands in another file of this folder, with this file for what it shares."""
 
     def play(torch: Any, meta: dict[str, Any]) -> None:
-        spec: Any = importlib.util.spec_from_file_location(name, f"/src/{name}.py")
-        module = importlib.util.module_from_spec(spec)
-        spec.loader.exec_module(module)
-        getattr(module, role)(torch, meta, sys.modules["__main__"])
+        getattr(imported(name), role)(torch, meta, sys.modules["__main__"])
 
     return play
+
+
+def imported(name: str) -> Any:
+    """Another file of this folder as a module."""
+    spec: Any = importlib.util.spec_from_file_location(name, f"/src/{name}.py")
+    module = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(module)
+    return module
 
 
 ROLES = {

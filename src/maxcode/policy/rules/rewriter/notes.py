@@ -100,8 +100,11 @@ class Diagnosis:
 
 def diagnosis(observation: Observation) -> Diagnosis:
     """The latest block of the section "Critique", because older ones are about other programs."""
-    text = observation.section("Critique") or ""
-    latest = _BLOCK.split(text)[-1]
+    return diagnosis_of(_BLOCK.split(observation.section("Critique") or "")[-1])
+
+
+def diagnosis_of(latest: str) -> Diagnosis:
+    """The content of a critique."""
     lines: set[int] = set()
     for first, last in _LINES.findall(latest):
         lines |= set(range(int(first), min(int(last or first), int(first) + 200) + 1))

@@ -13,7 +13,7 @@ from typing import final
 
 from maxcode.code.cpp.edit import Edit, Rule
 from maxcode.code.cpp.unit import Unit
-from maxcode.core.types import Action, Observation
+from maxcode.core.types import Action, Observation, Problem
 from maxcode.policy.rules.rewriter.proposal import (
     AppliedEdit,
     EditChoice,
@@ -25,7 +25,7 @@ from maxcode.policy.rules.rewriter.proposal import (
     read,
     weight_of,
 )
-from maxcode.policy.rules.rewriter.rules import RULES, edits
+from maxcode.policy.rules.rewriter.rules import RULES, USUAL_RULES, edits
 from maxcode.policy.rules.rewriter.runtime import applied
 
 HEADER = "Built-in rewriter (rule-based, no language model)"
@@ -37,6 +37,7 @@ _ATTEMPTS = 5
 
 
 @final
+@dataclass(frozen=True, slots=True)
 class Rewriter:
     """Proposes the program with one to three edits of the built-in rules.
 
@@ -44,14 +45,18 @@ class Rewriter:
     rules, by earlier trials in the sections, and by the lines that the critique names.  From the state it uses only the
     name of the file, and the program and language if no section holds them.  If no rule applies, the program is
     returned unchanged, and the completion says so.
+
+    ``rules``: the names of the rules that it may use (``chosen_rules``).
     """
+
+    rules: frozenset[str] = USUAL_RULES
 
     async def propose(self, observation: Observation) -> Action:
         """The whole new program, and the notes that say what was done and why."""
-        return propose(observation)
+        return propose(observation, self.rules)
 
 
-def propose(observation: Observation) -> Action:
+def propose(observation: Observation, rules: frozenset[str] = USUAL_RULES) -> Action:
     """The proposal for an observation."""
     request = read(observation)
     return proposal(
@@ -61,7 +66,7 @@ def propose(observation: Observation) -> Action:
             nothing="No rule applies, or all that do have failed",
             elsewhere="No rule applies: the rules are for C++ and C",
             languages=LANGUAGES,
-            offers=_Offers(request),
+            offers=_Offers(request, rules),
             applied=applied,
             counts=_COUNTS,
             attempts=_ATTEMPTS,
@@ -79,11 +84,12 @@ class _Offers:
     """
 
     request: ProposalRequest
+    rules: frozenset[str]
     pointed: dict[str, int] = field(default_factory=dict)
 
     def __call__(self, unit: Unit, before: Sequence[AppliedEdit]) -> Iterator[Offer]:
         inexact = re.search(r"^checker: *float", self.request.told, re.MULTILINE) is not None
-        found = list(edits(unit, inexact))
+        found = list(edits(unit, inexact, self.rules))
         if not before:
             self.pointed = self._pointed_at(found)
         friends = {friend for one in before for friend in _friends(one.edit.rule)}
@@ -100,6 +106,13 @@ class _Offers:
     def _choice(self, edit: Edit) -> EditChoice:
         line = self.pointed.get(edit.label)
         return EditChoice(edit, self.request.experience.factor(edit) * (1.0 if line is None else _AT_LINE), line)
+
+
+def unit_of(problem: Problem) -> Unit:
+    """The program of a problem for the rules."""
+    program = problem.program
+    others = [text for path, text in program.files.items() if path != program.name]
+    return Unit(problem.language, program.files[program.name], others, problem.spec.flags)
 
 
 def _friends(name: str) -> tuple[str, ...]:

@@ -36,6 +36,12 @@ class ProposalRequest:
     experience: Experience
     diagnosis: Diagnosis
 
+    @property
+    def others(self) -> tuple[str, ...]:
+        """The texts of the files that no rule edits."""
+        program = self.observation.state.program
+        return tuple(text for path, text in program.files.items() if path != program.name)
+
     def sharpened(self, weights: Sequence[float]) -> list[float]:
         """Weights at the requested temperature: a low temperature favours large weights."""
         largest = max(weights)
@@ -159,7 +165,8 @@ def _next(
     request: ProposalRequest, manner: PolicyTraits, text: str, before: list[AppliedEdit], generator: random.Random
 ) -> tuple[str, AppliedEdit] | None:
     """One more edit: the text after it, and the note; None if there is none."""
-    unit = Unit(request.language, text)
+    problem = request.observation.state.problem
+    unit = Unit(request.language, text, request.others, problem.spec.flags)
     offers = list(manner.offers(unit, before))
     for _ in range(_DRAWS if offers else 0):
         offer = generator.choices(offers, request.sharpened([one.weight for one in offers]))[0]

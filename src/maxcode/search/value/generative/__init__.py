@@ -54,5 +54,5 @@ def _mark(path: Path) -> _Mark:
     try:
         found = path.stat()
     except OSError as error:
-        raise InputError(f"cannot read {path} ({error.strerror}); train the model again") from error
+        raise InputError(f"cannot read {path}: {error.strerror}; train the model again") from error
     return path.name, found.st_size, found.st_mtime_ns

@@ -6,10 +6,12 @@ measured only on programs written for it, half of that.  Pragmas and attributes 
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+import difflib
+from collections.abc import Collection, Iterator
 
 from maxcode.code.cpp.edit import Edit, Rule
 from maxcode.code.cpp.unit import Unit
+from maxcode.errors import InputError
 from maxcode.policy.rules.rewriter.rules import (
     arithmetic,
     associative,
@@ -26,6 +28,7 @@ from maxcode.policy.rules.rewriter.rules import (
     strings,
     tuning,
 )
+from maxcode.policy.rules.rewriter.rules.guards import inserts_well
 
 _BOTH = ("cpp", "c")
 
@@ -59,7 +62,7 @@ RULES: tuple[Rule, ...] = (
     Rule("malloc_tuning", memory.malloc_tuning, 15, ("allocation",), _BOTH),
     Rule("pad_rows", layout.pad_rows, 15, ("stride", "cache"), _BOTH),
     Rule("split_sum", inner_loops.split_sum, 12, ("loop", "vector", "arithmetic"), _BOTH, exact=False),
-    Rule("skip_teardown", memory.skip_teardown, 12, ("allocation",)),
+    Rule("skip_teardown", memory.skip_teardown, 12, ("allocation",), usual=False),
     Rule("reserve", sequences.reserve, 12, ("allocation", "copy")),
     Rule("substr_compare", strings.substr_compare, 12, ("string", "copy", "allocation")),
     Rule("heap", sequences.heap, 12, ("queue",)),
@@ -83,13 +86,16 @@ RULES: tuple[Rule, ...] = (
 )
 
 
-def edits(unit: Unit, inexact: bool = False) -> Iterator[tuple[Rule, list[Edit]]]:
-    """For each rule with edits on a program: the rule and its edits, in the order of ``RULES``.
+USUAL_RULES: frozenset[str] = frozenset(rule.name for rule in RULES if rule.usual)
+
+
+def edits(unit: Unit, inexact: bool = False, names: Collection[str] = USUAL_RULES) -> Iterator[tuple[Rule, list[Edit]]]:
+    """For each rule of these names with edits on a program: the rule and its edits, in the order of ``RULES``.
 
     Rules that may change the last digits of results are left out unless ``inexact``.
     """
     for rule in RULES:
-        if unit.language in rule.languages and (rule.exact or inexact):
+        if rule.name in names and unit.language in rule.languages and (rule.exact or inexact):
             found = offered(rule, unit)
             if found:
                 yield rule, found
@@ -97,7 +103,7 @@ def edits(unit: Unit, inexact: bool = False) -> Iterator[tuple[Rule, list[Edit]]
 
 def offered(rule: Rule, unit: Unit) -> list[Edit]:
     """The edits of one rule that can be applied."""
-    return [edit for edit in rule.find(unit) if _is_sound(edit)]
+    return [edit for edit in rule.find(unit) if _is_sound(edit) and inserts_well(unit, edit)]
 
 
 def _is_sound(edit: Edit) -> bool:
@@ -108,3 +114,19 @@ def _is_sound(edit: Edit) -> bool:
             return False
         last = patch.end
     return True
+
+
+def chosen_rules(wanted: Collection[str] = (), unwanted: Collection[str] = ()) -> frozenset[str]:
+    """The names of the usual rules, with those ``wanted`` in addition and without those ``unwanted``.
+
+    InputError with near matches for a name that is no rule, and for one that is both.
+    """
+    known = [rule.name for rule in RULES]
+    for name in (*wanted, *unwanted):
+        if name not in known:
+            near = difflib.get_close_matches(name, known, n=3, cutoff=0.5)
+            hint = f"; did you mean {', '.join(near)}?" if near else "."
+            raise InputError(f"unknown rule '{name}'{hint} `maxcode list rules` lists all of them")
+    if both := sorted({*wanted} & {*unwanted}):
+        raise InputError(f"--with-rule and --without-rule both name {', '.join(both)}; leave one of them out")
+    return (USUAL_RULES | frozenset(wanted)) - frozenset(unwanted)

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 
 from tree_sitter import Node
 
-from maxcode.code.cpp.declarations import Variable
+from maxcode.code.cpp.declarations import Variable, ancestor
 from maxcode.code.cpp.edit import Change, Edit, Snippet
 from maxcode.code.cpp.effects import effects
 from maxcode.code.cpp.unit import Unit
@@ -53,7 +53,7 @@ def product_pow(unit: Unit) -> Iterator[Edit]:
     """Multiplies instead of ``pow(x, 3)`` and higher whole powers; changes last digits, so needs a tolerance."""
     found: dict[str, list[tuple[Node, Patch]]] = {}
     for _, node, arguments in unit.calls("pow") if "pow" not in unit.by_name else ():
-        if len(arguments) == 2 and re.fullmatch(r"[3-8]", text_of(arguments[1])):
+        if "complex" not in unit.words and len(arguments) == 2 and re.fullmatch(r"[3-8]", text_of(arguments[1])):
             text = f"mxr::product<{text_of(arguments[1])}>({text_of(arguments[0])})"
             found.setdefault(unit.place("pow", node), []).append((node, unit.replace(node, text)))
     for site, spots in found.items():
@@ -68,6 +68,8 @@ def short_mod(unit: Unit) -> Iterator[Edit]:
     for node in unit.nodes("binary_expression"):
         operator, right = node.child_by_field_name("operator"), node.child_by_field_name("right")
         if operator is None or right is None or text_of(operator) != "%" or _is_known(unit, right):
+            continue
+        if ancestor(node, "preproc_if", "preproc_elif") is not None and _in_condition(node):
             continue
         found.setdefault(unit.place("%", node), []).append(node)
     for site, spots in found.items():
@@ -92,6 +94,7 @@ def binary_gcd(unit: Unit) -> Iterator[Edit]:
             function.method
             or len(names) != 2
             or len(types) != 1
+            or "constexpr" in unit.between(function.node.start_byte, function.declarator.start_byte)
             or not _is_euclid(unit, function.body, function.name, names)
         ):
             continue
@@ -113,12 +116,21 @@ def binary_gcd(unit: Unit) -> Iterator[Edit]:
 def _is_constant(unit: Unit, variable: Variable) -> bool:
     if variable.home is not None or variable.form not in ("plain", "array") or variable.value is None:
         return False
+    kind = variable.declaration.child_by_field_name("type")
+    if kind is None or kind.start_byte != variable.declaration.start_byte or variable.name in unit.shared:
+        return False
     qualified = any(
         child.type in ("type_qualifier", "storage_class_specifier") for child in variable.declaration.children
     )
     if qualified or not _SCALAR.fullmatch(unit.resolve(variable.type)):
         return False
-    places = [token for token in unit.tokens if token.text == variable.name]
+    found = [k for k, token in enumerate(unit.tokens) if token.text == variable.name]
+    places = [unit.tokens[k] for k in found]
+    if any(token.directive for token in places):
+        return False
+    bare = [k for k in found if unit.tokens[k + 1].text != "[" and places[0] != unit.tokens[k]]
+    if variable.form == "array" and (bare or len(variable.dims) > 1):
+        return False  # as a pointer, it would have another type
     inside = 0
     for function in unit.functions:
         start, end = function.body.start_byte, function.body.end_byte
@@ -128,6 +140,14 @@ def _is_constant(unit: Unit, variable: Variable) -> bool:
         inside += count
     declared = 1
     return inside > 0 and inside + declared == len(places)
+
+
+def _in_condition(node: Node) -> bool:
+    """Whether an expression is the condition of a directive."""
+    inner, around = node, node.parent
+    while around is not None and around.type not in ("preproc_if", "preproc_elif"):
+        inner, around = around, around.parent
+    return around is not None and around.child_by_field_name("condition") == inner
 
 
 def _is_known(unit: Unit, node: Node) -> bool:

@@ -77,7 +77,7 @@ def flat_set(unit: Unit) -> Iterator[Edit]:
     for found in declarations(unit, "set"):
         if len(found.arguments) != 1 or found.is_array or any(v.value for v in found.variables):
             continue
-        if all(_is_sorted_use(unit, v) and not _held(unit, v) for v in found.variables):
+        if all(_is_sorted_use(unit, v) and not _held(unit, v) and not _typed(unit, v) for v in found.variables):
             for room in FLAT_ROOM:
                 new = NewType(f"mxr::flat_set<{found.arguments[0]}, {room}>", "flat_set", "a sorted vector")
                 yield retyped(unit, "flat_set", found, (("room", room),), new)
@@ -138,7 +138,10 @@ def _hashable(unit: Unit, found: Declared) -> bool:
 
 def _unordered(unit: Unit, found: Declared, methods: frozenset[str]) -> bool:
     subscript = found.template.endswith("map")
-    return all(only_methods(unit, v, methods, subscript) and not _stepped(unit, v) for v in found.variables)
+    return all(
+        only_methods(unit, v, methods, subscript) and not _stepped(unit, v) and not _typed(unit, v)
+        for v in found.variables
+    )
 
 
 def _stepped(unit: Unit, variable: Variable) -> bool:
@@ -151,6 +154,30 @@ def _stepped(unit: Unit, variable: Variable) -> bool:
             if text == name and texts[k - 1] == "(" and texts[k - 2] in ("next", "prev", "advance", "distance"):
                 return True
     return any(texts[k - 1] in ("++", "--") or texts[k - 2] in ("next", "prev") for _, k in uses(unit, variable))
+
+
+def _typed(unit: Unit, variable: Variable) -> bool:
+    """Whether an iterator, or the result of an insertion, is kept in a variable whose type is written out."""
+    for texts, k in uses(unit, variable):
+        at = behind(texts, k, len(variable.dims))
+        if at is None or texts[at : at + 1] != ["."] or texts[at + 1] not in _POSITIONS | {"emplace", "erase"}:
+            continue
+        after = closing(texts, at + 2) + 1
+        start = k
+        while start > 0 and texts[start - 1] not in (";", "{", "}", "("):
+            start -= 1
+        kept = "=" in texts[start:k] and texts[after : after + 1] != ["->"] and texts[after : after + 1] != ["."]
+        compared = {"==", "!=", "?", "*"} & {*texts[start:k], *texts[after : after + 1]}
+        if kept and not compared and "auto" not in texts[start:k] and texts[start + 1] != "=":
+            return True
+        if texts[start:k] and "=" not in texts[start:k] and texts[start - 1] == "(" and _is_typed_name(texts, start):
+            return True
+    return False
+
+
+def _is_typed_name(texts: list[str], start: int) -> bool:
+    """Whether a bracket opens the value of a declaration: ``map<int, int>::iterator it(m.begin())``."""
+    return start > 3 and texts[start - 3] in ("iterator", "const_iterator")
 
 
 def _iterators(unit: Unit, variable: Variable) -> set[str]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 from typing import NamedTuple
 
@@ -56,9 +57,63 @@ def declarations(unit: Unit, *templates: str) -> Iterator[Declared]:
         found = template(kind)
         if kind is None or found is None or found[0] not in templates:
             continue
+        if not _is_own(unit, group):
+            continue
         whole = len(group) == len(group[0].declaration.children_by_field_name("declarator"))
         if whole and all(v.form in ("plain", "array") for v in group):
             yield Declared(*found, kind, tuple(group))
+
+
+def _is_own(unit: Unit, group: list[Variable]) -> bool:
+    """Whether this is the only declaration of its variables, and no other file knows them."""
+    first = group[0]
+    if any(text_of(c) == "extern" for c in first.declaration.children if c.type == "storage_class_specifier"):
+        return False
+    names = {v.name for v in group}
+    again = any(v.name in names and v.home is None and v.declaration != first.declaration for v in unit.variables)
+    return first.home is not None or not (names & unit.shared or again)
+
+
+_PLAIN = re.compile(
+    r"(unsigned |signed )?(int|long|long long|short|char|bool|long int|long long int|double|float|long double)"
+    r"|unsigned|size_t|u?int\d+_t|string"
+)
+_OF_OTHERS = re.compile(r"(?:pair|tuple|vector|array|deque|set|map|list|unique_ptr|shared_ptr|optional)<(.*)>")
+
+
+def fillable(unit: Unit, type_text: str) -> bool:
+    """Whether a type certainly has a default value, so that places for its values can be made in advance."""
+    kind = unit.resolve(type_text)
+    if kind.endswith("*") or _PLAIN.fullmatch(kind):
+        return True
+    if (inner := _OF_OTHERS.fullmatch(kind)) is not None:
+        return all(part.isdigit() or fillable(unit, part) for part in _split(inner[1]))
+    name = kind.removeprefix("struct ")
+    for node in unit.nodes("struct_specifier", "class_specifier"):
+        named, body = node.child_by_field_name("name"), node.child_by_field_name("body")
+        if named is not None and body is not None and text_of(named) == name:
+            return not re.search(rf"(?<![~\w]){re.escape(name)}\s*\(|\bconst\b|&\s*\w+\s*;", text_of(body))
+    return False
+
+
+def ordered(unit: Unit, type_text: str) -> bool:
+    """Whether equal values of a type cannot be told apart: integers, strings and pairs of them."""
+    kind = unit.resolve(type_text)
+    if kind.startswith("pair<") and kind.endswith(">"):
+        return all(ordered(unit, part) for part in _split(kind[5:-1]))
+    return _PLAIN.fullmatch(kind) is not None and not {"double", "float"} & {*kind.split()}
+
+
+def _split(inside: str) -> list[str]:
+    """The arguments of a template, split at the commas outside brackets."""
+    parts, depth = [""], 0
+    for ch in inside:
+        depth += (ch in "<(") - (ch in ">)")
+        if ch == "," and depth == 0:
+            parts.append("")
+        else:
+            parts[-1] += ch
+    return parts
 
 
 def rows_of(variable: Variable) -> tuple[Node, Node] | None:

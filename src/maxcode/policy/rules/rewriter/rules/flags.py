@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+import platform
 from collections.abc import Iterator
 from itertools import pairwise
 
+from maxcode.code.cpp.declarations import Function
 from maxcode.code.cpp.edit import Change, Edit
 from maxcode.code.cpp.effects import effects
 from maxcode.code.cpp.unit import Unit
-from maxcode.code.source import Patch
+from maxcode.code.source import Patch, text_of
 
 OPTIMIZE = ("unroll-loops", "no-math-errno,no-trapping-math", "prefetch-loop-arrays", "O2")
 TARGETS = ("popcnt,bmi,bmi2,lzcnt", "avx2", "avx2,bmi,bmi2,lzcnt,popcnt")  # without fma, which would change results
@@ -25,7 +27,7 @@ def pragma_optimize(unit: Unit) -> Iterator[Edit]:
 
 def pragma_target(unit: Unit) -> Iterator[Edit]:
     """Allows newer x86 instructions, without fused multiply-add; the program must not request any already."""
-    if "GCC target" not in unit.text and unit.main is not None:
+    if "GCC target" not in unit.text and unit.main is not None and platform.machine() in ("x86_64", "AMD64"):
         for choice in TARGETS:
             yield _pragma(unit, "pragma_target", f'#pragma GCC target("{choice}")\n', choice)
 
@@ -52,9 +54,15 @@ def attribute(unit: Unit) -> Iterator[Edit]:
             or len(unit.by_name[function.name]) > 1
         ):
             continue
+        if "..." in text_of(function.declarator) or "[[" in head or _stays_apart(unit, function):
+            continue
+        inlined = {*head.split()} & {"inline", "constexpr", "consteval"}
         recursive = _is_recursive(unit, function.name)
         for kind in KINDS:
-            if kind == "always_inline" and (recursive or (unit.language == "c" and "static" not in head)):
+            outside = function.name in unit.shared or (unit.language == "c" and "static" not in head)
+            if kind == "always_inline" and (recursive or outside):
+                continue
+            if kind == "noinline" and inlined:
                 continue
             inline = "inline " if kind == "always_inline" and "inline" not in head else ""
             change = Change((Patch(start, start, f"__attribute__(({kind})) {inline}"),))
@@ -68,11 +76,29 @@ def anonymous_namespace(unit: Unit) -> Iterator[Edit]:
     main = unit.main
     if main is None or main.node.parent is None or main.node.parent.type != "translation_unit":
         return
+    if unit.others or "-Werror" in unit.flags or not _is_last(unit, main):
+        return
     start = max([unit.prelude, *(end for _, end in unit.runtime)])
     stop = main.node.start_byte
     if start < stop and _may_be_hidden(unit, start, stop):
         patches = (Patch(start, start, "namespace {\n"), Patch(stop, stop, "}  // namespace\n"))
         yield Edit("anonymous_namespace", "", (), "hides everything but main from other files", (), Change(patches))
+
+
+def _stays_apart(unit: Unit, function: Function) -> bool:
+    """Whether the compiler refuses to inline a function, or an attribute cannot stand in front of it."""
+    inside = effects(unit).of(function.body.start_byte, function.body.end_byte)
+    return bool(
+        (inside.words | inside.outside)
+        & {"va_start", "setjmp", "_setjmp", "sigsetjmp", "alloca", "__builtin_apply", "__builtin_return_address"}
+    )
+
+
+def _is_last(unit: Unit, main: Function) -> bool:
+    """Whether nothing follows main, and main itself declares no function."""
+    after = [n for n in unit.source.root.children if n.start_byte > main.node.start_byte and n.type != "comment"]
+    inside = [n for n in unit.nodes("function_declarator") if main.body.start_byte < n.start_byte < main.body.end_byte]
+    return not after and not any(n.parent is not None and n.parent.type == "declaration" for n in inside)
 
 
 def _is_recursive(unit: Unit, name: str) -> bool:
@@ -87,7 +113,10 @@ def _may_be_hidden(unit: Unit, start: int, stop: int) -> bool:
     directives = {token.text for token in inside if token.directive}
     pairs = set(pairwise(texts))
     refused = {("operator", "new"), ("operator", "delete"), ("namespace", "{")}
-    opens = any(texts[k : k + 3] == ["namespace", "std", "{"] for k in range(len(texts)))
+    opens = any(
+        texts[k] in ("struct", "class", "enum", "union") and texts[k + 1 : k + 3] == ["std", "::"]
+        for k in range(len(texts))
+    ) or any(texts[k : k + 3] == ["namespace", "std", "{"] for k in range(len(texts)))
     balanced = texts.count("{") == texts.count("}")
     clean = not pairs & refused and not opens and not {"extern", "main"} & set(texts)
     return bool(texts) and balanced and clean and not directives & {"include", "if", "ifdef", "ifndef", "pragma"}

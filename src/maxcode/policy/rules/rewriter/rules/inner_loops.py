@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
+from itertools import pairwise
 
 from tree_sitter import Node
 
@@ -13,6 +14,7 @@ from maxcode.code.cpp.unit import Unit
 from maxcode.code.cpp.words import words
 from maxcode.code.source import Patch, text_of, walk
 from maxcode.policy.rules.rewriter.rules.aliasing import untouched
+from maxcode.policy.rules.rewriter.rules.guards import declares, held
 from maxcode.policy.rules.rewriter.rules.nests import (
     Loop,
     canonical,
@@ -37,7 +39,7 @@ _LOOPS = ("for_statement", "while_statement", "do_statement", "for_range_loop")
 def unroll(unit: Unit) -> Iterator[Edit]:
     """Asks the compiler to unroll an innermost loop by a given factor."""
     for node in unit.nodes(*_LOOPS[:3]):
-        if _is_innermost(node) and not any("unroll" in text_of(p) for p in pragmas(node)):
+        if _is_innermost(node) and not held(unit, node) and not any("unroll" in text_of(p) for p in pragmas(node)):
             for factor in UNROLL:
                 yield _with_pragma(unit, "unroll", node, f"unroll {factor}", (("factor", factor),))
 
@@ -48,6 +50,8 @@ def ivdep(unit: Unit) -> Iterator[Edit]:
         loop = canonical(unit, node)
         if loop is None or not _is_innermost(node) or any("ivdep" in text_of(p) for p in pragmas(node)):
             continue
+        if held(unit, node):
+            continue
         stores = stores_of(unit, loop.body)
         if stores and all(_steps(one.subscripts[-1], loop.var) for one in stores):
             yield _with_pragma(unit, "ivdep", node, "ivdep")
@@ -56,16 +60,21 @@ def ivdep(unit: Unit) -> Iterator[Edit]:
 def hoist(unit: Unit) -> Iterator[Edit]:
     """Computes a costly call (strlen, sqrt, pow, size, ...) once before a loop that does not change its operands."""
     for loop in unit.nodes("for_statement", "while_statement"):
+        if held(unit, loop) or _names_all(unit):
+            continue
         found: dict[str, list[Node]] = {}
         for node in _inside(unit, loop):
             span = (loop.start_byte, loop.end_byte)
-            if _is_dear(node) and effects(unit).steady(node, *span) and untouched(unit, node, *span):
+            if not _is_dear(node) or not _may_come_first(unit, loop, node):
+                continue
+            if effects(unit).steady(node, *span) and untouched(unit, node, *span):
                 found.setdefault("".join(text_of(node).split()), []).append(node)
         for text, spots in found.items():
             name = "mxr_" + "".join(ch if ch.isalnum() else "_" for ch in text)[:24].strip("_")
             kind = "const auto" if unit.language == "cpp" else "const __auto_type"
             start = next((pragma.start_byte for pragma in pragmas(loop)), loop.start_byte)
-            patches = [Patch(start, start, f"{{ {kind} {name} = {text_of(spots[0])};\n")]
+            indent = unit.indent(start)
+            patches = [Patch(start, start, f"{{ {kind} {name} = {text_of(spots[0])};\n{indent}")]
             patches += [unit.replace(spot, name) for spot in spots]
             patches.append(Patch(loop.end_byte, loop.end_byte, " }"))
             label = f"{_plain(text)} before {site(unit, loop)}"
@@ -82,6 +91,8 @@ def local_sum(unit: Unit) -> Iterator[Edit]:
             continue
         one = stores[0]
         moves = any(mentions(s, loop.var) for s in one.subscripts)
+        if held(unit, node) or unit.words & {"atomic", "_Atomic", "volatile"}:
+            continue
         if statements(loop.body) != [one.node] or moves or mentions(one.value, one.array):
             continue
         if names(unit, loop.header) & {one.array} or "map<" in (unit.type_of(one.array, node.start_byte) or "map<"):
@@ -90,7 +101,10 @@ def local_sum(unit: Unit) -> Iterator[Edit]:
         left, right = one.value.start_byte, one.value.end_byte
         head, value = unit.between(*loop.header), unit.between(left, right)
         place = unit.between(one.node.start_byte, left).rsplit(one.operator, 1)[0].strip()
-        text = f"{{ {kind} mxr_sum = {place};\n{head} mxr_sum {one.operator} {value};\n{place} = mxr_sum; }}"
+        indent = f"\n{unit.indent(node.start_byte)}"
+        text = (
+            f"{{ {kind} mxr_sum = {place};{indent}{head} mxr_sum {one.operator} {value};{indent}{place} = mxr_sum; }}"
+        )
         what = f"adds up {one.place} in a register"
         change = Change((unit.replace(node, text),))
         yield Edit("local_sum", f"{_plain(one.place)} in {site(unit, node)}", (), what, unit.lines_of(node), change)
@@ -105,7 +119,9 @@ def split_sum(unit: Unit) -> Iterator[Edit]:
         if loop is None or summed is None or pragmas(node) or loop.var == "lane" or loop.low.endswith("_done"):
             continue
         name, kind, value = summed
-        if name in names(unit, loop.header) or not effects(unit).pure(value):
+        if name in names(unit, loop.header) or not effects(unit).pure(value) or mentions(value, "lane"):
+            continue
+        if held(unit, node):
             continue
         for lanes in LANES:
             change = Change((unit.replace(node, _lanes(unit, loop, (name, kind, text_of(value)), lanes)),))
@@ -135,6 +151,35 @@ def _with_pragma(unit: Unit, rule: str, node: Node, pragma: str, params: Params 
         patches.append(Patch(node.end_byte, node.end_byte, " }"))
     what = f"asks the compiler for '{pragma}'"
     return Edit(rule, site(unit, node), params, what, unit.lines_of(node), Change(tuple(patches)))
+
+
+def _names_all(unit: Unit) -> bool:
+    """Whether a pragma of OpenMP must name every variable of a region."""
+    return any(a.text == "default" and a.directive and b.text == "(" for a, b in pairwise(unit.tokens))
+
+
+def _may_come_first(unit: Unit, loop: Node, call: Node) -> bool:
+    """Whether a call can be computed before a loop: its names exist there, and it cannot fail where the loop would not
+    have reached it."""
+    if declares(loop, effects(unit).of(call.start_byte, call.end_byte).words):
+        return False
+    function = text_of(call).split("(")[0]
+    plain = re.fullmatch(r"(std::)?\w+|\w+\.\w+", function) is not None and not function.endswith("strlen")
+    if plain and not re.search(r"[\[*]|->", text_of(call)):
+        return True
+    condition = loop.child_by_field_name("condition")
+    if condition is None or not condition.start_byte <= call.start_byte < condition.end_byte:
+        return False
+    around = call.parent
+    while around is not None and around != loop:
+        operator = around.child_by_field_name("operator")
+        guarded = around.type == "conditional_expression" or (
+            operator is not None and text_of(operator) in ("&&", "||")
+        )
+        if guarded and (around.child_by_field_name("left") or around.child_by_field_name("condition")) != call:
+            return False
+        around = around.parent
+    return True
 
 
 def _inside(unit: Unit, loop: Node) -> list[Node]:

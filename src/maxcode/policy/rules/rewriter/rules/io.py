@@ -6,16 +6,20 @@ function that cannot be replaced is not changed.  Neither is a program that flus
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Iterator
 
 from tree_sitter import Node
 
+from maxcode.code.cpp.declarations import ancestor
 from maxcode.code.cpp.edit import Change, Edit, Snippet
 from maxcode.code.cpp.effects import effects
 from maxcode.code.cpp.unit import Unit
 from maxcode.code.cpp.words import words
 from maxcode.code.source import Patch, Token, text_of
 from maxcode.policy.rules.rewriter.rules.formats import print_calls, print_text, scan_items
+from maxcode.policy.rules.rewriter.rules.guards import standard_of
+from maxcode.policy.rules.rewriter.rules.passing import outer_writes
 
 Replacement = Callable[[Unit, str, Node, list[Node]], str | None]
 BUFFERS = (1 << 14, 1 << 16, 1 << 18, 1 << 20)
@@ -33,9 +37,31 @@ _OTHER_WRITERS = _OTHER_STDIO_OUT | words(
     "hexfloat showpoint showpos showbase defaultfloat uppercase boolalpha setiosflags resetiosflags put_time quoted "
     "_exit _Exit abort terminate quick_exit"
 )
+_DIRECT = ("write", "writev", "dprintf", "syscall")
 _MANIPULATORS = words("hex oct left right internal ends")  # not supported behind <<
 _CIN_METHODS = words("get peek ignore eof fail good bad clear tie sync_with_stdio exceptions failbit badbit")
 _COUT_METHODS = words("precision setf put tie sync_with_stdio")
+
+
+_ENDS_EARLY = words(
+    "_exit _Exit abort terminate quick_exit fork vfork system popen execl execv execvp raise kill signal "
+    "sigaction alarm"
+)
+_RENAMED = words("cin cout scanf printf getchar getchar_unlocked putchar putchar_unlocked puts fgets getline")
+_IN = words("cin scanf getchar getchar_unlocked fgets getline")
+_OUT = words("cout printf puts putchar putchar_unlocked")
+
+
+def _ends_early(unit: Unit) -> bool:
+    """Whether the program may end, or start a process, with output that is still in a buffer."""
+    known = unit.words
+    return bool(known & _ENDS_EARLY) or ("throw" in known and "catch" not in known)
+
+
+def _calls_system(unit: Unit, *names: str) -> bool:
+    """Whether the program reads or writes a descriptor itself."""
+    made = [name for name, _, _ in unit.calls(*names) if name not in unit.by_name]
+    return bool(made) or ("unistd" in unit.words and bool({*names} & unit.shared))
 
 
 def interactive(unit: Unit) -> bool:
@@ -45,7 +71,9 @@ def interactive(unit: Unit) -> bool:
 
 def fast_in(unit: Unit) -> Iterator[Edit]:
     """Replaces std::cin, scanf, fgets and getchar by a buffered reader; these must read the whole input."""
-    if interactive(unit) or _mentioned(unit) & _OTHER_READERS or {"read", "unistd"} <= unit.words:
+    if interactive(unit) or _mentioned(unit) & _OTHER_READERS or _calls_system(unit, "read", "readv", "syscall"):
+        return
+    if unit.shared & (_IN | _OTHER_READERS) or unit.macros.keys() & _RENAMED or unit.words & {"fork", "vfork"}:
         return
     patches = _replaced_cin(unit)
     scans = _replaced_calls(unit, ("scanf",), _scan_call)
@@ -59,7 +87,9 @@ def fast_in(unit: Unit) -> Iterator[Edit]:
 
 def fast_out(unit: Unit) -> Iterator[Edit]:
     """Replaces std::cout, printf, puts and putchar by a buffered writer; all output must go through these."""
-    if interactive(unit) or _mentioned(unit) & _OTHER_WRITERS or {"write", "unistd"} <= unit.words:
+    if interactive(unit) or _mentioned(unit) & _OTHER_WRITERS or _calls_system(unit, *_DIRECT):
+        return
+    if unit.shared & (_OUT | _OTHER_WRITERS) or unit.macros.keys() & _RENAMED or _ends_early(unit):
         return
     if any(text_of(given[0]) != "stderr" for _, _, given in unit.calls("fprintf") if given):
         return
@@ -75,15 +105,18 @@ def sync_off(unit: Unit) -> Iterator[Edit]:
     known = unit.words
     if not known & {"cin", "cout"} or "sync_with_stdio" in known or interactive(unit) or unit.main is None:
         return
+    if _ends_early(unit) or _calls_system(unit, "read", *_DIRECT):
+        return
     if known & (_OTHER_STDIO_IN | _OTHER_STDIO_OUT | {*_STDIO_IN, *_STDIO_OUT, "rdbuf"}):
         return
-    start = unit.main.body.start_byte + 1
+    start, indent = unit.main.body.start_byte + 1, f"\n{unit.step}"
     lines = unit.lines_of(unit.main.declarator)
     for buffer in (0, 1 << 16):
-        text = "\n    std::ios::sync_with_stdio(false);\n    std::cin.tie(nullptr);"
+        text = f"{indent}std::ios::sync_with_stdio(false);{indent}std::cin.tie(nullptr);"
         if buffer:
             text += (
-                f"\n    static char mxr_in_buffer[{buffer}];\n    std::cin.rdbuf()->pubsetbuf(mxr_in_buffer, {buffer});"
+                f"{indent}static char mxr_in_buffer[{buffer}];"
+                f"{indent}std::cin.rdbuf()->pubsetbuf(mxr_in_buffer, {buffer});"
             )
         change = Change((Patch(start, start, text),), includes=("iostream",))
         yield Edit("sync_off", "", (("buffer", buffer),), "unties the C++ streams from C stdio", lines, change)
@@ -94,11 +127,14 @@ def stdio_buffer(unit: Unit) -> Iterator[Edit]:
     known = unit.words
     if unit.main is None or interactive(unit) or known & words("setvbuf setbuf freopen"):
         return
+    if _ends_early(unit) or _calls_system(unit, "read", *_DIRECT):
+        return
     used = [name for name, stdio in (("stdin", _STDIO_IN), ("stdout", _STDIO_OUT)) if known & {*stdio}]
     start = unit.main.body.start_byte + 1
     for size in BUFFERS if used else ():
         text = "".join(
-            f"\n    static char mxr_{name}[{size}];\n    setvbuf({name}, mxr_{name}, _IOFBF, {size});" for name in used
+            f"\n{unit.step}static char mxr_{name}[{size}];\n{unit.step}setvbuf({name}, mxr_{name}, _IOFBF, {size});"
+            for name in used
         )
         change = Change((Patch(start, start, text),), includes=("stdio.h",))
         lines = unit.lines_of(unit.main.declarator)
@@ -107,7 +143,10 @@ def stdio_buffer(unit: Unit) -> Iterator[Edit]:
 
 def unlocked(unit: Unit) -> Iterator[Edit]:
     """Reads and writes single characters without locking the stream each time; one thread only."""
-    if unit.words & words("thread async pthread_create") or {"getchar", "putchar"} & unit.macros.keys():
+    known = {"getchar", "putchar", "getchar_unlocked", "putchar_unlocked"}
+    if unit.words & words("thread async pthread_create omp") or known & (unit.macros.keys() | unit.by_name.keys()):
+        return
+    if unit.language == "c" and re.match(r"c\d|iso", standard_of(unit)) and "_GNU_SOURCE" not in unit.words:
         return
     spots = [
         k
@@ -122,7 +161,10 @@ def unlocked(unit: Unit) -> Iterator[Edit]:
 
 def newline(unit: Unit) -> Iterator[Edit]:
     """Writes ``'\\n'`` instead of std::endl, which flushes; endl must not be a macro, and nothing may flush."""
-    if interactive(unit) or "endl" in unit.macros:
+    if interactive(unit) or "endl" in unit.macros or _ends_early(unit) or _calls_system(unit, *_DIRECT):
+        return
+    unsynced = "sync_with_stdio" in unit.words and unit.words & (_OTHER_STDIO_OUT | {*_STDIO_OUT})
+    if unsynced or _has_stream_of_its_own(unit):
         return
     spots = [
         k
@@ -135,6 +177,16 @@ def newline(unit: Unit) -> Iterator[Edit]:
 
 
 # ---------------------------------------------------------------------------------------------------------- helpers
+
+
+def _has_stream_of_its_own(unit: Unit) -> bool:
+    """Whether a class has an operator << as a method, which may take std::endl but print characters differently."""
+    return any(
+        text_of(node).replace(" ", "") == "operator<<"
+        and ancestor(node, "friend_declaration") is None
+        and ancestor(node, "field_declaration_list") is not None
+        for node in unit.nodes("operator_name")
+    )
 
 
 def _mentioned(unit: Unit) -> frozenset[str]:
@@ -261,6 +313,8 @@ def _line_call(unit: Unit, name: str, node: Node, arguments: list[Node]) -> str 
 def _print_call(unit: Unit, name: str, node: Node, arguments: list[Node]) -> str | None:
     if not arguments or not _is_discarded(node) or _mentions_replaced(unit, arguments):
         return None
+    if len(arguments) > 2 and any(_has_effects(unit, argument) for argument in arguments[1:]):
+        return None  # the pieces would be evaluated in another order
     texts = [text_of(argument) for argument in arguments]
     member = "mxr_" if unit.language == "c" else ""
     calls: list[str] | None
@@ -275,6 +329,14 @@ def _print_call(unit: Unit, name: str, node: Node, arguments: list[Node]) -> str
     joined = ", ".join(calls) if unit.language == "c" else ".".join(["mxr::out", *calls])
     alone = node.parent is not None and node.parent.type == "expression_statement"
     return (joined if alone else f"({joined}, 0)") if calls else "(void)0"
+
+
+def _has_effects(unit: Unit, argument: Node) -> bool:
+    """Whether an argument may change what another one reads."""
+    here = effects(unit).of(argument.start_byte, argument.end_byte)
+    if here.writes or here.opaque:
+        return True
+    return any(outer is None or outer for outer in (outer_writes(unit, name) for name in here.calls))
 
 
 def _mentions_replaced(unit: Unit, arguments: list[Node]) -> bool:

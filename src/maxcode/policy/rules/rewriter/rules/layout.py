@@ -78,6 +78,8 @@ def _sizes(unit: Unit, variable: Variable) -> tuple[Node, Node] | None:
 def _uses(unit: Unit, variable: Variable) -> Uses | None:
     """The uses of an array in its scope; None if there is another use, a use in a macro, or a shadowing name."""
     name, (start, end) = variable.name, variable.scope
+    if variable.home is None and name in unit.shared:
+        return None
     if any(token.text == name and token.directive for token in unit.tokens):
         return None
     if sum(1 for v in unit.variables if v.name == name and start <= v.node.start_byte < end) != 1:

@@ -9,8 +9,10 @@ from tree_sitter import Node
 from maxcode.code.cpp.edit import Change, Edit
 from maxcode.code.cpp.effects import effects
 from maxcode.code.cpp.unit import Unit
+from maxcode.code.cpp.words import words
 from maxcode.code.source import Patch, text_of, walk
 from maxcode.policy.rules.rewriter.rules.aliasing import distinct
+from maxcode.policy.rules.rewriter.rules.guards import held
 from maxcode.policy.rules.rewriter.rules.nests import (
     Loop,
     Nest,
@@ -29,6 +31,7 @@ from maxcode.policy.rules.rewriter.rules.nests import (
 )
 
 TILES = (16, 32, 64, 128, 256)
+_NARROW = words("auto char short int8_t uint8_t int16_t uint16_t")  # a block may step over the largest value
 
 
 def interchange(unit: Unit) -> Iterator[Edit]:
@@ -49,7 +52,12 @@ def tile(unit: Unit) -> Iterator[Edit]:
         outermost = nest.loops[0]
         for depth, loop in enumerate(nest.loops[1:], start=1):
             passed = nest.loops[:depth]
-            if not loop.by_one or loop.var.startswith("tile_") or any(p.var == f"tile_{loop.var}" for p in passed):
+            if (
+                not loop.by_one
+                or loop.type in _NARROW
+                or loop.var.startswith("tile_")
+                or any(p.var == f"tile_{loop.var}" for p in passed)
+            ):
                 continue
             if nest.reduces(loop) and any(nest.reduces(p) for p in passed):
                 continue
@@ -64,7 +72,14 @@ def expand(unit: Unit) -> Iterator[Edit]:
     for node in unit.nodes("for_statement"):
         outer = canonical(unit, node)
         parts = statements(outer.body) if outer is not None else []
-        if outer is None or pragmas(node) or not outer.by_one or outer.low != "0" or len(parts) not in (2, 3):
+        if (
+            outer is None
+            or pragmas(node)
+            or held(unit, node)
+            or not outer.by_one
+            or outer.low != "0"
+            or len(parts) not in (2, 3)
+        ):
             continue
         inner = canonical(unit, parts[1])
         if inner is None or names(unit, inner.header) & {outer.var}:
@@ -127,7 +142,10 @@ def _through_row(unit: Unit, outer: Loop, inner: Loop, parts: list[Node]) -> str
         return None
     name, value = made.child_by_field_name("declarator"), made.child_by_field_name("value")
     summed = sum_of(body[0])
-    typed = text_of(kind) not in ("auto", "bool") and len(parts[0].children_by_field_name("declarator")) == 1
+    stored = any(child.type == "storage_class_specifier" for child in parts[0].children)
+    typed = (
+        not stored and text_of(kind) not in ("auto", "bool") and len(parts[0].children_by_field_name("declarator")) == 1
+    )
     if name is None or value is None or summed is None or text_of(name) != summed[0] or not typed:
         return None
     pieces = [value, summed[2], last.value, *last.subscripts]

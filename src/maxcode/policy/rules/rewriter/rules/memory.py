@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from itertools import pairwise
 
 from maxcode.code.cpp.edit import Change, Edit, Snippet
 from maxcode.code.cpp.unit import Unit
 from maxcode.code.cpp.words import words
 from maxcode.code.source import Patch, text_of
+from maxcode.policy.rules.rewriter.rules.guards import owns_new
 from maxcode.policy.rules.rewriter.runtime import holds
 
 CHUNKS = (1 << 14, 1 << 16, 1 << 18)
@@ -17,13 +17,13 @@ TOP_PADS = (1 << 16, 1 << 20, 1 << 24)
 
 _NODES = words("map set multiset multimap list unordered_map unordered_set new deque queue shared_ptr unique_ptr")
 _BLOCKS = words("vector string malloc calloc realloc")
-_THREADS = words("thread async pthread_create jthread omp")
+_THREADS = words("thread async pthread_create jthread omp execution")
 
 
 def pool_alloc(unit: Unit) -> Iterator[Edit]:
     """Serves small allocations from lists by size; one thread only, and the program must not define operator new."""
     known = unit.words
-    if known & _THREADS or not known & (_NODES | _BLOCKS) or holds(unit, "pool") or _has_own_new(unit):
+    if known & _THREADS or not known & (_NODES | _BLOCKS) or holds(unit, "pool") or owns_new(unit):
         return
     for chunk in CHUNKS:
         for largest in LARGEST:
@@ -38,11 +38,11 @@ def malloc_tuning(unit: Unit) -> Iterator[Edit]:
     """Keeps freed memory instead of returning it to the kernel each time; for programs that allocate."""
     if unit.main is None or "mallopt" in unit.words or not unit.words & (_NODES | _BLOCKS):
         return
-    start = unit.main.body.start_byte + 1
+    start, indent = unit.main.body.start_byte + 1, f"\n{unit.step}"
     for pad in TOP_PADS:
         text = (
-            "\n    mallopt(M_MMAP_THRESHOLD, 1 << 30);\n    mallopt(M_TRIM_THRESHOLD, 2000000000);\n"
-            f"    mallopt(M_TOP_PAD, {pad});"
+            f"{indent}mallopt(M_MMAP_THRESHOLD, 1 << 30);{indent}mallopt(M_TRIM_THRESHOLD, 2000000000);"
+            f"{indent}mallopt(M_TOP_PAD, {pad});"
         )
         change = Change((Patch(start, start, text),), includes=("malloc.h",))
         lines = unit.lines_of(unit.main.declarator)
@@ -61,11 +61,10 @@ def skip_teardown(unit: Unit) -> Iterator[Edit]:
     last = inside[-1] if inside else None
     if last is None or (last.type == "return_statement" and "".join(text_of(last).split()) != "return0;"):
         return
-    place = last.start_byte if last.type == "return_statement" else main.body.end_byte - 1
-    change = Change((Patch(place, place, "mxr::leave();\n"),), (Snippet("leave"),))
+    indent = unit.indent(last.start_byte)
+    if last.type == "return_statement":
+        patch = Patch(last.start_byte, last.start_byte, f"mxr::leave();\n{indent}")
+    else:
+        patch = Patch(last.end_byte, last.end_byte, f"\n{indent}mxr::leave();")
+    change = Change((patch,), (Snippet("leave"),))
     yield Edit("skip_teardown", "", (), "ends without taking containers apart", unit.lines_of(last), change)
-
-
-def _has_own_new(unit: Unit) -> bool:
-    texts = [token.text for token in unit.tokens]
-    return any(a == "operator" and b in ("new", "delete") for a, b in pairwise(texts))

@@ -19,6 +19,7 @@ from maxcode.code.cpp.unit import Unit
 from maxcode.code.cpp.words import PURE
 from maxcode.code.source import text_of, walk
 from maxcode.policy.rules.rewriter.rules.aliasing import distinct
+from maxcode.policy.rules.rewriter.rules.guards import held
 
 
 @final
@@ -197,7 +198,7 @@ def nests(unit: Unit) -> Iterator[Nest]:
     """The nests of at least two loops that can be analysed separately, for every outermost loop."""
     inside: set[int] = set()
     for node in unit.nodes("for_statement"):
-        if node.start_byte in inside or pragmas(node):
+        if node.start_byte in inside or pragmas(node) or held(unit, node):
             continue
         loops = _chain(unit, node)
         inside |= {loop.node.start_byte for loop in loops[1:]}

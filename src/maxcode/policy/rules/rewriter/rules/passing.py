@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
+from itertools import pairwise
 
 from tree_sitter import Node
 
@@ -25,9 +26,13 @@ def const_ref(unit: Unit) -> Iterator[Edit]:
     for function in unit.functions:
         if function.method or function.name == "main" or len(unit.by_name[function.name]) != 1:
             continue
+        if function.name in unit.shared or not _is_only_called(unit, function.name):
+            continue
         found: dict[str, list[Patch]] = {}
         for number, given in enumerate(function.parameters):
             if not given.name or given.kind != "value" or given.const or not _is_heavy(unit, given.type):
+                continue
+            if not _reads_only(unit, unit.resolve(given.type), given.name, function.body):
                 continue
             if given.name in effects(unit).of(function.body.start_byte, function.body.end_byte).writes:
                 continue
@@ -53,6 +58,8 @@ def range_ref(unit: Unit) -> Iterator[Edit]:
             auto or _is_heavy(unit, text_of(kind))
         ):
             continue
+        if not _element_reads_only(unit, whole, [text_of(c) for c in walk(name) if c.type == "identifier"], body):
+            continue
         used = [text_of(child) for child in walk(name) if child.type == "identifier"]
         used += [text_of(child) for child in walk(whole) if child.type == "identifier"]
         if any(effects(unit).may_change(word, body.start_byte, body.end_byte) for word in used):
@@ -67,12 +74,15 @@ def restrict(unit: Unit) -> Iterator[Edit]:
     """Declares that the pointer parameters of a function never overlap; every call must pass different arrays."""
     for function in unit.functions:
         pointers = [p for p in function.parameters if p.kind == "pointer" and p.name and _is_single(p)]
-        if function.method or len(pointers) < 2 or "restrict" in text_of(function.declarator):
+        if (
+            function.method
+            or function.name in unit.shared
+            or len(pointers) < 2
+            or "restrict" in text_of(function.declarator)
+        ):
             continue
         start, end = function.body.start_byte, function.body.end_byte
-        arrays = {v.name for v in unit.variables if v.home is None and v.form != "plain"} & effects(unit).of(
-            start, end
-        ).words
+        arrays = {v.name for v in unit.variables if v.home is None} & effects(unit).of(start, end).words
         names = [p.name for p in pointers]
         pairs = [(a, b) for k, a in enumerate(names) for b in [*names[k + 1 :], *sorted(arrays)]]
         if _moves(unit, function, names) or not all(distinct(unit, a, b, start + 1) for a, b in pairs):
@@ -95,6 +105,8 @@ def direct_lambda(unit: Unit) -> Iterator[Edit]:
         name, value = made.child_by_field_name("declarator"), made.child_by_field_name("value")
         if name is None or value is None or value.type != "lambda_expression":
             continue
+        if not _is_only_called_in(unit, text_of(name), node):
+            continue
         patches = _direct(value, text_of(name), result[1])
         if patches is not None:
             change = Change((unit.replace(kind, "auto"), *patches), (Snippet("lambda"),))
@@ -113,6 +125,76 @@ def _is_heavy(unit: Unit, type_text: str) -> bool:
     }
     resolved = unit.resolve(type_text)
     return _HEAVY.match(resolved) is not None or resolved.removeprefix("struct ") in classes
+
+
+def _is_only_called(unit: Unit, name: str) -> bool:
+    """Whether a function is only declared and called, so that nothing relies on its type."""
+    declared = sum(
+        1
+        for n in unit.nodes("function_declarator")
+        if (d := n.child_by_field_name("declarator")) and text_of(d) == name
+    )
+    return sum(1 for token in unit.tokens if token.text == name) == len(unit.calls(name)) + declared
+
+
+def _is_only_called_in(unit: Unit, name: str, node: Node) -> bool:
+    """Whether a variable is only called in its scope."""
+    scope = next((v.scope for v in unit.variables if v.name == name and v.declaration == node), None)
+    if scope is None:
+        return False
+    inside = [token.text for token in unit.tokens_in(*scope)]
+    return sum(text == name for text in inside) == 1 + sum(a == name and b == "(" for a, b in pairwise(inside))
+
+
+def _reads_only(unit: Unit, kind: str, name: str, body: Node) -> bool:
+    """Whether an object that is const can be used as a body uses it."""
+    texts = [token.text for token in unit.tokens_in(body.start_byte, body.end_byte)]
+    if {"iterator", "mutable", "decltype", "co_await", "co_yield", "co_return"} & {*texts}:
+        return False
+    if "map<" in kind and any(a == name and b == "[" for a, b in pairwise(texts)):
+        return False
+    classes = {*re.findall(r"\w+", kind)}
+    return not any(
+        _is_loose(node)
+        for node in unit.nodes("struct_specifier", "class_specifier")
+        if (n := node.child_by_field_name("name")) is not None and text_of(n) in classes
+    )
+
+
+def _element_reads_only(unit: Unit, whole: Node, used: list[str], body: Node) -> bool:
+    """The same for the elements of a container."""
+    root = next((text_of(child) for child in walk(whole) if child.type == "identifier"), "")
+    kind = unit.type_of(root, whole.start_byte) or ""
+    loose = any(_is_loose(node) for node in unit.nodes("struct_specifier", "class_specifier"))
+    if (loose and not re.fullmatch(r"(?:vector|set|deque|list)<(?:\w+ )*(?:int|long|char|double|string)>", kind)) or (
+        unit.others and not kind
+    ):
+        return False
+    return all(_reads_only(unit, kind or "map<", name, body) for name in used)
+
+
+def _is_loose(node: Node) -> bool:
+    """Whether a class has a method or an operator that is not const, besides constructors and assignments."""
+    named = node.child_by_field_name("name")
+    for inner in walk(node):
+        if inner.type == "function_declarator":
+            name = inner.child_by_field_name("declarator")
+            special = name is not None and (
+                name.type == "destructor_name"
+                or (named is not None and text_of(name) == text_of(named))
+                or re.match(r"operator\s*[-+*/%&|^<>]*=$", text_of(name)) is not None
+            )
+            const = any(child.type == "type_qualifier" and text_of(child) == "const" for child in inner.children)
+            holder = inner.parent
+            while holder is not None and holder.type not in ("field_declaration", "function_definition", "declaration"):
+                holder = holder.parent
+            free = holder is not None and (
+                any(text_of(child) == "static" for child in holder.children)
+                or (holder.parent is not None and holder.parent.type == "friend_declaration")
+            )
+            if not special and not const and not free:
+                return True
+    return False
 
 
 def _declared_places(unit: Unit, function: Function, number: int) -> list[Node] | None:
@@ -142,7 +224,7 @@ def _by_reference(place: Node) -> list[Patch]:
 
 def _is_steady(unit: Unit, function: Function, number: int) -> bool:
     """Whether nothing in the function can change the argument."""
-    outer = _outer_writes(unit, function.name)
+    outer = outer_writes(unit, function.name)
     if outer is None:
         return False
     calls = unit.calls(function.name)
@@ -159,7 +241,7 @@ def _is_steady(unit: Unit, function: Function, number: int) -> bool:
     return all(_is_apart(unit, node, arguments, number, outer) for _, node, arguments in calls)
 
 
-def _outer_writes(unit: Unit, name: str) -> frozenset[str] | None:
+def outer_writes(unit: Unit, name: str) -> frozenset[str] | None:
     """What a function and its callees may change outside themselves; None if unknown."""
     whole = effects(unit).closure(name)
     if whole.opaque:

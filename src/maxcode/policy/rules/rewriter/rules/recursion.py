@@ -5,6 +5,8 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
+from tree_sitter import Node
+
 from maxcode.code.cpp.declarations import Function
 from maxcode.code.cpp.edit import Change, Edit, Snippet
 from maxcode.code.cpp.effects import effects
@@ -15,6 +17,7 @@ from maxcode.code.source import Patch, text_of
 PLACES = (10, 16, 20)
 
 _INTEGER = re.compile(r"(unsigned |signed )?(int|long|long long|short|char)|unsigned|bool|size_t|u?int\d+_t")
+_THREADS = words("omp thread async pthread_create jthread execution")
 _EFFECTS = words("cin cout cerr mxr static throw goto asm scanf")
 
 
@@ -33,7 +36,10 @@ def memoise(unit: Unit) -> Iterator[Edit]:
 def _is_pure_recursion(unit: Unit, function: Function) -> bool:
     names = {p.name for p in function.parameters}
     types = [unit.resolve(p.type) for p in function.parameters]
-    plain = all(p.kind == "value" and p.name and not p.const for p in function.parameters)
+    plain = all(
+        p.kind == "value" and p.name not in ("", "result") and not p.const and p.node.type == "parameter_declaration"
+        for p in function.parameters
+    )
     integers = bool(types) and len(types) <= 5 and all(_INTEGER.fullmatch(kind) for kind in types)
     result = unit.resolve(function.returns)
     if function.method or len(unit.by_name[function.name]) != 1 or not plain or not integers:
@@ -41,7 +47,12 @@ def _is_pure_recursion(unit: Unit, function: Function) -> bool:
     if not (_INTEGER.fullmatch(result) or result in ("double", "float")):
         return False
     parent = function.node.parent
-    if parent is None or parent.type == "template_declaration" or function.declarator.parent != function.node:
+    if parent is None or function.declarator.parent != function.node or unit.words & _THREADS:
+        return False
+    if parent.type != "translation_unit" and not (_is_namespace(parent)):
+        return False
+    head = unit.between(function.node.start_byte, function.declarator.start_byte)
+    if {"constexpr", "consteval"} & {*head.split()} or "[" in head or function.declarator.child_count != 2:
         return False
     body = effects(unit).of(function.body.start_byte, function.body.end_byte)
     local = {v.name for v in unit.variables if v.home == function and v.form in ("plain", "array")} | names
@@ -54,6 +65,11 @@ def _is_pure_recursion(unit: Unit, function: Function) -> bool:
         and not body.words & _EFFECTS
         and not _declares_static(unit, function)
     )
+
+
+def _is_namespace(parent: Node) -> bool:
+    around = parent.parent
+    return parent.type == "declaration_list" and around is not None and around.type == "namespace_definition"
 
 
 def _declares_static(unit: Unit, function: Function) -> bool:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 
 from tree_sitter import Node
@@ -16,12 +17,15 @@ from maxcode.policy.rules.rewriter.rules.containers import (
     Declared,
     NewType,
     declarations,
+    fillable,
     only_methods,
+    ordered,
     retyped,
     rows_of,
     template,
     uses,
 )
+from maxcode.policy.rules.rewriter.rules.guards import held, owns_new
 from maxcode.policy.rules.rewriter.rules.nests import canonical
 
 RING_FIRST = (16, 1024, 65536)
@@ -43,6 +47,8 @@ def ring(unit: Unit) -> Iterator[Edit]:
         methods = _QUEUE if found.template == "queue" else _DEQUE
         if len(found.arguments) != 1 or found.arguments[0] == "bool" or not _ends_only(unit, found, methods):
             continue
+        if not fillable(unit, found.arguments[0]):
+            continue
         for first in RING_FIRST[:1] if found.is_array else RING_FIRST:
             new = NewType(f"mxr::ring<{found.arguments[0]}, {first}>", "sequences", "a ring")
             yield retyped(unit, "ring", found, (("first", first),), new)
@@ -60,7 +66,7 @@ def heap(unit: Unit) -> Iterator[Edit]:
     """Gives a priority queue more children to a node; its elements must be integers, strings or pairs of them."""
     for found in declarations(unit, "priority_queue"):
         order = "less" if len(found.arguments) == 1 else _order(unit, found)
-        if order is None or any(v.value for v in found.variables):
+        if order is None or any(v.value for v in found.variables) or not ordered(unit, found.arguments[0]):
             continue
         kind = found.arguments[0]
         for arity in ARITIES:
@@ -71,6 +77,8 @@ def heap(unit: Unit) -> Iterator[Edit]:
 def byte_flags(unit: Unit) -> Iterator[Edit]:
     """Gives every element of vector<bool> a byte; no auto variable may hold a proxy of an element."""
     nodes = [node for node in unit.nodes("template_type") if template(node) == ("vector", ("bool",))]
+    if unit.others or _shows_flags(unit):
+        return
     proxies = any(
         text_of(node) == "auto" and _takes_flag(unit, node) for node in unit.nodes("placeholder_type_specifier")
     )
@@ -84,7 +92,13 @@ def flat_2d(unit: Unit) -> Iterator[Edit]:
     """Puts a vector of equal vectors in one block; every use must be ``a[i][j]`` or ``a.size()``."""
     for found in declarations(unit, "vector"):
         row = template(_inner(found.type))
-        if row is None or row[0] != "vector" or row[1] == ("bool",) or len(row[1]) != 1:
+        if (
+            row is None
+            or row[0] != "vector"
+            or row[1] == ("bool",)
+            or len(row[1]) != 1
+            or not fillable(unit, row[1][0])
+        ):
             continue
         if all(v.form == "plain" and rows_of(v) is not None and _is_grid(unit, v) for v in found.variables):
             for pad in PADS:
@@ -94,14 +108,14 @@ def flat_2d(unit: Unit) -> Iterator[Edit]:
 
 def reserve(unit: Unit) -> Iterator[Edit]:
     """Reserves room in an empty local vector or string before the loop that fills it."""
-    for variable in unit.variables:
+    for variable in unit.variables if not owns_new(unit) else ():
         kind = unit.resolve(variable.type)
         if variable.home is None or variable.form != "plain" or variable.value is not None:
             continue
         if not kind.startswith("vector<") and kind != "string":
             continue
         loop = _filling_loop(unit, variable)
-        if loop is None:
+        if loop is None or held(unit, loop):
             continue
         site, lines = f"{variable.name} in {variable.home.name}", unit.lines_of(variable.declaration, loop)
         indent = unit.indent(loop.start_byte)
@@ -130,6 +144,8 @@ def emplace(unit: Unit) -> Iterator[Edit]:
         new = {"push_back": "emplace_back", "push": "emplace", "insert": "emplace"}.get(text_of(field) if field else "")
         if field is None or new is None or listed.named_child_count != 1 or listed.parent != call:
             continue
+        if not _holds_pairs(unit, method):
+            continue
         patches = [unit.replace(field, new), unit.replace(node, ", ".join(text_of(a) for a in arguments))]
         found.setdefault(unit.place("pairs", node), []).extend(patches)
     for site, patches in found.items():
@@ -156,7 +172,44 @@ def _refers(unit: Unit, variable: Variable) -> bool:
         before = texts[start:k]
         if "=" in before and "&" in before[: before.index("=")]:
             return True
+        if texts[start - 1 : start] == ["("] and _keeps_argument(unit, texts[start - 2] if start > 1 else ""):
+            return True
     return False
+
+
+def _keeps_argument(unit: Unit, called: str) -> bool:
+    """Whether a function of the program may keep a reference to its argument while it runs."""
+    if called in unit.by_name:
+        return any(p.kind != "value" for function in unit.by_name[called] for p in function.parameters)
+    return called in unit.shared or any(v.name == called for v in unit.variables)
+
+
+def _shows_flags(unit: Unit) -> bool:
+    """Whether the elements of a vector<bool> are used where a class of their own would not do."""
+    names = {v.name for v in unit.variables if "vector<bool>" in unit.resolve(v.type)}
+    names |= {p.name for f in unit.functions for p in f.parameters if "vector<bool>" in unit.resolve(p.type)}
+    texts = [token.text for token in unit.tokens]
+    if any(texts[k] in names and texts[k + 1 : k + 3] == [".", "flip"] for k in range(len(texts))):
+        return True
+    shown = [node for _, node, _ in unit.calls("printf", "fprintf", "sprintf", "snprintf")]
+    for node in unit.nodes("conditional_expression"):
+        branches = (node.child_by_field_name(part) for part in ("consequence", "alternative"))
+        shown += [branch for branch in branches if branch is not None and branch.type == "subscript_expression"]
+    return any(names & effects(unit).of(node.start_byte, node.end_byte).words for node in shown)
+
+
+def _holds_pairs(unit: Unit, method: Node) -> bool:
+    """Whether the receiver of a method call is a standard container whose elements are pairs."""
+    receiver = method.child_by_field_name("argument")
+    while receiver is not None and receiver.type == "subscript_expression":
+        receiver = receiver.child_by_field_name("argument")
+    if receiver is None or receiver.type != "identifier":
+        return False
+    kind = unit.type_of(text_of(receiver), receiver.start_byte) or ""
+    return (
+        re.match(r"((vector|deque|queue|priority_queue|stack|set|multiset)<)+pair<|(multi)?map<|unordered_map<", kind)
+        is not None
+    )
 
 
 def _order(unit: Unit, found: Declared) -> str | None:

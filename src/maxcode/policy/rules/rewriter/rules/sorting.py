@@ -47,6 +47,8 @@ def inline_compare(unit: Unit) -> Iterator[Edit]:
         if len(compare) != 1 or compare[0].method or len(compare[0].parameters) != 2:
             continue
         name = text_of(order)
+        if name in ("a", "b"):
+            continue
         given = "const auto& a, const auto& b"
         if any(p.kind == "reference" and not p.const for p in compare[0].parameters):
             given = "auto& a, auto& b"

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 
 from tree_sitter import Node
@@ -48,6 +49,9 @@ def substr_compare(unit: Unit) -> Iterator[Edit]:
         if cut is None or _substr(other) is not None or other.type in ("char_literal", "number_literal"):
             continue
         text, place, size = cut
+        root = re.match(r"\w+", text)
+        if root is None or "string" not in (unit.type_of(root[0], node.start_byte) or ""):
+            continue
         new = f"{text}.compare({place}, {size}, {text_of(other)}) {_operator(node)} 0"
         found.setdefault(unit.place("substr", node), []).append((node, unit.replace(node, new)))
     for site, spots in found.items():

@@ -43,6 +43,8 @@ def applied(unit: Unit, edit: Edit) -> str:
     inserted = "".join(_include(unit, header) for header in edit.change.includes)
     inserted += "".join(_block(unit, snippet) for snippet in edit.change.snippets)
     patches = [*edit.change.patches, Patch(unit.prelude, unit.prelude, inserted)]
+    if b"\r\n" in unit.data:
+        patches = [Patch(one.start, one.end, re.sub(r"\r?\n", "\r\n", one.text)) for one in patches]
     return patched(unit.data, patches)
 
 
@@ -65,7 +67,8 @@ def holds(unit: Unit, name: str) -> bool:
 
 def _include(unit: Unit, header: str) -> str:
     everything = "" if header.endswith(".h") else r"|bits/stdc\+\+\.h"
-    known = re.search(rf"#[ \t]*include[ \t]*<({re.escape(header)}{everything})>", unit.text)
+    leading = unit.between(0, unit.prelude)  # later ones may be in a conditional part
+    known = re.search(rf"#[ \t]*include[ \t]*<({re.escape(header)}{everything})>", leading)
     return "" if known else f"#include <{header}>\n"
 
 

@@ -1,0 +1,57 @@
+"""Why an original fails here, and what the user can do: causes that its output or the compiler's shows."""
+
+from __future__ import annotations
+
+import re
+
+from maxcode.core.types import CaseResult, Limits, Outcome
+
+_NO_MODULE = re.compile(r"ModuleNotFoundError: No module named '([\w.]{1,80})'")
+_OPENMP = re.compile(r"undefined reference to `(?:omp_|GOMP_)|fatal error: omp\.h")
+_LIBRARY = re.compile(r"undefined reference to `([^'\n]{1,80})'")
+_HEADER = re.compile(r"fatal error: ([^:\n]{1,200}): No such file or directory")
+_SHOWN = 40
+
+
+def cure_of_build(diagnostics: str) -> str:
+    """What to do about a failed build; empty if the compiler's words show no cause that is known here."""
+    if _OPENMP.search(diagnostics):
+        return "it uses OpenMP: add -fopenmp to --flags"
+    if found := _HEADER.search(diagnostics):
+        return (
+            f"the header {found[1]} is not among its files: if it is yours, name it in `sources` of a problem.toml; if "
+            "a macro selects it, give the macro with --flags (-DNAME)"
+        )
+    if found := _LIBRARY.search(diagnostics):
+        return (
+            f"nothing defines {found[1]}: if it is from a usual library, name it with --flags (such as -lm or "
+            "-lpthread); if it is yours, name its file in `sources` of a problem.toml"
+        )
+    return ""
+
+
+def cure_of_failure(result: CaseResult, limits: Limits) -> str:
+    """What to do about a test that the original fails; empty if the result shows no cause that is known here."""
+    if result.outcome is Outcome.TIMEOUT:
+        return (
+            f"it ran longer than {limits.run_s:g} s of CPU, the limit of one run: give --run-limit SECONDS, or a "
+            "smaller input"
+        )
+    if found := _NO_MODULE.search(result.detail):
+        return (
+            f"the sandbox runs the system's /usr/bin/python3 without your packages: install {found[1]} for that Python "
+            "(as a package of the system), or write the program without it"
+        )
+    return ""
+
+
+def unlike_itself(first: bytes, second: bytes) -> str:
+    """That two runs on the same input differ, with the first words in which they do; empty if they are the same."""
+    words = ([*output.decode(errors="replace").split(), ""] for output in (first, second))
+    for one, other in zip(*words, strict=False):
+        if one != other:
+            return (
+                f"its answers change from run to run: '{one[:_SHOWN]}', then '{other[:_SHOWN]}' on the same input; "
+                "make them repeatable (a fixed seed, no time, no addresses), or compare with --tolerance"
+            )
+    return ""

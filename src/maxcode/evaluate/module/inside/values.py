@@ -1,0 +1,170 @@
+"""Values beyond those that get_inputs draws, for the driver's role ``make``; runs in the sandbox.
+
+A number becomes a function of itself alone, and 0 stays 0 where the inputs hold zeros.  So symmetric, triangular and
+masked inputs stay what they are.  Only where no such order is seen are values sorted, or drawn independently of their
+place.  Inputs that look like a choice (two values, truth values, shares of 1, rising whole numbers) stay as drawn,
+unless the problem names their domain.
+"""
+
+from __future__ import annotations
+
+import random
+from typing import Any
+
+ALL_ALIKE = 0.6  # of the inputs of a call have the call's own habit, the others are as drawn
+MOST_POWER, MOST_EACH = 10, 6  # powers of two
+NUDGE = 2.0**-20  # the share by which a number is made smaller, at most
+STEADY = 100 * NUDGE  # by how much an output may change then, as a share of its size
+ZEROS = 0.01  # of the values: fewer come by chance
+
+
+class Beyond:
+    """The reference in both precisions, which says where it has an answer."""
+
+    def __init__(self, torch: Any, driver: Any, meta: dict[str, Any], single: Any, double: Any) -> None:
+        self.torch, self.driver, self.meta, self.single, self.double = torch, driver, meta, single, double
+
+    def inputs(self, given: list[Any], letter: str) -> list[Any] | None:
+        """Such inputs in place of those drawn; None where nothing may vary, or the reference has no steady answer."""
+        torch = self.torch
+        chance = random.Random(int(torch.randint(1 << 62, (1,))))
+        places = [at for at, one in enumerate(given) if isinstance(one, torch.Tensor)]
+        domains = dict(zip(places, self.meta["domains"], strict=True))
+        free = [at for at in places if may_vary(torch, given[at], domains[at])]
+        if not free:
+            return None
+        found, sure = list(given), chance.choice(free)
+        for at in free:
+            if at == sure or chance.random() < ALL_ALIKE:
+                found[at] = varied(torch, given[at], letter, domains[at], chance)
+        return found if self.has_answer(found) else None
+
+    def has_answer(self, given: list[Any]) -> bool:
+        """Finite, in both precisions, and hardly changed by inputs that hardly change."""
+        torch = self.torch
+        near = [nudged(torch, one) for one in given]
+        try:
+            exact = self.answers(self.double, [self.driver.doubled(torch, one) for one in given])
+            moved = self.answers(self.double, [self.driver.doubled(torch, one) for one in near])
+            plain = self.answers(self.single, [one.clone() if isinstance(one, torch.Tensor) else one for one in given])
+        except Exception:  # whatever it raises: these are not inputs for it
+            return False
+        return all(bool(one.isfinite().all()) for one in (*exact, *moved, *plain)) and all(
+            apart(one, other) <= STEADY for one, other in zip(exact, moved, strict=True)
+        )
+
+    def answers(self, model: Any, given: list[Any]) -> list[Any]:
+        with self.torch.no_grad():
+            placed = [self.driver.placed(self.torch, self.meta, one) for one in given]
+            return [one.double() for one in self.driver.listed(model(*placed))]
+
+
+def apart(exact: Any, other: Any) -> float:
+    """The largest difference of an element, as a share of its size and of the root mean square of all."""
+    if exact.numel() == 0:
+        return 0.0
+    scale = float(exact.square().mean().sqrt()) or 1.0
+    return float(((other - exact).abs() / (exact.abs() + scale)).max())
+
+
+def may_vary(torch: Any, one: Any, domain: dict[str, Any] | None) -> bool:
+    if domain is not None:
+        return bool(domain["which"] != "drawn")
+    if one.dtype == torch.bool or one.is_complex() or one.numel() < 2:
+        return False
+    if len(torch.unique(one)) <= 2:
+        return False
+    if one.is_floating_point():
+        shares = one.double().sum(-1)
+        return not (one.ndim > 0 and bool((one >= 0).all()) and bool(((shares - 1).abs() < 1e-3).all()))
+    return not is_rising(one)
+
+
+def is_rising(one: Any) -> bool:
+    flat = one.reshape(-1)
+    return bool((flat[1:] >= flat[:-1]).all())
+
+
+def is_ordered(torch: Any, one: Any) -> bool:
+    """Whether a value says something by its place."""
+    if float((one == 0).float().mean()) > ZEROS or is_rising(one) or is_rising(-one):
+        return True
+    square = one.ndim > 1 and one.shape[-1] == one.shape[-2] and one.shape[-1] > 1
+    return bool(square and torch.equal(one, one.mT))
+
+
+def nudged(torch: Any, one: Any) -> Any:
+    if not isinstance(one, torch.Tensor) or not one.is_floating_point():
+        return one
+    return one.double() * (1 - NUDGE * torch.rand(one.shape, dtype=torch.float64))
+
+
+def varied(torch: Any, one: Any, letter: str, domain: dict[str, Any] | None, chance: random.Random) -> Any:
+    """The values of one input by the habit ``letter``, within its domain."""
+    if not one.is_floating_point():
+        return whole(torch, one, letter, domain, chance)
+    found = real(torch, one.double(), letter, domain, chance)
+    if domain is not None and domain["which"] in ("positive", "nonnegative"):
+        found = found.abs() if domain["which"] == "nonnegative" else found.abs().clamp_min(1e-3)
+    if domain is not None and domain["which"] == "between":
+        low, high = domain["low"], domain["high"]
+        found = low + (high - low) * torch.rand(one.shape, dtype=torch.float64) if letter in "swf" else found
+        found = torch.where(found > 0, high, low) if letter == "e" else found.clamp(low, high)
+    return found.to(one.dtype)
+
+
+def real(torch: Any, x: Any, letter: str, domain: dict[str, Any] | None, chance: random.Random) -> Any:
+    def coins(salt: int) -> Any:
+        """A number in [0, 1) for each value, the same for the same value."""
+        return ((x * (12.9898 + salt + chance_of_call)).sin() * 43758.5453).frac().abs()
+
+    chance_of_call = chance.random()
+    power = chance.choice([-1, 1]) * chance.randint(2, MOST_POWER)
+    some = x[x != 0].reshape(-1)
+    some = some if some.numel() else torch.ones(1, dtype=torch.float64)
+    pick = [float(some[chance.randrange(some.numel())]) for _ in range(4)]
+    if letter in "od" and (domain is not None or not is_ordered(torch, x)):
+        return x.reshape(-1).sort(descending=letter == "d").values.reshape(x.shape)
+    if letter == "w":
+        return x * 2.0 ** (coins(1) * (2 * MOST_EACH + 1) - MOST_EACH).floor()
+    if letter == "p":
+        return x.abs()
+    if letter == "n":
+        return -x.abs()
+    if letter == "z":
+        return torch.where(coins(2) < 0.5, 0.0, x)
+    if letter == "r":
+        return torch.where(x == 0, 0.0, torch.tensor(pick, dtype=torch.float64)[(coins(3) * 4).long().clamp(0, 3)])
+    if letter == "c":
+        return torch.where(x == 0, 0.0, pick[0])
+    if letter == "i":
+        return (x * 8).round()
+    if letter == "e":
+        most = float(x.abs().max())
+        return torch.where(x == 0, 0.0, torch.where(coins(4) < 0.5, -most, most))
+    if letter == "f":
+        return x * 2.0 ** ((2 * coins(5) - 1) * MOST_POWER) * torch.where(coins(6) < 0.5, -1.0, 1.0)
+    return x * (2.0**power if letter == "s" else -1.0)
+
+
+def whole(torch: Any, one: Any, letter: str, domain: dict[str, Any] | None, chance: random.Random) -> Any:
+    """Whole numbers from the least to the largest drawn; beyond that where the reference takes them."""
+    low, high = int(one.min()), int(one.max())
+    if domain is not None and domain["which"] == "between":
+        low, high = int(domain["low"]), int(domain["high"])
+    elif letter in "swf":
+        low, high = (2 * low if low < 0 else low), 2 * high + 1
+    within = {"z": (low, low + (high - low) // 2), "i": (low, min(high, low + 8)), "p": (max(low, 0), high)}
+    least, most = within.get(letter, (low, high))
+    drawn = torch.randint(least, max(least, most) + 1, one.shape, dtype=torch.int64)
+    if letter in "od":
+        drawn = drawn.reshape(-1).sort(descending=letter == "d").values.reshape(one.shape)
+    if letter in "ce":
+        drawn = (
+            torch.full_like(drawn, chance.randint(low, high))
+            if letter == "c"
+            else torch.where(drawn % 2 == 0, low, high)
+        )
+    if letter == "r":
+        drawn = torch.tensor([chance.randint(low, high) for _ in range(4)])[drawn % 4]
+    return drawn.to(one.dtype)

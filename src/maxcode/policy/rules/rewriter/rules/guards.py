@@ -1,0 +1,244 @@
+"""The conditions that many rules share: where text may be inserted, and which inserted text a program may hold.
+
+A loop is *held* if something outside it relies on its place: a pragma of OpenMP in front of it or of a loop around it,
+a macro in front of it, a conditional directive, or a jump into it.  No rule edits a held loop.
+"""
+
+from __future__ import annotations
+
+import bisect
+import re
+from functools import lru_cache
+from itertools import pairwise
+
+from tree_sitter import Node
+
+from maxcode.code.cpp.edit import Edit
+from maxcode.code.cpp.unit import Unit
+from maxcode.code.source import Token, text_of, tokens, walk
+from maxcode.policy.rules.rewriter.runtime import piece
+
+_LOOPS = ("for_statement", "while_statement", "do_statement", "for_range_loop")
+_BEFORE = frozenset({"{", "}", ";", "else", "do", ":"})
+_HEADS = frozenset({"if", "for", "while", "switch", "constexpr"})
+_NESTED = frozenset({"collapse", "ordered", "tile", "loop", "unroll"})
+_CONDITIONAL = frozenset({"if", "ifdef", "ifndef", "else", "elif", "endif"})
+_KEYWORDS = frozenset({"auto", "const", "int", "long", "unsigned", "short", "char", "float", "double", "for", "if",
+                       "return", "static", "void", "struct"})  # fmt: skip
+_WRITTEN = re.compile(r"(?:\bmxr::|\bstd::|\.)\s*(\w+)|\b(lane|result|a|b|mxr_\w+)\b")
+_OLD_CPP = frozenset({"c++98", "gnu++98", "c++03", "gnu++03"})
+_CPP_11 = frozenset({"c++11", "gnu++11", "c++0x", "gnu++0x"})
+_CPP_14 = frozenset({"c++14", "gnu++14", "c++1y", "gnu++1y"})
+_OLD_C = frozenset({"c89", "c90", "gnu89", "gnu90", "iso9899:1990", "iso9899:199409"})
+_NEEDS_14 = frozenset({"grid", "hash", "paged", "power", "radix", "remainder", "lambda", "memo", "reader", "writer"})
+_NEEDS_17 = frozenset({"lambda", "power", "remainder", "radix"})
+
+
+def held(unit: Unit, node: Node) -> bool:
+    """Whether no text may be put in front of a loop or around it."""
+    if _pragma_words(unit, node) is not None or not _starts_statement(unit, node) or _is_entered(node):
+        return True
+    if _is_cut_short(unit, node):
+        return True
+    around = node.parent
+    while around is not None and around.type != "function_definition":
+        words = _pragma_words(unit, around) if around.type in _LOOPS else None
+        if words is not None and (not words or words & _NESTED):
+            return True
+        around = around.parent
+    return _in_macro(unit, node)
+
+
+@lru_cache(maxsize=16)
+def _starts(unit: Unit) -> dict[int, int]:
+    return {token.start: number for number, token in enumerate(unit.tokens)}
+
+
+def _pragma_words(unit: Unit, node: Node) -> frozenset[str] | None:
+    """The words of the directives in front of a node, comments aside; None if there are none, or only ``#pragma GCC``.
+    An empty set stands for words that are not known."""
+    position = _starts(unit).get(node.start_byte)
+    if position is None:
+        return frozenset()
+    found: set[str] = set()
+    line: list[str] = []
+    for token in reversed(unit.tokens[:position]):
+        if not token.directive:
+            break
+        line.insert(0, token.text)
+        if token.text == "#":
+            if line[1:2] == ["pragma"] and line[2:3] != ["GCC"]:
+                found |= set(line)
+            elif line[1:2] and line[1] in _CONDITIONAL:
+                return frozenset()
+            line = []
+    return frozenset(found) or _macro_words(unit, position)
+
+
+def _macro_words(unit: Unit, position: int) -> frozenset[str] | None:
+    """An empty set if a macro that is no loop stands in front of a token, so that it may be a pragma; else None."""
+    before = _code_before(unit, position)
+    if before is None or before.text in _BEFORE:
+        return None
+    return None if before.text == ")" and _heads(unit, before) else frozenset()
+
+
+def _code_before(unit: Unit, position: int) -> Token | None:
+    return next((token for token in reversed(unit.tokens[:position]) if not token.directive), None)
+
+
+def _heads(unit: Unit, close: Token) -> bool:
+    """Whether a closing bracket ends the head of a statement, or of a macro that is a loop."""
+    position, depth = _starts(unit)[close.start], 0
+    for k in range(position, 0, -1):
+        depth += (unit.tokens[k].text == ")") - (unit.tokens[k].text == "(")
+        if depth == 0:
+            name = unit.tokens[k - 1].text
+            macro = unit.macros.get(name)
+            loop = macro is not None and macro.clear and bool(macro.body) and macro.body[0].text in ("for", "while")
+            return name in _HEADS or loop
+    return False
+
+
+def _starts_statement(unit: Unit, node: Node) -> bool:
+    position = _starts(unit).get(node.start_byte)
+    return position is not None and _macro_words(unit, position) is None
+
+
+def _is_entered(node: Node) -> bool:
+    """Whether a jump may enter a loop (a label in it, or a case of a switch around it), or the tree is wrong about its
+    end."""
+    for inner in walk(node):
+        if inner.type == "labeled_statement" or (inner.type == "preproc_call" and _is_body(inner)):
+            return True
+        if inner.type == "case_statement":
+            around = inner.parent
+            while around is not None and around != node and around.type != "switch_statement":
+                around = around.parent
+            if around is None or around == node:
+                return True
+    return False
+
+
+def _is_cut_short(unit: Unit, node: Node) -> bool:
+    """Whether an ``else`` follows a loop that stands in no ``if``: the grammar lost what comes behind a pragma."""
+    parent = node.parent
+    inside = parent is not None and parent.type in ("if_statement", "else_clause")
+    position = bisect.bisect_left(unit.tokens, node.end_byte, key=lambda token: token.start)
+    return not inside and position < len(unit.tokens) and unit.tokens[position].text == "else"
+
+
+def _is_body(pragma: Node) -> bool:
+    """Whether the grammar took a pragma for the whole body of a statement; the true body follows."""
+    around = pragma.parent
+    return around is not None and around.type in ("if_statement", "else_clause", *_LOOPS)
+
+
+def _in_macro(unit: Unit, node: Node) -> bool:
+    """Whether a node is part of an argument of a macro, where a directive may not stand."""
+    position = _starts(unit).get(node.start_byte, 0)
+    depth = 0
+    for k in range(position - 1, 0, -1):
+        text = unit.tokens[k].text
+        depth += (text == ")") - (text == "(")
+        if depth < 0:
+            depth = 0
+            name = unit.tokens[k - 1].text
+            if name in unit.macros or name == "assert" or (name.isupper() and name in unit.shared):
+                return True
+    return False
+
+
+def inserts_well(unit: Unit, edit: Edit) -> bool:
+    """Whether the text that an edit inserts has the meaning it should: no macro of the program changes it, and the
+    flags allow it."""
+    texts = [patch.text for patch in edit.change.patches]
+    macros = _macro_names(unit)
+    if macros:
+        written = {name for text in texts for found in _WRITTEN.findall(text) for name in found if name}
+        if written & macros or _writes_keyword(unit, edit, macros & _KEYWORDS):
+            return False
+    return all(_piece_fits(unit, name) for name, _ in edit.change.snippets) and _standard_allows(unit, edit, texts)
+
+
+def _writes_keyword(unit: Unit, edit: Edit, keywords: frozenset[str]) -> bool:
+    for patch in edit.change.patches:
+        before = unit.between(patch.start, patch.end)
+        for word in keywords:
+            if len(re.findall(rf"\b{word}\b", patch.text)) > len(re.findall(rf"\b{word}\b", before)):
+                return True
+    return False
+
+
+@lru_cache(maxsize=16)
+def _macro_names(unit: Unit) -> frozenset[str]:
+    """The macros of the program, of its other files and of its flags."""
+    elsewhere = {name for text in unit.others for name in re.findall(r"^[ \t]*#[ \t]*define[ \t]+(\w+)", text, re.M)}
+    return frozenset(unit.macros) | frozenset(elsewhere) | defined(unit)
+
+
+def defined(unit: Unit) -> frozenset[str]:
+    """The macros that the flags define."""
+    return frozenset(flag[2:].split("=")[0] for flag in unit.flags if flag.startswith("-D"))
+
+
+def _piece_fits(unit: Unit, name: str) -> bool:
+    """Whether a piece of the runtime builds with the flags."""
+    text = piece(name, unit.language)
+    words = {token.text for token in tokens(text) if token.is_word}
+    if words & defined(unit) or ("-fno-exceptions" in unit.flags and "throw" in words):
+        return False
+    if "-Werror" in unit.flags and (unit.language == "c" or name == "pool"):
+        return False  # the compiler warns of them
+    standard = standard_of(unit)
+    if unit.language == "c":
+        return standard not in _OLD_C
+    if standard in _OLD_CPP | _CPP_11:
+        return False
+    return standard not in _CPP_14 or name not in _NEEDS_17
+
+
+def standard_of(unit: Unit) -> str:
+    """The language standard that the flags name; empty if they name none."""
+    named = [flag.removeprefix("-std=") for flag in unit.flags if flag.startswith("-std=")]
+    return "c90" if "-ansi" in unit.flags and unit.language == "c" else named[-1] if named else ""
+
+
+def is_strict(unit: Unit) -> bool:
+    """Whether the flags turn extensions or warnings into errors."""
+    return any(flag in ("-Werror", "-pedantic-errors", "-Werror=pedantic") for flag in unit.flags)
+
+
+def _standard_allows(unit: Unit, edit: Edit, texts: list[str]) -> bool:
+    standard, whole = standard_of(unit), " ".join(texts)
+    words = {token.text for token in tokens(whole) if token.is_word}
+    if unit.language == "c":
+        strict = standard in _OLD_C and standard.startswith(("c", "iso"))
+        return not (strict and edit.rule not in ("interchange", "attribute", "unroll", "ivdep")) and not (
+            is_strict(unit) and "__auto_type" in words
+        )
+    if standard in _OLD_CPP:
+        return not words & {"auto", "nullptr", "emplace", "emplace_back"}
+    return standard not in _CPP_11 or not ("auto" in words and "](" in whole)
+
+
+def owns_new(unit: Unit) -> bool:
+    """Whether the program defines operator new or delete, in any of its files."""
+    texts = [token.text for token in unit.tokens]
+    if any(a == "operator" and b in ("new", "delete") for a, b in pairwise(texts)):
+        return True
+    return "operator" in unit.shared and bool(unit.shared & {"new", "delete"})
+
+
+def declares(node: Node, names: frozenset[str]) -> bool:
+    """Whether one of the names is declared inside a node."""
+    inside = (inner for inner in walk(node) if inner.type == "identifier" and text_of(inner) in names)
+    return any(_is_declared(inner, inner.parent) for inner in inside if inner.parent is not None)
+
+
+def _is_declared(name: Node, around: Node) -> bool:
+    """Whether a name is what the node around it declares."""
+    if around.type in ("for_range_loop", "array_declarator"):
+        return around.child_by_field_name("declarator") == name
+    declaring = around.type.endswith("_declarator") or around.type in ("declaration", "parameter_declaration")
+    return declaring and around.child_by_field_name("value") != name

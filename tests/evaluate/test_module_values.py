@@ -1,0 +1,124 @@
+"""Values of a module's inputs beyond those drawn: what they keep of the drawn ones, and which inputs stay as drawn."""
+
+from __future__ import annotations
+
+import importlib
+import importlib.util
+import random
+from pathlib import Path
+from types import ModuleType
+from typing import Any
+
+import pytest
+
+import maxcode
+from maxcode.evaluate.function.habits import HABITS
+
+pytestmark = pytest.mark.heavy  # it imports torch
+INSIDE = Path(maxcode.__file__).parent / "evaluate" / "module" / "inside"
+
+
+@pytest.fixture(scope="module")
+def torch() -> Any:
+    return importlib.import_module("torch")
+
+
+@pytest.fixture(scope="module")
+def values() -> ModuleType:
+    spec: Any = importlib.util.spec_from_file_location("values", INSIDE / "values.py")
+    module = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(module)
+    return module
+
+
+@pytest.mark.parametrize("letter", HABITS)
+def test_triangles_stay_triangles_and_symmetric_matrices_stay_symmetric(
+    letter: str, torch: Any, values: ModuleType
+) -> None:
+    drawn = torch.randn(16, 16)
+    upper = values.varied(torch, drawn.triu(), letter, None, random.Random(1))
+    assert upper.dtype == drawn.dtype and not upper.tril(-1).any()
+    symmetric = values.varied(torch, drawn + drawn.mT, letter, None, random.Random(1))
+    assert torch.equal(symmetric, symmetric.mT)
+
+
+@pytest.mark.parametrize("letter", HABITS)
+def test_every_habit_leaves_the_drawn_values_of_a_uniform_input(letter: str, torch: Any, values: ModuleType) -> None:
+    drawn = torch.rand(64, 32) + 0.01
+    found = values.varied(torch, drawn, letter, None, random.Random(2))
+    assert bool(found.isfinite().all())
+    changed = not torch.equal(found, drawn)
+    assert changed != (letter == "p"), "values that are not negative are so already"
+
+
+@pytest.mark.parametrize("letter", HABITS)
+def test_a_domain_holds_for_every_habit(letter: str, torch: Any, values: ModuleType) -> None:
+    drawn = torch.randn(64)
+    for domain, least, most in (
+        ({"which": "positive", "low": 0, "high": 0}, 1e-30, 1e30),
+        ({"which": "nonnegative", "low": 0, "high": 0}, 0, 1e30),
+        ({"which": "between", "low": -0.5, "high": 2.0}, -0.5, 2.0),
+    ):
+        found = values.varied(torch, drawn, letter, domain, random.Random(3))
+        assert float(found.min()) >= least and float(found.max()) <= most, domain
+    whole = torch.randint(0, 10, (64,))
+    found = values.varied(torch, whole, letter, {"which": "between", "low": 3, "high": 40}, random.Random(4))
+    assert (int(found.min()) >= 3, int(found.max()) <= 40, found.dtype) == (True, True, torch.int64)
+
+
+def test_whole_numbers_stay_between_those_drawn_but_for_the_wide_habits(torch: Any, values: ModuleType) -> None:
+    drawn = torch.randint(0, 16, (512,))
+    for letter in HABITS:
+        found = values.varied(torch, drawn, letter, None, random.Random(5))
+        assert int(found.min()) >= 0
+        assert (int(found.max()) > 15) == (letter in "swf"), letter
+
+
+def test_what_looks_like_a_choice_stays_as_drawn_unless_a_domain_is_named(torch: Any, values: ModuleType) -> None:
+    signs = torch.randint(0, 2, (64,)).float() * 2 - 1
+    shares = torch.softmax(torch.randn(8, 16), dim=-1)
+    starts = torch.arange(0, 64, 4)
+    for one in (signs, shares, starts, signs > 0):
+        assert not values.may_vary(torch, one, None)
+        assert not values.may_vary(torch, one, {"which": "drawn"})
+    assert values.may_vary(torch, signs, {"which": "any"})
+    assert values.may_vary(torch, torch.randn(8), None) and values.may_vary(torch, torch.randint(0, 9, (64,)), None)
+
+
+class Driver:
+    """The parts of driver.py that ``values.py`` uses."""
+
+    @staticmethod
+    def doubled(_: Any, one: Any) -> Any:
+        return one.double() if one.is_floating_point() else one
+
+    @staticmethod
+    def placed(_: Any, __: Any, one: Any) -> Any:
+        return one
+
+    @staticmethod
+    def listed(returned: Any) -> list[Any]:
+        return [returned]
+
+
+def answered(torch: Any, values: ModuleType, forward: Any, drawn: Any) -> set[str]:
+    """The habits for which a reference has an answer."""
+    beyond = values.Beyond(torch, Driver, {"domains": [None]}, forward, forward)
+    return {letter for letter in HABITS if beyond.inputs([drawn], letter) is not None}
+
+
+def test_a_reference_has_an_answer_where_it_is_finite_and_steady(torch: Any, values: ModuleType) -> None:
+    drawn = torch.rand(32, 32) + 0.5
+    torch.manual_seed(1)
+    assert answered(torch, values, torch.relu, drawn) == set(HABITS)
+    assert "n" not in answered(torch, values, torch.log, drawn), "NaN"
+    assert not answered(torch, values, lambda x: (x * 1e9).sin(), drawn), "other values for nearly the same inputs"
+    assert answered(torch, values, lambda x: x.argmax(dim=-1), drawn).isdisjoint({"c", "r"}), "ties"
+
+
+def test_a_reference_that_refuses_has_no_answer(torch: Any, values: ModuleType) -> None:
+    table = torch.randn(16, 4)
+    index = torch.randint(0, 16, (64,))
+    torch.manual_seed(2)
+    found = answered(torch, values, lambda index: table[index], index)
+    assert found == set(HABITS) - set("swf"), "an index beyond the table"

@@ -1,0 +1,142 @@
+"""What a new user meets: an original that fails here is told with its cure, and a wait says what it waits for."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+from pathlib import Path
+
+import anyio
+import pytest
+
+from maxcode.core.types import Problem, Program, ProgramSpec
+from maxcode.errors import InputError
+from maxcode.evaluate.ladder.build import Builder
+from maxcode.evaluate.ladder.cures import cure_of_build
+from maxcode.evaluate.ladder.prepare import build_original
+from maxcode.evaluate.program.admission import Admissions
+from maxcode.problems import load
+from maxcode.run.display import Display
+from maxcode.run.waits import waits_on
+from maxcode.sandbox.lanes import timing_lane
+from maxcode.sandbox.sandbox import Sandbox
+
+pytestmark = pytest.mark.sandbox
+SPIN = """#include <stdio.h>
+int main(void) { long n; if (scanf("%ld", &n) != 1) return 1; for (;n > 9;) __asm__ volatile(""); printf("%ld\\n", n); }
+"""
+RANDOM = """#include <stdio.h>
+#include <stdlib.h>
+#include <time.h>
+int main(void) { srand(time(0)); printf("3.1 %d\\n", rand()); }
+"""
+
+
+@pytest.fixture
+def notes(tmp_path: Path, sandbox: Sandbox, builder: Builder) -> tuple[Path, Admissions]:
+    (tmp_path / "tests").mkdir()
+    for n in (1, 20):
+        (tmp_path / "tests" / f"{n}.in").write_text(f"{n}\n")
+        (tmp_path / "tests" / f"{n}.out").write_text(f"{n}\n")
+    return tmp_path, Admissions(sandbox, builder, 0)
+
+
+def admitted(held: tuple[Path, Admissions], name: str, text: str) -> str:
+    """The first note of an admission, or why there is none."""
+    place, admissions = held
+    (place / name).write_text(text)
+    problem = load(place / name, place / "tests", {"limits": {"run_s": 1.5}}).problem
+    try:
+        return anyio.run(admissions.admit, problem).notes[0]
+    except InputError as error:
+        return str(error)
+
+
+def test_a_test_that_is_dropped_for_its_time_names_the_limit_and_the_option(notes: tuple[Path, Admissions]) -> None:
+    said = admitted(notes, "spin.c", SPIN)
+    assert "dropped 1 test(s) the original fails itself: 20 (timeout)" in said
+    assert "it ran longer than 1.5 s of CPU, the limit of one run: give --run-limit SECONDS" in said
+
+
+def test_a_random_original_is_told_with_two_of_its_answers(notes: tuple[Path, Admissions]) -> None:
+    said = admitted(notes, "random.c", RANDOM)
+    told = said.partition("its answers change from run to run: '")[2].partition("' on the same input")[0]
+    one, other = told.split("', then '")
+    assert one.isdigit() and other.isdigit() and one != other
+    steady = admitted(notes, "other.c", RANDOM.replace("time(0)", "7"))
+    assert "run to run" not in steady and "check that the tests belong to it" in steady
+
+
+def test_a_missing_python_package_is_told_with_the_python_that_runs(notes: tuple[Path, Admissions]) -> None:
+    said = admitted(notes, "sums.py", "import no_such_package.inner\nprint(input())\n")
+    assert "the sandbox runs the system's /usr/bin/python3 without your packages" in said
+    assert "install no_such_package" in said and "check that the tests belong" not in said
+
+
+@pytest.mark.parametrize(
+    ("text", "cure"),
+    [
+        ("#include <omp.h>\nint main(void) { return omp_get_max_threads() > 99; }\n", "add -fopenmp to --flags"),
+        ('#include "grid.h"\nint main(void) { return 0; }\n', "the header grid.h is not among its files"),
+        ("int other(void);\nint main(void) { return other(); }\n", "name it with --flags (such as -lm or -lpthread)"),
+    ],
+)
+def test_a_build_that_lacks_a_flag_or_a_file_names_the_option(text: str, cure: str, builder: Builder) -> None:
+    problem = Problem("p", "program", "c", Program({"p.c": text}), ProgramSpec(("-O2",)))
+    with pytest.raises(InputError) as refused:
+        anyio.run(build_original, builder, problem)
+    first, _, compiler = str(refused.value).partition("\n")
+    assert cure in first and compiler
+
+
+def test_a_fault_of_the_program_itself_gets_no_cure() -> None:
+    assert cure_of_build("p.c:1:1: error: expected identifier") == ""
+
+
+HOLDS = """
+import fcntl, sys
+with open(sys.argv[1]) as lane:
+    fcntl.flock(lane, fcntl.LOCK_EX)
+    print("held", flush=True)
+    sys.stdin.read()
+"""
+
+
+def test_a_wait_for_another_process_is_told_while_it_lasts(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("maxcode.run.waits._FIRST_S", 1.0)
+    path = tmp_path / "lane.lock"
+    path.touch()
+
+    async def wait(other: subprocess.Popen[str]) -> None:
+        async def release() -> None:
+            while "waiting for" not in (told := told_so_far()):
+                await anyio.sleep(0.05)
+            assert told.startswith("waiting for another maxcode run on this machine, which is timing: ")
+            other.communicate("")
+
+        async with anyio.create_task_group() as tasks:
+            tasks.start_soon(release)
+            async with timing_lane(path):
+                pass
+
+    said: list[str] = []
+
+    def told_so_far() -> str:
+        said.append(capsys.readouterr().err)
+        return "".join(said)
+
+    with subprocess.Popen([sys.executable, "-c", HOLDS, path], text=True, stdin=-1, stdout=-1) as other:
+        assert other.stdout is not None and other.stdout.readline() == "held\n"
+        with Display() as display, waits_on(display):
+            anyio.run(wait, other)
+        assert "waited " in told_so_far() and " s for another maxcode run on this machine" in told_so_far()
+        with Display() as display, waits_on(display):
+            anyio.run(_take_free, path)
+    assert told_so_far().count("waiting for") == 1, "a free lane needs no words"
+
+
+async def _take_free(path: Path) -> None:
+    async with timing_lane(path):
+        pass

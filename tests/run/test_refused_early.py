@@ -1,0 +1,60 @@
+"""A run that can prove nothing is refused before it starts; ``anyway`` goes on."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+from maxcode.errors import InputError, NoRuleError, UnmeasurableError
+from maxcode.policy.rules.rewriter import edits, unit_of
+from maxcode.run.complete_request import completed
+from maxcode.run.job import optimize_source
+from maxcode.run.request import Request
+
+SUM = '#include <stdio.h>\nint main(void) { int n; scanf("%d", &n); printf("%d\\n", n); return 0; }\n'
+
+
+def program(folder: Path, name: str, text: str) -> Request:
+    """A program that prints the number that it reads, with two tests."""
+    (folder / "tests").mkdir()
+    (folder / name).write_text(text)
+    for number in (1, 2):
+        (folder / f"tests/{number}.in").write_text(f"{number}\n")
+        (folder / f"tests/{number}.out").write_text(f"{number}\n")
+    return Request(folder / name, folder / "tests", out=folder / "run", budget=1)
+
+
+def test_the_rewriter_refuses_python_at_once_and_names_the_cure(tmp_path: Path) -> None:
+    request = program(tmp_path, "slow.py", "print(input())\n")
+    with pytest.raises(NoRuleError, match=r"C and C\+\+ only.*--policy llm:MODEL.*--anyway"):
+        completed(request)
+    assert completed(replace(request, anyway=True)).request.policy == "rewriter"
+
+
+def test_a_program_to_which_no_rule_applies_is_refused(tmp_path: Path) -> None:
+    request = program(tmp_path, "slow.c", SUM)
+    with pytest.raises(NoRuleError, match=r"no rule of the built-in rewriter applies to slow\.c"):
+        completed(replace(request, without_rules=tuple(_offered(request))))
+    assert completed(request)
+
+
+def _offered(request: Request) -> list[str]:
+    return [rule.name for rule, _ in edits(unit_of(completed(request).loaded.problem))]
+
+
+def test_rules_are_those_of_the_rewriter(tmp_path: Path) -> None:
+    request = program(tmp_path, "slow.c", SUM)
+    with pytest.raises(InputError, match="unknown rule 'unrol'; did you mean unroll"):
+        completed(replace(request, without_rules=("unrol",)))
+    with pytest.raises(InputError, match="choose rules of the built-in rewriter, and --policy is kernels"):
+        completed(replace(request, policy="kernels", with_rules=("skip_teardown",)))
+
+
+@pytest.mark.sandbox
+def test_tests_that_are_too_short_end_the_run_before_anything_is_written(tmp_path: Path) -> None:
+    request = program(tmp_path, "slow.c", SUM)
+    with pytest.raises(UnmeasurableError, match=r"not measurable: .* takes .* ms of CPU.*--anyway"):
+        optimize_source(request)
+    assert not (tmp_path / "run").exists()
