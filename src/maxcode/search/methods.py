@@ -8,7 +8,6 @@ run is resumed with another.  The temperature is 0.6, as in MaxCode, except wher
 
 from __future__ import annotations
 
-import math
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field, replace
 from pathlib import Path
@@ -17,7 +16,7 @@ from typing import final
 from maxcode.core.files import TEST, opened
 from maxcode.core.history import Reached
 from maxcode.core.method import Method
-from maxcode.core.roles import Critic, Policy, Search
+from maxcode.core.roles import Critic, Observe, Policy, Search
 from maxcode.core.types import Action, Evaluation, Machine, Observation, Outcome, Problem, State
 from maxcode.errors import InputError, unknown
 from maxcode.llm.prompts import template
@@ -41,12 +40,11 @@ from maxcode.observe import (
     trajectory,
 )
 from maxcode.observe.critique import RuleCritic, diagnose
-from maxcode.search import Beam, BestOfN, CudaLlm, EffiLearner, Elites, PerfCodeGen, Refine, Tree
+from maxcode.search import frames
+from maxcode.search.frames import Frame
 from maxcode.search.perfcodegen import phase
 from maxcode.search.presets import OURS, PAPER, PRESETS
 from maxcode.search.ranking import By
-from maxcode.search.stages import USUAL as STAGES
-from maxcode.search.stages import Promotion
 from maxcode.search.value_guided import VALUE, Guide, base, guided_policy, variants
 
 PLUS = "+maxcode"
@@ -129,71 +127,6 @@ class Recipe:
         return "\n".join(line for line in told if line)
 
 
-# ----------------------------------------------------------------------------------------------------------- searches
-
-
-@final
-@dataclass(frozen=True, slots=True)
-class Frame:
-    """The arguments of a search: the ``budget`` in candidates, the ``shape`` (the budget that the run began with),
-    whether a model is asked (its answers take long), and whether states are ranked ``by`` reward or value."""
-
-    budget: int
-    shape: int
-    asks_model: bool = False
-    by: By = "reward"
-
-    @property
-    def generation(self) -> int:
-        """The width of a batch: the square root of the shape, at most 8."""
-        return max(1, min(8, round(math.sqrt(self.shape))))
-
-
-def _best_of_n(frame: Frame) -> Search:
-    """A batch waits for its slowest answer, so all samples of a model are one batch.  Built-in policies take small
-    batches, because they avoid only duplicates of earlier batches."""
-    return BestOfN(n=frame.budget, width=min(frame.budget, frame.shape) if frame.asks_model else 8)
-
-
-def _refine(frame: Frame) -> Search:
-    return Refine(depth=frame.budget)
-
-
-def _effi_learner(frame: Frame) -> Search:
-    return EffiLearner(rounds=frame.budget)
-
-
-def _perfcodegen(frame: Frame) -> Search:
-    """A sample that works at once takes three candidates; one that never works takes two."""
-    return PerfCodeGen(base=max(1, frame.shape // 3))
-
-
-def _cuda_llm(frame: Frame) -> Search:
-    width = max(1, round(math.sqrt(frame.shape)))
-    return CudaLlm(width=width, depth=math.ceil(frame.budget / width), by=frame.by)
-
-
-def _beam(frame: Frame) -> Search:
-    side = max(1, round(frame.shape ** (1 / 3)))
-    return Beam(width=side, children=side, by=frame.by)
-
-
-def _tree(frame: Frame) -> Search:
-    return Tree(width=frame.generation, by=frame.by)
-
-
-def _elites(frame: Frame) -> Search:
-    return Elites(width=frame.generation)
-
-
-def _sqd(frame: Frame) -> Search:
-    """A batch is a visit, and a run has only about a dozen, so promotion comes sooner than in training."""
-    return Elites(width=frame.generation, stages=replace(STAGES, promotion=_SOON))
-
-
-_SOON = Promotion(validity=0.5, patience=1, least=2)
-
-
 # ------------------------------------------------------------------------------------------- instructions by the phase
 
 
@@ -225,21 +158,21 @@ RECIPES = (
     Recipe(
         "best-of-n",
         "independent proposals from the original",
-        _best_of_n,
+        frames.best_of_n,
         ("statement", "program", "machine", "task"),
         "flat sampling, MaxCode's baseline",
     ),
     Recipe(
         "refine",
         "one path, each proposal from the last",
-        _refine,
+        frames.refine,
         _USUAL,
         "plain self-refinement, the shape of MaxCode's training rollouts",
     ),
     Recipe(
         "effi-learner",
         "one path guided by the profile; only a better program replaces the stored one",
-        _effi_learner,
+        frames.effi_learner,
         ("statement", "program", "profile", "failures", "task"),
         "Effi-Learner (arXiv 2405.15189); 2 rounds in MaxCode, 5 in its repository, here by the budget",
         "the profile is of CPU time by line, without memory; no test is quoted; the results of all proposals from the "
@@ -250,7 +183,7 @@ RECIPES = (
         "perfcodegen",
         "samples; failed ones are repaired with the failing test; correct ones are made faster, then once more with "
         "the slowest seen test quoted",
-        _perfcodegen,
+        frames.perfcodegen,
         ("statement", "program", "feedback", "failing_test", "slowest_test", "task"),
         "PerfCodeGen (arXiv 2412.03578): temperature 0.7, and 0 when refining",
         f"inputs are quoted up to {QUOTED_AT_MOST} bytes; the texts of the performance questions are ours",
@@ -260,30 +193,30 @@ RECIPES = (
     Recipe(
         "cuda-llm",
         "greedy beam with repair: the fastest correct child of each level is expanded next",
-        _cuda_llm,
+        frames.cuda_llm,
         ("statement", "program", "machine", "feedback", "trajectory", "task"),
         "CUDA-LLM (arXiv 2506.09092) as MaxCode states it",
         "its dialogue history is the trajectory without critiques; MaxCode's own baseline has none: switch it off",
     ),
-    Recipe("beam", "the best few correct ones of each level are expanded together", _beam, _USUAL, "ours"),
+    Recipe("beam", "the best few correct ones of each level are expanded together", frames.beam, _USUAL, "ours"),
     Recipe(
         "tree",
         "UCT on the best reward below a node, with progressive widening",
-        _tree,
+        frames.tree,
         _USUAL,
         "UCT (Kocsis and Szepesvari, 2006) on the max-reward objective; ours",
     ),
     Recipe(
         "elites",
         "MAP-Elites: one elite per set of techniques, parents selected uniformly among them",
-        _elites,
+        frames.elites,
         _USUAL,
         "MAP-Elites, after Staged Quality-Diversity (arXiv 2602.12049), whose details are not published",
     ),
     Recipe(
         "sqd",
         "elites in stages: more techniques are permitted once a stage's batches are valid and no longer better",
-        _sqd,
+        frames.sqd,
         _USUAL,
         "Staged Quality-Diversity (arXiv 2602.12049) as a search; its stages and promotion are ours",
     ),
@@ -370,12 +303,17 @@ def method(name: str, policy: Policy, budget: int, scene: Scene, critic: Critic 
     return Method(
         policy,
         made.search(Frame(budget, scene.shape or budget, scene.asks_model, by)),
-        compose(*(_part(part, made, scene) for part in made.parts)),
+        observing(made, scene),
         asked,
         scene.guide.value if scene.guide is not None else None,
         gamma=scene.gamma,
         critiques="expanded" if scene.pays_critic and scene.guide is None and not made.is_paper else "all",
     )
+
+
+def observing(made: Recipe, scene: Scene) -> Observe:
+    """What a method shows of a state."""
+    return compose(*(_part(part, made, scene) for part in made.parts))
 
 
 @final

@@ -20,9 +20,9 @@ from maxcode.code.source import fenced
 from maxcode.core.history import Reached
 from maxcode.core.types import Action, Machine, Observation, Problem, Section, State
 from maxcode.llm.completion import Unread, read
-from maxcode.observe import compose, improve, machine, program, statement, task
 from maxcode.policy.llm import messages
 from maxcode.search.archive import Kept
+from maxcode.search.methods import Scene, observing, recipe
 
 BOS = "<bos>"
 ON_ONE_CORE = frozenset({"restrict", "simd", "tiling", "unrolling", "packing", "prefetch", "pragmas"})
@@ -72,8 +72,9 @@ class Chat:
 
     def ask(self, problem: Problem, shown: Sequence[Kept] = ()) -> list[dict[str, str]]:
         root = State(problem)
-        about = [machine(self.machine)] if self.machine is not None else []
-        sections = compose(statement(), program(), *about, task(improve))(root, Reached(root))
+        unknown = frozenset({"machine"}) if self.machine is None else frozenset[str]()
+        scene = Scene(self.machine or _NOWHERE, without=unknown)
+        sections = observing(recipe("best-of-n", unknown), scene)(root, Reached(root))
         if shown:
             told = [
                 f"{one.quality:.3g} {_unit(problem)}:\n{fenced(one.program.text, problem.language)}" for one in shown
@@ -86,6 +87,9 @@ class Chat:
         text = completion if isinstance(completion, str) else "".join(part["content"] for part in completion)
         found = read(text, problem.program, problem.language, "whole", problem.entry)
         return Action(None, text, unread=found.reason) if isinstance(found, Unread) else Action(found, text)
+
+
+_NOWHERE = Machine("", "", 0, "", {}, "")  # stands for a machine that no prompt shows
 
 
 def _unit(problem: Problem) -> str:
