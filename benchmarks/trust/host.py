@@ -12,12 +12,12 @@ from typing import NamedTuple, final
 
 from maxcode.evaluate.function.comparing import LIBRARY
 from maxcode.sandbox.sandbox import SANDBOX_UID, Sandbox
-from maxcode.sandbox.toolchain import PROBE, SHIM, digest_of
+from maxcode.sandbox.toolchain import FILL, PROBE, SHIM, digest_of
 
 ORIGINALS = Path(__file__).parents[2] / "tests" / "evaluate" / "gallery" / "originals"
 MARK = "mcgallery"  # in every name a candidate tries to leave on the host
 _PLACES = ("/tmp", "/var/tmp", "/dev/shm", "/dev/mqueue", "/run", "/src", "~", ".")
-_OWN = (SHIM, PROBE, LIBRARY)
+_OWN = (SHIM, PROBE, FILL, LIBRARY)
 _MEASURED = ("safe-", "floor-")
 _PATIENCE_S = 3.0
 

@@ -140,8 +140,12 @@ def test_a_winner_with_suspicious_code_is_verified_at_sizes_that_nobody_was_told
 
     seen = anyio.run(looked_at, honest)
     assert seen.outcome is Outcome.CORRECT
-    assert seen.harsher == Recheck(("inline assembly (gemm.c, line 9)",), len(further), True)
+    assert seen.harsher is not None
+    kinds = seen.harsher.kinds
+    assert seen.harsher == Recheck(("inline assembly (gemm.c, line 9)",), len(further), True, kinds=kinds)
+    assert sum(int(kind.split()[0]) for kind in kinds) == len(further)
+    assert any("other sizes" in kind for kind in kinds) and any("beyond those drawn" in kind for kind in kinds)
     fallen = anyio.run(looked_at, wrong)
     assert (fallen.outcome, fallen.timing) == (Outcome.WRONG, None)
     assert fallen.harsher is not None
-    assert fallen.harsher.result == f"FAILED on {len(further)} extra inputs"
+    assert fallen.harsher.result.startswith(f"FAILED on {len(further)} extra inputs: ")

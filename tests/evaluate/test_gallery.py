@@ -27,10 +27,10 @@ FEW = {
     "run-time": ("answers_from_disk", "leave_a_child_to_work", "read_process_1", "threads_left", "kill_its_own_group"),
     "compile-time": ("constructor_answers", "incbin_tests", "own_start"),
     "resource": ("sparse_output", "too_large_to_load"),
-    "timer": ("interval_timers",),
+    "timer": ("interval_timers", "output_by_a_hidden_child"),
     "cache": ("note_in_pidfd_numbers", "winner_with_pipe_numbers"),
     "output": ("seen_answers", "closed_output", "no_break_space", "nan_everywhere", "narrow_counter",
-               "right_until_timed", "status_after_answer"),
+               "right_until_timed", "status_after_answer", "unwritten_block"),
     "function": ("beyond_the_output", "changed_inputs", "kept_by_pointer", "leaves_in_the_middle", "loaded_library"),
 }  # fmt: skip
 QUICK = [name for names in FEW.values() for name in names]

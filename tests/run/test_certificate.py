@@ -148,8 +148,14 @@ def test_a_run_can_do_without_a_certificate(copied: Path, monkeypatch: pytest.Mo
     assert json.loads((out / "result.json").read_text()) == json.loads(found.as_json())
 
 
-def test_it_holds_again_on_the_same_machine(copied: Path) -> None:
-    found = verify(copied, "--json")
+def test_it_holds_again_on_the_same_machine_from_any_folder(
+    copied: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The run folder keeps the original and names the tests, so its path is enough; the source may change."""
+    (copied / "slow.c").write_text("what the user does with it afterwards")
+    monkeypatch.chdir(tmp_path)
+    words = ["verify", str(copied / "run" / "certificate.json"), "--json"]
+    found = CliRunner().invoke(cli, words, standalone_mode=False)
     assert found.return_value == 0, found.output
     told = json.loads(found.stdout)
     assert told["holds"] is True
@@ -255,6 +261,11 @@ def a_harsher_verification_that_failed(found: dict[str, Any]) -> None:
     found["harsher"] = {"triggers": ["12.0 times faster"], "inputs": 32, "passed": False, "why": ""}
 
 
+def elsewhere_left_out(found: dict[str, Any]) -> None:
+    """What turns the certificate of a stored table into a trusted one: no sample is touched."""
+    found["unseen"], found["doubts"], found["trusted"] = None, [], True
+
+
 def fewer_runs(found: dict[str, Any]) -> None:
     found["verification"]["runs"] = 3
 
@@ -277,6 +288,7 @@ def a_finding_left_out(found: dict[str, Any]) -> None:
         ),
         (another_control, "its samples give something else"),
         (no_control, "`trusted` is said to be True, but False follows"),
+        (elsewhere_left_out, "the speed-up on newly generated inputs (`unseen`) is left out"),
         (fewer_runs, "which is less than 10"),
         (as_fast_elsewhere, "on newly generated inputs, but its samples"),
         (a_harsher_verification_that_failed, "FAILED on 32 extra inputs"),

@@ -3,15 +3,21 @@
 from __future__ import annotations
 
 import dataclasses
+import re
 from dataclasses import replace
 from pathlib import Path
 
+import pytest
+
 from maxcode.core.stats import median_interval
-from maxcode.core.types import Checker, Interval, Limits, Machine, Timing
+from maxcode.core.types import Checker, Interval, Limits, Machine, Recheck, Timing
+from maxcode.errors import InputError
 from maxcode.evaluate.ladder.sanitize import Defect, Sanitized
 from maxcode.run.certificate import Certificate, Control, FreshInputTiming, Subject, Verification, read, write
 from maxcode.run.certificate.claim import concluded
 from maxcode.sandbox.landlock import Unconfined
+
+SAME = median_interval([1.0] * 15, 0.99)
 
 
 def claim(control: Interval, sanitized: Sanitized | None = None) -> Certificate:
@@ -35,6 +41,7 @@ def claim(control: Interval, sanitized: Sanitized | None = None) -> Certificate:
         timing=timing,
         control=Control(samples, control),
         sanitized=sanitized,
+        unseen=FreshInputTiming(why="none could be made"),
     )
 
 
@@ -75,6 +82,40 @@ def test_a_difference_on_inputs_nobody_was_shown_is_a_doubt_where_size_does_not_
     assert read(write(small, tmp_path)) == small
     none = concluded(replace(sound, unseen=FreshInputTiming(why="tests.made is 0")))
     assert none.trusted and str(none.unseen) == "not compared: tests.made is 0"
+
+
+def test_a_suspicious_winner_that_was_not_checked_on_other_inputs_is_doubted(tmp_path: Path) -> None:
+    sound = replace(claim(Interval(1.0, 0.99, 1.01, 0.99)), control=Control(((1.0, 1.0),) * 15, SAME))
+    unverified = concluded(replace(sound, harsher=Recheck(("speed-up above 10x",), 0, False, "tests.made is 0")))
+    assert unverified.doubts == ("speed-up above 10x, but it was not verified on other inputs: tests.made is 0",)
+    untimed = concluded(replace(sound, harsher=Recheck(("speed-up above 10x",), 32, True)))
+    assert untimed.doubts == ("speed-up above 10x, but it was not timed on other inputs: none could be made",)
+    assert (untimed.holds, untimed.trusted) == (True, False)
+    then = concluded(replace(untimed, format=1))  # version 0.1 had no such doubt
+    assert then.trusted and read(write(then, tmp_path)) == then
+    drawn = FreshInputTiming(why="every timed pass had newly drawn values", needless=True)
+    assert concluded(replace(untimed, unseen=drawn)).trusted
+
+
+@pytest.mark.parametrize(
+    ("unseen", "words"),
+    [
+        (None, "(`unseen`) is left out"),
+        (FreshInputTiming(), "without a reason"),
+        (FreshInputTiming(samples=((1.0, 1.0),), why="none could be made"), "without a reason"),
+        (FreshInputTiming(why="all are new", needless=True), "which they never are"),
+        (FreshInputTiming(SAME, ((2.0, 1.0),) * 9, ("made-1",)), "but its samples give another value"),
+        (FreshInputTiming(SAME, ((1.0, 1.0),) * 3, ("made-1",)), "with 3 usable pairs"),
+    ],
+)
+def test_a_certificate_says_how_fast_the_winner_is_on_other_inputs_or_why_not(
+    unseen: FreshInputTiming | None, words: str, tmp_path: Path
+) -> None:
+    sound = replace(claim(Interval(1.0, 0.99, 1.01, 0.99)), control=Control(((1.0, 1.0),) * 15, SAME))
+    assert read(write(concluded(sound), tmp_path)).trusted
+    with pytest.raises(InputError, match=re.escape(words)) as refused:
+        read(write(concluded(replace(sound, unseen=unseen)), tmp_path))
+    assert "\n" not in str(refused.value) and refused.value.exit_code == 2
 
 
 def test_answers_that_are_wrong_in_some_runs_are_called_flaky() -> None:

@@ -61,18 +61,20 @@ EVALUATE_KEYS = {
     "speedup",
     "why",
     "confirmed",
+    "trusted",
+    "doubts",
     "tests",
     "inputs_timed",
     "sandbox",
     "machine",
     "notes",
 }
-OPTIMIZE_KEYS = EVALUATE_KEYS | {"candidates", "outcomes", "best", "record", "report", "spent"}
+OPTIMIZE_KEYS = EVALUATE_KEYS | {"candidates", "outcomes", "best", "record", "report", "spent", "unchanged"}
 
 
 def test_evaluate_confirms_a_faster_candidate(place: Path) -> None:
     found = answer(maxcode("evaluate", "quarter.c", "--against", "slow.c", "--tests", "tests", "--json", cwd=place))
-    assert set(found) == EVALUATE_KEYS
+    assert set(found) == EVALUATE_KEYS | {"unseen", "fresh_inputs"}
     assert (found["outcome"], found["confirmed"], found["reasons"]) == ("correct", True, [])
     speedup = found["speedup"]
     assert speedup["significant"]
@@ -149,8 +151,11 @@ def idle(out: Path, *more: str) -> RunResult:
 
 def test_a_run_that_finds_nothing_gives_the_original_back(place: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(place)
-    found = json.loads(idle(place / "idle", "--budget", "2").as_json())
+    run = idle(place / "idle", "--budget", "2")
+    assert "candidates 2: 2 unchanged" in str(run).splitlines()
+    found = json.loads(run.as_json())
     assert found["best"] == "slow.c"
+    assert (found["outcomes"], found["unchanged"], found["trusted"]) == ({"correct": 2}, 2, False)
     assert found["speedup"]["significant"] is False
     assert found["speedup"]["value"] == 1.0
     assert "no candidate was confirmed" in found["why"]

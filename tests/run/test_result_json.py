@@ -71,7 +71,8 @@ def of_run(best: CandidateResult, fresh: FreshInputTiming | None = None) -> RunR
     if fresh is None:
         return found
     certificate = Path("run/certificate.json")
-    return replace(found, fresh_inputs=fresh, certificate=certificate, ended="a cap", stopped=True, cluster=REPORT)
+    best = replace(best, fresh_inputs=fresh)
+    return replace(found, measured=best, certificate=certificate, ended="a cap", stopped=True, cluster=REPORT)
 
 
 def wrong() -> CandidateResult:
@@ -80,7 +81,7 @@ def wrong() -> CandidateResult:
 
 
 def faster() -> CandidateResult:
-    recheck = Recheck(("19.5 times faster",), 32, True)
+    recheck = Recheck(("19.5 times faster",), 32, True, kinds=("30 changed", "2 with values beyond those drawn"))
     found = Evaluation(Outcome.CORRECT, timing=RACE, warnings=("look at it",), harsher=recheck)
     return result_of(found, admitted(), MACHINE, ("a note",))
 
@@ -121,11 +122,15 @@ RESULTS: Mapping[str, Callable[[], CandidateResult | RunResult]] = {
 
 SENTENCES = ("result", "told", "why")  # keys of sentences for people
 ADDED = {"recheck": "harsher", "fresh_inputs": "unseen"}  # clearer keys, each with the old key that holds the same
+NEW = ("trusted", "doubts", "slower", "kinds", "unchanged")
 
 
 def without_sentences(found: object) -> object:
     if isinstance(found, dict):
-        return {key: without_sentences(value) for key, value in found.items() if key not in SENTENCES or value is None}
+        kept = {
+            key: value for key, value in found.items() if key not in NEW and (key not in SENTENCES or value is None)
+        }
+        return {key: without_sentences(value) for key, value in kept.items()}
     return found
 
 
@@ -137,15 +142,35 @@ def test_a_result_reads_as_in_version_0_1(name: str) -> None:
         assert found.pop(key, None) == found.get(old)
     assert without_sentences(found) == without_sentences(then)
     for key in ("harsher", "unseen"):
-        assert found.get(key, {}).keys() == then.get(key, {}).keys()
+        assert found.get(key, {}).keys() - set(NEW) == then.get(key, {}).keys()
 
 
 def test_lines_for_people_are_in_plain_words() -> None:
     lines = str(RESULTS["run-won"]()).splitlines()
     assert "speed-up   2.00x [1.90, 2.10] 95% interval, 15 pairs, cpu time; confirmed on fresh pairs" in lines
-    assert "re-check   passed on 32 extra inputs (triggered by: 19.5 times faster)" in lines
+    kinds = "30 changed; 2 with values beyond those drawn"
+    assert f"re-check   passed on 32 extra inputs: {kinds} (triggered by: 19.5 times faster)" in lines
     assert "fresh      1.90x [1.80, 2.00] on 1 newly generated input" in lines
     assert "best       run/best/a.c" in lines
+
+
+def test_a_doubt_stands_behind_the_speedup_and_in_the_json() -> None:
+    far = FreshInputTiming(Interval(0.9, 0.8, 0.94), ((2.0, 1.0),), ("f1",))
+    doubted = replace(faster(), doubts=("it may be fast only on what was given",), fresh_inputs=far)
+    (line,) = [line for line in str(doubted).splitlines() if line.startswith("speed-up")]
+    assert line.startswith(
+        "speed-up   2.00x [1.90, 2.10] NOT TRUSTED: 0.90x [0.80, 0.94] on 1 newly generated input; 95%"
+    )
+    assert "DOUBT      it may be fast only on what was given" in str(doubted)
+    told = json.loads(of_run(doubted).as_json())
+    assert (told["trusted"], told["doubts"]) == (False, ["it may be fast only on what was given"])
+    smaller = replace(doubted, doubts=())
+    assert "2.00x [1.90, 2.10] but 0.90x [0.80, 0.94] on 1 newly generated input, which take less time;" in str(smaller)
+    unsafe = replace(faster(), doubts=("it was made without a sandbox",))
+    assert "NOT TRUSTED: it was made without a sandbox; 95%" in unsafe.headline()
+    alone = replace(faster(), fresh_inputs=FreshInputTiming(why="none could be made"))
+    assert alone.headline().endswith("confirmed on fresh pairs, not compared on newly generated inputs")
+    assert alone.trusted and not wrong().trusted
 
 
 @pytest.mark.parametrize("name", RESULTS)
@@ -167,9 +192,9 @@ def test_a_module_says_what_is_not_in_its_speed_up_and_why_it_may_mean_nothing()
     assert told["beyond"] == {"compared": 9, "skipped": 3}
     assert told["degenerate"] == ["input 1 as it is passes"]
     lines = list(found.lines())
-    assert next(line for line in lines if line.startswith("speed-up")).endswith(
-        "but the reference is degenerate: input 1 as it is passes"
-    )
+    line = next(line for line in lines if line.startswith("speed-up"))
+    assert "NOT TRUSTED: the reference is degenerate: input 1 as it is passes" in line
+    assert not found.trusted
     assert any(line.startswith("beyond     9 calls compared") and "3 skipped" in line for line in lines)
     plain = json.loads(result_of(Evaluation(Outcome.CORRECT, timing=RACE), admitted(), MACHINE, ()).as_json())
     assert plain.keys().isdisjoint({"start_s", "beyond", "degenerate"})

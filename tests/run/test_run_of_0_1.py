@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+import tomllib
 from pathlib import Path
 
 import pytest
+import tomli_w
 
 from maxcode.run.certificate import read
 from maxcode.run.record import Evaluated, read_events
-from tests.support.cli import answer, maxcode
+from tests.support.cli import answer, maxcode, maxcode_here
 from tests.support.run_0_1 import DATA, run_of_0_1
 
 pytestmark = pytest.mark.sandbox  # also the reading: its folder is given this machine's name
@@ -44,6 +46,23 @@ def test_its_certificate_is_read_and_nothing_in_it_contradicts_its_samples() -> 
 
 
 @pytest.mark.slow
+def test_tests_that_are_not_named_or_gone_or_changed_are_told(place: Path, tmp_path: Path) -> None:
+    """From another folder: version 0.1 did not name them; this version does, so each can be looked up again."""
+    path = place / "finished" / "run.toml"
+    header = tomllib.loads(path.read_text())
+    (place / "tests" / "01.in").write_text("1\n")
+    told = [
+        ({}, "which tests?", "give them with --tests DIR"),
+        ({"tests": "/gone/tests"}, "were in /gone/tests, which is not here", "give them with --tests DIR"),
+        ({"tests": str(place / "tests")}, "the test 01 (", "input is another one"),
+    ]
+    for given, *words in told:
+        path.write_text(tomli_w.dumps({**header, "given": {"source": "/gone/slow.cpp", **given}}))
+        done = maxcode_here("verify", str(place / "finished" / "certificate.json"), cwd=tmp_path)
+        assert done.returncode == 2 and done.stderr.count("\n") == 1
+        assert all(word in done.stderr for word in words), done.stderr
+
+
 def test_its_certificate_is_verified_again(place: Path) -> None:
     done = maxcode("verify", "finished/certificate.json", "--problem", "slow.cpp", "--tests", "tests", cwd=place)
     assert done.returncode in (0, 1), done.stderr  # 1: not significantly faster here, on a loaded machine

@@ -6,9 +6,9 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import final
 
-from maxcode.core.types import Action, Evaluation, Machine, Outcome, Problem, State, StateId
+from maxcode.core.types import Action, Evaluation, Machine, Outcome, Problem, Program, State, StateId
 from maxcode.evaluate.cluster import Report
-from maxcode.evaluate.harness_protocol import MeasureOptions, SearchHarness
+from maxcode.evaluate.harness_protocol import FreshRace, MeasureOptions, SearchHarness
 from maxcode.evaluate.ladder.build import Built
 from maxcode.evaluate.ladder.prepare import Admitted, read_inputs
 from maxcode.testing import Table
@@ -32,6 +32,9 @@ class TableHarness:
 
     async def evaluate(self, problem: Problem, action: Action, incumbent: Action | None = None) -> Evaluation:
         return await self.table.evaluate(problem, action, incumbent)
+
+    async def race_fresh(self, problem: Problem, winner: Program, pairs: int) -> FreshRace:
+        return FreshRace(why="a table has no inputs", needless=True)
 
     async def settle(
         self, problem: Problem, challengers: Sequence[State], incumbent: State | None

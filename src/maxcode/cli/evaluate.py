@@ -2,16 +2,19 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
 import click
 
 from maxcode.cli.common import as_json, cluster_options, overrides, problem_options, sandbox_options, show
+from maxcode.cli.fail_on import fail_on, status_of
 from maxcode.cli.option_groups import GroupedCommand
 from maxcode.core.types import Outcome
 from maxcode.run.display import Display
-from maxcode.run.evaluation import evaluate_source
+from maxcode.run.evaluation import evaluate_into, evaluate_source
+from maxcode.run.progress import SearchProgress
 from maxcode.run.request import Request
 from maxcode.run.waits import waits_on
 
@@ -26,19 +29,37 @@ UNVERIFIED_STATUS = 4  # the candidate was compiled but did not run, and the use
 @click.option("--reference", is_flag=True, help="Measure the suite's own faster version (PIE's human target) "
               "instead of a CANDIDATE.")  # fmt: skip
 @problem_options
+@click.option("--out", type=click.Path(path_type=Path), help="Run folder: write record, difference, certificate and "
+              "report there, as `maxcode optimize` does for its winner.")  # fmt: skip
+@fail_on("wrong", "slower", "not-faster", "doubt", "uncompared")
 @cluster_options
 @sandbox_options
 @as_json
-def evaluate(candidate: Path | None, source: Path, tests: Path | None, json_: bool, **options: Any) -> int:
-    """Verify and time CANDIDATE, a whole program, against the original.
+def evaluate(
+    candidate: Path | None, source: Path, tests: Path | None, json_: bool, fail_on: Sequence[str], **options: Any
+) -> int:
+    """Verify and time CANDIDATE, a whole program, against the original: a file, or a folder with all of its files.
 
     Without a GPU a CUDA candidate is only compiled: its outcome is "unverified", and the exit status is 4.
     """
     shapes, reference, cluster = options.pop("shapes"), options.pop("reference"), options.pop("cluster")
+    out = options.pop("out")
     if reference == (candidate is not None):
         raise click.UsageError("give either a CANDIDATE or --reference (if the suite has one), not both")
-    request = Request(source, tests, overrides=overrides(options), shapes=shapes, cluster=cluster)
+    request = Request(source, tests, overrides=overrides(options), shapes=shapes, cluster=cluster, out=out)
+    if out is not None:
+        return _into(candidate, request, json_, fail_on)
     with Display() as display, waits_on(display):
-        result = evaluate_source(candidate, request)
+        result = evaluate_source(candidate, request, decides_slower="slower" in fail_on)
     show(result, json_)
-    return UNVERIFIED_STATUS if result.outcome is Outcome.UNVERIFIED else 0
+    return UNVERIFIED_STATUS if result.outcome is Outcome.UNVERIFIED else status_of(result, fail_on)
+
+
+def _into(candidate: Path | None, request: Request, json_: bool, fail_on: Sequence[str]) -> int:
+    """Evaluates a candidate into a run folder, and prints the result; returns the exit status."""
+    if candidate is None:
+        raise click.UsageError("--out needs a CANDIDATE: a run folder does not keep the version of a suite")
+    with SearchProgress(1) as progress:
+        result = evaluate_into(candidate, request, progress.watch, progress.say)
+    show(result, json_)
+    return status_of(result.measured, fail_on)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import shlex
 import sys
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
@@ -20,6 +21,7 @@ from maxcode.cli.common import (
     show,
     value_options,
 )
+from maxcode.cli.fail_on import fail_on, status_of
 from maxcode.cli.option_groups import GroupedCommand
 from maxcode.cli.terminal import echo, echo_json
 from maxcode.errors import BoundaryError, Interrupted
@@ -69,10 +71,13 @@ from maxcode.search.methods import candidates
     help="Print the first prompt and an estimate of the cost, and call no model.  With --cluster slurm: or pbs: "
     "print the job script.",
 )
+@fail_on("not-faster", "doubt", "uncompared")
 @cluster_options
 @sandbox_options
 @as_json
-def optimize(source: Path, tests: Path | None, json_: bool, dry_run: bool, **options: Any) -> None:
+def optimize(
+    source: Path, tests: Path | None, json_: bool, dry_run: bool, fail_on: Sequence[str], **options: Any
+) -> int:
     """Make SOURCE faster: a C, C++ or Python program with --tests, a folder with problem.toml, a PyTorch module in the
     KernelBench contract, or the name of a suite's problem (kernelbench:LEVEL/ID, pie:SPLIT/NAME, polybench:NAME).
 
@@ -83,14 +88,14 @@ def optimize(source: Path, tests: Path | None, json_: bool, dry_run: bool, **opt
     request = chosen(source, tests, options)
     if dry_run and (found := script(request.cluster)) is not None:
         echo(found)
-        return
+        return 0
     if dry_run:
         shown = first_prompt(request)
         if json_:
             echo_json(shown.as_json())
         else:
             echo(shown.as_text())
-        return
+        return 0
     with SearchProgress(candidates(request.method, request.budget)) as progress:
         try:
             result = optimize_source(
@@ -100,3 +105,4 @@ def optimize(source: Path, tests: Path | None, json_: bool, dry_run: bool, **opt
             error.add_note(f"to resume: {shlex.join(['maxcode', *sys.argv[1:]])}")
             raise
     show(result, json_)
+    return status_of(result.measured, fail_on)

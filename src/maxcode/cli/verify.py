@@ -15,7 +15,7 @@ from maxcode.run.certificate import Repeated, repeat
 @click.argument("certificate", type=click.Path(path_type=Path))
 @click.option("--problem", type=click.Path(path_type=Path),
               help="The original: its folder, or its source with --tests.  "
-              "[default: the path in run.toml]")  # fmt: skip
+              "[default: what the run folder keeps and names]")  # fmt: skip
 @click.option("--tests", type=click.Path(path_type=Path), help="Folder of tests, if --problem is a source.")
 @sandbox_options
 @as_json

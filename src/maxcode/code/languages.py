@@ -33,6 +33,7 @@ class Language:
     default_flags: tuple[str, ...] = ()
     allowed_flags: tuple[str, ...] = ()  # regular expressions, whole flag
     bare: bool = False  # whether an artefact needs only the compiler's runtime libraries, and no file of the host
+    sealed: bool = False  # whether an artefact needs Python's interpreter and library, and no other file of the host
     precompiles: bool = False  # whether the headers at the beginning of the original may be precompiled
 
 
@@ -64,7 +65,7 @@ LANGUAGES = {
         Language(
             name="python", suffixes=(".py",), grammar="python", tools=("/usr/bin/python3",),
             build=("/usr/bin/python3", "-I", "-c", _PYTHON_CHECK, "{sources}"),
-            run=("/usr/bin/python3", "-I", "{artefact}"),
+            run=("/usr/bin/python3", "-I", "{artefact}"), sealed=True,
         ),
     )
 }  # fmt: skip

@@ -67,13 +67,16 @@ class FreshRace:
 
     ``samples``: seconds of the original and of the winner in every pair.
     ``inputs``: names of the fresh inputs.
-    ``why``: why there are no pairs; ``failed``: the side that failed, and how.
+    ``why``: why there are no pairs; ``needless``: because every timed pass has fresh inputs anyway.
+    ``failed``: the side that failed, and how; ``by_original``: it was the original.
     """
 
     samples: tuple[tuple[float, float], ...] = ()
     inputs: tuple[str, ...] = ()
     why: str = ""
+    needless: bool = False
     failed: str = ""
+    by_original: bool = False
 
 
 @final
@@ -103,6 +106,10 @@ class SearchHarness(Evaluator, Referee, Protocol):
 
     def measuring(self, options: MeasureOptions) -> SearchHarness:
         """Another harness on the same admissions that measures with these options."""
+        ...
+
+    async def race_fresh(self, problem: Problem, winner: Program, pairs: int) -> FreshRace:
+        """Race the original and the winner for ``pairs`` pairs on inputs that the winner was not given."""
         ...
 
 

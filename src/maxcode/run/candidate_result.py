@@ -15,7 +15,12 @@ from maxcode.core.printable import printable
 from maxcode.core.types import Clock, Evaluation, Interval, Machine, Node, Outcome, Recheck, Remark, Timing
 from maxcode.core.types.measured import RaceVerdict
 from maxcode.evaluate.ladder.prepare import Admitted
+from maxcode.run.certificate import FreshInputTiming, fields_of
+from maxcode.run.certificate.doubts import degenerate
+from maxcode.run.certificate.unseen import is_apart
 from maxcode.run.result_html import page_of
+
+SLOWER: frozenset[RaceVerdict] = frozenset({"slower", "slower_by_wall", "more"})
 
 
 @final
@@ -28,6 +33,7 @@ class Speedup:
     ``pairs``        pairs of runs that were timed; 0 if nothing was faster than the original
     ``pressure``     CPU pressure in per cent; None if the kernel does not report it
     ``seconds``      of the original and of the candidate, the median pass over the timed inputs; None for instructions
+    ``slower``       whether fresh pairs prove it slower
     ``fresh_pairs``  whether it was measured again on fresh pairs after the candidate was selected
     """
 
@@ -39,6 +45,7 @@ class Speedup:
     clock: Clock
     pairs: int
     pressure: float | None = None
+    slower: bool = False
     fresh_pairs: bool = False
     seconds: tuple[float, float] | None = None
 
@@ -47,8 +54,13 @@ class Speedup:
         """Whether the gain is proved: significant on fresh pairs."""
         return self.fresh_pairs and self.significant
 
+    @property
+    def interval(self) -> Interval:
+        """The ratio with its interval."""
+        return Interval(self.value, self.low, self.high, self.confidence)
+
     def __str__(self) -> str:
-        return f"{self.value:.2f}x [{self.low:.2f}, {self.high:.2f}]"
+        return str(self.interval)
 
     def table(self) -> dict[str, Any]:
         """The fields in JSON."""
@@ -158,6 +170,8 @@ class CandidateResult:
     ``kernelbench_correct``  the answer of KernelBench's own rule, for PyTorch modules; it decides nothing
     ``pie_correct``   the answer of PIE's own checker, for problems of PIE; it decides nothing
     ``node``          the benchmark node that measured it; None: this machine
+    ``doubts``        the failed checks of a confirmed speed-up, one sentence each
+    ``fresh_inputs``  the confirmed speed-up on newly generated inputs; None if no speed-up is confirmed
     """
 
     outcome: Outcome
@@ -174,6 +188,13 @@ class CandidateResult:
     pie_correct: bool | None = None
     kernelbench_correct: bool | None = None
     node: Node | None = None
+    doubts: tuple[str, ...] = ()
+    fresh_inputs: FreshInputTiming | None = None
+
+    @property
+    def trusted(self) -> bool:
+        """Whether it is confirmed to be faster, and no check failed."""
+        return self.speedup is not None and self.speedup.confirmed and not self.doubts
 
     @property
     def confirmed(self) -> bool:
@@ -198,6 +219,7 @@ class CandidateResult:
         yield from (f"           {reason}" for reason in self.reasons)
         is_count = self.speedup is not None and self.speedup.clock == "instructions"
         yield f"{'counted' if is_count else 'speed-up':<10} {_told(self)}"
+        yield from (f"DOUBT      {doubt}" for doubt in self.doubts)
         yield from self.figures.lines()
         yield from (f"remark     line {one.line}: {one.text}" for one in self.remarks)
         tests = ", ".join(f"{count} {_ORIGINS[kind]}" for kind, count in self.tests.items() if count)
@@ -212,11 +234,16 @@ class CandidateResult:
             yield f"node       {self.node}"
         if self.recheck is not None:
             yield f"re-check   {self.recheck}"
+        if self.fresh_inputs is not None:
+            yield f"fresh      {self.fresh_inputs}"
         yield f"sandbox    {self.machine.sandbox}"
 
     def table(self) -> dict[str, Any]:
         """The fields of the JSON contract, without empty ones."""
+        fresh = fields_of(self.fresh_inputs)
         more = {
+            "unseen": fresh,
+            "fresh_inputs": fresh,
             "remarks": [{"line": one.line, "kind": one.kind, "text": one.text} for one in self.remarks] or None,
             "harsher": _recheck_table(self.recheck),
             "recheck": _recheck_table(self.recheck),
@@ -230,6 +257,8 @@ class CandidateResult:
             "speedup": self.speedup.table() if self.speedup is not None else None,
             "why": self.why,
             "confirmed": self.confirmed,
+            "trusted": self.trusted,
+            "doubts": self.doubts,
             "tests": dict(self.tests),
             "inputs_timed": self.inputs_timed,
             "sandbox": self.machine.sandbox,
@@ -272,6 +301,7 @@ def result_of(evaluation: Evaluation, found: Admitted, machine: Machine, notes: 
         pie_correct=evaluation.pie_correct,
         kernelbench_correct=evaluation.kernelbench_correct,
         node=evaluation.node,
+        doubts=tuple(degenerate(timing.degenerate)) if timing is not None else (),
     )
 
 
@@ -295,7 +325,10 @@ def _why(evaluation: Evaluation, found: Admitted) -> str:
     """Why there is no speed-up, or no proved one."""
     if evaluation.timing is None:
         return "; ".join(evaluation.warnings or found.notes[-1:]) or f"not timed: {evaluation.outcome.value}"
-    return "; ".join(evaluation.warnings) or _ENDED[evaluation.timing.verdict]
+    ended = _ENDED[evaluation.timing.verdict]
+    if evaluation.timing.verdict == "slower":
+        return "; ".join((ended, *evaluation.warnings))
+    return "; ".join(evaluation.warnings) or ended
 
 
 _ENDED: Mapping[RaceVerdict, str] = {  # why a race shows no proved gain
@@ -322,6 +355,7 @@ def _speedup(timing: Timing) -> Speedup:
         timing.clock,
         timing.pairs,
         pressure,
+        timing.confirmed and timing.verdict in SLOWER,
         timing.confirmed,
         timing.median_seconds,
     )
@@ -359,17 +393,33 @@ def _told(result: CandidateResult) -> str:
     if found.clock == "instructions":
         return _counted(found, result)
     sure = "confirmed on fresh pairs" if found.confirmed else result.why or "not confirmed"
-    if result.figures.degenerate and "degenerate" not in sure:
-        sure = f"{sure}, but the reference is degenerate: {'; '.join(result.figures.degenerate)}"
+    doubtful = _doubtful(result, found)
     passed = f", {found.seconds[0]:.3g} s -> {found.seconds[1]:.3g} s" if found.seconds is not None else ""
-    return f"{found} {found.confidence:.0%} interval, {found.pairs} pairs, {found.clock} time{passed}; {sure}"
+    how = f"{found.confidence:.0%} interval, {found.pairs} pairs, {found.clock} time{passed}"
+    return f"{found} {doubtful and f'{doubtful}; '}{how}; {sure}{_uncompared(result)}"
+
+
+def _doubtful(result: CandidateResult, found: Speedup) -> str:
+    """What makes the speed-up doubtful; empty if nothing does."""
+    fresh = result.fresh_inputs
+    differing = str(fresh) if fresh is not None and is_apart(found.interval, fresh.interval) else ""
+    if result.doubts:
+        return f"NOT TRUSTED: {differing or result.doubts[0]}"
+    return f"but {differing}, which take less time" if differing else ""
+
+
+def _uncompared(result: CandidateResult) -> str:
+    missing = result.fresh_inputs is not None and result.fresh_inputs.is_missing
+    return ", not compared on newly generated inputs" if missing else ""
 
 
 def _counted(found: Speedup, result: CandidateResult) -> str:
     ratio = f"{found.value:.3f}x [{found.low:.3f}, {found.high:.3f}] (least to largest of {found.pairs} counts a side)"
     if not found.significant:
         return f"{ratio}: {result.why}"
-    return f"{ratio}, fewer instructions; {_seconds(result.figures.seconds)}"
+    by_time = result.figures.seconds
+    doubtful = _doubtful(result, by_time) if by_time is not None else ""
+    return f"{ratio}, fewer instructions; {doubtful and f'{doubtful}; '}{_seconds(by_time)}{_uncompared(result)}"
 
 
 def _seconds(by_time: Speedup | None) -> str:

@@ -54,6 +54,8 @@ def differences(old: Mapping[str, Any], new: Mapping[str, Any], may_change: froz
             case "digest":
                 told = list(_changed_parts(old.get(PARTS, {}), new.get(PARTS, {})))
                 found += told or ([] if _OF_PROBLEM & set(keys) else [_SOMETHING])
+            case "candidate":
+                found.append("the candidate is another program now")
             case "prompts":
                 found.append("the prompts are those of another version of maxcode")
             case "value":

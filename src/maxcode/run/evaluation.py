@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
 from pathlib import Path
+from typing import final
 
-from maxcode.core.files import FileKind, read_text
-from maxcode.core.types import Action, Evaluation, Machine, Problem, Program, State, Step
+from maxcode.core.types import Action, Evaluation, Machine, Outcome, Problem, Program
 from maxcode.errors import InputError
 from maxcode.evaluate.cluster import ClusterRequest
 from maxcode.evaluate.harness import compiled_without_gpu
@@ -15,50 +17,98 @@ from maxcode.evaluate.target import Target, where
 from maxcode.problems import Loaded
 from maxcode.run.admission import notes_on
 from maxcode.run.candidate_result import CandidateResult, result_of
+from maxcode.run.certificate import FreshInputTiming
+from maxcode.run.certificate.doubts import doubts_about
+from maxcode.run.certificate.unseen import PAIRS, timed_on
 from maxcode.run.complete_request import loaded_of
+from maxcode.run.given_candidate import GIVEN_FILE, read_candidate, settled
 from maxcode.run.interrupts import run_async
+from maxcode.run.job import optimize_source
+from maxcode.run.record import Line
 from maxcode.run.request import Request
+from maxcode.run.result import RunResult
 
 
-def evaluate_source(candidate: Path | None, request: Request) -> CandidateResult:
-    """Measures one candidate file against ``request.source``: builds, verifies, times, and confirms it if it is faster.
+def evaluate_source(candidate: Path | None, request: Request, decides_slower: bool = False) -> CandidateResult:
+    """Measures one candidate against ``request.source``: builds, verifies, times, and confirms it if it is faster or
+    slower.  ``decides_slower``: a tie is timed on fresh pairs too, which may prove it slower.
 
-    Without a candidate it measures the suite's own faster version; raises InputError if there is none.
+    ``candidate`` is a file, or a folder of all files of the program.  Without a candidate it measures the suite's own
+    faster version; raises InputError if there is none.
     """
     loaded, _ = loaded_of(request)
-    program = _reference(loaded) if candidate is None else _candidate(candidate, loaded.problem)
-    return evaluate_loaded(program, loaded, request.measured_on)
+    program = _reference(loaded) if candidate is None else read_candidate(candidate, loaded.problem)
+    return evaluate_loaded(program, loaded, request.measured_on, decides_slower)
 
 
-def evaluate_loaded(program: Program, loaded: Loaded, asked: ClusterRequest | None = None) -> CandidateResult:
+def evaluate_into(
+    candidate: Path,
+    request: Request,
+    watch: Callable[[Line], None] = lambda line: None,
+    say: Callable[[str], None] = lambda words: None,
+) -> RunResult:
+    """Measures one candidate as ``evaluate_source`` does, and writes record, difference, certificate and report to the
+    run folder ``request.out``.  The same call takes up what was recorded there."""
+    loaded, _ = loaded_of(request)
+    read_candidate(candidate, loaded.problem)  # refuses what cannot be read before anything is built
+    policy = f"{GIVEN_FILE}{candidate.resolve()}"
+    return optimize_source(replace(request, policy=policy, method="best-of-n", budget=1), watch, say=say)
+
+
+def evaluate_loaded(
+    program: Program, loaded: Loaded, asked: ClusterRequest | None = None, decides_slower: bool = False
+) -> CandidateResult:
     """Measures one program against a loaded problem, on the cluster ``asked`` or here."""
 
-    async def measure(target: Target) -> tuple[Machine, Admitted, Evaluation]:
+    async def measure(target: Target) -> _Measured:
         action = Action(program)
         if asked is None and (compiled := await compiled_without_gpu(loaded.problem, action)) is not None:
-            return describe(compiled[0]), *compiled[1:]
-        return await _measured(action, loaded.problem, target)
+            return _Measured(describe(compiled[0]), *compiled[1:])
+        return await _measured(action, loaded.problem, target, decides_slower)
 
     with where(asked) as target:
-        machine, found, evaluation = run_async(measure, target)
-    return result_of(evaluation, found, machine, notes_on(loaded, found, is_here=asked is None))
+        measured = run_async(measure, target)
+    return measured.result(notes_on(loaded, measured.admitted, is_here=asked is None))
 
 
-async def _measured(action: Action, problem: Problem, target: Target) -> tuple[Machine, Admitted, Evaluation]:
-    """The evaluation; if the candidate is faster, the one on fresh pairs."""
+@final
+@dataclass(frozen=True, slots=True)
+class _Measured:
+    """One evaluation.  ``fresh``: the speed-up on newly generated inputs; None if no speed-up is confirmed."""
+
+    machine: Machine
+    admitted: Admitted
+    evaluation: Evaluation
+    fresh: FreshInputTiming | None = None
+
+    def result(self, notes: Sequence[str]) -> CandidateResult:
+        found = result_of(self.evaluation, self.admitted, self.machine, notes)
+        if self.fresh is None:
+            return found
+        doubts = tuple(doubts_about(self.evaluation, self.machine.sandbox, self.fresh))
+        return replace(found, doubts=doubts, fresh_inputs=self.fresh)
+
+
+async def _measured(action: Action, problem: Problem, target: Target, decides_slower: bool) -> _Measured:
+    """The evaluation; if the candidate is faster or slower, the one on fresh pairs, and if faster, on other inputs."""
     harness, found, machine = await target.prepare(problem)
     evaluation = await harness.evaluate(found.problem, action)
-    if evaluation.timing is not None and evaluation.timing.significant:
-        state = State(found.problem, State(found.problem), Step(action, evaluation, 0.0), (1, 0))
-        evaluation = (await harness.settle(found.problem, [state], None))[state.id]
-    return machine, found, evaluation
+    evaluation = await settled(harness, found.problem, action, evaluation, decides_slower)
+    if not _is_faster(evaluation):
+        return _Measured(machine, found, evaluation)
+    assert action.program is not None
+    fresh = await harness.race_fresh(found.problem, action.program, PAIRS)
+    if fresh.failed and not fresh.by_original:
+        feedback = replace(evaluation.feedback, reasons=(fresh.failed,))
+        return _Measured(machine, found, replace(evaluation, outcome=Outcome.WRONG, feedback=feedback, timing=None))
+    return _Measured(machine, found, evaluation, timed_on(fresh))
+
+
+def _is_faster(evaluation: Evaluation) -> bool:
+    return evaluation.timing is not None and evaluation.timing.significant
 
 
 def _reference(loaded: Loaded) -> Program:
     if loaded.reference is None:
         raise InputError(f"{loaded.problem.id} has no faster version of its own; give a file as CANDIDATE")
     return loaded.reference
-
-
-def _candidate(path: Path, problem: Problem) -> Program:
-    return problem.program.with_text(read_text(path, FileKind("the candidate")))

@@ -18,7 +18,7 @@ from maxcode.core.budget import MANY
 from maxcode.core.history import Result
 from maxcode.core.method import Method
 from maxcode.core.roles import Compiler
-from maxcode.core.types import Problem, Program, Usage
+from maxcode.core.types import Outcome, Problem, Program, Usage
 from maxcode.evaluate.cluster import Report
 from maxcode.evaluate.ladder.prepare import Admitted
 from maxcode.evaluate.target import Target, where
@@ -26,8 +26,10 @@ from maxcode.llm.journal import Journal
 from maxcode.problems import load
 from maxcode.run.admission import Admission, admit
 from maxcode.run.candidate_result import CandidateResult, nothing_won, result_of
-from maxcode.run.certificate import FILE, Certificate, certified
+from maxcode.run.certificate import FILE, Certificate, FreshInputTiming, certified
+from maxcode.run.certificate.doubts import unchecked, without_sandbox
 from maxcode.run.complete_request import CompleteRequest, completed
+from maxcode.run.given_candidate import GIVEN_FILE, DecidingEvaluator
 from maxcode.run.method_parts import MethodParts, method_of, method_parts, scene_of
 from maxcode.run.optimize import Run, optimize
 from maxcode.run.record import EVENTS, Line, Record, read_events
@@ -116,7 +118,8 @@ class _Search:
                 spent=lambda: journal.spent,
             )
             harness = admission.harness
-            return optimize(admission.admitted.problem, self._method(), harness, run, referee=harness)
+            evaluator = DecidingEvaluator(harness) if request.policy.startswith(GIVEN_FILE) else harness
+            return optimize(admission.admitted.problem, self._method(), evaluator, run, referee=harness)
 
     def _method(self) -> Method:
         request, harness = self.job.request, self.admission.harness
@@ -125,11 +128,14 @@ class _Search:
 
     def result(self, found: Result, certificate: Certificate | None, slots: Report | None) -> RunResult:
         """The result of the run with its notes."""
-        folder, best = self.job.folder, _measured(self.admission, found, self._notes(found))
+        folder = self.job.folder
+        is_given = self.job.request.policy.startswith(GIVEN_FILE)
+        best = _checked(_measured(self.admission, found, self._notes(found), is_given), certificate)
         return RunResult(
             measured=best,
             candidates=found.reached.candidates,
             outcomes=_outcomes(found),
+            unchanged=_unchanged(found),
             best=_best_file(self.job, self.admission, found),
             best_program=_best_program(self.admission, found),
             folder=folder,
@@ -138,7 +144,6 @@ class _Search:
             stopped=found.stopped,
             ended=found.ended,
             certificate=folder / FILE if certificate is not None else None,
-            fresh_inputs=certificate.unseen if certificate is not None else None,
             cluster=slots,
             notes=(*best.notes, *_certificate_notes(self.job, found, certificate)),
         )
@@ -160,17 +165,42 @@ def _closing_notes(found: Result, journal: Journal, request: Request) -> Iterato
         yield f"{journal.loosely} replayed answers answered prompts that differed in some characters"
 
 
-def _measured(admission: Admission, found: Result, notes: Sequence[str]) -> CandidateResult:
-    """The result of the best program, or of the original if nothing was faster."""
+def _measured(admission: Admission, found: Result, notes: Sequence[str], is_given: bool) -> CandidateResult:
+    """The result of the best program; if nothing was faster, of the original, or of the only candidate."""
     best = found.best
+    if best is None and is_given:
+        best = next((state for state in found.reached if state.step is not None), None)
     if best is None or best.step is None:
         return nothing_won(admission.admitted, admission.machine, notes)
     return result_of(best.step.evaluation, admission.admitted, admission.machine, notes)
 
 
+def _checked(best: CandidateResult, certificate: Certificate | None) -> CandidateResult:
+    """The result of a winner with the doubts of its certificate, and its speed-up on newly generated inputs."""
+    if not (best.speedup is not None and best.speedup.confirmed):
+        return best
+    if certificate is None:
+        fresh = FreshInputTiming(why="no certificate was made")
+        doubts = (
+            *without_sandbox(best.machine.sandbox),
+            *unchecked(best.recheck, fresh),
+            *best.doubts,
+        )
+        return replace(best, doubts=doubts, fresh_inputs=fresh)
+    doubts = certificate.doubts if certificate.holds else certificate.notes
+    return replace(best, doubts=doubts, fresh_inputs=certificate.unseen)
+
+
 def _outcomes(found: Result) -> dict[str, int]:
     """The number of candidates by outcome."""
     return dict(Counter(state.outcome.value for state in found.reached if state.step is not None))
+
+
+def _unchanged(found: Result) -> int:
+    """The number of correct candidates that are the original, comments and layout apart."""
+    correct = (state for state in found.reached if state.step is not None and state.outcome is Outcome.CORRECT)
+    originals = (found.reached.duplicate(state.program) for state in correct)
+    return sum(one is not None and one.step is None for one in originals)
 
 
 def _best_program(admission: Admission, found: Result) -> Program:

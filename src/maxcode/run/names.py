@@ -1,7 +1,7 @@
 """Maps names of the command line to objects.  Python users pass objects and do not need this file.
 
-``llm:MODEL`` is a language model.  ``path/to/file.py:name`` is allowed for a policy: the file runs in this process, so
-use only a file that you trust.
+``llm:MODEL`` is a language model.  ``file:PATH`` is a policy that proposes only that program.
+``path/to/file.py:name`` is allowed for a policy: the file runs in this process, so use only a file that you trust.
 """
 
 from __future__ import annotations
@@ -23,6 +23,7 @@ from maxcode.policy.llm import Llm
 from maxcode.policy.rules.kernels import Kernels
 from maxcode.policy.rules.modules import Modules
 from maxcode.policy.rules.rewriter import USUAL_RULES, Rewriter
+from maxcode.run.given_candidate import GIVEN_FILE, GivenCandidate
 from maxcode.search.value import ValueRoles
 from maxcode.search.value_guided import Guide
 
@@ -90,6 +91,8 @@ def policy(
         return Rewriter(rules)
     if name.startswith(LLM):
         return Llm(models(_model_of(name)), answer, **asking.given)
+    if name.startswith(GIVEN_FILE):
+        return GivenCandidate(Path(name.removeprefix(GIVEN_FILE)))
     if ":" in name:
         return _from_file(name)
     if name not in POLICIES:

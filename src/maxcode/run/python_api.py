@@ -83,8 +83,8 @@ def optimize_program(
     ``options``   other fields of ``Request``; ``overrides`` replaces keys of problem.toml: {"goal": "wall"}
 
     The result's ``speedup`` is original time over new time (``value``, ``low``, ``high``, ``confirmed``).  It is None
-    if it could not be measured; ``why`` then gives the reason.  ``best`` and ``report`` are files, ``best_program`` is
-    the program itself.
+    if it could not be measured; ``why`` then gives the reason.  ``trusted`` is True if no check of it failed, and
+    ``doubts`` are the failed checks.  ``best`` and ``report`` are files, ``best_program`` is the program itself.
 
     Raises InputError for unusable input, before anything is written; its subclasses NoRuleError (the built-in policy
     has no rule for the program) and UnmeasurableError (its tests are too short to time) unless ``anyway``;
@@ -122,14 +122,15 @@ def evaluate_program(
 ) -> CandidateResult:
     """Verifies and times one program against the original, and confirms the speed-up if it is faster.
 
-    ``candidate``  the file of the program
+    ``candidate``  the file of the program, or the folder of its files
     ``against``    the original: a source file, a folder with problem.toml, or the name of a suite's problem
     ``tests``      folder of tests for a source file
     ``overrides``  replaces keys of problem.toml: {"goal": "wall", "flags": ["-O2"]}
     ``shapes``, ``cluster``  as in ``Request``
 
     The result's ``outcome`` tells how far the program came, and ``reasons`` why no further; ``speedup`` is None if it
-    was not timed.  Raises InputError, UnsafeError and BoundaryError as ``optimize_program`` does, and KeyboardInterrupt
+    was not timed.  ``trusted`` is True if it is confirmed to be faster and no check failed; ``doubts`` are the failed
+    checks.  Raises InputError, UnsafeError and BoundaryError as ``optimize_program`` does, and KeyboardInterrupt
     after Ctrl-C.
     """
     request = Request(

@@ -25,6 +25,7 @@ from maxcode.run.changes import differences, next_out
 _HEADER = FileKind(cure="give a folder that this user may read", error=RecordError)
 EVENTS = "events.jsonl"
 HEADER = "run.toml"
+GIVEN = "given"  # the table of run.toml with the whole paths of the problem and its tests
 
 
 class Event(msgspec.Struct, frozen=True, kw_only=True, tag_field="part", tag=str.lower):

@@ -13,7 +13,8 @@ from maxcode.core.printable import printable
 from maxcode.core.types import Outcome, Program, Spent
 from maxcode.evaluate.cluster import Report
 from maxcode.run.candidate_result import CandidateResult, Speedup
-from maxcode.run.certificate import FreshInputTiming, fields_of
+from maxcode.run.certificate import FreshInputTiming
+from maxcode.run.report.certified import verify_command
 from maxcode.run.result_html import page_of
 
 
@@ -41,14 +42,14 @@ class RunResult:
     """The result of a run.
 
     ``measured``      the result of the best program; that of the original if nothing was confirmed to be faster
-    ``candidates``    number of evaluated programs; ``outcomes`` counts them by outcome
+    ``candidates``    number of evaluated programs; ``outcomes`` counts them by outcome, and ``unchanged`` those of the
+                      correct ones that are the original, comments and layout apart
     ``best``          file of the best program; that of the original if nothing was faster
     ``best_program``  the best program: file names and texts
     ``folder``        the run folder; ``report``: the HTML page in it
     ``spent``         seconds and model calls
     ``stopped``       whether Ctrl-C ended the run; ``ended``: the cap that ended it, or empty
     ``certificate``   file of the certificate; None if there is none
-    ``fresh_inputs``  speed-up of the certified winner on newly generated inputs; None if not requested
     ``cluster``       figures of the slots of a cluster; None: this machine
     ``notes``         remarks on the run and its certificate
     """
@@ -64,8 +65,8 @@ class RunResult:
     stopped: bool = False
     ended: str = ""
     certificate: Path | None = None
-    fresh_inputs: FreshInputTiming | None = None
     cluster: Report | None = None
+    unchanged: int = 0
     notes: tuple[str, ...] = ()
 
     @property
@@ -84,6 +85,21 @@ class RunResult:
         return self.measured.why
 
     @property
+    def trusted(self) -> bool:
+        """Whether a faster program was confirmed, and no check failed."""
+        return self.measured.trusted
+
+    @property
+    def doubts(self) -> tuple[str, ...]:
+        """The failed checks of the speed-up, one sentence each."""
+        return self.measured.doubts
+
+    @property
+    def fresh_inputs(self) -> FreshInputTiming | None:
+        """The speed-up on newly generated inputs; None if no program was faster."""
+        return self.measured.fresh_inputs
+
+    @property
     def confirmed(self) -> bool:
         """Whether a program was found that is also faster on fresh pairs."""
         return self.measured.speedup is not None and self.measured.speedup.confirmed
@@ -99,27 +115,26 @@ class RunResult:
     def lines(self) -> Iterator[str]:
         """All lines of text."""
         yield from self.measured.lines()
-        if self.fresh_inputs is not None:
-            yield f"fresh      {self.fresh_inputs}"
-        counts = ", ".join(f"{count} {name}" for name, count in sorted(self.outcomes.items()))
+        counted = {**self.outcomes, "unchanged": self.unchanged}
+        counted["correct"] = counted.get("correct", 0) - self.unchanged
+        counts = ", ".join(f"{count} {name}" for name, count in sorted(counted.items()) if count)
         yield f"candidates {self.candidates}: {counts}"
         yield f"best       {self.best}"
         yield f"report     {self.report}"
         yield from (f"{'' if at else 'slots':<10} {line}" for at, line in enumerate(_slots(self.cluster)))
         if self.certificate is not None:
             yield f"certified  {self.certificate}"
+            yield f"repeat it  {verify_command(self.certificate)}"
         if self.spent.calls:
             yield f"spent      {self.spent}"
-        yield from (f"note       {note}" for note in self.notes if note not in (self.why or ""))
+        told = self.why or ""
+        yield from (f"note       {one}" for one in self.notes if one not in told and not one.endswith(self.doubts))
 
     def table(self) -> dict[str, Any]:
         """The fields of the JSON contract, without empty ones."""
-        fresh = fields_of(self.fresh_inputs)
         more = {
             "stopped": self.stopped or None,
             "certificate": str(self.certificate) if self.certificate is not None else None,
-            "unseen": fresh,
-            "fresh_inputs": fresh,
             "ended": self.ended or None,
             "cluster": self.cluster.as_table() if self.cluster is not None else None,
         }
@@ -128,6 +143,7 @@ class RunResult:
             "notes": self.notes,
             "candidates": self.candidates,
             "outcomes": dict(self.outcomes),
+            "unchanged": self.unchanged,
             "best": str(self.best),
             "record": str(self.folder),
             "report": str(self.report),

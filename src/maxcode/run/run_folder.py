@@ -12,19 +12,20 @@ import msgspec
 from maxcode.code.source import unified_diff
 from maxcode.core.budget import MANY
 from maxcode.core.files import write_whole
-from maxcode.core.types import Program
+from maxcode.core.types import Problem, Program
 from maxcode.llm import prompts
-from maxcode.problems import Loaded, digest
+from maxcode.problems import Loaded, digest, is_named
 from maxcode.run.admission import Admission
 from maxcode.run.candidate_result import tests_of
 from maxcode.run.changes import PARTS, parts_of
 from maxcode.run.complete_request import CompleteRequest
-from maxcode.run.record import check_header, read_header
+from maxcode.run.given_candidate import GIVEN_FILE, digest_of, read_candidate
+from maxcode.run.record import GIVEN, check_header, read_header
 from maxcode.run.report import RESULT, write_report
 from maxcode.run.request import Request, asked_as, asks_model, guided_by, refuse_other_run
 from maxcode.run.result import RunResult
 
-_MAY_CHANGE = frozenset({"budget", "caps", "machine_code", "notes", "tests", "replay", PARTS})
+_MAY_CHANGE = frozenset({"budget", "caps", "machine_code", "notes", "tests", "replay", PARTS, GIVEN})
 
 
 def open_folder(job: CompleteRequest, admission: Admission) -> int:
@@ -74,10 +75,26 @@ def _header(job: CompleteRequest, admission: Admission) -> dict[str, Any]:
         "sandbox": admission.machine.sandbox,
         "machine": asdict(admission.machine),
         "tests": tests_of(found),
+        **_of_candidate(request, found.problem),
         PARTS: parts_of(found.problem),
         **({"machine_code": msgspec.to_builtins(code)} if code is not None else {}),
         "notes": list(admission.notes),
+        GIVEN: _given(request),
     }
+
+
+def _of_candidate(request: Request, problem: Problem) -> dict[str, str]:
+    """The digest of the user's own candidate, if the run has one."""
+    if not request.policy.startswith(GIVEN_FILE):
+        return {}
+    path = Path(request.policy.removeprefix(GIVEN_FILE))
+    return {"candidate": digest_of(read_candidate(path, problem))}
+
+
+def _given(request: Request) -> dict[str, str]:
+    """What ``maxcode verify`` needs to find the problem from any working directory."""
+    source = request.source if is_named(request.source) else request.source.resolve()
+    return {"source": str(source), **({"tests": str(request.tests.resolve())} if request.tests is not None else {})}
 
 
 def _of_problem(request: Request, admission: Admission) -> dict[str, Any]:

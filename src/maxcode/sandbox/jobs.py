@@ -23,7 +23,7 @@ from typing import Literal, Self, final
 
 from maxcode.errors import InputError, MachineError, UnsafeError
 
-Kind = Literal["building", "hosted", "bare"]  # of a session: with sources, with the host's /usr, with neither
+Kind = Literal["building", "hosted", "interpreted", "bare"]  # of a session: with sources, /usr, a copy of it, neither
 Ending = Literal["exit", "signal", "timeout", "output", "tampered", "answered"]
 
 STDERR_KEPT = 64 * 1024
@@ -38,7 +38,9 @@ _REPLY = struct.Struct("<Ii6Q4I3Q64s")
 _SAMPLE = struct.Struct("<II7Q")
 _TURN = struct.Struct("<2Q")
 _BUILDING, _PROFILE, _HAS_STDIN, _HAS_ARTEFACT, _START_ARTEFACT = 1, 2, 4, 8, 16
-_CALLED, _ONE_CORE, _BARE, _STEPPED, _PREPARED, _ON_DEVICE, _STARTED = 32, 64, 128, 256, 512, 1024, 2048
+_CALLED, _ONE_CORE, _BARE, _STEPPED, _PREPARED, _ON_DEVICE = 32, 64, 128, 256, 512, 1024
+_INTERPRETED, _STARTED = 2048, 4096
+_FILL_BITS = 16
 _UNSTARTED = 4
 _ENDINGS: tuple[Ending | None, ...] = ("exit", "signal", "timeout", "output", None, "tampered", "answered")
 _MFD_EXEC = 0x10  # Linux 6.3; os.MFD_EXEC comes later than Python 3.11
@@ -116,6 +118,8 @@ class Job:
     ``started``, with ``stepped``: it begins when the shim says so, and the first answer tells the time that it takes to
     get ready from there (``shim_calls.h``).
     ``on_device``: it may use a GPU; its session must show the files of the device.
+    ``fill``: 0, or the byte (1 to 254) that the stack and what malloc gives hold before the program writes there; in a
+    bare session.  It slows the run.
     """
 
     argv: tuple[str, ...]
@@ -136,6 +140,7 @@ class Job:
     prepared: bool = False
     started: bool = False
     on_device: bool = False
+    fill: int = 0
 
     @property
     def blobs(self) -> tuple[Blob, ...]:
@@ -201,12 +206,17 @@ class Ran:
         return self.ending == "exit" and self.code == 0
 
 
-def pack(job: Job, kind: Kind) -> bytes:
-    """The packet that requests ``job`` in a session of this kind; its blobs are sent in the same message."""
+def pack(job: Job, kind: Kind, library: str = "") -> bytes:
+    """The packet that requests ``job`` in a session of this kind; its blobs are sent in the same message.
+
+    ``library``: the path of the library of ``fill.c`` in the session, for a job with ``fill``.
+    """
+    if job.fill and not (0 < job.fill < 255 and library):
+        raise ValueError(f"memory can be filled with 1 to 254 in a bare session, not with {job.fill} in a {kind} one")
     if "{artefact}" in job.argv and job.artefact is None:
         raise ValueError(f"the job has no artefact, but its argv needs one: {job.argv}")
     words = [_word(job, number, word) for number, word in enumerate(job.argv)]
-    text = b"".join(os.fsencode(word) + b"\0" for word in (*words, *job.collect))
+    text = b"".join(os.fsencode(word) + b"\0" for word in (*words, *job.collect, *([library] if job.fill else [])))
     if not words or len(words) > MOST_WORDS or len(text) > PACKET or len(job.collect) > MOST_COLLECTED:
         raise InputError(f"a command of {len(words)} words and {len(text)} bytes cannot be run; make it shorter")
     head = _REQUEST.pack(
@@ -238,6 +248,7 @@ def _flags(job: Job, kind: Kind) -> int:
     return (
         _BUILDING * (kind == "building")
         | _BARE * (kind == "bare")
+        | _INTERPRETED * (kind == "interpreted")
         | _PROFILE * job.profile
         | _HAS_STDIN * (job.stdin is not None)
         | _HAS_ARTEFACT * (job.artefact is not None)
@@ -248,6 +259,7 @@ def _flags(job: Job, kind: Kind) -> int:
         | _PREPARED * job.prepared
         | _ON_DEVICE * job.on_device
         | _STARTED * job.started
+        | job.fill << _FILL_BITS
     )
 
 

@@ -63,7 +63,11 @@ class Landlock:
 
     @contextmanager
     def placed(
-        self, sources: Mapping[str, str | bytes] | None, binds: Binds, runtime: Mapping[str, Path] | None
+        self,
+        sources: Mapping[str, str | bytes] | None,
+        binds: Binds,
+        runtime: Mapping[str, Path] | None,
+        sealed: Path | None,
     ) -> Iterator[_Beside]:
         with _beside("2", self.uid, sources, binds, runtime) as place:
             yield place
@@ -85,7 +89,11 @@ class Unconfined:
 
     @contextmanager
     def placed(
-        self, sources: Mapping[str, str | bytes] | None, binds: Binds, runtime: Mapping[str, Path] | None
+        self,
+        sources: Mapping[str, str | bytes] | None,
+        binds: Binds,
+        runtime: Mapping[str, Path] | None,
+        sealed: Path | None,
     ) -> Iterator[_Beside]:
         with _beside("0", self.uid, sources, binds, runtime) as place:
             yield place

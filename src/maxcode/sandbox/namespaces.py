@@ -48,9 +48,13 @@ class Bubblewrap:
 
     @contextmanager
     def placed(
-        self, sources: Mapping[str, str | bytes] | None, binds: Binds, runtime: Mapping[str, Path] | None
+        self,
+        sources: Mapping[str, str | bytes] | None,
+        binds: Binds,
+        runtime: Mapping[str, Path] | None,
+        sealed: Path | None,
     ) -> Iterator[_Inside]:
-        with laid_out(sources, binds, runtime) as layout:
+        with laid_out(sources, binds, runtime, sealed) as layout:
             yield _Inside(self.path, layout)
 
 

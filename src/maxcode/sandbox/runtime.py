@@ -18,7 +18,7 @@ _LIBRARIES = (
     *("libc.so.6", "libm.so.6", "libmvec.so.1", "libpthread.so.0", "libdl.so.2", "librt.so.1"),
     *("libstdc++.so.6", "libgcc_s.so.1", "libgomp.so.1", "libatomic.so.1", "libquadmath.so.0"),
 )
-_CACHE = Path("/etc/ld.so.cache")  # where the linker finds the paths of libraries
+CACHE = Path("/etc/ld.so.cache")  # where the linker finds the paths of libraries
 
 
 async def find_runtime() -> dict[str, Path]:
@@ -30,9 +30,13 @@ async def find_runtime() -> dict[str, Path]:
     return dict(_places([Path(answer.stdout.decode(errors="replace").strip()) for answer in asked]))
 
 
+def find_linkers() -> list[Path]:
+    """The dynamic linkers of this machine."""
+    return [path for pattern in _LINKERS for path in Path("/").glob(pattern[1:])]
+
+
 def _places(libraries: list[Path]) -> Iterator[tuple[str, Path]]:
     """(path in the sandbox, file) of each file; the path has the requested name in the real folder."""
-    linkers = [path for pattern in _LINKERS for path in Path("/").glob(pattern[1:])]
-    for path in (*linkers, *libraries, _CACHE):
+    for path in (*find_linkers(), *libraries, CACHE):
         if path.is_absolute() and path.is_file():  # the compiler prints a bare name for a library it does not know
             yield str(path.parent.resolve() / path.name), path.resolve()

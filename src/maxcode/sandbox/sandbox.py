@@ -16,11 +16,12 @@ import subprocess
 import sys
 from collections.abc import AsyncIterator, Iterator, Mapping, Sequence
 from contextlib import AsyncExitStack, ExitStack, asynccontextmanager, contextmanager
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Self, final
 
 import anyio
+import anyio.to_thread
 
 from maxcode.errors import MachineError, UnsafeError
 from maxcode.sandbox.binds import reached
@@ -29,12 +30,14 @@ from maxcode.sandbox.jobs import Blob, Ending, Job, Kind, Ran, Sample, pack, tur
 from maxcode.sandbox.landlock import Unconfined, dedicated_uid, find_landlock, sweep
 from maxcode.sandbox.namespaces import find_bubblewrap
 from maxcode.sandbox.runtime import find_runtime
+from maxcode.sandbox.sealed import PythonCopy
 from maxcode.sandbox.session_layout import TMP_MB
 from maxcode.sandbox.tiers import SANDBOX_UID, TIERS, UNSAFE, VARIABLE, Binds, SessionView, Tier, wanted
-from maxcode.sandbox.toolchain import SHIM, cache_root, own_program
+from maxcode.sandbox.toolchain import FILL, SHIM, cache_root, own_library, own_program
 
 __all__ = ["SANDBOX_UID", "Blob", "Calls", "Ending", "Job", "Ran", "Sample", "Sandbox", "Session"]
 
+_LIBRARY = "/fill.so"  # its path in tier 1
 _OVERHEAD_MB = 48  # the shim, page tables, kernel memory, a copy of the runtime libraries
 _RESERVED = 8  # bytes of address space that a program may reserve for each byte of its control group's memory
 _SHADOW_MB = 1 << 26  # address space of a program with shadow memory: more than any machine has
@@ -47,6 +50,7 @@ _START_S, _ANSWER_S, _END_S = 20.0, 20.0, 5.0
 class Sandbox:
     """Runs untrusted programs, in any number of sessions at once.
 
+    ``fill``: the library of ``fill.c``.
     ``passed_over``: the tiers tried before this one, each with the reason why it does not work and the cure.
     """
 
@@ -55,7 +59,9 @@ class Sandbox:
     cache: Path
     hierarchy: Hierarchy | None
     runtime: Mapping[str, Path]
+    fill: Path
     passed_over: tuple[str, ...] = ()
+    python: PythonCopy = field(default_factory=PythonCopy, repr=False, compare=False)
 
     @classmethod
     async def open(cls) -> Self:
@@ -68,6 +74,7 @@ class Sandbox:
         _allow_many_files()
         cache = cache_root()
         shim, runtime, hierarchy = await own_program(SHIM, cache), await find_runtime(), find_hierarchy()
+        fill = await anyio.to_thread.run_sync(own_library, FILL, cache)
         if hierarchy is not None:
             hierarchy.sweep()
         sweep()
@@ -75,7 +82,7 @@ class Sandbox:
         for name in (chosen,) if chosen else TIERS:
             try:
                 tier = await _tier(name, shim)
-                return await cls(tier, shim, cache, hierarchy, runtime, tuple(reasons))._proven()
+                return await cls(tier, shim, cache, hierarchy, runtime, fill, tuple(reasons))._proven()
             except UnsafeError as error:
                 reasons.append(f"tier {name}: {error}")
         raise UnsafeError("\n".join(["no sandbox on this machine", *reasons]))
@@ -99,7 +106,8 @@ class Sandbox:
     def describe(self) -> str:
         """The isolation between a program and this machine, in a few words."""
         group = f"cgroup v{self.hierarchy.version}" if self.hierarchy else "no cgroup (memory limited per process)"
-        return f"{self.tier.describe()} + {group}"
+        shared = f" + Python shares the host's /usr ({self.python.trouble})" if self.python.trouble else ""
+        return f"{self.tier.describe()} + {group}{shared}"
 
     @asynccontextmanager
     async def session(
@@ -109,6 +117,7 @@ class Sandbox:
         binds: Binds = (),
         bare: bool = False,
         measured: bool = False,
+        interpreted: bool = False,
     ) -> AsyncIterator[Session]:
         """A new session, whose jobs can use only ``blobs``.  MachineError if it does not start.
 
@@ -117,16 +126,22 @@ class Sandbox:
         ``binds``: (host folder, path in the sandbox), read-only.
         ``bare``: for compiled programs.  It shows only the runtime libraries of the host (in tier 1 copies of them) and
         no /proc; its programs make no pipes and are never sampled.
+        ``interpreted``: for Python programs.  In tier 1 it shows a copy of the interpreter and its library in memory
+        (``sealed.py``), in place of the host's /usr.
         ``measured``: with sources, the session runs a program under test that needs files, not a build.
         """
         async with AsyncExitStack() as stack:
             group = await stack.enter_async_context(_group(self.hierarchy))
             binds, words = reached(binds, self.cache)
-            place = stack.enter_context(self.tier.placed(sources, binds, self.runtime if bare else None))
+            library = _LIBRARY if self.tier.name == "1" else str(self.fill)
+            runtime = {**self.runtime, library: self.fill} if bare else None
+            sealed = await self.python.folder() if interpreted and self.tier.name == "1" else None
+            place = stack.enter_context(self.tier.placed(sources, binds, runtime, sealed))
             line = await stack.enter_async_context(self._line((*(group.joins if group else ()), *words), place))
             await line.hear(_START_S)
-            kind: Kind = "bare" if bare else "hosted" if sources is None or measured else "building"
-            yield Session(line, group, place, frozenset(blob.fd for blob in blobs), kind)
+            hosted: Kind = "interpreted" if interpreted else "hosted"
+            kind: Kind = "bare" if bare else hosted if sources is None or measured else "building"
+            yield Session(line, group, place, frozenset(blob.fd for blob in blobs), kind, library if bare else "")
 
     @asynccontextmanager
     async def _line(self, launched: Sequence[str], place: SessionView) -> AsyncIterator[_Line]:
@@ -151,12 +166,21 @@ class Sandbox:
 class Session:
     """Runs jobs over the same blobs, one at a time; no job can leave anything for the next one."""
 
-    def __init__(self, line: _Line, group: Group | None, place: SessionView, blobs: frozenset[int], kind: Kind) -> None:
+    def __init__(
+        self,
+        line: _Line,
+        group: Group | None,
+        place: SessionView,
+        blobs: frozenset[int],
+        kind: Kind,
+        library: str,
+    ) -> None:
         self._line = line
         self._group = group
         self._place = place
         self._blobs = blobs
         self._kind = kind
+        self._library = library
         self._busy = False
         self._memory_mb = 0
 
@@ -172,7 +196,7 @@ class Session:
         self._busy = True
         kills = self._group.kills() if self._group else 0
         with ExitStack() as stack:
-            packet = pack(self._place.asked(self._limited(job)), self._kind)
+            packet = pack(self._place.asked(self._limited(job)), self._kind, self._library)
             self._line.ask(packet, [stack.enter_context(_opened(blob.path)) for blob in job.blobs])
         ran = self._place.told(unpack(job, *await self._line.hear(job.wall_s + _ANSWER_S)))
         self._busy = False
@@ -186,7 +210,7 @@ class Session:
             raise ValueError("calls need a session without a running job, and a stepped job")
         self._busy = True
         with ExitStack() as stack:
-            packet = pack(self._place.asked(self._limited(job)), self._kind)
+            packet = pack(self._place.asked(self._limited(job)), self._kind, self._library)
             self._line.ask(packet, [stack.enter_context(_opened(blob.path)) for blob in job.blobs])
         yield Calls(self._line, job)
 

@@ -102,11 +102,13 @@ class Layout:
     ``files``: (descriptor, path) of read-only sources; None for a session that only runs programs.
     ``folders``: (host path, path) of read-only binds; a device file is bound so that it works.
     ``runtime``: (descriptor, path) of the files that replace the host's /usr; None if the host's /usr is shown.
+    ``sealed``: the folder whose parts are shown in place of the host's /usr.
     """
 
     files: tuple[tuple[int, str], ...] | None
     folders: tuple[tuple[Path, str], ...]
     runtime: tuple[tuple[int, str], ...] | None = None
+    sealed: Path | None = None
 
     @property
     def fds(self) -> tuple[int, ...]:
@@ -119,7 +121,8 @@ class Layout:
         ``shim``: the descriptor of the program that becomes process 1, at SHIM_PATH.
         """
         bare = self.runtime is not None
-        words = [*_ALWAYS, *([] if bare else [*_PROC, *_HOST]), *_aliases(bare)]
+        host = _HOST if self.sealed is None else _parts(self.sealed)
+        words = [*_ALWAYS, *([] if bare else [*_PROC, *host]), *_aliases(bare or self.sealed is not None)]
         for fd, path in ((shim, SHIM_PATH), *(self.runtime or ())):
             words += ["--perms", "0555", "--file", str(fd), path]
         for name in _DEVICES if bare else (*_DEVICES, "zero"):  # a mapping of /dev/zero takes an inode number
@@ -137,8 +140,14 @@ class Layout:
         return words
 
 
+def _parts(sealed: Path) -> list[str]:
+    """Each folder at the top of ``sealed``, at the top of the sandbox."""
+    names = sorted(os.listdir(sealed))
+    return [word for name in names for word in ("--ro-bind", str(sealed / name), f"/{name}")]
+
+
 def _aliases(bare: bool) -> Iterator[str]:
-    """/bin and similar paths as on the host: a link into /usr, or (not in a bare session) a folder on older systems."""
+    """/bin and similar paths as on the host: a link into /usr, or on older systems a folder, if the host's is shown."""
     for path in _ALIASES:
         if os.path.islink(path):
             yield from ("--symlink", os.readlink(path), path)
@@ -151,6 +160,7 @@ def laid_out(
     sources: Mapping[str, str | bytes] | None,
     binds: Sequence[tuple[Path, str]],
     runtime: Mapping[str, Path] | None = None,
+    sealed: Path | None = None,
 ) -> Iterator[Layout]:
     """The layout for these sources and binds; its descriptors are open inside the block.
 
@@ -160,7 +170,7 @@ def laid_out(
     with ExitStack() as stack:
         files = [(_memory_file(stack, text), place_of(path)) for path, text in (sources or {}).items()]
         bare = None if runtime is None else tuple((_opened(stack, file), path) for path, file in runtime.items())
-        yield Layout(None if sources is None else tuple(files), tuple(binds), bare)
+        yield Layout(None if sources is None else tuple(files), tuple(binds), bare, sealed)
 
 
 def place_of(path: str) -> str:

@@ -48,6 +48,7 @@
 #define MOST_FDS 16
 #define MOST_STRINGS 512
 #define FIRST_FREE 64 /* our own descriptors live from here up, the program's below */
+#define MOST_SIGNALS 1024 /* that wait, and timers: a program that took all of the user's would be seen by others */
 #define MOST_BURNT 64 /* process numbers that a session skips at its start; divides 256 */
 #define LONGEST_US (1ull << 50) /* years: no sum of two times may wrap around */
 #define ARTEFACT 3    /* its number in every program, so that all sides of a race look alike */
@@ -55,11 +56,14 @@
 enum flags {
     BUILDING = 1, PROFILE = 2, HAS_STDIN = 4, HAS_ARTEFACT = 8,
     START_ARTEFACT = 16, CALLED = 32, ONE_CORE = 64, IS_BARE = 128, /* a compiled program, in a session without /proc */
-    STEPPED = 256, PREPARED = 512, ON_DEVICE = 1024, /* it may use a GPU */ STARTED = 2048,
+    STEPPED = 256, PREPARED = 512, ON_DEVICE = 1024, /* it may use a GPU */
+    INTERPRETED = 2048, STARTED = 4096,
+    FILL = 0xff0000, /* what memory holds that the program has not written; 0: what the kernel gives */
 };
 enum ending { EXITED, SIGNALLED, TIMED_OUT, FLOODED, UNSTARTED, TAMPERED, ANSWERED };
 
-struct request { /* then the arguments and the paths to collect, each ending in NUL; comes with stdin, artefact */
+struct request { /* then the arguments, the paths to collect, and with FILL that of fill.c's library, each ending in NUL;
+                  * comes with stdin, artefact */
     uint32_t flags, arguments, collected, processes;
     uint64_t cpu_us, wall_us, memory, stack, output;
 };
@@ -83,6 +87,7 @@ struct job {
     char packet[PACKET];
     char *strings[MOST_STRINGS + 1]; /* the arguments, NULL */
     char **collected;
+    const char *library; /* to be preloaded, or NULL */
     int input, artefact, out, err;
     int notes;    /* a socket for the new process's note, with which comes: */
     int listener; /* where to hear of the calls that the shim answers; -1 where there are none */
@@ -332,7 +337,7 @@ static int session(int fd) {
     default_signals();
     signal(SIGPIPE, SIG_IGN); /* a program may close the pipe that the shim speaks into; as process 1 it would not die */
     prepare_told();
-    for (int mode = BUILDS; mode <= CALLS; mode *= 2)
+    for (int mode = BUILDS; mode <= SCRIPTS; mode *= 2)
         make_filter(&filters[mode], (enum mode)mode), make_filter(&filters[mode | DEVICE], (enum mode)(mode | DEVICE));
     begin_anywhere();
     if (send(control, "ready", 5, MSG_NOSIGNAL) != 5) die("send");

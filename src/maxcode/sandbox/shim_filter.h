@@ -21,15 +21,16 @@
 #define X32_BIT 0x40000000u
 #define LAST_KNOWN 462 /* mseal, Linux 6.10 */
 
-/* BUILDS: compilers, generators, checkers.  RUNS: a program that needs the host's files, interpreted or built with a
- * sanitizer.  BARE: a compiled program.  CALLS: a compiled function; its process alone is watched, so it may have
+/* BUILDS: compilers, generators, checkers.  RUNS: a program that needs the host's files, a module or one built with a
+ * sanitizer.  SCRIPTS: a program in Python, which sees a copy of its interpreter that all such runs share.  BARE: a compiled program.  CALLS: a compiled function; its process alone is watched, so it may have
  * threads but no children.  DEVICE, with one of them: it may speak to a GPU, whose driver is asked by ioctl about
  * everything, and whose library has pipes, memory files and sockets of this namespace for itself. */
-enum mode { BUILDS = 1, RUNS = 2, BARE = 4, CALLS = 8, DEVICE = 16 };
-#define HOSTED (BUILDS | RUNS)
+enum mode { BUILDS = 1, RUNS = 2, BARE = 4, CALLS = 8, SCRIPTS = 16, DEVICE = 32 };
+#define HOSTED (BUILDS | RUNS | SCRIPTS)
+#define LOCKING (BUILDS | RUNS)
 #define COMPILED (BARE | CALLS)
-#define TESTED (RUNS | BARE | CALLS)
-#define FORKING (BUILDS | RUNS | BARE)
+#define TESTED (RUNS | BARE | CALLS | SCRIPTS)
+#define FORKING (BUILDS | RUNS | BARE | SCRIPTS)
 #define ALL (FORKING | CALLS)
 
 struct allowed {
@@ -76,8 +77,10 @@ static const struct allowed allowed[] = {
                SYS_sched_get_priority_min, SYS_sched_rr_get_interval, SYS_getcpu, SYS_getpriority)},
     /* children; and holes in a function's outputs, which the shim would fill */
     {FORKING, INTS(SYS_execve, SYS_fallocate)},
-    /* every pipe has a number of the whole machine's; a lock is seen by all who have the file open */
-    {HOSTED, INTS(SYS_pipe2, SYS_splice, SYS_tee, SYS_vmsplice, SYS_flock)},
+    /* every pipe has a number of the whole machine's */
+    {HOSTED, INTS(SYS_pipe2, SYS_splice, SYS_tee, SYS_vmsplice)},
+    /* a lock is seen by all who have the file open, and what a program under test can lock, others have open too */
+    {LOCKING, INTS(SYS_flock)},
     /* what is kept in an inode, and pidfds, numbered likewise */
     {BUILDS, INTS(SYS_fchmod, SYS_fchmodat, 452 /* fchmodat2 */, SYS_fchown, SYS_fchownat, SYS_utimensat, SYS_mknodat,
                   434 /* pidfd_open */, 424 /* pidfd_send_signal */, SYS_sync, SYS_syncfs, SYS_sync_file_range)},
@@ -121,9 +124,9 @@ static const struct condition conditions[] = {
      WORDS(TCGETS, 0x802c542a, TIOCGPGRP, TIOCGWINSZ, FIONREAD, FIONBIO, FIONCLEX, FIOCLEX, 0x40049409, 0x80086601,
            0xc020660b)},
     /* descriptors, their flags, locks and owners; the room of a pipe; which seals and hint, but setting neither */
-    {SYS_fcntl, HOSTED, ONE_OF, 1, WHOLE, WORDS(DESCRIPTORS, LOCKS)},
+    {SYS_fcntl, LOCKING, ONE_OF, 1, WHOLE, WORDS(DESCRIPTORS, LOCKS)},
     /* a lock's range holds a number of 126 bits, for whoever has the same file open at the time: /dev/null, say */
-    {SYS_fcntl, COMPILED, ONE_OF, 1, WHOLE, WORDS(DESCRIPTORS)},
+    {SYS_fcntl, COMPILED | SCRIPTS, ONE_OF, 1, WHOLE, WORDS(DESCRIPTORS)},
     /* its name, its end, its rights, its clock; what a processor has; names of mappings; its tracer: there is none */
     {SYS_prctl, ALL, ONE_OF, 0, WHOLE,
      WORDS(PR_SET_NAME, PR_GET_NAME, PR_SET_PDEATHSIG, PR_GET_PDEATHSIG, PR_SET_DUMPABLE, PR_GET_DUMPABLE,

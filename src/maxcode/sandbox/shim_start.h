@@ -49,6 +49,7 @@ static void set_limits(const struct job *job) {
     limit(job, RLIMIT_CORE, 0);
     limit(job, RLIMIT_MEMLOCK, 0);
     limit(job, RLIMIT_MSGQUEUE, 0);
+    if (!alone.on) limit(job, RLIMIT_SIGPENDING, MOST_SIGNALS); /* of all sessions together there are a few times more */
 }
 
 /* On the core where it happens to be, for good: the filter refuses to change it, and OpenMP then starts one thread. */
@@ -80,9 +81,26 @@ static void fill_padding(char *padding, size_t size) {
     padding[8 + drawn % (size - 8)] = 0;
 }
 
+/* What the C library and fill.c are told, in the variables at `at`.  Besides filling memory the library lays it out in
+ * another way: no small block comes back as it was left, and where large ones lie is drawn. */
+static void fill_memory(const struct job *job, char words[3][256], char **at) {
+    const unsigned byte = (job->ask.flags & FILL) >> 16;
+    uint16_t drawn = 0;
+    if (!job->library) return;
+    if (getrandom(&drawn, sizeof drawn, 0) != sizeof drawn) drawn = 0;
+    snprintf(words[0], sizeof words[0],
+             "GLIBC_TUNABLES=glibc.malloc.perturb=%u:glibc.malloc.tcache_count=0:glibc.malloc.mmap_threshold=%u:"
+             "glibc.malloc.top_pad=%u",
+             byte ^ 0xff, drawn & 1 ? 16384 : 33554432, drawn / 2 % 256 * 4096);
+    snprintf(words[1], sizeof words[1], "LD_PRELOAD=%s", job->library);
+    snprintf(words[2], sizeof words[2], "FILL=%u", byte);
+    for (int i = 0; i < 3; i++) at[i] = words[i];
+}
+
 static enum mode mode_of(const struct job *job) {
     const uint32_t flags = job->ask.flags;
-    const enum mode plain = flags & BUILDING ? BUILDS : flags & CALLED ? CALLS : flags & IS_BARE ? BARE : RUNS;
+    const enum mode hosted = flags & INTERPRETED ? SCRIPTS : RUNS;
+    const enum mode plain = flags & BUILDING ? BUILDS : flags & CALLED ? CALLS : flags & IS_BARE ? BARE : hosted;
     return flags & ON_DEVICE ? plain | DEVICE : plain;
 }
 
@@ -91,7 +109,7 @@ static void become(struct job *job, const struct calls *calls) {
     int listener;
     char padding[4096];
     fill_padding(padding, sizeof padding);
-    char *environment[] = {"PATH=/usr/bin:/bin", "HOME=/tmp", "TMPDIR=/tmp", "LC_ALL=C", padding, NULL, NULL};
+    char words[3][256], *environment[10] = {"PATH=/usr/bin:/bin", "HOME=/tmp", "TMPDIR=/tmp", "LC_ALL=C", padding};
     uint32_t secret[2];
     signal(SIGPIPE, SIG_DFL); /* which the shim ignores */
     place_fds(job, calls);
@@ -101,6 +119,7 @@ static void become(struct job *job, const struct calls *calls) {
     const char *trouble = alone.on ? confine(job->ask.flags, secret) : NULL;
     if (trouble) give_up(job, trouble);
     if (alone.folder) live_in_folder(environment);
+    fill_memory(job, words, environment + (environment[5] ? 6 : 5));
     listener = -1;
     const bool once = alone.confined && !(mode & BUILDS), filtered = !alone.on || alone.confined;
     if (filtered && !install_filter(&filters[mode], mode, &listener)) give_up(job, "seccomp");

@@ -62,10 +62,14 @@ class Tier(Protocol):
         """What the user can do if it does not start."""
 
     def placed(
-        self, sources: Mapping[str, str | bytes] | None, binds: Binds, runtime: Mapping[str, Path] | None
+        self,
+        sources: Mapping[str, str | bytes] | None,
+        binds: Binds,
+        runtime: Mapping[str, Path] | None,
+        sealed: Path | None,
     ) -> AbstractContextManager[SessionView]:
         """The place of a session; see ``Sandbox.session``.  With ``runtime`` (path -> file), programs may read only
-        these files of the host."""
+        these files of the host; with ``sealed``, in tier 1, they see this folder in place of the host's /usr."""
 
 
 def wanted() -> str:

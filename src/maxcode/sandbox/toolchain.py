@@ -1,7 +1,7 @@
 """The cache folder of maxcode, and the compilation of its own small C programs.
 
-The shim and the self-test are trusted source files of this package.  They are compiled on first use with the machine's
-compiler, and cached under the hash of their text.  No code of a policy is compiled here.
+The shim, the self-test and ``fill.c`` are trusted source files of this package.  They are compiled on first use with
+the machine's compiler, and cached under the hash of their text.  No code of a policy is compiled here.
 """
 
 from __future__ import annotations
@@ -20,6 +20,7 @@ from maxcode.errors import InputError, MachineError, UnsafeError
 
 SHIM = Path(__file__).with_name("shim.c")
 PROBE = Path(__file__).with_name("probe.c")
+FILL = Path(__file__).with_name("fill.c")
 _FLAGS = ("-std=gnu17", "-O2", "-pthread")
 _SHARED = ("-shared", "-fPIC", "-lm")
 

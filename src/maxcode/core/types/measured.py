@@ -237,19 +237,22 @@ class Recheck:
 
     ``triggers``: why it was made.
     ``inputs``: the number of extra inputs; ``why`` gives the reason if there are none.
+    ``kinds``: what these inputs vary, with their number; empty in records of version 0.1.
     """
 
     triggers: tuple[str, ...]
     inputs: int
     passed: bool
     why: str = ""
+    kinds: tuple[str, ...] = ()
 
     @property
     def result(self) -> str:
         """Its result in words."""
         if not self.inputs:
             return f"not possible: {self.why}"
-        return f"{'passed' if self.passed else 'FAILED'} on {self.inputs} extra inputs"
+        kinds = f": {'; '.join(self.kinds)}" if self.kinds else ""
+        return f"{'passed' if self.passed else 'FAILED'} on {self.inputs} extra inputs{kinds}"
 
     def __str__(self) -> str:
         return f"{self.result} (triggered by: {'; '.join(self.triggers)})"

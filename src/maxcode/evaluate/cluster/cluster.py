@@ -14,7 +14,7 @@ from types import TracebackType
 from typing import Any, Self, TypeVar, final
 
 from maxcode.core.files import write_whole
-from maxcode.core.types import Action, Evaluation, Machine, Problem, State, StateId
+from maxcode.core.types import Action, Evaluation, Machine, Problem, Program, State, StateId
 from maxcode.errors import MachineError
 from maxcode.evaluate.cluster.dispatch import Dispatcher
 from maxcode.evaluate.cluster.engine import Engine
@@ -22,7 +22,7 @@ from maxcode.evaluate.cluster.evaluator import ClusterClient
 from maxcode.evaluate.cluster.node_thread import portal
 from maxcode.evaluate.cluster.quarantine import Quarantine
 from maxcode.evaluate.cluster.utilisation import Report, Utilisation
-from maxcode.evaluate.harness_protocol import MeasureOptions
+from maxcode.evaluate.harness_protocol import FreshRace, MeasureOptions
 from maxcode.evaluate.ladder.prepare import Admitted
 from maxcode.sandbox.lanes import charge
 
@@ -162,6 +162,10 @@ class ClusterEvaluator:
         found, lanes = await self._cluster.here(work, problem, action, incumbent, self._options, _group.get())
         charge(lanes)
         return found
+
+    async def race_fresh(self, problem: Problem, winner: Program, pairs: int) -> FreshRace:
+        """No race: nodes have no task for it."""
+        return FreshRace(why="a cluster measured it, and nodes time the problem's own inputs only")
 
     async def settle(
         self, problem: Problem, challengers: Sequence[State], incumbent: State | None

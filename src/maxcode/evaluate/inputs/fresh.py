@@ -8,6 +8,7 @@ first winner asks for them, and kept.  Feedback about them is one bit.
 from __future__ import annotations
 
 import random
+from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import final
@@ -29,6 +30,13 @@ from maxcode.sandbox.sandbox import Blob, Ran, Sandbox
 HARSHER = 4  # times as many inputs
 FAILED = "an input nobody was shown failed"
 _ANEW = "a function's inputs are drawn anew for every pass"
+_SECRET, _SIZES, _BEYOND = "generator, secret seed", "other sizes", "values beyond those drawn"  # ways of making them
+_KINDS = {
+    _SECRET: "from the generator with other seeds (same distribution)",
+    _SIZES: "of other sizes (same distribution)",
+    _BEYOND: "with values beyond those drawn",
+}
+_CHANGED = "changed from the given ones (same format, no larger)"
 _SECONDS, _HARSH_SECONDS = (
     0.6,
     2.5,
@@ -47,6 +55,15 @@ class GeneratedInputs:
     inputs: tuple[Input, ...] = ()
     how: tuple[str, ...] = ()
     notes: tuple[str, ...] = ()
+
+    @property
+    def kinds(self) -> tuple[str, ...]:
+        """What they vary, in words, with the number of each kind."""
+        counts: Counter[str] = Counter()
+        for line in self.how:
+            number, _, way = line.partition(": ")
+            counts[_KINDS.get(way, _CHANGED)] += int(number)
+        return tuple(f"{number} {kind}" for kind, number in counts.items() if number)
 
 
 @final
@@ -101,9 +118,10 @@ class Prover:
 
     async def runs(self, admitted: Admitted, inputs: Sequence[Input]) -> list[Ran]:
         """The original on each of the inputs, in one session."""
-        artefact, bare = admitted.original.artefact, language(admitted.problem.language).bare
+        artefact, tongue = admitted.original.artefact, language(admitted.problem.language)
         assert artefact is not None
-        async with self.sandbox.session([artefact, *(given.stdin for given in inputs)], bare=bare) as session:
+        blobs = [artefact, *(given.stdin for given in inputs)]
+        async with self.sandbox.session(blobs, bare=tongue.bare, interpreted=tongue.sealed) as session:
             return [await session.run(job_for(admitted.problem, artefact, given)) for given in inputs]
 
     async def _answered(
@@ -180,7 +198,8 @@ class FreshInputs:
         notes += [f"none made from the given inputs: {given.why}"] if given.why else []
         made = [*generated, *(Candidate(Blob.of(one.text.encode()), ", ".join(one.how)) for one in changed)]
         found = await self._prover.proven(admitted, made, _HARSH_SECONDS if harsh else _SECONDS)
-        return replace(found, notes=(*notes, *found.notes))
+        inputs = [replace(one, name=one.name.replace("made", "extra")) if harsh else one for one in found.inputs]
+        return replace(found, inputs=tuple(inputs), notes=(*notes, *found.notes))
 
     async def _further(self, admitted: Admitted) -> GeneratedInputs:
         """Inputs of a source that renews them which nobody was told of, with the original's outputs."""
@@ -198,7 +217,7 @@ class FreshInputs:
         known = [admitted.source.looked_at_twice(one, artefact) for one in known]
         async with build_lane():
             beyond = await admitted.source.beyond(self._prover.builder, admitted.problem, artefact, "made")
-        how = (f"{len(known)}: other sizes", f"{len(beyond)}: values beyond those drawn")
+        how = (f"{len(known)}: {_SIZES}", f"{len(beyond)}: {_BEYOND}")
         return GeneratedInputs((*known, *beyond), how)
 
     async def _generated(self, problem: Problem, seed: str, count: int) -> tuple[list[Candidate], list[str]]:
@@ -208,7 +227,7 @@ class FreshInputs:
             found = await generate(self._sandbox, problem, seeds)
         except InputError as error:
             return [], [f"the generator fails with other seeds: {error}"]
-        return [Candidate(blob, "generator, secret seed") for _, blob in found], []
+        return [Candidate(blob, _SECRET) for _, blob in found], []
 
 
 def text_of(blob: Blob) -> str | None:

@@ -8,7 +8,8 @@ session makes a few runs in random order.
 These differences remain.  A run knows the number of processes of its session to within 64, and the time.  A profile is
 traced and sees the host's files; a sanitizer build or an instruction count is another program on a different
 "processor"; the one-core speed-up of the goal ``wall`` has one core.  No verdict on correctness or seconds comes from
-these, and outputs are checked in all but the profile.  Outputs of *timed* runs are checked too, so a program that
+these, and outputs are checked in all but the profile.  A run on filled memory has another environment; it can only
+refuse a candidate.  Outputs of *timed* runs are checked too, so a program that
 detects timing can be wrong only once.
 """
 
@@ -21,6 +22,7 @@ from dataclasses import replace
 from types import TracebackType
 from typing import Self, final
 
+from maxcode.code.languages import Language
 from maxcode.evaluate.ladder.prepare import Input
 from maxcode.sandbox.sandbox import Blob, Job, Ran, Sandbox, Session
 
@@ -49,11 +51,11 @@ class Sessions:
     answers.
     """
 
-    def __init__(self, sandbox: Sandbox, artefact: Blob, parts: Sequence[tuple[int, Input]], bare: bool) -> None:
+    def __init__(self, sandbox: Sandbox, artefact: Blob, parts: Sequence[tuple[int, Input]], tongue: Language) -> None:
         self._sandbox = sandbox
         self._artefact = artefact
         self._parts = parts
-        self._bare = bare
+        self._tongue = tongue
         self._stack = AsyncExitStack()
         self._part = -1
         self._now: tuple[Session, Blob, dict[str, Blob]] | None = None
@@ -72,7 +74,8 @@ class Sessions:
             await self._stack.aclose()
             copy = self._stack.enter_context(self._artefact.copy())
             inputs = {one.name: self._stack.enter_context(one.stdin.copy()) for at, one in self._parts if at == part}
-            session = self._sandbox.session([copy, *inputs.values()], bare=self._bare)
+            blobs = [copy, *inputs.values()]
+            session = self._sandbox.session(blobs, bare=self._tongue.bare, interpreted=self._tongue.sealed)
             self._part, self._now = part, (await self._stack.enter_async_context(session), copy, inputs)
         session_now, copy, inputs = self._now
         return await session_now.run(replace(job, artefact=copy, stdin=inputs[given.name]))

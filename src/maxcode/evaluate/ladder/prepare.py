@@ -142,6 +142,7 @@ class Admitted:
     source: InputSource = COPIES
     peak_gflops: float = 0.0  # of one core; 0 if the problem does not say how much work a call is
     memory: Bandwidth | None = None  # None if the problem does not say how many bytes a call moves
+    reads_unwritten: bool = False  # the original's own answer depends on memory it never wrote
 
     @property
     def raced(self) -> tuple[Input, ...]:

@@ -121,7 +121,7 @@ class Track:
         self._timed = timed
         self._order = random.SystemRandom()
         self._starts = Starts()
-        self._bare = language(field.problem.language).bare
+        self._tongue = language(field.problem.language)
 
     @property
     def clock(self) -> Clock:
@@ -158,7 +158,8 @@ class Track:
             self._order.shuffle(runs)
             fresh = {side: own.enter_context(entry.artefact.copy()) for side, entry in self._entries.items()}
             blobs = [*fresh.values(), *(given.stdin for given in timed)]
-            async with self._sandbox.session(blobs, bare=self._bare) as session:
+            bare, interpreted = self._tongue.bare, self._tongue.sealed
+            async with self._sandbox.session(blobs, bare=bare, interpreted=interpreted) as session:
                 found = {(side, given.name): await self._run(session, side, fresh[side], given) for side, given in runs}
             found = {key: await self._charged(*key, ran) for key, ran in found.items()}
             for given in timed:

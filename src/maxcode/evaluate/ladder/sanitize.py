@@ -24,6 +24,7 @@ from maxcode.sandbox.sandbox import Blob, Job, Ran, Sandbox
 SLOWDOWN, GRACE_S = 30.0, 5.0  # -O1 with checks is 2 to 10 times slower than -O3; the runtime needs time to start
 MEMORY_TIMES, MEMORY_MORE_MB = 3, 512  # for red zones and quarantined memory
 DEFECTS_KEPT = 50
+FINDING = "a sanitizer found"  # the beginning of every sentence about a defect
 _STATUS = 99
 _OPTIONS = f"detect_leaks=0:exitcode={_STATUS}:allocator_may_return_null=1:external_symbolizer_path=:color=never"
 _REMOVED = re.compile(r"-O.*|-g[0-3]?|-s|-static|-fopenmp-simd")

@@ -65,7 +65,7 @@ async def verify(
     outputs: dict[str, bytes] = {}
     failures = 0
     parts = in_parts(inputs)
-    async with Sessions(sandbox, artefact, parts, language(problem.language).bare) as sessions:
+    async with Sessions(sandbox, artefact, parts, language(problem.language)) as sessions:
         for part, given in parts:
             job = job_for(problem, artefact, given)
             ran = await sessions.run(part, given, job)

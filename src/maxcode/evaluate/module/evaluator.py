@@ -16,7 +16,7 @@ from typing import final
 
 from maxcode.core.stats import RaceRule, median_interval
 from maxcode.core.types import Action, Evaluation, Interval, Machine, Problem, Program, State, StateId
-from maxcode.evaluate.harness_protocol import MeasureOptions, Provenance, TimingCache
+from maxcode.evaluate.harness_protocol import FreshRace, MeasureOptions, Provenance, TimingCache
 from maxcode.evaluate.inputs.fresh import GeneratedInputs
 from maxcode.evaluate.ladder.build import Built
 from maxcode.evaluate.ladder.leader import last_standing
@@ -124,6 +124,10 @@ class ModuleEvaluator:
     async def check(self, problem: Problem, winner: Program) -> ModuleCheck:
         """A checker of a winner (``winner_check.py``)."""
         return ModuleCheck(self._stages, problem, winner)
+
+    async def race_fresh(self, problem: Problem, winner: Program, pairs: int) -> FreshRace:
+        """No race: all inputs of a confirmation are fresh already."""
+        return await (await self.check(problem, winner)).race_fresh(pairs)
 
     # ------------------------------------------------------------------------------------------ nodes of a cluster
 

@@ -27,11 +27,16 @@ from maxcode.evaluate.ladder.prepare import (
     without,
 )
 from maxcode.evaluate.ladder.profile import hotspots
+from maxcode.evaluate.ladder.unwritten import chosen, depends
 from maxcode.evaluate.ladder.verify import Verified, verify
 from maxcode.evaluate.program.kinds import PROGRAM_KINDS
 from maxcode.sandbox.sandbox import Sandbox
 
 LEAST_TESTS = 1
+_UNWRITTEN = (
+    "the answer of the original {} depends on memory it never wrote; candidates are not refused for that here: set the "
+    "memory before it is read"
+)
 _NEXT_SECOND_S = 1.1  # many programs draw their seed from a clock of whole seconds
 _CHECK = "; check that the tests belong to it, and the checker"
 _ALONE = (
@@ -85,9 +90,12 @@ class Admissions:
         notes = (
             [f"dropped {len(dropped)} test(s) the original fails itself: {', '.join(dropped)}{why}"] if dropped else []
         )
-        notes += [warning] if warning else []
+        unwritten = await depends(self._sandbox, slimmer, original.artefact, chosen(kept))
+        notes += [_UNWRITTEN.format(problem.program.name)] if unwritten is not None else []
+        notes += [warning] if warning else []  # the last, which says why nothing is timed
         roofs = await kind.roofs(self._sandbox, problem)
         admitted = Admitted(slimmer, kept, timed, original, baseline, dropped, tuple(notes), source, *roofs)
+        admitted = replace(admitted, reads_unwritten=unwritten is not None)
         if not timed:
             admitted = await kind.longer(self._sandbox, self._builder, admitted, self._seed)
         for one in (problem, slimmer):

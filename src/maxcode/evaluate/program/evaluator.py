@@ -31,7 +31,7 @@ from maxcode.core.types import (
     StateId,
     Timing,
 )
-from maxcode.evaluate.harness_protocol import MeasureOptions, Provenance, TimingCache
+from maxcode.evaluate.harness_protocol import FreshRace, MeasureOptions, Provenance, TimingCache
 from maxcode.evaluate.inputs.fresh import FreshInputs, GeneratedInputs
 from maxcode.evaluate.ladder.build import Builder, Built
 from maxcode.evaluate.ladder.judge import ladder_of, unbuilt, with_timing, wrong_while_timed
@@ -41,12 +41,13 @@ from maxcode.evaluate.ladder.profile import hotspots
 from maxcode.evaluate.ladder.race import RaceInputs, RaceSide, Side, WrongOutput
 from maxcode.evaluate.ladder.reject import not_permitted, reject
 from maxcode.evaluate.ladder.timing import confirm, playoff, race
+from maxcode.evaluate.ladder.unwritten import chosen, depends, refusal
 from maxcode.evaluate.ladder.verify import Verified, verify
 from maxcode.evaluate.program.admission import Admissions
-from maxcode.evaluate.program.plausibility import Examiner
+from maxcode.evaluate.program.plausibility import Examiner, failed_with
 from maxcode.evaluate.program.winner_check import ProgramCheck
 from maxcode.sandbox.lanes import build_lane
-from maxcode.sandbox.sandbox import Sandbox
+from maxcode.sandbox.sandbox import Blob, Sandbox
 from maxcode.sandbox.selftest import open_safe
 
 PLAYOFF_PAIRS = 15  # a near tie of two programs faster than the original is not worth more pairs
@@ -135,6 +136,10 @@ class ProgramEvaluator:
         """A checker of a winner (``winner_check.py``)."""
         return ProgramCheck(self._sandbox, self._builder, await self._admissions.of(problem), winner, self._unseen)
 
+    async def race_fresh(self, problem: Problem, winner: Program, pairs: int) -> FreshRace:
+        """Race the original and the winner on inputs that the winner was not given."""
+        return await (await self.check(problem, winner)).race_fresh(pairs)
+
     # ------------------------------------------------------------------------------------------------- admission
 
     async def admit(self, problem: Problem) -> Admitted:
@@ -163,7 +168,9 @@ class ProgramEvaluator:
             if (refused := not_permitted(problem, action.program)) is not None:
                 return refused
             verified = await verify(self._sandbox, problem, built.artefact, admitted.inputs)
-        found = ladder_of(built, verified)
+            found = ladder_of(built, verified)
+            if found.outcome is Outcome.CORRECT and not admitted.reads_unwritten:
+                found = await self._on_filled_memory(admitted, built.artefact, found)
         if found.outcome is not Outcome.CORRECT:
             return found
         if not admitted.timed:
@@ -183,6 +190,11 @@ class ProgramEvaluator:
         assert action.program is not None
         async with build_lane():
             return (await self._builder.build(problem, action.program)).machine_code
+
+    async def _on_filled_memory(self, admitted: Admitted, artefact: Blob, found: Evaluation) -> Evaluation:
+        """The evaluation of a right candidate after its runs on filled memory: wrong, if its answers change."""
+        given = await depends(self._sandbox, admitted.problem, artefact, chosen(admitted.inputs))
+        return found if given is None else failed_with(found, Outcome.WRONG, refusal(given))
 
     async def _time(
         self,

@@ -14,7 +14,8 @@ from maxcode.core.types import Evaluation, Outcome, Program, Recheck
 from maxcode.evaluate.inputs.fresh import FreshInputs
 from maxcode.evaluate.ladder.build import Builder
 from maxcode.evaluate.ladder.prepare import Admitted, Input, identity
-from maxcode.evaluate.ladder.sanitize import Sanitized, bench_for, compared
+from maxcode.evaluate.ladder.sanitize import FINDING, Sanitized, bench_for, compared
+from maxcode.evaluate.ladder.unwritten import Found, Variants, chosen, refusal
 from maxcode.evaluate.program.kinds import PROGRAM_KINDS
 from maxcode.evaluate.program.lower_bound import LowerBound
 from maxcode.evaluate.program.suspicion import far, impossible, unread, words_of
@@ -35,6 +36,7 @@ class Examiner:
     unseen: FreshInputs
     originals: dict[str, Sanitized] = field(default_factory=dict)
     bounds: dict[str, LowerBound] = field(default_factory=dict)
+    originals_unwritten: dict[str, Found] = field(default_factory=dict)
 
     async def examined(self, admitted: Admitted, program: Program, artefact: Blob, found: Evaluation) -> Evaluation:
         """The evaluation of a confirmed winner after the check: rejected, wrong, or with warnings."""
@@ -44,11 +46,27 @@ class Examiner:
         bound = await self.lower_bound(admitted)
         reasons = (*reasons, *unread(found.timing, bound.reading_s))
         if why := impossible(found.timing, bound.least_s, bound.of):
-            return _failed_with(found, Outcome.REJECTED, why)
+            return failed_with(found, Outcome.REJECTED, why)
         if reasons:
             found = await self._rechecked(admitted, reasons, artefact, found)
+        if found.outcome is Outcome.CORRECT:
+            found = await self._in_variants(admitted, program, found)
         defects = await self.defects(admitted, program) if found.outcome is Outcome.CORRECT else ()
         return replace(found, warnings=(*found.warnings, *defects))
+
+    async def _in_variants(self, admitted: Admitted, program: Program, found: Evaluation) -> Evaluation:
+        """The evaluation of a winner after two builds of it that only memory never written can tell apart."""
+        variants = Variants(self.sandbox, self.builder, self.originals_unwritten)
+        inputs = chosen(admitted.inputs)
+        own = await variants.of(admitted.problem, program, inputs)
+        if own.not_run:
+            return replace(found, warnings=(*found.warnings, own.not_run))
+        if own.given is None:
+            return found
+        original = await variants.of_original(admitted.problem, inputs)
+        if original.given is None and not admitted.reads_unwritten:
+            return failed_with(found, Outcome.WRONG, refusal(own.given))
+        return replace(found, warnings=(*found.warnings, f"{refusal(own.given)}, as the original's does"))
 
     async def lower_bound(self, admitted: Admitted) -> LowerBound:
         """The least time of a pass over the timed inputs; measured once per problem."""
@@ -64,10 +82,10 @@ class Examiner:
         failure = await self.unseen.failure(admitted, artefact, harsh=True)
         made = await self.unseen.made(admitted, harsh=True)
         why = "" if made.inputs else "; ".join(made.notes) or "none that the original can answer"
-        harsher = Recheck(reasons, len(made.inputs), failure is None and bool(made.inputs), why)
+        harsher = Recheck(reasons, len(made.inputs), failure is None and bool(made.inputs), why, made.kinds)
         found = replace(found, harsher=harsher)
         if failure is not None:
-            return _failed_with(found, failure.outcome, *failure.feedback.reasons)
+            return failed_with(found, failure.outcome, *failure.feedback.reasons)
         if made.inputs:
             return found
         warning = f"{'; '.join(reasons)}: look at its diff, because no further inputs could be made ({why})"
@@ -84,10 +102,11 @@ class Examiner:
                 self.originals[key] = await bench.look(admitted.problem.program)
             found = await compared(bench, program, self.originals[key])
         new = [defect for defect in found.defects if not defect.in_original]
-        return tuple(f"a sanitizer found {defect}" for defect in new[:_DEFECTS_SHOWN])
+        return tuple(f"{FINDING} {defect}" for defect in new[:_DEFECTS_SHOWN])
 
 
-def _failed_with(found: Evaluation, outcome: Outcome, *reasons: str) -> Evaluation:
+def failed_with(found: Evaluation, outcome: Outcome, *reasons: str) -> Evaluation:
+    """The evaluation with this outcome for these reasons, in addition to its own."""
     feedback = replace(found.feedback, reasons=(*found.feedback.reasons, *reasons))
     return replace(found, outcome=outcome, feedback=feedback, timing=None)
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import hashlib
 from collections import defaultdict
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import final
 
 from maxcode.core.types import Action, Outcome, Problem, Program
@@ -20,6 +20,8 @@ from maxcode.evaluate.ladder.sanitize import Sanitized, sanitized
 from maxcode.evaluate.ladder.verify import Verified, verify
 from maxcode.sandbox.lanes import build_lane, timing_lane
 from maxcode.sandbox.sandbox import Blob, Sandbox
+
+_RENEWED = "every timed pass had newly drawn values, in arrays of the problem's own sizes"
 
 
 @final
@@ -70,8 +72,13 @@ class ProgramCheck:
 
     async def race_fresh(self, pairs: int) -> FreshRace:
         """Race the winner against the original on fresh inputs."""
+        if self.admitted.source.renews:
+            return FreshRace(why=_RENEWED, needless=True)
         made = await self.fresh.made(self.admitted)
         chosen = choose_compared(made.inputs, self.admitted.timed)
+        if not chosen and made.inputs:  # among four times as many one may be long enough
+            made = await self.fresh.made(self.admitted, harsh=True)
+            chosen = choose_compared(made.inputs, self.admitted.timed)
         if not chosen:
             why = "; ".join(made.notes) or "none could be made"
             short = f"none of {len(made.inputs)} takes the original {TIMED_FLOOR_S * 1e3:.0f} ms"
@@ -80,7 +87,8 @@ class ProgramCheck:
         try:
             held = await run_until(lambda seen: "tie" if len(seen) >= pairs else None, track)
         except WrongOutput as wrong:
-            return FreshRace(failed=f"{wrong.side}, on newly generated inputs: {wrong}")
+            failed = f"{wrong.side}, on newly generated inputs: {wrong}"
+            return FreshRace(failed=failed, by_original=wrong.side == "original")
         samples = tuple((pair.total("original"), pair.total("candidate")) for pair in held.pairs)
         return FreshRace(samples, tuple(given.name for given in chosen))
 
@@ -106,7 +114,8 @@ class ProgramCheck:
 
     def _track(self, original: RaceSide, candidate: RaceSide, timed: Sequence[Input]) -> Track:
         sides: dict[Side, RaceSide] = {"original": original, "candidate": candidate}
-        return Track(RaceInputs(self.sandbox, self.problem, self.admitted.source), sides, timed)
+        problem = replace(self.problem, goal="cpu") if self.problem.goal == "instructions" else self.problem
+        return Track(RaceInputs(self.sandbox, problem, self.admitted.source), sides, timed)
 
 
 def _failures(found: Verified) -> list[str]:

@@ -24,12 +24,13 @@ from maxcode.core.stats import RaceRule, interval_of, is_faster, median_interval
 from maxcode.core.types import Checker, Clock, Interval, Limits, Machine, Problem, Program, Recheck, Timing
 from maxcode.errors import InputError
 from maxcode.evaluate.harness_protocol import Verification
-from maxcode.evaluate.ladder.sanitize import Sanitized
-from maxcode.run.certificate.unseen import FreshInputTiming, doubted, told
-from maxcode.sandbox.tiers import NO_SANDBOX
+from maxcode.evaluate.ladder.sanitize import FINDING, Sanitized
+from maxcode.run.certificate.doubts import degenerate, unchecked, without_sandbox
+from maxcode.run.certificate.unseen import PAIRS, FreshInputTiming, doubted, told
 
 FILE = "certificate.json"
-FORMAT = 1
+FORMAT = 2
+FIRST_FORMAT = 1  # of version 0.1; it has no doubt about a suspicious winner that could not be checked on other inputs
 CONTROL_CONFIDENCE = 0.99  # at 95 % the control of one correct certificate in twenty would fail
 RUNS_LEAST = 10
 _EXACT = 1e-9
@@ -180,19 +181,18 @@ def _refusal(found: Certificate) -> str:
 
 def _doubts(found: Certificate) -> Iterator[str]:
     control = found.control
-    if found.sandbox.startswith(NO_SANDBOX):
-        yield "it was made without a sandbox, where a program can do all that its user can"
+    yield from without_sandbox(found.sandbox)
     if control is None:
         yield "no control: the original was not timed against itself"
     elif not control.holds:
         low, high = control.interval.low, control.interval.high
         yield f"the control failed: the original against itself reads [{low:.4f}, {high:.4f}], which does not hold 1"
     yield from doubted(found.timing, found.unseen)
-    for why in found.timing.degenerate if found.timing is not None else ():
-        yield f"the reference is degenerate: {why}; a program could pass without doing the work"
+    yield from degenerate(found.timing.degenerate if found.timing is not None else ())
+    yield from unchecked(found.harsher, found.unseen) if found.format > FIRST_FORMAT else ()
     for defect in found.sanitized.defects if found.sanitized is not None else ():
         if not defect.in_original:
-            yield f"a sanitizer found {defect}"
+            yield f"{FINDING} {defect}"
 
 
 def contradiction(found: Certificate) -> str:
@@ -219,11 +219,27 @@ def contradiction(found: Certificate) -> str:
             return f"the control has {len(ratios)} usable pairs, as many as were timed are needed"
         if not _same(control.interval, interval_of(ratios, timing.sittings, CONTROL_CONFIDENCE)):
             return f"the control is said to be {control.interval}, its samples give something else"
-    if (unseen := found.unseen) is not None and unseen.interval is not None:
-        ratios = _ratios(unseen.samples)
-        if len(ratios) != len(unseen.samples) or not ratios or not _same(unseen.interval, median_interval(ratios)):
-            return f"{unseen.interval} is claimed on newly generated inputs, but its samples give another value"
-    return _other_conclusions(found)
+    return _contradiction_on_fresh(found) or _other_conclusions(found)
+
+
+def _contradiction_on_fresh(found: Certificate) -> str:
+    """What is wrong with the speed-up on newly generated inputs: every winner that was timed has one, or a reason."""
+    unseen = found.unseen
+    if unseen is None:
+        is_due = found.timing is not None and not found.refused
+        is_left_out = is_due and (found.format > FIRST_FORMAT or bool(found.made_inputs.inputs))
+        return "the speed-up on newly generated inputs (`unseen`) is left out" if is_left_out else ""
+    if unseen.interval is None:
+        if unseen.samples or not unseen.why:
+            return "it says without a reason that the winner was not compared on newly generated inputs"
+        is_known = not unseen.needless or found.subject.kind != "program"
+        return "" if is_known else "a program's timed inputs are said to be newly generated ones, which they never are"
+    ratios = _ratios(unseen.samples)
+    if len(ratios) != len(unseen.samples) or len(ratios) < PAIRS or not unseen.inputs:
+        return f"{unseen.interval} is claimed on newly generated inputs, with {len(ratios)} usable pairs"
+    if not _same(unseen.interval, median_interval(ratios)):
+        return f"{unseen.interval} is claimed on newly generated inputs, but its samples give another value"
+    return ""
 
 
 _RULE = RaceRule()
@@ -355,8 +371,9 @@ def read(path: Path) -> Certificate:
         found = msgspec.json.decode(in_words_of_today(read_bytes(path)), type=Certificate)
     except (msgspec.MsgspecError, UnicodeDecodeError) as error:
         raise InputError(f"{path} is no certificate of maxcode: {error}; make one with `maxcode optimize`") from error
-    if found.format != FORMAT:
-        raise InputError(f"{path} has format {found.format}, maxcode {version('maxcode')} reads {FORMAT}")
+    if found.format not in (FIRST_FORMAT, FORMAT):
+        read_here = f"{FIRST_FORMAT} and {FORMAT}"
+        raise InputError(f"{path} has format {found.format}, maxcode {version('maxcode')} reads {read_here}")
     if wrong := contradiction(found):
         raise InputError(f"{path} was changed or is damaged: {wrong}; make it again with `maxcode optimize`")
     return found

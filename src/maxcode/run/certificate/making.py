@@ -62,7 +62,7 @@ def winner_in(folder: Path, problem: Problem) -> Program:
     try:
         return Program({path: read_bytes(folder / path).decode() for path in problem.program.files})
     except UnicodeDecodeError as error:
-        raise InputError(f"a file in {folder} is not UTF-8 (byte {error.start}); no run wrote it") from error
+        raise InputError(f"a file in {folder} is not UTF-8 (byte {error.start}); save it as UTF-8") from error
 
 
 async def certify(

@@ -25,7 +25,7 @@ from maxcode.run.certificate.claim import (
     subject_of,
 )
 from maxcode.run.certificate.making import measured, opened, winner_in
-from maxcode.run.record import read_header
+from maxcode.run.record import GIVEN, read_header
 
 
 @final
@@ -67,15 +67,15 @@ def _figure(found: Certificate) -> str:
 def repeat(
     path: Path, problem: Path | None = None, tests: Path | None = None, say: Callable[[str], None] = lambda words: None
 ) -> Repeated:
-    """Builds, verifies and times the winner next to the certificate again, against ``problem``, or else against the
-    source that the run folder names.
+    """Builds, verifies and times the winner next to the certificate again, against ``problem``, or else against what
+    the run folder keeps and names.  The working directory does not matter.
 
     Raises InputError for a changed certificate, and for each file that differs from the certified one.
     """
     path = path / FILE if path.is_dir() else path
     claimed = read(path)
     _check_options(path, claimed)
-    source = problem or _source(path.parent)
+    source, tests = (problem, tests) if problem is not None else _ground(path.parent, tests, claimed)
     loaded = load(source, tests, claimed.options).problem
     if claimed.subject.winner.keys() != loaded.program.files.keys():
         names = sorted(loaded.program.files)
@@ -119,13 +119,33 @@ _SEED_BITS = 64
 _OPTIONS = frozenset({"flags", "checker", "goal", "limits", "tie_break", "shared_cores", "module", "id"})
 
 
-def _source(folder: Path) -> Path:
-    named = read_header(folder).get("source", "")
-    source = Path(named)
-    if not named or not (is_named(source) or source.exists()):
-        where = f"the run folder names '{named}', which is not here" if named else f"{folder} has no run.toml"
-        raise InputError(f"which problem? {where}; give it with --problem (and --tests for a source file)")
-    return source
+def _ground(folder: Path, tests: Path | None, claimed: Certificate) -> tuple[Path, Path | None]:
+    """The problem of a run and its tests: a source file from the copy in the run folder, anything else by its path."""
+    header = read_header(folder)
+    given = header.get(GIVEN, {})
+    source = Path(given.get("source") or header.get("source", ""))
+    kept = folder / "original" / source.name
+    tests = tests or _named_tests(folder, given.get("tests", ""))
+    if is_named(source):
+        return source, tests
+    if source.suffix == ".toml" or not kept.is_file():
+        return _existing(folder, source), tests
+    if tests is None and claimed.subject.kind == "program":
+        raise InputError(f"which tests? {folder} does not name them; give them with --tests DIR")
+    return kept, tests
+
+
+def _named_tests(folder: Path, named: str) -> Path | None:
+    if named and not Path(named).exists():
+        raise InputError(f"the tests of {folder} were in {named}, which is not here; give them with --tests DIR")
+    return Path(named) if named else None
+
+
+def _existing(folder: Path, source: Path) -> Path:
+    if source.name and source.exists():
+        return source
+    where = f"the run folder names '{source}', which is not here" if source.name else f"{folder} has no run.toml"
+    raise InputError(f"which problem? {where}; give it with --problem (and --tests for a source file)")
 
 
 def _refuse(path: Path, differences: list[str]) -> None:

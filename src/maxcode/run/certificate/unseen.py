@@ -25,32 +25,45 @@ ALIKE = 0.5  # share of the original's time on a timed input; an input that take
 @dataclass(frozen=True, slots=True)
 class FreshInputTiming:
     """The winner on newly generated ``inputs``: paired seconds of original and winner, and the interval of their ratio.
-    The interval is None, with a reason in ``why``, if the original takes too little time on every input."""
+    The interval is None if they were not compared; ``why`` says the reason.  ``needless``: there is nothing to compare,
+    because the timed inputs are newly generated too."""
 
     interval: Interval | None = None
     samples: tuple[tuple[float, float], ...] = ()
     inputs: tuple[str, ...] = ()
     why: str = ""
+    needless: bool = False
+
+    @property
+    def is_missing(self) -> bool:
+        """Whether the speed-up holds for the given inputs only, as far as is known."""
+        return self.interval is None and not self.needless
 
     def __str__(self) -> str:
         count = len(self.inputs)
         many = f"{count} newly generated input{'' if count == 1 else 's'}"
-        return f"{self.interval} on {many}" if self.interval is not None else f"not compared: {self.why}"
+        if self.interval is not None:
+            return f"{self.interval} on {many}"
+        return f"no other inputs are needed: {self.why}" if self.needless else f"not compared: {self.why}"
 
 
 def timed_on(fresh: FreshRace) -> FreshInputTiming:
     """The result of a race on newly generated inputs."""
     if not fresh.samples:
-        return FreshInputTiming(why=fresh.why)
+        return FreshInputTiming(why=fresh.why or fresh.failed, needless=fresh.needless)
     ratios = median_interval([original / winner for original, winner in fresh.samples])
     return FreshInputTiming(ratios, fresh.samples, fresh.inputs)
 
 
+def is_apart(on_timed: Interval, on_fresh: Interval | None) -> bool:
+    """Whether the speed-up on the timed inputs is more than ``APART`` times that on newly generated ones."""
+    return on_fresh is not None and on_timed.low > APART * on_fresh.high
+
+
 def fast_where_given(timing: Timing | None, unseen: FreshInputTiming | None) -> str:
-    """The warning if the two intervals differ by more than ``APART``; else empty."""
-    if timing is None or unseen is None or unseen.interval is None:
-        return ""
-    if timing.speedup.low <= APART * unseen.interval.high:
+    """The warning if the two intervals are apart; else empty.  A speed-up by count is compared by its seconds."""
+    timing = timing if timing is None or timing.seconds is None else timing.seconds
+    if timing is None or unseen is None or not is_apart(timing.speedup, unseen.interval):
         return ""
     here, there = _each_ms(timing.samples, timing.inputs), _each_ms(unseen.samples, unseen.inputs)
     return (
@@ -61,6 +74,7 @@ def fast_where_given(timing: Timing | None, unseen: FreshInputTiming | None) -> 
 
 def is_alike(timing: Timing, unseen: FreshInputTiming) -> bool:
     """Whether the original takes about as long on both, so that the input size explains no difference."""
+    timing = timing.seconds or timing
     return _each_ms(unseen.samples, unseen.inputs) >= ALIKE * _each_ms(timing.samples, timing.inputs)
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+import shlex
 from pathlib import Path
 
 import msgspec
@@ -62,14 +63,21 @@ def read_claim(folder: Path) -> Claimed | None:
         return Claimed(False, False, f"{FILE} exists but cannot be read ({error})")
 
 
-def certificate_section(found: Claimed, best: Program) -> Html:
+def verify_command(certificate: Path) -> str:
+    """The command that repeats a certificate; ``certificate`` is relative to the working directory, or a whole path."""
+    return shlex.join(["maxcode", "verify", str(certificate)])
+
+
+def certificate_section(found: Claimed, best: Program, folder: Path) -> Html:
     """The result of the certification."""
     hashes = {path: hashlib.sha256(text.encode()).hexdigest() for path, text in best.files.items()}
     if found.subject.winner not in ({}, hashes):
         found = Claimed(False, False, f"{FILE} is about another program, not the best one; run the command again")
     facts = [element("div", element("dt", name), element("dd", words)) for name, words in _facts(found) if words]
     link = element("a", FILE, href=FILE)
-    how = join(["All of it: ", link, "; to repeat it here or elsewhere: ", element("code", f"maxcode verify {FILE}")])
+    how = join(
+        ["All of it: ", link, "; to repeat it here or elsewhere: ", element("code", verify_command(folder / FILE))]
+    )
     spoken = [f"Do not trust it: {doubt}" for doubt in found.doubts] + [f"Warning: {one}" for one in found.warnings]
     return join([paragraphs(_claim(found), *spoken), element("dl", *facts, class_="facts"), element("p", how)])
 

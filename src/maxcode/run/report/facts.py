@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from datetime import UTC, datetime
 
+from maxcode.run.record import GIVEN
 from maxcode.run.report.html import Html, element, join
 from maxcode.run.report.run_view import RunView
 
@@ -20,6 +21,7 @@ _KNOWN = {
     "checker": "Checker",
     "method": "Method",
     "policy": "Policy",
+    "candidate": "Digest of the given candidate",
     "critic": "Critic",
     "answer": "Form of a model's answer",
     "without": "Parts left out of prompts",
@@ -36,7 +38,7 @@ _KNOWN = {
     "digest": "Digest of the problem",
 }
 _INNER = {"held_out": "held out", "node": "name", "cpu": "processor"}
-_ELSEWHERE = {"notes", "parts"}
+_ELSEWHERE = {"notes", "parts", GIVEN}
 
 
 def run_facts(run: RunView) -> Html:

@@ -30,7 +30,11 @@ def verdict(run: RunView) -> Headline:
     timing = best_timing(run)
     if timing is not None and run.reached.best is not None:
         unit = " fewer instructions" if timing.clock == "instructions" else ""
-        return Headline("won", f"{timing.speedup}{unit}", _won(run.reached.best.id, timing))
+        sentence = _won(run.reached.best.id, timing)
+        if run.claim is not None and not run.claim.trusted:
+            why = run.claim.refused or next(iter(run.claim.doubts), "its certificate does not hold")
+            return Headline("won", f"{timing.speedup}{unit} NOT TRUSTED", f"{sentence} Do not trust it: {why}.")
+        return Headline("won", f"{timing.speedup}{unit}", sentence)
     if why := _unmeasured(run):
         return Headline("unmeasured", "Not measurable", why)
     if not run.slots:

@@ -154,7 +154,7 @@ def _sections(run: RunView) -> list[Part | None]:
 def _certificate(run: RunView) -> Html:
     assert run.claim is not None
     assert run.reached.best is not None
-    return certificate_section(run.claim, run.reached.best.program)
+    return certificate_section(run.claim, run.reached.best.program, run.folder.resolve())
 
 
 def _section(anchor: str, title: str, content: Html) -> Html:

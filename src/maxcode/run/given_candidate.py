@@ -1,0 +1,71 @@
+"""A candidate of the user's own: reading it, confirming it whether it is faster or slower, and searching with it alone.
+
+``maxcode evaluate --out`` is a run whose policy proposes only this candidate, so it has the same record, certificate
+and report as a search.
+"""
+
+from __future__ import annotations
+
+import hashlib
+from dataclasses import dataclass
+from pathlib import Path
+from typing import final
+
+from maxcode.core.files import FileKind, read_text
+from maxcode.core.types import Action, Evaluation, Observation, Problem, Program, State, Step
+from maxcode.evaluate.harness_protocol import SearchHarness
+from maxcode.problems.description import DESCRIPTION
+from maxcode.run.candidate_result import SLOWER
+from maxcode.run.certificate.making import winner_in
+
+GIVEN_FILE = "file:"  # the name of the policy, before the path of the candidate
+
+
+def read_candidate(path: Path, problem: Problem) -> Program:
+    """The program in a file, or in a folder with the file names of the original.  Raises InputError if it cannot be
+    read."""
+    if path.is_dir() or path.name == DESCRIPTION:
+        return winner_in(path if path.is_dir() else path.parent, problem)
+    return problem.program.with_text(read_text(path, FileKind("the candidate")))
+
+
+def digest_of(program: Program) -> str:
+    """SHA-256 of all names and texts, so that a run of another candidate is told apart."""
+    return hashlib.sha256(repr(sorted(program.files.items())).encode()).hexdigest()
+
+
+async def settled(
+    harness: SearchHarness, problem: Problem, action: Action, found: Evaluation, decides_slower: bool = False
+) -> Evaluation:
+    """The evaluation on fresh pairs if the race found the candidate faster or slower, or if a tie must be decided."""
+    timing = found.timing
+    if timing is None or not (timing.significant or timing.verdict in SLOWER or decides_slower):
+        return found
+    state = State(problem, State(problem), Step(action, found, 0.0), (1, 0))
+    return (await harness.settle(problem, [state], None))[state.id]
+
+
+@final
+@dataclass(frozen=True, slots=True)
+class GivenCandidate:
+    """The policy that proposes the program at ``path``."""
+
+    path: Path
+
+    async def propose(self, observation: Observation) -> Action:
+        return Action(read_candidate(self.path, observation.state.problem))
+
+
+@final
+@dataclass(frozen=True, slots=True)
+class DecidingEvaluator:
+    """An evaluator that confirms a candidate that is no gain, so that slower is proved too; a gain is confirmed by the
+    referee."""
+
+    harness: SearchHarness
+
+    async def evaluate(self, problem: Problem, action: Action, incumbent: Action | None = None) -> Evaluation:
+        found = await self.harness.evaluate(problem, action, incumbent)
+        if found.timing is None or found.timing.significant:
+            return found
+        return await settled(self.harness, problem, action, found, decides_slower=True)
