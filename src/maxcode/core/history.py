@@ -65,7 +65,8 @@ class Reached:
                 self._best = state
 
     def replace(self, state: State) -> None:
-        """Replaces the state with the same id, whose evaluation did not hold (only the loop calls this).
+        """Replaces the state with the same id, whose evaluation did not hold, or which gets its critique (only the
+        loop calls this).
 
         Its descendants keep the old path.
         """

@@ -9,8 +9,9 @@ Answers as edits are ours too, because long programs cost tokens.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from typing import final
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any, final
 
 from maxcode.code.source import answer_of
 from maxcode.core.types import Action, Observation, Problem
@@ -35,8 +36,9 @@ class Llm:
     """Proposes the answer of a language model.
 
     Pure in the observation: the draw of the request is that of the observation.  ``answer`` is the requested form;
-    ``temperature`` replaces that of the observation.  A completion without a program gives an action without a program,
-    with its text, its usage and the reason.  Raises ProviderError if the provider failed for good.
+    ``temperature`` replaces that of the observation; the other settings are those of ``ModelRequest``.  A completion
+    without a program gives an action without a program, with its text, its usage and the reason.  Raises ProviderError
+    if the provider failed for good.
     """
 
     model: Model
@@ -44,6 +46,8 @@ class Llm:
     temperature: float | None = None
     max_tokens: int = 16_384
     thinking_tokens: int = 0
+    effort: str = ""
+    extra_body: Mapping[str, Any] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
         if self.answer not in ("whole", "edits"):
@@ -57,7 +61,8 @@ class Llm:
         """The model's program, or why none could be read from its completion."""
         completion = await self.model.complete(self.request(observation))
         problem, program = observation.state.problem, observation.state.program
-        found = read(completion.text, program, problem.language, self.answer, problem.entry)
+        whole = completion.ended == "stop"
+        found = read(completion.text, program, problem.language, self.answer, problem.entry, whole)
         if isinstance(found, Unread) and says_no_gain(completion.text):
             return Action(None, completion.text, completion.usage, no_gain=True)
         if isinstance(found, Unread):
@@ -72,6 +77,8 @@ class Llm:
             temperature=observation.temperature if self.temperature is None else self.temperature,
             max_tokens=self.max_tokens,
             thinking_tokens=self.thinking_tokens,
+            effort=self.effort,
+            extra_body=self.extra_body,
         )
 
     def _why(self, found: Unread, completion: Completion) -> str:

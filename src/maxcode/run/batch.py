@@ -190,13 +190,54 @@ async def _slot(job: Job, at: StateId, parent: State, asked: int, reached: Reach
         evaluation = reused(duplicate) if duplicate is not None else await _evaluated(job, parent, action, reached)
         job.append(Evaluated(at=at, evaluation=evaluation))
     step = Step(action, evaluation, method.reward(evaluation))
-    if method.critic is not None:
-        if (critique := record.critiques.get(at)) is None:
-            _stop_here(job)
-            critique = await _critique(method.critic, parent, step, reached)
-            job.append(Critiqued(at=at, critique=critique))
-        step = replace(step, critique=critique)
-    return State(parent.problem, parent, step, at)
+    if method.critiques == "all" or at in record.critiques:
+        step = await _critiqued(job, at, parent, step, reached)
+    return State(parent.problem, parent, step, at, parent.gamma)
+
+
+async def _critiqued(job: Job, at: StateId, parent: State, step: Step, reached: Reached) -> Step:
+    """The step with its critique: the recorded one, or a new one."""
+    if job.method.critic is None:
+        return step
+    if (critique := job.run.record.critiques.get(at)) is None:
+        _stop_here(job)
+        critique = await _critique(job.method.critic, parent, step, reached)
+        job.append(Critiqued(at=at, critique=critique))
+    return replace(step, critique=critique)
+
+
+async def explain(job: Job, batch: int, parents: Sequence[State], reached: Reached) -> list[State]:
+    """The states to expand, with their critiques if these are asked for only now.
+
+    The error of the first that failed, which names the boundary, is raised after all others have an answer.
+    """
+    if job.method.critic is None or job.method.critiques == "all":
+        return list(parents)
+    failed: dict[int, Exception] = {}
+    places = anyio.CapacityLimiter(job.run.concurrency)
+
+    async def one(slot: int, state: State) -> None:
+        assert state.parent is not None
+        assert state.step is not None
+        async with places:
+            try:
+                step = await _critiqued(job, state.id, state.parent, state.step, reached)
+            except _Stopped:
+                return
+            except Exception as error:
+                failed[slot] = error
+                return
+        reached.replace(replace(state, step=step))
+
+    silent = [state for state in dict.fromkeys(parents) if state.step is not None and not state.step.critique]
+    async with anyio.create_task_group() as group:
+        for slot, state in enumerate(silent):
+            group.start_soon(one, slot, state)
+    if failed:
+        raise _named(batch, failed)
+    if job.stopping:
+        raise Interrupted(f"stopped before batch {batch}; all finished parts are recorded")
+    return [reached[state.id] for state in parents]
 
 
 async def _critique(critic: Critic, parent: State, step: Step, reached: Reached) -> str:

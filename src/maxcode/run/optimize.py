@@ -18,7 +18,7 @@ from maxcode.core.method import Method
 from maxcode.core.roles import Evaluator, Referee
 from maxcode.core.types import Problem, Spent, State
 from maxcode.errors import InputError, Interrupted, RecordError
-from maxcode.run.batch import Job, Run, expand, settle, settle_up
+from maxcode.run.batch import Job, Run, expand, explain, settle, settle_up
 from maxcode.run.interrupts import on_interrupt, outside_loop
 from maxcode.run.record import Batch
 from maxcode.search.onward import ENDED, onward
@@ -53,11 +53,12 @@ async def _interruptible(job: Job) -> Result:
 
 
 async def _search(job: Job) -> Result:
-    reached = Reached(State(job.problem))
+    reached = Reached(State(job.problem, gamma=job.method.gamma))
     for batch in count(1):
         parents = _plan(job, batch, reached)
         if not parents:
             break
+        parents = await explain(job, batch, parents, reached)
         expanded = await expand(job, batch, parents, reached)
         reached.extend(await settle(job, batch, expanded, reached))
         reached.passed(parents, expanded.passed)

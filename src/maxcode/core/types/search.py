@@ -111,20 +111,21 @@ class Step:
 class State:
     """A node of the search: the problem, the parent, the last step, and an id = (batch, slot).  Equality is by id.
 
-    A root has no parent and no step; its id is (0, k).
+    A root has no parent and no step; its id is (0, k).  ``gamma``: the discount of rewards along the path.
     """
 
     problem: Problem
     parent: State | None = None
     step: Step | None = None
     id: StateId = (0, 0)
+    gamma: float = 1.0
     depth: int = field(init=False)
     _peak_above: State | None = field(init=False, repr=False)  # None: this state itself is the peak
 
     def __post_init__(self) -> None:
         above = self.parent.peak if self.parent is not None else None
-        rises = above is None or (self.step is not None and self.step.reward > above.reward)
         object.__setattr__(self, "depth", 0 if self.parent is None else self.parent.depth + 1)
+        rises = above is None or (self.step is not None and self.step.reward > self._worth_here(above))
         object.__setattr__(self, "_peak_above", None if rises else above)
 
     def __eq__(self, other: object) -> bool:
@@ -153,8 +154,13 @@ class State:
 
     @property
     def peak(self) -> State:
-        """The best state on the path to here, whose reward is the paper's u; the first of equals."""
+        """The best state on the path to here, the first of equals.  A reward at depth d counts gamma**d; so with gamma
+        = 1 its reward is the paper's u, and else gamma**d times its reward is."""
         return self._peak_above if self._peak_above is not None else self
+
+    def _worth_here(self, above: State) -> float:
+        """The reward that this state needs to be worth as much as a state above it."""
+        return above.reward / self.gamma ** (self.depth - above.depth)
 
     @property
     def program(self) -> Program:

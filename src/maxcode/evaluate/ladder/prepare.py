@@ -209,13 +209,15 @@ def command_files(folder: str, command: tuple[str, ...]) -> dict[str, bytes]:
     return {word: _read(str(Path(folder, word))) for word in command if Path(folder, word).is_file()}
 
 
-def choose_timed(inputs: tuple[Input, ...]) -> tuple[tuple[Input, ...], str]:
-    """The inputs to time: up to five of the slowest of at least 20 ms, while a pass is short.
+def choose_timed(inputs: tuple[Input, ...], counted: bool = False) -> tuple[tuple[Input, ...], str]:
+    """The inputs to time: up to five of the slowest of at least 20 ms, while a pass is short.  Instructions are
+    ``counted`` on runs of any length, because a count has no noise that a longer run would hide.
 
     Inputs that the policy may see are used only if there are no others.  Returns the inputs with a warning (empty:
     none). No inputs means "not measurable", and the warning says why.
     """
-    long_enough = sorted((one for one in inputs if one.seconds >= one.workload.floor_s), key=lambda one: -one.seconds)
+    fitting = (one for one in inputs if counted or one.seconds >= one.workload.floor_s)
+    long_enough = sorted(fitting, key=lambda one: -one.seconds)
     if not long_enough:
         slowest = max(inputs, key=lambda one: one.seconds)
         return (), (

@@ -75,12 +75,14 @@ class Sitting:
 
     ``start_s``: of the original and the candidate (``types.Timing``).
     ``beyond``: calls on values beyond those drawn that were compared, and that were skipped.
+    ``official``: what KernelBench's own rule says of the candidate.
     """
 
     held: RaceResult
     warnings: tuple[str, ...]
     start_s: tuple[float, float]
     beyond: tuple[int, int]
+    official: bool | None = None
 
     def told(self, timing: Timing, degenerate: tuple[str, ...]) -> Timing:
         """The timing with all of it."""
@@ -168,7 +170,7 @@ class Stages:
                     await track.round(letters)
             held = await run_until(end, track)
         counted = len(track.compared), len(track.skipped)
-        return Sitting(held, (*_seeded(track), *_late(start_s)), start_s, counted)
+        return Sitting(held, (*_seeded(track), *_late(start_s)), start_s, counted, track.official.accepts)
 
 
 async def _degenerate(stage: SideStarter, track: ModuleTrack, seconds: float) -> tuple[str, ...]:

@@ -81,7 +81,9 @@ class Admissions:
         dropped = tuple(f"{r.name} ({r.outcome.value})" for r in verified.results if r.name not in names)
         kept = tuple(source.looked_at_twice(given, original.artefact) for given in kept)
         kept = (*kept, *await source.beyond(self._builder, problem, original.artefact, "seen"))
-        timed, warning = choose_timed(tuple(given for given in kept if given.workload.is_timed))
+        timed, warning = choose_timed(
+            tuple(given for given in kept if given.workload.is_timed), problem.goal == "instructions"
+        )
         slimmer = without(problem, frozenset(given.name for given in inputs) - names)
         baseline = await self._baseline(slimmer, original, kept, verified)
         why = f"; {cure}" if cure else why_unavailable(problem)

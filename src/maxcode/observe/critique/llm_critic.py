@@ -8,9 +8,9 @@ Departures, ours: the answer is JSON with a class of bottleneck and a line, so t
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import final
+from typing import Any, final
 
 from maxcode.core.roles import Critic
 from maxcode.core.types import Facts, Machine, Problem, Step
@@ -39,6 +39,8 @@ class LlmCritic:
     temperature: float = 0.6
     machine: Machine | None = None
     facts: Facts = field(default_factory=Facts)
+    effort: str = ""
+    extra_body: Mapping[str, Any] = field(default_factory=dict)
 
     async def critique(self, problem: Problem, step: Step, previous: Step | None) -> str:
         return await self.critique_beside(problem, step, previous, ())
@@ -75,6 +77,8 @@ class LlmCritic:
             temperature=self.temperature,
             max_tokens=self.max_tokens,
             thinking_tokens=self.thinking_tokens,
+            effort=self.effort,
+            extra_body=self.extra_body,
         )
 
 
