@@ -315,7 +315,7 @@ def test_the_list_of_methods_explains_every_one(capsys: pytest.CaptureFixture[st
     for one in RECIPES:
         for words in (one.name, one.line, one.source, one.departs, ", ".join(one.parts)):
             assert words in told.replace("*", "")
-    assert "showing best, run_best*, trajectory, critiques, failures* too" in told
+    assert "showing best, run_best*, trajectory, critiques, failures*, branches*, failing_test too" in told
 
 
 def test_a_preset_shows_nothing_that_is_ours_and_keeps_the_papers_budget_and_shape() -> None:
@@ -325,8 +325,9 @@ def test_a_preset_shows_nothing_that_is_ours_and_keeps_the_papers_budget_and_sha
     assert added == {"best", "trajectory", "critiques"}
     added = set(recipe("effi-learner+maxcode/paper").parts) - set(recipe("effi-learner/paper").parts)
     assert added == {"critiques"}
-    found = {name: method(name, Scripted(), 24, Scene(MACHINE)).search for name in PRESETS}
+    found = {name: method(name, Scripted(), 64, Scene(MACHINE)).search for name in PRESETS}
     assert found["cuda-llm/paper"] == found["cuda-llm+maxcode/paper"] == CudaLlm(width=8, depth=8)
+    assert method("cuda-llm/paper", Scripted(), 8, Scene(MACHINE)).search == CudaLlm(width=3, depth=3)
     assert found["effi-learner+maxcode/paper"] == found["effi-learner/paper"] == Refine(depth=2)
     assert found["refine+maxcode/paper"] == Refine(depth=8, width=8)
     assert [candidates("cuda-llm/paper", asked) for asked in (0, 10, 1000)] == [64, 10, 64]

@@ -300,7 +300,7 @@ def _preset(name: str, found: Recipe, without: frozenset[str]) -> Recipe:
         found,
         name=name,
         line=f"{preset.line}; {preset.budget} candidates",
-        search=lambda frame: preset.search(frame.by),
+        search=preset.search,
         parts=tuple(part for part in PARTS if part in preset.parts and part not in without),
         source="MaxCode (arXiv 2601.05475)",
         departs=preset.departs,

@@ -7,22 +7,20 @@ so all texts are ours.  It discounts nothing (gamma = 1) in its experiments.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import final
 
 from maxcode.core.roles import Search
 from maxcode.search.best_of_n import BestOfN
-from maxcode.search.cuda_llm import CudaLlm
-from maxcode.search.ranking import By
+from maxcode.search.frames import Frame, cuda_llm
 from maxcode.search.refine import Refine
 
 PAPER = "/paper"
 WIDTH = DEPTH = 8  # of CUDA-LLM in the paper, so 64 candidates
 ROUNDS = 2  # of Effi-Learner in the paper
-OURS = frozenset(
-    {"machine", "measured", "run_best", "failures", "branches", "failing_test"}
-)  # parts that no state of the paper holds
+OURS = frozenset({"machine", "measured", "run_best", "failures", "branches"})  # parts that no state of the paper holds
 
 _STATE = ("statement", "program", "feedback")
 _ADDED = ("best", "trajectory", "critiques")  # what MaxCode adds, and its ablation switches off
@@ -31,19 +29,21 @@ _ADDED = ("best", "trajectory", "critiques")  # what MaxCode adds, and its ablat
 @final
 @dataclass(frozen=True, slots=True)
 class Preset:
-    """``method``: the method it is made of; ``budget``: candidates; ``search``: made for the way states are ranked;
-    ``departs``: what is not as in the paper, or not published."""
+    """``method``: the method it is made of; ``budget``: candidates; ``search``: made for a frame; with a smaller budget
+    the number of levels and their width shrink alike; ``departs``: what is not as in the paper, or not published."""
 
     method: str
     line: str
     parts: tuple[str, ...]
     budget: int
-    search: Callable[[By], Search]
+    search: Callable[[Frame], Search]
     departs: str = ""
 
 
-def _beam(by: By) -> Search:
-    return CudaLlm(WIDTH, DEPTH, by=by)
+def _paths(frame: Frame) -> Search:
+    """As many paths as steps; ``WIDTH`` paths of ``DEPTH`` steps at the preset's own budget."""
+    side = max(1, round(math.sqrt(frame.shape)))
+    return Refine(depth=math.ceil(frame.budget / side), width=side)
 
 
 _REPAIRS = "repairs count to the 64 candidates, so depth 8 is reached only without them"
@@ -55,15 +55,15 @@ _ALL = (
         "64 independent samples, the paper's flat baseline",
         ("statement", "program", "task"),
         WIDTH * DEPTH,
-        lambda by: BestOfN(WIDTH * DEPTH, WIDTH * DEPTH),
+        lambda frame: BestOfN(frame.budget, frame.budget),
     ),
-    Preset("cuda-llm", "8 levels of 8 candidates, the paper's baseline", (*_STATE, "task"), 64, _beam, _REPAIRS),
+    Preset("cuda-llm", "8 levels of 8 candidates, the paper's baseline", (*_STATE, "task"), 64, cuda_llm, _REPAIRS),
     Preset(
         "cuda-llm+maxcode",
         "8 levels of 8 candidates with the three parts of MaxCode",
         (*_STATE, *_ADDED, "task"),
         WIDTH * DEPTH,
-        _beam,
+        cuda_llm,
         _REPAIRS,
     ),
     Preset(
@@ -71,7 +71,7 @@ _ALL = (
         "2 rounds; the second refines the first candidate always, with its profile",
         (*_STATE, "profile", "task"),
         ROUNDS,
-        lambda by: Refine(depth=ROUNDS),
+        lambda frame: Refine(depth=ROUNDS),
         "the profile is of CPU time by line, without memory",
     ),
     Preset(
@@ -79,7 +79,7 @@ _ALL = (
         "2 rounds; the second also sees the critique of the first candidate",
         (*_STATE, "profile", "critiques", "task"),
         ROUNDS,
-        lambda by: Refine(depth=ROUNDS),
+        lambda frame: Refine(depth=ROUNDS),
         "the profile is of CPU time by line, without memory",
     ),
     Preset(
@@ -87,7 +87,7 @@ _ALL = (
         "8 paths side by side: the rollouts from which the reward-to-go model learns",
         (*_STATE, "trajectory", "critiques", "task"),
         WIDTH * DEPTH,
-        lambda by: Refine(depth=DEPTH, width=WIDTH),
+        _paths,
         _LENGTH,
     ),
 )
