@@ -167,6 +167,7 @@ class CandidateResult:
     ``notes``         remarks for the reader of the figures
     ``remarks``       registers, spills and shared memory of GPU kernels
     ``recheck``       the second verification, if the speed-up was high enough to trigger one
+    ``kernelbench_correct``  the answer of KernelBench's own rule, for PyTorch modules; it decides nothing
     ``pie_correct``   the answer of PIE's own checker, for problems of PIE; it decides nothing
     ``node``          the benchmark node that measured it; None: this machine
     ``doubts``        the failed checks of a confirmed speed-up, one sentence each
@@ -185,6 +186,7 @@ class CandidateResult:
     remarks: tuple[Remark, ...] = ()
     recheck: Recheck | None = None
     pie_correct: bool | None = None
+    kernelbench_correct: bool | None = None
     node: Node | None = None
     doubts: tuple[str, ...] = ()
     fresh_inputs: FreshInputTiming | None = None
@@ -225,6 +227,9 @@ class CandidateResult:
         if self.pie_correct is not None:
             word = "correct" if self.pie_correct else "not correct"
             yield f"by PIE     {word} (PIE's own checker; it decides nothing)"
+        if self.kernelbench_correct is not None:
+            word = "correct" if self.kernelbench_correct else "not correct"
+            yield f"by KBench  {word} (KernelBench's own rule; it decides nothing)"
         if self.node is not None:
             yield f"node       {self.node}"
         if self.recheck is not None:
@@ -243,6 +248,7 @@ class CandidateResult:
             "harsher": _recheck_table(self.recheck),
             "recheck": _recheck_table(self.recheck),
             "pie_correct": self.pie_correct,
+            "kernelbench_correct": self.kernelbench_correct,
             "node": asdict(self.node) if self.node is not None else None,
         }
         return {
@@ -293,6 +299,7 @@ def result_of(evaluation: Evaluation, found: Admitted, machine: Machine, notes: 
         remarks=evaluation.remarks if found.problem.traits.shows_operators else (),
         recheck=evaluation.harsher,
         pie_correct=evaluation.pie_correct,
+        kernelbench_correct=evaluation.kernelbench_correct,
         node=evaluation.node,
         doubts=tuple(degenerate(timing.degenerate)) if timing is not None else (),
     )
