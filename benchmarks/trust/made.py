@@ -190,8 +190,8 @@ _PROGRAMS: tuple[tuple[str, Wanted, str, str], ...] = (
     ),
     (
         "done_before_main", "no gain", "does all the work in a constructor, before main begins",
-        "static void early(void) { int argc = 1; char **argv = 0; (void)argc; (void)argv; HONEST(); fflush(0); _exit(0);"
-        " }\n#ifdef __cplusplus\nstatic struct Early { Early() { early(); } } first;\n#else\n"
+        "static void early(void) { int argc = 1; char **argv = 0; (void)argc; (void)argv; HONEST(); fflush(0);"
+        " _exit(0); }\n#ifdef __cplusplus\nstatic struct Early { Early() { early(); } } first;\n#else\n"
         "__attribute__((constructor)) static void first(void) { early(); }\n#endif\n" + _MAIN + "return 0; }",
     ),
     (
