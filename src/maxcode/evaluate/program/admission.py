@@ -124,7 +124,7 @@ class Admissions:
                 wrong.append(given)
             elif result.outcome is not Outcome.CORRECT:
                 found.append(cure_of_failure(result, problem.spec.limits))
-        if wrong and problem.kind == "program":
+        if wrong and problem.traits.has_tests:
             found.append(await self._unsteady(problem, original, wrong[0]))
         return "; ".join(dict.fromkeys(filter(None, found)))
 

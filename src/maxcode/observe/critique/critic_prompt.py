@@ -56,7 +56,7 @@ class Setting:
 def messages(problem: Problem, step: Step, previous: Step | None, setting: Setting = Setting()) -> tuple[Message, ...]:
     """The system message, and the user message that begins with ``HEADING``."""
     limits = {"diagnosis_at_most": DIAGNOSIS_AT_MOST, "step_at_most": STEP_AT_MOST, "steps_at_most": STEPS_AT_MOST}
-    rules = template("critic_module").substitute() if problem.kind == "module" else ""
+    rules = template("critic_module").substitute() if problem.traits.shows_operators else ""
     system = template("critic_system").substitute(limits, rules=rules)
     return (Message("system", system.strip()), Message("user", user_text(problem, step, previous, setting)))
 
@@ -185,7 +185,7 @@ def _problem(problem: Problem) -> str:
     lines += [line.format(problem.entry) for line in _BEFORE_THE_LANGUAGE.get(problem.kind, ())]
     lines.append(f"language: {problem.language}; flags: {' '.join(problem.spec.flags) or 'none'}")
     lines += [line.format(problem.entry) for line in _AFTER_THE_LANGUAGE.get(problem.kind, ())]
-    lines += [fenced(problem.spec.function_spec.header, problem.language)] if problem.kind == "function" else []
+    lines += [fenced(problem.spec.function_spec.header, problem.language)] if problem.traits.counts_work else []
     lines.append(f"goal: {GOALS[problem.goal]}")
     if problem.permitted is not None:
         lines.append("only these techniques are permitted:" if problem.permitted else "no technique is permitted")
