@@ -66,7 +66,7 @@ class RunCell:
     def request(self, cell: BenchRun) -> Request:
         """The request of a cell."""
         request = of_source(_of_column(self.shared, cell.method), self.sources[cell.problem])
-        return replace(request, seed=cell.seed, out=self.out / cell.name, certificate=False)
+        return replace(request, seed=cell.seed, out=self.out / cell.name, certificate=False, anyway=True)
 
     def __call__(self, cell: BenchRun, watch: Callable[[Line], None], on: Target | None = None) -> BenchRow:
         if self.places is not None:
