@@ -5,6 +5,7 @@ The keys of the JSON are a contract with scripts: no key is renamed or removed; 
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import Literal, final
@@ -172,6 +173,7 @@ class VersionsRaced:
 
 
 NAMES: Mapping[Clock, str] = {"cpu": "CPU time", "wall": "wall time", "instructions": "instructions"}
+_SPECIAL = re.compile(r"[&\\`*_\[\]<>|#@]")
 _SCALES = ((1.0, "s"), (1e-3, "ms"), (1e-6, "us"), (1e-9, "ns"))
 
 
@@ -188,10 +190,7 @@ def precise(ratio: Interval) -> str:
 
 def cell(text: str) -> str:
     """Text that stays in its cell, whatever a side calls its benchmarks."""
-    flat = " ".join(printable(text).split())
-    for one in "\\`*_[]<>|#@":
-        flat = flat.replace(one, f"&#{ord(one)};")
-    return flat
+    return _SPECIAL.sub(lambda found: f"&#{ord(found[0])};", " ".join(printable(text).split()))
 
 
 def code(text: str) -> str:

@@ -33,6 +33,7 @@ WHOLE = "the whole process"
 SHORT_S, VERY_SHORT_S = 0.15, 0.02  # a shorter run is made twice in a pair, or three times
 TOO_SHORT_S = 0.02  # of which starting a process is a noticeable part
 WAITING = 0.95  # below this ratio by the wall clock less CPU time is no gain
+TURN_S = 10.0  # of the timing lane, which other races on the machine wait for
 _TICK_S = 1e-6
 _SAY_EVERY = 5
 
@@ -146,16 +147,23 @@ class _Race:
     async def _pairs(self, passes: int) -> None:
         """Pairs until the verdict, the most pairs, or the end of the time; waits for the timing lane do not count."""
         spent_s = 0.0
-        while len(self.pairs) < self.rule.most and not self._is_decided():
-            if self.pairs and spent_s * (1 + 1 / len(self.pairs)) > self.asked.seconds:
-                self.notes.append(f"the time is over (--max-seconds {self.asked.seconds:g})")
-                return
+        while self._goes_on(spent_s):
             async with timing_lane():
-                began = time.monotonic()
-                await self._pair(passes)
-                spent_s += time.monotonic() - began
-            if len(self.pairs) % _SAY_EVERY == 0:
-                self.say(f"{len(self.pairs)} pairs, {spent_s:.0f} s: {self._middle()}")
+                began = turn = time.monotonic()
+                while self._goes_on(spent_s) and began - turn < TURN_S:
+                    await self._pair(passes)
+                    now = time.monotonic()
+                    spent_s, began = spent_s + now - began, now
+                    if len(self.pairs) % _SAY_EVERY == 0:
+                        self.say(f"{len(self.pairs)} pairs, {spent_s:.0f} s: {self._middle()}")
+        if len(self.pairs) < self.rule.most and not self._is_decided():
+            self.notes.append(f"the time is over (--max-seconds {self.asked.seconds:g})")
+
+    def _goes_on(self, spent_s: float) -> bool:
+        """Whether another pair is needed, allowed, and likely to fit."""
+        if len(self.pairs) >= self.rule.most or self._is_decided():
+            return False
+        return not self.pairs or spent_s * (1 + 1 / len(self.pairs)) <= self.asked.seconds
 
     def _middle(self) -> str:
         return f"head {statistics.median(self._overall('head')):.3f}x"
