@@ -7,7 +7,8 @@ Each command runs without the sandbox, by the code of `maxcode race --trust-both
 stand three usual rules on the same runs: Welch's t-test of the means (p < 0.05; the means are those that hyperfine
 prints), a 5 % band around the ratio of means, and the Mann-Whitney test (p < 0.05).  The runs are interleaved, which
 favours these rules: their tools run one side after the other.  Every race is written as a line of FILE at its end; the
-same command resumes.  It ends after SECONDS.
+same command resumes.  It ends after SECONDS.  With --own-lane other maxcode runs on the machine are a load like any
+other.
 
 "control" counts the races in which base differed from itself, which gives no verdict.  The bound is the one-sided 95 %
 Clopper-Pearson bound.  Exit status 1 if a promised rate of 1 % is refuted (the lower bound is above it).
@@ -25,16 +26,18 @@ import sys
 import tempfile
 import time
 from collections.abc import Sequence
+from functools import partial
 from pathlib import Path
 from typing import NamedTuple
 
 import anyio
 
-from maxcode.bench.versions import RaceAsked, VersionsRaced, race_versions
+from maxcode.bench.versions import RaceAsked, VersionsRaced, race_versions, version_race
 from maxcode.bench.versions.version_race import WHOLE
 from maxcode.core.stats import student
 from maxcode.errors import InputError
 from maxcode.evaluate.machine.machine import pressure
+from maxcode.sandbox.lanes import timing_lane
 from trust.bounds import lower_bound, upper_bound
 from trust.rows import Progress, Row, Rows, table
 
@@ -208,6 +211,7 @@ def main() -> None:
     parser.add_argument("--races", type=int, default=1000, help="races of equal commands")
     parser.add_argument("--changed", type=int, default=50, help="races with a true change of 5 %%")
     parser.add_argument("--seconds", type=float, default=480)
+    parser.add_argument("--own-lane", action="store_true", help="do not wait for other maxcode runs on this machine")
     parser.add_argument("--rows", type=Path, default=Path("runs/race_equal.jsonl"))
     parser.add_argument("--json", type=Path, default=Path("runs/race_equal.json"))
     options = parser.parse_args()
@@ -215,7 +219,9 @@ def main() -> None:
     report_at = options.json.resolve()
 
     async def all_races() -> None:
-        with tempfile.TemporaryDirectory() as folder:
+        with tempfile.TemporaryDirectory() as folder, tempfile.TemporaryDirectory() as beside:
+            if options.own_lane:
+                version_race.timing_lane = partial(timing_lane, Path(beside) / "lane.lock")  # type: ignore[assignment]
             prepare(Path(folder))
             await history(Path(folder))
             with contextlib.chdir(folder):
