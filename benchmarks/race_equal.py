@@ -90,11 +90,11 @@ async def history(folder: Path) -> None:
         await anyio.run_process([*own, "commit", "-q", "-m", f"change {number}"])
 
 
-def asked_for(name: str, change: float) -> RaceAsked:
+def asked_for(name: str, change: float, pairs: int) -> RaceAsked:
     command = COMMANDS[name]
     texts = [command.text.format(n=round(command.work * by)) if command.work else command.text for by in (1.0, change)]
     base, head = (f"{text} >/dev/null" for text in texts)
-    return RaceAsked(base, head, trusts_both=True, same_sides=True, seconds=120)
+    return RaceAsked(base, head, trusts_both=True, same_sides=True, seconds=120, pairs=pairs)
 
 
 def usual_rules(samples: Sequence[dict[str, dict[str, float]]]) -> dict[str, str]:
@@ -144,19 +144,20 @@ def row_of(name: str, change: float, number: int, found: VersionsRaced, seconds:
     }  # fmt: skip
 
 
-async def measure(races: int, changed: int, seconds: float, rows: Rows) -> None:
+async def measure(options: argparse.Namespace, rows: Rows) -> None:
     """Runs the races without a line, in turns of all commands, until the time is over."""
+    races, changed = options.races, options.changed
     plans = [(name, 1.0, number) for number in range(-(-races // len(COMMANDS))) for name in COMMANDS][:races]
     more = [(name, CHANGE, number) for number in range(-(-changed // len(CHANGED))) for name in CHANGED][:changed]
     held = {(row["command"], row["change"], row["number"]) for row in rows.found}
     left = [plan for plan in sorted([*plans, *more], key=lambda plan: plan[2]) if plan not in held]
-    progress, end = Progress([5.0] * len(left)), time.monotonic() + seconds
+    progress, end = Progress([5.0] * len(left)), time.monotonic() + options.seconds
     for name, change, number in left:
         if time.monotonic() > end:
             return
         began = time.monotonic()
         try:
-            found = await race_versions(asked_for(name, change))
+            found = await race_versions(asked_for(name, change, options.pairs))
         except InputError as error:
             raise SystemExit(f"{name}: {error}") from error
         rows.add(row_of(name, change, number, found, time.monotonic() - began))
@@ -210,6 +211,7 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--races", type=int, default=1000, help="races of equal commands")
     parser.add_argument("--changed", type=int, default=50, help="races with a true change of 5 %%")
+    parser.add_argument("--pairs", type=int, default=60, help="most pairs of a race")
     parser.add_argument("--seconds", type=float, default=480)
     parser.add_argument("--own-lane", action="store_true", help="do not wait for other maxcode runs on this machine")
     parser.add_argument("--rows", type=Path, default=Path("runs/race_equal.jsonl"))
@@ -221,11 +223,11 @@ def main() -> None:
     async def all_races() -> None:
         with tempfile.TemporaryDirectory() as folder, tempfile.TemporaryDirectory() as beside:
             if options.own_lane:
-                version_race.timing_lane = partial(timing_lane, Path(beside) / "lane.lock")  # type: ignore[assignment]
+                version_race.timing_lane = partial(timing_lane, Path(beside) / "lane.lock")  # type: ignore[attr-defined]
             prepare(Path(folder))
             await history(Path(folder))
             with contextlib.chdir(folder):
-                await measure(options.races, options.changed, options.seconds, rows)
+                await measure(options, rows)
 
     anyio.run(all_races)
     shown, verdict = lines(rows.found), promise(rows.found)
