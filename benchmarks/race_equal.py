@@ -43,7 +43,7 @@ from trust.rows import Progress, Row, Rows, table
 
 PROMISE = 0.01
 PYTHON = "/usr/bin/python3 -I -c"
-LINES = 40_000  # of the text that the commands read
+LINES = 12_000  # of the text that the commands read
 CHANGE = 1.05
 
 
@@ -56,10 +56,10 @@ class Command(NamedTuple):
 
 
 COMMANDS = {
-    "python loop": Command(f"{PYTHON} 's = 0\nfor i in range({{n}}): s += i * i % 7'", 600_000),
-    "python strings": Command(f"{PYTHON} 'd = dict()\nfor i in range({{n}}): d[str(i)] = i'", 150_000),
-    "awk loop": Command("awk 'BEGIN {{ for (i = 0; i < {n}; i++) s += i * i % 7 }}'", 700_000),
-    "perl loop": Command("perl -e 'for ($i = 0; $i < {n}; $i++) {{ $s += $i * $i % 7 }}'", 900_000),
+    "python loop": Command(f"{PYTHON} 's = 0\nfor i in range({{n}}): s += i * i % 7'", 200_000),
+    "python strings": Command(f"{PYTHON} 'd = dict()\nfor i in range({{n}}): d[str(i)] = i'", 50_000),
+    "awk loop": Command("awk 'BEGIN {{ for (i = 0; i < {n}; i++) s += i * i % 7 }}'", 250_000),
+    "perl loop": Command("perl -e 'for ($i = 0; $i < {n}; $i++) {{ $s += $i * $i % 7 }}'", 300_000),
     "sort": Command("sort text.txt"),
     "sort numbers": Command("sort -n -k2 text.txt"),
     "gzip": Command("gzip -c -6 text.txt"),

@@ -218,6 +218,13 @@ def test_of_a_suite_only_the_row_that_changed_is_flagged(tmp_path: Path) -> None
 
 
 @pytest.mark.sandbox
+def test_a_folder_that_the_sandbox_would_hide_is_refused(repository: Path, tmp_path: Path) -> None:
+    done = maxcode_here("race", "--show", "/tmp", "fast", "slow", *COMMAND, cwd=repository)
+    assert done.returncode == 2
+    assert "the sandbox has its own /tmp" in done.stderr
+
+
+@pytest.mark.sandbox
 @pytest.mark.parametrize("tier", ["1", "2"])
 def test_a_build_and_a_file_of_results_work_in_each_tier(repository: Path, tier: str) -> None:
     bench = 'echo BenchmarkX 10 "$(cat ns)" ns/op > /tmp/rows'

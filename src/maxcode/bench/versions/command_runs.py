@@ -101,7 +101,7 @@ class Sandboxed:
 
     def __init__(self, asked: RaceAsked, sandbox: Sandbox) -> None:
         self._asked, self._sandbox = asked, sandbox
-        self._binds = [(folder, str(folder)) for folder in asked.shown]
+        self._binds = [(_showable(folder.resolve()), str(folder.resolve())) for folder in asked.shown]
         self._stdin = _stdin_of(asked)
 
     @property
@@ -203,6 +203,16 @@ class Trusting:
                 file.seek(0)
                 done[name] = file.read(_OUTPUT_MB << 20)
         return done
+
+
+def _showable(folder: Path) -> Path:
+    """The folder; InputError if the sandbox has something of its own there."""
+    if any(folder.is_relative_to(own) or Path(own).is_relative_to(folder) for own in _OWN):
+        raise InputError(f"--show {folder}: the sandbox has its own {', '.join(_OWN)}; copy it to another place")
+    return folder
+
+
+_OWN = ("/tmp", "/proc", "/dev", "/usr", "/side", "/src")
 
 
 def _path(file: Any) -> str:
