@@ -16,7 +16,7 @@ PYTEST := $(BIN)/pytest -n 2 --dist worksteal
 EXTRA := slow or browser or slurm or benchmarks
 # `make check` also leaves out tests that need the sandbox, and those that take seconds of CPU each.
 
-.PHONY: help env dev demo doctor demo-rl redteam check lint ruff types quick fmt test test-all constraints docs clean
+.PHONY: help env dev demo doctor demo-llm demo-rl redteam check lint ruff types quick fmt test test-all constraints docs clean
 .DEFAULT_GOAL := help
 
 help:
@@ -24,6 +24,7 @@ help:
 	@echo '  make demo         work on three examples and print a table: about two minutes from a fresh clone'
 	@echo '  make doctor       show whether this machine has what maxcode needs'
 	@echo '  make redteam      try every cheat of the gallery on this machine (TIER=2: in that tier of the sandbox)'
+	@echo '  make demo-llm     replay recorded answers of a language model and measure them here: no key, no network'
 	@echo '  make demo-rl      train a small policy from random weights on measured GFLOPS (installs PyTorch)'
 	@echo
 	@echo 'Work on maxcode (installs PyTorch and the development tools, about 2 GB):'
@@ -69,6 +70,10 @@ doctor: $(CORE)
 
 redteam: $(CORE)
 	$(BIN)/python benchmarks/redteam.py --again $(if $(TIER),--sandbox $(TIER))
+
+# One of the recorded problems is a PyTorch module, which only the development tools bring.
+demo-llm: $(CORE)
+	$(BIN)/python benchmarks/recorded.py
 
 demo-rl: $(DEV)
 	$(BIN)/maxcode train demo --out runs/demo-rl

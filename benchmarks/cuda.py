@@ -3,10 +3,14 @@
     python benchmarks/cuda.py                        all three; tables on stdout, as JSON in runs/cuda/cuda.json
     python benchmarks/cuda.py pairs --only rms_norm
     python benchmarks/cuda.py gallery known
+    python benchmarks/cuda.py equal --races 50       the reference against itself: is it ever called faster?
+    python benchmarks/cuda.py kernelbench --only 1/19
 
 `pairs` are the problems in cuda_pairs/, each with a candidate in CUDA and one in Triton.  `known` are programs that do
-an exact multiple of another's work.  `gallery` is tests/evaluate/gallery_cuda.  The card's clocks are not fixed, so
-reference and candidate take turns and only their ratio is reported.  Without a GPU the exit status is 2.
+an exact multiple of another's work.  `gallery` is tests/evaluate/gallery_cuda.  `kernelbench` admits ten problems of
+$MAXCODE_KERNELBENCH and races each reference against itself.  The card's clocks are not fixed, so reference and
+candidate take turns and only their ratio is reported.  Exit status 1 if a verdict is not the demanded one, 2 without a
+GPU.
 """
 
 from __future__ import annotations
@@ -37,6 +41,8 @@ KNOWN = (HERE / "cuda_known" / "reference.py").read_text()
 GALLERY = HERE.parent / "tests" / "evaluate" / "gallery_cuda"
 UNITS = (2, 3, 5)
 ON_CUDA = {"module": {"device": "cuda"}}
+USUAL = ("pairs", "known", "gallery")
+TEN = ("1/1", "1/19", "1/23", "1/26", "1/36", "2/9", "2/14", "2/33", "2/59", "2/63")
 Row = dict[str, Any]
 
 
@@ -51,11 +57,12 @@ def main() -> int:
 
 def arguments() -> argparse.Namespace:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("what", nargs="*", metavar="pairs|known|gallery", help="all three unless given")
+    parser.add_argument("what", nargs="*", metavar="|".join(PARTS), help=f"default: {' '.join(USUAL)}")
+    parser.add_argument("--races", type=int, default=50, help="of `equal`")
     parser.add_argument("--only", nargs="+", default=(), help="names of problems or candidates")
     parser.add_argument("--out", type=Path, default=Path("runs/cuda"))
     options = parser.parse_args()
-    options.what = options.what or list(PARTS)
+    options.what = options.what or list(USUAL)
     if unknown := sorted(set(options.what) - PARTS.keys()):
         parser.error(f"{unknown[0]} is none of {', '.join(PARTS)}")
     return options
@@ -72,11 +79,12 @@ async def measured(options: argparse.Namespace) -> int:
     options.out.mkdir(parents=True, exist_ok=True)
     whole: Row = {"gpu": found.told(), "machine": asdict(describe(evaluator.sandbox))}
     for part in options.what:
-        rows = [await one(evaluator) for name, one in PARTS[part]() if not options.only or name in options.only]
+        measures = equal(options.races) if part == "equal" else PARTS[part]()
+        rows = [await one(evaluator) for name, one in measures if not options.only or name in options.only]
         shown(part, rows)
         whole[part] = rows
         (options.out / "cuda.json").write_text(json.dumps(whole, indent=1) + "\n")
-    return 0
+    return int(any(row.get("held") is False for part in options.what for row in whole[part]))
 
 
 # ------------------------------------------------------------------------------------------------- three parts
@@ -142,7 +150,35 @@ def _cheat(path: Path) -> Measure:
     return measure
 
 
-PARTS: dict[str, Callable[[], Iterator[tuple[str, Measure]]]] = {"pairs": pairs, "known": known, "gallery": gallery}
+def equal(races: int = 50) -> Iterator[tuple[str, Measure]]:
+    """The reference against itself.  One race in a hundred may call it faster."""
+    for number in range(races):
+        yield f"race {number}", _same(load(GALLERY / "reference.py", overrides=ON_CUDA).problem, f"race {number}")
+
+
+def kernelbench() -> Iterator[tuple[str, Measure]]:
+    """Ten problems of KernelBench, each against itself."""
+    for name in TEN:
+        yield name, _same(load(Path(f"kernelbench:{name}"), overrides=ON_CUDA).problem, name)
+
+
+def _same(problem: Problem, name: str) -> Measure:
+    text = problem.program.text.replace("class Model(", "class ModelNew(").replace("super(Model,", "super(ModelNew,")
+
+    async def measure(evaluator: ModuleEvaluator) -> Row:
+        found = figures(await judged(evaluator, problem, f"{text}\n# {name}\n"))
+        return {"reference": name, **found, "held": found["outcome"] == "correct" and not found["confirmed"]}
+
+    return measure
+
+
+PARTS: dict[str, Callable[[], Iterator[tuple[str, Measure]]]] = {
+    "pairs": pairs,
+    "known": known,
+    "gallery": gallery,
+    "equal": equal,
+    "kernelbench": kernelbench,
+}
 
 
 async def judged(evaluator: ModuleEvaluator, problem: Problem, text: str) -> Evaluation:

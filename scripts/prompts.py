@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import argparse
 import tempfile
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import final
@@ -17,13 +18,13 @@ from typing import final
 import anyio
 
 from maxcode.code.source import fenced
-from maxcode.core.types import Action, Observation, Problem, StateId, Step
+from maxcode.core.types import Action, Facts, Machine, Observation, Problem, StateId, Step
 from maxcode.evaluate.target import LocalMachine
 from maxcode.llm import prompts
 from maxcode.llm.clients import Message
 from maxcode.llm.journal import NoModel
 from maxcode.observe.critique import RuleCritic
-from maxcode.observe.critique.critic_prompt import messages
+from maxcode.observe.critique.critic_prompt import Setting, messages
 from maxcode.policy.llm import Llm
 from maxcode.policy.rules.rewriter import Rewriter
 from maxcode.problems import load
@@ -68,15 +69,20 @@ class AskedPolicy:
 
 
 @final
-@dataclass(frozen=True, slots=True)
+@dataclass(slots=True)
 class AskedCritic:
     """The rules; keeps what a language model would be asked in their place."""
 
     asked: list[Prompt] = field(default_factory=list)
+    machine: Machine | None = None
+    facts: Facts = field(default_factory=Facts)
 
     async def critique(self, problem: Problem, step: Step, previous: Step | None) -> str:
+        return await self.critique_beside(problem, step, previous, ())
+
+    async def critique_beside(self, problem: Problem, step: Step, previous: Step | None, beside: Sequence[str]) -> str:
         if step.action.program is not None:
-            self.asked.append(messages(problem, step, previous))
+            self.asked.append(messages(problem, step, previous, Setting(self.machine, self.facts, beside)))
         return await RuleCritic().critique(problem, step, previous)
 
 
@@ -90,14 +96,15 @@ def main() -> None:
         searched(options.example, Path(run), policy, critic)
         depth = depth_of(Path(run))
     page = PAGE.format(digest=prompts.digest(), depth=depth, example=options.example,
-                       policy=shown(at(depth, policy.asked)), critic=shown(critic.asked[0]))  # fmt: skip
+                       policy=shown(at(depth, policy.asked)), critic=shown(critic.asked[-1]))  # fmt: skip
     options.out.write_text(page)
 
 
 def searched(example: Path, folder: Path, policy: AskedPolicy, critic: AskedCritic) -> None:
     """The search, recorded in a folder."""
     evaluator, found, machine = anyio.run(LocalMachine().prepare, load(example).problem)
-    scene = methods.scene(machine, found.problem, found.baseline)
+    scene = methods.scene(machine, found.problem, found.baseline, facts=found.facts)
+    critic.machine, critic.facts = machine, found.facts
     method = methods.method("cuda-llm+maxcode", policy, BUDGET, scene, critic)
     with Record(folder) as record:
         optimize(found.problem, method, evaluator, Run(BUDGET, machine=machine, record=record), referee=evaluator)

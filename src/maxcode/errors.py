@@ -71,13 +71,22 @@ class ProviderError(BoundaryError):
     """A model's provider failed, and no further attempt is made."""
 
 
-def unknown(what: str, name: str, known: Iterable[str]) -> InputError:
-    """The error for a name that does not exist.  It gives the nearest known spelling."""
+def first_of(errors: BaseExceptionGroup[MaxcodeError]) -> MaxcodeError:
+    """The first error of tasks that ran at once."""
+    first = errors.exceptions[0]
+    return first_of(first) if isinstance(first, BaseExceptionGroup) else first
+
+
+def unknown(what: str, name: str, known: Iterable[str], listed: str = "") -> InputError:
+    """The error for a name that does not exist.  It gives the nearest known spelling.
+
+    ``listed``: where all names can be read, if there are many.  It replaces the list, and up to three near names are
+    given.
+    """
     names = sorted(known)
-    near = difflib.get_close_matches(name, names, n=1)
-    hint = f"; did you mean '{near[0]}'?" if near else ""
-    return InputError(
-        f"unknown {what} '{name}'{hint} Known: {', '.join(names)}."
-        if hint
-        else f"unknown {what} '{name}'. Known: {', '.join(names)}."
-    )
+    near = [f"'{one}'" for one in difflib.get_close_matches(name, names, n=3 if listed else 1)]
+    if listed:
+        hint = f"did you mean {' or '.join(near)}? " if near else ""
+        return InputError(f"unknown {what} '{name}'; {hint}{listed}")
+    hint = f"; did you mean {near[0]}? " if near else ". "
+    return InputError(f"unknown {what} '{name}'{hint}Known: {', '.join(names)}.")

@@ -22,7 +22,7 @@ def test_the_paper_s_grid_is_every_subset_of_best_trajectory_and_critiques() -> 
     full, *grid = ablated("cuda-llm+maxcode", "observe")
     assert full == "cuda-llm+maxcode"
     assert shown(full) == shown("cuda-llm+maxcode")
-    base = shown(full) - {"best", "run_best", "trajectory", "critiques", "failures"}
+    base = shown(full) - {"best", "run_best", "trajectory", "critiques", "failures", "branches"}
     seen = [frozenset(shown(column) - base) for column in grid]
     best, path, critic = {"best", "run_best"}, {"trajectory"}, {"critiques"}
     expected = [best | path | critic, path | critic, best | critic, best | path, critic, path, best, set()]

@@ -39,7 +39,7 @@ def maxcode(*arguments: object, cwd: Path) -> subprocess.CompletedProcess[str]:
 @pytest.mark.parametrize(
     ("arguments", "cure"),
     [
-        (("--methods", "best-of-m"), "did you mean 'best-of-n'?"),
+        (("--methods", "best-of-m"), "did you mean 'best-of-n'"),
         (("--methods", ","), "maxcode list methods"),
         (("--without", "critique"), "did you mean 'critiques'?"),
         (("--critic", "llm"), "name one: --critic llm:MODEL"),

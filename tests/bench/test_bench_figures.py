@@ -55,9 +55,17 @@ def test_correct_by_pie_s_checker_stands_beside_ours() -> None:
     assert (found["correct"], found["pie_correct"]) == (0, 1)
 
 
+def test_correct_by_kernelbench_s_rule_is_a_column_beside_fast_p() -> None:
+    rows = [dataclasses.replace(one, by_kernelbench=2 * (one.cell.problem != "r"), enlarged=True) for one in ROWS]
+    found = table(rows, asked("kernelbench"))
+    assert values(found)["kernelbench_correct"] == 3 / 4
+    assert any(note.startswith("timed on inputs made larger than their own") for note in found.notes)
+
+
 def test_kernelbench_asks_for_more_than_p_and_below_one_takes_the_fastest_correct_candidate() -> None:
     found = values(table(ROWS, asked("kernelbench")))
     expected = {"fast_0": 3, "fast_0.5": 3, "fast_0.8": 2, "fast_1": 2, "fast_1.5": 1, "fast_2": 0}
+    expected["kernelbench_correct"] = 0  # these rows hold no answer of that rule
     assert found == {name: count / 4 for name, count in expected.items()}
 
 

@@ -78,6 +78,14 @@ def test_every_habit_is_what_it_is_called(sandbox: Sandbox, tmp_path: Path) -> N
     assert max(map(abs, found["f"][1])) > 2**61
 
 
+def test_some_calls_are_larger_than_all_that_are_given_and_keep_within_the_domain(tmp_path: Path) -> None:
+    drawn = {shape.sizes[0] for _ in range(20) for shape in beyond_shapes(problem_of(tmp_path))}
+    assert {3, 90, 500} < drawn
+    assert 500 < max(drawn) <= 563 and max(drawn - {500}) > 500
+    bounded = problem_of(tmp_path, 'domain = { n = "1..500" }')
+    assert {shape.sizes[0] for _ in range(20) for shape in beyond_shapes(bounded)} == {3, 90, 500}
+
+
 @pytest.mark.parametrize("letter", ["u", *HABITS])
 def test_values_keep_within_their_domain(letter: str, sandbox: Sandbox, tmp_path: Path) -> None:
     problem = problem_of(tmp_path, 'domain = { x = "(0, 2]", k = "0..n-1" }')

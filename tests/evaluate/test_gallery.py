@@ -6,6 +6,7 @@
 from __future__ import annotations
 
 import fcntl
+import re
 from collections.abc import Callable, Iterator
 from contextlib import AbstractContextManager, contextmanager
 from pathlib import Path
@@ -19,6 +20,8 @@ from maxcode.evaluate.ladder.build import Builder
 from maxcode.evaluate.program.evaluator import ProgramEvaluator
 from maxcode.sandbox.sandbox import Sandbox
 from trust.host import MARK, Host
+
+ROOT = Path(__file__).parents[2]
 
 ALL = redteam.candidates()
 NAMES = [one.name for one in ALL]
@@ -147,3 +150,17 @@ def test_an_honest_winner_is_accepted(table: Table) -> None:
 def test_a_candidate_gets_its_verdict_and_leaves_nothing(name: str, table: Table) -> None:
     row = table(name)
     assert row.surprises == (), row
+
+
+def test_every_row_of_the_table_of_attacks_names_tests_that_exist() -> None:
+    page = (ROOT / "docs" / "explanation" / "trust.md").read_text()
+    rows = [line for line in page.splitlines() if line.startswith("| ") and not line.startswith("| attack")]
+    held = {
+        path.stem for folder in ROOT.glob("tests/evaluate/gallery*") for path in folder.rglob("*") if path.is_file()
+    }
+    held |= {path.name for path in (ROOT / "tests").rglob("test_*.py")}
+    defended = [row for row in rows if row.count("|") == 4 and "`" in row.split("|")[3]]
+    assert len(defended) >= 35
+    for row in defended:
+        for name in re.findall(r"`([a-z0-9_]+(?:\.py)?)`", row.split("|")[3]):
+            assert name in held, f"{name} of the row {row[:60]}"

@@ -385,3 +385,13 @@ def test_shapes_as_data_change_the_problem(tmp_path: Path) -> None:
     small = load(path, overrides={"module": {"constants": {"rows": 8}}}).problem
     assert small.spec.module_spec.constants == (("rows", 8),)
     assert isinstance(small, Problem)
+
+
+@pytest.mark.parametrize(("more", "outcome", "theirs"), [("", "correct", True), (" + 0.003", "wrong", True),
+                                                         (" + 0.03", "wrong", False)])  # fmt: skip
+def test_kernelbench_s_own_rule_is_recorded_beside_ours_and_decides_nothing(
+    more: str, outcome: str, theirs: bool, judged: Callable[[str], Evaluation]
+) -> None:
+    text = (GALLERY / "reference.py").read_text().replace("class Model(", "class ModelNew(")
+    found = judged(text.replace("dim=-1)", f"dim=-1){more}"))
+    assert (found.outcome.value, found.kernelbench_correct) == (outcome, theirs)

@@ -206,7 +206,7 @@ COMMANDS = "5\n1 7\n1 9\n2 0\n1 3\n2 0\n"
 @pytest.mark.parametrize(
     ("texts", "why"),
     [
-        (["1\n5\n", "2\n1 2\n"], "do not show a format"),
+        (["1\n5\n", "2\n1 2\n"], "the format is read from 3 or more different tests, and there are 2"),
         (["3\na  b\n", "3\na b\n", "4\nc d\n"], "single spaces"),
         (["1\r\n2\r\n", "2\r\n2 3\r\n", "3\r\n1 2 3\r\n"], "single spaces"),
         (["it was\na dark and\nstormy\n", "night\nthe rain fell in\n", "x\ny z\nu\nv w\nq\n"], "no simple format"),

@@ -285,7 +285,7 @@ def test_a_generator_is_asked_for_secret_seeds_and_none_may_be_asked_for(
 
     found = anyio.run(made, 6)
     assert found.how == ("6: generator, secret seed",)
-    assert any("do not show a format" in note for note in found.notes)
+    assert any("the format is read from 3 or more different tests" in note for note in found.notes)
     assert anyio.run(made, 0) == GeneratedInputs(notes=("tests.made is 0",))
 
 
@@ -341,4 +341,4 @@ def test_what_cannot_be_made_larger_stays_not_measurable_with_the_reason(
     assert admitted.timed == ()
     assert "not measurable" in admitted.notes[-1]
     assert "larger inputs" in admitted.notes[-1]
-    assert "do not show a format" in admitted.notes[-1]
+    assert "the format is read from 3 or more different tests" in admitted.notes[-1]

@@ -194,6 +194,13 @@ def test_a_cut_answer_says_so_to_whoever_asks() -> None:
     )
 
 
+def test_an_open_last_block_is_whole_if_the_model_ended_by_itself() -> None:
+    found = read(f"Here:\n```cpp\n{FAST}", ORIGINAL, "cpp", complete=True)
+    assert isinstance(found, Program) and found.text == FAST
+    assert isinstance(read(f"```cpp\n{FAST[:60]}", ORIGINAL, "cpp", complete=True), Unread), "half a program is none"
+    assert isinstance(read(f"Here:\n```cpp\n{FAST}", ORIGINAL, "cpp"), Unread)
+
+
 def test_a_python_program_must_parse_and_read_its_input() -> None:
     assert text_of(block("print(int(input()) + 1)\n", "py"), PYTHON, "python") == "print(int(input()) + 1)\n"
     fast = "def main():\n    '''\n```python\nmain()\n```\n    '''\n    print(int(input()) + 1)\nmain()\n"

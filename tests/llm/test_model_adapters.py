@@ -265,3 +265,58 @@ def test_a_cancelled_call_leaves_nothing_open_and_the_model_usable(provider: Pro
 
     assert anyio.run(cancelled_then_asked).ended == "stop"
     gc.collect()
+
+
+def test_a_prompt_is_written_to_the_cache_when_it_is_asked_again_and_then_read(provider: Provider) -> None:
+    claude = model(provider, "anthropic", price=Price(1.0, 5.0, cached=0.1, written=1.25))
+    provider.delay_s = 0.05
+
+    async def ask_at_once() -> None:
+        async with anyio.create_task_group() as group:
+            for draw in range(5):
+                group.start_soon(claude.complete, ModelRequest(ASKED.messages, draw))
+
+    anyio.run(ask_at_once)
+    marked = [isinstance(body["messages"][-1]["content"], list) for body in provider.bodies]
+    assert sorted(marked) == [False, True, True, True, True], "one plain request, for prompts that are asked once"
+    assert provider.most_under_way == 3, "two at first; the three that read wait for the one that writes"
+    block = next(body for body in provider.bodies if isinstance(body["messages"][-1]["content"], list))
+    assert block["messages"][-1]["content"] == [
+        {"type": "text", "text": "Faster, please.", "cache_control": {"type": "ephemeral"}}
+    ]
+    before = len(provider.bodies)
+    ask(claude, ModelRequest((Message("user", "another"),)))
+    assert isinstance(provider.bodies[before]["messages"][-1]["content"], str)
+
+
+def test_without_a_price_for_cached_prompts_nothing_is_cached(provider: Provider) -> None:
+    plain = model(provider, "anthropic", price=Price(1.0, 5.0))
+    for _ in range(3):
+        ask(plain)
+    assert all(isinstance(body["messages"][-1]["content"], str) for body in provider.bodies)
+    assert Price(1.0, 5.0, 0.1, 1.25).dollars(10, 0, cached=4, written=2) == pytest.approx((4 + 0.4 + 2.5) / 1e6)
+    assert Price(1.0, 5.0, 0.1).dollars(10, 0, written=2) is None
+
+
+@BOTH
+def test_effort_and_other_keys_go_into_the_body(provider: Provider, api: str) -> None:
+    ask(model(provider, api), ModelRequest(ASKED.messages, effort="high", extra_body={"top_k": 20}))
+    body = provider.bodies[0]
+    assert body["top_k"] == 20
+    assert (body["reasoning_effort"] if api == "openai" else body["output_config"]["effort"]) == "high"
+
+
+@pytest.mark.parametrize(
+    ("name", "room"),
+    [
+        ("gpt-4o", 0), ("gpt-4.1-mini", 0), ("qwen2.5-coder", 0), ("meta/llama-3.3-70b", 0), ("o4-mini", 16_384),
+        ("gpt-5", 16_384), ("deepseek-reasoner", 16_384), ("deepseek-ai/DeepSeek-R1", 16_384),
+        ("Qwen/Qwen3-32B", 16_384), ("openai/gpt-oss-120b", 16_384), ("kimi-k2-thinking", 16_384),
+    ],
+)  # fmt: skip
+def test_the_bound_of_an_answer_leaves_room_for_the_reasoning_of_models_that_reason(name: str, room: int) -> None:
+    endpoint = Endpoint(name, "http://127.0.0.1:9/v1", "K")
+    assert OpenAIModel(endpoint, "k")._body(ASKED)["max_tokens"] == ASKED.max_tokens + room
+    more = ModelRequest(ASKED.messages, thinking_tokens=30_000)
+    assert OpenAIModel(endpoint, "k")._body(more)["max_tokens"] == ASKED.max_tokens + 30_000
+    assert OpenAIModel(endpoint, "k", Dialect(reasoning=5))._body(ASKED)["max_tokens"] == ASKED.max_tokens + 5

@@ -100,7 +100,7 @@ def test_a_price_holds_at_its_own_host_alone() -> None:
     assert price("gpt-4.1", OPENAI) == Price(2.0, 8.0, 0.5)
     assert price("gpt-4.1", "https://openrouter.ai/api/v1") is None
     assert price("gpt-4.1-2099-01-01", OPENAI) is None
-    assert price("claude-haiku-4-5", ANTHROPIC) == Price(1.0, 5.0, 0.1)
+    assert price("claude-haiku-4-5", ANTHROPIC) == Price(1.0, 5.0, 0.1, 1.25)
 
 
 def test_dollars_follow_the_price_and_are_unknown_where_it_does_not_reach() -> None:

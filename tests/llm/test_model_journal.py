@@ -76,6 +76,8 @@ def test_without_a_folder_answers_are_kept_in_memory() -> None:
         replace(ASKED, temperature=0.1),
         replace(ASKED, max_tokens=7),
         replace(ASKED, thinking_tokens=7),
+        replace(ASKED, effort="high"),
+        replace(ASKED, extra_body={"top_k": 1}),
         replace(ASKED, messages=(Message("system", ASKED.messages[0].text),)),
         replace(ASKED, messages=(*ASKED.messages, Message("user", ""))),
     ],
@@ -84,6 +86,11 @@ def test_another_content_is_another_call(other: ModelRequest) -> None:
     assert key_of("m", other) != key_of("m", ASKED)
     assert key_of("n", ASKED) != key_of("m", ASKED)
     assert key_of("m", replace(ASKED)) == key_of("m", ASKED)
+
+
+def test_a_call_keeps_the_key_that_older_journals_gave_it() -> None:
+    asked = ModelRequest((Message("system", "a"), Message("user", "b")), 5, 0.6, 100, 7)
+    assert key_of("m", asked) == "eb674ef4638903d5b8aba4244325aa07"
 
 
 def test_two_of_the_same_calls_under_way_at_once_are_asked_once() -> None:

@@ -19,11 +19,14 @@ from maxcode.core.types import (
     Case,
     CaseResult,
     Evaluation,
+    Facts,
     Feedback,
     Hotspot,
     Limits,
     LoopBody,
+    Machine,
     MachineCode,
+    ModuleSpec,
     Observation,
     Outcome,
     Problem,
@@ -33,6 +36,7 @@ from maxcode.core.types import (
     Section,
     State,
     Step,
+    TimedInput,
     Usage,
 )
 from maxcode.errors import ProviderError
@@ -46,7 +50,7 @@ from maxcode.observe.critique import (
     Unreadable,
     read,
 )
-from maxcode.observe.critique.critic_prompt import HEADING, LONGEST, WHOLE, user_text
+from maxcode.observe.critique.critic_prompt import HEADING, LONGEST, WHOLE, messages, user_text
 from maxcode.observe.critique.critique_answer import STEPS_AT_MOST
 from maxcode.policy.rules.rewriter.notes import diagnosis, trials
 from maxcode.testing import exact_timing
@@ -56,7 +60,19 @@ GOOD = {"diagnosis": "The map costs most.", "bottleneck": "data-structure", "lin
 
 
 TITLES = frozenset(
-    {"Problem", "Previous program", "New program", "Feedback", "Remarks", "Profile", "Previous step", "Task"}
+    {
+        "Problem",
+        "Machine",
+        "Original program",
+        "Previous program",
+        "New program",
+        "Feedback",
+        "Remarks",
+        "Profile",
+        "Previous step",
+        "Other branches",
+        "Task",
+    }
 )
 
 
@@ -110,7 +126,9 @@ def ask(model: Answers, step: Step | None = None, previous: Step | None = None) 
 
 def test_a_valid_answer_becomes_words_that_the_rewriter_reads() -> None:
     told = ask(Answers([json.dumps(GOOD)]))
-    assert told == "Bottleneck: data-structure at line 3.\nDiagnosis: The map costs most.\n1. Use a vector."
+    assert told == (
+        "Bottleneck: data-structure at line 3, `m[i % k]++;`.\nDiagnosis: The map costs most.\n1. Use a vector."
+    )
     observed = Observation((Section("Critique", f"Step 1: {told}"),), State(problem()), draw=0)
     assert diagnosis(observed).lines == {3}
     assert "lookup" in diagnosis(observed).topics
@@ -118,7 +136,7 @@ def test_a_valid_answer_becomes_words_that_the_rewriter_reads() -> None:
 
 def test_the_model_is_given_the_thinking_the_programs_the_feedback_and_the_profile() -> None:
     model = Answers([json.dumps(GOOD)])
-    previous = correct(TEXT.replace("m[", "old["))
+    previous = correct(TEXT.replace("m[", "old["), timing=exact_timing(1.2))
     remark = Remark(2, "missed", "not vectorized: control flow")
     code = MachineCode(90, 3, (LoopBody(2, 9, 16, 4, 2, 1, 3, 1, 0, 1, 0, 0, cycles=8.0),))
     ask(model, correct(remarks=(remark,), machine_code=code), previous)
@@ -126,16 +144,52 @@ def test_the_model_is_given_the_thinking_the_programs_the_feedback_and_the_profi
     assert request.thinking_tokens == 4096
     found = sections(request.messages[1].text)
     assert request.messages[1].text.startswith(HEADING)
-    assert "   3|     old[i % k]++;" in found["Previous program"]
+    assert found["Original program"] == "It is the new program below."
+    assert "-    old[i % k]++;\n+    m[i % k]++;" in found["Previous program"]
     assert "   3|     m[i % k]++;" in found["New program"]
     assert (
-        "=> correct, speedup 1.50x" in found["Feedback"] and "1.00x the speed of the previous step" in found["Feedback"]
+        "=> correct, speedup 1.50x" in found["Feedback"] and "1.25x the speed of the previous step" in found["Feedback"]
     )
     assert "line 2: missed: not vectorized: control flow" in found["Remarks"]
     assert "90% at line 3 in [main]: m[i % k]++;" in found["Profile"]
     assert "16 operations in 9 instructions" in found["Profile"]
     assert "- hoist(m): out of the loop" in found["Previous step"]
     assert "Count values." in found["Problem"]
+
+
+def test_a_critic_sees_the_original_the_machine_the_timed_inputs_and_other_branches() -> None:
+    machine = Machine("node", "CPU of 2020", 4, "Linux 6", {"cpp": "g++ 12"}, "bubblewrap")
+    facts = Facts((TimedInput(0.25, 1_200_000),), 0.0007, 2e-10)
+    model = Answers([json.dumps(GOOD)])
+    critic = LlmCritic(model, RuleCritic(), machine=machine, facts=facts)
+    wrong = correct(TEXT.replace("m[", "worse["))
+    anyio.run(critic.critique_beside, problem("int original;\n"), correct(), wrong, ("1.57x: a hash map",))
+    system, user = (message.text for message in model.asked[0].messages)
+    found = sections(user)
+    assert "int original;" in found["Original program"], "a step after a wrong one is judged against the original"
+    assert "CPU of 2020" in found["Machine"] and "1,200,000 bytes: 250.0 ms" in found["Machine"]
+    assert "1.57x: a hash map" in found["Other branches"]
+    assert "PyTorch" not in system
+
+
+def test_a_critic_that_sees_no_further_gain_says_so_and_names_no_step() -> None:
+    step: dict[str, object] = {
+        "diagnosis": "It is at the cost of a process.",
+        "bottleneck": "limit",
+        "line": None,
+        "steps": [],
+    }
+    told = ask(Answers([json.dumps(step)]))
+    assert told == "No further gain: It is at the cost of a process."
+    assert replace(correct(), critique=told).is_at_limit
+    unknown = ask(Answers([json.dumps({**step, "bottleneck": "none"})]))
+    assert unknown.startswith("Bottleneck: none.\n")
+    assert not replace(correct(), critique=unknown).is_at_limit
+
+
+def test_only_modules_have_the_rules_of_pytorch() -> None:
+    module = replace(problem(), kind="module", spec=ProgramSpec(module=ModuleSpec()))
+    assert "PyTorch" in messages(module, correct(), None)[0].text
 
 
 def test_an_invalid_answer_is_asked_again_with_its_fault() -> None:
@@ -179,7 +233,7 @@ def long_text(size: int, marked: str) -> str:
 def test_a_long_program_stands_beside_its_difference_to_the_one_before() -> None:
     before, after = (long_text(WHOLE + 5_000, marked) for marked in ("int old();", "int fresh();"))
     found = sections(user_text(problem(before), correct(after), correct(before)))
-    assert "only the difference from it to the new program is shown" in found["Previous program"]
+    assert found["Original program"] == "It is too long to be shown."
     assert "-int old();" in found["Previous program"] and "+int fresh();" in found["Previous program"]
     assert "int f1()" not in found["Previous program"]
     assert "   1| int f0()" in found["New program"] and "int fresh();" in found["New program"]
@@ -327,7 +381,7 @@ def test_an_answer_that_is_not_as_agreed_is_refused_with_its_fault(change: dict[
 
 
 def test_a_missing_field_and_broken_json_are_told() -> None:
-    missing = read('{"diagnosis": "x", "bottleneck": "none", "line": null}', 40)
+    missing = read('{"diagnosis": "x", "bottleneck": "algorithm", "line": null}', 40)
     broken = read('Here: {"diagnosis": "x" "bottleneck"', 40)
     assert isinstance(missing, Unreadable) and "steps" in missing.reason
     assert isinstance(broken, Unreadable) and "no valid JSON: Expecting ',' delimiter" in broken.reason

@@ -15,6 +15,7 @@ from maxcode.core.types import (
     Argument,
     CaseResult,
     Evaluation,
+    Facts,
     Feedback,
     FunctionSpec,
     Hotspot,
@@ -27,10 +28,13 @@ from maxcode.core.types import (
     ProgramSpec,
     State,
     Step,
+    TimedInput,
 )
 from maxcode.observe import (
     Part,
+    ShownTest,
     best,
+    branch_lines,
     compose,
     critiques,
     failing_test,
@@ -38,6 +42,7 @@ from maxcode.observe import (
     feedback,
     improve,
     machine,
+    measured,
     profile,
     program,
     run_best,
@@ -46,8 +51,11 @@ from maxcode.observe import (
     task,
     tokens,
     trajectory,
+    unless_at_floor,
 )
 from maxcode.observe.feedback import feedback_lines, result_line
+from maxcode.observe.known import is_near_floor
+from maxcode.observe.part import changed
 from maxcode.policy.rules.rewriter.notes import trials
 from maxcode.testing import exact_timing, toy_problem
 
@@ -130,33 +138,80 @@ def test_each_part_can_be_switched_off_and_the_others_stay_the_same(reached: Rea
 
 def test_the_best_of_the_path_is_the_papers_u_and_not_the_last(reached: Reached) -> None:
     told = text("Best", reached[(2, 0)], reached)
-    assert told.startswith("u = 1.60, the best reward on this path, reached at step 1\n- first\n")
+    assert told.startswith("The fastest program of this path is that of step 1.\n- first\n")
     assert "=> correct, speedup 1.60x [1.60, 1.60]" in told
     assert "code of first" in told
-    assert told.endswith("\n" + text("Best of the run", reached[(1, 1)], reached))
-    assert text("Best", reached[(1, 1)], reached) == "u = 1.00: nothing on this path beats the original yet"
+    assert told.partition("\n")[2] == text("Best of the run", reached[(1, 1)], reached).partition("\n")[2]
+    assert text("Best", reached[(1, 1)], reached) == "Nothing on this path is faster than the original yet."
+
+
+def test_the_best_of_the_run_is_shown_only_where_it_is_the_faster_one(reached: Reached) -> None:
+    part = run_best(best_shown=True)
+    quick = child(reached.root, (3, 0), 2.5, "quick")
+    assert quick.step is not None and quick.step.evaluation.timing is not None
+    lucky = replace(quick.step.evaluation.timing, confirmed=False)
+    evaluation = replace(quick.step.evaluation, timing=lucky)
+    unconfirmed = replace(quick, step=replace(quick.step, evaluation=evaluation))
+    reached.extend([unconfirmed])
+    assert reached.best == reached[(1, 0)]
+    assert part(unconfirmed, reached) is None, "what is told is never slower than the best of the path"
+    assert "code of first" in told_of_part(part, reached[(1, 1)], reached)
+    assert "1.60x [1.60, 1.60], confirmed" in told_of_part(part, reached[(1, 1)], reached)
+    below = child(unconfirmed, (4, 0), 1.1, "below")
+    assert "2.50x [2.50, 2.50], not confirmed" in text("Best", below, reached)
+
+
+def told_of_part(part: Part, state: State, reached: Reached) -> str:
+    section = part(state, reached)
+    assert section is not None
+    return section.text
 
 
 def test_a_program_is_shown_once_where_it_is_the_best_too(reached: Reached) -> None:
     state = reached[(1, 0)]
     sections = compose(program(), best(program_shown=True), run_best(best_shown=True))(state, reached)
     assert sum("code of first" in section.text for section in sections) == 1
-    assert "under 'Program'" in sections[1].text
-    assert "under 'Best'" in sections[2].text
+    assert [section.title for section in sections] == ["Program", "Best"]
+    assert sections[1].text == 'The program under "Program" is the fastest of this path.'
     other = compose(program(), best(program_shown=True), run_best(best_shown=True))(reached[(1, 1)], reached)
     assert "code of first" in other[2].text
 
 
-def test_the_original_is_shown_where_the_program_is_another(reached: Reached) -> None:
-    assert "original\n```" not in text("Problem", reached.root, reached)
-    assert "the original program:\n```python\noriginal\n```" in text("Problem", reached[(1, 1)], reached)
+def test_the_problem_is_the_same_in_every_prompt_and_holds_the_original_once(reached: Reached) -> None:
+    told = text("Problem", reached.root, reached)
+    assert told.endswith("the original program:\n```python\noriginal\n```")
+    assert all(text("Problem", state, reached) == told for state in reached)
+    part = program(original_shown=True)
+    assert part(reached.root, reached) is None
+    assert "code of failed" in told_of_part(part, reached[(1, 1)], reached)
 
 
-def test_the_trajectory_is_oldest_first_with_results_and_without_code(reached: Reached) -> None:
+def test_the_trajectory_is_oldest_first_with_results_and_the_change_of_every_step(reached: Reached) -> None:
     told = text("Trajectory", reached[(2, 0)], reached)
     assert told.index("- first") < told.index("=> correct, speedup 1.60x") < told.index("- second")
     assert "critique of first" in told
-    assert "code of" not in told
+    assert told.index("its change to the original:") < told.index("its change to the program before it:")
+    assert "-original\n+code of first\n" in told
+    assert "-code of first\n+code of second\n" in told
+
+
+def test_the_result_of_the_newest_step_is_told_once(reached: Reached) -> None:
+    sections = compose(feedback(), trajectory(feedback_shown=True), PARTS["Failures"])(reached[(2, 0)], reached)
+    shown = "\n".join(section.text for section in sections)
+    assert shown.count("speedup 1.30x") == 1
+    assert shown.count("- second") == 1
+    assert "speedup 1.60x" in sections[1].text
+
+
+def test_a_long_change_is_cut_to_half_of_the_budget_and_says_so() -> None:
+    root = State(toy_problem("".join(f"line {number}\n" for number in range(300))))
+    text = "".join(f"other {number}\n" for number in range(300))
+    step = Step(Action(Program({"toy.py": text}), "- all"), Evaluation(Outcome.CORRECT, timing=exact_timing(2)), 2.0)
+    state = State(root.problem, root, step, (1, 0))
+    assert "+other 299\n" in told_of(state, trajectory())
+    short = told_of(state, trajectory(800))
+    assert tokens(short) <= 800
+    assert re.search(r"\n\(\d+ more lines are left out\)\n", short)
 
 
 def path_of(notes: list[str]) -> State:
@@ -171,7 +226,11 @@ def full_text(state: State) -> str:
     assert state.step is not None
     feedback = feedback_lines(state.step, state.parent.step if state.parent is not None else None)
     notes = state.step.action.completion.partition("\n```")[0]
-    return "\n".join([f"Step {state.depth}:", notes, *feedback, state.step.critique])
+    assert state.parent is not None
+    code = changed(state.parent.program, state.program, 10**6)
+    before = "the original" if state.depth == 1 else "the program before it"
+    told = [f"Step {state.depth}:", notes, f"its change to {before}:", code, *feedback, state.step.critique]
+    return "\n".join(one for one in told if one)
 
 
 def told_of(state: State, part: Part) -> str:
@@ -235,7 +294,7 @@ def test_the_oldest_is_shortened_first_and_only_as_much_as_is_needed() -> None:
     ways = depths_told(told_of(state, trajectory(whole - 10)))
     assert ways == {1: "brief", 2: "full", 3: "full", 4: "full", 5: "full", 6: "full"}
     counts = []
-    for share in (0.9, 0.8, 0.7, 0.6):
+    for share in (0.8, 0.7, 0.6, 0.5):
         ways = depths_told(told_of(state, trajectory(int(whole * share))))
         counts.append(list(ways.values()).count("brief"))
         assert [ways[depth] for depth in range(1, 7)] == ["brief"] * counts[-1] + ["full"] * (6 - counts[-1])
@@ -248,7 +307,7 @@ def test_a_path_of_any_length_costs_a_bounded_prompt() -> None:
     told = told_of(state, trajectory(1000))
     assert tokens(told) <= 1000
     assert {"full", "brief", "number", "absent"} == set(depths_told(told).values())
-    assert "not at all, the best of the path being a later one" in told
+    assert re.search(r"steps 1 to \d+ not at all", told)
 
 
 def test_a_memory_of_another_run_is_not_mistaken_for_this_one() -> None:
@@ -268,7 +327,7 @@ def test_critiques_are_told_once_or_not_at_all(reached: Reached) -> None:
 def test_the_rewriter_reads_a_shortened_trajectory_without_charging_one_note_for_several() -> None:
     wordy = "\n".join(f"- rule{number}(at main): line 3: does it (prior 5) {'why ' * 30}" for number in range(3))
     state = path_of([wordy.removeprefix("- ")] * 3)
-    whole, short = told_of(state, trajectory(10**6)), told_of(state, trajectory(520))
+    whole, short = told_of(state, trajectory(10**6)), told_of(state, trajectory(700))
     assert set(depths_told(short).values()) == {"full", "brief"}
     assert all(len(trial.labels) == 3 for trial in trials(whole, True) + trials(short, True))
     assert trials(short, True)[-1] == trials(whole, True)[-1], "gains are against the step before, told at any length"
@@ -288,6 +347,25 @@ def test_failures_of_other_branches_are_told_with_their_reason(reached: Reached)
     assert "- failed" in told
     assert "=> wrong: wrong" in told
     assert "- first" not in told
+    assert "- failed" not in "\n".join(
+        section.text for section in compose(failures())(child(reached[(1, 1)], (3, 0), 0.0, "again"), reached)
+    ), "a step of the path is told under Trajectory"
+
+
+def test_steps_whose_intervals_overlap_are_not_told_apart(reached: Reached) -> None:
+    def timed(low: float, high: float, seconds: float) -> Step:
+        timing = replace(exact_timing((low + high) / 2), samples=((0.06, seconds),) * 3, inputs=("secret",))
+        timing = replace(timing, speedup=Interval((low + high) / 2, low, high))
+        return Step(Action(None), Evaluation(Outcome.CORRECT, timing=timing), (low + high) / 2)
+
+    before = timed(1.9, 2.1, 0.03)
+    same, faster = timed(2.0, 2.4, 0.0275), timed(6.5, 7.5, 0.0085)
+    told = feedback_lines(same, before)
+    assert "not distinguishable from the previous step (2.00x [1.90, 2.10]): the intervals overlap" in told
+    assert "the timed input: 27.5 ms, the original 60.0 ms beside it" in told
+    told = feedback_lines(faster, before)
+    assert "3.50x the speed of the previous step (2.00x [1.90, 2.10])" in told
+    assert "the timed input: 8.50 ms, the original 60.0 ms beside it" in told
 
 
 def test_the_feedback_has_four_parts_and_contrasts_with_the_step_before(reached: Reached) -> None:
@@ -329,10 +407,75 @@ def test_the_profile_names_lines_with_their_text_and_the_time_of_seen_tests(reac
     told = text("Profile", reached.root, reached)
     assert told.splitlines()[1:] == [
         " 80% line 1: original  (in main, libm.so)",
-        " 20% no line of the program  (in libc.so)",
+        " 20% in libc.so, at no line of the program",
         "CPU time on all 1 tests that you may see: 250.0 ms",
     ]
     assert titles(reached[(1, 1)], reached, profile(HOT)) == []  # it failed, and the original's profile is not its own
+
+
+def test_a_profile_says_its_samples_and_leaves_out_what_has_fewer_than_ten(reached: Reached) -> None:
+    spots = (
+        Hotspot("main", 1, 0.6, 120),
+        Hotspot("ld-linux-x86-64.so.2", 0, 0.3, 60),
+        Hotspot("libc.so", 2, 0.1, 9),
+    )
+    told = told_of(reached.root, profile(replace(HOT, profile=spots)))
+    assert told.splitlines()[1:3] == [
+        "60% (120 samples) line 1: original  (in main)",
+        "30% (60 samples) outside your program, in the dynamic loader (ld-linux-x86-64.so.2), before main",
+    ]
+    assert "libc" not in told
+
+
+def test_what_was_measured_is_told_without_names_or_content_of_held_out_inputs(reached: Reached) -> None:
+    facts = Facts(
+        (TimedInput(0.25, 1_200_000), TimedInput(0.0041, 5)), 0.0007, 2e-10, format=("a line: A", "A more items")
+    )
+    told = told_of(reached.root, measured(facts, ShownTest("open", "1 2\n", "3\n")))
+    assert told.splitlines()[:4] == [
+        "timed inputs (their content is not shown), with the original's CPU time:",
+        "- 1,200,000 bytes: 250.0 ms",
+        "- 5 bytes: 4.10 ms",
+        "a process that does nothing takes 0.70 ms of CPU time here, reading a megabyte 0.20 ms: 1.64 ms on all timed "
+        "inputs is the floor",
+    ]
+    assert "  a line: A\n  A more items\ntest open, its input:\n```\n1 2\n```\nthe output" in told
+    assert measured(Facts())(reached.root, reached) is None
+    assert is_near_floor(facts, 0.0020) and not is_near_floor(facts, 0.0030) and not is_near_floor(Facts(), 0.001)
+
+
+def test_a_program_at_the_cost_of_its_processes_is_told_that_it_is_at_its_floor(reached: Reached) -> None:
+    facts = Facts((TimedInput(0.25, 1_000_000), TimedInput(0.2, 1_000)), 0.0007, 2e-10)
+    instruct = unless_at_floor(improve, facts)
+    for seconds, words in ((0.0012, "takes 1.20 ms on the timed inputs"), (0.0020, "Write a version that is faster")):
+        timing = replace(exact_timing(50.0), samples=((0.25, seconds),) * 3, inputs=("secret",))
+        step = Step(Action(None), Evaluation(Outcome.CORRECT, timing=timing), 50.0)
+        assert words in instruct(State(reached.root.problem, reached.root, step, (1, 0)), reached)
+
+
+def test_other_branches_are_told_in_one_line_each_the_fastest_first(reached: Reached) -> None:
+    quick = child(reached.root, (3, 0), 2.5, "quick\nfor a long reason")
+    reached.extend([quick, child(quick, (4, 0), 0.9, "worse")])
+    assert branch_lines(reached[(2, 0)], reached) == ("2.50x: quick",)
+    assert branch_lines(quick, reached) == ("1.60x: first", "1.30x: second")
+    assert branch_lines(reached.root, reached) == ("1.30x: second",), "its own children are told under Failures"
+
+
+def test_a_function_is_told_the_time_of_a_call_its_work_and_the_peak() -> None:
+    spec = FunctionSpec("gemm", (Argument("n", "int"),), ((256,),), (), "2*n*n*n", "gemm.h", "void gemm(int n);\n")
+    problem = replace(toy_problem(), kind="function", spec=ProgramSpec(function=spec))
+    facts = Facts(
+        (TimedInput(0.08, what="n=256", calls=4, flop=33_554_432),), peak_gflops=58.5, calls="Before each call."
+    )
+    root = State(problem)
+    section = measured(facts)(root, Reached(root))
+    assert section is not None
+    assert section.text.splitlines()[1:] == [
+        "- n=256: 20.0 ms a call, 4 calls in a pass, 1.68 GFLOPS (33,554,432 operations a call)",
+        "operations of a call are counted as 2*n*n*n; one core's measured peak is 58.5 GFLOPS, where a multiply-add "
+        "counts as two",
+        "Before each call.",
+    ]
 
 
 def test_the_profile_says_what_the_busiest_loop_does_by_its_machine_code(reached: Reached) -> None:

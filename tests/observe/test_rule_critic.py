@@ -15,6 +15,8 @@ from maxcode.core.types import (
     Evaluation,
     Feedback,
     Hotspot,
+    LoopBody,
+    MachineCode,
     Outcome,
     Problem,
     Program,
@@ -101,6 +103,14 @@ def test_spots_of_one_line_are_added_up_and_small_ones_left_out() -> None:
     told = diagnose(Program({"a.cpp": "x\ny\nz\n"}), Evaluation(Outcome.CORRECT, profile=profile))
     assert told[0].startswith("60% of the time is spent at line 2 (a)")
     assert not any("line 3" in line for line in told)
+    few = Evaluation(Outcome.CORRECT, profile=(Hotspot("a", 2, 0.7, 7), Hotspot("b", 1, 0.3, 3)))
+    assert diagnose(Program({"a.cpp": "x\ny\nz\n"}), few) == [], "three samples say nothing"
+
+
+def test_what_cannot_be_sampled_is_told_by_its_machine_code() -> None:
+    code = MachineCode(90, 3, (LoopBody(2, 9, 16, 4, 2, 1, 3, 1, 0, 1, 0, 0, cycles=8.0),))
+    (told,) = diagnose(Program({"a.c": "x\n"}), Evaluation(Outcome.CORRECT, machine_code=code))
+    assert "16 operations in 9 instructions" in told
 
 
 PLANTED = {

@@ -58,6 +58,18 @@ def test_the_verdict_is_ours_and_where_pie_differs_it_is_recorded(place: Path, f
     assert found["pie_correct"] is by_pie
 
 
+def test_instructions_are_counted_on_the_row_s_own_tests_however_short(place: Path) -> None:
+    write_split(place, "short", [newer(3, problem_id="p00003", tests=[1, 2, 3, 4])])
+    write_tests(place / "tests", "p00003", {1: 300, 2: 310, 3: 320, 4: 330})
+    done = maxcode(place, "evaluate", "--against", "pie:short/p00003/s3-s1003", "--reference", "--goal",
+                   "instructions", "--json")  # fmt: skip
+    assert done.returncode == 0, done.stderr
+    found = json.loads(done.stdout)
+    assert found["speedup"]["clock"] == "instructions" and found["speedup"]["value"] > 1.02
+    assert not any("made larger" in note or "not measurable" in note for note in found["notes"])
+    assert found["inputs_timed"] == found["tests"]["held_out"] == 2
+
+
 def test_the_checker_of_pie_decides_where_the_user_says_so(place: Path) -> None:
     assert evaluated(place, str(place / "more.cpp"), "--checker", "pie")["outcome"] == "correct"
 

@@ -10,6 +10,7 @@ import json
 import tomllib
 from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -127,7 +128,46 @@ def test_a_dry_run_shows_the_first_prompt_and_asks_nothing(running: Provider, pl
     assert [message["role"] for message in found["messages"]] == ["system", "user"]
     assert "# Program" in found["messages"][1]["text"] and "sum += i" in found["messages"][1]["text"]
     assert found["calls"] == 24 and found["tokens"] > 24 * found["prompt_tokens"] > 0
+    assert found["estimate"]["low"]["calls"] == found["estimate"]["high"]["calls"] == 24
     assert len(running.bodies) == asked and not (place / "run").exists()
+
+
+def told(body: dict[str, Any]) -> str:
+    """A critique to the critic; to the policy a program that no other answer holds, of which every fourth is wrong."""
+    if "JSON" in body["messages"][0]["content"]:
+        advice = "Replace the loop by the closed form of the sum, so that nothing is left to repeat. " * 3
+        return json.dumps({"diagnosis": advice, "bottleneck": "algorithm", "line": 1, "steps": [advice] * 2})
+    drawn = body["seed"]
+    program = SLOW if drawn % 4 == 0 else FAST
+    return f"I keep the loop and change its bound, which saves a step in each call.\n{fenced(program, 'c')}".replace(
+        "int main", f"static const long drawn = {drawn};\nint main"
+    )
+
+
+def slow_is_wrong(text: str) -> float | None:
+    return 2.0 + len(text) % 7 / 10 if "n * (n - 1) / 2" in text else None
+
+
+@pytest.mark.parametrize("method", ["cuda-llm+maxcode", "cuda-llm/paper", "cuda-llm+maxcode/paper"])
+def test_the_estimate_of_a_dry_run_is_near_what_the_run_then_spends(
+    method: str, running: Provider, place: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(running, "replies", told)
+    monkeypatch.setattr(running, "counts_bytes", True)
+    (place / "prices.toml").write_text('"maxcode-fixed" = { input = 3, output = 15 }\n')
+    more = ["--method", method, "--prices", "prices.toml", "--budget", "16", "--set", "critic.thinking_tokens=0"]
+    found = answer(maxcode_here(*words(NOBODY, *more, "--dry-run", "--json"), cwd=place, OPENAI_API_KEY=""))
+    _, *rest = words(running.url, *more, "--out", "run")
+    spent = optimize_source(request_of(*rest), on=TableMachine(Table(rule=slow_is_wrong))).spent
+    assert spent is not None and spent.dollars is not None
+    ratio = found["dollars"] / spent.dollars
+    print(
+        f"{method}: estimated {found['calls']} calls ${found['dollars']:.4f}, spent {spent.calls} ${spent.dollars:.4f}"
+    )
+    assert 1 / 1.5 < ratio < 1.5
+    assert found["estimate"]["low"]["dollars"] < spent.dollars < found["estimate"]["high"]["dollars"]
+    assert (spent.calls == 32) == method.endswith("+maxcode/paper"), "the paper asks the critic about every candidate"
+    assert spent.calls >= 16 and (spent.calls == 16) == (method == "cuda-llm/paper")
 
 
 @pytest.mark.parametrize(
@@ -140,6 +180,13 @@ def test_a_dry_run_shows_the_first_prompt_and_asks_nothing(running: Provider, pl
         (["--max-dollars", "1"], "--prices FILE"),
         (["--models", "missing.toml"], "cannot read the settings missing.toml"),
         (["--models", "wrong.toml"], "did you mean 'attempts'?"),
+        (["--policy", "gpt-4o"], "did you mean llm:gpt-4o"),
+        (["--critic", "o4-mini"], "did you mean llm:o4-mini"),
+        (["--set", "policy.max_token=5"], "did you mean 'max_tokens'?"),
+        (["--set", "polcy.max_tokens=5"], "did you mean 'policy'?"),
+        (["--set", "max_tokens=5"], "write TABLE.KEY=VALUE"),
+        (["--set", "policy.max_tokens=0"], "give at least 1"),
+        (["--method", "cuda-llm/papr"], "did you mean 'cuda-llm/paper'"),
         (["--replay", "nowhere"], "give --replay the folder of a run"),
         (["--provider", "anthropic", "--base-url", "https://api.anthropic.com"], "set ANTHROPIC_API_KEY"),
     ],

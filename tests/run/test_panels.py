@@ -15,7 +15,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from maxcode.cli import cli
-from maxcode.core.types import Interval, LoopBody, MachineCode, Outcome, StateId, Usage
+from maxcode.core.types import Interval, Outcome, StateId, Usage
 from maxcode.core.types import Node as Stamp
 from maxcode.errors import InputError, RecordError
 from maxcode.llm.clients import Completion, Message, ModelRequest
@@ -82,14 +82,6 @@ def test_where_several_calls_got_the_same_answer_it_is_said(tmp_path: Path) -> N
     asked(tmp_path, {(1, 0): "# Task\n\none", (1, 1): "# Task\n\ntwo"})
     for panel in panels(read(write_report(tmp_path))).values():
         assert "2 calls got this very answer; the first is shown." in fold(panel, "Prompt").text
-
-
-def test_a_panel_tells_what_the_busiest_loop_does_by_its_machine_code(tmp_path: Path) -> None:
-    body = LoopBody(2, 9, 16, 4, 2, 1, 3, 1, 0, 1, 0, 0, cycles=8.0)
-    make_run(tmp_path, [Plan(speed=2.0, machine_code=MachineCode(90, 3, (body,))), Plan(speed=1.5)])
-    found = panels(read(write_report(tmp_path)))
-    assert "16 operations in 9 instructions (4 vector lanes" in fold(found["1:0"], "Profile").text
-    assert "operations in" not in found["1:1"].text
 
 
 def test_a_run_without_a_model_says_that_none_was_asked(tmp_path: Path) -> None:

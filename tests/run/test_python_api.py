@@ -66,6 +66,7 @@ def run(place: Path, code: str) -> tuple[dict[str, Any], str]:
 @pytest.mark.heavy
 @pytest.mark.parametrize("start", STARTS)
 @pytest.mark.parametrize("shown", [True, None])
+@pytest.mark.sandbox
 def test_a_run_is_made_and_its_result_is_read(start: str, shown: bool | None, place: Path) -> None:
     found, said = run(place, RESUMED.replace("SHOWN", str(shown)) + STARTS[start] + TOLD)
     assert found["confirmed"]

@@ -9,11 +9,12 @@ import pytest
 from maxcode.core.types import Action, Evaluation, Outcome, Usage
 from maxcode.errors import InputError
 from maxcode.llm.clients import Message
-from maxcode.llm.clients.connect import ModelSettings, estimate_tokens
+from maxcode.llm.clients.connect import ModelSettings
 from maxcode.llm.journal import CALLS
 from maxcode.run.complete_request import completed
 from maxcode.run.dry_run import Preview, first_prompt
-from maxcode.run.names import model_settings
+from maxcode.run.estimate import Estimate, Spending
+from maxcode.run.model_tables import model_tables
 from maxcode.run.progress import SearchProgress
 from maxcode.run.record import Batch, Critiqued, Evaluated, Proposed, Settled, check_header
 from maxcode.run.request import Request
@@ -62,15 +63,19 @@ def test_a_replay_of_the_usual_folder_goes_to_a_folder_of_its_own(place: Path, m
 def test_settings_of_models_that_are_no_table_are_refused(value: str, tmp_path: Path) -> None:
     (tmp_path / "models.toml").write_text(f"model = {value}\n")
     with pytest.raises(InputError, match=r"is no table; write its keys under a line \[model\]"):
-        model_settings(tmp_path / "models.toml", {})
+        model_tables(tmp_path / "models.toml", {}, {})
 
 
 def test_a_preview_says_plainly_that_no_model_is_asked() -> None:
-    told = Preview((Message("user", "hi"),), 1, 0, 0).as_text()
+    told = Preview((Message("user", "hi"),), 1).as_text()
     assert told.endswith("first prompt about 1 tokens; the policy and the critic are no language models, so the run "
                          "makes no calls")  # fmt: skip
-    assert "8 model calls, 400 tokens (price unknown) or more" in Preview((), 40, 8, 400).as_text()
-    assert "8 model calls, 400 tokens ($0.037) or more" in Preview((), 40, 8, 400, 0.0371).as_text()
+    found = Estimate(*(Spending(8, 300 * n, 100 * n, 0.037 * n) for n in (1, 2, 3)))
+    assert "8 candidates about 8 model calls, 800 (400 to 1200) tokens, $0.074 ($0.037 to $0.11)" in (
+        Preview((), 40, candidates=8, estimate=found).as_text()
+    )
+    unknown = Estimate(*(Spending(8, 300, 100, None) for _ in range(3)))
+    assert "about 8 model calls, 400 tokens, price unknown" in unknown.words()
 
 
 @pytest.mark.sandbox
@@ -84,24 +89,27 @@ def test_a_dry_run_tells_what_a_run_would_cost_where_all_prices_are_known(
     def shown(*known: str) -> Preview:
         (place / "prices.toml").write_text("\n".join(prices[name] for name in known))
         models = ModelSettings(prices=place / "prices.toml")
-        return first_prompt(Request(place / "slow.c", place / "tests", "llm:big", critic=critic, models=models))
+        asked = Request(place / "slow.c", place / "tests", "llm:big", "cuda-llm+maxcode", critic, models=models)
+        return first_prompt(asked)
 
     found, partly = shown("big", "small"), shown("small")
-    answer = estimate_tokens(SLOW)
-    big = (10 * found.prompt_tokens + 100 * answer) / 1e6
-    small = (found.prompt_tokens + 2 * answer) / 1e6
-    assert found.dollars == pytest.approx(24 * (big + {"rules": 0, "llm": big, "llm:small": small}[critic]))
-    assert partly.dollars is None
-    assert partly.calls == found.calls == 24 * (1 if critic == "rules" else 2)
+    usual = found.estimate.expected
+    big = (10 * usual.prompt_tokens + 100 * usual.completion_tokens) / 1e6
+    assert found.dollars is not None and found.dollars == usual.dollars
+    assert found.dollars < big if critic == "llm:small" else found.dollars == pytest.approx(big)
+    low, high = found.estimate.low.dollars, found.estimate.high.dollars
+    assert low is not None and high is not None and low < found.dollars < high
+    assert partly.dollars is partly.estimate.low.dollars is partly.estimate.high.dollars is None
+    assert partly.calls == found.calls
+    assert found.calls == 24 if critic == "rules" else 24 < found.calls < 48
 
 
-def test_progress_tells_what_proposals_have_cost(capsys: pytest.CaptureFixture[str]) -> None:
+def test_progress_tells_what_all_calls_have_cost_those_of_the_critic_too(capsys: pytest.CaptureFixture[str]) -> None:
     with SearchProgress(4) as progress:
-        progress.watch(Proposed(at=(1, 0), action=Action(None, usage=Usage(2, 900, 100, 1.0, 0.25))))
+        progress.spending(lambda: Usage(5, 900, 100, 1.0, 0.25))
+        progress.watch(Proposed(at=(1, 0), action=Action(None, usage=Usage(2, 500, 100, 1.0, 0.15))))
         progress.watch(Evaluated(at=(1, 0), evaluation=Evaluation(Outcome.UNPARSED)))
-    assert "1/4 candidates (1 unparsed), nothing faster yet, proposals 2 calls, 1000 tokens, $0.25" in (
-        capsys.readouterr().err
-    )
+    assert "1/4 candidates (1 unparsed), nothing faster yet, 5 calls, 1000 tokens, $0.25" in capsys.readouterr().err
 
 
 def test_progress_that_is_no_live_line_repeats_nothing(capsys: pytest.CaptureFixture[str]) -> None:

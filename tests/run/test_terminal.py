@@ -73,6 +73,7 @@ for words in json.loads(sys.argv[1]):
 
 
 @pytest.mark.heavy
+@pytest.mark.sandbox
 def test_what_the_user_wrote_is_repeated_as_escapes(place: Path) -> None:
     status, screen = on_terminal("-c", EACH, json.dumps(WORDS), cwd=place)
     parts = screen.split(b"next\r\n")

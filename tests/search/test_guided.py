@@ -15,7 +15,7 @@ from maxcode.core.history import Reached
 from maxcode.core.method import Method
 from maxcode.core.roles import Search
 from maxcode.core.types import Action, Evaluation, Machine, Observation, Outcome, Program, State, Step
-from maxcode.errors import InputError
+from maxcode.errors import InputError, ProviderError
 from maxcode.observe import compose
 from maxcode.policy.reranked import Reranked
 from maxcode.run.optimize import Run, optimize
@@ -99,6 +99,32 @@ def test_a_reranker_proposes_what_most_is_foreseen_of_and_keeps_all_that_it_drew
         assert kept.program == action.program
         assert kept.foreseen == max(one.foreseen for one in action.drawn)
         assert action.drawn[0].program == Program({"toy.py": str(draw % 1009)}), "the first draw is the policy's own"
+
+
+def test_the_samples_of_a_reranker_are_drawn_at_once() -> None:
+    begun, together = 0, anyio.Event()
+
+    class Waiting:
+        async def propose(self, given: Observation) -> Action:
+            nonlocal begun
+            begun += 1
+            if begun == 4:
+                together.set()
+            await together.wait()
+            return await Scripted(write=number).propose(given)
+
+    async def at_once() -> Action:
+        with anyio.fail_after(20):
+            return await Reranked(Waiting(), Digits(), factor=4).propose(observation(3))
+
+    assert len(anyio.run(at_once).drawn) == 4
+
+    class Broken:
+        async def propose(self, given: Observation) -> Action:
+            raise ProviderError("no answer")
+
+    with pytest.raises(ProviderError, match="no answer"):
+        anyio.run(Reranked(Broken(), Digits(), factor=4).propose, observation(3))
 
 
 def test_a_share_is_left_unranked_and_marked() -> None:

@@ -14,8 +14,9 @@ import socket
 import threading
 import time
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
+from functools import partial
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from typing import Any
 
@@ -31,6 +32,8 @@ class Provider:
         self.headers: list[dict[str, str]] = []
         self.paid: Counter[str] = Counter()  # by content: answers that went out whole
         self.fixed = ""  # what every answer is where it is set; {draw} in it becomes the seed
+        self.replies: Callable[[dict[str, Any]], str] | None = None  # makes each answer from its request
+        self.counts_bytes = False  # whether usage follows the texts, a token for four bytes, instead of being constant
         self.connections = 0
         self.under_way = 0
         self.most_under_way = 0
@@ -60,7 +63,16 @@ class Provider:
 
     def text(self, body: dict[str, Any]) -> str:
         """The answer to a request."""
+        if self.replies is not None:
+            return self.replies(body)
         return self.fixed.replace("{draw}", str(body.get("seed", 0))) if self.fixed else text_for(body)
+
+    def counts(self, body: dict[str, Any], text: str) -> dict[str, int]:
+        """The usage of an answer at OpenAI's API."""
+        if not self.counts_bytes:
+            return COUNTS
+        asked = sum(len(said["content"].encode()) for said in body["messages"]) // 4
+        return {"prompt_tokens": asked, "completion_tokens": len(text.encode()) // 4}
 
 
 class Handler(BaseHTTPRequestHandler):
@@ -137,8 +149,9 @@ class Handler(BaseHTTPRequestHandler):
         self.send_header("content-type", "text/event-stream")
         self.send_header("transfer-encoding", "chunked")
         self.end_headers()
-        shape = anthropic_events if "messages" in self.path else openai_events
-        for event in shape(word, body, self.provider.text(body), self.key):
+        text = self.provider.text(body)
+        made = anthropic_events if "messages" in self.path else partial(openai_events, self.provider.counts(body, text))
+        for event in made(word, body, text, self.key):
             self.chunk(event[:9])  # no event arrives in one piece
             self.chunk(event[9:])
             if word == "slow":
@@ -166,7 +179,7 @@ def pieces(text: str, word: str) -> list[str]:
     return [text[start : start + 7] for start in range(0, len(text), 7)]
 
 
-def openai_events(word: str, body: dict[str, Any], text: str, key: str) -> Iterator[bytes]:
+def openai_events(counted: dict[str, int], word: str, body: dict[str, Any], text: str, key: str) -> Iterator[bytes]:
     def event(delta: dict[str, object], ended: str | None = None) -> bytes:
         choice = {"index": 0, "delta": delta, "finish_reason": ended}
         return b"data: " + json.dumps({"choices": [choice]}, ensure_ascii=word == "halves").encode() + b"\n\n"
@@ -185,7 +198,7 @@ def openai_events(word: str, body: dict[str, Any], text: str, key: str) -> Itera
         yield event({"content": parts if word == "parts" else piece})
     yield event({}, "length" if word == "cut" else "stop")
     if body.get("stream_options", {}).get("include_usage") and word != "nousage":
-        counts = {"prompt_tokens": 100} if word == "uncounted" else COUNTS
+        counts = {"prompt_tokens": 100} if word == "uncounted" else counted
         yield b"data: " + json.dumps({"choices": [], "usage": counts}).encode() + b"\n\n"
     yield b"data: [DONE]\n\n"
 

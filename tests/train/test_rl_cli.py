@@ -13,6 +13,8 @@ from pathlib import Path
 import pytest
 
 from maxcode.cli.train_grpo import TrainProgress
+from maxcode.problems import load
+from maxcode.train.config import read_config
 from maxcode.train.pipeline import Note
 from tests.support.cli import maxcode_here
 
@@ -36,9 +38,24 @@ def test_a_wrong_key_is_refused_before_anything_is_built() -> None:
     assert "KEY=VALUE" in maxcode_here("train", "demo", "--set", "grpo.steps").stderr
 
 
+def test_the_dry_run_of_the_paper_s_setting_shows_prompt_ladder_and_sizes_without_weights() -> None:
+    done = maxcode_here("train", "grpo", "configs/hpc-paper.toml", "--dry-run", "--json", cwd=ROOT)
+    assert done.returncode == 0, done.stderr
+    found = json.loads(done.stdout)
+    ladder = [found["ladder"][word] for word in ("unparsed", "rejected", "unbuilt", "timeout", "crashed", "wrong")]
+    assert ladder == [-100, -100, -40, -30, -20, -10] and found["ladder"]["correct, 10 GFLOPS"] == 10
+    assert found["sizes"]["advantage"] == "plain" and found["sizes"]["weight of the KL term"] > 0
+    user = found["prompt"][1]["content"]
+    assert "-fopenmp" in user and "# Machine" in user and "last attempt" not in user
+    config = read_config(ROOT / "configs" / "hpc-paper.toml")
+    stages = config.rules.stages
+    assert stages is not None and any("threads" in (stage.permitted or ()) for stage in stages.stages)
+    assert load(config.paths[0]).problem.goal == "wall"
+
+
 def test_the_verbs_are_told() -> None:
     told = maxcode_here("train", "--help").stdout
-    assert "grpo" in told and "demo" in told
+    assert "grpo" in told and "demo" in told and "assess" in told
     assert "0.7 million parameters" in " ".join(maxcode_here("train", "demo", "--help").stdout.split())
 
 

@@ -11,11 +11,15 @@ import anyio
 import anyio.lowlevel
 import pytest
 
+from maxcode.core.history import Reached
 from maxcode.core.jsonl import Lines
-from maxcode.core.types import Action, Evaluation, Interval, Outcome, Problem, Program, ProgramSpec
+from maxcode.core.types import Action, Evaluation, Interval, Observation, Outcome, Problem, Program, ProgramSpec, State
 from maxcode.errors import MachineError, RecordError
+from maxcode.evaluate.machine.machine import describe
+from maxcode.policy.llm import messages
+from maxcode.search.methods import Scene, method
 from maxcode.search.stages import Promotion, Stage, Stages
-from maxcode.testing import FakeClock, exact_timing
+from maxcode.testing import FakeClock, Scripted, exact_timing
 from maxcode.train.advantages import Advantage
 from maxcode.train.diversity import FILE, ArchiveProgress, Diversity, PromptRow, ScoredAnswer, archive_as_json
 from maxcode.train.judge import Judge, Rules
@@ -267,6 +271,16 @@ def test_prompts_state_what_is_permitted_and_show_the_kernel() -> None:
     assert "permitted techniques, all others are refused:\n- restrict: " in told
     assert "# Earlier kernels, all correct" in told and numbered(3) in told
     assert told.index("# Earlier kernels") < told.index("# Task")
+
+
+def test_a_chat_prompt_is_that_of_the_first_proposal_of_a_search() -> None:
+    machine = describe("none")
+    root = State(PROBLEM)
+    made = method("best-of-n", Scripted(), 8, Scene(machine))
+    asked = messages(Observation(made.observe(root, Reached(root)), root, 0))
+    assert Chat(machine).ask(PROBLEM) == [{"role": one.role, "content": one.text} for one in asked]
+    task = Chat(machine).ask(PROBLEM)[1]["content"].partition("# Task")[2]
+    assert "last attempt" not in task and "best so far" not in task, "there is none"
 
 
 def test_completions_are_read_as_the_search_reads_them() -> None:

@@ -55,14 +55,19 @@ def learner(problem: Problem) -> Learner:
     return Learner(new_model(ScratchModel(hidden=16, layers=1, heads=2), tokenizer, 0, length=8192), tokenizer)
 
 
-def test_trl_takes_the_options_of_the_large_run(tmp_path: Path) -> None:
+@pytest.mark.parametrize("name", [CONFIG.name, "hpc-paper.toml"])
+def test_trl_takes_the_options_of_the_large_runs(name: str, tmp_path: Path) -> None:
     """All of them but bfloat16 and the devices, which need a GPU; the server is not asked before training starts."""
-    found: Any = arguments(read_config(CONFIG, {"model.dtype": "float32", "model.device": "cpu"}), tmp_path)
+    found: Any = arguments(
+        read_config(CONFIG.with_name(name), {"model.dtype": "float32", "model.device": "cpu"}), tmp_path
+    )
     assert (found.use_vllm, found.vllm_mode) == (True, "server")
     assert found.vllm_server_base_url == "http://127.0.0.1:8000"
     assert found.generation_batch_size == 64
     assert found.steps_per_generation == 8
     assert found.activation_checkpointing is True
+    of_paper = (found.loss_type, found.importance_sampling_level, found.beta)
+    assert of_paper == (("grpo", "sequence", 0.04) if name == "hpc-paper.toml" else ("dapo", "token", 0.0))
 
 
 def test_a_step_of_a_tiny_model_of_the_same_architecture_runs_with_adapters_and_chat(tmp_path: Path) -> None:

@@ -15,9 +15,10 @@ from maxcode.search import methods
 Grid = Literal["observe", "each"]
 
 # The parts of the paper's ablation (MaxCode, arXiv 2601.05475, section 4).  The best of the run is switched with the
-# best on the path.  The failures of the run contain parts of all three, so all these columns leave them out.
+# best on the path.  The failures and the other branches of the run contain parts of all three, so all these columns
+# leave them out.
 PAPER = (("best", "run_best"), ("trajectory",), ("critiques",))
-TELLS_OF_ALL = "failures"
+TELLS_OF_ALL = ("failures", "branches")
 KEPT = frozenset({"statement", "program", "task"})  # a prompt needs these
 
 
@@ -34,8 +35,9 @@ def parted(name: str) -> tuple[str, tuple[str, ...]]:
 def ablated(name: str, grid: Grid) -> list[str]:
     """The columns of a method's ablation, the method itself first.
 
-    ``observe``: every subset of the paper's three parts that the method shows, without the failures of the run, which
-    contain parts of all three.  ``each``: leaves out one part at a time, apart from those that a prompt needs.
+    ``observe``: every subset of the paper's three parts that the method shows, without the failures and the other
+    branches of the run, which contain parts of all three.  ``each``: leaves out one part at a time, apart from those
+    that a prompt needs.
     """
     plain, off = parted(name)
     shown = methods.recipe(plain, frozenset(off)).parts
@@ -43,7 +45,7 @@ def ablated(name: str, grid: Grid) -> list[str]:
         return [name, *(f"{name}-{part}" for part in shown if part not in KEPT)]
     groups = [[part for part in group if part in shown] for group in PAPER]
     groups = [group for group in groups if group]
-    always = [TELLS_OF_ALL] if TELLS_OF_ALL in shown else []
+    always = [part for part in TELLS_OF_ALL if part in shown]
     subsets = (chosen for count in range(len(groups) + 1) for chosen in combinations(groups, count))
     columns = (_named(name, [*always, *(part for group in chosen for part in group)]) for chosen in subsets)
     return list(dict.fromkeys([name, *columns]))

@@ -34,6 +34,7 @@ class Planned:
     ``suites``             whose figures the table shows (``figures.SUITES``)
     ``terms``              the settings of all cells; ``digests``: those of its problems, by id
     ``unusable``           problems that its suites list and that could not be loaded
+    ``own``                the candidates of the methods whose preset fixes them
     """
 
     cells: tuple[BenchRun, ...]
@@ -42,6 +43,11 @@ class Planned:
     terms: Mapping[str, object] = field(default_factory=dict)
     digests: Mapping[str, str] = field(default_factory=dict)
     unusable: tuple[str, ...] = ()
+    own: Mapping[str, int] = field(default_factory=dict)
+
+    def candidates(self, method: str) -> int:
+        """The candidates that each run of a method may take."""
+        return self.own.get(method, self.budget.candidates)
 
 
 def claim(
@@ -52,8 +58,9 @@ def claim(
 ) -> None:
     """Writes the terms and the problems' digests by id, or compares them with the existing ones.
 
-    ``plan``: the methods, seeds, suites and unusable problems, in order; later commands may add to it.  Raises
-    RecordError, which names the differences, and InputError if the folder cannot be written.
+    ``plan``: the methods, seeds, suites, unusable problems and own budgets (METHOD=CANDIDATES), in order; later
+    commands may add to it.  Raises RecordError, which names the differences, and InputError if the folder cannot be
+    written.
     """
     try:
         out.mkdir(parents=True, exist_ok=True)
@@ -95,12 +102,13 @@ def planned(out: Path) -> Planned:
         found,
         digests,
         tuple(plan.get("unusable", ())),
+        {method: int(count) for method, _, count in (one.rpartition("=") for one in plan.get("budgets", ()))},
     )
 
 
 def read_bench(out: Path, plan: Planned) -> BenchState:
     """The finished rows, at any time; runs nothing."""
-    rows = {cell: finished(cell, out / cell.name, plan.budget.candidates) for cell in plan.cells}
+    rows = {cell: finished(cell, out / cell.name, plan.candidates(cell.method)) for cell in plan.cells}
     return BenchState(
         tuple(row for row in rows.values() if row is not None),
         left=tuple(cell for cell, row in rows.items() if row is None),

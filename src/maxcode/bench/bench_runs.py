@@ -19,7 +19,7 @@ class BenchRun:
     @property
     def name(self) -> str:
         """The name of its run folder."""
-        return f"{self.problem}-{self.method}-{self.seed}"
+        return f"{self.problem}-{self.method.replace('/', '-')}-{self.seed}"
 
 
 def cells(problems: Sequence[str], methods: Sequence[str], seeds: Sequence[int]) -> tuple[BenchRun, ...]:

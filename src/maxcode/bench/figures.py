@@ -115,6 +115,10 @@ def _solved_by_pie(at: RankedRow) -> float:
     return float(at.row.by_pie > 0)
 
 
+def _solved_by_kernelbench(at: RankedRow) -> float:
+    return float(at.row.by_kernelbench > 0)
+
+
 def _best_of(samples: int, at: RankedRow) -> float:
     """The best of this many samples, or of all if there are fewer."""
     return next((best for k, best in reversed(at.row.best_of) if k <= samples), 1.0)
@@ -142,10 +146,12 @@ def _fast(p: float, at: RankedRow) -> float:
 
 
 def _kernelbench(most: int) -> tuple[Figure, ...]:
-    return tuple(
+    fast = tuple(
         Figure(Column(f"fast_{p:g}", f"fast_{p:g}", "share", "kernelbench"), partial(_fast, p), of_all=True)
         for p in FAST_AT
     )
+    by_rule = Column("kernelbench_correct", "Correct by KernelBench's rule", "share", "kernelbench")
+    return (*fast, Figure(by_rule, _solved_by_kernelbench, of_all=True))
 
 
 def _maxcode(most: int) -> tuple[Figure, ...]:

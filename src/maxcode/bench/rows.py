@@ -21,6 +21,7 @@ from maxcode.core.files import read_file
 from maxcode.core.stats import expected_best
 from maxcode.core.types import Interval
 from maxcode.errors import InputError, RecordError
+from maxcode.evaluate.inputs.amplify import ENLARGED
 from maxcode.run.record import HEADER, header_in
 
 RESULT = "result.json"
@@ -63,6 +64,8 @@ class BenchRow:
     ``best_of``       (k, the best of k candidates) for k = 1, 2, 4, ...: the mean over all choices of k if they are
                       ``exchangeable`` (all sampled from the original before any ran), else of the first k
     ``by_pie``        the number that PIE's own checker calls correct, for its problems; else the number of correct ones
+    ``by_kernelbench``  the same by KernelBench's own rule, for PyTorch modules
+    ``enlarged``      whether it was timed on inputs that were made larger than the problem's own
     ``ended``         the cap that ended the run; empty if the budget of candidates or the search did
     """
 
@@ -79,6 +82,8 @@ class BenchRow:
     best_of: tuple[tuple[int, float], ...] = ()
     exchangeable: bool = False
     by_pie: int = 0
+    by_kernelbench: int = 0
+    enlarged: bool = False
     ended: str = ""
 
 
@@ -151,6 +156,8 @@ def _row(cell: BenchRun, folder: Path, result: _Result) -> BenchRow:
         best_of=_best_of([one.worth for one in tried], exchangeable),
         exchangeable=exchangeable,
         by_pie=sum(one.by_pie for one in tried),
+        by_kernelbench=sum(one.by_kernelbench for one in tried),
+        enlarged=any(str(note).startswith(ENLARGED) for note in _listed(header.get("notes"))),
         ended=result.ended,
     )
 

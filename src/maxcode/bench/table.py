@@ -22,7 +22,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from itertools import combinations, islice
 from typing import final
 
@@ -106,7 +106,7 @@ class TableRequest:
     ``suites``    whose figures it holds
     ``plan``      the cells of the bench, for figures that count unfinished ones
     ``pairs``     the methods to compare; empty: every pair
-    ``budget``    of every run
+    ``budget``    of every run; ``own``: the candidates of methods that have a budget of their own
     ``unusable``  problems that count as never finished
     ``together``  the number of pairs of this and other tables that are adjusted together, if larger
     """
@@ -118,6 +118,7 @@ class TableRequest:
     seed: int = 0
     unusable: tuple[str, ...] = ()
     together: int = 0
+    own: Mapping[str, int] = field(default_factory=dict)
 
     @property
     def wanted(self) -> tuple[BenchRun, ...]:
@@ -143,7 +144,7 @@ def table(rows: Sequence[BenchRow], asked: TableRequest = TableRequest()) -> Met
     contrasts = _contrasts(_pairs(methods, asked.pairs), drawn, asked.seed)
     flat = tuple((one.method, name) for one in summaries for name in one.flat)
     pairs = max(len(contrasts), asked.together)
-    noted = Noted(compared, methods, left_out, pairs, flat, asked.suites, asked.budget, asked.unusable)
+    noted = Noted(compared, methods, left_out, pairs, flat, asked.suites, asked.budget, asked.unusable, asked.own)
     return MethodTable(summaries, contrasts, len(blocks), len(compared), left_out, notes_on(noted), shown)
 
 

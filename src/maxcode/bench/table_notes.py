@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
 from typing import final
 
 from maxcode.bench.figures import SUITES
@@ -26,7 +26,7 @@ class Noted:
     ``pairs``     of methods
     ``flat``      (method, figure) of the intervals without width
     ``suites``    whose figures are shown
-    ``budget``    of every run
+    ``budget``    of every run; ``own``: the candidates of methods that have a budget of their own
     ``unusable``  problems of the suites
     """
 
@@ -38,14 +38,17 @@ class Noted:
     suites: Sequence[str] = ()
     budget: Budget | None = None
     unusable: Sequence[str] = ()
+    own: Mapping[str, int] = field(default_factory=dict)
 
 
 def notes_on(of: Noted) -> tuple[str, ...]:
     """One sentence each."""
     rows, problems = of.compared, len({row.cell.problem for row in of.compared})
     found = [_left_out(of.left_out), _unusable(of.unusable), _none(problems, len(of.methods)), *_few(problems, rows)]
-    found += [_flat(of.flat, len(of.methods)), _multiplicity(of.pairs), _unmeasured(rows)]
-    found += [_early(rows, of.budget), _over(rows, of.budget), *_uneven(rows, of.budget), _places(rows)]
+    found += [_flat(of.flat, len(of.methods)), _multiplicity(of.pairs), _unmeasured(rows), _enlarged(rows)]
+    theirs = [row for row in rows if row.cell.method not in of.own]
+    found += [_early(theirs, of.budget), _over(rows, of.budget), *_uneven(rows, of.budget), _places(rows)]
+    found += [_presets(of)]
     found += [SUITES[name].departs for name in of.suites if rows]
     found += [_sampled(rows)] if "pie" in of.suites else []
     return tuple(note for note in found if note)
@@ -115,6 +118,11 @@ def _unmeasured(rows: Sequence[BenchRow]) -> str:
     return f"could not be timed, counted as 1.00x: {', '.join(names)}" if names else ""
 
 
+def _enlarged(rows: Sequence[BenchRow]) -> str:
+    names = sorted({row.cell.problem for row in rows if row.enlarged})
+    return f"timed on inputs made larger than their own: {', '.join(names)}" if names else ""
+
+
 def _early(rows: Sequence[BenchRow], budget: Budget | None) -> str:
     """Runs whose search ended before the budget was used."""
     if budget is None:
@@ -123,6 +131,12 @@ def _early(rows: Sequence[BenchRow], budget: Budget | None) -> str:
     early = Counter(row.cell.method for row in rows if not row.ended and used(row, budget.unit) < budget.amount)
     told = ", ".join(f"{method} in {count} of {runs[method]} runs" for method, count in sorted(early.items()))
     return f"finished its search before {budget} were used: {told}" if told else ""
+
+
+def _presets(of: Noted) -> str:
+    """The methods that have a budget of their own."""
+    told = ", ".join(f"{method} {of.own[method]}" for method in of.methods if method in of.own)
+    return f"presets have their own budgets of candidates: {told}" if told else ""
 
 
 def _over(rows: Sequence[BenchRow], budget: Budget | None) -> str:

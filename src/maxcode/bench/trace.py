@@ -69,6 +69,7 @@ class Tried:
     ``value``    its speed-up; 0: not correct, or not timed
     ``worth``    the speed-up that it counts for; 1: no gain
     ``settled``  the second at which its batch ended
+    ``by_kernelbench``  whether KernelBench's own rule calls it correct; our outcome if that was not asked
     ``by_pie``   whether PIE's own checker calls it correct; our outcome if that checker did not run
     """
 
@@ -76,6 +77,7 @@ class Tried:
     depth: int
     correct: bool
     by_pie: bool
+    by_kernelbench: bool
     faster: bool
     value: float
     worth: float
@@ -90,6 +92,7 @@ class _Word:
 
     correct: bool
     by_pie: bool
+    by_kernelbench: bool
     faster: bool
     leads: bool
     value: float
@@ -100,11 +103,18 @@ class _Word:
         timing = evaluation.timing
         correct = evaluation.outcome is Outcome.CORRECT
         by_pie = correct if evaluation.pie_correct is None else evaluation.pie_correct
+        official = correct if evaluation.kernelbench_correct is None else evaluation.kernelbench_correct
         if timing is None or not correct:
-            return cls(correct, by_pie, False, False, 0.0, 0.0)
+            return cls(correct, by_pie, official, False, False, 0.0, 0.0)
         proved = timing.significant
         return cls(
-            True, by_pie, is_faster(timing), proved and timing.confirmed, timing.speedup.value, timing.speedup.low
+            True,
+            by_pie,
+            official,
+            is_faster(timing),
+            proved and timing.confirmed,
+            timing.speedup.value,
+            timing.speedup.low,
         )
 
 
@@ -176,7 +186,18 @@ def _tried(reading: _Reading) -> Iterator[Tried]:
         word, (seconds, then) = reading.words[at], reading.settled[at[0]]
         worth = max(1.0, min(word.value, then, final)) if word.faster else 1.0
         usage = reading.usage.get(at, Usage())
-        yield Tried(at, depths[at], word.correct, word.by_pie, word.faster, word.value, worth, seconds, usage)
+        yield Tried(
+            at,
+            depths[at],
+            word.correct,
+            word.by_pie,
+            word.by_kernelbench,
+            word.faster,
+            word.value,
+            worth,
+            seconds,
+            usage,
+        )
 
 
 def are_exchangeable(tried: Sequence[Tried]) -> bool:

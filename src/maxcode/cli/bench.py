@@ -17,12 +17,14 @@ from click.core import ParameterSource
 
 from maxcode import bench as room
 from maxcode.bench import BenchRun, BenchState, Event, Planned, RunDone, RunFailed, RunStarted, TableRequest
+from maxcode.cli.bench_estimate import estimate_of_bench
 from maxcode.cli.bench_plan import BenchRequest, Plan, columns_of, plan_of
 from maxcode.cli.common import (
     as_json,
     budget_options,
     chosen,
     cluster_options,
+    goal_options,
     model_options,
     sandbox_options,
     shapes_option,
@@ -30,7 +32,7 @@ from maxcode.cli.common import (
 )
 from maxcode.cli.option_groups import GroupedCommand
 from maxcode.cli.terminal import echo, echo_json
-from maxcode.core.budget import Budget
+from maxcode.core.budget import MANY, Budget
 from maxcode.errors import InputError, Interrupted
 from maxcode.evaluate.target import where
 from maxcode.run.display import Display
@@ -52,11 +54,13 @@ _OF_THE_TABLE = frozenset({"table_only", "out", "figures", "csv_", "json_"})
               "time.")  # fmt: skip
 @click.option("--seeds", default=3, show_default=True, help="Number of random seeds, counted from 0.")
 @shapes_option
+@goal_options
 @model_options
 @value_options
 @click.option("--without", multiple=True, metavar="PART",
               help="Leave out a part of the prompt in all methods; may be repeated.")  # fmt: skip
 @budget_options
+@click.option("--dry-run", is_flag=True, help="Run nothing and ask no model; print the estimated cost of each method.")
 @click.option("--figures", default="", metavar="SUITES", help="Suites whose figures the table shows, "
               f"separated by commas: {', '.join(room.SUITES)}, or all.  [default: maxcode, and those of the "
               "problems' suites]")  # fmt: skip
@@ -76,7 +80,9 @@ _OF_THE_TABLE = frozenset({"table_only", "out", "figures", "csv_", "json_"})
               "used the cores.  The result says so.")  # fmt: skip
 @sandbox_options
 @as_json
-def bench(problems: tuple[Path, ...], table_only: bool, csv_: Path | None, json_: bool, **options: Any) -> int:
+def bench(
+    problems: tuple[Path, ...], table_only: bool, dry_run: bool, csv_: Path | None, json_: bool, **options: Any
+) -> int:
     """Run METHODS on PROBLEMS with several seeds, and compare them in one table.
 
     PROBLEMS are folders with problem.toml, PyTorch modules in the KernelBench contract, names of a suite's problems
@@ -102,8 +108,12 @@ def bench(problems: tuple[Path, ...], table_only: bool, csv_: Path | None, json_
     at_once: int = options.pop("at_once")
     if at_once > 1:
         _refuse_at_once(wanted.budget, bool(options["cluster"]))
-    plan = plan_of(wanted, chosen(problems[0], None, options))
-    with BenchProgress(len(plan.planned.cells), wanted.budget) as progress, running(plan, at_once, progress) as run:
+    plan = plan_of(wanted, chosen(problems[0], None, options), claims=not dry_run)
+    if dry_run:
+        cost = estimate_of_bench(plan)
+        echo_json(cost.as_json()) if json_ else echo(cost.as_text())
+        return 0
+    with BenchProgress(plan.planned) as progress, running(plan, at_once, progress) as run:
         found = room.bench(plan.planned.cells, run, plan.finished, progress.event)
         progress.say("making the table")
         told = BenchAnswer(*_with_the_folder(found, out), suites)
@@ -126,11 +136,11 @@ def _refuse_what_only_runs() -> None:
         )
 
 
-def _refuse_at_once(budget: Budget, on_cluster: bool) -> None:
+def _refuse_at_once(budget: Budget | None, on_cluster: bool) -> None:
     """Raises InputError if several runs cannot run at once."""
     if on_cluster:
         raise InputError("--at-once is for this machine; with --cluster the slots of the cluster share the candidates")
-    if budget.unit == "seconds":
+    if budget is not None and budget.unit == "seconds":
         raise InputError(
             f"--budget is {budget}, but runs at the same time wait for each other's timings, so their budgets would "
             "not be equal; leave out --at-once, or give a budget of candidates, tokens, calls or dollars"
@@ -164,7 +174,12 @@ class BenchAnswer:
     def __init__(self, found: BenchState, plan: Planned, suites: Sequence[str]) -> None:
         columns = tuple(dict.fromkeys(cell.method for cell in plan.cells))
         asked = TableRequest(
-            tuple(suites) or plan.suites, plan.cells, room.pairs_of(columns), plan.budget, unusable=plan.unusable
+            tuple(suites) or plan.suites,
+            plan.cells,
+            room.pairs_of(columns),
+            plan.budget,
+            unusable=plan.unusable,
+            own=plan.own,
         )
         self.found = found
         self.table = room.table(found.rows, asked)
@@ -221,9 +236,9 @@ def _told(one: RunFailed) -> str:
 class BenchProgress:
     """Shows the current runs, their candidates and the time left: a live line on a terminal, else plain lines."""
 
-    def __init__(self, total: int, budget: Budget) -> None:
-        self._total = total
-        self._of_all = f"/{budget.candidates}" if budget.unit == "candidates" else ""
+    def __init__(self, plan: Planned) -> None:
+        self._plan = plan
+        self._total = len(plan.cells)
         self._head = ""
         self._done: dict[BenchRun, int] = {}
         self._display = Display()
@@ -264,8 +279,12 @@ class BenchProgress:
         """Counts one more candidate of a current run."""
         self._done[cell] = self._done.get(cell, 0) + 1
         if self._display.is_live:
-            counts = " and ".join(f"{done}{self._of_all}" for done in self._done.values())
+            counts = " and ".join(f"{done}{self._of_all(one)}" for one, done in self._done.items())
             self.say(f"{self._head}, {counts} candidates")
+
+    def _of_all(self, cell: BenchRun) -> str:
+        whole = self._plan.candidates(cell.method)
+        return f"/{whole}" if whole < MANY else ""
 
     def say(self, text: str) -> None:
         """Shows the current activity."""

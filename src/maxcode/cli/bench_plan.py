@@ -18,11 +18,13 @@ from maxcode.run.complete_request import completed
 from maxcode.run.job import optimize_source
 from maxcode.run.method_parts import method_parts
 from maxcode.run.record import Line
-from maxcode.run.request import Request, of_source
+from maxcode.run.request import Request, asked_as, of_source
 from maxcode.sandbox.lanes import share_builds
 from maxcode.search import methods
 from maxcode.search import value_guided as guided
+from maxcode.search.presets import PRESETS
 from maxcode.search.value import digest as digest_of
+from maxcode.search.value_guided import base
 
 
 @final
@@ -41,7 +43,7 @@ class Plan:
 
     def finished(self, cell: BenchRun) -> BenchRow | None:
         """The row of a finished cell; None if the cell is not finished."""
-        return room.finished(cell, self.out / cell.name, self.shared.budget)
+        return room.finished(cell, self.out / cell.name, self.planned.candidates(cell.method))
 
     def run(self, places: Path | None = None) -> RunCell:
         """The function that runs or resumes a cell."""
@@ -61,12 +63,16 @@ class RunCell:
     out: Path
     places: Path | None
 
+    def request(self, cell: BenchRun) -> Request:
+        """The request of a cell."""
+        request = of_source(_of_column(self.shared, cell.method), self.sources[cell.problem])
+        return replace(request, seed=cell.seed, out=self.out / cell.name, certificate=False)
+
     def __call__(self, cell: BenchRun, watch: Callable[[Line], None], on: Target | None = None) -> BenchRow:
         if self.places is not None:
             share_builds(self.places)
         folder = self.out / cell.name
-        request = of_source(_of_column(self.shared, cell.method), self.sources[cell.problem])
-        request = replace(request, seed=cell.seed, out=folder, certificate=False)
+        request = self.request(cell)
         if optimize_source(request, watch, on=on).stopped:
             raise Interrupted(f"stopped in the last batch of {cell.name}, which is finished")
         return room.read_row(cell, folder)
@@ -75,33 +81,40 @@ class RunCell:
 @final
 @dataclass(frozen=True, slots=True)
 class BenchRequest:
-    """The user's request: ``problems``, ``columns`` of the table, number of ``seeds``, and ``budget`` as given."""
+    """The user's request: ``problems``, ``columns`` of the table, number of ``seeds``, and ``budget`` as given (None:
+    24, or that of a preset)."""
 
     problems: Sequence[Path]
     columns: Sequence[str]
     seeds: int
-    budget: Budget
+    budget: Budget | None
 
 
-def plan_of(wanted: BenchRequest, shared: Request) -> Plan:
-    """Makes the cells and claims their folder.  Raises InputError, with a remedy, if something cannot be run."""
+def plan_of(wanted: BenchRequest, shared: Request, claims: bool = True) -> Plan:
+    """Makes the cells and, if it ``claims``, claims their folder.  Raises InputError, with a remedy, if something
+    cannot be run."""
     if wanted.seeds < 1:
         raise InputError(f"--seeds is {wanted.seeds}; give at least 1")
     for column in wanted.columns:
         request = _of_column(shared, column)
         methods.recipe(request.method, frozenset(request.without))
-    sources, digests, unusable = _problems(wanted.problems, _of_column(shared, _strictest(wanted.columns)))
+    sources, digests, unusable = _problems(wanted.problems, _of_column(shared, _strictest(wanted.columns)), claims)
     out = shared.out or Path("runs") / "bench"
     suites = suites_of(source.path for source in sources.values())
     seeds = range(wanted.seeds)
-    room.claim(
-        out,
-        _terms(shared, wanted.budget),
-        digests,
-        {"methods": wanted.columns, "seeds": list(seeds), "suites": suites, "unusable": unusable},
-    )
+    budget = wanted.budget or Budget(methods.USUAL_BUDGET)
+    own = {column: methods.candidates(name, shared.budget) for column in wanted.columns
+           if base(name := room.parted(column)[0]) in PRESETS}  # fmt: skip
+    if claims:
+        room.claim(
+            out,
+            _terms(shared, budget),
+            digests,
+            {"methods": wanted.columns, "seeds": list(seeds), "suites": suites, "unusable": unusable,
+             "budgets": [f"{column}={count}" for column, count in own.items()]},
+        )  # fmt: skip
     cells = room.cells(list(sources), wanted.columns, seeds)
-    return Plan(Planned(cells, wanted.budget, suites, unusable=unusable), sources, shared, out)
+    return Plan(Planned(cells, budget, suites, unusable=unusable, own=own), sources, shared, out)
 
 
 def columns_of(names: str, grid: room.Grid | None) -> list[str]:
@@ -131,13 +144,16 @@ def _terms(shared: Request, budget: Budget) -> dict[str, object]:
     caps = {name: bound for name, bound in asdict(shared.caps).items() if bound is not None}
     is_whole = budget.unit == "candidates"
     return {
-        "budget": shared.budget if is_whole else str(budget),
+        "budget": budget.candidates if is_whole else str(budget),
         **({} if is_whole else {"width_for": shared.width_for}),
         "policy": shared.policy,
         "critic": shared.critic,
         "answer": shared.answer,
         "without": sorted(shared.without),
         "caps": caps,
+        **({"overrides": dict(shared.overrides)} if shared.overrides else {}),
+        **asked_as(shared),
+        **({"gamma": shared.gamma} if shared.gamma != 1.0 else {}),
         **({"value": digest_of(shared.value)} if shared.value is not None else {}),
     }
 
@@ -147,7 +163,9 @@ def _strictest(columns: Sequence[str]) -> str:
     return next((column for column in columns if guided.is_guided(room.parted(column)[0])), columns[0])
 
 
-def _problems(paths: Sequence[Path], shared: Request) -> tuple[dict[str, Source], dict[str, str], tuple[str, ...]]:
+def _problems(
+    paths: Sequence[Path], shared: Request, asks: bool
+) -> tuple[dict[str, Source], dict[str, str], tuple[str, ...]]:
     """Sources and digests by problem id, and the names of unusable problems of suites.
 
     Prints the unusable ones.  A wrong name, a missing key or an unknown price raises here, before the first cell.
@@ -164,7 +182,7 @@ def _problems(paths: Sequence[Path], shared: Request) -> tuple[dict[str, Source]
         if path.is_file() and path.suffix not in (".toml", ".py"):
             raise InputError(f"{path} is a file; bench takes folders with problem.toml: give its folder, or write one")
         complete = completed(of_source(shared, source))
-        with method_parts(complete.request):
+        with method_parts(complete.request, asks):
             problem = complete.loaded.problem
         if problem.id in sources:
             raise InputError(

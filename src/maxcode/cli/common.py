@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import tomllib
 from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any, TypeVar, get_args
@@ -16,7 +17,7 @@ from maxcode.errors import InputError
 from maxcode.llm.clients.connect import Provider
 from maxcode.llm.completion import Answer
 from maxcode.run.candidate_result import CandidateResult
-from maxcode.run.names import model_settings
+from maxcode.run.model_tables import model_tables
 from maxcode.run.request import Request, capped
 from maxcode.run.result import RunResult
 from maxcode.sandbox.tiers import TIERS, UNSAFE, VARIABLE
@@ -42,23 +43,42 @@ shapes_option = click.option(
     "whose inputs and parameters fit into 4 MB, TABLE.toml is a table of `maxcode problems shrink`.  "
     "[default: the problem's own]")  # fmt: skip
 
+
+def parse_changes(context: click.Context, parameter: click.Parameter, words: tuple[str, ...]) -> dict[str, Any]:
+    """Parses KEY=VALUE words: a dotted key and a TOML value; a value that is not TOML is a string."""
+    found: dict[str, Any] = {}
+    for word in words:
+        key, equals, value = word.partition("=")
+        if not equals:
+            raise click.BadParameter(f"{word} is not KEY=VALUE")
+        try:
+            found[key] = tomllib.loads(f"value = {value}")["value"]
+        except tomllib.TOMLDecodeError:
+            found[key] = value
+    return found
+
+
+goal_options = _together(  # what is measured, and where
+    click.option("--goal", type=click.Choice(get_args(Clock)), help="What to reduce: CPU seconds, wall seconds (for "
+                 "parallel programs), or executed instructions (counted by valgrind; other load does not change "
+                 "them).  [default: cpu]"),
+    click.option("--flags", help="Build flags in one string.  [default: -std=c++17 -O3 for C++, -std=gnu17 -O3 for "
+                 "C]"),
+    click.option("--device", type=click.Choice(["cpu", "cuda"]), help="Where a PyTorch module runs.  [default: cpu]"),
+)  # fmt: skip
+
 problem_options = _together(  # what the problem is
     click.option("--tests", type=click.Path(path_type=Path), help="Folder of tests: NN.in with NN.out or NN.ans, "
                  "or input.K.txt with output.K.txt."),
-    click.option("--flags", help="Build flags in one string.  [default: -std=c++17 -O3 for C++, -std=gnu17 -O3 for "
-                 "C]"),
+    goal_options,
     click.option("--checker", type=click.Choice(["tokens", "exact", "float", "pie"]), help="How outputs are compared.  "
                  "pie is the comparison of the PIE benchmark, which accepts some wrong outputs.  [default: tokens]"),
     click.option("--tolerance", type=float, help="Relative and absolute tolerance of outputs; implies --checker "
                  "float."),
-    click.option("--goal", type=click.Choice(get_args(Clock)), help="What to reduce: CPU seconds, wall seconds (for "
-                 "parallel programs), or executed instructions (counted by valgrind; other load does not change "
-                 "them).  [default: cpu]"),
     click.option("--tie-break", type=click.Choice(["instructions"]), help="Count instructions if a race ends in a "
                  "tie; needs valgrind."),
     click.option("--shared-cores", is_flag=True, help="Accept measurements although other programs used the cores: "
                  "with --goal wall, and with --cluster.  The result says so."),
-    click.option("--device", type=click.Choice(["cpu", "cuda"]), help="Where a PyTorch module runs.  [default: cpu]"),
     click.option("--constant", "constants", multiple=True, metavar="NAME=NUMBER", help="Replace a module-level number "
                  "of a PyTorch problem, for smaller shapes; may be repeated."),
     shapes_option,
@@ -79,8 +99,10 @@ model_options = _together(  # the models, how they are called, and their highest
                  "names that begin with claude, unless --base-url or OPENAI_BASE_URL is set.  [default: auto]"),
     click.option("--base-url", help="Address of the model's API, e.g. http://127.0.0.1:8000/v1.  "
                  "[default: OPENAI_BASE_URL, or the provider's own]"),
-    click.option("--models", "config", type=click.Path(path_type=Path, dir_okay=False), help="TOML file with a table "
-                 "[model]: base_url, key_env, concurrency, timeout_s, attempts, ... (docs/how-to/language-models.md)."),
+    click.option("--models", "config", type=click.Path(path_type=Path, dir_okay=False), help="TOML file with the "
+                 "tables [model], [policy] and [critic] (docs/how-to/language-models.md)."),
+    click.option("--set", "changes", multiple=True, metavar="KEY=VALUE", callback=parse_changes, help="Change a key of "
+                 "these tables, e.g. policy.thinking_tokens=8000 or critic.effort=high; may be repeated."),
     click.option("--prices", type=click.Path(path_type=Path, dir_okay=False), help="TOML file of prices per model."),
     click.option("--max-calls", "calls", type=click.IntRange(0), help="Most model calls that the run may make, the "
                  "critic's included."),
@@ -129,13 +151,16 @@ cluster_options = _together(  # where candidates are measured
 )  # fmt: skip
 
 
-def _budget(context: click.Context, _: click.Parameter, words: str) -> Budget:
-    return budget_of(words)
+def _budget(context: click.Context, _: click.Parameter, words: str | None) -> Budget | None:
+    return budget_of(words) if words is not None else None
 
 
 budget_options = _together(  # how far a run may go
-    click.option("--budget", default="24", show_default=True, callback=_budget, metavar="AMOUNT", help="How far each "
-                 "run may go: 24 (candidates), 15-minutes, 0.5-dollars, 200k-tokens, 300-calls."),
+    click.option("--budget", callback=_budget, metavar="AMOUNT", help="How far each run may go: 24 (candidates), "
+                 "15-minutes, 0.5-dollars, 200k-tokens, 300-calls.  A METHOD/paper takes no more than the paper.  "
+                 "[default: 24; a METHOD/paper: the paper's]"),
+    click.option("--gamma", default=1.0, show_default=True, help="Discount of rewards along a path: the best so far "
+                 "that a prompt shows is the best discounted one."),
     click.option("--width-for", type=click.IntRange(1), default=24, show_default=True, metavar="CANDIDATES",
                  help="With a --budget that does not count candidates: choose the search width as for this many."),
 )  # fmt: skip
@@ -146,11 +171,14 @@ def chosen(source: Path, tests: Path | None, options: dict[str, Any]) -> Request
     rest = dict(options)
     problem = {key: rest.pop(key) for key in _PROBLEM if key in rest}
     given = {key: rest.pop(key) for key in ("provider", "base_url", "prices")}
-    models = model_settings(rest.pop("config"), given)
-    budget: Budget = rest.pop("budget")
-    caps = capped(Caps(**{key: rest.pop(key) for key in ("calls", "tokens", "dollars", "seconds")}), budget)
-    rest |= {"budget": budget.candidates, "caps": caps}
-    return Request(source, tests, models=models, overrides=overrides(problem), **rest)
+    tables = model_tables(rest.pop("config"), rest.pop("changes"), given)
+    budget: Budget | None = rest.pop("budget")
+    caps = Caps(**{key: rest.pop(key) for key in ("calls", "tokens", "dollars", "seconds")})
+    if budget is not None:
+        caps = capped(caps, budget)
+    rest |= {"budget": budget.candidates if budget is not None else 0, "caps": caps}
+    rest |= {"models": tables.model, "ask_policy": tables.policy, "ask_critic": tables.critic}
+    return Request(source, tests, overrides=overrides(problem), **rest)
 
 
 _PROBLEM = ("flags", "checker", "tolerance", "goal", "tie_break", "shared_cores", "device", "constants", "run_limit")

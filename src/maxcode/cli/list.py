@@ -53,7 +53,8 @@ def list_(kind: str, source: Path | None, sample: int, json_: bool) -> None:
 def _named(kind: str) -> dict[str, str]:
     match kind:
         case "methods":
-            return {**methods.explained(), **guided.explained()}
+            star = "a part of the prompt that is ours: no state of the paper holds it"
+            return {**methods.explained(), **guided.explained(), "PART*": star}
         case "parts":
             return dict(PARTS)
         case "policies":

@@ -29,6 +29,7 @@ from maxcode.evaluate.cluster.site import script
 from maxcode.run.dry_run import first_prompt
 from maxcode.run.job import optimize_source
 from maxcode.run.progress import SearchProgress
+from maxcode.search.methods import candidates
 
 
 @click.command(cls=GroupedCommand)
@@ -95,9 +96,11 @@ def optimize(
         else:
             echo(shown.as_text())
         return 0
-    with SearchProgress(request.budget) as progress:
+    with SearchProgress(candidates(request.method, request.budget)) as progress:
         try:
-            result = optimize_source(request, progress.watch, progress.admitted, progress.say)
+            result = optimize_source(
+                request, progress.watch, progress.admitted, progress.say, spending=progress.spending
+            )
         except (Interrupted, BoundaryError) as error:
             error.add_note(f"to resume: {shlex.join(['maxcode', *sys.argv[1:]])}")
             raise

@@ -15,7 +15,7 @@ GROUPS: Mapping[str, tuple[str, ...]] = {  # heading -> the options by their fir
     ),
     "Who proposes": (
         "--policy", "--with-rule", "--without-rule", "--critic", "--method", "--methods", "--ablate", "--seed",
-        "--seeds", "--models", "--base-url",
+        "--seeds", "--models", "--set", "--base-url",
     ),
     "Budget": ("--budget", "--max-calls", "--max-tokens", "--max-dollars", "--max-seconds", "--dry-run"),
     "Measuring": (

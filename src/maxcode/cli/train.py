@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import click
 
+from maxcode.cli.train_assess import assess
 from maxcode.cli.train_grpo import demo, grpo
 from maxcode.cli.train_to_go import to_go
 
@@ -13,5 +14,5 @@ def train() -> None:
     """Train policies and value models on measured speed."""
 
 
-for verb in (to_go, grpo, demo):
+for verb in (to_go, grpo, demo, assess):
     train.add_command(verb)

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import time
-import tomllib
 from importlib import resources
 from pathlib import Path
 from types import TracebackType
@@ -13,38 +12,26 @@ from typing import Any, Self, final
 import click
 import msgspec
 
-from maxcode.cli.common import as_json, sandbox_options
+from maxcode.cli.common import as_json, parse_changes, sandbox_options
 from maxcode.cli.terminal import echo, echo_json
 from maxcode.core.types import Interval
+from maxcode.evaluate.machine.machine import describe
 from maxcode.run.display import Display
 from maxcode.train.config import read_config
 from maxcode.train.evaluators import train_target
 from maxcode.train.grpo import require_train
 from maxcode.train.pipeline import Note, TrainResult, run
+from maxcode.train.plan import plan_of
 
 PLAIN_EVERY_S = 20.0  # between two lines if there is no terminal
 _BAR = 24
-
-
-def _changes(context: click.Context, parameter: click.Parameter, words: tuple[str, ...]) -> dict[str, Any]:
-    """Parses KEY=VALUE words: a dotted key and a TOML value; a value that is not TOML is a string."""
-    found: dict[str, Any] = {}
-    for word in words:
-        key, equals, value = word.partition("=")
-        if not equals:
-            raise click.BadParameter(f"{word} is not KEY=VALUE, e.g. --set grpo.steps=100")
-        try:
-            found[key] = tomllib.loads(f"value = {value}")["value"]
-        except tomllib.TOMLDecodeError:
-            found[key] = value
-    return found
 
 
 _OPTIONS = (
     click.option("--out", type=click.Path(path_type=Path, file_okay=False), help="Run folder; the same "
                  "command resumes.  [default: runs/train-NAME-SEED]"),
     click.option("--seed", type=int, help="Random seed; replaces the configuration's."),
-    click.option("--set", "changes", multiple=True, metavar="KEY=VALUE", callback=_changes,
+    click.option("--set", "changes", multiple=True, metavar="KEY=VALUE", callback=parse_changes,
                  help="Change a key of the configuration, e.g. grpo.steps=100; may be repeated."),
     click.option("--cluster", default="", metavar="WHERE", help="Measure on benchmark nodes, as `maxcode optimize`; "
                  "replaces the configuration's bench.cluster."),
@@ -61,10 +48,17 @@ def _options(command: Any) -> Any:
 @click.command()
 @click.argument("config", type=click.Path(path_type=Path, dir_okay=False))
 @_options
+@click.option("--dry-run", is_flag=True, help="Print the first prompt, the ladder of rewards and the sizes; load no "
+              "model and measure nothing.")  # fmt: skip
 @sandbox_options
 @as_json
-def grpo(config: Path, **options: Any) -> None:
+def grpo(config: Path, dry_run: bool, **options: Any) -> None:
     """Train a policy by GRPO on measured speed; CONFIG is a TOML file (docs/how-to/train-a-policy.md)."""
+    if dry_run:
+        changes = options["changes"] | ({"seed": options["seed"]} if options["seed"] is not None else {})
+        plan = plan_of(read_config(config, changes), describe("not opened"))
+        echo_json(plan.as_json()) if options["json_"] else echo(plan.as_text())
+        return
     _run(config, **options)
 
 

@@ -6,6 +6,7 @@ grows.  Only the loop and the record call ``extend``.
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import final
@@ -48,6 +49,8 @@ class Reached:
         self._marked = 0  # how many states are in `_duplicates`
         self._marks: dict[str, str] = {}  # digest -> fingerprint of recent programs: each is needed several times
         self._best: State | None = None
+        self._passes: dict[StateId, int] = {}
+        self._closed: set[StateId] = set()
         self.root = root
         self.extend([root])
 
@@ -62,7 +65,8 @@ class Reached:
                 self._best = state
 
     def replace(self, state: State) -> None:
-        """Replaces the state with the same id, whose evaluation did not hold (only the loop calls this).
+        """Replaces the state with the same id, whose evaluation did not hold, or which gets its critique (only the
+        loop calls this).
 
         Its descendants keep the old path.
         """
@@ -76,6 +80,27 @@ class Reached:
         for other in self._states:
             if leads(other, self._best):
                 self._best = other
+
+    def passed(self, parents: Sequence[State], passes: Iterable[int]) -> None:
+        """Notes the slots of a finished batch in which the policy saw no further gain (only the loop calls this).
+
+        ``parents``: the states of the batch by slot.  A state is closed if at least half of the answers of a batch at
+        it said so.
+        """
+        counts = Counter(parents[slot].id for slot in passes)
+        for at, count in counts.items():
+            self._passes[at] = self._passes.get(at, 0) + count
+            if 2 * count >= sum(parent.id == at for parent in parents):
+                self._closed.add(at)
+
+    def passes(self, state: State) -> int:
+        """The number of answers at ``state`` that saw no further gain."""
+        return self._passes.get(state.id, 0)
+
+    def is_closed(self, state: State) -> bool:
+        """Whether no further gain is seen from ``state``, by the policy or by the critic."""
+        now = self._by_id.get(state.id, state)
+        return state.id in self._closed or (now.step is not None and now.step.is_at_limit)
 
     def __iter__(self) -> Iterator[State]:
         return iter(self._states)
@@ -144,7 +169,7 @@ class Result:
     reached: Reached
     spent: Spent
     machine: Machine | None
-    ended: str = ""  # which cap ended the run; empty if the budget of candidates or the search did
+    ended: str = ""  # the cap that ended the run, or that no gain is seen; empty if its budget or the search ended it
     stopped: bool = False  # whether the user asked to stop during the last batch
 
     @property

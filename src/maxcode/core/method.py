@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import final
+from typing import Literal, final
 
 from maxcode.core.reward import speedup
 from maxcode.core.roles import Critic, Observe, Policy, Reward, Search, Value
@@ -12,7 +12,10 @@ from maxcode.core.roles import Critic, Observe, Policy, Reward, Search, Value
 @final
 @dataclass(frozen=True, slots=True)
 class Method:
-    """The parts of a search method: policy, search, observation, critic, value model and reward."""
+    """The parts of a search method: policy, search, observation, critic, value model, reward and its discount.
+
+    ``critiques``: of all candidates, as in the paper, or only of those that are expanded, which no other is shown.
+    """
 
     policy: Policy
     search: Search
@@ -20,3 +23,5 @@ class Method:
     critic: Critic | None = None
     value: Value | None = None
     reward: Reward = speedup
+    gamma: float = 1.0
+    critiques: Literal["all", "expanded"] = "all"

@@ -48,6 +48,16 @@ class Critic(Protocol):
     async def critique(self, problem: Problem, step: Step, previous: Step | None) -> str: ...
 
 
+@runtime_checkable
+class BranchCritic(Protocol):
+    """A critic that is also told what other branches have measured, one line each (``beside``).  An optional ability of
+    critics."""
+
+    async def critique_beside(
+        self, problem: Problem, step: Step, previous: Step | None, beside: Sequence[str]
+    ) -> str: ...
+
+
 class Value(Protocol):
     """V(s, u) after execution and critique: one number per state, the expected best reward that is still reachable.
 

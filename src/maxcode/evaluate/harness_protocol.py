@@ -27,7 +27,7 @@ class MeasureOptions:
 
     ``pairs``: highest number of pairs in a race; 0: the usual number.
     ``remembers``: reuse earlier timings of the same program.
-    ``profiles``: profile fast candidates.
+    ``profiles``: profile correct candidates.
     """
 
     pairs: int = 0

@@ -67,6 +67,7 @@ class _Glance(msgspec.Struct):
     completion: _Cost | None = None
 
 
+_UNUSED = ("effort", "extra_body")
 _encode = msgspec.json.Encoder().encode
 _decode = msgspec.json.Decoder(Answered).decode
 _decode_any = msgspec.json.Decoder(Answered | Failed).decode
@@ -74,8 +75,9 @@ _glance = msgspec.json.Decoder(_Glance).decode
 
 
 def key_of(name: str, request: ModelRequest) -> str:
-    """The hash of the content of a call."""
-    return hashlib.blake2b(_encode((name, request)), digest_size=16).hexdigest()
+    """The hash of the content of a call.  A setting that is not used is left out, so that older journals answer."""
+    content = {key: value for key, value in msgspec.to_builtins(request).items() if value or key not in _UNUSED}
+    return hashlib.blake2b(_encode((name, content)), digest_size=16).hexdigest()
 
 
 @final

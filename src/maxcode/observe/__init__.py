@@ -1,6 +1,6 @@
 """The parts of an observation, and ``compose``.
 
-    observe = compose(statement(), program(), best(), trajectory(), critiques(), failures(), machine())
+    observe = compose(statement(), machine(described), trajectory(), failures(), best(), program(), critiques())
 
 Each part is a function of (state, reached) that returns one titled section or None.  A part is switched off by leaving
 it out, which gives the paper's ablation.  ``PARTS`` names them.  Their cost grows with the path at most, never with the
@@ -10,32 +10,40 @@ run.  Text from a model, a compiler or a program cannot imitate the heading of a
 from __future__ import annotations
 
 from maxcode.observe.about import machine, program, statement, task
-from maxcode.observe.earlier import best, critiques, failures, run_best
-from maxcode.observe.instructions import improve
+from maxcode.observe.earlier import best, branch_lines, branches, critiques, failures, run_best
+from maxcode.observe.instructions import beat_best, improve, unless_at_floor
+from maxcode.observe.known import ShownTest, measured
 from maxcode.observe.measurements import failing_test, feedback, profile, slowest_test
 from maxcode.observe.part import Part, compose, shown_evaluation, tokens
 from maxcode.observe.trajectory import trajectory
 
 PARTS: dict[str, str] = {
     "statement": "Problem: what is to be made faster, how it is checked, and the original program",
-    "program": "Program: the program at this state",
     "machine": "Machine: processor, caches, instruction sets, compiler, and what a run may use",
+    "measured": "Measured: the timed inputs, the original's time on each, the floor of a process, the format, a test",
+    "trajectory": "Trajectory: all steps that led here, with their changes and feedback, the oldest shortened first",
+    "failures": "Failures: what not to repeat",
+    "branches": "Other branches: one line for each program of other paths that beats the original",
+    "best": "Best: the fastest program of the path, whose speed-up is the paper's u",
+    "run_best": "Best of the run: the best confirmed program of all paths, if it is faster than the best of this path",
+    "program": "Program: the program at this state",
     "profile": "Profile: the time of the program, line by line",
     "feedback": "Feedback: the paper's four-part feedback of the last step",
     "failing_test": "Test: the input of the first seen test that fails",
     "slowest_test": "Test: the input of the seen test that takes longest",
-    "best": "Best: the best program of the path, the paper's u",
-    "run_best": "Best of the run: the best confirmed program of all paths",
-    "trajectory": "Trajectory: all steps that led here, with their feedback, the oldest shortened first",
     "critiques": "Critique: the critic's diagnosis of the program",
-    "failures": "Failures: what not to repeat",
     "task": "Task: the instruction for the next proposal",
 }
+"""In the order of a prompt: what never changes in a run comes first, so that a provider can keep it in its cache."""
 
 __all__ = [
     "PARTS",
     "Part",
+    "ShownTest",
+    "beat_best",
     "best",
+    "branch_lines",
+    "branches",
     "compose",
     "critiques",
     "failing_test",
@@ -43,6 +51,7 @@ __all__ = [
     "feedback",
     "improve",
     "machine",
+    "measured",
     "profile",
     "program",
     "run_best",
@@ -52,4 +61,5 @@ __all__ = [
     "task",
     "tokens",
     "trajectory",
+    "unless_at_floor",
 ]

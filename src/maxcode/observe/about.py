@@ -9,6 +9,7 @@ from maxcode.core.history import Reached
 from maxcode.core.types import GOALS, Checker, Kind, Machine, Problem, Section, State
 from maxcode.observe.part import Part, listing
 
+ORIGINAL = "the original program:"  # the line before its text, at the end of "Problem"
 _PROGRAM = "Make this program faster. It must give the same output for every input."
 _MODULE = (
     "Write a faster ModelNew for the class Model of the file below: the same constructor and forward, the same "
@@ -18,43 +19,51 @@ _MODULE = (
 
 def statement() -> Part:
     """ "Problem": the task, its language, flags, checker, the permitted techniques, and the original program, which
-    defines the right results.  The original is left out if "Program" shows it."""
+    defines the right results.  The same text in every prompt of a problem."""
 
     def part(state: State, reached: Reached) -> Section | None:
-        lines = _statement_lines(state.problem)
-        original = state.problem.program
-        if state.program != original:
-            lines += ["the original program:", listing(original, state.problem.language)]
+        problem = state.problem
+        lines = [*_statement_lines(problem), ORIGINAL, listing(problem.program, problem.language)]
         return Section("Problem", "\n".join(lines))
 
     return part
 
 
-def program() -> Part:
-    """ "Program": the program of this state, which is to be improved."""
+def program(original_shown: bool = False) -> Part:
+    """ "Program": the program of this state, which is to be improved; None if it is the original and ``original_shown``
+    says that "Problem" shows that."""
 
     def part(state: State, reached: Reached) -> Section | None:
+        if original_shown and state.program == state.problem.program:
+            return None
         return Section("Program", listing(state.program, state.problem.language))
 
     return part
 
 
-def machine(described: Machine) -> Part:
-    """ "Machine": where the candidate is built and timed, and the limits of one run."""
+def machine(described: Machine, native_flags: str = "") -> Part:
+    """ "Machine": where the candidate is built and timed, and the limits of one run.  ``native_flags``: those of the
+    native code that a module compiles."""
+
+    def part(state: State, reached: Reached) -> Section | None:
+        return Section("Machine", "\n".join(about_machine(described, state.problem, native_flags)))
+
+    return part
+
+
+def about_machine(described: Machine, problem: Problem, native_flags: str = "") -> list[str]:
+    """The machine, the compiler and the limits of one run, in words."""
     lines = [f"{described.cpu}, {described.cores} cores, {described.kernel}"]
     if described.caches:
         lines.append("caches: " + ", ".join(f"{name} {size}" for name, size in described.caches.items()))
     if described.isa:
         lines.append(f"instruction sets: {', '.join(described.isa)}")
-
-    def part(state: State, reached: Reached) -> Section | None:
-        problem = state.problem
-        known = described.compilers.get(problem.language)
-        compilers = [known] if known else list(described.compilers.values())
-        built = [f"compiler: {', '.join(compilers)}"] if compilers else []
-        return Section("Machine", "\n".join([*lines, *built, _limits(problem)]))
-
-    return part
+    known = described.compilers.get(problem.language)
+    if compilers := [known] if known else list(described.compilers.values()):
+        lines.append(f"compiler: {', '.join(compilers)}")
+    if native_flags:
+        lines.append(f"compiler of native code: {described.compilers.get('cpp', 'g++')}; flags: {native_flags}")
+    return [*lines, _limits(problem)]
 
 
 def task(instruct: Callable[[State, Reached], str]) -> Part:
@@ -99,10 +108,14 @@ def _module_lines(problem: Problem) -> list[str]:
         _MODULE,
         *problem.statement.splitlines(),
         "language: python",
-        *([f"constants that are replaced in the file below: {constants}"] if constants else []),
+        *(
+            [f"constants of the file below that are replaced (these are the sizes that count): {constants}"]
+            if constants
+            else []
+        ),
         f"device: {spec.device}",
-        f"checker: no element further from the exact one than {spec.tolerance:g} of its size and of the output's root "
-        "mean square, or 3 times the reference's own error; every call has fresh inputs",
+        f"checker: no element further from the exact one than {spec.tolerance:g} times the sum of its own size and the "
+        "output's root mean square, or 3 times the reference's own error; every call has fresh inputs",
     ]
 
 

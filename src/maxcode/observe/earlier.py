@@ -7,13 +7,14 @@ from itertools import chain, islice
 from maxcode.core.history import Reached
 from maxcode.core.types import Section, State
 from maxcode.observe.feedback import result_line
-from maxcode.observe.part import Part, harmless, listing, notes
+from maxcode.observe.part import Part, change_line, harmless, listing, notes
 
 
-def best(program_shown: bool = False) -> Part:
-    """ "Best": the best program of the path, and u, its speed-up; None at a root.
+def best(program_shown: bool = False, trajectory_shown: bool = False) -> Part:
+    """ "Best": the fastest program of the path, whose speed-up is the paper's u; None at a root.
 
     ``program_shown``: "Program" is part of the observation too, so the same program is not shown twice.
+    ``trajectory_shown``: so are the notes of its step.
     """
 
     def part(state: State, reached: Reached) -> Section | None:
@@ -21,33 +22,35 @@ def best(program_shown: bool = False) -> Part:
             return None
         peak = state.peak
         if peak.step is None:
-            return Section("Best", f"u = {peak.reward:.2f}: nothing on this path beats the original yet")
-        lines = [f"u = {peak.reward:.2f}, the best reward on this path, reached at step {peak.depth}"]
-        pointer = "it is the program under 'Program'" if program_shown and peak == state else ""
-        return Section("Best", "\n".join(lines + _leader(peak, pointer)))
+            return Section("Best", "Nothing on this path is faster than the original yet.")
+        if program_shown and peak == state:
+            return Section("Best", 'The program under "Program" is the fastest of this path.')
+        lines = [f"The fastest program of this path is that of step {peak.depth}."]
+        return Section("Best", "\n".join([*lines, *_leader(peak, with_notes=not trajectory_shown)]))
 
     return part
 
 
 def run_best(best_shown: bool = False) -> Part:
-    """ "Best of the run": the incumbent, from any path; it need not be an ancestor.
+    """ "Best of the run": the incumbent, if it is on another path and faster than the best of this one.
 
-    ``best_shown``: "Best" is part of the observation too, so the same program is not shown twice.
+    ``best_shown``: "Best" is part of the observation too, so a program of this path is not shown again.
     """
 
     def part(state: State, reached: Reached) -> Section | None:
         leader = reached.best
-        if leader is None or leader.step is None:
+        if leader is None or leader.step is None or leader == state:
             return None
-        if best_shown and leader == state.peak:
-            return Section("Best of the run", "the best of this path, under 'Best', is the confirmed best of the run")
-        return Section("Best of the run", "\n".join(_leader(leader)))
+        if best_shown and (leader == state.peak or leader.reward <= state.peak.reward):
+            return None
+        return Section("Best of the run", "\n".join(["The fastest program of all paths:", *_leader(leader)]))
 
     return part
 
 
-def critiques(original: str = "", limit: int = 4) -> Part:
-    """ "Critique": the diagnosis of this state's program and of the states before it, ``limit`` at most, oldest first.
+def critiques(original: str = "", limit: int = 1) -> Part:
+    """ "Critique": the diagnosis of this state's program, and of the states before it up to ``limit`` in all, oldest
+    first.  The paper's state has one critique.
 
     ``original`` is the diagnosis of the original program, shown at the root.  That is ours: the paper's initial state
     has no critique, so a first proposal would have no diagnosis.
@@ -75,17 +78,39 @@ def failures(limit: int = 12, run: bool = True) -> Part:
         tried = [child for child in reversed(reached.children(state)[-limit:]) if child.reward <= state.reward]
         known = {child.id for child in tried}
         newest = islice(reached.newest(), 20 * limit) if run else ()  # the cost does not grow with the run
+        known |= {node.id for node in state.ancestry}  # the steps of this path are told elsewhere
         failed = (node for node in newest if node.reward < 1.0 and node.id not in known)
-        told = [_failure(node) for node in islice(chain(tried, failed), limit)]
+        told = list(dict.fromkeys(_failure(node) for node in islice(chain(tried, failed), limit)))
         return Section("Failures", "\n\n".join(told)) if told else None
 
     return part
 
 
-def _leader(state: State, pointer: str = "") -> list[str]:
+def branches(limit: int = 12) -> Part:
+    """ "Other branches": one line for each correct program of other paths that is faster than the original."""
+
+    def part(state: State, reached: Reached) -> Section | None:
+        told = branch_lines(state, reached, limit)
+        return Section("Other branches", "\n".join(told)) if told else None
+
+    return part
+
+
+def branch_lines(state: State, reached: Reached, limit: int = 12) -> tuple[str, ...]:
+    """The speed-up and the change of each program that was measured on other paths and beats the original, the
+    fastest first; ``limit`` of the latest at most.  Steps from ``state`` itself are left to "Failures"."""
+    known = {node.id for node in state.ancestry} | {child.id for child in reached.children(state)}
+    newest = islice(reached.newest(), 20 * limit)  # the cost does not grow with the run
+    others = [node for node in newest if node.step is not None and node.reward > 1.0 and node.id not in known][:limit]
+    ranked = sorted(others, key=lambda node: -node.reward)
+    return tuple(dict.fromkeys(f"{node.reward:.2f}x: {change_line(node)}" for node in ranked))
+
+
+def _leader(state: State, with_notes: bool = True) -> list[str]:
     assert state.step is not None
-    shown = pointer or listing(state.program, state.problem.language)
-    return [line for line in (notes(state), harmless(result_line(state.step.evaluation)), shown) if line]
+    told = notes(state) if with_notes else ""
+    shown = listing(state.program, state.problem.language)
+    return [line for line in (told, harmless(result_line(state.step.evaluation)), shown) if line]
 
 
 def _failure(state: State) -> str:

@@ -5,6 +5,8 @@ Two of the four parts compare a step with the one before it, so both are argumen
 
 from __future__ import annotations
 
+import statistics
+
 from maxcode.core.types import Evaluation, MachineCode, Outcome, Step, Timing
 
 
@@ -14,8 +16,6 @@ def feedback_lines(step: Step, previous: Step | None) -> list[str]:
     before = previous.evaluation if previous is not None else None
     lines = [result_line(now)]
     lines += _correctness_contrast(now, before)
-    if now.timing is not None and previous is not None and previous.reward > 0:
-        lines.append(f"{now.timing.speedup.value / previous.reward:.2f}x the speed of the previous step")
     lines += _performance_contrast(now, before)
     return lines
 
@@ -23,12 +23,31 @@ def feedback_lines(step: Step, previous: Step | None) -> list[str]:
 def result_line(evaluation: Evaluation) -> str:
     """The result of a step on one line: ``=> correct, speedup 1.45x [1.40, 1.50]`` or ``=> unbuilt: why``."""
     if evaluation.timing is not None:
-        sure = "" if evaluation.timing.significant else " (not significant)"
-        return f"=> correct, speedup {evaluation.timing.speedup}{sure}{_rate(evaluation.timing)}"
+        return f"=> correct, speedup {_speedup(evaluation.timing)}{_rate(evaluation.timing)}"
     if evaluation.outcome is Outcome.CORRECT:
         return f"=> correct, not timed: {'; '.join(evaluation.warnings) or 'no reason given'}"
     reasons = "; ".join(evaluation.feedback.reasons) or "no reason given"
     return f"=> {evaluation.outcome.value}: {reasons}"
+
+
+def brief_result(evaluation: Evaluation) -> str:
+    """The outcome in a few words, with the speed-up if it is known."""
+    if evaluation.timing is not None:
+        return f"correct, speedup {evaluation.timing.speedup.value:.2f}x"
+    return f"{evaluation.outcome.value}{', not timed' if evaluation.outcome is Outcome.CORRECT else ''}"
+
+
+def milliseconds(seconds: float) -> str:
+    """A time with two decimals below 10 ms, one above."""
+    return f"{seconds * 1e3:.{2 if seconds < 0.01 else 1}f} ms"
+
+
+def _speedup(timing: Timing) -> str:
+    if timing.speedup.low <= 1 <= timing.speedup.high and not timing.significant:
+        return f"{timing.speedup} (not distinguishable from the original)"
+    if not timing.significant:
+        return f"{timing.speedup} (not significant)"
+    return f"{timing.speedup}, {'confirmed' if timing.confirmed else 'not confirmed'}"
 
 
 def machine_lines(code: MachineCode | None) -> list[str]:
@@ -78,8 +97,44 @@ def _correctness_contrast(now: Evaluation, before: Evaluation | None) -> list[st
 
 
 def _performance_contrast(now: Evaluation, before: Evaluation | None) -> list[str]:
-    if before is None:
+    """On the inputs that are timed; on the tests that may be seen only if one of the two steps has no such times."""
+    if before is None or now.outcome is not Outcome.CORRECT:
         return []
+    if now.timing is None or before.timing is None:
+        return _on_seen_tests(now, before)
+    lines = [_against(now.timing, before.timing)]
+    seconds = pass_s(now.timing)
+    if seconds is None:
+        return lines if now.timing.clock == "instructions" else lines + _on_seen_tests(now, before)
+    original = statistics.median(one for one, _ in now.timing.samples)
+    beside = f"{milliseconds(seconds)}, the original {milliseconds(original)} beside it"
+    return [*lines, f"{_inputs(now.timing)}: {beside}"]  # times of two sessions cannot be compared, ratios can
+
+
+def _against(now: Timing, before: Timing) -> str:
+    """Both ratios are over the original, so two steps whose intervals overlap cannot be told apart."""
+    if are_alike(now, before):
+        return f"not distinguishable from the previous step ({before.speedup}): the intervals overlap"
+    return f"{now.speedup.value / before.speedup.value:.2f}x the speed of the previous step ({before.speedup})"
+
+
+def _inputs(timing: Timing) -> str:
+    return f"the {len(timing.inputs)} timed inputs together" if len(timing.inputs) > 1 else "the timed input"
+
+
+def are_alike(one: Timing, other: Timing) -> bool:
+    """Whether the intervals of two speed-ups over the original overlap."""
+    return one.speedup.low <= other.speedup.high and other.speedup.low <= one.speedup.high
+
+
+def pass_s(timing: Timing) -> float | None:
+    """Seconds of the candidate on all timed inputs; None if instructions were counted, or no sample is kept."""
+    if timing.clock == "instructions" or not timing.samples:
+        return None
+    return statistics.median(own for _, own in timing.samples)
+
+
+def _on_seen_tests(now: Evaluation, before: Evaluation) -> list[str]:
     seen = {case.name for case in now.feedback.cases if case.seen}
     changed = {
         name: (before.measures[name], seconds)
@@ -87,4 +142,4 @@ def _performance_contrast(now: Evaluation, before: Evaluation | None) -> list[st
         if name in seen and before.measures.get(name, 0) > 0
     }
     largest = sorted(changed.items(), key=lambda item: -max(item[1]))[:3]
-    return [f"test {name}: {old * 1e3:.1f} ms before, {new * 1e3:.1f} ms now" for name, (old, new) in largest]
+    return [f"test {name}: {milliseconds(old)} before, {milliseconds(new)} now" for name, (old, new) in largest]

@@ -12,7 +12,8 @@ from collections.abc import Callable, Mapping
 from maxcode.code.source import fenced
 from maxcode.core.history import Reached
 from maxcode.core.types import CaseResult, Evaluation, Hotspot, Outcome, Section, State
-from maxcode.observe.feedback import feedback_lines, machine_lines
+from maxcode.observe.critique.rule_critic import hot_lines, outside, share_of
+from maxcode.observe.feedback import feedback_lines, machine_lines, milliseconds
 from maxcode.observe.part import Part, harmless, shown_evaluation
 
 _SHARE_SHOWN = 0.01
@@ -36,7 +37,7 @@ def profile(original: Evaluation | None = None, limit: int = 10) -> Part:
     code, and the time on the seen tests.
 
     ``original`` is the evaluation of the original program, which is shown at a root.  None for a program that failed;
-    no lines for a program that was not sampled because it is too slow to be expanded or too fast.
+    no lines for a program that was not sampled because it is too fast.
     """
 
     def part(state: State, reached: Reached) -> Section | None:
@@ -46,7 +47,10 @@ def profile(original: Evaluation | None = None, limit: int = 10) -> Part:
         if state.problem.traits.shows_operators:
             return _operators(seen, limit)
         source = state.program.files[state.program.name].split("\n")
-        spots = [_spot(line, share, names, source) for line, share, names in _by_line(seen.profile)[:limit]]
+        named = defaultdict(list)
+        for one in seen.profile:
+            named[one.line].append(one.function)
+        spots = [_spot(one, named[one.line], source) for one in hot_lines(seen.profile)[:limit]]
         head = ["share of CPU time by line of the program:"] if spots else []
         lines = [*head, *spots, *machine_lines(seen.machine_code), *_seconds(seen)]
         return Section("Profile", harmless("\n".join(lines))) if lines else None
@@ -95,7 +99,7 @@ def slowest_test(
         if not cases:
             return None
         slowest = max(cases, key=lambda case: seen.measures[case.name])
-        told = f"test {slowest.name} takes longest: {seen.measures[slowest.name] * 1e3:.1f} ms of CPU time"
+        told = f"test {slowest.name} takes longest: {milliseconds(seen.measures[slowest.name])} of CPU time"
         return Section("Test", "\n".join([told, *_quoted(slowest, inputs)]))
 
     return part
@@ -105,23 +109,13 @@ def _quoted(case: CaseResult, inputs: Mapping[str, str]) -> list[str]:
     return ["its input:", fenced(inputs[case.name])] if case.name in inputs else []
 
 
-def _by_line(spots: tuple[Hotspot, ...]) -> list[tuple[int, float, list[str]]]:
-    """(line, share, functions) with the largest share first."""
-    shares: dict[int, float] = defaultdict(float)
-    names: dict[int, list[str]] = defaultdict(list)
-    for spot in spots:
-        shares[spot.line] += spot.share
-        names[spot.line].append(spot.function)
-    ranked = sorted(shares, key=lambda line: -shares[line])
-    return [(line, shares[line], names[line]) for line in ranked if shares[line] >= _SHARE_SHOWN]
-
-
-def _spot(line: int, share: float, names: list[str], source: list[str]) -> str:
-    text = source[line - 1].strip() if 0 < line <= len(source) else ""
-    place = f"line {line}: {text[:_TEXT_SHOWN]}" if text else "no line of the program"
-    return f"{share:4.0%} {place}  (in {', '.join(dict.fromkeys(names))})"
+def _spot(spot: Hotspot, names: list[str], source: list[str]) -> str:
+    text = source[spot.line - 1].strip() if 0 < spot.line <= len(source) else ""
+    if not text:
+        return f"{share_of(spot):>4} {outside(spot.function)}"
+    return f"{share_of(spot):>4} line {spot.line}: {text[:_TEXT_SHOWN]}  (in {', '.join(dict.fromkeys(names))})"
 
 
 def _seconds(seen: Evaluation) -> list[str]:
     timed = [seen.measures[case.name] for case in seen.feedback.cases if case.seen and case.name in seen.measures]
-    return [f"CPU time on all {len(timed)} tests that you may see: {sum(timed) * 1e3:.1f} ms"] if timed else []
+    return [f"CPU time on all {len(timed)} tests that you may see: {milliseconds(sum(timed))}"] if timed else []

@@ -5,13 +5,15 @@ from __future__ import annotations
 import re
 from collections.abc import Callable
 
-from maxcode.code.source import fenced, prose
+from maxcode.code.source import fenced, prose, unified_diff
 from maxcode.core.history import Reached
 from maxcode.core.roles import Observe
 from maxcode.core.types import Evaluation, Program, Section, State
 
 Part = Callable[[State, Reached], Section | None]
 
+_NOTE = 160  # characters
+_COMPARED = 200_000  # characters
 _HEADING = re.compile(r"^(?=#{1,6}\s)", re.MULTILINE)
 
 
@@ -41,12 +43,38 @@ def notes(state: State) -> str:
     return harmless(prose(state.step.action.completion)) if state.step is not None else ""
 
 
+def change_line(state: State) -> str:
+    """The change of a step on one line: its first note, or else the first line of the answer."""
+    lines = [line for line in notes(state).splitlines() if line.strip()]
+    note = next((line for line in lines if line.startswith("- ")), lines[0] if lines else "not described")
+    line = " ".join(note.removeprefix("- ").split())
+    return line if len(line) <= _NOTE else f"{line[:_NOTE]} [...]"
+
+
 def listing(program: Program, language: str) -> str:
     """The files of a program as fenced blocks, with names if there are several."""
     blocks = {path: fenced(text, language) for path, text in program.files.items()}
     if len(blocks) == 1:
         return next(iter(blocks.values()))
     return "\n".join(f"{path}:\n{block}" for path, block in blocks.items())
+
+
+def changed(before: Program, after: Program, most: int) -> str:
+    """The unified diff of two programs as a fenced block, at most ``most`` characters of it; a line says what is left
+    out.  Programs of more than 200,000 characters are not compared: that takes quadratic time."""
+    if max(_length(before), _length(after)) > _COMPARED:
+        return "(the program is too long to be compared)"
+    diff = "".join(unified_diff(before.files.get(path, ""), text, path) for path, text in after.files.items())
+    if not diff:
+        return "(the same program)"
+    if len(diff) <= most:
+        return fenced(diff, "diff")
+    kept = diff[:most].rpartition("\n")[0].split("\n")
+    return f"{fenced(chr(10).join(kept), 'diff')}\n({diff.count(chr(10)) - len(kept)} more lines are left out)"
+
+
+def _length(program: Program) -> int:
+    return sum(map(len, program.files.values()))
 
 
 def shown_evaluation(state: State, original: Evaluation | None) -> Evaluation | None:

@@ -1,9 +1,10 @@
 """The part "Trajectory": every step from the root to this state, oldest first, within a budget of tokens.
 
-The paper (section 2.4) shows all ancestors with their feedback and critiques.  Prompts are finite, so the oldest steps
-are shortened first: from the whole step to a note and its result, then to the result alone.  On very long paths the
-oldest steps are left out.  The section says which steps are shortened, and that tokens are an estimate (bytes / 4).
-Only as many steps are read as the budget can hold, so the cost of a prompt is bounded on a path of any length.
+The paper (section 2.4) shows all ancestors with their programs, feedback and critiques.  Here a step shows its program
+as a unified diff to the program before it.  Prompts are finite, so the oldest steps are shortened first: from the whole
+step to one line of the change with its result, then to the result alone.  On very long paths the oldest steps are left
+out.  The section says which steps are shortened, and that tokens are an estimate (bytes / 4).  Only as many steps are
+read as the budget can hold, so the cost of a prompt is bounded on a path of any length.
 """
 
 from __future__ import annotations
@@ -15,33 +16,37 @@ from itertools import accumulate, chain, islice
 from typing import Literal, final
 
 from maxcode.core.history import Reached
-from maxcode.core.types import Outcome, Section, State, StateId
-from maxcode.observe.feedback import feedback_lines, result_line
-from maxcode.observe.part import Part, harmless, notes, tokens
+from maxcode.core.types import Section, State, StateId
+from maxcode.observe.feedback import brief_result, feedback_lines, result_line
+from maxcode.observe.part import Part, changed, harmless, notes, tokens
 
 Critiques = Literal["all", "earlier", "none"]
 
 _HEAD = 90  # tokens reserved for the lines that say what was shortened
 _BRIEFS, _NUMBERS = 0.4, 0.15  # shares of the budget for shortened steps, if not all of them fit
+_CODE = 0.5  # the largest share of the budget for one diff
 _LEAST = 6  # tokens of the shortest form of a step
 _NOTE, _RESULT = 160, 240  # characters
 _KEPT = 20_000  # texts in the cache
 
 
-def trajectory(budget: int = 4000, critiques: Critiques = "all") -> Part:
+def trajectory(budget: int = 16_000, critiques: Critiques = "all", feedback_shown: bool = False) -> Part:
     """ "Trajectory": the steps that lead to this state in about ``budget`` tokens; None at a root.
 
     The newest step is always shown in full.  ``critiques``: the steps whose critiques are shown; "earlier" leaves the
-    newest one to the part "Critique".
+    newest one to the part "Critique".  ``feedback_shown``: the result of the newest step is left to "Feedback".
     """
-    remembered = _Remembered(_KEPT)
+    most = int(4 * _CODE * budget)  # characters
+    remembered = _Remembered(_KEPT, most)
 
     def part(state: State, reached: Reached) -> Section | None:
         if state.step is None:
             return None
-        newest = _Text(_full(state, critiques == "all"))
+        newest = _Text(_full(state, most, critiques == "all", not feedback_shown))
         told = _within(state, newest, budget, partial(remembered.form, critiques != "none"))
-        texts = (one.text for one in reversed(told.texts))
+        texts = [one.text for one in reversed(told.texts)]
+        if feedback_shown:
+            texts.append(f'The result of step {state.depth} is under "Feedback".')
         return Section("Trajectory", "\n\n".join([*_head(told, state, budget), *texts]))
 
     return part
@@ -76,8 +81,10 @@ class _Remembered:
     """A cache of the texts of earlier steps, because every prompt below them shows them again.  States of different
     runs can have the same id, so the key is the object."""
 
-    def __init__(self, most: int) -> None:
+    def __init__(self, most: int, code: int) -> None:
+        """``most``: texts to keep; ``code``: characters of a diff."""
         self._most = most
+        self._code = code
         self._kept: dict[tuple[StateId, Form], tuple[State, _Text]] = {}
 
     def form(self, critique: bool, form: Form, node: State) -> _Text:
@@ -87,7 +94,10 @@ class _Remembered:
             return found[1]
         if len(self._kept) >= self._most:
             self._kept.clear()
-        text = _Text(_full(node, critique) if form == "full" else _brief(node) if form == "brief" else _number(node))
+        if form == "full":
+            text = _Text(_full(node, self._code, critique))
+        else:
+            text = _Text(_brief(node) if form == "brief" else _number(node))
         self._kept[(node.id, form)] = (node, text)
         return text
 
@@ -142,10 +152,16 @@ def _cost(texts: Sequence[_Text]) -> int:
 # ------------------------------------------------------------------------------------------------- the ways to tell it
 
 
-def _full(node: State, critique: bool) -> str:
+def _full(node: State, code: int, critique: bool, result: bool = True) -> str:
+    """The step with its notes, its diff of at most ``code`` characters, and, where asked, its result and critique."""
     assert node.step is not None
-    previous = node.parent.step if node.parent is not None else None
-    lines = [f"Step {node.depth}:", notes(node), harmless("\n".join(feedback_lines(node.step, previous)))]
+    assert node.parent is not None
+    lines = [f"Step {node.depth}:", notes(node)]
+    if node.step.action.program is not None:
+        before = "the original" if node.parent.program == node.problem.program else "the program before it"
+        lines += [f"its change to {before}:", changed(node.parent.program, node.step.action.program, code)]
+    if result:
+        lines.append(harmless("\n".join(feedback_lines(node.step, node.parent.step))))
     if critique:
         lines.append(harmless(node.step.critique))
     return "\n".join(line for line in lines if line)
@@ -163,11 +179,7 @@ def _brief(node: State) -> str:
 
 def _number(node: State) -> str:
     assert node.step is not None
-    evaluation = node.step.evaluation
-    if evaluation.timing is not None:
-        return f"=> correct, speedup {evaluation.timing.speedup.value:.2f}x (step {node.depth})"
-    untimed = ", not timed" if evaluation.outcome is Outcome.CORRECT else ""
-    return f"=> {evaluation.outcome.value}{untimed} (step {node.depth})"
+    return f"=> {brief_result(node.step.evaluation)} (step {node.depth})"
 
 
 def _cut(text: str, most: int) -> str:
@@ -189,18 +201,9 @@ def _head(told: _Told, state: State, budget: int) -> Iterator[str]:
     if last > left_out:
         said.append(f"{_steps(left_out + 1, last)} by the result alone")
     if left_out:
-        said.append(f"{_steps(1, left_out)} not at all, {_best_of(state, left_out)}")
+        said.append(f"{_steps(1, left_out)} not at all")
     yield f"(To stay near {budget} tokens, estimated as bytes / 4, these are shortened: {'; '.join(said)}.)"
 
 
 def _steps(first: int, last: int) -> str:
     return f"steps {first} to {last}" if last > first else f"step {last}"
-
-
-def _best_of(state: State, left_out: int) -> str:
-    peak = state.peak
-    if peak.step is None:
-        return "none of which beat the original"
-    if peak.depth <= left_out:
-        return f"with the best of the path among them (step {peak.depth}, reward {peak.reward:.2f})"
-    return "the best of the path being a later one"

@@ -9,15 +9,18 @@ Answers as edits are ours too, because long programs cost tokens.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from typing import final
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any, final
 
+from maxcode.code.source import answer_of
 from maxcode.core.types import Action, Observation, Problem
 from maxcode.errors import InputError
 from maxcode.llm.clients import Completion, Message, Model, ModelRequest
 from maxcode.llm.completion import Answer, Unread, read
 from maxcode.llm.prompts import template
 
+NO_GAIN_ANSWER = "NO FURTHER GAIN"
 _LANGUAGES = ("cpp", "c", "python")  # languages that have a template
 _CLOCKS = {
     "cpu": "the processor time (of all threads together)",
@@ -33,8 +36,9 @@ class Llm:
     """Proposes the answer of a language model.
 
     Pure in the observation: the draw of the request is that of the observation.  ``answer`` is the requested form;
-    ``temperature`` replaces that of the observation.  A completion without a program gives an action without a program,
-    with its text, its usage and the reason.  Raises ProviderError if the provider failed for good.
+    ``temperature`` replaces that of the observation; the other settings are those of ``ModelRequest``.  A completion
+    without a program gives an action without a program, with its text, its usage and the reason.  Raises ProviderError
+    if the provider failed for good.
     """
 
     model: Model
@@ -42,6 +46,8 @@ class Llm:
     temperature: float | None = None
     max_tokens: int = 16_384
     thinking_tokens: int = 0
+    effort: str = ""
+    extra_body: Mapping[str, Any] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
         if self.answer not in ("whole", "edits"):
@@ -55,7 +61,10 @@ class Llm:
         """The model's program, or why none could be read from its completion."""
         completion = await self.model.complete(self.request(observation))
         problem, program = observation.state.problem, observation.state.program
-        found = read(completion.text, program, problem.language, self.answer, problem.entry)
+        whole = completion.ended == "stop"
+        found = read(completion.text, program, problem.language, self.answer, problem.entry, whole)
+        if isinstance(found, Unread) and says_no_gain(completion.text):
+            return Action(None, completion.text, completion.usage, no_gain=True)
         if isinstance(found, Unread):
             return Action(None, completion.text, completion.usage, self._why(found, completion))
         return Action(found, completion.text, completion.usage)
@@ -68,6 +77,8 @@ class Llm:
             temperature=observation.temperature if self.temperature is None else self.temperature,
             max_tokens=self.max_tokens,
             thinking_tokens=self.thinking_tokens,
+            effort=self.effort,
+            extra_body=self.extra_body,
         )
 
     def _why(self, found: Unread, completion: Completion) -> str:
@@ -76,15 +87,22 @@ class Llm:
         return found.reason
 
 
-def messages(observation: Observation, answer: Answer = "whole") -> tuple[Message, ...]:
+def says_no_gain(completion: str) -> bool:
+    """Whether an answer begins with the words for "no further gain"."""
+    lines = (line.strip(" *#`.:\t") for line in answer_of(completion).splitlines())
+    return next((line for line in lines if line), "").upper().startswith(NO_GAIN_ANSWER)
+
+
+def messages(observation: Observation, answer: Answer = "whole", may_pass: bool = True) -> tuple[Message, ...]:
     """The prompt for an observation: a system message, and a user message.  The latter has a line ``# Title`` and the
     text for each section, in the order of the sections.  The last one is "Task": the text of that section, or else the
-    paper's three rules, and the form of the answer."""
+    paper's three rules, and the form of the answer.  ``may_pass``: the answer may be that no further gain is seen."""
     problem = observation.state.problem
     parts = [section for section in observation.sections if section.title != "Task"]
     told = [f"# {section.title}\n\n{section.text.strip()}" for section in parts]
     task = (observation.section("Task") or _filled("task_rules")).strip()
-    told.append(f"# Task\n\n{task}\n\n{_form(problem, answer)}")
+    form = [_form(problem, answer), *([_filled("answer_none", words=NO_GAIN_ANSWER)] if may_pass else [])]
+    told.append("\n\n".join([f"# Task\n\n{task}", *form]))
     return Message("system", _system(problem)), Message("user", _sendable("\n\n".join(told)))
 
 
@@ -92,7 +110,8 @@ def _system(problem: Problem) -> str:
     known = problem.language in _LANGUAGES
     language = _filled(f"language_{problem.language}") if known else f"They are written in {problem.language}."
     kind = f"{problem.kind}_cuda" if problem.spec.on_gpu else problem.kind
-    return _filled(f"system_{kind}", language=language, clock=_CLOCKS[problem.goal])
+    threads = ", and threads, one for each core" if problem.goal == "wall" else ""
+    return _filled(f"system_{kind}", language=language, clock=_CLOCKS[problem.goal], threads=threads)
 
 
 def _form(problem: Problem, answer: Answer) -> str:

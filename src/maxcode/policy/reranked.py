@@ -11,9 +11,11 @@ import hashlib
 from dataclasses import dataclass, replace
 from typing import final
 
+import anyio
+
 from maxcode.core.roles import Policy, PriorValue
 from maxcode.core.types import Action, Observation, Sample, Usage
-from maxcode.errors import InputError
+from maxcode.errors import InputError, MaxcodeError, first_of
 
 
 @final
@@ -44,7 +46,7 @@ class Reranked:
     async def propose(self, observation: Observation) -> Action:
         """The chosen candidate; its usage is that of all samples."""
         draws = [observation.draw, *(_hash(observation.draw, str(n)) for n in range(1, self.factor))]
-        actions = [await self.policy.propose(replace(observation, draw=draw)) for draw in draws]
+        actions = await self._drawn(observation, draws)
         foreseen = await self.foresight.foresee(observation.state, actions)
         original = observation.state.problem.program.digest
         ranked = _hash(observation.draw, f"ranked/{original}") / 2**64 >= self.unranked
@@ -55,6 +57,21 @@ class Reranked:
         )
         usage = sum((action.usage for action in actions), Usage())
         return replace(actions[chosen], usage=usage, drawn=drawn, ranked=ranked)
+
+    async def _drawn(self, observation: Observation, draws: list[int]) -> list[Action]:
+        """The samples, asked for at once, in the order of their draws."""
+        found: dict[int, Action] = {}
+
+        async def one(draw: int) -> None:
+            found[draw] = await self.policy.propose(replace(observation, draw=draw))
+
+        try:
+            async with anyio.create_task_group() as group:
+                for draw in draws:
+                    group.start_soon(one, draw)
+        except* MaxcodeError as errors:
+            raise first_of(errors) from errors
+        return [found[draw] for draw in draws]
 
 
 def _first_best(actions: list[Action], foreseen: list[float]) -> int:

@@ -17,7 +17,7 @@ import anyio
 from maxcode.core.budget import BudgetTracker, Caps
 from maxcode.core.history import Reached, lower_end
 from maxcode.core.method import Method
-from maxcode.core.roles import Evaluator, Referee
+from maxcode.core.roles import BranchCritic, Critic, Evaluator, Referee
 from maxcode.core.types import (
     Action,
     Evaluation,
@@ -32,6 +32,7 @@ from maxcode.core.types import (
     Usage,
 )
 from maxcode.errors import BoundaryError, Interrupted, MaxcodeError
+from maxcode.observe import branch_lines
 from maxcode.policy.deduplicate import duplicate_of, propose, reused
 from maxcode.run.record import Critiqued, Evaluated, Launched, Line, Proposed, Record, Settled
 
@@ -64,7 +65,7 @@ class Run:
 @final
 @dataclass(slots=True)
 class Job:
-    """One active run.  ``stopping`` is set when the user asks to stop; ``ended`` names the cap that ended the run."""
+    """One active run.  ``stopping``: the user asks to stop; ``ended``: why it ended before its budget."""
 
     problem: Problem
     method: Method
@@ -99,10 +100,12 @@ class _Dropped(Exception):
 @final
 @dataclass(frozen=True, slots=True)
 class Expanded:
-    """The result of a batch: its states in slot order, and the slots that were not launched because of a cap."""
+    """The result of a batch: its states in slot order, the slots that were not launched because of a cap, and those
+    in which the policy saw no further gain."""
 
     states: list[State]
     dropped: tuple[int, ...] = ()
+    passed: tuple[int, ...] = ()
 
 
 async def expand(job: Job, batch: int, parents: Sequence[State], reached: Reached) -> Expanded:
@@ -115,12 +118,17 @@ async def expand(job: Job, batch: int, parents: Sequence[State], reached: Reache
     done: dict[int, State] = {}
     failed: dict[int, Exception] = {}
     dropped = set(settled.dropped if settled is not None else ())
+    passed: set[int] = set()
     places = anyio.CapacityLimiter(job.run.concurrency)
 
     async def one(slot: int) -> None:
         async with places:
             try:
-                done[slot] = await _slot(job, (batch, slot), parents[slot], asked[slot], reached)
+                state = await _slot(job, (batch, slot), parents[slot], asked[slot], reached)
+                if state is None:
+                    passed.add(slot)
+                else:
+                    done[slot] = state
             except _Dropped:
                 dropped.add(slot)
             except _Stopped:
@@ -140,9 +148,9 @@ async def expand(job: Job, batch: int, parents: Sequence[State], reached: Reache
                 group.start_soon(one, slot)
     if failed:
         raise _named(batch, failed)
-    if len(done) + len(dropped) < len(parents):
+    if len(done) + len(dropped) + len(passed) < len(parents):
         raise Interrupted(f"stopped in batch {batch}; all finished parts are recorded")
-    return Expanded([done[slot] for slot in sorted(done)], tuple(sorted(dropped)))
+    return Expanded([done[slot] for slot in sorted(done)], tuple(sorted(dropped)), tuple(sorted(passed)))
 
 
 def settle_up(job: Job, batch: int, reached: Reached) -> None:
@@ -157,7 +165,7 @@ def settle_up(job: Job, batch: int, reached: Reached) -> None:
 
 def _times_asked(parents: Sequence[State], reached: Reached) -> list[int]:
     """By slot: how many times its state was expanded before."""
-    asked = {parent: len(reached.children(parent)) for parent in parents}
+    asked = {parent: len(reached.children(parent)) + reached.passes(parent) for parent in parents}
     found: list[int] = []
     for parent in parents:
         found.append(asked[parent])
@@ -165,8 +173,8 @@ def _times_asked(parents: Sequence[State], reached: Reached) -> list[int]:
     return found
 
 
-async def _slot(job: Job, at: StateId, parent: State, asked: int, reached: Reached) -> State:
-    """propose -> evaluate -> critique; recorded parts are read from the record."""
+async def _slot(job: Job, at: StateId, parent: State, asked: int, reached: Reached) -> State | None:
+    """propose -> evaluate -> critique; recorded parts are read from the record.  None: no further gain is seen."""
     record, method = job.run.record, job.method
     if (action := record.actions.get(at)) is None:
         _launch(job, at)
@@ -174,19 +182,68 @@ async def _slot(job: Job, at: StateId, parent: State, asked: int, reached: Reach
         observation = Observation(sections, parent, draw_of(job.run.seed, parent, asked))
         action = await propose(method.policy, observation, reached, partial(_stop_here, job))
         job.append(Proposed(at=at, action=action))
+    if action.no_gain:
+        return None
     if (evaluation := record.evaluations.get(at)) is None:
         _stop_here(job)
         duplicate = duplicate_of(action, parent, reached)
         evaluation = reused(duplicate) if duplicate is not None else await _evaluated(job, parent, action, reached)
         job.append(Evaluated(at=at, evaluation=evaluation))
     step = Step(action, evaluation, method.reward(evaluation))
-    if method.critic is not None:
-        if (critique := record.critiques.get(at)) is None:
-            _stop_here(job)
-            critique = await method.critic.critique(parent.problem, step, parent.step)
-            job.append(Critiqued(at=at, critique=critique))
-        step = replace(step, critique=critique)
-    return State(parent.problem, parent, step, at)
+    if method.critiques == "all" or at in record.critiques:
+        step = await _critiqued(job, at, parent, step, reached)
+    return State(parent.problem, parent, step, at, parent.gamma)
+
+
+async def _critiqued(job: Job, at: StateId, parent: State, step: Step, reached: Reached) -> Step:
+    """The step with its critique: the recorded one, or a new one."""
+    if job.method.critic is None:
+        return step
+    if (critique := job.run.record.critiques.get(at)) is None:
+        _stop_here(job)
+        critique = await _critique(job.method.critic, parent, step, reached)
+        job.append(Critiqued(at=at, critique=critique))
+    return replace(step, critique=critique)
+
+
+async def explain(job: Job, batch: int, parents: Sequence[State], reached: Reached) -> list[State]:
+    """The states to expand, with their critiques if these are asked for only now.
+
+    The error of the first that failed, which names the boundary, is raised after all others have an answer.
+    """
+    if job.method.critic is None or job.method.critiques == "all":
+        return list(parents)
+    failed: dict[int, Exception] = {}
+    places = anyio.CapacityLimiter(job.run.concurrency)
+
+    async def one(slot: int, state: State) -> None:
+        assert state.parent is not None
+        assert state.step is not None
+        async with places:
+            try:
+                step = await _critiqued(job, state.id, state.parent, state.step, reached)
+            except _Stopped:
+                return
+            except Exception as error:
+                failed[slot] = error
+                return
+        reached.replace(replace(state, step=step))
+
+    silent = [state for state in dict.fromkeys(parents) if state.step is not None and not state.step.critique]
+    async with anyio.create_task_group() as group:
+        for slot, state in enumerate(silent):
+            group.start_soon(one, slot, state)
+    if failed:
+        raise _named(batch, failed)
+    if job.stopping:
+        raise Interrupted(f"stopped before batch {batch}; all finished parts are recorded")
+    return [reached[state.id] for state in parents]
+
+
+async def _critique(critic: Critic, parent: State, step: Step, reached: Reached) -> str:
+    if isinstance(critic, BranchCritic):
+        return await critic.critique_beside(parent.problem, step, parent.step, branch_lines(parent, reached))
+    return await critic.critique(parent.problem, step, parent.step)
 
 
 async def _evaluated(job: Job, parent: State, action: Action, reached: Reached) -> Evaluation:
@@ -205,7 +262,7 @@ async def settle(job: Job, batch: int, expanded: Expanded, reached: Reached) -> 
     settled = job.run.record.settled.get(batch)
     states = expanded.states
     if settled is None:
-        foreseen = await job.method.value.estimate(states) if job.method.value else []
+        foreseen = await job.method.value.estimate(states) if job.method.value and states else []
         anew = await _ask_referee(job, states, reached)
         refuted = next(((at, evaluation) for at, evaluation in anew.items() if at[0] != batch), None)
         by_slot = {at[1]: evaluation for at, evaluation in anew.items() if at[0] == batch}

@@ -16,6 +16,7 @@ from maxcode.core.types import Clock, Evaluation, Interval, Machine, Node, Outco
 from maxcode.core.types.measured import RaceVerdict
 from maxcode.evaluate.ladder.prepare import Admitted
 from maxcode.run.certificate import FreshInputTiming, fields_of
+from maxcode.run.certificate.doubts import degenerate
 from maxcode.run.certificate.unseen import is_apart
 from maxcode.run.result_html import page_of
 
@@ -166,6 +167,7 @@ class CandidateResult:
     ``notes``         remarks for the reader of the figures
     ``remarks``       registers, spills and shared memory of GPU kernels
     ``recheck``       the second verification, if the speed-up was high enough to trigger one
+    ``kernelbench_correct``  the answer of KernelBench's own rule, for PyTorch modules; it decides nothing
     ``pie_correct``   the answer of PIE's own checker, for problems of PIE; it decides nothing
     ``node``          the benchmark node that measured it; None: this machine
     ``doubts``        the failed checks of a confirmed speed-up, one sentence each
@@ -184,6 +186,7 @@ class CandidateResult:
     remarks: tuple[Remark, ...] = ()
     recheck: Recheck | None = None
     pie_correct: bool | None = None
+    kernelbench_correct: bool | None = None
     node: Node | None = None
     doubts: tuple[str, ...] = ()
     fresh_inputs: FreshInputTiming | None = None
@@ -224,6 +227,9 @@ class CandidateResult:
         if self.pie_correct is not None:
             word = "correct" if self.pie_correct else "not correct"
             yield f"by PIE     {word} (PIE's own checker; it decides nothing)"
+        if self.kernelbench_correct is not None:
+            word = "correct" if self.kernelbench_correct else "not correct"
+            yield f"by KBench  {word} (KernelBench's own rule; it decides nothing)"
         if self.node is not None:
             yield f"node       {self.node}"
         if self.recheck is not None:
@@ -242,6 +248,7 @@ class CandidateResult:
             "harsher": _recheck_table(self.recheck),
             "recheck": _recheck_table(self.recheck),
             "pie_correct": self.pie_correct,
+            "kernelbench_correct": self.kernelbench_correct,
             "node": asdict(self.node) if self.node is not None else None,
         }
         return {
@@ -292,7 +299,9 @@ def result_of(evaluation: Evaluation, found: Admitted, machine: Machine, notes: 
         remarks=evaluation.remarks if found.problem.traits.shows_operators else (),
         recheck=evaluation.harsher,
         pie_correct=evaluation.pie_correct,
+        kernelbench_correct=evaluation.kernelbench_correct,
         node=evaluation.node,
+        doubts=tuple(degenerate(timing.degenerate)) if timing is not None else (),
     )
 
 

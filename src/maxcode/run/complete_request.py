@@ -12,6 +12,7 @@ from maxcode.problems import Loaded, load
 from maxcode.problems.small_shapes import shaped
 from maxcode.run.names import USUAL, usual_critic
 from maxcode.run.request import Request, refuse_replay, refuse_unpaid, refuse_unpriced, refuse_without_rules, rules_of
+from maxcode.search.methods import candidates
 
 
 @final
@@ -27,14 +28,18 @@ class CompleteRequest:
 def completed(request: Request) -> CompleteRequest:
     """Completes the request and loads its problem; raises InputError if it cannot be done.  Writes nothing."""
     loaded, request = loaded_of(request)
-    if request.budget < 1:
+    if request.budget < 0:
         raise InputError(f"--budget is {request.budget}; give at least 1 candidate")
+    if not 0 < request.gamma <= 1:
+        raise InputError(f"--gamma is {request.gamma:g}; give a number above 0 and at most 1 (the paper's is 1)")
     usual = USUAL[loaded.problem.kind]
     policy = request.policy or usual.policy
+    method = request.method or usual.method
     request = replace(
         request,
         policy=policy,
-        method=request.method or usual.method,
+        method=method,
+        budget=candidates(method, request.budget),
         critic=request.critic or usual_critic(policy),
     )
     folder = _folder(request, loaded.problem)
@@ -55,4 +60,5 @@ def loaded_of(request: Request) -> tuple[Loaded, Request]:
 def _folder(request: Request, problem: Problem) -> Path:
     """The run folder.  A replay has its own default, because the usual one belongs to the replayed run."""
     again = "-replay" if request.replay is not None else ""
-    return request.out or Path("runs") / f"{problem.id}-{request.method}-{request.seed}{again}"
+    method = request.method.replace("/", "-")
+    return request.out or Path("runs") / f"{problem.id}-{method}-{request.seed}{again}"

@@ -1,10 +1,9 @@
-"""``--dry-run``: the first prompt of a run, and a rough estimate of its cost."""
+"""``--dry-run``: the first prompt of a run, and an estimate of its cost.  It asks no model and needs no key."""
 
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import final
 
 import msgspec
@@ -12,40 +11,37 @@ import msgspec
 from maxcode.core.budget import MANY
 from maxcode.core.history import Reached
 from maxcode.core.method import Method
+from maxcode.core.roles import Policy
 from maxcode.core.types import Observation, Problem, State
-from maxcode.evaluate.target import where
+from maxcode.evaluate.target import Target, where
 from maxcode.llm.clients import Message
-from maxcode.llm.clients.connect import estimate_tokens, price_of
-from maxcode.llm.clients.prices import Price
-from maxcode.observe.critique import LlmCritic
+from maxcode.llm.clients.connect import estimate_tokens
 from maxcode.policy.llm import Llm, messages
-from maxcode.policy.reranked import Reranked
-from maxcode.run.admission import admit
+from maxcode.run.admission import Admission, admit
 from maxcode.run.batch import draw_of
-from maxcode.run.complete_request import completed
+from maxcode.run.complete_request import CompleteRequest, completed
+from maxcode.run.estimate import Estimate, estimated
 from maxcode.run.method_parts import method_of, method_parts, scene_of
-from maxcode.run.names import models_asked
 from maxcode.run.request import Request
-from maxcode.search.methods import Tempered
 
 
 @final
 @dataclass(frozen=True, slots=True)
 class Preview:
-    """The first prompt by role, and the estimate for all ``candidates``.  Later prompts are longer and cost more.
+    """The first prompt by role, and the estimate for all ``candidates``.
 
     ``prompt_tokens``  tokens of the first prompt, one per four bytes
-    ``calls``          one per candidate, and one more per candidate if a model is the critic
-    ``tokens``         of these calls, each with this prompt and an answer as long as the program
-    ``dollars``        cost of these calls; None if a model's price is not known
+    ``calls``, ``tokens``, ``dollars``  the expected cost of the run; dollars are None if a price is not known
+    ``estimate``       the same with its bounds
     """
 
     messages: tuple[Message, ...]
     prompt_tokens: int
-    calls: int
-    tokens: int
+    calls: int = 0
+    tokens: int = 0
     dollars: float | None = None
     candidates: int = 0
+    estimate: Estimate = field(default_factory=Estimate)
 
     def as_json(self) -> str:
         """One object."""
@@ -58,43 +54,42 @@ class Preview:
         return "\n".join(told)
 
     def _whole_run(self) -> str:
-        if not self.calls:
-            return "the policy and the critic are no language models, so the run makes no calls"
-        money = "price unknown" if self.dollars is None else f"${self.dollars:.2g}"
-        return (
-            f"{self.candidates} candidates about {self.calls} model calls, {self.tokens} tokens ({money}) or more, "
-            "because later prompts are longer than the first"
-        )
+        words = self.estimate.words()
+        return words if not self.estimate.expected.calls else f"{self.candidates} candidates {words}"
 
 
 def first_prompt(request: Request) -> Preview:
-    """The first prompt of a run and an estimate of its cost; admits the problem, calls no model."""
+    """The first prompt of a run and an estimate of its cost; admits the problem, asks no model."""
     job = completed(request)
+    with where(job.request.measured_on) as target:
+        admission = admit(job.loaded, target, is_here=not job.request.cluster)
+        return preview_of(job, admission)
+
+
+def estimate_of(request: Request, target: Target) -> Estimate:
+    """The estimated cost of a run; admits the problem on ``target``, asks no model."""
+    job = completed(request)
+    admission = admit(job.loaded, target, is_here=not request.cluster)
+    with method_parts(job.request, asks=False) as parts:
+        return estimated(job.request, parts, admission)
+
+
+def preview_of(job: CompleteRequest, admission: Admission) -> Preview:
+    """The preview of a complete request whose problem is admitted."""
     request = job.request
-    with method_parts(request) as parts, where(request.measured_on) as target:
-        admission = admit(job.loaded, target, is_here=not request.cluster)
-        method = method_of(request, parts, scene_of(request, admission))
-    prices = [price_of(name, request.models) for name in models_asked(request.policy, request.critic)]
+    with method_parts(request, asks=False) as parts:
+        scene = scene_of(request, admission, parts)
+        asked = prompt_of(admission.admitted.problem, method_of(request, parts, scene), parts.policy, request.seed)
+        found = estimated(request, parts, admission)
+    size = sum(estimate_tokens(message.text) for message in asked)
     candidates = request.budget if request.budget < MANY else request.width_for
-    return preview(admission.admitted.problem, method, candidates, request.seed, prices)
+    usual = found.expected
+    dollars = usual.dollars if usual.calls else None
+    return Preview(asked, size, usual.calls, usual.tokens, dollars, candidates, found)
 
 
-def preview(problem: Problem, method: Method, budget: int, seed: int, prices: Sequence[Price | None] = ()) -> Preview:
-    """The prompt of the first slot of a run.  For a policy that is no model, it is the prompt that a model would get.
-
-    ``prices``: those of the models that are called once per candidate; None: not known.
-    """
+def prompt_of(problem: Problem, method: Method, policy: Policy, seed: int) -> tuple[Message, ...]:
+    """The prompt of the first slot of a run.  For a policy that is no model: the one that a model would get."""
     root = State(problem)
     observation = Observation(method.observe(root, Reached(root)), root, draw_of(seed, root, 0))
-    policy = method.policy.policy if isinstance(method.policy, Tempered) else method.policy
-    draws = policy.factor if isinstance(policy, Reranked) else 1
-    policy = policy.policy if isinstance(policy, Reranked) else policy
-    asked = messages(observation, policy.answer if isinstance(policy, Llm) else "whole")
-    size = sum(estimate_tokens(message.text) for message in asked)
-    answer = sum(estimate_tokens(text) for text in problem.program.files.values())
-    times = [draws] * isinstance(policy, Llm) + [1] * isinstance(method.critic, LlmCritic)
-    calls = budget * sum(times)
-    each = [None if one is None else one.dollars(size, answer) for one in prices]
-    known = [one * often for one, often in zip(each, times, strict=False) if one is not None]  # a critic may not be one
-    dollars = budget * sum(known) if calls and None not in each else None
-    return Preview(asked, size, calls, calls * (size + answer), dollars, budget)
+    return messages(observation, policy.answer if isinstance(policy, Llm) else "whole")

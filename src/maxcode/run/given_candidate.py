@@ -13,6 +13,7 @@ from typing import final
 
 from maxcode.core.files import FileKind, read_text
 from maxcode.core.types import Action, Evaluation, Observation, Problem, Program, State, Step
+from maxcode.errors import InputError
 from maxcode.evaluate.harness_protocol import SearchHarness
 from maxcode.problems.description import DESCRIPTION
 from maxcode.run.candidate_result import SLOWER
@@ -25,7 +26,11 @@ def read_candidate(path: Path, problem: Problem) -> Program:
     """The program in a file, or in a folder with the file names of the original.  Raises InputError if it cannot be
     read."""
     if path.is_dir() or path.name == DESCRIPTION:
-        return winner_in(path if path.is_dir() else path.parent, problem)
+        folder = path if path.is_dir() else path.parent
+        if missing := [name for name in problem.program.files if not (folder / name).exists()]:
+            told = "it is a folder, and as a candidate it needs the original's files"
+            raise InputError(f"cannot read the candidate {folder}: {told}; {missing[0]} is missing")
+        return winner_in(folder, problem)
     return problem.program.with_text(read_text(path, FileKind("the candidate")))
 
 

@@ -18,7 +18,7 @@ from maxcode.core.budget import MANY
 from maxcode.core.history import Result
 from maxcode.core.method import Method
 from maxcode.core.roles import Compiler
-from maxcode.core.types import Outcome, Problem, Program
+from maxcode.core.types import Outcome, Problem, Program, Usage
 from maxcode.evaluate.cluster import Report
 from maxcode.evaluate.ladder.prepare import Admitted
 from maxcode.evaluate.target import Target, where
@@ -27,11 +27,10 @@ from maxcode.problems import load
 from maxcode.run.admission import Admission, admit
 from maxcode.run.candidate_result import CandidateResult, nothing_won, result_of
 from maxcode.run.certificate import FILE, Certificate, FreshInputTiming, certified
-from maxcode.run.certificate.doubts import degenerate, unchecked, without_sandbox
+from maxcode.run.certificate.doubts import unchecked, without_sandbox
 from maxcode.run.complete_request import CompleteRequest, completed
 from maxcode.run.given_candidate import GIVEN_FILE, DecidingEvaluator
 from maxcode.run.method_parts import MethodParts, method_of, method_parts, scene_of
-from maxcode.run.names import LLM
 from maxcode.run.optimize import Run, optimize
 from maxcode.run.record import EVENTS, Line, Record, read_events
 from maxcode.run.report import NAME as REPORT
@@ -48,12 +47,14 @@ def optimize_source(
     admitted: Callable[[Admitted], None] = lambda found: None,
     say: Callable[[str], None] = lambda words: None,
     on: Target | None = None,
+    spending: Callable[[Callable[[], Usage]], None] = lambda spent: None,
 ) -> RunResult:
     """Searches for a faster version of ``request.source`` and writes the result to the run folder.
 
     ``watch``     is called with every recorded part, those of a resumed run first
     ``admitted``  is called with the admission
     ``say``       is called with the current activity before and after the search, and with events of nodes
+    ``spending``  is called once with a function that gives the cost of all model calls so far, resumes included
     ``on``        the open place that measures candidates; None: the place that the request names is opened
 
     Raises InputError for bad input, before anything is written; NoRuleError and UnmeasurableError (both InputError) if
@@ -67,6 +68,7 @@ def optimize_source(
         refuse_unmeasurable(job.request, admission.admitted)
         began_with = open_folder(job, admission)
         search = _Search(job, admission, parts, began_with)
+        spending(lambda: parts.journal.spent)
         found = search.run(watch)
         slots = target.used()
     _write_winner(job.folder, admission, found)
@@ -121,7 +123,7 @@ class _Search:
 
     def _method(self) -> Method:
         request, harness = self.job.request, self.admission.harness
-        scene = replace(scene_of(request, self.admission), shape=self.shape, asks_model=request.policy.startswith(LLM))
+        scene = replace(scene_of(request, self.admission, self.parts), shape=self.shape)
         return method_of(request, self.parts, scene, harness if isinstance(harness, Compiler) else None)
 
     def result(self, found: Result, certificate: Certificate | None, slots: Report | None) -> RunResult:
@@ -182,7 +184,7 @@ def _checked(best: CandidateResult, certificate: Certificate | None) -> Candidat
         doubts = (
             *without_sandbox(best.machine.sandbox),
             *unchecked(best.recheck, fresh),
-            *degenerate(best.figures.degenerate),
+            *best.doubts,
         )
         return replace(best, doubts=doubts, fresh_inputs=fresh)
     doubts = certificate.doubts if certificate.holds else certificate.notes

@@ -12,9 +12,10 @@ from maxcode.core.method import Method
 from maxcode.core.roles import Compiler, Critic, Policy
 from maxcode.llm.clients import Model
 from maxcode.llm.clients.connect import recorded
-from maxcode.llm.journal import Journal
+from maxcode.llm.journal import Journal, NoModel
+from maxcode.observe.critique import LlmCritic
 from maxcode.run.admission import Admission
-from maxcode.run.names import critic, guide, policy
+from maxcode.run.names import LLM, critic, guide, policy
 from maxcode.run.request import Request, rules_of
 from maxcode.search import methods
 from maxcode.search.value import ValueRoles, load
@@ -33,19 +34,20 @@ class MethodParts:
 
 
 @contextmanager
-def method_parts(request: Request) -> Iterator[MethodParts]:
+def method_parts(request: Request, asks: bool = True) -> Iterator[MethodParts]:
     """Makes the parts that a complete request names; raises InputError for a wrong name, a missing key or an unusable
-    value model.  Writes nothing: the journal is in memory until it gets a folder."""
+    value model.  Writes nothing: the journal is in memory until it gets a folder.  Without ``asks`` no model will be
+    asked, so no key is needed."""
     with Journal(replay=request.replay) as journal:
 
         @cache  # one client for each model, because the limit on concurrent calls belongs to the client
         def models(name: str) -> Model:
-            return recorded(name, request.models, journal)
+            return recorded(name, request.models, journal) if asks else NoModel()
 
         methods.recipe(request.method, frozenset(request.without))
         parts = MethodParts(
-            policy(request.policy, models, request.answer, rules_of(request)),
-            critic(request.critic, request.policy, models),
+            policy(request.policy, models, request.answer, rules_of(request), request.ask_policy),
+            critic(request.critic, request.policy, models, request.ask_critic),
             load(request.value) if request.value is not None else None,
             journal,
         )
@@ -55,11 +57,14 @@ def method_parts(request: Request) -> Iterator[MethodParts]:
 
 def method_of(request: Request, parts: MethodParts, scene: methods.Scene, compiler: Compiler | None = None) -> Method:
     """The method of a request, for an admitted problem."""
-    scene = replace(scene, guide=guide(parts.value, request.draw, request.unranked, compiler))
+    scene = replace(scene, guide=guide(parts.value, request.draw, request.unranked, compiler), gamma=request.gamma)
     return methods.method(request.method, parts.policy, request.budget, scene, parts.critic)
 
 
-def scene_of(request: Request, admission: Admission) -> methods.Scene:
-    """The facts about the admitted problem and its machine that the method may use."""
+def scene_of(request: Request, admission: Admission, parts: MethodParts) -> methods.Scene:
+    """The facts about the admitted problem, its machine and the roles that the method may use."""
     found = admission.admitted
-    return methods.scene(admission.machine, found.problem, found.baseline, frozenset(request.without))
+    without = frozenset(request.without)
+    scene = methods.scene(admission.machine, found.problem, found.baseline, without, found.facts)
+    asks = request.policy.startswith(LLM)
+    return replace(scene, asks_model=asks, pays_critic=isinstance(parts.critic, LlmCritic))

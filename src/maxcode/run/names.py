@@ -6,20 +6,17 @@
 
 from __future__ import annotations
 
+import difflib
 import runpy
-from collections.abc import Callable, Mapping
-from dataclasses import dataclass, fields, replace
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
-from typing import Any, cast, final
+from typing import cast, final
 
-import msgspec
-
-from maxcode.core.files import read_toml
 from maxcode.core.roles import Compiler, Critic, Policy
 from maxcode.errors import InputError, unknown
-from maxcode.llm.clients import Model
-from maxcode.llm.clients.connect import ModelSettings
+from maxcode.llm.clients import AnswerSettings, Model
 from maxcode.llm.completion import Answer
 from maxcode.observe.critique import LlmCritic, RuleCritic
 from maxcode.policy.llm import Llm
@@ -56,6 +53,7 @@ CRITICS = {
 }
 
 Models = Callable[[str], Model]
+_USUAL = AnswerSettings()
 
 
 @final
@@ -80,31 +78,47 @@ def usual_critic(policy: str) -> str:
     return "llm" if policy.startswith(LLM) else "rules"
 
 
-def policy(name: str, models: Models, answer: Answer = "whole", rules: frozenset[str] = USUAL_RULES) -> Policy:
+def policy(
+    name: str,
+    models: Models,
+    answer: Answer = "whole",
+    rules: frozenset[str] = USUAL_RULES,
+    asking: AnswerSettings = _USUAL,
+) -> Policy:
     """The policy called ``name``, or the object ``name`` of ``path/to/file.py:name``; ``rules`` are those that the
-    rewriter may use."""
+    rewriter may use, and a model is asked as ``asking`` says."""
     if name == REWRITER:
         return Rewriter(rules)
     if name.startswith(LLM):
-        return Llm(models(_model_of(name)), answer)
+        return Llm(models(_model_of(name)), answer, **asking.given)
     if name.startswith(GIVEN_FILE):
         return GivenCandidate(Path(name.removeprefix(GIVEN_FILE)))
     if ":" in name:
         return _from_file(name)
     if name not in POLICIES:
-        raise unknown("policy", name, [*POLICIES, "llm:MODEL"])
+        raise _unknown("policy", name, POLICIES)
     return POLICIES[name][0]()
 
 
-def critic(name: str, policy: str, models: Models) -> Critic:
-    """The critic ``name`` for the policy ``policy``."""
+def critic(name: str, policy: str, models: Models, asking: AnswerSettings = _USUAL) -> Critic:
+    """The critic ``name`` for the policy ``policy``; a model is asked as ``asking`` says."""
     if name == "rules":
         return RuleCritic()
     if name == "llm" and not policy.startswith(LLM):
         raise InputError(f"--critic llm uses the policy's model, and '{policy}' has none; name one: --critic llm:MODEL")
     if name == "llm" or name.startswith(LLM):
-        return LlmCritic(models(_model_of(policy if name == "llm" else name)), RuleCritic())
-    raise unknown("critic", name, CRITICS)
+        model = models(_model_of(policy if name == "llm" else name))
+        return LlmCritic(model, RuleCritic(), **asking.given)
+    raise _unknown("critic", name, CRITICS)
+
+
+def _unknown(what: str, name: str, known: Iterable[str]) -> InputError:
+    """The error for an unknown name: near a known one, a misspelling; else perhaps a model without its ``llm:``."""
+    if difflib.get_close_matches(name, known := list(known), n=1):
+        return unknown(what, name, known)
+    return InputError(
+        f"unknown {what} '{name}'; did you mean {LLM}{name}, a language model? Others: {', '.join(sorted(known))}"
+    )
 
 
 def models_asked(policy: str, critic: str) -> tuple[str, ...]:
@@ -119,28 +133,6 @@ def guide(model: ValueRoles | None, draw: int, unranked: float, compiler: Compil
         return None
     model = replace(model, compiler=compiler)
     return Guide(model, model, draw, unranked)
-
-
-def model_settings(path: Path | None, given: Mapping[str, Any]) -> ModelSettings:
-    """The settings of models: the table ``[model]`` of a TOML file, whose keys are the fields of ``ModelSettings``,
-    replaced by the values in ``given`` that are not None."""
-    settings = _model_table(path) if path is not None else ModelSettings()
-    return replace(settings, **{key: value for key, value in given.items() if value is not None})
-
-
-def _model_table(path: Path) -> ModelSettings:
-    found = read_toml(path, "the settings")
-    table = found.get("model", {})
-    if not isinstance(table, dict):
-        raise InputError(f"{path}: model = {table!r} is no table; write its keys under a line [model]")
-    for known, keys in ((["model"], found), ([one.name for one in fields(ModelSettings)], table)):
-        for key in keys:
-            if key not in known:
-                raise unknown(f"key of {path}", key, known)
-    try:
-        return msgspec.convert(table, ModelSettings, dec_hook=lambda kind, value: kind(value))
-    except msgspec.ValidationError as error:
-        raise InputError(f"{path}, table [model]: {error}") from error
 
 
 def _model_of(name: str) -> str:

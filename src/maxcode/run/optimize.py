@@ -18,9 +18,10 @@ from maxcode.core.method import Method
 from maxcode.core.roles import Evaluator, Referee
 from maxcode.core.types import Problem, Spent, State
 from maxcode.errors import InputError, Interrupted, RecordError
-from maxcode.run.batch import Job, Run, expand, settle, settle_up
+from maxcode.run.batch import Job, Run, expand, explain, settle, settle_up
 from maxcode.run.interrupts import on_interrupt, outside_loop
 from maxcode.run.record import Batch
+from maxcode.search.onward import ENDED, onward
 
 __all__ = ["Method", "Run", "optimize"]
 
@@ -52,13 +53,15 @@ async def _interruptible(job: Job) -> Result:
 
 
 async def _search(job: Job) -> Result:
-    reached = Reached(State(job.problem))
+    reached = Reached(State(job.problem, gamma=job.method.gamma))
     for batch in count(1):
         parents = _plan(job, batch, reached)
         if not parents:
             break
+        parents = await explain(job, batch, parents, reached)
         expanded = await expand(job, batch, parents, reached)
         reached.extend(await settle(job, batch, expanded, reached))
+        reached.passed(parents, expanded.passed)
     spent = Spent(reached.candidates, job.run.record.seconds, job.spent())
     return Result(job.problem, reached, spent, job.run.machine, job.ended, job.stopping)
 
@@ -66,11 +69,13 @@ async def _search(job: Job) -> Result:
 def _plan(job: Job, batch: int, reached: Reached) -> list[State]:
     """The states to expand: those recorded, else those selected, limited to the rest of the budget."""
     record = job.run.record
-    selected = job.method.search.select(reached)
+    wanted = job.method.search.select(reached)
+    selected = onward(wanted, reached)
     if (recorded := record.batches.get(batch)) is not None:
         return _as_recorded(recorded, selected, job.run)
     chosen = selected[: max(0, job.run.budget - record.planned)]
     if not chosen:
+        job.ended = ENDED if wanted and not selected else job.ended
         return []
     if job.stopping:
         raise Interrupted(f"stopped before batch {batch}; all finished parts are recorded")

@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import time
 from collections import Counter
+from collections.abc import Callable
 from types import TracebackType
 
 from maxcode.core.budget import MANY
 from maxcode.core.types import Evaluation, Interval, Usage
 from maxcode.evaluate.ladder.prepare import Admitted
 from maxcode.run.display import Display
-from maxcode.run.record import Batch, Evaluated, Line, Proposed, Settled
+from maxcode.run.record import Batch, Evaluated, Line, Settled
 from maxcode.run.waits import waits_on
 
 
@@ -20,7 +21,7 @@ class SearchProgress:
     def __init__(self, budget: int) -> None:
         self._budget = budget
         self._outcomes: Counter[str] = Counter()
-        self._paid = Usage()
+        self._paid: Callable[[], Usage] = Usage
         self._best: Interval | None = None
         self._leader: Interval | None = None
         self._started = time.monotonic()
@@ -44,14 +45,15 @@ class SearchProgress:
         for note in found.notes:
             self._display.note(f"note: {note}")
 
+    def spending(self, spent: Callable[[], Usage]) -> None:
+        """Takes the function that gives the cost of all model calls so far."""
+        self._paid = spent
+
     def watch(self, line: Line) -> None:
         """Receives one recorded part."""
         match line:
             case Batch():
                 pass
-            case Proposed():
-                self._paid += line.action.usage
-                return
             case Evaluated():
                 self._outcomes[line.evaluation.outcome.value] += 1
                 self._note(line.evaluation)
@@ -91,8 +93,9 @@ class SearchProgress:
         return f"{done}{of_all} candidates ({counts or 'none yet'}), {best}{self._spent()}"
 
     def _spent(self) -> str:
-        """The cost of the proposals; that of the critic is reported at the end."""
-        if not self._paid.calls:
+        """The cost of all model calls so far, those of the critic and of earlier lives of the run included."""
+        paid = self._paid()
+        if not paid.calls:
             return ""
-        money = f", ${self._paid.dollars:.2f}" if self._paid.dollars else ""
-        return f", proposals {self._paid.calls} calls, {self._paid.tokens} tokens{money}"
+        money = f", ${paid.dollars:.2f}" if paid.dollars else ""
+        return f", {paid.calls} calls, {paid.tokens} tokens{money}"

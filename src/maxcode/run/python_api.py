@@ -16,6 +16,7 @@ from typing import Any, TypedDict, Unpack
 
 from maxcode.core.budget import Caps, budget_of
 from maxcode.errors import unknown
+from maxcode.llm.clients import AnswerSettings
 from maxcode.llm.clients.connect import ModelSettings
 from maxcode.llm.completion import Answer
 from maxcode.run.candidate_result import CandidateResult
@@ -26,6 +27,7 @@ from maxcode.run.job import optimize_source
 from maxcode.run.progress import SearchProgress
 from maxcode.run.request import Request, capped
 from maxcode.run.result import RunResult
+from maxcode.search.methods import candidates
 
 AnyPath = str | PathLike[str]
 
@@ -39,6 +41,8 @@ class RequestOptions(TypedDict, total=False):
     width_for: int
     caps: Caps
     models: ModelSettings
+    ask_policy: AnswerSettings
+    ask_critic: AnswerSettings
     replay: Path | None
     certificate: bool
     overrides: Mapping[str, Any]
@@ -46,6 +50,7 @@ class RequestOptions(TypedDict, total=False):
     value: Path | None
     draw: int
     unranked: float
+    gamma: float
     cluster: str
     with_rules: tuple[str, ...]
     without_rules: tuple[str, ...]
@@ -56,7 +61,7 @@ def optimize_program(
     source: AnyPath,
     tests: AnyPath | None = None,
     *,
-    budget: int | str = 24,
+    budget: int | str | None = None,
     policy: str = "",
     method: str = "",
     seed: int = 0,
@@ -68,7 +73,8 @@ def optimize_program(
 
     ``source``    a C, C++ or Python file, a folder with problem.toml, or the name of a suite's problem
     ``tests``     folder of tests (NN.in with NN.out) for a source file
-    ``budget``    candidates, or an amount such as "15-minutes", "200k-tokens", "0.5-dollars"
+    ``budget``    candidates, or an amount such as "15-minutes", "200k-tokens", "0.5-dollars"; None: that of the
+                  method's preset, else 24
     ``policy``    the policy that proposes programs: a name, "llm:MODEL" or "file.py:name"; empty: the default
     ``method``    the search method; empty: the default
     ``seed``      random seed of the proposals
@@ -85,7 +91,7 @@ def optimize_program(
     UnsafeError if no sandbox works; BoundaryError if the machine or a model's provider failed; Interrupted after
     Ctrl-C.  After the last two, the same call resumes the run.
     """
-    amount = budget_of(str(budget))
+    amount = budget_of(str(budget)) if budget is not None else None
     known = {one.name for one in fields(Request)} - {"source", "tests", "budget", "policy", "method", "seed", "out"}
     for name in options:
         if name not in known:
@@ -96,11 +102,12 @@ def optimize_program(
         policy=policy,
         method=method,
         seed=seed,
-        budget=amount.candidates,
+        budget=amount.candidates if amount is not None else 0,
         out=Path(out) if out is not None else None,
         **options,
     )
-    request = replace(request, caps=capped(request.caps, amount))
+    if amount is not None:
+        request = replace(request, caps=capped(request.caps, amount))
     return outside_loop(partial(_optimized, request, _is_shown(progress)))
 
 
@@ -139,8 +146,8 @@ def evaluate_program(
 def _optimized(request: Request, is_shown: bool) -> RunResult:
     if not is_shown:
         return optimize_source(request)
-    with SearchProgress(request.budget) as shown:
-        return optimize_source(request, shown.watch, shown.admitted, shown.say)
+    with SearchProgress(candidates(request.method, request.budget)) as shown:
+        return optimize_source(request, shown.watch, shown.admitted, shown.say, spending=shown.spending)
 
 
 def _is_shown(progress: bool | None) -> bool:

@@ -104,7 +104,7 @@ class Record:
         self.actions: dict[StateId, Action] = {}
         self.evaluations: dict[StateId, Evaluation] = {}
         self.critiques: dict[StateId, str] = {}
-        self.planned = 0  # candidates of all batches, also active ones, without those dropped because of a cap
+        self.planned = 0  # candidates of all batches, also active ones, without slots that were dropped or passed
         self.launched: set[StateId] = set()
         self.proposals = Usage()  # the cost of all recorded proposals
         self._file: BinaryIO | None = None
@@ -146,6 +146,7 @@ class Record:
             case Proposed():
                 self.actions[line.at] = line.action
                 self.proposals += line.action.usage
+                self.planned -= line.action.no_gain
             case Evaluated():
                 self.evaluations[line.at] = line.evaluation
             case Critiqued():

@@ -12,6 +12,7 @@ from maxcode.core.types import Problem
 from maxcode.errors import InputError, NoRuleError, UnmeasurableError
 from maxcode.evaluate.cluster import ClusterRequest
 from maxcode.evaluate.ladder.prepare import Admitted
+from maxcode.llm.clients import AnswerSettings
 from maxcode.llm.clients.connect import ModelSettings, is_priced
 from maxcode.llm.completion import Answer
 from maxcode.policy.rules.rewriter import LANGUAGES, chosen_rules, edits, unit_of
@@ -31,11 +32,13 @@ class Request:
 
     ``policy``, ``method``  empty: the defaults of this kind of problem; ``critic`` empty: the default of the policy
     ``without``             names of the parts of the observation to leave out
-    ``budget``              candidates; with ``MANY`` the caps are the budget, and the search is as wide as for
-                            ``width_for``
+    ``budget``              candidates; 0: those of the method's preset, else 24; with ``MANY`` the caps are the budget,
+                            and the search is as wide as for ``width_for``
+    ``gamma``               the discount of rewards along a path, in (0, 1]
     ``replay``              the run whose recorded answers replace the models
     ``certificate``         whether the winner is measured again from its file at the end
     ``overrides``           replace keys of problem.toml; ``shapes`` are those of a module (``problems.small_shapes``)
+    ``ask_policy``, ``ask_critic``  how the policy and the critic ask their models
     ``value``               the folder of a value model; ``draw`` and ``unranked`` as in ``value_guided.Guide``
     ``with_rules``, ``without_rules``  names of rules of the rewriter to use in addition, and to leave out
     ``anyway``              whether to go on although no rule applies, or the tests are too short to time
@@ -49,12 +52,14 @@ class Request:
     critic: str = ""
     answer: Answer = "whole"
     without: tuple[str, ...] = ()
-    budget: int = 24
+    budget: int = 0
     width_for: int = 24
     caps: Caps = field(default_factory=Caps)
     seed: int = 0
     out: Path | None = None
     models: ModelSettings = field(default_factory=ModelSettings)
+    ask_policy: AnswerSettings = field(default_factory=AnswerSettings)
+    ask_critic: AnswerSettings = field(default_factory=AnswerSettings)
     replay: Path | None = None
     certificate: bool = True
     overrides: Mapping[str, Any] = field(default_factory=dict)
@@ -62,6 +67,7 @@ class Request:
     value: Path | None = None
     draw: int = 4
     unranked: float = 0.1
+    gamma: float = 1.0
     cluster: str = ""
     with_rules: tuple[str, ...] = ()
     without_rules: tuple[str, ...] = ()
@@ -133,6 +139,12 @@ def guided_by(request: Request) -> dict[str, Any]:
         return {}
     asked = {"draw": request.draw, "unranked": request.unranked} if RERANK in request.method else {}
     return {"value": {"digest": digest(request.value), **asked}}
+
+
+def asked_as(request: Request) -> dict[str, Any]:
+    """How the models are asked, where it is not as usual."""
+    tables = {"ask_policy": request.ask_policy.given, "ask_critic": request.ask_critic.given}
+    return {name: table for name, table in tables.items() if table}
 
 
 def rules_of(request: Request) -> frozenset[str]:

@@ -22,7 +22,7 @@ from maxcode.run.complete_request import CompleteRequest
 from maxcode.run.given_candidate import GIVEN_FILE, digest_of, read_candidate
 from maxcode.run.record import GIVEN, check_header, read_header
 from maxcode.run.report import RESULT, write_report
-from maxcode.run.request import Request, asks_model, guided_by, refuse_other_run
+from maxcode.run.request import Request, asked_as, asks_model, guided_by, refuse_other_run
 from maxcode.run.result import RunResult
 
 _MAY_CHANGE = frozenset({"budget", "caps", "machine_code", "notes", "tests", "replay", PARTS, GIVEN})
@@ -116,11 +116,13 @@ def _of_method(request: Request) -> dict[str, Any]:
         "critic": request.critic,
         "answer": request.answer,
         "without": sorted(request.without),
+        **asked_as(request),
         **({"with_rules": sorted(request.with_rules)} if request.with_rules else {}),
         **({"without_rules": sorted(request.without_rules)} if request.without_rules else {}),
         **({"replay": str(request.replay)} if request.replay is not None else {}),
         "prompts": prompts.digest(),
         "seed": request.seed,
+        **({"gamma": request.gamma} if request.gamma != 1.0 else {}),
         **({"budget": request.budget} if request.budget < MANY else {}),
         "caps": {name: bound for name, bound in asdict(request.caps).items() if bound is not None},
     }

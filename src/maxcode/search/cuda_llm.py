@@ -41,8 +41,9 @@ class CudaLlm:
         node, level = reached.root, 0
         while level < self.depth:
             tried = reached.children(node)
-            if len(tried) < self.width:  # a new level, or the rest of a batch that the budget has cut
-                return [node] * (self.width - len(tried))
+            missing = self.width - len(tried) - reached.passes(node)
+            if not tried or (missing > 0 and not reached.is_closed(node)):  # a new level, or the rest of a cut batch
+                return [node] * (missing if missing > 0 else self.width)
             node_next, open_states = self._climb(tried[: self.width], reached)
             if node_next is None and not open_states:
                 node_next, open_states = self._again(node, tried, reached)

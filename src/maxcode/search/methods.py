@@ -8,8 +8,7 @@ run is resumed with another.  The temperature is 0.6, as in MaxCode, except wher
 
 from __future__ import annotations
 
-import math
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import final
@@ -17,14 +16,17 @@ from typing import final
 from maxcode.core.files import TEST, opened
 from maxcode.core.history import Reached
 from maxcode.core.method import Method
-from maxcode.core.roles import Critic, Policy, Search
-from maxcode.core.types import Action, Evaluation, Machine, Observation, Problem, State
+from maxcode.core.roles import Critic, Observe, Policy, Search
+from maxcode.core.types import Action, Evaluation, Facts, Machine, Observation, Outcome, Problem, State
 from maxcode.errors import InputError, unknown
 from maxcode.llm.prompts import template
 from maxcode.observe import (
     PARTS,
     Part,
+    ShownTest,
+    beat_best,
     best,
+    branches,
     compose,
     critiques,
     failing_test,
@@ -32,6 +34,7 @@ from maxcode.observe import (
     feedback,
     improve,
     machine,
+    measured,
     profile,
     program,
     run_best,
@@ -39,18 +42,22 @@ from maxcode.observe import (
     statement,
     task,
     trajectory,
+    unless_at_floor,
 )
-from maxcode.observe.critique import RuleCritic, diagnose
-from maxcode.search import Beam, BestOfN, CudaLlm, EffiLearner, Elites, PerfCodeGen, Refine, Tree
+from maxcode.observe.critique import LlmCritic, RuleCritic, diagnose
+from maxcode.observe.instructions import Instruct
+from maxcode.search import frames
+from maxcode.search.frames import Frame
 from maxcode.search.perfcodegen import phase
+from maxcode.search.presets import OURS, PAPER, PRESETS
 from maxcode.search.ranking import By
-from maxcode.search.stages import USUAL as STAGES
-from maxcode.search.stages import Promotion
 from maxcode.search.value_guided import VALUE, Guide, base, guided_policy, variants
 
 PLUS = "+maxcode"
-ADDED = ("best", "run_best", "trajectory", "critiques", "failures")
+USUAL_BUDGET = 24  # candidates, where neither the user nor a preset says how many
+ADDED = ("best", "run_best", "trajectory", "critiques", "failures", "branches", "failing_test")
 QUOTED_AT_MOST = 1000  # bytes of a test's input
+_SHOWN_AT_MOST = 400  # bytes of the input and of the output of the test that every prompt shows
 
 
 @final
@@ -61,10 +68,14 @@ class Scene:
     ``original``   the diagnosis of the original program
     ``baseline``   the evaluation of the original program
     ``inputs``     the quoted inputs of the seen tests, by name of the test
+    ``facts``      what was measured before the first proposal
+    ``test``       the seen test that every prompt shows
     ``without``    the parts (``observe.PARTS``) that are switched off
     ``shape``      the budget that the run began with, if it is another; the width of the search follows from it
     ``asks_model`` see ``Frame``
     ``guide``      the value model, if there is one; it scores every state
+    ``gamma``      the discount of rewards along a path
+    ``pays_critic``  whether a critique costs money, so that only those that somebody reads are worth asking for
     """
 
     machine: Machine
@@ -75,17 +86,34 @@ class Scene:
     shape: int | None = None
     asks_model: bool = False
     guide: Guide | None = None
+    facts: Facts = field(default_factory=Facts)
+    test: ShownTest = field(default_factory=ShownTest)
+    gamma: float = 1.0
+    pays_critic: bool = False
 
 
-def scene(described: Machine, problem: Problem, baseline: Evaluation, without: frozenset[str] = frozenset()) -> Scene:
+def scene(
+    described: Machine,
+    problem: Problem,
+    baseline: Evaluation,
+    without: frozenset[str] = frozenset(),
+    facts: Facts = Facts(),  # noqa: B008
+) -> Scene:
     """The scene of an admitted problem with the evaluation ``baseline`` of its original; reads the inputs of the seen
     tests."""
-    told = "\n".join(diagnose(problem.program, baseline))
+    told = "\n".join(line for line in (facts.growth, *diagnose(problem.program, baseline)) if line)
     inputs = {case.name: _quote(Path(case.stdin)) for case in problem.spec.seen}
-    return Scene(described, told, baseline, inputs, without)
+    return Scene(described, told, baseline, inputs, without, facts=facts, test=_shown_test(problem))
 
 
-Instruct = Callable[[State, Reached], str]
+def _shown_test(problem: Problem) -> ShownTest:
+    """The smallest test that may be seen."""
+    seen = problem.spec.seen
+    if not seen:
+        return ShownTest()
+    case = min(seen, key=lambda case: Path(case.stdin).stat().st_size)
+    expected = _quote(Path(case.expected), _SHOWN_AT_MOST) if case.expected is not None else ""
+    return ShownTest(case.name, _quote(Path(case.stdin), _SHOWN_AT_MOST), expected)
 
 
 @final
@@ -107,6 +135,11 @@ class Recipe:
     instruct: Instruct = improve
     temperatures: tuple[float, float] = (0.6, 0.6)
 
+    @property
+    def is_paper(self) -> bool:
+        """Whether it is a preset, ``METHOD/paper``."""
+        return base(self.name).endswith(PAPER)
+
     def shows(self, part: str) -> bool:
         """Whether the method shows a part; a critic that costs money is worth asking only if it shows "critiques"."""
         return part in self.parts
@@ -114,73 +147,8 @@ class Recipe:
     def explained(self) -> str:
         """What the method is, its source, the parts it shows and its departures, one line each."""
         departs = f"departs: {self.departs}" if self.departs else ""
-        told = (self.line, f"source: {self.source}", departs, f"shows: {', '.join(self.parts)}")
+        told = (self.line, f"source: {self.source}", departs, f"shows: {_marked(self.parts)}")
         return "\n".join(line for line in told if line)
-
-
-# ----------------------------------------------------------------------------------------------------------- searches
-
-
-@final
-@dataclass(frozen=True, slots=True)
-class Frame:
-    """The arguments of a search: the ``budget`` in candidates, the ``shape`` (the budget that the run began with),
-    whether a model is asked (its answers take long), and whether states are ranked ``by`` reward or value."""
-
-    budget: int
-    shape: int
-    asks_model: bool = False
-    by: By = "reward"
-
-    @property
-    def generation(self) -> int:
-        """The width of a batch: the square root of the shape, at most 8."""
-        return max(1, min(8, round(math.sqrt(self.shape))))
-
-
-def _best_of_n(frame: Frame) -> Search:
-    """A batch waits for its slowest answer, so all samples of a model are one batch.  Built-in policies take small
-    batches, because they avoid only duplicates of earlier batches."""
-    return BestOfN(n=frame.budget, width=min(frame.budget, frame.shape) if frame.asks_model else 8)
-
-
-def _refine(frame: Frame) -> Search:
-    return Refine(depth=frame.budget)
-
-
-def _effi_learner(frame: Frame) -> Search:
-    return EffiLearner(rounds=frame.budget)
-
-
-def _perfcodegen(frame: Frame) -> Search:
-    """A sample that works at once takes three candidates; one that never works takes two."""
-    return PerfCodeGen(base=max(1, frame.shape // 3))
-
-
-def _cuda_llm(frame: Frame) -> Search:
-    width = max(1, round(math.sqrt(frame.shape)))
-    return CudaLlm(width=width, depth=math.ceil(frame.budget / width), by=frame.by)
-
-
-def _beam(frame: Frame) -> Search:
-    side = max(1, round(frame.shape ** (1 / 3)))
-    return Beam(width=side, children=side, by=frame.by)
-
-
-def _tree(frame: Frame) -> Search:
-    return Tree(width=frame.generation, by=frame.by)
-
-
-def _elites(frame: Frame) -> Search:
-    return Elites(width=frame.generation)
-
-
-def _sqd(frame: Frame) -> Search:
-    """A batch is a visit, and a run has only about a dozen, so promotion comes sooner than in training."""
-    return Elites(width=frame.generation, stages=replace(STAGES, promotion=_SOON))
-
-
-_SOON = Promotion(validity=0.5, patience=1, least=2)
 
 
 # ------------------------------------------------------------------------------------------- instructions by the phase
@@ -188,6 +156,12 @@ _SOON = Promotion(validity=0.5, patience=1, least=2)
 
 def _by_profile(state: State, reached: Reached) -> str:
     return template("task_profile").substitute()
+
+
+def _by_later_profile(state: State, reached: Reached) -> str:
+    """MaxCode's first state holds no profile, and its second program may be wrong."""
+    told = improve if state.parent is None or state.outcome is not Outcome.CORRECT else _by_profile
+    return told(state, reached)
 
 
 def _by_phase(state: State, reached: Reached) -> str:
@@ -202,27 +176,27 @@ def _by_phase(state: State, reached: Reached) -> str:
 
 # ------------------------------------------------------------------------------------------------------------ recipes
 
-_USUAL = ("statement", "program", "machine", "feedback", "task")
+_USUAL = ("statement", "machine", "measured", "program", "feedback", "task")
 
 RECIPES = (
     Recipe(
         "best-of-n",
         "independent proposals from the original",
-        _best_of_n,
-        ("statement", "program", "machine", "task"),
+        frames.best_of_n,
+        ("statement", "machine", "measured", "program", "task"),
         "flat sampling, MaxCode's baseline",
     ),
     Recipe(
         "refine",
         "one path, each proposal from the last",
-        _refine,
+        frames.refine,
         _USUAL,
         "plain self-refinement, the shape of MaxCode's training rollouts",
     ),
     Recipe(
         "effi-learner",
         "one path guided by the profile; only a better program replaces the stored one",
-        _effi_learner,
+        frames.effi_learner,
         ("statement", "program", "profile", "failures", "task"),
         "Effi-Learner (arXiv 2405.15189); 2 rounds in MaxCode, 5 in its repository, here by the budget",
         "the profile is of CPU time by line, without memory; no test is quoted; the results of all proposals from the "
@@ -233,7 +207,7 @@ RECIPES = (
         "perfcodegen",
         "samples; failed ones are repaired with the failing test; correct ones are made faster, then once more with "
         "the slowest seen test quoted",
-        _perfcodegen,
+        frames.perfcodegen,
         ("statement", "program", "feedback", "failing_test", "slowest_test", "task"),
         "PerfCodeGen (arXiv 2412.03578): temperature 0.7, and 0 when refining",
         f"inputs are quoted up to {QUOTED_AT_MOST} bytes; the texts of the performance questions are ours",
@@ -243,30 +217,30 @@ RECIPES = (
     Recipe(
         "cuda-llm",
         "greedy beam with repair: the fastest correct child of each level is expanded next",
-        _cuda_llm,
-        ("statement", "program", "machine", "feedback", "trajectory", "task"),
+        frames.cuda_llm,
+        ("statement", "machine", "measured", "trajectory", "program", "feedback", "task"),
         "CUDA-LLM (arXiv 2506.09092) as MaxCode states it",
         "its dialogue history is the trajectory without critiques; MaxCode's own baseline has none: switch it off",
     ),
-    Recipe("beam", "the best few correct ones of each level are expanded together", _beam, _USUAL, "ours"),
+    Recipe("beam", "the best few correct ones of each level are expanded together", frames.beam, _USUAL, "ours"),
     Recipe(
         "tree",
         "UCT on the best reward below a node, with progressive widening",
-        _tree,
+        frames.tree,
         _USUAL,
         "UCT (Kocsis and Szepesvari, 2006) on the max-reward objective; ours",
     ),
     Recipe(
         "elites",
         "MAP-Elites: one elite per set of techniques, parents selected uniformly among them",
-        _elites,
+        frames.elites,
         _USUAL,
         "MAP-Elites, after Staged Quality-Diversity (arXiv 2602.12049), whose details are not published",
     ),
     Recipe(
         "sqd",
         "elites in stages: more techniques are permitted once a stage's batches are valid and no longer better",
-        _sqd,
+        frames.sqd,
         _USUAL,
         "Staged Quality-Diversity (arXiv 2602.12049) as a search; its stages and promotion are ours",
     ),
@@ -276,13 +250,30 @@ RECIPES = (
 def names() -> dict[str, str]:
     """The name of every method with one line about it."""
     plain = {one.name: one.line for one in RECIPES}
-    return {**plain, **{name + PLUS: f"{line}; with MaxCode's {', '.join(ADDED)}" for name, line in plain.items()}}
+    more = {name + PLUS: f"{line}; with MaxCode's {_marked(ADDED)}" for name, line in plain.items()}
+    return {**plain, **more, **{name: one.line for name, one in PRESETS.items()}}
+
+
+def _marked(parts: Iterable[str]) -> str:
+    """The parts, those that are ours with a star."""
+    return ", ".join(f"{part}*" if part in OURS else part for part in parts)
 
 
 def explained() -> dict[str, str]:
-    """The name of every plain method with its full explanation, and of every ``+maxcode`` method with what it adds."""
+    """The name of every plain method and of every preset with its full explanation, and of every ``+maxcode`` method
+    with what it adds."""
     plain = {one.name: one.explained() for one in RECIPES}
-    return {**plain, **{name + PLUS: f"{name}, showing {', '.join(ADDED)} too" for name in plain}}
+    more = {name + PLUS: f"{name}, showing {_marked(ADDED)} too" for name in plain}
+    return {**plain, **more, **{name: recipe(name).explained() for name in PRESETS}}
+
+
+def candidates(name: str, asked: int = 0) -> int:
+    """The budget of a run of the method ``name`` in candidates.  A preset has its own, which ``asked`` can only make
+    smaller; ``asked`` = 0: nothing was asked."""
+    preset = PRESETS.get(base(name))
+    if preset is None:
+        return asked or USUAL_BUDGET
+    return min(preset.budget, asked or preset.budget)
 
 
 def recipe(name: str, without: frozenset[str] = frozenset()) -> Recipe:
@@ -291,14 +282,30 @@ def recipe(name: str, without: frozenset[str] = frozenset()) -> Recipe:
     unknown method or part."""
     plain = base(name)
     if name not in (known := [*names(), *variants(names())]):
-        raise unknown("method", name, known)
+        raise unknown("method", name, known, "`maxcode list methods` lists all")
     for part in sorted(without):
         if part not in PARTS:
             raise unknown("part", part, PARTS)
-    found = next(one for one in RECIPES if one.name == plain.removesuffix(PLUS))
+    found = next(one for one in RECIPES if one.name == plain.removesuffix(PAPER).removesuffix(PLUS))
+    if plain in PRESETS:
+        return _preset(name, found, without)
     added = ADDED if plain.endswith(PLUS) else ()
     parts = tuple(part for part in PARTS if part in (*found.parts, *added) and part not in without)
     return replace(found, name=name, line=names()[plain], parts=parts)
+
+
+def _preset(name: str, found: Recipe, without: frozenset[str]) -> Recipe:
+    preset = PRESETS[base(name)]
+    return replace(
+        found,
+        name=name,
+        line=f"{preset.line}; {preset.budget} candidates",
+        search=preset.search,
+        parts=tuple(part for part in PARTS if part in preset.parts and part not in without),
+        source="MaxCode (arXiv 2601.05475)",
+        departs=preset.departs,
+        instruct=_by_later_profile if "profile" in preset.parts else found.instruct,
+    )
 
 
 _RULES = RuleCritic()
@@ -313,6 +320,10 @@ def method(name: str, policy: Policy, budget: int, scene: Scene, critic: Critic 
     """
     made = recipe(name, scene.without)
     asked = critic if made.shows("critiques") else _RULES
+    if isinstance(asked, LlmCritic):
+        asked = replace(asked, machine=scene.machine, facts=scene.facts)
+    if not isinstance(asked, RuleCritic):  # the original is diagnosed by the critic that was chosen, or by none
+        scene = replace(scene, original=scene.facts.growth)
     policy = guided_policy(name, policy, scene.guide)
     if made.temperatures != (0.6, 0.6):
         policy = Tempered(policy, *made.temperatures)
@@ -320,10 +331,17 @@ def method(name: str, policy: Policy, budget: int, scene: Scene, critic: Critic 
     return Method(
         policy,
         made.search(Frame(budget, scene.shape or budget, scene.asks_model, by)),
-        compose(*(_part(part, made, scene) for part in made.parts)),
+        observing(made, scene),
         asked,
         scene.guide.value if scene.guide is not None else None,
+        gamma=scene.gamma,
+        critiques="expanded" if scene.pays_critic and scene.guide is None and not made.is_paper else "all",
     )
+
+
+def observing(made: Recipe, scene: Scene) -> Observe:
+    """What a method shows of a state."""
+    return compose(*(_part(part, made, scene) for part in made.parts))
 
 
 @final
@@ -346,31 +364,40 @@ def _part(name: str, made: Recipe, scene: Scene) -> Part:
     plus = base(made.name).endswith(PLUS)
     makers: dict[str, Callable[[], Part]] = {
         "statement": statement,
-        "program": program,
-        "machine": lambda: machine(scene.machine),
-        "profile": lambda: profile(scene.baseline),
+        "program": lambda: program(original_shown=made.shows("statement")),
+        "machine": lambda: machine(scene.machine, scene.facts.native_flags),
+        "measured": lambda: measured(scene.facts, scene.test),
+        "profile": lambda: profile(None if made.is_paper else scene.baseline),
         "feedback": feedback,
         "failing_test": lambda: failing_test(scene.inputs),
         "slowest_test": lambda: slowest_test(scene.inputs, scene.baseline, _asks_for_slowest),
-        "best": lambda: best(program_shown=made.shows("program")),
+        "best": lambda: best(made.shows("program"), made.shows("trajectory")),
         "run_best": lambda: run_best(best_shown=made.shows("best")),
-        "trajectory": lambda: trajectory(critiques="earlier" if made.shows("critiques") else "none"),
-        "critiques": lambda: critiques(scene.original, limit=1 if made.shows("trajectory") else 4),
+        "trajectory": lambda: trajectory(
+            critiques="earlier" if made.shows("critiques") else "none", feedback_shown=made.shows("feedback")
+        ),
+        "critiques": lambda: critiques("" if made.is_paper else scene.original),
         "failures": lambda: failures(run=plus),
-        "task": lambda: task(made.instruct),
+        "branches": branches,
+        "task": lambda: task(_instruct(made) if made.is_paper else unless_at_floor(_instruct(made), scene.facts)),
     }
     return makers[name]()
+
+
+def _instruct(made: Recipe) -> Instruct:
+    """The instruction of a method; it speaks of the best program only if that is shown."""
+    return beat_best if made.instruct is improve and made.shows("best") else made.instruct
 
 
 def _asks_for_slowest(state: State, reached: Reached) -> bool:
     return phase(state, reached) == "slowest"
 
 
-def _quote(path: Path) -> str:
-    """The beginning of a test's input, and the size of the rest."""
+def _quote(path: Path, most: int = QUOTED_AT_MOST) -> str:
+    """The beginning of a test's file, and the size of the rest."""
     try:
         with opened(path, TEST) as file:
-            data = file.read(QUOTED_AT_MOST)
+            data = file.read(most)
         more = path.stat().st_size - len(data)
     except OSError as error:
         raise InputError(f"cannot read the test file {path}: {error.strerror}") from error

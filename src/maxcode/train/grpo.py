@@ -27,7 +27,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, final
 
 from maxcode.core.files import replacing, write_whole
-from maxcode.core.types import Problem
+from maxcode.core.types import Machine, Problem
 from maxcode.errors import InputError
 from maxcode.train.config import GrpoTable, TrainConfig
 from maxcode.train.diversity import FILE, ArchiveProgress, archive_as_json
@@ -55,15 +55,21 @@ class Learner:
     tokenizer: Any
 
 
-def prompts_of(config: TrainConfig) -> Prompts:
-    """The form of the prompts in a configuration."""
-    return Chat() if config.model.prompts == "chat" else Compact()
+def prompts_of(config: TrainConfig, machine: Machine | None = None) -> Prompts:
+    """The form of the prompts in a configuration; ``machine``: the one that measures."""
+    return Chat(machine) if config.model.prompts == "chat" else Compact()
 
 
-def new_judge(config: TrainConfig, problems: Sequence[Problem], measuring: Measuring, folder: Path) -> Judge:
+def new_judge(
+    config: TrainConfig,
+    problems: Sequence[Problem],
+    measuring: Measuring,
+    folder: Path,
+    machine: Machine | None = None,
+) -> Judge:
     """The judge of a run, with empty archives; if several processes train, only the first writes."""
     progress = ArchiveProgress(problems, config.grpo.prompts, config.rules, config.seed)
-    rules = Rules(prompts_of(config), REWARDS[config.reward.kind](), config.advantage)
+    rules = Rules(prompts_of(config, machine), REWARDS[config.reward.kind](), config.advantage)
     return Judge(progress, measuring, rules, folder, writes=rank() == 0)
 
 

@@ -188,12 +188,12 @@ class _Run:
         told(0, 1)
         asked = stages_to_ask(self._problems, self._config.rules.stages)
         exam = Exam(self._config, asked, self._bench.assessing, self._out / name)
-        return assess(exam, generator(self._config, learner), prompts_of(self._config), told)
+        return assess(exam, generator(self._config, learner), prompts_of(self._config, self._bench.machine), told)
 
     def _learned(self, learner: Learner) -> Judge:
         folder = self._out / "grpo"
         measuring = Measuring(self._bench.training, self._bench.afresh, folder, rank())
-        judge = new_judge(self._config, self._problems, measuring, folder)
+        judge = new_judge(self._config, self._problems, measuring, folder, self._bench.machine)
         steps = self._config.grpo.steps
         if not steps:
             return judge
@@ -211,10 +211,8 @@ class _Run:
         tokenizer = load_tokenizer(final_folder, self._config.model.prompts)
         if self._config.model.lora is None:
             return Learner(load_model(final_folder, self._config.model), tokenizer)
-        from peft import PeftModel
-
         base = self._config.model.path or str(self._out / "pretrained")
-        return Learner(PeftModel.from_pretrained(load_model(base, self._config.model), final_folder), tokenizer)
+        return Learner(_with_adapters(load_model(base, self._config.model), final_folder), tokenizer)
 
     def _best(self, judge: Judge) -> tuple[Kept | None, Interval | None]:
         """The best kernel of the archives, measured again."""
@@ -241,6 +239,30 @@ class _Run:
         write_page(self._out, view)
         write_whole(self._out / RESULT, msgspec.json.format(msgspec.json.encode(result)) + b"\n")
         return result
+
+
+def _with_adapters(model: Any, folder: str) -> Any:
+    from peft import PeftModel
+
+    return PeftModel.from_pretrained(model, folder)
+
+
+def assess_model(
+    config: TrainConfig, adapter: Path | None, out: Path, bench: TrainTarget, say: Say = lambda note: None
+) -> Assessment:
+    """Measures fresh answers of a given model, with trained adapters or without, at every stage."""
+    if not config.model.path:
+        raise InputError("model.path is not set; give the folder of a model, or its name: --set model.path=FOLDER")
+    with _owned(out):
+        problems = bench.problems(config)
+        model = load_model(config.model.path, config.model)
+        if adapter is not None:
+            model = _with_adapters(model, str(adapter))
+        learner = Learner(model, load_tokenizer(config.model.path, config.model.prompts))
+        asked = stages_to_ask(problems, config.rules.stages)
+        exam = Exam(config, asked, bench.assessing, out)
+        prompts = prompts_of(config, bench.machine)
+        return assess(exam, generator(config, learner), prompts, lambda done, of: say(Note("assess", done, of)))
 
 
 def in_words(line: StepLine) -> str:

@@ -18,11 +18,11 @@ from typing import Any, Protocol, final
 
 from maxcode.code.source import fenced
 from maxcode.core.history import Reached
-from maxcode.core.types import Action, Observation, Problem, Section, State
+from maxcode.core.types import Action, Machine, Observation, Problem, Section, State
 from maxcode.llm.completion import Unread, read
-from maxcode.observe import compose, program, statement
 from maxcode.policy.llm import messages
 from maxcode.search.archive import Kept
+from maxcode.search.methods import Scene, observing, recipe
 
 BOS = "<bos>"
 ON_ONE_CORE = frozenset({"restrict", "simd", "tiling", "unrolling", "packing", "prefetch", "pragmas"})
@@ -63,23 +63,33 @@ class Compact:
 @final
 @dataclass(frozen=True, slots=True)
 class Chat:
-    """The search's own prompts and its reading of completions."""
+    """The prompts of the search's first proposal (``best-of-n``), and the search's reading of completions.
+
+    ``machine``: the machine that measures, which the prompt describes; None leaves that section out.
+    """
+
+    machine: Machine | None = None
 
     def ask(self, problem: Problem, shown: Sequence[Kept] = ()) -> list[dict[str, str]]:
         root = State(problem)
-        sections = compose(statement(), program())(root, Reached(root))
+        unknown = frozenset({"machine"}) if self.machine is None else frozenset[str]()
+        scene = Scene(self.machine or _NOWHERE, without=unknown)
+        sections = observing(recipe("best-of-n", unknown), scene)(root, Reached(root))
         if shown:
             told = [
                 f"{one.quality:.3g} {_unit(problem)}:\n{fenced(one.program.text, problem.language)}" for one in shown
             ]
             sections += (Section("Earlier kernels, all correct", "\n".join(told)),)
-        asked = messages(Observation(sections, root, 0))
+        asked = messages(Observation(sections, root, 0), may_pass=False)
         return [{"role": message.role, "content": message.text} for message in asked]
 
     def read(self, problem: Problem, completion: Any) -> Action:
         text = completion if isinstance(completion, str) else "".join(part["content"] for part in completion)
         found = read(text, problem.program, problem.language, "whole", problem.entry)
         return Action(None, text, unread=found.reason) if isinstance(found, Unread) else Action(found, text)
+
+
+_NOWHERE = Machine("", "", 0, "", {}, "")  # stands for a machine that no prompt shows
 
 
 def _unit(problem: Problem) -> str:

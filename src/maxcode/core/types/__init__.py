@@ -7,6 +7,7 @@ action, observation, reward, value, policy.  One difference from the paper: an `
 ``core/reward.py`` computes the reward from it, so that old runs can be scored again.
 """
 
+from maxcode.core.types.facts import Facts, TimedInput
 from maxcode.core.types.kinds import KINDS, Kind, KindTraits
 from maxcode.core.types.measured import (
     CaseResult,
@@ -37,6 +38,7 @@ from maxcode.core.types.problem import (
     ProgramSpec,
 )
 from maxcode.core.types.search import (
+    NO_GAIN,
     Action,
     Machine,
     Observation,
@@ -52,6 +54,7 @@ from maxcode.core.types.search import (
 __all__ = [
     "GOALS",
     "KINDS",
+    "NO_GAIN",
     "Action",
     "Argument",
     "Case",
@@ -59,6 +62,7 @@ __all__ = [
     "Checker",
     "Clock",
     "Evaluation",
+    "Facts",
     "Feedback",
     "FunctionSpec",
     "Hotspot",
@@ -85,6 +89,7 @@ __all__ = [
     "State",
     "StateId",
     "Step",
+    "TimedInput",
     "Timing",
     "Usage",
 ]

@@ -47,3 +47,4 @@ KINDS: Mapping[Kind, KindTraits] = {
     ),
     "module": KindTraits(entry="ModelNew", is_built_apart=False, is_replaceable=False, shows_operators=True),
 }
+WITH_TESTS: frozenset[str] = frozenset(kind for kind, traits in KINDS.items() if traits.has_tests)

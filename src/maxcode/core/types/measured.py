@@ -133,6 +133,7 @@ class CaseResult:
 
     ``detail``: empty for held-out tests, because feedback about them is one bit.
     ``pie``: the answer of PIE's own checker, if ``ProgramSpec.checker_beside`` asks for it.
+    ``kernelbench``: of a PyTorch module, the answer of KernelBench's own rule (``evaluate/module/official.py``).
     """
 
     name: str
@@ -141,6 +142,7 @@ class CaseResult:
     seen: bool
     detail: str = ""
     pie: bool | None = None
+    kernelbench: bool | None = None
 
 
 @final
@@ -172,11 +174,13 @@ class Hotspot:
     """A share (0..1) of the samples of a profile.  ``line`` is 0 if unknown.
 
     Time inside a library is charged to the line of the program that called it; ``function`` then names the library.
+    ``samples``: the number of samples; 0 if unknown, as in records of version 0.1, or if the profile has none.
     """
 
     function: str
     line: int
     share: float
+    samples: int = 0
 
 
 @final
@@ -314,4 +318,10 @@ class Evaluation:
         None if it was not asked, or if nothing ran (a program that does not build is not correct by PIE either).
         """
         said = [case.pie for case in self.feedback.cases]
+        return None if not said or None in said else all(said)
+
+    @property
+    def kernelbench_correct(self) -> bool | None:
+        """Whether KernelBench's own rule accepts a module; it decides nothing here.  None if it was not asked."""
+        said = [case.kernelbench for case in self.feedback.cases]
         return None if not said or None in said else all(said)

@@ -10,6 +10,7 @@ from maxcode.core.types.measured import Evaluation, Outcome
 from maxcode.core.types.problem import Problem, Program
 
 StateId = tuple[int, int]
+NO_GAIN = "No further gain:"  # the beginning of a critique that sees none
 
 
 @final
@@ -76,6 +77,7 @@ class Action:
     ``unread``: why no program could be read.
     ``drawn``: all samples that a reranker chose from, in the order drawn.
     ``ranked``: False if the reranker took the first sample unranked, to compare its predictions with the outcomes.
+    ``no_gain``: the policy sees no further gain and proposes nothing.  That is neither a candidate nor a failure.
     """
 
     program: Program | None
@@ -84,6 +86,7 @@ class Action:
     unread: str = ""
     drawn: tuple[Sample, ...] = ()
     ranked: bool = True
+    no_gain: bool = False
 
 
 @final
@@ -97,26 +100,32 @@ class Step:
     critique: str = ""
     value: float | None = None
 
+    @property
+    def is_at_limit(self) -> bool:
+        """Whether the critic sees no further gain from this program."""
+        return self.critique.startswith(NO_GAIN)
+
 
 @final
 @dataclass(frozen=True, slots=True, eq=False)
 class State:
     """A node of the search: the problem, the parent, the last step, and an id = (batch, slot).  Equality is by id.
 
-    A root has no parent and no step; its id is (0, k).
+    A root has no parent and no step; its id is (0, k).  ``gamma``: the discount of rewards along the path.
     """
 
     problem: Problem
     parent: State | None = None
     step: Step | None = None
     id: StateId = (0, 0)
+    gamma: float = 1.0
     depth: int = field(init=False)
     _peak_above: State | None = field(init=False, repr=False)  # None: this state itself is the peak
 
     def __post_init__(self) -> None:
         above = self.parent.peak if self.parent is not None else None
-        rises = above is None or (self.step is not None and self.step.reward > above.reward)
         object.__setattr__(self, "depth", 0 if self.parent is None else self.parent.depth + 1)
+        rises = above is None or (self.step is not None and self.step.reward > self._worth_here(above))
         object.__setattr__(self, "_peak_above", None if rises else above)
 
     def __eq__(self, other: object) -> bool:
@@ -145,8 +154,13 @@ class State:
 
     @property
     def peak(self) -> State:
-        """The best state on the path to here, whose reward is the paper's u; the first of equals."""
+        """The best state on the path to here, the first of equals.  A reward at depth d counts gamma**d; so with gamma
+        = 1 its reward is the paper's u, and else gamma**d times its reward is."""
         return self._peak_above if self._peak_above is not None else self
+
+    def _worth_here(self, above: State) -> float:
+        """The reward that this state needs to be worth as much as a state above it."""
+        return above.reward / self.gamma ** (self.depth - above.depth)
 
     @property
     def program(self) -> Program:

@@ -350,4 +350,5 @@ def _admitted(problem: Problem, admit_result: AdmitResult) -> Admitted:
         dropped=admit_result.dropped,
         notes=admit_result.notes,
         peak_gflops=admit_result.peak_gflops,
+        facts=admit_result.facts,
     )

@@ -179,4 +179,5 @@ def _taken(found: Admitted, whole: Problem, machine: Machine) -> AdmitResult:
         statement=found.problem.statement,
         baseline=found.baseline,
         peak_gflops=found.peak_gflops,
+        facts=found.facts,
     )

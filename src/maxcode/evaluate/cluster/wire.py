@@ -17,7 +17,7 @@ from typing import Literal, final
 import msgspec
 
 from maxcode.core.files import TEST, read_file
-from maxcode.core.types import Case, Evaluation, Machine, Problem, Program, Remark, State, StateId
+from maxcode.core.types import Case, Evaluation, Facts, Machine, Problem, Program, Remark, State, StateId
 from maxcode.errors import InputError, MachineError, MaxcodeError, UnsafeError
 from maxcode.evaluate.harness_protocol import MeasureOptions
 
@@ -156,6 +156,7 @@ class AdmitResult(MeasuredResult, frozen=True, kw_only=True):
     statement: str
     baseline: Evaluation
     peak_gflops: float = 0.0
+    facts: Facts = Facts()
 
 
 class BuildResult(TaskResult, frozen=True):

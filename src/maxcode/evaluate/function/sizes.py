@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import random
 
-from maxcode.code.domains import domain_of
+from maxcode.code.domains import Domain, domain_of
 from maxcode.core.types import FunctionSpec, Problem
 from maxcode.evaluate.function.function import Shape, spec_of
 
 DRAWN = 3  # sizes that nobody was told of
+LARGER = 0.125  # by how much sizes go beyond the largest given ones, at most
 _LARGEST_BYTES = 64 << 20  # of the arrays of a round at a size up to the end of its domain
 _TRIES = 20
 
@@ -46,10 +47,7 @@ def _on_the_way(spec: FunctionSpec, seeds: random.Random) -> tuple[int, ...]:
 
 def _up_to_the_ends(spec: FunctionSpec, seeds: random.Random, count: int) -> list[tuple[int, ...]]:
     """Sizes within their domains, no larger and with no more work than a pass may have; none where none has ends."""
-    given = {
-        name: domain_of(text, {}, True) for name, text in spec.domain if name in {one.name for one in spec.scalars}
-    }
-    ends = {name: one for name, one in given.items() if one.which == "between"}
+    ends = _ends(spec)
     found: list[tuple[int, ...]] = []
     most = 4 * max((Shape(spec, sizes).flop for sizes in spec.timed), default=0)
     for _ in range(_TRIES * count if ends else 0):
@@ -63,6 +61,24 @@ def _up_to_the_ends(spec: FunctionSpec, seeds: random.Random, count: int) -> lis
         if len(found) < count and min(shape.array_bytes) >= 0 and shape.held <= _LARGEST_BYTES and shape.flop <= most:
             found.append(sizes)
     return found
+
+
+def _ends(spec: FunctionSpec) -> dict[str, Domain]:
+    """The domains of scalars that have ends."""
+    scalars = {one.name for one in spec.scalars}
+    given = {name: domain_of(text, {}, True) for name, text in spec.domain if name in scalars}
+    return {name: one for name, one in given.items() if one.which == "between"}
+
+
+def larger_sizes(spec: FunctionSpec, chance: random.Random) -> tuple[int, ...]:
+    """Sizes somewhat beyond the largest given ones, all by the same factor, so that equal ones stay equal and an order
+    stays; empty if one leaves its domain."""
+    given = max((*spec.timed, *spec.checked), key=lambda sizes: Shape(spec, sizes).held)
+    factor = 1 + chance.uniform(0.01, LARGER)
+    ends = _ends(spec)
+    sizes = tuple(max(size + 1, round(factor * size)) for size in given)
+    named = zip((one.name for one in spec.scalars), sizes, strict=True)
+    return () if any(name in ends and size > ends[name].high for name, size in named) else sizes
 
 
 def timed_shapes(problem: Problem) -> tuple[Shape, ...]:

@@ -23,6 +23,7 @@ from maxcode.evaluate.ladder.prepare import TIMED_FLOOR_S, Admitted, Input, choo
 from maxcode.sandbox.sandbox import Blob, Sandbox
 
 _GROWTH = 4
+ENLARGED = "timed on inputs made larger"
 _WANTED_S = 1.5 * TIMED_FLOOR_S  # a run at the floor would be below it half of the time
 _TEXT_AT_MOST, _INPUT_AT_MOST = 8 << 20, 64 << 20  # bytes: of a text whose format is inferred, of any text
 _GROWN_AT_MOST = 12  # times
@@ -74,7 +75,7 @@ async def amplified(sandbox: Sandbox, prover: Prover, admitted: Admitted, seed: 
             if not made.inputs:
                 return Amplified(note=f"inputs made {factor} times larger were not used: {'; '.join(made.notes)}")
             how = "the generator's size" if by_size else "lines or cases repeated, their counts with them"
-            return Amplified(made.inputs, f"timed on inputs made larger: {factor} times ({how})")
+            return Amplified(made.inputs, f"{ENLARGED}: {factor} times ({how})")
     if by_size:
         return Amplified(note=f"the generator's inputs of {tried} times the size are still too short")
     why = given.why or "what they count cannot be repeated without showing something new"

@@ -19,6 +19,7 @@ from maxcode.evaluate.function.elementwise import NUDGED, is_steady
 from maxcode.evaluate.function.function import Inputs, Shape, spec_of
 from maxcode.evaluate.function.habits import HABITS, USUAL, may_vary
 from maxcode.evaluate.function.second_look import OriginalNearby, shape_of
+from maxcode.evaluate.function.sizes import larger_sizes
 from maxcode.evaluate.ladder.build import Builder
 from maxcode.evaluate.ladder.prepare import Input
 from maxcode.evaluate.ladder.sanitize import Sanitizers
@@ -89,19 +90,21 @@ def beyond_shapes(
     letters: frozenset[str] = frozenset(HABITS),
     before: int = 0,
 ) -> tuple[Shape, ...]:
-    """A call, or a round of them, for each of the habits, at checked sizes and at timed ones in turn; arrays in ``own``
-    stay as they are.  ``before``: how many there are already."""
+    """Two rounds of calls for each of the habits, in turn at checked sizes, at timed ones, and at sizes somewhat larger
+    than all of them; arrays in ``own`` stay as they are.  Two, because calls with a habit have many values in common: a
+    function that keeps results by a few of them is wrong in the second.  ``before``: how many there are already."""
     spec, chance = spec_of(problem), random.SystemRandom()
     free = [one for one in spec.arrays if may_vary(spec, one) and one.name not in own]
     if not free:
         return ()
-    sizes = [*dict.fromkeys(spec.checked), *dict.fromkeys(spec.timed)]
+    larger = (larger_sizes(spec, chance) for _ in range(2))
+    sizes = [*dict.fromkeys(spec.checked), *dict.fromkeys(spec.timed), *(one for one in larger if one)]
     chance.shuffle(sizes)
     found = []
     for number, letter in enumerate(chance.sample(sorted(letters), len(letters)), before + 1):
         size = sizes[number % len(sizes)]
         offset = 0 if size in spec.timed else 8 * chance.randrange(1, 512)
-        found.append(Shape(spec, size, 1, offset, _habits(spec, free, letter, chance), number, letter))
+        found.append(Shape(spec, size, 2, offset, _habits(spec, free, letter, chance), number, letter))
     return tuple(found)
 
 

@@ -16,7 +16,7 @@ from typing import Protocol, final
 
 from maxcode.code.languages import language
 from maxcode.core.files import TEST, read_file
-from maxcode.core.types import Case, Evaluation, Problem
+from maxcode.core.types import Case, Evaluation, Facts, Problem
 from maxcode.errors import InputError
 from maxcode.evaluate.ladder.build import Builder, Built
 from maxcode.evaluate.ladder.cures import cure_of_build
@@ -142,6 +142,7 @@ class Admitted:
     source: InputSource = COPIES
     peak_gflops: float = 0.0  # of one core; 0 if the problem does not say how much work a call is
     memory: Bandwidth | None = None  # None if the problem does not say how many bytes a call moves
+    facts: Facts = field(default_factory=Facts)  # for prompts
     reads_unwritten: bool = False  # the original's own answer depends on memory it never wrote
 
     @property
@@ -208,13 +209,15 @@ def command_files(folder: str, command: tuple[str, ...]) -> dict[str, bytes]:
     return {word: _read(str(Path(folder, word))) for word in command if Path(folder, word).is_file()}
 
 
-def choose_timed(inputs: tuple[Input, ...]) -> tuple[tuple[Input, ...], str]:
-    """The inputs to time: up to five of the slowest of at least 20 ms, while a pass is short.
+def choose_timed(inputs: tuple[Input, ...], counted: bool = False) -> tuple[tuple[Input, ...], str]:
+    """The inputs to time: up to five of the slowest of at least 20 ms, while a pass is short.  Instructions are
+    ``counted`` on runs of any length, because a count has no noise that a longer run would hide.
 
     Inputs that the policy may see are used only if there are no others.  Returns the inputs with a warning (empty:
     none). No inputs means "not measurable", and the warning says why.
     """
-    long_enough = sorted((one for one in inputs if one.seconds >= one.workload.floor_s), key=lambda one: -one.seconds)
+    fitting = (one for one in inputs if counted or one.seconds >= one.workload.floor_s)
+    long_enough = sorted(fitting, key=lambda one: -one.seconds)
     if not long_enough:
         slowest = max(inputs, key=lambda one: one.seconds)
         return (), (

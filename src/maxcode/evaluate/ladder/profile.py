@@ -89,4 +89,4 @@ def _shares(samples: Sequence[Sample], places: dict[int, tuple[str, int]]) -> tu
         counts[(sample.module or function or "?", line)] += 1
     total = sum(counts.values())
     kept = counts.most_common(SPOTS_KEPT)
-    return tuple(Hotspot(function[:120], line, round(count / total, 4)) for (function, line), count in kept)
+    return tuple(Hotspot(function[:120], line, round(count / total, 4), count) for (function, line), count in kept)

@@ -93,7 +93,7 @@ class ModuleEvaluator:
             beside = await self._stages.built(staged, incumbent.program)
             sides |= {} if isinstance(beside, Evaluation) else {"incumbent": beside}
         found = await self._raced(staged, sides, end_of_race(self._rule, "incumbent" in sides))
-        if found.timing is not None and found.timing.speedup.value > 0.9:  # only such states may be expanded
+        if found.timing is not None:  # slow ones too: a search may go on from the fastest of them
             async with build_lane():
                 seen = await operators(staged.stage, side), await metrics(staged.stage, side)
                 found = replace(found, profile=seen[0], remarks=(*found.remarks, *seen[1]))
@@ -108,7 +108,7 @@ class ModuleEvaluator:
             kept: dict[Side, ModuleSide] = {name: side for name, side in sides.items() if name != "incumbent"}
             return await self._raced(staged, kept, end_of_race(self._rule, False))
         timing = timing_of(staged.stage.problem, seen.held, staged.inputs)
-        found = found_right(staged, seen.told(timing, staged.degenerate), seen.warnings)
+        found = found_right(staged, seen.told(timing, staged.degenerate), seen.warnings, seen.official)
         return replace(unless_slowed(staged, found), remarks=self._stages.natives.remarks(sides["candidate"]))
 
     # ---------------------------------------------------------------------------------------------- certificates
@@ -199,7 +199,7 @@ class ModuleEvaluator:
             return failed_in(failed)
         timing = sittings[0].told(timing_of(staged.stage.problem, held, staged.inputs), staged.degenerate)
         timing = replace(timing, confirmed=True, over_compiled=compiled)
-        found = found_right(staged, timing, (*sittings[0].warnings, *why))
+        found = found_right(staged, timing, (*sittings[0].warnings, *why), sittings[0].official)
         return replace(unless_slowed(staged, found), remarks=self._stages.natives.remarks(side))
 
     async def _over_compiled(self, staged: Staged, side: ModuleSide) -> tuple[Interval | None, tuple[str, ...]]:

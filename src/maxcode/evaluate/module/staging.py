@@ -14,7 +14,7 @@ from typing import final
 import anyio
 import anyio.to_thread
 
-from maxcode.core.types import Evaluation, Feedback, Hotspot, Outcome, Problem, Program, Timing
+from maxcode.core.types import Evaluation, Facts, Feedback, Hotspot, Outcome, Problem, Program, TimedInput, Timing
 from maxcode.evaluate.function.habits import HABITS
 from maxcode.evaluate.ladder.build import Built
 from maxcode.evaluate.ladder.prepare import Admitted, Input, identity
@@ -29,6 +29,7 @@ from maxcode.evaluate.module.sides import CANDIDATE, REFERENCE, ModuleSide, Side
 from maxcode.evaluate.module.torch_runtime import find_runtime
 from maxcode.evaluate.module.track import CALL, ModuleTrack, open_track
 from maxcode.evaluate.module.trivial import meaningless, trivial
+from maxcode.native import FLAGS
 from maxcode.sandbox.lanes import build_lane
 from maxcode.sandbox.sandbox import Blob, Sandbox
 
@@ -74,12 +75,14 @@ class Sitting:
 
     ``start_s``: of the original and the candidate (``types.Timing``).
     ``beyond``: calls on values beyond those drawn that were compared, and that were skipped.
+    ``official``: what KernelBench's own rule says of the candidate.
     """
 
     held: RaceResult
     warnings: tuple[str, ...]
     start_s: tuple[float, float]
     beyond: tuple[int, int]
+    official: bool | None = None
 
     def told(self, timing: Timing, degenerate: tuple[str, ...]) -> Timing:
         """The timing with all of it."""
@@ -117,7 +120,9 @@ class Stages:
         plan = plans(stage.contract, slots, REPORT_BYTES * stage.on_device, twice=short)
         spots = await operators(stage, reference)
         shown = replace(problem, statement="\n".join((problem.statement, gpu.told())).strip()) if gpu else problem
-        staged = Staged(stage, plan, reference, _admitted(shown, stage.contract, (seconds, spots)), reasons)
+        facts = _facts(stage.contract, seconds, slots, 0 if stage.on_device else threads)
+        admitted = replace(_admitted(shown, stage.contract, (seconds, spots)), facts=facts)
+        staged = Staged(stage, plan, reference, admitted, reasons)
         return replace(staged, admitted=_warned(staged.admitted, staged.caveats))
 
     async def _seconds(self, stage: SideStarter, reference: ModuleSide) -> tuple[float, tuple[str, ...]]:
@@ -165,7 +170,7 @@ class Stages:
                     await track.round(letters)
             held = await run_until(end, track)
         counted = len(track.compared), len(track.skipped)
-        return Sitting(held, (*_seeded(track), *_late(start_s)), start_s, counted)
+        return Sitting(held, (*_seeded(track), *_late(start_s)), start_s, counted, track.official.accepts)
 
 
 async def _degenerate(stage: SideStarter, track: ModuleTrack, seconds: float) -> tuple[str, ...]:
@@ -199,6 +204,19 @@ def _admitted(problem: Problem, contract: Contract, seen: tuple[float, tuple[Hot
 
 def _warned(admitted: Admitted, caveats: tuple[str, ...]) -> Admitted:
     return replace(admitted, baseline=replace(admitted.baseline, warnings=caveats), notes=caveats)
+
+
+def _facts(contract: Contract, seconds: float, slots: int, threads: int) -> Facts:
+    """What prompts tell; ``threads``: 0 on a GPU."""
+    calls = (
+        f"reference and candidate are processes of their own that take turns on the same cores. In a turn each gets "
+        f"{slots} calls; the inputs of every call ({contract.input_bytes:,} bytes) are fresh and were written before "
+        "the turn began, so after large ones little of them is left in the nearest caches"
+    )
+    timed = (TimedInput(seconds),)
+    if not threads:
+        return Facts(timed=timed)
+    return Facts(timed=timed, calls=calls, threads=threads, native_flags=" ".join(FLAGS))
 
 
 def after(pairs: int) -> End:

@@ -29,6 +29,7 @@ from maxcode.evaluate.function.habits import HABITS, USUAL
 from maxcode.evaluate.ladder.race import Pair, Side
 from maxcode.evaluate.module.clocks import disagreement, early, reported, without_copy
 from maxcode.evaluate.module.contract import Plans, error_of
+from maxcode.evaluate.module.official import OfficialRule
 from maxcode.evaluate.module.sides import BY_SEED, LETTERS, ModuleSide, SideStarter, last_words
 from maxcode.evaluate.module.trivial import CallSeen, allowed
 from maxcode.sandbox.sandbox import Blob, Calls, Ran
@@ -48,6 +49,7 @@ class RoundFailed(Exception):
         self.side = side
         self.ran = ran
         self.cheats = cheats
+        self.official: bool | None = None  # of the candidate, if it failed
 
 
 @final
@@ -87,6 +89,7 @@ class ModuleTrack:
         self.skipped: list[str] = []
         self._copy_s = math.inf  # the least so far: a value that is too small makes the ratio too small
         self.clock: Clock = stage.problem.goal
+        self.official = OfficialRule(stage.contract.outputs)
 
     async def pair(self) -> Pair:
         """One round by every side, or two if they are short; the faster one counts for each side.
@@ -106,13 +109,32 @@ class ModuleTrack:
         found = {name: await self._round(name, made) for name in names}
         if self._on_device:
             found = self._by_clocks(found)
-        await self._check(made, found)
+        if "candidate" in found and not letters:  # the rule is asked about draws of the problem itself
+            await anyio.to_thread.run_sync(self.official.see, found["original"].stdout, found["candidate"].stdout)
+        try:
+            await self._check(made, found)
+        except RoundFailed as failed:
+            failed.official = await self._all_trials() if failed.side == "candidate" else None
+            raise
         seconds = {name: ran.cpu_s if self.clock == "cpu" else ran.wall_s for name, ran in found.items()}
         for name in names:
             self._round_s.setdefault(name, []).append(seconds[name])
         return Pair(
             {name: {CALL: seconds[name]} for name in self._sides}, {name: found[name].wall_s for name in self._sides}
         )
+
+    async def _all_trials(self) -> bool | None:
+        """What KernelBench's rule says of a candidate that is wrong by ours; it is called again if that needs it."""
+        while not self.official.is_decided:
+            made = await self._make()
+            sides: tuple[Side, Side] = ("original", "candidate")
+            try:
+                found = {name: await self._round(name, made) for name in sides}
+                found = self._by_clocks(found) if self._on_device else found
+            except RoundFailed:
+                return False
+            await anyio.to_thread.run_sync(self.official.see, found["original"].stdout, found["candidate"].stdout)
+        return self.official.accepts
 
     async def calls_seen(self, letters: Sequence[str] = ()) -> list[CallSeen]:
         """Calls of the reference alone that count, with what they took and gave."""

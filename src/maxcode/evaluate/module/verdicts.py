@@ -48,14 +48,26 @@ def failed_in(failed: RoundFailed) -> Evaluation:
     elif ran is not None and ran.ending != "tampered" and (ran.ending, ran.code) != ("exit", WRONG_OUTPUT):
         outcome = Outcome.CRASHED
     words = ran.stderr.decode(errors="replace")[-8000:] if ran is not None else ""
-    case = CaseResult(CALL, outcome, ran.cpu_s if ran is not None else 0.0, seen=True, detail=str(failed))
+    case = CaseResult(
+        CALL,
+        outcome,
+        ran.cpu_s if ran is not None else 0.0,
+        seen=True,
+        detail=str(failed),
+        kernelbench=_official(failed),
+    )
     return Evaluation(outcome, Feedback((str(failed),), words if outcome is Outcome.UNBUILT else "", (case,)))
 
 
-def found_right(staged: Staged, timing: Timing, warnings: tuple[str, ...]) -> Evaluation:
+def _official(failed: RoundFailed) -> bool | None:
+    """What KernelBench's rule says: a module that does not build or answer is not correct there either."""
+    return None if failed.cheats else bool(failed.official)
+
+
+def found_right(staged: Staged, timing: Timing, warnings: tuple[str, ...], official: bool | None = None) -> Evaluation:
     """The evaluation of a candidate whose every output was right; seconds are those of one call, as the baseline's."""
     seconds = min((candidate for _, candidate in timing.samples), default=0.0) / staged.plans.slots
-    case = CaseResult(CALL, Outcome.CORRECT, seconds, seen=True)
+    case = CaseResult(CALL, Outcome.CORRECT, seconds, seen=True, kernelbench=official)
     notes = (*staged.caveats, *warnings, *warnings_of(timing))
     return Evaluation(Outcome.CORRECT, Feedback(cases=(case,)), timing, measures={CALL: seconds}, warnings=notes)
 

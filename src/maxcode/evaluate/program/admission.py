@@ -81,7 +81,9 @@ class Admissions:
         dropped = tuple(f"{r.name} ({r.outcome.value})" for r in verified.results if r.name not in names)
         kept = tuple(source.looked_at_twice(given, original.artefact) for given in kept)
         kept = (*kept, *await source.beyond(self._builder, problem, original.artefact, "seen"))
-        timed, warning = choose_timed(tuple(given for given in kept if given.workload.is_timed))
+        timed, warning = choose_timed(
+            tuple(given for given in kept if given.workload.is_timed), problem.goal == "instructions"
+        )
         slimmer = without(problem, frozenset(given.name for given in inputs) - names)
         baseline = await self._baseline(slimmer, original, kept, verified)
         why = f"; {cure}" if cure else why_unavailable(problem)
@@ -96,6 +98,7 @@ class Admissions:
         admitted = replace(admitted, reads_unwritten=unwritten is not None)
         if not timed:
             admitted = await kind.longer(self._sandbox, self._builder, admitted, self._seed)
+        admitted = replace(admitted, facts=await kind.facts(self._sandbox, admitted))
         for one in (problem, slimmer):
             self._admitted[identity(one)] = admitted
         return admitted
@@ -121,7 +124,7 @@ class Admissions:
                 wrong.append(given)
             elif result.outcome is not Outcome.CORRECT:
                 found.append(cure_of_failure(result, problem.spec.limits))
-        if wrong and problem.kind == "program":
+        if wrong and problem.traits.has_tests:
             found.append(await self._unsteady(problem, original, wrong[0]))
         return "; ".join(dict.fromkeys(filter(None, found)))
 

@@ -75,7 +75,7 @@ class ProgramEvaluator:
 
         ``seed``: seed of the fresh inputs; the system draws it unless a certificate names it.
         ``before``: SHA-256 of the fresh inputs that were proven before, from a certificate.
-        ``profiles``: profile fast candidates; training does not need it.
+        ``profiles``: profile correct candidates; training does not need it.
         """
         self._unseen = FreshInputs(sandbox, builder, seed, before)
         self._examiner = Examiner(sandbox, builder, self._unseen)
@@ -176,9 +176,7 @@ class ProgramEvaluator:
         if not admitted.timed:
             return replace(found, warnings=admitted.notes[-1:])
         found = await self._time(problem, admitted, found, (action.program, built, verified), incumbent)
-        if (
-            self._profiles and found.timing is not None and found.timing.speedup.value > 0.9
-        ):  # only such states may be expanded
+        if self._profiles and found.timing is not None:  # slow ones too: a search may go on from the fastest of them
             async with build_lane():
                 found = replace(found, profile=await hotspots(self._sandbox, problem, built, admitted.inputs))
         return found

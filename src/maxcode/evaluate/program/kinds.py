@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Protocol, final
 
-from maxcode.core.types import Kind, Problem
+from maxcode.core.types import Facts, Kind, Problem
 from maxcode.evaluate.function.calls import Calls, calls_of
 from maxcode.evaluate.function.function import Inputs, spec_of
 from maxcode.evaluate.function.sizes import timed_shapes
@@ -15,6 +15,7 @@ from maxcode.evaluate.inputs.fresh import Prover
 from maxcode.evaluate.ladder.build import Builder
 from maxcode.evaluate.ladder.prepare import COPIES, Admitted, Input, InputSource, generate, read_inputs
 from maxcode.evaluate.machine.roofline import Bandwidth, memory_of, peak_gflops
+from maxcode.evaluate.program.facts import facts_of_calls, facts_of_runs
 from maxcode.evaluate.program.lower_bound import LowerBound, empty_pass_s, process_floor
 from maxcode.sandbox.lanes import build_lane
 from maxcode.sandbox.sandbox import Sandbox
@@ -39,6 +40,10 @@ class ProgramKind(Protocol):
         """The least time of a pass over the timed inputs."""
         ...
 
+    async def facts(self, sandbox: Sandbox, admitted: Admitted) -> Facts:
+        """What prompts tell of an admission."""
+        ...
+
 
 @final
 @dataclass(frozen=True, slots=True)
@@ -60,6 +65,9 @@ class WholePrograms:
         reading = floor.reading(tuple(given.stdin.size for given in admitted.timed))
         return LowerBound(len(admitted.timed) * floor.start_s, "processes that do nothing", reading)
 
+    async def facts(self, sandbox: Sandbox, admitted: Admitted) -> Facts:
+        return await facts_of_runs(sandbox, admitted)
+
 
 @final
 @dataclass(frozen=True, slots=True)
@@ -80,6 +88,9 @@ class Functions:
         async with build_lane():
             least_s = await empty_pass_s(sandbox, admitted)
         return LowerBound(least_s, "calls of a function that does nothing")
+
+    async def facts(self, sandbox: Sandbox, admitted: Admitted) -> Facts:
+        return facts_of_calls(admitted)
 
 
 PROGRAM_KINDS: Mapping[Kind, ProgramKind] = {"program": WholePrograms(), "function": Functions()}

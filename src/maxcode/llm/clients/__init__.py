@@ -11,10 +11,12 @@ completion.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from typing import Literal, Protocol, final
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass, field
+from typing import Any, Literal, Protocol, final
 
 from maxcode.core.types import Usage
+from maxcode.errors import InputError
 
 Speaker = Literal["system", "user", "assistant"]
 
@@ -35,6 +37,8 @@ class ModelRequest:
 
     ``draw``: makes samples of one prompt differ; sent as the seed if the endpoint takes one.
     ``max_tokens``: bound on the answer; ``thinking_tokens``: bound on the thinking before it (0 = none).
+    ``effort``: how much the model should think, in the endpoint's words; empty: the endpoint's default.
+    ``extra_body``: more keys of the request's body, as the endpoint takes them.
     """
 
     messages: tuple[Message, ...]
@@ -42,6 +46,32 @@ class ModelRequest:
     temperature: float = 0.6
     max_tokens: int = 16_384
     thinking_tokens: int = 0
+    effort: str = ""
+    extra_body: Mapping[str, Any] = field(default_factory=dict)
+
+
+@final
+@dataclass(frozen=True, slots=True)
+class AnswerSettings:
+    """How a policy or a critic asks its model; None or empty: its own default.  The keys are those of ``ModelRequest``.
+    InputError for a value that no model takes."""
+
+    temperature: float | None = None
+    max_tokens: int | None = None
+    thinking_tokens: int | None = None
+    effort: str = ""
+    extra_body: dict[str, Any] = field(default_factory=dict)
+
+    def __post_init__(self) -> None:
+        for name, least in (("temperature", 0), ("max_tokens", 1), ("thinking_tokens", 0)):
+            value = getattr(self, name)
+            if value is not None and not value >= least:
+                raise InputError(f"{name} = {value} of a model; give at least {least}")
+
+    @property
+    def given(self) -> dict[str, Any]:
+        """The settings that are not the default."""
+        return {key: value for key, value in asdict(self).items() if value not in (None, "", {})}
 
 
 @final

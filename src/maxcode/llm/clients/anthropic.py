@@ -1,13 +1,15 @@
 """Anthropic's API through the official SDK, with extended thinking if a request asks for it.
 
 The SDK's helper streams the answer.  A stream without its ``message_stop`` is an incomplete answer: a transient fault.
-Thinking blocks are not part of the text.  The draw is not sent, because the API takes no seed.
+Thinking blocks are not part of the text.  The draw is not sent, because the API takes no seed.  A prompt that is asked
+again goes through the provider's cache, unless a price is known that does not hold for cached prompts.
 """
 
 from __future__ import annotations
 
 import re
 import time
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Literal, final
 
@@ -16,6 +18,7 @@ from maxcode.llm.clients import Completion, ModelRequest
 from maxcode.llm.clients.faults import Endpoint
 from maxcode.llm.clients.openai import Switch
 from maxcode.llm.clients.prices import Price
+from maxcode.llm.clients.repeated import RepeatedPrompts
 from maxcode.llm.clients.sdk import Broken, Connection, imported, mended
 
 if TYPE_CHECKING:
@@ -67,13 +70,22 @@ class AnthropicModel:
         self._endpoint = endpoint
         self._manner = manner or ClaudeSettings()
         self._price = price
+        self._repeated = RepeatedPrompts()
 
     async def complete(self, request: ModelRequest) -> Completion:
+        if self._price is not None and not self._price.knows_cache:
+            return await self._answer(self._body(request))
+        async with self._repeated.turn(request.messages) as (cached, begins):
+            body = self._body(request)
+            return await self._answer(_through_cache(body) if cached else body, begins)
+
+    async def _answer(self, body: dict[str, Any], begins: Callable[[], None] = lambda: None) -> Completion:
         began, last = time.perf_counter(), ""
         async with self._connection.client() as client:
-            async with client.messages.stream(**self._body(request)) as stream:
+            async with client.messages.stream(**body) as stream:
                 async for event in stream:
                     last = event.type
+                    begins()
             if last != "message_stop" or (message := stream.current_message_snapshot).stop_reason is None:
                 raise Broken("the stream ended without its message_stop")
             text = "".join(block.text for block in message.content if block.type == "text")
@@ -93,6 +105,9 @@ class AnthropicModel:
         elif self._sends_temperature():
             body["extra_body"] = {"temperature": min(request.temperature, 1.0)}
             body["extra_headers"] = {"anthropic-version": SAMPLING_VERSION}
+        effort = {"output_config": {"effort": request.effort}} if request.effort else {}
+        if effort or request.extra_body:
+            body["extra_body"] = {**body.get("extra_body", {}), **effort, **request.extra_body}
         return body
 
     def _thinking(self, budget: int) -> dict[str, Any]:
@@ -107,6 +122,13 @@ class AnthropicModel:
         return version(self._endpoint.model) <= (4, 6)
 
 
+def _through_cache(body: dict[str, Any]) -> dict[str, Any]:
+    """The body with a mark at the end of its prompt: the provider keeps all before it for some minutes."""
+    *before, last = body["messages"]
+    marked = {"type": "text", "text": last["content"], "cache_control": {"type": "ephemeral"}}
+    return {**body, "messages": [*before, {**last, "content": [marked]}]}
+
+
 def version(model: str) -> tuple[int, int]:
     """The version in the name of a Claude model: (4, 5) of ``claude-haiku-4-5-20251001``, (3, 7) of
     ``claude-3-7-sonnet-latest``; a name without a version counts as the newest."""
@@ -117,6 +139,5 @@ def version(model: str) -> tuple[int, int]:
 def _usage(counts: anthropic.types.Usage, seconds: float, price: Price | None) -> Usage:
     read, written = counts.cache_read_input_tokens or 0, counts.cache_creation_input_tokens or 0
     prompt = counts.input_tokens + read + written
-    known = price is not None and not written  # the table has no surcharge for cache writes, which maxcode never asks
-    dollars = price.dollars(prompt, counts.output_tokens, read) if known and price is not None else None
+    dollars = price.dollars(prompt, counts.output_tokens, read, written) if price is not None else None
     return Usage(1, prompt, counts.output_tokens, seconds, dollars)

@@ -38,6 +38,7 @@ class ModelSettings:
     ``timeout_s``: the time limit of one attempt, in seconds; ``attempts``: the most attempts for a call.
     ``seed``, ``temperature``, ``max_tokens_field``, ``stream_usage``, ``thinking``: for endpoints that refuse the
     defaults.
+    ``reasoning_tokens``: the room for reasoning in the bound of an answer, if it is not found by the model's name.
     ``prices``: your own price table (also MAXCODE_PRICES).
     """
 
@@ -51,6 +52,7 @@ class ModelSettings:
     temperature: compatible.Switch = "auto"
     max_tokens_field: compatible.LimitField = "auto"
     stream_usage: bool = True
+    reasoning_tokens: int | None = None
     thinking: claude.Thinking = "auto"
     prices: Path | None = None
 
@@ -119,7 +121,9 @@ def _anthropic(name: str, settings: ModelSettings, variables: Mapping[str, str])
 def _openai(name: str, settings: ModelSettings, variables: Mapping[str, str]) -> tuple[Model, Endpoint]:
     endpoint = _openai_at(name, settings, variables)
     key = _key(endpoint, variables, needed=endpoint.base_url == compatible.OFFICIAL or settings.key_env is not None)
-    dialect = compatible.Dialect(settings.max_tokens_field, settings.temperature, settings.seed, settings.stream_usage)
+    dialect = compatible.Dialect(
+        settings.max_tokens_field, settings.temperature, settings.seed, settings.stream_usage, settings.reasoning_tokens
+    )
     return compatible.OpenAIModel(endpoint, key, dialect, _price(endpoint, settings, variables)), endpoint
 
 

@@ -34,6 +34,12 @@ DRAIN_S = 0.1
 # OpenAI's reasoning models accept only their default temperature.
 FIXED_TEMPERATURE = re.compile(r"o\d|gpt-([5-9]|\d\d)")
 
+# Models that reason before they answer: their reasoning counts to the bound of the answer.
+REASONS = re.compile(
+    r"(.*/)?(o\d|gpt-([5-9]|\d\d|oss)|qwq|qwen-?3|magistral|grok-[4-9]|deepseek-r)|.*(reason|think)", re.I
+)
+ALLOWANCE = 16_384  # tokens for the reasoning of such a model if nothing else is said
+
 ENDED: dict[str, Literal["stop", "length"]] = {"stop": "stop", "length": "length"}
 
 LimitField = Literal["auto", "max_tokens", "max_completion_tokens"]
@@ -50,12 +56,14 @@ class Dialect:
     ``temperature``: "auto" leaves it out for OpenAI's reasoning models.
     ``seed``: whether to send the draw of the request, modulo 2**31.
     ``usage``: whether to ask for the token counts at the end of the stream.
+    ``reasoning``: the least number of tokens that the bound leaves for reasoning; None: by the name of the model.
     """
 
     limit: LimitField = "auto"
     temperature: Switch = "auto"
     seed: bool = True
     usage: bool = True
+    reasoning: int | None = None
 
 
 @final
@@ -88,7 +96,7 @@ class OpenAIModel:
         body: dict[str, Any] = {
             "model": self._endpoint.model,
             "messages": [{"role": message.role, "content": message.text} for message in request.messages],
-            self._limit_field(): request.max_tokens + request.thinking_tokens,
+            self._limit_field(): request.max_tokens + max(request.thinking_tokens, self._reasoning()),
             "stream": True,
         }
         if self._sends_temperature():
@@ -97,7 +105,16 @@ class OpenAIModel:
             body["seed"] = request.draw % 2**31
         if self._dialect.usage:
             body["stream_options"] = {"include_usage": True}
+        if request.effort:
+            body["reasoning_effort"] = request.effort
+        if request.extra_body:
+            body["extra_body"] = dict(request.extra_body)
         return body
+
+    def _reasoning(self) -> int:
+        if self._dialect.reasoning is not None:
+            return self._dialect.reasoning
+        return ALLOWANCE if reasons(self._endpoint.model) else 0
 
     def _limit_field(self) -> str:
         if self._dialect.limit != "auto":
@@ -111,6 +128,11 @@ class OpenAIModel:
 
     def _is_openai(self) -> bool:
         return f".{urlsplit(self._endpoint.base_url).hostname}".endswith(".api.openai.com")
+
+
+def reasons(model: str) -> bool:
+    """Whether the name is that of a model that reasons before it answers."""
+    return REASONS.match(model) is not None
 
 
 async def _read(response: AsyncAPIResponse[Any]) -> _Answer:

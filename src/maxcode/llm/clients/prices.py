@@ -22,20 +22,29 @@ Dollars = Annotated[float, msgspec.Meta(ge=0)]
 class Price(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     """Dollars per million tokens.
 
-    ``cached``: for prompt tokens read from the provider's cache.
+    ``cached``: for prompt tokens read from the provider's cache; ``written``: for those written to it.
     ``up_to``: the longest prompt, in tokens, for which the price applies.
     """
 
     input: Dollars
     output: Dollars
     cached: Dollars | None = None
+    written: Dollars | None = None
     up_to: int | None = None
 
-    def dollars(self, prompt: int, completion: int, cached: int = 0) -> float | None:
-        """The cost of a call whose ``prompt`` tokens include ``cached`` ones; None if the price does not cover it."""
-        if (cached and self.cached is None) or (self.up_to is not None and prompt > self.up_to):
+    @property
+    def knows_cache(self) -> bool:
+        """Whether the cost of caching a prompt is known."""
+        return self.cached is not None and self.written is not None
+
+    def dollars(self, prompt: int, completion: int, cached: int = 0, written: int = 0) -> float | None:
+        """The cost of a call whose ``prompt`` tokens include ``cached`` and ``written`` ones; None if the price does
+        not cover it."""
+        if (cached and self.cached is None) or (written and self.written is None):
             return None
-        saved = cached * (self.input - (self.cached or 0.0)) if cached else 0.0
+        if self.up_to is not None and prompt > self.up_to:
+            return None
+        saved = cached * (self.input - (self.cached or 0.0)) + written * (self.input - (self.written or 0.0))
         return (prompt * self.input - saved + completion * self.output) / 1e6
 
 

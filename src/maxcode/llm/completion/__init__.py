@@ -22,12 +22,20 @@ __all__ = ["Answer", "Unread", "read"]
 _UNWRITABLE = re.compile("[\ud800-\udc7f\udd00-\udfff]")  # halves of surrogate pairs that stand for no byte
 
 
-def read(text: str, program: Program, language: str, answer: Answer = "whole", entry: str = "main") -> Program | Unread:
+def read(
+    text: str,
+    program: Program,
+    language: str,
+    answer: Answer = "whole",
+    entry: str = "main",
+    complete: bool = False,
+) -> Program | Unread:
     """The program that a completion proposes in place of ``program``; Unread with the reason if there is none.
 
     ``answer``: the requested form.  If the completion has only the other form, that is read too: it was paid for, and
     it means one program only.
     ``entry``: the function that a whole program of C or C++ must define.
+    ``complete``: the model ended by itself, so a last block that is never closed is whole.
     Never raises for any text; InputError for an unknown language.
     """
     said = answer_of(_UNWRITABLE.sub("\ufffd", text).replace("\r\n", "\n"))
@@ -35,7 +43,7 @@ def read(text: str, program: Program, language: str, answer: Answer = "whole", e
         return Unread("the completion holds no answer" + (" after its reasoning" if text.strip() else ""))
     if answer == "edits" and has_edits(said):
         return edited(said, program)
-    program_read = whole(said, program, language, entry)
+    program_read = whole(said, program, language, entry, complete)
     if isinstance(program_read, Unread) and has_edits(said):
         return edited(said, program)
     if isinstance(program_read, Unread) and answer == "edits" and not program_read.cut:

@@ -131,6 +131,7 @@ def _scan(text: str, mode: Literal["plain", "nested", "restart"]) -> list[Fenced
             now.depth -= fence is not None and now.closes(fence)
             now.lines.append(line)
     if now is not None and (now.info or "".join(now.lines).strip()):  # a stray fence at the end opens nothing
+        now.lines = now.lines[:-1] if now.lines and not now.lines[-1] else now.lines  # after the last line end
         found.append(now.block(closed=False))
     return found
 

@@ -33,16 +33,16 @@ _DEFINING = ("c", "cpp")  # grammars of languages whose programs begin at a func
 _AFTER_PARAMETERS = {"{", "->", ":"}
 
 
-def whole(answer: str, program: Program, language: str, entry: str) -> Program | Unread:
+def whole(answer: str, program: Program, language: str, entry: str, complete: bool = False) -> Program | Unread:
     """The program that an answer gives in full: for each file, the last block that looks like it.
 
     A block names its file in its info string, in the line before it, or in a comment in its first line.  A block
     without a name is the file that defines ``entry``.  An answer without fences may be that file itself.  If the last
-    block is never closed, the answer was cut, whatever came before.
+    block is never closed, the answer was cut, whatever came before, unless it is ``complete``.
     """
     reader = _Reader(program, language, entry)
     found = blocks(answer)
-    if found and not found[-1].closed and reader.suits(found[-1]):
+    if found and not found[-1].closed and reader.suits(found[-1]) and not complete:
         return Unread("the last code block is never closed: the answer was cut", cut=True)
     found = found or [FencedBlock("", answer, "", False)]
     files: dict[str, str] = {}

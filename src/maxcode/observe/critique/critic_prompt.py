@@ -1,4 +1,5 @@
-"""The critic's prompt: problem, both programs, the paper's four-part feedback, remarks, profile, the step before.
+"""The critic's prompt: problem, machine, original, both programs, the paper's four-part feedback, remarks, profile, the
+step before, other branches.
 
 Of held-out tests it shows one bit, as every prompt does.  Text from a candidate or its compiler is inside fences, so it
 cannot imitate a heading.
@@ -6,47 +7,83 @@ cannot imitate a heading.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import final
 
-from maxcode.code.source import fenced, prose, unified_diff
+from maxcode.code.source import fenced, prose
 from maxcode.code.techniques import describe
-from maxcode.core.types import GOALS, Evaluation, Hotspot, Kind, Outcome, Problem, Program, Remark, Step
+from maxcode.core.types import (
+    GOALS,
+    Evaluation,
+    Facts,
+    Hotspot,
+    Kind,
+    Machine,
+    Outcome,
+    Problem,
+    Program,
+    Remark,
+    Step,
+)
 from maxcode.llm.clients import Message
 from maxcode.llm.prompts import template
+from maxcode.observe.about import about_machine
 from maxcode.observe.critique.critique_answer import DIAGNOSIS_AT_MOST, STEP_AT_MOST, STEPS_AT_MOST
-from maxcode.observe.critique.rule_critic import ERROR, hot_lines
-from maxcode.observe.feedback import feedback_lines, machine_lines, result_line
+from maxcode.observe.critique.rule_critic import ERROR, hot_lines, outside, share_of
+from maxcode.observe.feedback import feedback_lines, machine_lines, milliseconds, result_line
+from maxcode.observe.known import fact_lines
+from maxcode.observe.part import changed, listing
 
 HEADING = "# Critique this step"
-WHOLE = 24_000  # characters; up to here both programs are shown whole
+WHOLE = 24_000  # characters; up to here the original and a change are shown whole
 LONGEST = 60_000  # up to here the new program is shown whole
-COMPARED = 200_000  # up to here the two are compared line by line, in quadratic time
 _STATEMENT, _TEXT, _REMARKS, _TIMED = 4_000, 6_000, 12, 5
 _AROUND = 40
 
 
-def messages(problem: Problem, step: Step, previous: Step | None) -> tuple[Message, ...]:
+@final
+@dataclass(frozen=True, slots=True)
+class Setting:
+    """What a critic knows besides the step: the ``machine``, the ``facts`` measured before the search, and one line for
+    each program measured on other paths (``beside``)."""
+
+    machine: Machine | None = None
+    facts: Facts = field(default_factory=Facts)
+    beside: Sequence[str] = ()
+
+
+def messages(problem: Problem, step: Step, previous: Step | None, setting: Setting = Setting()) -> tuple[Message, ...]:
     """The system message, and the user message that begins with ``HEADING``."""
     limits = {"diagnosis_at_most": DIAGNOSIS_AT_MOST, "step_at_most": STEP_AT_MOST, "steps_at_most": STEPS_AT_MOST}
-    system = template("critic_system").substitute(limits)
-    return (Message("system", system.strip()), Message("user", user_text(problem, step, previous)))
+    rules = template("critic_module").substitute() if problem.traits.shows_operators else ""
+    system = template("critic_system").substitute(limits, rules=rules)
+    return (Message("system", system.strip()), Message("user", user_text(problem, step, previous, setting)))
 
 
-def user_text(problem: Problem, step: Step, previous: Step | None) -> str:
+def user_text(problem: Problem, step: Step, previous: Step | None, setting: Setting = Setting()) -> str:
     """The user message alone."""
     program = judged(problem, step)
     evaluation = step.evaluation
     filled = {
         "problem": _problem(problem),
+        "machine": fenced("\n".join(_machine(problem, setting))),
+        "original": _original_program(problem, program),
         "previous": _previous_program(problem, program, previous),
         "program": _new_program(problem, program, step, previous),
         "feedback": fenced("\n".join(_feedback(problem, step, previous))),
         "remarks": fenced("\n".join(_remarks(evaluation)) or "none"),
         "profile": fenced("\n".join(_profile(program, evaluation)) or "none"),
         "history": fenced("\n".join(_history(previous))),
+        "beside": fenced("\n".join(setting.beside) or "none"),
     }
     text = template("critic").substitute(filled).strip()
     return text.encode("utf-8", "replace").decode()  # a candidate that is not valid text is rejected, but still shown
+
+
+def _machine(problem: Problem, setting: Setting) -> list[str]:
+    about = about_machine(setting.machine, problem, setting.facts.native_flags) if setting.machine is not None else []
+    return [*about, *fact_lines(problem, setting.facts)] or ["not known"]
 
 
 def judged(problem: Problem, step: Step) -> Program:
@@ -85,19 +122,22 @@ def _new_program(problem: Problem, program: Program, step: Step, previous: Step 
     return f"{told}\n\n{_listing(problem, program)}"
 
 
+def _original_program(problem: Problem, program: Program) -> str:
+    """The original, which the results must equal; only named if it is the new program or too long."""
+    if program == problem.program:
+        return "It is the new program below."
+    if _length(problem.program) > WHOLE:
+        return "It is too long to be shown."
+    return listing(problem.program, problem.language)
+
+
 def _previous_program(problem: Problem, program: Program, previous: Step | None) -> str:
     before = judged(problem, previous) if previous is not None else problem.program
-    whose = "This is the original program." if before == problem.program else "This is the program one step before."
     if before == program:
         return "The same as the new program."
-    longest = max(_length(before), _length(program))
-    if longest <= WHOLE:
-        return f"{whose}\n\n{_listing(problem, before)}"
-    if longest > COMPARED:
-        return f"{whose} It is too long to be shown or compared."
-    changes = "".join(unified_diff(before.files.get(path, ""), text, path) for path, text in program.files.items())
-    note = f"{whose} It is long, so only the difference from it to the new program is shown."
-    return f"{note}\n\n{fenced(_cut(changes, WHOLE), 'diff')}"
+    if before == problem.program and _length(before) <= WHOLE:
+        return "The original program."
+    return f"It became the new program by this change:\n\n{changed(before, program, WHOLE)}"
 
 
 def _listing(problem: Problem, program: Program) -> str:
@@ -145,6 +185,7 @@ def _problem(problem: Problem) -> str:
     lines += [line.format(problem.entry) for line in _BEFORE_THE_LANGUAGE.get(problem.kind, ())]
     lines.append(f"language: {problem.language}; flags: {' '.join(problem.spec.flags) or 'none'}")
     lines += [line.format(problem.entry) for line in _AFTER_THE_LANGUAGE.get(problem.kind, ())]
+    lines += [fenced(problem.spec.function_spec.header, problem.language)] if problem.traits.counts_work else []
     lines.append(f"goal: {GOALS[problem.goal]}")
     if problem.permitted is not None:
         lines.append("only these techniques are permitted:" if problem.permitted else "no technique is permitted")
@@ -161,18 +202,19 @@ def _feedback(problem: Problem, step: Step, previous: Step | None) -> list[str]:
         lines = _cut("\n".join(feedback_lines(step, previous)), _TEXT).splitlines()
     seen = [case for case in evaluation.feedback.cases if case.seen and case.name in evaluation.measures]
     slowest = sorted(seen, key=lambda case: -evaluation.measures[case.name])[:_TIMED]
-    return lines + [f"test {case.name}: {evaluation.measures[case.name] * 1e3:.1f} ms of CPU" for case in slowest]
+    return lines + [f"test {case.name}: {milliseconds(evaluation.measures[case.name])} of CPU" for case in slowest]
 
 
 def _remarks(evaluation: Evaluation) -> list[str]:
-    """The compiler's remarks, those near hot lines first, missed ones before the others."""
-    hot = [spot.line for spot in hot_lines(evaluation.profile)]
+    """The compiler's remarks on lines with samples, missed ones before the others; those on kernels of a GPU."""
+    hot = [spot.line for spot in hot_lines(evaluation.profile) if spot.line]
 
     def rank(remark: Remark) -> tuple[int, bool]:
         near = [order for order, line in enumerate(hot) if abs(remark.line - line) <= 2]
         return (near[0] if near else len(hot), remark.kind != "missed")
 
-    chosen = sorted(evaluation.remarks, key=rank)
+    kept = [one for one in evaluation.remarks if rank(one)[0] < len(hot) or one.text.startswith("kernel `")]
+    chosen = sorted(kept, key=rank)
     told = [f"line {remark.line}: {remark.kind}: {remark.text[:160]}" for remark in chosen[:_REMARKS]]
     return told + ([f"({len(chosen) - _REMARKS} more are left out)"] if len(chosen) > _REMARKS else [])
 
@@ -187,8 +229,9 @@ def _spot_line(spot: Hotspot, source: list[str]) -> str:
     text = source[spot.line - 1].strip() if 0 < spot.line <= len(source) else ""
     if not spot.line and spot.function.startswith(("aten::", "outside of torch")):
         return f"{spot.share:.0%} in [{spot.function}]"
-    place = f"line {spot.line}" if spot.line else "no line of the program"
-    return f"{spot.share:.0%} at {place} in [{spot.function}]: {text[:160]}"
+    if not text:
+        return f"{share_of(spot)} {outside(spot.function)}"
+    return f"{share_of(spot)} at line {spot.line} in [{spot.function}]: {text[:160]}"
 
 
 def _history(previous: Step | None) -> list[str]:

@@ -7,13 +7,14 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Annotated, Any, Literal, final
 
 import msgspec
 
 from maxcode.code.source import answer_of
+from maxcode.core.types import NO_GAIN
 
 Bottleneck = Literal[
     "input-output",
@@ -28,8 +29,10 @@ Bottleneck = Literal[
     "overhead",
     "build",
     "correctness",
+    "limit",
     "none",
 ]
+_WITHOUT_STEPS = ("limit", "none")
 
 DIAGNOSIS_AT_MOST, STEP_AT_MOST, STEPS_AT_MOST = 2000, 500, 6
 _Diagnosis = Annotated[str, msgspec.Meta(min_length=1, max_length=DIAGNOSIS_AT_MOST)]
@@ -44,17 +47,22 @@ _TRIES_AT_MOST = 500
 @final
 @dataclass(frozen=True, slots=True)
 class CritiqueAnswer:
-    """A critique as a model writes it.  ``line``: 1-based, of the new program's first file; ``steps``: one to six."""
+    """A critique as a model writes it.  ``line``: 1-based, of the new program's first file; ``steps``: one to six, or
+    none with the bottlenecks "limit" (no further gain is seen) and "none" (nothing is known)."""
 
     diagnosis: _Diagnosis
     bottleneck: Bottleneck
     line: _Line | None
-    steps: Annotated[tuple[_StepText, ...], msgspec.Meta(min_length=1, max_length=STEPS_AT_MOST)]
+    steps: Annotated[tuple[_StepText, ...], msgspec.Meta(max_length=STEPS_AT_MOST)] = ()
 
-    def words(self) -> str:
+    def words(self, source: Sequence[str] = ()) -> str:
         """The critique for a policy: one sentence a line, so that no text of a model can imitate a result, a heading or
-        a policy's own note."""
+        a policy's own note.  ``source``: the lines of the program, of which the named one is quoted."""
+        if self.bottleneck == "limit" and not self.steps:
+            return f"{NO_GAIN} {_one_line(self.diagnosis)}"
         where = f" at line {self.line}" if self.line is not None else ""
+        if self.line is not None and (quoted := "".join(source[self.line - 1 : self.line]).strip()):
+            where += f", `{_one_line(quoted)[:120]}`"
         told = [f"Bottleneck: {self.bottleneck}{where}.", f"Diagnosis: {_one_line(self.diagnosis)}"]
         return "\n".join(told + [f"{number}. {_one_line(step)}" for number, step in enumerate(self.steps, 1)])
 
@@ -115,6 +123,8 @@ def _checked(found: Any, lines: int) -> CritiqueAnswer | Unreadable:
         return Unreadable(_one_line(str(error))[:200])
     if not answer.diagnosis.strip() or not all(step.strip() for step in answer.steps):
         return Unreadable("the diagnosis or a step is blank")
+    if not answer.steps and answer.bottleneck not in _WITHOUT_STEPS:
+        return Unreadable(f"`$.steps` is empty, which only the bottlenecks {' and '.join(_WITHOUT_STEPS)} allow")
     if answer.line is not None and answer.line > lines:
         return Unreadable(f"`line` is {answer.line}, but the program ends at {lines}")
     return answer

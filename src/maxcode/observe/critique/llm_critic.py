@@ -8,14 +8,15 @@ Departures, ours: the answer is JSON with a class of bottleneck and a line, so t
 from __future__ import annotations
 
 import hashlib
-from dataclasses import dataclass
-from typing import final
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any, final
 
 from maxcode.core.roles import Critic
-from maxcode.core.types import Problem, Step
+from maxcode.core.types import Facts, Machine, Problem, Step
 from maxcode.llm.clients import Completion, Message, Model, ModelRequest
 from maxcode.llm.prompts import template
-from maxcode.observe.critique.critic_prompt import judged, lines_of, messages
+from maxcode.observe.critique.critic_prompt import Setting, judged, lines_of, messages
 from maxcode.observe.critique.critique_answer import CritiqueAnswer, Unreadable, read
 
 _QUOTED = 4_000  # characters of an invalid answer that are quoted in the second request
@@ -27,6 +28,7 @@ class LlmCritic:
     """Asks once, and a second time if the answer is not valid; then ``fallback`` answers, and the critique says so.
 
     ``max_tokens`` limits the answer, ``thinking_tokens`` the thinking before it.  The model's journal counts the cost.
+    ``machine`` and ``facts`` are part of the prompt.
     Raises ProviderError if the provider failed for good; then there is no critique.
     """
 
@@ -35,18 +37,29 @@ class LlmCritic:
     thinking_tokens: int = 4096
     max_tokens: int = 2048
     temperature: float = 0.6
+    machine: Machine | None = None
+    facts: Facts = field(default_factory=Facts)
+    effort: str = ""
+    extra_body: Mapping[str, Any] = field(default_factory=dict)
 
     async def critique(self, problem: Problem, step: Step, previous: Step | None) -> str:
+        return await self.critique_beside(problem, step, previous, ())
+
+    async def critique_beside(self, problem: Problem, step: Step, previous: Step | None, beside: Sequence[str]) -> str:
+        """The role ``BranchCritic``."""
         if step.action.program is None:
             return await self.fallback.critique(problem, step, previous)
-        answer = await self._ask(problem, step, previous)
+        setting = Setting(self.machine, self.facts, beside)
+        answer = await self._ask(problem, step, previous, setting)
         if isinstance(answer, CritiqueAnswer):
-            return answer.words()
+            return answer.words(lines_of(judged(problem, step)))
         told = f"The model's critique could not be read ({answer.reason}); by fixed rules:"
         return f"{told}\n{await self.fallback.critique(problem, step, previous)}"
 
-    async def _ask(self, problem: Problem, step: Step, previous: Step | None) -> CritiqueAnswer | Unreadable:
-        asked, draw = messages(problem, step, previous), _draw_of(step, previous)
+    async def _ask(
+        self, problem: Problem, step: Step, previous: Step | None, setting: Setting
+    ) -> CritiqueAnswer | Unreadable:
+        asked, draw = messages(problem, step, previous, setting), _draw_of(step, previous)
         lines = len(lines_of(judged(problem, step)))
         completion = await self.model.complete(self._request(asked, draw))
         answer = _read(completion, lines)
@@ -64,6 +77,8 @@ class LlmCritic:
             temperature=self.temperature,
             max_tokens=self.max_tokens,
             thinking_tokens=self.thinking_tokens,
+            effort=self.effort,
+            extra_body=self.extra_body,
         )
 
 

@@ -11,12 +11,14 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import final
 
-from maxcode.core.types import CaseResult, Evaluation, Hotspot, Outcome, Problem, Program, Remark, Step
+from maxcode.core.types import CaseResult, Evaluation, Hotspot, Outcome, Problem, Program, Remark, Step, Timing
 from maxcode.observe.critique.critique_answer import Bottleneck
+from maxcode.observe.feedback import are_alike, machine_lines
 
 ERROR = re.compile(r"^(?:/src/)?([^:\n]+):(\d{1,9}):\d+: (?:fatal )?error: (.*)$", re.MULTILINE)
 _SHOWN_SHARE = 0.05
 _SHOWN_SPOTS = 4
+SAMPLES_LEAST = 10
 _NEAR_LINES = 2  # a remark this close to a hot line belongs to it
 
 
@@ -49,7 +51,7 @@ TOPICS = (
     _topic("data-structure", r"_Hashtable|unordered_",
            "hash map lookup: reserve, a better hash, or an array for small keys"),
     _topic("allocation", r"\bmalloc\b|\bfree\b|operator new|_int_malloc|\bnew\b|push_back|emplace_back|realloc",
-           "memory allocation: reserve, reuse buffers, or a pool"),
+           "memory allocation: is it needed at all? else reserve, or reuse buffers"),
     _topic("algorithm", r"introsort|__sort|\bsort\s*\(|insertion_sort|adjust_heap",
            "sort: sort less, or radix sort for integers"),
     _topic("allocation", r"basic_string|_M_append|\bstring\b.*\+",
@@ -77,12 +79,12 @@ OPERATORS = tuple(
         ),
         (
             r"convolution",
-            "convolution: the library is good; channels last may suit it better; make what follows cheaper",
+            "convolution: channels last may suit the library better, or write it for this shape; fuse what follows",
         ),
         (
             r"::(?:addmm|mm|bmm|baddbmm|matmul|linear)",
-            "matrix product: the library is good; use algebra (sum the weights in "
-            "place of the outputs, put factors inside), and fuse what follows it",
+            "matrix product: use algebra (sum the weights in place of the outputs, put factors inside), fuse what "
+            "follows it, or write it for this shape",
         ),
         (r"copy_|clone|contiguous|cat", "copy of a tensor: keep one memory order, drop clones that nobody writes to"),
         (r"pool", "pooling: a loop of our own, columns before rows, without the places of the maxima"),
@@ -128,11 +130,11 @@ class RuleCritic:
 
 
 def diagnose(program: Program, evaluation: Evaluation) -> list[str]:
-    """The hot lines of a correct program, each with the compiler's remarks on it and what usually helps."""
+    """The hot lines of a correct program, each with the compiler's remarks on it and what usually helps; without them,
+    what its busiest loop does by its machine code."""
     spots = hot_lines(evaluation.profile)
     if not spots:
-        told = ["No profile: the run is too short to sample." if not evaluation.profile else ""]
-        return told + _kernel_lines(evaluation.remarks)
+        return [*machine_lines(evaluation.machine_code), *_kernel_lines(evaluation.remarks)]
     source = program.files[program.name].split("\n")
     told = []
     for spot in spots[:_SHOWN_SPOTS]:
@@ -140,8 +142,10 @@ def diagnose(program: Program, evaluation: Evaluation) -> list[str]:
             told += _operator_lines(spot)
             continue
         text = source[spot.line - 1].strip() if 0 < spot.line <= len(source) else ""
-        place = f"line {spot.line}" if spot.line else "an unknown line"
-        told.append(f"{spot.share:.0%} of the time is spent at {place} ({spot.function}): `{text[:90]}`")
+        if not text:
+            told.append(f"{share_of(spot)} of the time is spent {outside(spot.function)}.")
+            continue
+        told.append(f"{share_of(spot)} of the time is spent at line {spot.line} ({spot.function}): `{text[:90]}`")
         if (topic := topic_of(spot.function, text)) is not None:
             told.append(f"  {topic.advice}.")
         told += _remarks_at(evaluation.remarks, spot.line)
@@ -165,16 +169,33 @@ def _operator_lines(spot: Hotspot) -> list[str]:
 
 
 def hot_lines(profile: Sequence[Hotspot]) -> list[Hotspot]:
-    """One spot per line, or per operator of torch, the largest share first; small shares are left out."""
-    shares: dict[tuple[int, str], float] = {}
-    names: dict[tuple[int, str], Hotspot] = {}
+    """One spot per line, or per operator of torch, the largest share first.  Small shares are left out, and lines with
+    fewer than ten samples, which say nothing.  Time outside of the program's lines is one spot for each library."""
+    shares: dict[tuple[int, str], list[Hotspot]] = {}
     for spot in profile:
-        place = (spot.line, spot.function if spot.function.startswith(_OPERATOR) else "")
-        shares[place] = shares.get(place, 0.0) + spot.share
-        if place not in names or spot.share > names[place].share:
-            names[place] = spot
-    merged = [Hotspot(names[place].function, place[0], share) for place, share in shares.items()]
-    return sorted((spot for spot in merged if spot.share >= _SHOWN_SHARE), key=lambda spot: -spot.share)
+        whose = spot.function if spot.line == 0 or spot.function.startswith(_OPERATOR) else ""
+        shares.setdefault((spot.line, whose), []).append(spot)
+    merged = []
+    for place, spots in shares.items():
+        largest = max(spots, key=lambda spot: spot.share)
+        share, samples = sum(spot.share for spot in spots), sum(spot.samples for spot in spots)
+        merged.append(Hotspot(largest.function, place[0], share, samples))
+    kept = [
+        spot for spot in merged if spot.share >= _SHOWN_SHARE and (not spot.samples or spot.samples >= SAMPLES_LEAST)
+    ]
+    return sorted(kept, key=lambda spot: -spot.share)
+
+
+def share_of(spot: Hotspot) -> str:
+    """The share of a spot with its samples, if they are known."""
+    return f"{spot.share:.0%} ({spot.samples} samples)" if spot.samples else f"{spot.share:.0%}"
+
+
+def outside(function: str) -> str:
+    """Where time is spent that belongs to no line of the program."""
+    if function.startswith(("ld-linux", "ld-musl")):
+        return f"outside your program, in the dynamic loader ({function}), before main"
+    return f"in {function}, at no line of the program"
 
 
 def topic_of(function: str, text: str) -> Topic | None:
@@ -198,14 +219,22 @@ def _compared(step: Step, previous: Step | None) -> str:
     timing = step.evaluation.timing
     if timing is None:
         return f"Correct, but not timed: {'; '.join(step.evaluation.warnings)}"
-    change = ""
-    if previous is not None and previous.reward > 0:
-        ratio = step.reward / previous.reward
-        change = f"; {ratio:.2f}x the previous step" + (": this step did not pay, go back" if ratio < 0.98 else "")
+    change = _change(timing, previous)
     sure = "" if timing.significant else ", not significant"
     if timing.clock == "instructions":
         return f"Correct, {timing.speedup} by instructions (original over this){sure}{change}."
     return f"Correct, {timing.speedup} of the original's speed{sure}{change}."
+
+
+def _change(timing: Timing, previous: Step | None) -> str:
+    """The ratio to the step before, where the two can be told apart."""
+    before = previous.evaluation.timing if previous is not None else None
+    if before is None:
+        return ""
+    if are_alike(timing, before):
+        return "; not distinguishable from the previous step"
+    ratio = timing.speedup.value / before.speedup.value
+    return f"; {ratio:.2f}x the previous step" + (": this step did not pay, go back" if ratio < 1 else "")
 
 
 def _build_errors(evaluation: Evaluation) -> list[str]:

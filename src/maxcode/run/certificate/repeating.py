@@ -11,6 +11,7 @@ import anyio
 import msgspec
 
 from maxcode.core.types import Problem, Program
+from maxcode.core.types.kinds import WITH_TESTS
 from maxcode.errors import InputError
 from maxcode.problems import is_named, load
 from maxcode.run.certificate.claim import (
@@ -130,7 +131,7 @@ def _ground(folder: Path, tests: Path | None, claimed: Certificate) -> tuple[Pat
         return source, tests
     if source.suffix == ".toml" or not kept.is_file():
         return _existing(folder, source), tests
-    if tests is None and claimed.subject.kind == "program":
+    if tests is None and claimed.subject.kind in WITH_TESTS:
         raise InputError(f"which tests? {folder} does not name them; give them with --tests DIR")
     return kept, tests
 

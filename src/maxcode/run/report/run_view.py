@@ -239,14 +239,17 @@ def _slots(lines: Sequence[Line]) -> list[Slot]:
     found: list[Slot] = []
     for batch in sorted(batches):
         end = settled.get(batch)
+        out = set(end.dropped if end is not None else ())
+        out |= {slot for (number, slot), action in actions.items() if number == batch and action.no_gain}
+        values = iter(end.values if end is not None else ())
         for slot, parent in enumerate(batches[batch].parents):
-            if end is not None and slot in end.dropped:
+            if slot in out:
                 continue
             at = (batch, slot)
             words = [(batch - 1, evaluations[at])] if at in evaluations else []
             words += [(batch, end.evaluations[slot])] if end is not None and slot in end.evaluations else []
             words += [refuted[at]] if at in refuted else []
-            value = end.values[slot] if end is not None and slot < len(end.values) else None
+            value = next(values, None)
             evaluation = words[-1][1] if words else None
             final = end is not None and evaluation is not None and at in actions
             critique = critiques.get(at, "")

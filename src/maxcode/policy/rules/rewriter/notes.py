@@ -17,6 +17,7 @@ from maxcode.core.types import Observation
 
 _TOLD = ("Trajectory", "Failures", "Best", "Best of the run")
 _LABEL = re.compile(r"^- (?P<label>\w+\([^()\n]*\)): ")
+_FENCE = re.compile(r"^`{3,}")
 _RESULT = re.compile(r"^=> (?P<outcome>\w+)(?:, speedup (?P<speedup>\d+(?:\.\d+)?)x)?")
 _LINES = re.compile(r"\blines? (\d+)(?:\s*(?:-|–|to|and)\s*(\d+))?", re.IGNORECASE)
 _BLOCK = re.compile(r"^(?:Step \d+|Original program): ?", re.MULTILINE)
@@ -117,7 +118,12 @@ def trials(text: str, in_sequence: bool) -> list[Trial]:
     found: list[Trial] = []
     labels: list[str] = []
     before = 1.0
+    fence = ""
     for line in text.splitlines():
+        if (opened := _FENCE.match(line)) is not None:  # code is no note
+            fence = opened[0] if not fence else "" if line.strip() == fence else fence
+        if fence:
+            continue
         if (noted := _LABEL.match(line)) is not None:
             labels.append(noted["label"])
         elif (result := _RESULT.match(line)) is not None:
@@ -133,7 +139,7 @@ def trials(text: str, in_sequence: bool) -> list[Trial]:
 
 def experience(observation: Observation) -> Experience:
     """The experience from all trials in the sections."""
-    told = [trial for title in _TOLD for trial in trials(observation.section(title) or "", title == "Trajectory")]
+    told = [trial for title in _TOLD for trial in trials(_text(observation, title), title == "Trajectory")]
     worked = {kind_of(label) for trial in told if trial.gain is not None for label in trial.labels}
     failed: set[str] = set()
     suspects: set[str] = set()
@@ -145,6 +151,12 @@ def experience(observation: Observation) -> Experience:
             blamed = kinds - worked
             (failed if len(blamed) == 1 else suspects).update(blamed)
     return Experience(_factors(told), frozenset(failed), frozenset(suspects), frozenset(together))
+
+
+def _text(observation: Observation, title: str) -> str:
+    """The section; the trajectory with the result of its newest step, which may be in the feedback."""
+    text = observation.section(title) or ""
+    return f"{text}\n{observation.section('Feedback') or ''}" if title == "Trajectory" and text else text
 
 
 def _factors(told: Iterable[Trial]) -> dict[str, float]:

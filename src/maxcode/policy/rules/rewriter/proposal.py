@@ -16,6 +16,7 @@ from maxcode.code.cpp.edit import Edit, Rule
 from maxcode.code.cpp.unit import Unit
 from maxcode.code.source import fenced, fences
 from maxcode.core.types import Action, Observation
+from maxcode.observe.about import ORIGINAL
 from maxcode.policy.rules.rewriter.notes import Diagnosis, Experience, diagnosis, experience
 
 _DRAWS = 4  # attempts to draw an edit that can be applied
@@ -105,7 +106,7 @@ def read(observation: Observation) -> ProposalRequest:
     """The request of an observation."""
     told, problem = observation.section("Problem") or "", observation.state.problem
     named = re.search(r"^language: *(\w+)", told, re.MULTILINE)
-    blocks = fences(observation.section("Program") or "") or fences(told)
+    blocks = fences(observation.section("Program") or "") or fences(told.partition(f"\n{ORIGINAL}\n")[2] or told)
     return ProposalRequest(
         observation=observation,
         told=told,

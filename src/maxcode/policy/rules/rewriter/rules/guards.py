@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import bisect
 import re
-from functools import lru_cache
+from functools import cache, lru_cache
 from itertools import pairwise
 
 from tree_sitter import Node
@@ -184,8 +184,7 @@ def defined(unit: Unit) -> frozenset[str]:
 
 def _piece_fits(unit: Unit, name: str) -> bool:
     """Whether a piece of the runtime builds with the flags."""
-    text = piece(name, unit.language)
-    words = {token.text for token in tokens(text) if token.is_word}
+    words = _words_of_piece(name, unit.language)
     if words & defined(unit) or ("-fno-exceptions" in unit.flags and "throw" in words):
         return False
     if "-Werror" in unit.flags and (unit.language == "c" or name == "pool"):
@@ -196,6 +195,11 @@ def _piece_fits(unit: Unit, name: str) -> bool:
     if standard in _OLD_CPP | _CPP_11:
         return False
     return standard not in _CPP_14 or name not in _NEEDS_17
+
+
+@cache
+def _words_of_piece(name: str, language: str) -> frozenset[str]:
+    return frozenset(token.text for token in tokens(piece(name, language)) if token.is_word)
 
 
 def standard_of(unit: Unit) -> str:
@@ -211,15 +215,18 @@ def is_strict(unit: Unit) -> bool:
 
 def _standard_allows(unit: Unit, edit: Edit, texts: list[str]) -> bool:
     standard, whole = standard_of(unit), " ".join(texts)
-    words = {token.text for token in tokens(whole) if token.is_word}
     if unit.language == "c":
         strict = standard in _OLD_C and standard.startswith(("c", "iso"))
         return not (strict and edit.rule not in ("interchange", "attribute", "unroll", "ivdep")) and not (
-            is_strict(unit) and "__auto_type" in words
+            is_strict(unit) and "__auto_type" in _words(whole)
         )
     if standard in _OLD_CPP:
-        return not words & {"auto", "nullptr", "emplace", "emplace_back"}
-    return standard not in _CPP_11 or not ("auto" in words and "](" in whole)
+        return not _words(whole) & {"auto", "nullptr", "emplace", "emplace_back"}
+    return standard not in _CPP_11 or not ("](" in whole and "auto" in _words(whole))
+
+
+def _words(text: str) -> set[str]:
+    return {token.text for token in tokens(text) if token.is_word}
 
 
 def owns_new(unit: Unit) -> bool:

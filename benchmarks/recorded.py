@@ -1,0 +1,159 @@
+"""Recorded answers of a language model, measured anew on this machine; no key and no network are needed.
+
+    python benchmarks/recorded.py                                replay all; table on stdout, JSON in OUT/table.json
+    python benchmarks/recorded.py --only orbits stencil          these problems
+    python benchmarks/recorded.py --from RUN ... --keep          show run folders of `maxcode optimize --policy llm:M`,
+                                                                 and keep their prompts and answers
+
+A recording is a folder below examples/recorded: run.toml says how the run was made, calls.jsonl.gz has every prompt
+with its answer, result.json what was measured when the model answered.  A replay asks no model: it builds, verifies and
+times the recorded answers here.  A prompt holds measured figures, so in a replay later answers are to slightly other
+prompts, and the same answer may be expanded or not.  The same command resumes.
+"""
+
+from __future__ import annotations
+
+import argparse
+import gzip
+import json
+import math
+import re
+import shutil
+import sys
+import tempfile
+from collections import defaultdict
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+import tomli_w
+
+from maxcode import optimize_program
+from maxcode.core.files import read_toml
+from maxcode.core.stats import bootstrap, geometric_mean, sign_flip_p
+from maxcode.errors import Interrupted, MaxcodeError
+from maxcode.llm.journal import CALLS
+
+EXAMPLES = Path(__file__).parent.parent / "examples"
+RECORDED = EXAMPLES / "recorded"
+KEPT = (
+    *("version", "problem", "language", "flags", "checker", "goal", "policy", "method", "critic", "answer"),
+    *("without", "prompts", "seed", "budget", "shape", "digest", "tests"),
+)  # of run.toml; the rest is about one machine
+Row = dict[str, Any]
+
+
+def main() -> int:
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--only", nargs="+", default=[], metavar="PROBLEM")
+    parser.add_argument("--from", nargs="+", dest="runs", type=Path, default=[], metavar="RUN")
+    parser.add_argument("--keep", action="store_true", help="write the runs into examples/recorded")
+    parser.add_argument("--out", type=Path, default=Path("runs/demo-llm"))
+    options = parser.parse_args()
+    try:
+        if options.runs:
+            rows = [as_row(run, json.loads((run / "result.json").read_text())) for run in options.runs]
+            if options.keep:
+                for run in options.runs:
+                    keep(run)
+        else:
+            rows = replayed(options.only, options.out)
+    except Interrupted as stopped:
+        print(f"stopped: {stopped}; the same command goes on", file=sys.stderr)
+        return 130
+    except MaxcodeError as error:
+        print(f"recorded.py: {error}", file=sys.stderr)
+        return error.exit_code
+    show(rows)
+    return 0
+
+
+def keep(run: Path) -> None:
+    """Copies what a replay needs from a run folder into examples/recorded/NAME."""
+    header = read_toml(run / "run.toml")
+    folder = RECORDED / f"{header['problem']}-{re.sub('[^a-z]+', '-', header['method'])}-{header['seed']}"
+    folder.mkdir(parents=True, exist_ok=True)
+    (folder / "run.toml").write_text(tomli_w.dumps({key: header[key] for key in KEPT if key in header}))
+    with gzip.GzipFile(folder / f"{CALLS}.gz", "wb", mtime=0) as file:
+        file.write((run / CALLS).read_bytes())
+    result = json.loads((run / "result.json").read_text())
+    told = {key: result[key] for key in ("outcome", "speedup", "confirmed", "outcomes", "spent") if key in result}
+    (folder / "result.json").write_text(json.dumps(told, indent=1) + "\n")
+
+
+def replayed(only: Sequence[str], out: Path) -> list[Row]:
+    """Runs every recording with its answers, and returns the rows."""
+    rows = []
+    for folder in sorted(path.parent for path in RECORDED.glob("*/run.toml")):
+        header = read_toml(folder / "run.toml")
+        if only and header["problem"] not in only:
+            continue
+        source = EXAMPLES / header["problem"]
+        with tempfile.TemporaryDirectory(prefix="recorded-") as name:
+            past = Path(shutil.copytree(folder, Path(name, "run")))
+            (past / CALLS).write_bytes(gzip.decompress((past / f"{CALLS}.gz").read_bytes()))
+            found = optimize_program(
+                source if (source / "problem.toml").exists() else source / "problem.py",
+                policy=header["policy"], method=header["method"], critic=header["critic"], budget=header["budget"],
+                seed=header["seed"], replay=past, out=out / folder.name, certificate=False,
+            )  # fmt: skip
+        then = json.loads((folder / "result.json").read_text())["speedup"]
+        rows.append({**as_row(out / folder.name, json.loads(found.as_json())), "then": then and then["value"]})
+        print(line(rows[-1]), file=sys.stderr, flush=True)
+    if rows:
+        (out / "table.json").write_text(json.dumps(rows, indent=1) + "\n")
+    return rows
+
+
+def as_row(run: Path, result: Row) -> Row:
+    """A run as a row: its speed-up is 1 where nothing was confirmed to be faster."""
+    header = read_toml(run / "run.toml")
+    speedup = result["speedup"] if result.get("confirmed") else None
+    return {
+        "problem": header["problem"],
+        "method": header["method"],
+        "seed": header["seed"],
+        "speedup": speedup["value"] if speedup else 1.0,
+        "low": speedup["low"] if speedup else 1.0,
+        "high": speedup["high"] if speedup else 1.0,
+        "candidates": result["candidates"],
+        "outcomes": result.get("outcomes", {}),
+        "spent": result.get("spent"),
+    }
+
+
+def line(row: Row) -> str:
+    then = f"  (when it was recorded: {row['then']:.2f}x)" if row.get("then") else ""
+    correct = row["outcomes"].get("correct", 0)
+    return (
+        f"{row['problem']:12} {row['method']:24} {row['seed']}  "
+        f"{row['speedup']:7.2f}x [{row['low']:.2f}, {row['high']:.2f}]  {correct} of {row['candidates']} correct{then}"
+    )
+
+
+def show(rows: Sequence[Row]) -> None:
+    """The rows, the geometric mean of each method with a 95 % bootstrap interval over problems, and p by sign flips of
+    each pair of methods."""
+    print("\n".join(line(row) for row in rows))
+    logs: dict[str, dict[tuple[str, int], float]] = defaultdict(dict)
+    for row in rows:
+        logs[row["method"]][row["problem"], row["seed"]] = row["speedup"]
+    print()
+    for method, of in logs.items():
+        found = bootstrap(list(of.values()), geometric_mean)
+        print(f"{method:24} geometric mean {found.value:.2f}x [{found.low:.2f}, {found.high:.2f}], {len(of)} runs")
+    names = list(logs)
+    for at, first in enumerate(names):
+        for second in names[at + 1 :]:
+            gaps = gaps_of(logs[first], logs[second])
+            if gaps:
+                print(f"{second} against {first}: p = {sign_flip_p(gaps):.2f} ({len(gaps)} pairs)")
+
+
+def gaps_of(first: dict[tuple[str, int], float], second: dict[tuple[str, int], float]) -> list[float]:
+    """Differences of the logarithms where both methods have a run."""
+    return [math.log(second[key] / first[key]) for key in sorted(first.keys() & second.keys())]
+
+
+if __name__ == "__main__":
+    sys.exit(main())

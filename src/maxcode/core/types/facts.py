@@ -1,0 +1,55 @@
+"""What is known of a problem before the first proposal, beside its text: for prompts.  Nothing is scored with it."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import final
+
+
+@final
+@dataclass(frozen=True, slots=True)
+class TimedInput:
+    """An input that is timed, without its name or content, because policies may not see them.
+
+    ``seconds``: of the original, for all its ``calls``.  ``bytes``: its size; 0 if unknown or not one file.
+    ``what``: the size of a function; ``flop``: floating-point operations of a call; 0 if unknown.
+    """
+
+    seconds: float
+    bytes: int = 0
+    what: str = ""
+    calls: int = 1
+    flop: int = 0
+
+
+@final
+@dataclass(frozen=True, slots=True)
+class Facts:
+    """All fields are empty or zero if unknown.
+
+    ``timed``: slowest first.
+    ``start_s``, ``byte_s``: CPU seconds of a process that does nothing, and to read one byte of standard input.
+    ``peak_gflops``: the measured peak of one core.
+    ``format``: the inferred format of the inputs, line by line.
+    ``growth``: how the original's time grows with the input.
+    ``calls``: how it is called, and the state of the caches then.
+    ``threads``: the number of threads that a candidate may use; 0 if the kind says nothing of it.
+    ``native_flags``: the flags of native code that a module compiles.
+    """
+
+    timed: tuple[TimedInput, ...] = ()
+    start_s: float = 0.0
+    byte_s: float = 0.0
+    peak_gflops: float = 0.0
+    format: tuple[str, ...] = ()
+    growth: str = ""
+    calls: str = ""
+    threads: int = 0
+    native_flags: str = ""
+
+    def floor_s(self, count: int | None = None) -> float:
+        """The CPU seconds of processes that only read the timed inputs, or the first ``count`` of them; 0 if
+        unknown."""
+        if not self.start_s:
+            return 0.0
+        return sum(self.start_s + one.bytes * self.byte_s for one in self.timed[:count])

@@ -1,0 +1,106 @@
+"""The part "Measured": what is known before the first proposal; the same text in every prompt of a run."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import final
+
+from maxcode.code.source import fenced
+from maxcode.core.history import Reached
+from maxcode.core.types import Facts, Problem, Section, State, TimedInput
+from maxcode.observe.feedback import milliseconds
+from maxcode.observe.part import Part, harmless
+
+_NEAR = 1.5  # times the floor: from here on little is left to gain
+
+
+@final
+@dataclass(frozen=True, slots=True)
+class ShownTest:
+    """A test that the policy may see: its input and the expected output, both possibly cut; empty if there is none."""
+
+    name: str = ""
+    stdin: str = ""
+    expected: str = ""
+
+
+def measured(facts: Facts, test: ShownTest = ShownTest()) -> Part:
+    """ "Measured": the timed inputs and the original's time on each, the floor of a process, the format of the inputs,
+    a test.  None if nothing is known."""
+
+    def part(state: State, reached: Reached) -> Section | None:
+        lines = [*fact_lines(state.problem, facts), *_test_lines(test)]
+        return Section("Measured", harmless("\n".join(lines))) if lines else None
+
+    return part
+
+
+def fact_lines(problem: Problem, facts: Facts) -> list[str]:
+    """The facts in words."""
+    told = _TIMED[problem.kind]
+    lines = [*told(problem, facts)] if facts.timed else []
+    if facts.start_s and problem.goal == "cpu":
+        lines.append(
+            f"a process that does nothing takes {milliseconds(facts.start_s)} of CPU time here, reading a megabyte "
+            f"{milliseconds(facts.byte_s * 1e6)}: {milliseconds(facts.floor_s())} on all timed inputs is the floor"
+        )
+    if facts.calls:
+        lines.append(facts.calls)
+    if facts.threads > 1:
+        lines.append(f"threads: {facts.threads} at most are worth it, one for each core")
+    if facts.format:
+        lines += ["format of the inputs, inferred from them (ranges are widened to powers of ten):"]
+        lines += [f"  {line}" for line in facts.format]
+    return lines
+
+
+def is_near_floor(facts: Facts, seconds: float, count: int | None = None) -> bool:
+    """Whether a program that takes ``seconds`` on the first ``count`` timed inputs costs about as much as processes
+    that only read them."""
+    return 0 < seconds <= _NEAR * facts.floor_s(count)
+
+
+def _of_runs(problem: Problem, facts: Facts) -> Iterator[str]:
+    yield "timed inputs (their content is not shown), with the original's CPU time:"
+    for one in facts.timed:
+        size = f"{one.bytes:,} bytes" if one.bytes else "size not known"
+        yield f"- {size}: {milliseconds(one.seconds)}"
+
+
+def _of_calls(problem: Problem, facts: Facts) -> Iterator[str]:
+    yield "timed sizes, with the original's CPU time:"
+    for one in facts.timed:
+        yield f"- {one.what}: {_short(one.seconds / one.calls)} a call, {one.calls} calls in a pass{_rate(one)}"
+    if facts.peak_gflops:
+        yield (
+            f"operations of a call are counted as {problem.spec.function_spec.flop}; one core's measured peak is "
+            f"{facts.peak_gflops:.1f} GFLOPS, where a multiply-add counts as two"
+        )
+
+
+def _rate(one: TimedInput) -> str:
+    return (
+        f", {one.flop * one.calls / one.seconds / 1e9:.2f} GFLOPS ({one.flop:,} operations a call)" if one.flop else ""
+    )
+
+
+def _of_modules(problem: Problem, facts: Facts) -> Iterator[str]:
+    for one in facts.timed:
+        on = f" on {facts.threads} thread{'s' * (facts.threads > 1)}" if facts.threads else ""
+        yield f"a call of the reference takes {_short(one.seconds)}{on}; the shapes above are the timed ones"
+
+
+_TIMED = {"program": _of_runs, "function": _of_calls, "module": _of_modules}
+
+
+def _short(seconds: float) -> str:
+    """Three digits, in microseconds below a millisecond."""
+    return f"{seconds * 1e6:.3g} us" if seconds < 1e-3 else milliseconds(seconds)
+
+
+def _test_lines(test: ShownTest) -> list[str]:
+    if not test.stdin:
+        return []
+    lines = [f"test {test.name}, its input:", fenced(test.stdin)]
+    return [*lines, "the output that is expected:", fenced(test.expected)] if test.expected else lines

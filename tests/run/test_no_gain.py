@@ -1,0 +1,148 @@
+"""A policy and a critic may see no further gain: the search goes on elsewhere, or ends and says so."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+from typing import final
+
+import anyio
+import pytest
+
+from maxcode.core.history import Reached, Result
+from maxcode.core.method import Method
+from maxcode.core.roles import Search
+from maxcode.core.types import Action, Observation, Problem, Program, State, StateId, Step, Usage
+from maxcode.llm.clients import Completion, ModelRequest
+from maxcode.observe import compose, statement
+from maxcode.policy.llm import NO_GAIN_ANSWER, Llm, says_no_gain
+from maxcode.run.optimize import Run, optimize
+from maxcode.run.record import Record
+from maxcode.search import Beam, BestOfN, CudaLlm, EffiLearner, PerfCodeGen, Refine, Tree
+from maxcode.search.onward import ENDED, onward
+from maxcode.testing import Table, toy_problem
+
+
+@final
+@dataclass
+class Reserved:
+    """A policy that passes where ``passes`` says so, and else writes a new number."""
+
+    passes: Callable[[Observation], bool]
+    asked: list[StateId] = field(default_factory=list)
+
+    async def propose(self, observation: Observation) -> Action:
+        self.asked.append(observation.state.id)
+        if self.passes(observation):
+            return Action(None, NO_GAIN_ANSWER, Usage(calls=1), no_gain=True)
+        return Action(Program({"toy.py": f"{observation.draw}"}), "- a change")
+
+
+@final
+@dataclass(frozen=True)
+class AtLimit:
+    """A critic that sees no further gain from programs above a speed-up."""
+
+    above: float
+
+    async def critique(self, problem: Problem, step: Step, previous: Step | None) -> str:
+        return "No further gain: it is at the floor." if step.reward > self.above else "go on"
+
+
+TABLE = Table(rule=lambda text: 1 + int(text) % 97 / 100)
+SEARCHES: list[Search] = [
+    CudaLlm(width=3, depth=4), Beam(width=2, children=2), Tree(width=3), Refine(depth=12), EffiLearner(rounds=12),
+    PerfCodeGen(base=4), BestOfN(n=12, width=3),
+]  # fmt: skip
+
+
+def run(policy: Reserved, search: Search, record: Record | None = None, critic: AtLimit | None = None) -> Result:
+    method = Method(policy, search, compose(statement()), critic)
+    return optimize(toy_problem(), method, TABLE, Run(12, record=record or Record()))
+
+
+def states(found: Result) -> list[tuple[StateId, StateId | None, float]]:
+    return [(one.id, one.parent.id if one.parent is not None else None, one.reward) for one in found.reached]
+
+
+@pytest.mark.parametrize("search", SEARCHES, ids=lambda search: type(search).__name__)
+def test_a_search_ends_and_says_so_where_nobody_sees_a_gain(search: Search) -> None:
+    found = run(Reserved(lambda observation: True), search)
+    assert found.ended == ENDED
+    assert found.reached.candidates == found.spent.candidates == 0
+    assert found.best is None
+
+
+@pytest.mark.parametrize("search", SEARCHES, ids=lambda search: type(search).__name__)
+def test_the_budget_goes_to_other_branches_and_no_pass_is_a_candidate(search: Search) -> None:
+    policy = Reserved(lambda observation: observation.state.depth > 0 and observation.state.id[1] == 0)
+    found = run(policy, search)
+    passed = [at for at in policy.asked if at[0] > 0 and at[1] == 0]
+    assert found.reached.candidates + len(passed) == len(policy.asked)
+    assert all(state.parent.id[1] != 0 for state in found.reached if state.parent is not None and state.parent.depth)
+    assert {outcome.value for outcome in {state.outcome for state in found.reached}} == {"correct"}
+
+
+def test_a_program_at_its_limit_by_the_critic_is_not_expanded() -> None:
+    found = run(Reserved(lambda observation: False), CudaLlm(width=3, depth=4), critic=AtLimit(1.5))
+    parents = [state.parent for state in found.reached if state.parent is not None and state.parent.step is not None]
+    assert parents and all(parent.reward <= 1.5 for parent in parents)
+    assert any(state.reward > 1.5 for state in found.reached)
+
+
+def test_a_run_with_passes_resumes_to_the_same_states_without_another_question(tmp_path: Path) -> None:
+    def passes(observation: Observation) -> bool:
+        return observation.draw % 3 == 0
+
+    with Record(tmp_path) as record:
+        whole = run(Reserved(passes), CudaLlm(width=4, depth=4), record)
+    lines = (tmp_path / "events.jsonl").read_bytes().splitlines(keepends=True)
+    assert any(b'"no_gain":true' in line for line in lines)
+    for kept in range(2, len(lines), 7):
+        (tmp_path / "events.jsonl").write_bytes(b"".join(lines[:kept]))
+        with Record(tmp_path) as record:
+            assert states(run(Reserved(passes), CudaLlm(width=4, depth=4), record)) == states(whole)
+    again = Reserved(passes)
+    with Record(tmp_path) as record:
+        run(again, CudaLlm(width=4, depth=4), record)
+    assert again.asked == []
+
+
+def test_a_closed_state_is_replaced_by_the_best_open_one_with_its_own_permission() -> None:
+    root = State(replace(toy_problem(), permitted=frozenset({"simd"})))
+    reached = Reached(root)
+    reached.passed([root, root, root], [2])
+    assert onward([root], reached) == [root], "one answer of three closes nothing"
+    reached.passed([root, root], [1])
+    assert reached.passes(root) == 2
+    assert onward([root, root], reached) == []
+
+
+@pytest.mark.parametrize(
+    ("text", "passes"),
+    [
+        ("NO FURTHER GAIN\nIt is at the cost of a process.", True),
+        ("**No further gain.** It reads its input once.", True),
+        ("There is NO FURTHER GAIN here, but:", False),
+        ("", False),
+    ],
+)
+def test_the_words_of_a_model_are_read_as_a_pass_only_where_they_come_first(text: str, passes: bool) -> None:
+    assert says_no_gain(text) is passes
+
+
+def test_an_answer_with_a_program_is_a_proposal_whatever_it_says() -> None:
+    @dataclass(frozen=True)
+    class Says:
+        text: str
+
+        async def complete(self, request: ModelRequest) -> Completion:
+            return Completion(self.text, Usage(calls=1))
+
+    root = State(toy_problem("print(1)\n"))
+    observation = Observation(compose(statement())(root, Reached(root)), root, 0)
+    only = anyio.run(Llm(Says("NO FURTHER GAIN\nat the floor")).propose, observation)
+    assert only.no_gain and only.program is None and not only.unread
+    both = anyio.run(Llm(Says("NO FURTHER GAIN, but\n```python\nprint(2)\n```\n")).propose, observation)
+    assert not both.no_gain and both.program is not None
