@@ -112,6 +112,13 @@ def test_bad_input_gets_one_sentence_with_its_cure(repository: Path, words: tupl
     assert git(repository, "worktree", "list").count("\n") == 1
 
 
+def test_a_race_of_revisions_starts_in_the_root(repository: Path) -> None:
+    (repository / "below").mkdir(exist_ok=True)
+    done = maxcode_here("race", TRUST, "fast", "slow", *COMMAND, cwd=repository / "below")
+    assert done.returncode == 2
+    assert "start the race in that folder" in done.stderr
+
+
 def test_changes_that_are_in_no_revision_are_told(repository: Path) -> None:
     (repository / "work.py").write_text(WORK.format(400_000) + "# edited\n")
     try:

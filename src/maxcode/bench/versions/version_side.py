@@ -66,6 +66,8 @@ def _side(name: Name, label: str, asked: RaceAsked, place: Scratch) -> VersionSi
         return _of_file(name, label, asked, place)
     if commit:
         top = Path(git(Path.cwd(), "rev-parse", "--show-toplevel").stdout.strip() or ".").resolve()
+        if git(Path.cwd(), "rev-parse", "--show-prefix").stdout.strip():
+            raise InputError(f"{label} is a revision of {top}, where its command starts; start the race in that folder")
         return VersionSide(name, label, place.worktree(top, commit, name), asked.command, commit=commit, owned=True)
     raise InputError(
         f"{label} is no file, no folder and no revision of a git repository here; `git log` lists revisions{_shallow()}"
