@@ -52,12 +52,17 @@ def scratch() -> Iterator[Scratch]:
     """A scratch folder for the block; what killed races left behind is removed first."""
     top = cache_root() / "races"
     top.mkdir(mode=0o755, exist_ok=True)
-    sweep(top)
-    folder = top / secrets.token_hex(6)
-    folder.mkdir(mode=0o755)
-    lock = os.open(folder / _LOCK, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
+    turn = _lock_file(top / _LOCK)
     try:
+        fcntl.flock(turn, fcntl.LOCK_EX)  # so that nobody sweeps a folder that is not locked yet
+        sweep(top)
+        folder = top / secrets.token_hex(6)
+        folder.mkdir(mode=0o755)
+        lock = _lock_file(folder / _LOCK)
         fcntl.flock(lock, fcntl.LOCK_EX)
+    finally:
+        os.close(turn)
+    try:
         yield Scratch(folder)
     finally:
         _remove(folder)
@@ -66,11 +71,15 @@ def scratch() -> Iterator[Scratch]:
             raise MachineError(f"cannot remove the scratch folder {folder}; remove it by hand")
 
 
+def _lock_file(path: Path) -> int:
+    return os.open(path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
+
+
 def sweep(top: Path) -> None:
     """Removes the folders of races whose process has ended."""
     for folder in top.iterdir():
-        with suppress(OSError):  # another process sweeps too, or the folder has just been made
-            lock = os.open(folder / _LOCK, os.O_RDWR | os.O_CLOEXEC)
+        with suppress(OSError):  # it is in use, or no folder
+            lock = _lock_file(folder / _LOCK)
             try:
                 fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
                 _remove(folder)
