@@ -60,6 +60,7 @@ def test_a_slower_head_is_found_in_the_sandbox_with_its_control_and_the_files_it
     assert git(repository, "worktree", "list").count("\n") == 1
 
 
+@pytest.mark.heavy
 def test_a_faster_head_without_a_sandbox_says_so_in_words_and_in_markdown(repository: Path, tmp_path: Path) -> None:
     page = tmp_path / "race.md"
     words = ("race", TRUST, "--fail-on", "slower,undecided", "--markdown", page, "slow", "fast", *COMMAND)
@@ -70,6 +71,7 @@ def test_a_faster_head_without_a_sandbox_says_so_in_words_and_in_markdown(reposi
     assert "head is faster" in page.read_text() and "both sides are trusted" in page.read_text()
 
 
+@pytest.mark.heavy
 def test_a_change_that_the_command_does_not_use_is_not_exercised(repository: Path) -> None:
     done = maxcode("race", TRUST, "slow", "docs", "--fail-on", "not-exercised", *COMMAND, cwd=repository)
     assert done.returncode == 1
@@ -77,6 +79,7 @@ def test_a_change_that_the_command_does_not_use_is_not_exercised(repository: Pat
     assert "0 of 1 changed files" in done.stdout
 
 
+@pytest.mark.heavy
 def test_another_output_is_wrong_and_not_timed(tmp_path: Path) -> None:
     for name in ("one", "two"):
         (tmp_path / name).write_text(name)
@@ -85,6 +88,7 @@ def test_another_output_is_wrong_and_not_timed(tmp_path: Path) -> None:
     assert (found["verdict"], found["pairs"]) == ("wrong", 0)
 
 
+@pytest.mark.heavy
 @pytest.mark.parametrize(
     ("words", "cure"),
     [
@@ -119,6 +123,7 @@ def test_a_race_of_revisions_starts_in_the_root(repository: Path) -> None:
     assert "start the race in that folder" in done.stderr
 
 
+@pytest.mark.heavy
 def test_changes_that_are_in_no_revision_are_told(repository: Path) -> None:
     (repository / "work.py").write_text(WORK.format(400_000) + "# edited\n")
     try:
@@ -128,6 +133,7 @@ def test_changes_that_are_in_no_revision_are_told(repository: Path) -> None:
     assert "changes in 1 files" in done.stdout
 
 
+@pytest.mark.heavy
 def test_worktrees_of_a_killed_race_are_removed_by_the_next(repository: Path) -> None:
     command = [sys.executable, "-m", "maxcode", "race", TRUST, "fast", "slow", "--", "sleep", "5"]
     with subprocess.Popen(command, cwd=repository, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE) as race:
@@ -140,6 +146,7 @@ def test_worktrees_of_a_killed_race_are_removed_by_the_next(repository: Path) ->
     assert held == []
 
 
+@pytest.mark.heavy
 def test_a_daemon_is_charged_and_killed_without_a_sandbox(tmp_path: Path) -> None:
     pid = tmp_path / "pid"
     busy = "while time.process_time() < 0.2: pass"
@@ -160,6 +167,7 @@ def test_a_daemon_is_charged_and_killed_without_a_sandbox(tmp_path: Path) -> Non
         os.kill(int(pid.read_text()), 0)
 
 
+@pytest.mark.heavy
 def test_a_command_ends_when_the_race_is_killed(tmp_path: Path) -> None:
     pid = tmp_path / "pid"
     command = [
@@ -218,6 +226,7 @@ def suite(tmp_path: Path, head: str) -> dict[str, object]:
     return {row["name"]: row["verdict"] for row in json.loads(done.stdout)["rows"]}
 
 
+@pytest.mark.heavy
 def test_of_a_suite_only_the_row_that_changed_is_flagged(tmp_path: Path) -> None:
     found = suite(tmp_path, "slow")
     assert len(found) == 40
