@@ -129,6 +129,7 @@ SMALL = [
     ("flat", "--problems 4 --budget 2", "ms a run"),
     ("fuzz", "--inputs 20 --only packets --seed 1", "packets"),
     ("overhead", "--parts searches --most 100", "best-of-n"),
+    ("race_equal", "--races 1 --changed 0 --pairs 9 --own-lane", "races of equal commands: 1"),
     ("redteam", "--again --only seen_answers", "seen_answers"),
     ("rollouts", "--list", "gemm"),
     ("rules_hold", "--generated 1 --only generated --rules unroll --sites 1", "unroll"),

@@ -275,7 +275,7 @@ def test_the_report_of_a_run_can_be_written_anew(copied: Path) -> None:
     assert (copied / "run" / "report.html").exists()
 
 
-VERBS = ("optimize", "evaluate", "verify", "bench", "compare", "doctor", "report", "list")
+VERBS = ("optimize", "evaluate", "verify", "race", "bench", "compare", "doctor", "report", "list")
 
 
 def test_help_needs_nothing(tmp_path: Path) -> None:

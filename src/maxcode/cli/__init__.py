@@ -21,6 +21,7 @@ from maxcode.cli.export import export
 from maxcode.cli.list import list_
 from maxcode.cli.optimize import optimize
 from maxcode.cli.problems import problems
+from maxcode.cli.race import race
 from maxcode.cli.report import report
 from maxcode.cli.terminal import echo, echo_usage, guard
 from maxcode.cli.train import train
@@ -35,7 +36,7 @@ def cli() -> None:
 
 
 for verb in (
-    optimize, evaluate, verify, bench, compare, train, cluster, problems, export, doctor, report, list_,
+    optimize, evaluate, verify, race, bench, compare, train, cluster, problems, export, doctor, report, list_,
 ):  # fmt: skip
     cli.add_command(verb)
 

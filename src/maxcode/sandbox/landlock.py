@@ -189,10 +189,15 @@ def _beside(
     folder = _new_folder(uid)
     try:
         _fill(folder, uid, sources, binds)
-        names = ("src", "tmp", *(path.lstrip("/") for _, path in binds))
+        names = ("src", "tmp", *(path.lstrip("/") for _, path in _elsewhere(binds)))
         yield _Beside(level, folder, names, tuple(shown))
     finally:
         _remove(folder)
+
+
+def _elsewhere(binds: Binds) -> Binds:
+    """The binds that need a link: a folder at its own path on the host is reached without one."""
+    return [(host, path) for host, path in binds if str(host) != path]
 
 
 def _new_folder(uid: int) -> Path:
@@ -228,8 +233,10 @@ def _fill(folder: Path, uid: int, sources: Mapping[str, str | bytes], binds: Bin
     (folder / "s").mkdir(exist_ok=True)
     for inner in (folder / "s", *(path for path in (folder / "s").rglob("*") if path.is_dir())):
         inner.chmod(0o755)
-    for host, path in binds:
-        (folder / path.lstrip("/")).symlink_to(host)
+    for host, path in _elsewhere(binds):
+        link = folder / path.lstrip("/")
+        link.parent.mkdir(parents=True, exist_ok=True)
+        link.symlink_to(host)
     (folder / "t").mkdir(mode=0o700)
     if uid:
         os.chown(folder / "t", uid, uid)

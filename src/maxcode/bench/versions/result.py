@@ -1,0 +1,198 @@
+"""The answer of ``maxcode race``: typed values, lines of text, Markdown, and the fields of its JSON contract.
+
+The keys of the JSON are a contract with scripts: no key is renamed or removed; a new key is added to the old ones.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from typing import Literal, final
+
+import msgspec
+
+from maxcode.core.printable import printable
+from maxcode.core.two_sided import Word
+from maxcode.core.types import Clock, Interval
+
+RaceWord = Literal["faster", "slower", "no change", "undecided", "not exercised", "wrong"]
+CHANGES = ("faster", "slower")
+MOST_ROWS = 200  # of a Markdown table: comments have a limit
+
+
+@final
+@dataclass(frozen=True, slots=True)
+class Exercise:
+    """Of how many files differ between the sides, those that each side opened in a run of the command.
+
+    ``why_not``: why that is not known, else empty.
+    """
+
+    changed: int
+    base: tuple[str, ...]
+    head: tuple[str, ...]
+    why_not: str = ""
+
+    @property
+    def is_shown(self) -> bool:
+        """Whether a side opened a file that differs."""
+        return bool(self.base or self.head)
+
+    def __str__(self) -> str:
+        if self.why_not:
+            return f"unknown whether the change is used: {self.why_not}"
+        names = sorted({*self.base, *self.head})
+        shown = ", ".join(names[:3]) + (", ..." if len(names) > 3 else "")
+        return f"{len(names)} of {self.changed} changed files were opened" + (f": {shown}" if names else "")
+
+
+@final
+@dataclass(frozen=True, slots=True)
+class RaceRow:
+    """One benchmark.  ``ratio``: base over head, above 1 = head is faster.  ``base``, ``head``: medians, in seconds or
+    instructions (``metric``: in the units of the program)."""
+
+    name: str
+    verdict: Word
+    ratio: Interval
+    base: float
+    head: float
+
+
+@final
+@dataclass(frozen=True, slots=True)
+class VersionsRaced:
+    """The result of a race.  ``ratio`` and ``control``: base over head and base over itself, over all rows (geometric
+    mean); None if nothing was timed.  ``doubt``: base differs from itself.  ``elapsed``: the ratio by the wall clock.
+    ``protection``: the sandbox, or its absence.  ``samples``: the runs of each pair, if the whole process is timed."""
+
+    verdict: RaceWord | str
+    base: str
+    head: str
+    command: str
+    goal: Clock
+    margin: float
+    slower_by: float
+    alpha: float
+    pairs: int
+    protection: str
+    exercise: Exercise | None = None
+    pressure: float | None = None
+    notes: tuple[str, ...] = ()
+    samples: tuple[Mapping[str, Mapping[str, float]], ...] = ()
+    ratio: Interval | None = None
+    control: Interval | None = None
+    doubt: bool = False
+    elapsed: Interval | None = None
+    rows: tuple[RaceRow, ...] = ()
+
+    def as_json(self) -> str:
+        """One JSON object in one line."""
+        return msgspec.json.encode(self).decode()
+
+    def sentence(self) -> str:
+        """The verdict as a sentence."""
+        flagged = {word: sum(row.verdict == word for row in self.rows) for word in CHANGES}
+        said = self._said()
+        if len(self.rows) > 1:
+            told = [f"{count} {word}" for word, count in flagged.items() if count] or ["none faster or slower"]
+            said += f"; of {len(self.rows)} benchmarks {', '.join(told)}"
+        return said
+
+    def _said(self) -> str:
+        if self.verdict == "not exercised":
+            return (
+                "not exercised: neither side opened a file that differs, so both ran the same code; check that the "
+                "command runs the files of its side (not an installed copy), or that the change is in what it runs"
+            )
+        if self.verdict == "wrong":
+            return "wrong: head prints another output than base"
+        change = f" ({percent(self.ratio)})" if self.ratio is not None else ""
+        if self.verdict == "no change":
+            return (
+                f"no change above {self.margin:.3g}".replace(f"{self.margin:.3g}", f"{100 * self.margin:.3g} %")
+                + change
+            )
+        if self.verdict == "undecided":
+            return f"undecided after {self.pairs} pairs{change}"
+        return f"head is {self.verdict}{change}"
+
+    def __str__(self) -> str:
+        return "\n".join(self._lines())
+
+    def _lines(self) -> Iterator[str]:
+        yield f"base       {self.base}"
+        yield f"head       {self.head}"
+        if self.command:
+            yield f"command    {self.command}"
+        if self.ratio is not None:
+            yield f"ratio      {precise(self.ratio)} base over head, {NAMES[self.goal]}, {self.pairs} pairs"
+        if self.control is not None:
+            yield f"control    {precise(self.control)} base over itself"
+        if len(self.rows) > 1:
+            width = max(len(row.name) for row in self.rows)
+            yield from (f"  {row.name:<{width}}  {precise(row.ratio)}  {row.verdict}" for row in self.rows)
+        if self.exercise is not None:
+            yield f"change     {self.exercise}"
+        yield f"sandbox    {self.protection}"
+        yield from (f"note       {note}" for note in self.notes)
+        yield f"verdict    {self.sentence()}"
+
+    def markdown(self) -> str:
+        """The result for a job summary or a comment."""
+        lines = [f"### maxcode race: {cell(self.sentence())}", ""]
+        lines += [f"base `{code(self.base)}`, head `{code(self.head)}`, {NAMES[self.goal]}, {self.pairs} pairs.", ""]
+        if self.rows:
+            lines += ["| benchmark | base | head | change of time | verdict |", "|---|---:|---:|---|---|"]
+            lines += [self._row(row) for row in self._shown()]
+            lines += ["", *self._left_out()]
+        if self.control is not None:
+            lines.append(f"- control: base against itself {percent(self.control)}")
+        lines += [f"- change: {cell(str(self.exercise))}"] if self.exercise is not None else []
+        lines += [f"- sandbox: {cell(self.protection)}", *(f"- {cell(note)}" for note in self.notes)]
+        return "\n".join(lines) + "\n"
+
+    def _shown(self) -> list[RaceRow]:
+        """Changed rows first."""
+        return sorted(self.rows, key=lambda row: (row.verdict not in CHANGES, row.verdict != "undecided"))[:MOST_ROWS]
+
+    def _left_out(self) -> list[str]:
+        rest = len(self.rows) - MOST_ROWS
+        return [f"{rest} more rows are not shown.", ""] if rest > 0 else []
+
+    def _row(self, row: RaceRow) -> str:
+        amounts = (self._amount(row.base), self._amount(row.head))
+        return f"| {cell(row.name)} | {amounts[0]} | {amounts[1]} | {percent(row.ratio)} | {row.verdict} |"
+
+    def _amount(self, value: float) -> str:
+        if self.goal == "instructions":
+            return f"{value:.4g}"
+        scale, unit = next((one for one in _SCALES if value >= one[0]), _SCALES[-1])
+        return f"{value / scale:.4g} {unit}"
+
+
+NAMES: Mapping[Clock, str] = {"cpu": "CPU time", "wall": "wall time", "instructions": "instructions"}
+_SPECIAL = re.compile(r"[&\\`*_\[\]<>|#@]")
+_SCALES = ((1.0, "s"), (1e-3, "ms"), (1e-6, "us"), (1e-9, "ns"))
+
+
+def percent(ratio: Interval) -> str:
+    """How much more or less time head takes, with the interval, in per cent."""
+    value, low, high = (100 * (1 / one - 1) for one in (ratio.value, ratio.high, ratio.low))
+    return f"{value:+.1f} % time [{low:+.1f}, {high:+.1f}]"
+
+
+def precise(ratio: Interval) -> str:
+    """The ratio with three decimals."""
+    return f"{ratio.value:.3f}x [{ratio.low:.3f}, {ratio.high:.3f}]"
+
+
+def cell(text: str) -> str:
+    """Text that stays in its cell, whatever a side calls its benchmarks."""
+    return _SPECIAL.sub(lambda found: f"&#{ord(found[0])};", " ".join(printable(text).split()))
+
+
+def code(text: str) -> str:
+    """Text inside backticks."""
+    return " ".join(printable(text).split()).replace("`", "'").replace("|", "/")

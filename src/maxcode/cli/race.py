@@ -1,0 +1,179 @@
+"""``maxcode race``: two versions of a program, or two commands, judged: faster, slower, or no change."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Sequence
+from functools import partial
+from pathlib import Path
+from typing import Any, get_args
+
+import anyio
+import click
+
+from maxcode.bench.versions import RaceAsked, VersionsRaced, race_versions
+from maxcode.cli.common import as_json, sandbox_options
+from maxcode.cli.fail_on import FAILED_STATUS
+from maxcode.cli.terminal import echo, echo_json
+from maxcode.core.types import Clock
+from maxcode.errors import InputError, unknown
+from maxcode.run.display import Display
+from maxcode.run.waits import waits_on
+
+FAILURES: dict[str, Callable[[VersionsRaced], bool]] = {
+    "slower": lambda found: found.verdict == "slower" or any(row.verdict == "slower" for row in found.rows),
+    "not-faster": lambda found: found.verdict != "faster",
+    "undecided": lambda found: found.verdict == "undecided",
+    "not-exercised": lambda found: found.verdict == "not exercised",
+    "wrong": lambda found: found.verdict == "wrong",
+    "doubt": lambda found: found.doubt,
+}
+
+
+def _share(words: str, option: str) -> float:
+    """2%, 2 % or 0.02 as a share."""
+    number, is_percent = words.strip().removesuffix("%").strip(), words.strip().endswith("%")
+    try:
+        share = float(number) / (100 if is_percent else 1)
+    except ValueError as error:
+        raise InputError(f"{option} {words} is not a share, e.g. 2%") from error
+    if not 0 < share <= 1:
+        raise InputError(f"{option} {words} is not between 0 and 100 %; 2% is usual")
+    return share
+
+
+def _margin(context: click.Context, _: click.Parameter, words: str) -> float:
+    return _share(words, "--margin")
+
+
+def _fail_on(context: click.Context, _: click.Parameter, given: str) -> dict[str, float | None]:
+    """Word -> its share, None without one."""
+    found: dict[str, float | None] = {}
+    for word in filter(None, (part.strip() for part in given.split(","))):
+        name, colon, share = word.partition(":")
+        if name not in FAILURES:
+            raise unknown("result in --fail-on", name, FAILURES)
+        if colon and name != "slower":
+            raise InputError(f"--fail-on {word}: only slower takes a share, e.g. slower:2%")
+        found[name] = _share(share, f"--fail-on {name}:") if colon else None
+    return found
+
+
+@click.command()
+@click.argument("sides", nargs=-1, metavar="[BASE HEAD]")
+@click.option(
+    "--base", help="The whole command of base, for the shell; with --head, in place of BASE HEAD and COMMAND."
+)
+@click.option("--head", help="The whole command of head, for the shell.")
+@click.option("--build", default="", metavar="CMD", help="Shell command that builds a side, run once in a copy of it.")
+@click.option("--setup", default="", metavar="CMD", help="Shell command that runs before every run and is not timed.")
+@click.option(
+    "--stdin", type=click.Path(path_type=Path, dir_okay=False), metavar="FILE", help="Standard input of every run."
+)
+@click.option(
+    "--read",
+    default="",
+    metavar="FORMAT[:PATH]",
+    help="Take times from what the command prints, or writes at "
+    "PATH, one row a benchmark: pytest, google, criterion, go, metric.  [default: time the whole process]",
+)
+@click.option(
+    "--goal",
+    type=click.Choice(get_args(Clock)),
+    default="cpu",
+    show_default=True,
+    help="What to compare: CPU seconds, wall seconds, or instructions (counted by valgrind).",
+)
+@click.option(
+    "--margin",
+    default="2%",
+    show_default=True,
+    callback=_margin,
+    metavar="SHARE",
+    help="The largest change that counts as no change.",
+)
+@click.option("--same-output", is_flag=True, help="Head must print what base prints, byte by byte, in every run.")
+@click.option("--pairs", type=click.IntRange(1), default=60, show_default=True, help="Most pairs of runs.")
+@click.option(
+    "--max-seconds",
+    "seconds",
+    type=click.FloatRange(1),
+    default=300.0,
+    show_default=True,
+    help="Most wall seconds that the timed runs may take.",
+)
+@click.option("--same-sides", is_flag=True, help="Race two sides that are the same, to see the noise of this machine.")
+@click.option(
+    "--show",
+    "shown",
+    multiple=True,
+    type=click.Path(path_type=Path, exists=True, file_okay=False),
+    metavar="FOLDER",
+    help="Show the sandbox this folder as well, read-only; may be repeated.",
+)
+@click.option(
+    "--trust-both",
+    "trusts_both",
+    is_flag=True,
+    help="Run both sides WITHOUT A SANDBOX, as your user and with your environment; the result says so.",
+)
+@click.option(
+    "--markdown",
+    type=click.Path(path_type=Path, dir_okay=False),
+    metavar="FILE",
+    help="Also write the result as Markdown, for a job summary or a comment.",
+)
+@click.option(
+    "--fail-on",
+    "failures",
+    default="",
+    callback=_fail_on,
+    metavar="RESULT,...",
+    help=f"Exit with status {FAILED_STATUS} if the result is one of these: {', '.join(FAILURES)}.  slower:2% "
+    "means slower by more than 2 %.  [default: exit with 0 whatever the result]",
+)
+@sandbox_options
+@as_json
+def race(
+    sides: Sequence[str], base: str | None, head: str | None, markdown: Path | None,
+    failures: dict[str, float | None], json_: bool, **options: Any,
+) -> int:  # fmt: skip
+    """Tell whether HEAD is faster than BASE, slower, or the same, and how sure that is.
+
+    BASE and HEAD are git revisions, folders or files.  COMMAND comes after `--` and starts in the side; for files, {}
+    stands for the file.
+
+        maxcode race main HEAD --build make -- ./bench --size 1000
+        maxcode race old.py new.py -- python3 {}
+        maxcode race --base 'sort -n big' --head 'sort -n --parallel=2 big' --goal wall
+    """
+    asked = _asked(sides, base, head, {**options, "slower_by": failures.get("slower")})
+    with Display() as display, waits_on(display):
+        found = anyio.run(partial(race_versions, asked, display.say))
+    if markdown is not None:
+        _write(markdown, found.markdown())
+    if json_:
+        echo_json(found.as_json())
+    else:
+        echo(found)
+    return FAILED_STATUS if any(FAILURES[word](found) for word in failures) else 0
+
+
+def _asked(sides: Sequence[str], base: str | None, head: str | None, options: dict[str, Any]) -> RaceAsked:
+    if (base is None) != (head is None):
+        raise InputError("--base and --head go together: each is a whole command")
+    if base is not None and head is not None:
+        if sides:
+            raise InputError("give either BASE HEAD -- COMMAND, or --base and --head, not both")
+        return RaceAsked(base, head, **options)
+    if len(sides) < 3:
+        raise InputError("give two sides and a command: maxcode race BASE HEAD -- COMMAND, or --base CMD --head CMD")
+    return RaceAsked(sides[0], sides[1], tuple(sides[2:]), **options)
+
+
+def _write(path: Path, text: str) -> None:
+    try:
+        with path.open("a" if os.environ.get("GITHUB_STEP_SUMMARY") == str(path) else "w", encoding="utf-8") as file:
+            file.write(text)
+    except OSError as error:
+        raise InputError(f"cannot write {path}: {error.strerror}") from error

@@ -1,0 +1,130 @@
+"""Judges two versions of a program from paired ratios: faster, slower, no change, or undecided.
+
+A ratio is time of base over time of head, above 1 = head is faster.  All three words come from the same bet on a fair
+coin (``stats.e_value``), so each holds at any stopping time:
+
+- *faster*: more than ``guard`` faster in more pairs than a coin allows; *slower* likewise;
+- *no change*: more pairs than a coin allows are below 1 + ``margin``, and as many are above 1 / (1 + ``margin``).  So
+  both "the median is at least 1 + margin" and "it is at most 1 / (1 + margin)" are rejected: two one-sided tests, each
+  valid at any time.  Both must hold, so the smaller of the two e-values counts.
+
+Each word is false with probability at most ``alpha``.  For the first two the order of runs inside a pair must be
+random; for the third, and for the interval, the median of the ratio must also be the same in all pairs.
+
+Many rows are judged together by e-BH (Wang and Ramdas 2022): whatever the dependence between rows, the expected share
+of false rows among the flagged ones is at most ``alpha``; if no row differs, any row is flagged with at most that
+probability.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Literal, final
+
+from maxcode.core.stats import e_value
+from maxcode.core.types import Interval
+
+GUARD = 0.01  # the placement of code alone can give half a per cent
+
+Word = Literal["faster", "slower", "no change", "undecided"]
+
+
+@final
+@dataclass(frozen=True, slots=True)
+class TwoSidedRule:
+    """``margin``: the largest change that counts as none, as a share.  ``guard``: a pair counts as faster only beyond
+    this share, and as slower only beyond ``slower_guard``.  ``most``: the pairs after which an open race ends.
+    At the usual ``alpha`` nine pairs are the least that prove anything."""
+
+    alpha: float = 0.01
+    margin: float = 0.02
+    guard: float = GUARD
+    slower_guard: float = GUARD
+    most: int = 60
+
+    @property
+    def least(self) -> int:
+        """The fewest pairs that can prove anything about one row."""
+        return next(pairs for pairs in range(1, 1000) if e_value(pairs, pairs) >= 1 / self.alpha)
+
+
+@final
+@dataclass(frozen=True, slots=True)
+class Evidence:
+    """E-values against "not faster", against "not slower" and against "changed by the margin or more"."""
+
+    faster: float
+    slower: float
+    same: float
+
+
+def evidence(ratios: Sequence[float], rule: TwoSidedRule) -> Evidence:
+    """The evidence of the pairs so far."""
+    pairs = len(ratios)
+
+    def against(held: Sequence[bool]) -> float:
+        return e_value(sum(held), pairs)
+
+    below = against([ratio < 1 + rule.margin for ratio in ratios])
+    above = against([ratio > 1 / (1 + rule.margin) for ratio in ratios])
+    return Evidence(
+        against([ratio > 1 + rule.guard for ratio in ratios]),
+        against([ratio < 1 / (1 + rule.slower_guard) for ratio in ratios]),
+        min(below, above),
+    )
+
+
+def judge(ratios: Sequence[float], rule: TwoSidedRule) -> Word:
+    """The word on the pairs so far; "undecided" = continue."""
+    found, enough = evidence(ratios, rule), 1 / rule.alpha
+    if found.faster >= enough:
+        return "faster"
+    if found.slower >= enough:
+        return "slower"
+    return "no change" if found.same >= enough else "undecided"
+
+
+def judge_rows(rows: Mapping[str, Sequence[float]], rule: TwoSidedRule) -> dict[str, Word]:
+    """The words on the rows of a suite, together: the share of false "faster" and "slower" among all of these is at
+    most ``alpha``, and so is that of false "no change" among those."""
+    found = {name: evidence(ratios, rule) for name, ratios in rows.items()}
+    words: dict[str, Word] = dict.fromkeys(rows, "undecided")
+    unchanged = list(found)
+    for at in e_bh([found[name].same for name in unchanged], rule.alpha):
+        words[unchanged[at]] = "no change"
+    sides: list[tuple[str, Word]] = [(name, word) for name in found for word in _CHANGED]
+    for at in e_bh(
+        [found[name].faster if word == "faster" else found[name].slower for name, word in sides], rule.alpha
+    ):
+        name, word = sides[at]
+        words[name] = word
+    return words
+
+
+_CHANGED: tuple[Word, Word] = ("faster", "slower")
+
+
+def e_bh(e_values: Sequence[float], level: float) -> list[int]:
+    """The positions whose null is rejected: the k largest e-values, for the largest k with k-th >= n / (level k)."""
+    order = sorted(range(len(e_values)), key=e_values.__getitem__, reverse=True)
+    passing = [k for k, at in enumerate(order, 1) if e_values[at] >= len(order) / (level * k)]
+    return sorted(order[: max(passing, default=0)])
+
+
+def interval_at_any_time(ratios: Sequence[float], confidence: float = 0.95) -> Interval:
+    """The median ratio, with an interval that holds the true median with this confidence whenever one looks.
+
+    It is every value that the bets do not reject.  With too few pairs for ``confidence`` the result is the extremes
+    with their own confidence.  ValueError without ratios.
+    """
+    if not ratios:
+        raise ValueError("no ratios to take a median of")
+    ordered, pairs = sorted(ratios), len(ratios)
+    enough, cut = 2 / (1 - confidence), 0
+    while cut + 1 <= (pairs - 1) // 2 and e_value(pairs - cut - 1, pairs) >= enough:
+        cut += 1
+    reached = max(0.0, 1 - 2 / e_value(pairs - cut, pairs))
+    median = math.sqrt(ordered[pairs // 2] * ordered[(pairs - 1) // 2])
+    return Interval(median, ordered[cut], ordered[pairs - 1 - cut], round(min(confidence, reached), 6))

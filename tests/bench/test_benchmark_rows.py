@@ -1,0 +1,62 @@
+"""The readers of benchmark tools, on small texts in each tool's own form."""
+
+from __future__ import annotations
+
+import json
+
+import pytest
+
+from maxcode.bench.versions.benchmark_rows import READERS, check_format, rows_of
+from maxcode.errors import InputError
+
+PYTEST = {"benchmarks": [{"name": "t", "fullname": "a.py::t", "stats": {"min": 0.5, "mean": 0.7}}]}
+GOOGLE = {
+    "benchmarks": [
+        {"name": "BM/8", "run_name": "BM/8", "run_type": "iteration", "real_time": 9, "cpu_time": 7, "time_unit": "us"},
+        {"name": "BM/8", "run_name": "BM/8", "run_type": "iteration", "real_time": 8, "cpu_time": 6, "time_unit": "us"},
+        {"name": "BM/8_mean", "run_name": "BM/8", "run_type": "aggregate", "real_time": 1, "cpu_time": 1},
+    ]
+}
+GO = "goos: linux\nBenchmarkA-8   \t 100\t 12.5 ns/op\t 8 B/op\nBenchmarkA-8 100 11 ns/op\n"
+GO += "BenchmarkB-8 1 2e3 ns/op\nPASS\n"
+
+
+def test_each_tool_gives_one_value_a_benchmark() -> None:
+    assert rows_of("pytest:b.json", b"", {"b.json": json.dumps(PYTEST).encode()}, "cpu") == {"a.py::t": 0.5}
+    google = json.dumps(GOOGLE).encode()
+    assert rows_of("google", google, {}, "cpu") == {"BM/8": pytest.approx(6e-6)}
+    assert rows_of("google", google, {}, "wall") == {"BM/8": pytest.approx(8e-6)}
+    assert rows_of("go", GO.encode(), {}, "cpu") == pytest.approx({"BenchmarkA-8": 1.1e-8, "BenchmarkB-8": 2e-6})
+    assert rows_of("metric", b"METRIC a=3\nMETRIC a=2.5\nother\nMETRIC b=1e1\n", {}, "cpu") == {"a": 2.5, "b": 10.0}
+
+
+def test_criterion_is_a_folder_with_the_new_estimates_of_each_benchmark() -> None:
+    def estimates(point: float) -> bytes:
+        return json.dumps({"median": {"point_estimate": point}, "slope": None}).encode()
+
+    files = {
+        "criterion/group/one/new/estimates.json": estimates(2e9),
+        "criterion/group/one/base/estimates.json": estimates(9e9),
+        "criterion/report/index.html": b"<html>",
+    }
+    assert rows_of("criterion:target/criterion", b"", files, "cpu") == {"group/one": pytest.approx(2.0)}
+
+
+@pytest.mark.parametrize("name", READERS)
+def test_what_is_not_of_a_format_is_refused_with_the_cure(name: str) -> None:
+    read = "criterion:target/criterion" if name == "criterion" else name
+    with pytest.raises(InputError, match="--read"):
+        rows_of(read, b"no results\n", {}, "cpu")
+
+
+@pytest.mark.parametrize("value", ["0", "-1", "nan", "inf"])
+def test_a_time_that_is_no_positive_number_is_refused(value: str) -> None:
+    with pytest.raises(InputError, match="positive"):
+        rows_of("metric", f"METRIC a={value}\n".encode(), {}, "cpu")
+
+
+def test_an_unknown_format_names_the_nearest() -> None:
+    with pytest.raises(InputError, match="pytest"):
+        check_format("pytst")
+    with pytest.raises(InputError, match="target/criterion"):
+        check_format("criterion")

@@ -1,0 +1,102 @@
+"""The two-sided judgement: exact error rates by enumeration, intervals, and the joint judgement of many rows."""
+
+from __future__ import annotations
+
+import random
+from dataclasses import replace
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from maxcode.core.stats import e_value
+from maxcode.core.two_sided import TwoSidedRule, e_bh, evidence, interval_at_any_time, judge, judge_rows
+
+RULE = TwoSidedRule()
+
+
+def ever_reaches(level: float, chance: float, pairs: int) -> float:
+    """P(the e-value ever reaches ``level`` within ``pairs``), exactly: the law of the wins that have not reached it."""
+    alive, reached = {0: 1.0}, 0.0
+    for count in range(1, pairs + 1):
+        following: dict[int, float] = {}
+        for wins, mass in alive.items():
+            for more, share in ((1, chance), (0, 1 - chance)):
+                following[wins + more] = following.get(wins + more, 0.0) + mass * share
+        alive = {}
+        for wins, mass in following.items():
+            if e_value(wins, count) >= level:
+                reached += mass
+            else:
+                alive[wins] = mass
+    return reached
+
+
+@pytest.mark.parametrize("chance", [0.5, 0.4])
+def test_a_word_is_false_at_most_as_often_as_promised_whenever_one_stops(chance: float) -> None:
+    assert 0 < ever_reaches(1 / RULE.alpha, chance, RULE.most) <= RULE.alpha
+
+
+def test_a_change_that_wins_most_pairs_is_nearly_always_found() -> None:
+    assert ever_reaches(1 / RULE.alpha, 0.9, RULE.most) > 0.99
+
+
+def test_the_three_words_and_the_least_pairs_that_prove_one() -> None:
+    assert RULE.least == 9
+    for ratio, word in ((1.05, "faster"), (0.95, "slower"), (1.001, "no change")):
+        assert judge([ratio] * RULE.least, RULE) == word
+        assert judge([ratio] * (RULE.least - 1), RULE) == "undecided"
+    assert judge([1.1, 0.9] * 30, RULE) == "undecided"
+
+
+def test_slower_by_a_share_needs_more_than_that_share() -> None:
+    rule = replace(RULE, slower_guard=0.05)
+    assert judge([0.97] * 20, rule) == "undecided"
+    assert judge([0.94] * 20, rule) == "slower"
+
+
+def test_no_change_is_refused_while_the_median_may_lie_at_the_margin() -> None:
+    at_the_margin = [1.02 if pair % 2 else 1.0 for pair in range(60)]
+    assert evidence(at_the_margin, RULE).same < 1 / RULE.alpha
+
+
+@given(st.lists(st.floats(0.5, 2.0), min_size=1, max_size=60))
+def test_an_interval_agrees_with_the_word(ratios: list[float]) -> None:
+    interval, word = interval_at_any_time(ratios), judge(ratios, RULE)
+    assert interval.low <= interval.value <= interval.high
+    if word == "faster":
+        assert interval.low > 1
+    if word == "slower":
+        assert interval.high < 1
+    if word == "no change":
+        assert interval.low > 1 / 1.02 and interval.high < 1.02
+
+
+def test_e_bh_takes_the_largest_set_that_passes() -> None:
+    assert e_bh([], 0.05) == []
+    assert e_bh([1.0, 59.0, 0.5], 0.05) == []
+    assert e_bh([1.0, 61.0, 0.5], 0.05) == [1]
+    assert e_bh([31.0, 31.0, 0.5], 0.05) == [0, 1]  # neither alone
+
+
+def test_sixty_two_equal_rows_are_rarely_flagged_but_one_at_a_time_they_are() -> None:
+    generator = random.Random(7)
+    suites = 60
+    flagged = alone = 0
+    for _ in range(suites):
+        rows = {str(row): [generator.lognormvariate(0, 0.05) for _ in range(30)] for row in range(62)}
+        flagged += any(word in ("faster", "slower") for word in judge_rows(rows, RULE).values())
+        alone += any(
+            judge(ratios[:pairs], RULE) in ("faster", "slower") for ratios in rows.values() for pairs in (9, 30)
+        )
+    assert flagged <= 2  # 60 suites at 1 %
+    assert alone > flagged
+
+
+def test_one_changed_row_among_sixty_is_found() -> None:
+    generator = random.Random(1)
+    rows = {str(row): [generator.lognormvariate(0, 0.01) for _ in range(30)] for row in range(60)}
+    rows["changed"] = [ratio / 1.1 for ratio in rows["0"]]
+    found = judge_rows(rows, RULE)
+    assert [name for name, word in found.items() if word != "no change" and word != "undecided"] == ["changed"]
+    assert found["changed"] == "slower"
