@@ -131,9 +131,9 @@ def test_an_original_that_is_right_everywhere_is_asked_in_every_way(sandbox: San
 def test_what_overflows_or_ends_in_nan_is_held_against_nobody(sandbox: Sandbox, tmp_path: Path) -> None:
     body = "for (int i = 0; i < n; i++) { y[i] = sqrt(x[i] + 1); z[i] = 3 * k[i]; }"
     found = made(sandbox, problem_of(tmp_path, body=body), tmp_path)
-    assert not habits_of(found, 1) & {"e", "f"}
-    assert "n" not in habits_of(found, 1) or len(found) > 0
-    assert len(found) < len(HABITS)
+    many = [one for one in found if shape_of(one).sizes[0] >= 90]  # three values may happen to be small
+    assert found
+    assert not habits_of(many, 1) & {"e", "f"}
 
 
 def test_a_quotient_of_roundings_is_held_against_nobody(sandbox: Sandbox, tmp_path: Path) -> None:
