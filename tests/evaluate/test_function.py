@@ -150,7 +150,7 @@ WRONG = {
             honest="honest(m, n, k, A, B, C); kept = malloc(sizeof *C * (size_t)(m * n)); size = m * n; "
             "memcpy(kept, C, sizeof *C * (size_t)size);",
         ),
-        "a held-out test failed",
+        "a held-out test failed | relative error",
     ),
     "skipped tail rows": (gemm("", honest="honest(m - m % 8, n, k, A, B, C);"), "C at m=1 n=1 k=1"),
     "float in place of double": (
@@ -162,7 +162,7 @@ WRONG = {
     "nothing written": (gemm("", honest=""), "relative error nan"),
     "only the sizes it was told of": (
         gemm("if (!(m == 120 || m == 1 || (m == 7 && n == 17) || (m == 33 && n == 8))) return;"),
-        "a held-out test failed",
+        "a held-out test failed | relative error",
     ),
     "just beyond the output": (gemm("C[m * n] = 1;"), "outside its output"),
     "into an input": (gemm("((double *)(size_t)A)[0] = 1;"), "wrote to an input"),
@@ -241,7 +241,8 @@ def test_a_function_that_does_not_compute_its_output_is_wrong(name: str, judge: 
     found = judge(text)
     assert found.outcome is Outcome.WRONG, found.feedback
     assert found.timing is None
-    assert any(words in reason for reason in found.feedback.reasons), found.feedback.reasons
+    told = "; ".join(found.feedback.reasons)
+    assert any(said in told for said in words.split(" | ")), told  # several where it is found by chance first
 
 
 @pytest.mark.parametrize("name", CRASHED)
