@@ -186,11 +186,12 @@ def refuse_unmeasurable(request: Request, admitted: Admitted) -> None:
         raise UnmeasurableError(f"{why}.  Or add --anyway to run it all the same: candidates are verified, not timed")
 
 
-_REPLAYED = frozenset({"digest", "seed", "method", "policy", "critic", "answer", "without", "prompts"})
+_REPLAYED = frozenset({"digest", "seed", "method", "policy", "critic", "answer", "without"})
 
 
 def refuse_other_run(request: Request, header: Mapping[str, Any]) -> None:
-    """Raises InputError if the replayed run had another problem or search: a draw identifies only a slot."""
+    """Raises InputError if the replayed run had another problem or search: a draw identifies only a slot.  Its prompts
+    may be those of another version of maxcode; the result says how many answers answered other prompts."""
     if request.replay is None:
         return
     then = read_header(request.replay)
