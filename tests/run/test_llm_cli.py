@@ -126,7 +126,7 @@ def test_a_dry_run_shows_the_first_prompt_and_asks_nothing(running: Provider, pl
     asked = len(running.bodies)
     found = answer(maxcode_here(*words(running.url, "--dry-run", "--out", "run", "--json"), cwd=place))
     assert [message["role"] for message in found["messages"]] == ["system", "user"]
-    assert "# Program" in found["messages"][1]["text"] and "sum += i" in found["messages"][1]["text"]
+    assert "the original program:" in found["messages"][1]["text"] and "sum += i" in found["messages"][1]["text"]
     assert found["calls"] == 24 and found["tokens"] > 24 * found["prompt_tokens"] > 0
     assert found["estimate"]["low"]["calls"] == found["estimate"]["high"]["calls"] == 24
     assert len(running.bodies) == asked and not (place / "run").exists()
