@@ -219,7 +219,7 @@ def test_the_command_line_refuses_a_guided_method_without_a_model_and_a_folder_t
     command = [sys.executable, "-m", "maxcode", "optimize", "slow.c", "--tests", "tests", "--method"]
     for more, words in (
         (["cuda-llm+value"], "give --value FOLDER"),
-        (["cuda-llm", "--value", "tests"], "there is no value model in"),
+        (["cuda-llm", "--value", "tests"], "cannot read the value model"),
     ):
         done = subprocess.run([*command, *more], cwd=tmp_path, capture_output=True, text=True, check=False)
         assert done.returncode == 2
