@@ -426,6 +426,6 @@ def test_the_prompt_of_every_outcome_says_what_was_measured(
     prompt = sections(user_text(task, Step(action, found, 1.0 if outcome is Outcome.CORRECT else 0.0), None))
     assert f"=> {outcome.value}" in prompt["Feedback"]
     if outcome is Outcome.CORRECT:
-        assert "% at line 5 in [main]: for (long i = 0; i < n; i++)" in prompt["Profile"]
+        assert " samples) at line 5 in [main]: for (long i = 0; i < n; i++)" in prompt["Profile"]
     elif outcome is Outcome.UNBUILT:
         assert "a.c:3:" in prompt["Feedback"] and "lang" in prompt["Feedback"]

@@ -36,7 +36,12 @@ class RepeatedPrompts:
             if len(self._seen) >= _MOST:
                 self._seen.clear()
             self._seen[key] = None
-            yield False, lambda: None
+            try:
+                yield False, lambda: None
+            except BaseException:  # it had no answer, so the next attempt is the first again
+                if self._seen.get(key) is None:
+                    self._seen.pop(key, None)
+                raise
             return
         written = self._seen[key]
         if written is not None:
