@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 import struct
 from collections import Counter
+from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
 
@@ -117,7 +118,7 @@ def made(sandbox: Sandbox, problem: Problem, cache: Path) -> tuple[Input, ...]:
     return anyio.run(proven)
 
 
-def habits_of(inputs: tuple[Input, ...], array: int) -> set[str]:
+def habits_of(inputs: Sequence[Input], array: int) -> set[str]:
     return {shape_of(one).habits[array] for one in inputs}
 
 

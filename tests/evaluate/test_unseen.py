@@ -162,7 +162,8 @@ def test_an_honest_program_far_faster_than_the_original_passes_the_harsher_verif
     assert harsher is not None
     assert (harsher.passed, harsher.triggers) == (True, ("speed-up above 10x",))
     assert harsher.inputs == len(anyio.run(harsh_inputs, bench, admitted)) > 8
-    assert str(harsher).startswith(f"passed on {harsher.inputs} extra inputs: {harsher.inputs} changed from the given ones")
+    count = harsher.inputs
+    assert str(harsher).startswith(f"passed on {count} extra inputs: {count} changed from the given ones")
     told = result_of(settled, admitted, Machine("", "", 0, "", {}, ""), ())
     assert told.table()["harsher"] == {**dataclasses.asdict(harsher), "result": harsher.result}
     show(told, False)

@@ -277,7 +277,7 @@ def test_a_chat_prompt_is_that_of_the_first_proposal_of_a_search() -> None:
     machine = describe("none")
     root = State(PROBLEM)
     made = method("best-of-n", Scripted(), 8, Scene(machine))
-    asked = messages(Observation(made.observe(root, Reached(root)), root, 0))
+    asked = messages(Observation(made.observe(root, Reached(root)), root, 0), may_pass=False)  # a sample has a reward
     assert Chat(machine).ask(PROBLEM) == [{"role": one.role, "content": one.text} for one in asked]
     task = Chat(machine).ask(PROBLEM)[1]["content"].partition("# Task")[2]
     assert "last attempt" not in task and "best so far" not in task, "there is none"
