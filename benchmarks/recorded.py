@@ -37,9 +37,10 @@ from maxcode.llm.journal import CALLS
 EXAMPLES = Path(__file__).parent.parent / "examples"
 RECORDED = EXAMPLES / "recorded"
 KEPT = (
-    *("version", "problem", "language", "flags", "checker", "goal", "policy", "method", "critic", "answer"),
+    *("version", "example", "problem", "language", "flags", "checker", "goal", "policy", "method", "critic", "answer"),
     *("without", "prompts", "seed", "budget", "shape", "digest", "tests"),
 )  # of run.toml; the rest is about one machine
+FEWEST = 3  # runs of which an interval or a p is told
 Row = dict[str, Any]
 
 
@@ -71,7 +72,8 @@ def main() -> int:
 def keep(run: Path) -> None:
     """Copies what a replay needs from a run folder into examples/recorded/NAME."""
     header = read_toml(run / "run.toml")
-    folder = RECORDED / f"{header['problem']}-{re.sub('[^a-z]+', '-', header['method'])}-{header['seed']}"
+    header["example"] = example_of(header)
+    folder = RECORDED / f"{header['example']}-{re.sub('[^a-z]+', '-', header['method'])}-{header['seed']}"
     folder.mkdir(parents=True, exist_ok=True)
     (folder / "run.toml").write_text(tomli_w.dumps({key: header[key] for key in KEPT if key in header}))
     with gzip.GzipFile(folder / f"{CALLS}.gz", "wb", mtime=0) as file:
@@ -86,14 +88,14 @@ def replayed(only: Sequence[str], out: Path) -> list[Row]:
     rows = []
     for folder in sorted(path.parent for path in RECORDED.glob("*/run.toml")):
         header = read_toml(folder / "run.toml")
-        if only and header["problem"] not in only:
+        if only and header["example"] not in only:
             continue
-        source = EXAMPLES / header["problem"]
+        source, overrides = given(header["example"])
         with tempfile.TemporaryDirectory(prefix="recorded-") as name:
             past = Path(shutil.copytree(folder, Path(name, "run")))
             (past / CALLS).write_bytes(gzip.decompress((past / f"{CALLS}.gz").read_bytes()))
             found = optimize_program(
-                source if (source / "problem.toml").exists() else source / "problem.py",
+                source, overrides=overrides,
                 policy=header["policy"], method=header["method"], critic=header["critic"], budget=header["budget"],
                 seed=header["seed"], replay=past, out=out / folder.name, certificate=False,
             )  # fmt: skip
@@ -105,12 +107,25 @@ def replayed(only: Sequence[str], out: Path) -> list[Row]:
     return rows
 
 
+def given(example: str) -> tuple[Path, dict[str, Any]]:
+    """The source of an example, and what replaces keys of its problem: modules run on the CPU."""
+    folder = EXAMPLES / example
+    is_module = not (folder / "problem.toml").exists()
+    return (folder / "problem.py", {"module": {"device": "cpu"}}) if is_module else (folder, {})
+
+
+def example_of(header: Row) -> str:
+    """The folder of examples/ that a run is about; a module's problem is called after its file, problem.py."""
+    source = Path(header["source"])
+    return source.parent.name if source.suffix else source.name
+
+
 def as_row(run: Path, result: Row) -> Row:
     """A run as a row: its speed-up is 1 where nothing was confirmed to be faster."""
     header = read_toml(run / "run.toml")
     speedup = result["speedup"] if result.get("confirmed") else None
     return {
-        "problem": header["problem"],
+        "problem": example_of(header),
         "method": header["method"],
         "seed": header["seed"],
         "speedup": speedup["value"] if speedup else 1.0,
@@ -141,12 +156,13 @@ def show(rows: Sequence[Row]) -> None:
     print()
     for method, of in logs.items():
         found = bootstrap(list(of.values()), geometric_mean)
-        print(f"{method:24} geometric mean {found.value:.2f}x [{found.low:.2f}, {found.high:.2f}], {len(of)} runs")
+        sure = f" [{found.low:.2f}, {found.high:.2f}]" if len(of) >= FEWEST else ""
+        print(f"{method:24} geometric mean {found.value:.2f}x{sure}, {len(of)} runs")
     names = list(logs)
     for at, first in enumerate(names):
         for second in names[at + 1 :]:
             gaps = gaps_of(logs[first], logs[second])
-            if gaps:
+            if len(gaps) >= FEWEST:
                 print(f"{second} against {first}: p = {sign_flip_p(gaps):.2f} ({len(gaps)} pairs)")
 
 
