@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import os
 import tomllib
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any, TypeVar, get_args
 
 import click
+import msgspec
 
 from maxcode.cli.terminal import echo, echo_json
 from maxcode.core.budget import Budget, Caps, budget_of
@@ -20,11 +22,16 @@ from maxcode.run.candidate_result import CandidateResult
 from maxcode.run.model_tables import model_tables
 from maxcode.run.request import Request, capped
 from maxcode.run.result import RunResult
+from maxcode.sandbox.phases import Recorder, recording
 from maxcode.sandbox.tiers import TIERS, UNSAFE, VARIABLE
 
 Command = TypeVar("Command", bound=Callable[..., Any])
 
 as_json = click.option("--json", "json_", is_flag=True, help="Print one JSON object on stdout instead of lines.")
+
+
+profile_self = click.option("--profile-self", is_flag=True, help="Show where the seconds of this command go: builds, "
+                            "verifications, timing, waits.  In JSON the key is `profile`.")  # fmt: skip
 
 
 def _together(*options: Callable[[Command], Command]) -> Callable[[Command], Command]:
@@ -216,9 +223,33 @@ def _numbers(words: tuple[str, ...]) -> dict[str, int]:
     return found
 
 
-def show(result: CandidateResult | RunResult, json_: bool) -> None:
-    """Print a result on stdout: the JSON contract, or lines for people."""
+def show(result: CandidateResult | RunResult, json_: bool, recorder: Recorder | None = None) -> None:
+    """Print a result on stdout: the JSON contract, or lines for people; with the phases if they were recorded."""
     if json_:
-        echo_json(result.as_json())
+        echo_json(with_profile(result.as_json(), recorder))
     else:
         echo(result)
+        echo_profile(recorder)
+
+
+@contextmanager
+def profiled(asked: bool) -> Iterator[Recorder | None]:
+    """Records the phases of the block if that was ``asked``."""
+    if not asked:
+        yield None
+        return
+    with recording() as recorder:
+        yield recorder
+
+
+def with_profile(answer: str, recorder: Recorder | None) -> str:
+    """A JSON object with the key ``profile`` if phases were recorded."""
+    if recorder is None:
+        return answer
+    return msgspec.json.encode({**msgspec.json.decode(answer), "profile": recorder.profile().table()}).decode()
+
+
+def echo_profile(recorder: Recorder | None) -> None:
+    """Prints the recorded phases as a table."""
+    for line in recorder.profile().lines() if recorder is not None else ():
+        echo(line)

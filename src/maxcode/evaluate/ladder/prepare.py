@@ -22,6 +22,7 @@ from maxcode.evaluate.ladder.build import Builder, Built
 from maxcode.evaluate.ladder.cures import cure_of_build
 from maxcode.evaluate.ladder.workload import WHOLE_RUN, Workload
 from maxcode.evaluate.machine.roofline import Bandwidth
+from maxcode.sandbox.phases import during
 from maxcode.sandbox.sandbox import Blob, Job, Sandbox
 
 TIMED_AT_MOST = 5
@@ -174,6 +175,7 @@ def _read(path: str) -> bytes:
     return read_file(Path(path), TEST)
 
 
+@during("generator")
 async def generate(
     sandbox: Sandbox, problem: Problem, seeds: Sequence[int], size: int | None = None
 ) -> list[tuple[str, Blob]]:

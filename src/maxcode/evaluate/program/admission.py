@@ -30,6 +30,7 @@ from maxcode.evaluate.ladder.profile import hotspots
 from maxcode.evaluate.ladder.unwritten import chosen, depends
 from maxcode.evaluate.ladder.verify import Verified, verify
 from maxcode.evaluate.program.kinds import PROGRAM_KINDS
+from maxcode.sandbox.phases import in_stage
 from maxcode.sandbox.sandbox import Sandbox
 
 LEAST_TESTS = 1
@@ -63,6 +64,7 @@ class Admissions:
             found = self._admitted.get(identity(problem))
             return found if found is not None else await self.admit(problem)
 
+    @in_stage("admission")
     async def admit(self, problem: Problem) -> Admitted:
         """Build, verify and profile the original; drop the tests that it fails.
 

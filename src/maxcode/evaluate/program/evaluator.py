@@ -47,6 +47,7 @@ from maxcode.evaluate.program.admission import Admissions
 from maxcode.evaluate.program.plausibility import Examiner, failed_with
 from maxcode.evaluate.program.winner_check import ProgramCheck
 from maxcode.sandbox.lanes import build_lane
+from maxcode.sandbox.phases import in_stage
 from maxcode.sandbox.sandbox import Blob, Sandbox
 from maxcode.sandbox.selftest import open_safe
 
@@ -155,6 +156,7 @@ class ProgramEvaluator:
 
     # ------------------------------------------------------------------------------------------------ evaluator
 
+    @in_stage("evaluation")
     async def evaluate(self, problem: Problem, action: Action, incumbent: Action | None = None) -> Evaluation:
         """The ladder: reject, build, verify, time.  The speed-up is over the original, in the same session."""
         if (refused := reject(problem, action)) is not None:
@@ -259,6 +261,7 @@ class ProgramEvaluator:
 
     # -------------------------------------------------------------------------------------------------- referee
 
+    @in_stage("confirmation")
     async def settle(
         self, problem: Problem, challengers: Sequence[State], incumbent: State | None
     ) -> dict[StateId, Evaluation]:

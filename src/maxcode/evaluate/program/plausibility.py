@@ -20,6 +20,7 @@ from maxcode.evaluate.program.kinds import PROGRAM_KINDS
 from maxcode.evaluate.program.lower_bound import LowerBound
 from maxcode.evaluate.program.suspicion import far, impossible, unread, words_of
 from maxcode.sandbox.lanes import build_lane
+from maxcode.sandbox.phases import in_stage
 from maxcode.sandbox.sandbox import Blob, Sandbox
 
 _SANITIZED_AT_MOST, _SANITIZED_S = 8, 0.5  # inputs, and the original's CPU seconds on all of them
@@ -54,6 +55,7 @@ class Examiner:
         defects = await self.defects(admitted, program) if found.outcome is Outcome.CORRECT else ()
         return replace(found, warnings=(*found.warnings, *defects))
 
+    @in_stage("two builds")
     async def _in_variants(self, admitted: Admitted, program: Program, found: Evaluation) -> Evaluation:
         """The evaluation of a winner after two builds of it that only memory never written can tell apart."""
         variants = Variants(self.sandbox, self.builder, self.originals_unwritten)
@@ -68,6 +70,7 @@ class Examiner:
             return failed_with(found, Outcome.WRONG, refusal(own.given))
         return replace(found, warnings=(*found.warnings, f"{refusal(own.given)}, as the original's does"))
 
+    @in_stage("lower bound")
     async def lower_bound(self, admitted: Admitted) -> LowerBound:
         """The least time of a pass over the timed inputs; measured once per problem."""
         key = identity(admitted.problem)
@@ -75,6 +78,7 @@ class Examiner:
             self.bounds[key] = await PROGRAM_KINDS[admitted.problem.kind].lower_bound(self.sandbox, admitted)
         return self.bounds[key]
 
+    @in_stage("re-check")
     async def _rechecked(
         self, admitted: Admitted, reasons: tuple[str, ...], artefact: Blob, found: Evaluation
     ) -> Evaluation:
@@ -91,6 +95,7 @@ class Examiner:
         warning = f"{'; '.join(reasons)}: look at its diff, because no further inputs could be made ({why})"
         return replace(found, warnings=(*found.warnings, warning))
 
+    @in_stage("sanitizers")
     async def defects(self, admitted: Admitted, program: Program) -> tuple[str, ...]:
         """The sanitizers' findings in the program that the original does not have, as text."""
         bench = bench_for(self.sandbox, self.builder, admitted.problem, _cheap(admitted.inputs))

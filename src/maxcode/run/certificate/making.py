@@ -36,6 +36,7 @@ from maxcode.run.certificate.claim import (
 )
 from maxcode.run.certificate.unseen import PAIRS, timed_on
 from maxcode.run.interrupts import run_async
+from maxcode.sandbox.phases import in_stage
 
 Say = Callable[[str], None]
 
@@ -65,6 +66,7 @@ def winner_in(folder: Path, problem: Problem) -> Program:
         raise InputError(f"a file in {folder} is not UTF-8 (byte {error.start}); save it as UTF-8") from error
 
 
+@in_stage("certificate")
 async def certify(
     problem: Problem,
     winner: Program,
