@@ -27,9 +27,9 @@ from maxcode.cli.common import (
     echo_profile,
     goal_options,
     model_options,
-    profile_self,
     profiled,
     sandbox_options,
+    self_options,
     shapes_option,
     value_options,
     with_profile,
@@ -84,7 +84,7 @@ _OF_THE_TABLE = frozenset({"table_only", "out", "figures", "csv_", "json_"})
 @click.option("--shared-cores", is_flag=True, help="With --cluster: accept measurements although other programs "
               "used the cores.  The result says so.")  # fmt: skip
 @sandbox_options
-@profile_self
+@self_options
 @as_json
 def bench(
     problems: tuple[Path, ...], table_only: bool, dry_run: bool, csv_: Path | None, json_: bool, **options: Any

@@ -16,6 +16,7 @@ from maxcode.cli.terminal import echo, echo_json
 from maxcode.core.budget import Budget, Caps, budget_of
 from maxcode.core.types import Clock
 from maxcode.errors import InputError
+from maxcode.evaluate.ladder.kept_builds import VARIABLE as NO_CACHE
 from maxcode.llm.clients.connect import Provider
 from maxcode.llm.completion import Answer
 from maxcode.run.candidate_result import CandidateResult
@@ -28,10 +29,6 @@ from maxcode.sandbox.tiers import TIERS, UNSAFE, VARIABLE
 Command = TypeVar("Command", bound=Callable[..., Any])
 
 as_json = click.option("--json", "json_", is_flag=True, help="Print one JSON object on stdout instead of lines.")
-
-
-profile_self = click.option("--profile-self", is_flag=True, help="Show where the seconds of this command go: builds, "
-                            "verifications, timing, waits.  In JSON the key is `profile`.")  # fmt: skip
 
 
 def _together(*options: Callable[[Command], Command]) -> Callable[[Command], Command]:
@@ -140,6 +137,25 @@ def _demand_tier(context: click.Context, _: click.Parameter, tier: str | None) -
     before = os.environ.get(VARIABLE)
     os.environ[VARIABLE] = tier
     context.call_on_close(lambda: os.environ.pop(VARIABLE) if before is None else os.environ.update({VARIABLE: before}))
+
+
+def _keep_nothing(context: click.Context, _: click.Parameter, asked: bool) -> None:
+    """Sets the environment variable from which the evaluator and its workers read it, while the verb runs."""
+    if not asked:
+        return
+    before = os.environ.get(NO_CACHE)
+    os.environ[NO_CACHE] = "1"
+    context.call_on_close(
+        lambda: os.environ.pop(NO_CACHE, None) if before is None else os.environ.update({NO_CACHE: before})
+    )
+
+
+self_options = _together(  # how maxcode itself works
+    click.option("--profile-self", is_flag=True, help="Show where the seconds of this command go: builds, "
+                 "verifications, timing, waits.  In JSON the key is `profile`."),
+    click.option("--no-cache", is_flag=True, callback=_keep_nothing, expose_value=False, help="Build the original "
+                 "again, although an earlier command has kept its builds in the cache folder."),
+)  # fmt: skip
 
 
 sandbox_options = _together(  # what protects this machine from the programs

@@ -13,9 +13,9 @@ from maxcode.cli.common import (
     cluster_options,
     overrides,
     problem_options,
-    profile_self,
     profiled,
     sandbox_options,
+    self_options,
     show,
 )
 from maxcode.cli.fail_on import fail_on, status_of
@@ -43,7 +43,7 @@ UNVERIFIED_STATUS = 4  # the candidate was compiled but did not run, and the use
 @fail_on("wrong", "slower", "not-faster", "doubt", "uncompared")
 @cluster_options
 @sandbox_options
-@profile_self
+@self_options
 @as_json
 def evaluate(
     candidate: Path | None, source: Path, tests: Path | None, json_: bool, fail_on: Sequence[str], **options: Any

@@ -17,9 +17,9 @@ from maxcode.cli.common import (
     cluster_options,
     model_options,
     problem_options,
-    profile_self,
     profiled,
     sandbox_options,
+    self_options,
     show,
     value_options,
 )
@@ -76,7 +76,7 @@ from maxcode.search.methods import candidates
 @fail_on("not-faster", "doubt", "uncompared")
 @cluster_options
 @sandbox_options
-@profile_self
+@self_options
 @as_json
 def optimize(
     source: Path, tests: Path | None, json_: bool, dry_run: bool, fail_on: Sequence[str], **options: Any

@@ -274,7 +274,7 @@ def without(problem: Problem, dropped: frozenset[str]) -> Problem:
 
 async def build_original(builder: Builder, problem: Problem) -> Built:
     """The original's artefact, built as the user would.  InputError with the compiler's message if it fails."""
-    built = await builder.build(problem, problem.program, final=True)
+    built = await builder.build(problem, problem.program, final=True, is_original=True)
     if built.artefact is None:
         cure = cure_of_build(built.diagnostics)
         raise InputError(

@@ -50,11 +50,12 @@ _ALONE = (
 class Admissions:
     """The problems that evaluators on one machine have admitted; evaluators with different options share them."""
 
-    def __init__(self, sandbox: Sandbox, builder: Builder, seed: int) -> None:
-        """``seed``: seed of the enlarged inputs."""
+    def __init__(self, sandbox: Sandbox, builder: Builder, seed: int, prompts: bool = True) -> None:
+        """``seed``: seed of the enlarged inputs; ``prompts``: find out what prompts tell of a problem."""
         self._sandbox = sandbox
         self._builder = builder
         self._seed = seed
+        self._prompts = prompts
         self._admitted: dict[str, Admitted] = {}
         self._admitting = anyio.Lock()
 
@@ -100,7 +101,8 @@ class Admissions:
         admitted = replace(admitted, reads_unwritten=unwritten is not None)
         if not timed:
             admitted = await kind.longer(self._sandbox, self._builder, admitted, self._seed)
-        admitted = replace(admitted, facts=await kind.facts(self._sandbox, admitted))
+        if self._prompts:
+            admitted = replace(admitted, facts=await kind.facts(self._sandbox, admitted))
         for one in (problem, slimmer):
             self._admitted[identity(one)] = admitted
         return admitted

@@ -6,11 +6,11 @@ Findings of the sanitizers -> warnings.  Rates above the roofline were rejected 
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import dataclass, field, replace
 from typing import final
 
-from maxcode.core.types import Evaluation, Outcome, Program, Recheck
+from maxcode.core.types import Evaluation, Outcome, Program, Recheck, Timing
 from maxcode.evaluate.inputs.fresh import FreshInputs
 from maxcode.evaluate.ladder.build import Builder
 from maxcode.evaluate.ladder.prepare import Admitted, Input, identity
@@ -29,6 +29,18 @@ _DEFECTS_SHOWN = 3
 
 @final
 @dataclass(frozen=True, slots=True)
+class Looks:
+    """What further builds of a program show: two that memory never written can tell apart, and the sanitizers'."""
+
+    variants: Found
+    defects: tuple[str, ...]
+
+
+Awaited = Callable[[], Awaitable[Looks]]
+
+
+@final
+@dataclass(frozen=True, slots=True)
 class Examiner:
     """Checks winners; caches the sanitizers' findings in the original, and the lower bounds of a pass."""
 
@@ -39,8 +51,25 @@ class Examiner:
     bounds: dict[str, LowerBound] = field(default_factory=dict)
     originals_unwritten: dict[str, Found] = field(default_factory=dict)
 
-    async def examined(self, admitted: Admitted, program: Program, artefact: Blob, found: Evaluation) -> Evaluation:
-        """The evaluation of a confirmed winner after the check: rejected, wrong, or with warnings."""
+    @in_stage("looks")
+    async def looks(self, admitted: Admitted, program: Program, raced: Timing | None = None) -> Looks:
+        """What the builds of a possible winner for these checks show; it needs no confirmed timing.
+
+        ``raced``: the timing that made it one; if it asks for a re-check, the inputs of the re-check are made too.
+        """
+        if raced is not None and (*far(raced), *words_of(admitted.problem, program)):
+            await self.unseen.made(admitted, harsh=True)
+        variants = Variants(self.sandbox, self.builder, self.originals_unwritten)
+        own = await variants.of(admitted.problem, program, chosen(admitted.inputs))
+        return Looks(own, await self.defects(admitted, program))
+
+    async def examined(
+        self, admitted: Admitted, program: Program, artefact: Blob, found: Evaluation, looks: Awaited | None = None
+    ) -> Evaluation:
+        """The evaluation of a confirmed winner after the check: rejected, wrong, or with warnings.
+
+        ``looks``: waits for the result of ``looks``, if it was started before.
+        """
         if found.timing is None or not found.timing.significant:
             return found
         reasons = (*far(found.timing), *words_of(admitted.problem, program))
@@ -50,22 +79,21 @@ class Examiner:
             return failed_with(found, Outcome.REJECTED, why)
         if reasons:
             found = await self._rechecked(admitted, reasons, artefact, found)
-        if found.outcome is Outcome.CORRECT:
-            found = await self._in_variants(admitted, program, found)
-        defects = await self.defects(admitted, program) if found.outcome is Outcome.CORRECT else ()
+        if found.outcome is not Outcome.CORRECT:
+            return found
+        seen = await looks() if looks is not None else await self.looks(admitted, program)
+        found = await self._in_variants(admitted, seen.variants, found)
+        defects = seen.defects if found.outcome is Outcome.CORRECT else ()
         return replace(found, warnings=(*found.warnings, *defects))
 
-    @in_stage("two builds")
-    async def _in_variants(self, admitted: Admitted, program: Program, found: Evaluation) -> Evaluation:
+    async def _in_variants(self, admitted: Admitted, own: Found, found: Evaluation) -> Evaluation:
         """The evaluation of a winner after two builds of it that only memory never written can tell apart."""
-        variants = Variants(self.sandbox, self.builder, self.originals_unwritten)
-        inputs = chosen(admitted.inputs)
-        own = await variants.of(admitted.problem, program, inputs)
         if own.not_run:
             return replace(found, warnings=(*found.warnings, own.not_run))
         if own.given is None:
             return found
-        original = await variants.of_original(admitted.problem, inputs)
+        variants = Variants(self.sandbox, self.builder, self.originals_unwritten)
+        original = await variants.of_original(admitted.problem, chosen(admitted.inputs))
         if original.given is None and not admitted.reads_unwritten:
             return failed_with(found, Outcome.WRONG, refusal(own.given))
         return replace(found, warnings=(*found.warnings, f"{refusal(own.given)}, as the original's does"))

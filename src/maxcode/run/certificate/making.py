@@ -125,7 +125,7 @@ async def opened(problem: Problem, winner: Program, say: Say, claimed: Certifica
     say("certificate: building and verifying again, in a new session")
     started = time.monotonic()
     seed, before = (None, frozenset[str]()) if claimed is None else _made_from(claimed)
-    harness = await open_harness(problem, HarnessTerms(seed, before, beside_compiled=False))
+    harness = await open_harness(problem, HarnessTerms(seed, before, beside_compiled=False, single=True, keeps=False))
     return AdmittedWinner(harness, problem, await harness.admit(problem), winner, started)
 
 
