@@ -90,3 +90,20 @@ def test_work_that_was_started_ahead_is_cancelled_with_its_block_and_its_error_i
 
     anyio.run(run)
     assert seen == ["cancelled"]
+
+
+def test_work_that_may_not_overlap_starts_when_its_result_is_asked_for() -> None:
+    seen: list[str] = []
+
+    async def note() -> str:
+        seen.append("work")
+        return "result"
+
+    async def run() -> None:
+        async with started(note, now=False) as result:
+            await anyio.lowlevel.checkpoint()
+            seen.append("block")
+            assert await result() == "result"
+
+    anyio.run(run)
+    assert seen == ["block", "work"]

@@ -12,17 +12,23 @@ Found = TypeVar("Found")
 
 
 @asynccontextmanager
-async def started(work: Callable[[], Awaitable[Found]]) -> AsyncIterator[Callable[[], Awaitable[Found]]]:
+async def started(
+    work: Callable[[], Awaitable[Found]], now: bool = True
+) -> AsyncIterator[Callable[[], Awaitable[Found]]]:
     """Starts ``work``; the function that it gives waits for the end, and returns or raises what ``work`` did.
 
+    ``now``: False: it starts when its result is asked for, because nothing may overlap with it.
     The end of the block cancels work that is not finished.  An error of work whose result nobody asked for is dropped:
     whoever needs the result does the work again, and meets the error there.
     """
-    done = anyio.Event()
+    wanted, done = anyio.Event(), anyio.Event()
+    if now:
+        wanted.set()
     found: list[Found] = []
     failed: list[Exception] = []
 
     async def run() -> None:
+        await wanted.wait()
         try:
             found.append(await work())
         except Exception as error:
@@ -30,6 +36,7 @@ async def started(work: Callable[[], Awaitable[Found]]) -> AsyncIterator[Callabl
         done.set()
 
     async def result() -> Found:
+        wanted.set()
         await done.wait()
         if failed:
             raise failed[0]

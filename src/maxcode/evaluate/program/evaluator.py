@@ -32,7 +32,7 @@ from maxcode.core.types import (
     Timing,
 )
 from maxcode.evaluate.harness_protocol import FreshRace, MeasureOptions, Provenance, TimingCache
-from maxcode.evaluate.inputs.fresh import FreshInputs, GeneratedInputs
+from maxcode.evaluate.inputs.fresh import FreshInputs, GeneratedInputs, Prover
 from maxcode.evaluate.ladder.build import Builder, Built
 from maxcode.evaluate.ladder.judge import ladder_of, unbuilt, with_timing, wrong_while_timed
 from maxcode.evaluate.ladder.leader import last_standing
@@ -53,6 +53,7 @@ from maxcode.sandbox.sandbox import Blob, Sandbox
 from maxcode.sandbox.selftest import open_safe
 
 PLAYOFF_PAIRS = 15  # a near tie of two programs faster than the original is not worth more pairs
+PARALLEL = 1.05  # more CPU seconds than wall seconds, by this factor, need several cores
 REMEMBERED = 1 << 14  # timings; a training run evaluates millions of candidates
 
 
@@ -96,6 +97,7 @@ class ProgramEvaluator:
         self._timings: dict[str, Timing] = {}
         self._confirmations: dict[str, Timing] = {}
         self._racing: dict[str, anyio.Lock] = {}
+        self._leaving: dict[str, bool] = {}
 
     @property
     def sandbox(self) -> str:
@@ -288,13 +290,24 @@ class ProgramEvaluator:
         incumbent too.
         """
         admitted = await self._admissions.of(problem)
-        is_alone = incumbent is None and len(challengers) == 1 and problem.goal != "wall"
+        is_alone = incumbent is None and len(challengers) == 1 and await self._leaves_cores(admitted)
         prepared = partial(self._fresh, problem, admitted, on_made=not is_alone)
         leader, found = await last_standing(challengers, incumbent, prepared, partial(self._wins, admitted))
         if leader is not None:
             confirmed = self._confirmed_meanwhile if is_alone else self._confirmed
             found[leader[0].id] = await confirmed(admitted, *leader)
         return found
+
+    async def _leaves_cores(self, admitted: Admitted) -> bool:
+        """Whether other work may go on while the original is timed.  Not if the wall clock decides, nor if the original
+        works on several cores: it would take longer by the wall clock, which also refuses candidates that wait."""
+        key = identity(admitted.problem)
+        if key not in self._leaving:
+            shortest = min(admitted.timed, key=lambda one: one.seconds)
+            (ran,) = await Prover(self._sandbox, self._builder).runs(admitted, [shortest])
+            is_parallel = ran.spawned > 0 or ran.cpu_s > PARALLEL * ran.wall_s
+            self._leaving[key] = admitted.problem.goal != "wall" and not is_parallel
+        return self._leaving[key]
 
     async def _fresh(
         self, problem: Problem, admitted: Admitted, state: State, on_made: bool = True
