@@ -170,7 +170,7 @@ class Admissions:
     ) -> Evaluation:
         passed = {given.name for given in kept}
         results = tuple(result for result in verified.results if result.name in passed)
-        profile = await hotspots(self._sandbox, problem, original, kept)
+        profile = await hotspots(self._sandbox, problem, original, kept) if self._prompts else ()
         measures = {result.name: result.seconds for result in results}
         return Evaluation(
             Outcome.CORRECT,
