@@ -109,8 +109,8 @@ model_options = _together(  # the models, how they are called, and their highest
     click.option("--max-tokens", "tokens", type=click.IntRange(0), help="Most tokens that the run may use, in "
                  "and out."),
     click.option("--max-dollars", "dollars", type=click.FloatRange(0), help="Most money that the run may cost."),
-    click.option("--max-seconds", "seconds", type=click.FloatRange(0), help="Most wall seconds that the run may take, "
-                 "without the pauses between resumes."),
+    click.option("--max-seconds", "seconds", type=click.FloatRange(0), help="Wall seconds of the search, with its "
+                 "resumes: candidates that are being measured then are stopped.  The winner is still confirmed."),
 )  # fmt: skip
 
 
