@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from maxcode.problems.identity import digest
 from maxcode.problems.loading import Loaded, from_given, load
+from maxcode.problems.started_with import named_files
 from maxcode.problems.suite import LeftOut, Listing, Origin, Source
 from maxcode.problems.suites import expanded, is_named
 from maxcode.problems.survey import Surveyed, survey
@@ -25,5 +26,6 @@ __all__ = [
     "from_given",
     "is_named",
     "load",
+    "named_files",
     "survey",
 ]

@@ -4,6 +4,7 @@
     statement = "what it does"         # also: id, language, flags = ["-O2"]
     goal = "cpu" | "wall" | "instructions"
     tie_break = "instructions", shared_cores = true
+    args = ["-n", "3"], files = ["data.txt"], env = { MODE = "fast" }    # of a program, in every run
     [checker]  kind = "tokens" | "exact" | "float" | "pie" | "command", abs_tol, rel_tol, command
     checker_beside = "pie"             # PIE's own checker is recorded as well, but does not decide
     [limits]   run_s, build_s, memory_mb, output_mb, processes
@@ -81,6 +82,9 @@ class Description:
     tie_break: Literal["", "instructions"] = ""
     shared_cores: bool = False
     flags: tuple[str, ...] | None = None
+    args: tuple[str, ...] = ()
+    files: tuple[str, ...] = ()
+    env: dict[str, str] = field(default_factory=dict)
     checker: Checker = field(default_factory=Checker)
     checker_beside: Literal["", "pie"] = ""
     limits: Limits = field(default_factory=Limits)

@@ -24,6 +24,7 @@ from maxcode.problems.description import DESCRIPTION, GENERATED, Description, de
 from maxcode.problems.function_table import function_spec
 from maxcode.problems.kernelbench import is_contract
 from maxcode.problems.mixture import is_mixture
+from maxcode.problems.started_with import started_with
 from maxcode.problems.suite import Given, Origin
 from maxcode.problems.suites import given, is_named
 
@@ -46,13 +47,14 @@ class Loaded:
 @dataclass(frozen=True, slots=True)
 class _Material:
     """What belongs to a description: its folder, and the tests and texts that a user or a suite gives instead of files
-    there."""
+    there; ``files``: data files of the command line."""
 
     base: Path = Path()
     tests: Path | None = None
     program: Program | None = None
     cases: tuple[Case, ...] = ()
     texts: Mapping[str, str] = field(default_factory=dict)
+    files: Mapping[str, Path] = field(default_factory=dict)
 
 
 def load(source: Path, tests: Path | None = None, overrides: Mapping[str, Any] | None = None) -> Loaded:
@@ -61,11 +63,12 @@ def load(source: Path, tests: Path | None = None, overrides: Mapping[str, Any] |
     ``source`` is a source file (with ``tests``), a folder with ``problem.toml``, the path of such a file, or the name
     of a suite's problem (``kernelbench:1/19``; ``suites.py``).  ``tests`` replaces the folder of tests.  ``overrides``
     are keys of ``problem.toml`` that replace those in the file; the tables limits and tests are merged key by key, a
-    checker replaces the whole checker.  Raises InputError, with a remedy, for everything that cannot be used.
+    checker replaces the whole checker.  ``files`` may also be a mapping (name -> Path): data files of the command
+    line, anywhere, beside those of the file.  Raises InputError, with a remedy, for everything that cannot be used.
     """
-    overrides = overrides or {}
     if is_named(source):
-        return _from_suite(source, tests, overrides)
+        return _from_suite(source, tests, overrides or {})
+    overrides, files = _apart(overrides or {})
     if not os.path.lexists(source):
         raise InputError(f"{source} does not exist; give a source file with --tests, or a folder with {DESCRIPTION}")
     if is_mixture(source):
@@ -75,15 +78,16 @@ def load(source: Path, tests: Path | None = None, overrides: Mapping[str, Any] |
         if not os.path.lexists(path):
             raise InputError(f"the folder {source} has no {DESCRIPTION}; write one, or give a source file with --tests")
         found = describe(merged(read_toml(path), overrides), str(path))
-        return _assemble(found, _Material(path.parent, tests), found.id or path.parent.resolve().name)
+        material = _Material(path.parent, tests, files=files)
+        return _assemble(found, material, found.id or path.parent.resolve().name)
     if tests is None and _is_module(source):
         found = describe(merged({"source": source.name, "kind": "module"}, overrides), "the options")
-        return _assemble(found, _Material(source.parent), found.id or source.stem)
+        return _assemble(found, _Material(source.parent, files=files), found.id or source.stem)
     if tests is None:
         raise InputError(f"no tests for {source}: add --tests DIR, {_alternative(source)}")
     found = describe(merged({"source": source.name}, overrides), "the options")
     name = found.id or f"{Path(os.path.realpath(source)).parent.name}-{source.stem}"
-    loaded = _assemble(found, _Material(source.parent, tests), name)
+    loaded = _assemble(found, _Material(source.parent, tests, files=files), name)
     return Loaded(loaded.problem, (*loaded.notes, *_unused_description(source)))
 
 
@@ -96,11 +100,20 @@ def _from_suite(source: Path, tests: Path | None, overrides: Mapping[str, Any]) 
 
 def from_given(one: Given, overrides: Mapping[str, Any]) -> Loaded:
     """The problem that a suite gives; ``overrides`` as in ``load``."""
+    overrides, files = _apart(overrides)
     found = describe(merged(one.table, overrides), "the options")
-    material = _Material(program=one.program, cases=one.cases, texts=one.texts)
+    material = _Material(program=one.program, cases=one.cases, texts=one.texts, files=files)
     loaded = _assemble(found, material, found.id or one.origin.id)
     notes = (*loaded.notes, *one.notes, one.origin.words)
     return replace(loaded, notes=notes, origin=one.origin, reference=one.reference)
+
+
+def _apart(overrides: Mapping[str, Any]) -> tuple[Mapping[str, Any], Mapping[str, Path]]:
+    """The keys of problem.toml, and the data files of the command line: Paths, which no TOML file can hold."""
+    files = overrides.get("files")
+    if not isinstance(files, Mapping) or not all(isinstance(path, Path) for path in files.values()):
+        return overrides, {}
+    return {key: value for key, value in overrides.items() if key != "files"}, files
 
 
 def _is_module(source: Path) -> bool:
@@ -139,6 +152,7 @@ def _assemble(found: Description, material: _Material, name: str) -> Loaded:
     module = _module_spec(found, program, tongue) if found.kind == "module" else None
     parts = _tests(found, material) if KINDS[found.kind].has_tests else Split((), (), ())
     amount = GENERATED if found.tests.generated is None else found.tests.generated
+    begun = started_with(found, base, material.files, (*parts.seen, *parts.held_out))
     spec = ProgramSpec(
         flags=flags,
         checker=found.checker,
@@ -155,6 +169,9 @@ def _assemble(found: Description, material: _Material, name: str) -> Loaded:
         tie_break=bool(found.tie_break),
         shared_cores=found.shared_cores,
         module=module,
+        args=begun.args,
+        env=begun.env,
+        files=begun.files,
     )
     permitted = None if found.permitted is None else frozenset(found.permitted)
     problem = Problem(name, found.kind, tongue.name, program, spec, found.statement.strip(), _goal(found), permitted)

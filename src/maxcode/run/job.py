@@ -245,10 +245,11 @@ def _claim(job: CompleteRequest) -> tuple[Problem, Mapping[str, Any]]:
     """The problem of a certificate, whose goal is always seconds.  If the run's goal is instructions, the problem is
     loaded again with CPU time, because counting limits the build flags."""
     problem, request = job.loaded.problem, job.request
+    kept = {key: value for key, value in request.overrides.items() if key != "files"}  # run.toml names these
     if problem.goal != "instructions":
-        return problem, request.overrides
+        return problem, kept
     options = {**request.overrides, "goal": "cpu"}
-    return load(request.source, request.tests, options).problem, options
+    return load(request.source, request.tests, options).problem, {**kept, "goal": "cpu"}
 
 
 def _certificate_notes(job: CompleteRequest, found: Result, certificate: Certificate | None) -> tuple[str, ...]:

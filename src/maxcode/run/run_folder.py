@@ -91,10 +91,15 @@ def _of_candidate(request: Request, problem: Problem) -> dict[str, str]:
     return {"candidate": digest_of(read_candidate(path, problem))}
 
 
-def _given(request: Request) -> dict[str, str]:
+def _given(request: Request) -> dict[str, Any]:
     """What ``maxcode verify`` needs to find the problem from any working directory."""
     source = request.source if is_named(request.source) else request.source.resolve()
-    return {"source": str(source), **({"tests": str(request.tests.resolve())} if request.tests is not None else {})}
+    files = request.overrides.get("files", {})
+    return {
+        "source": str(source),
+        **({"tests": str(request.tests.resolve())} if request.tests is not None else {}),
+        **({"files": {name: str(path) for name, path in files.items()}} if isinstance(files, dict) and files else {}),
+    }
 
 
 def _of_problem(request: Request, admission: Admission) -> dict[str, Any]:

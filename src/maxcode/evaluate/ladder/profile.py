@@ -37,7 +37,7 @@ async def hotspots(sandbox: Sandbox, problem: Problem, built: Built, inputs: Seq
     seen = [given for given in inputs if given.seen and given.seconds >= 0.005]
     given = max(seen or inputs, key=lambda one: one.seconds)
     samples: list[Sample] = []
-    async with sandbox.session([built.artefact, given.stdin]) as session:
+    async with sandbox.session([built.artefact, given.stdin], data=problem.spec.data) as session:
         for _ in range(RUNS_AT_MOST):
             ran = await session.run(job_for(problem, built.artefact, given, profile=True))
             samples += ran.samples

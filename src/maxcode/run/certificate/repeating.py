@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any, final
@@ -66,10 +66,15 @@ def _figure(found: Certificate) -> str:
 
 
 def repeat(
-    path: Path, problem: Path | None = None, tests: Path | None = None, say: Callable[[str], None] = lambda words: None
+    path: Path,
+    problem: Path | None = None,
+    tests: Path | None = None,
+    say: Callable[[str], None] = lambda words: None,
+    files: Mapping[str, Path] | None = None,
 ) -> Repeated:
     """Builds, verifies and times the winner next to the certificate again, against ``problem``, or else against what
-    the run folder keeps and names.  The working directory does not matter.
+    the run folder keeps and names.  The working directory does not matter.  ``files``: data files by name, in place of
+    those that the run folder names.
 
     Raises InputError for a changed certificate, and for each file that differs from the certified one.
     """
@@ -77,7 +82,7 @@ def repeat(
     claimed = read(path)
     _check_options(path, claimed)
     source, tests = (problem, tests) if problem is not None else _ground(path.parent, tests, claimed)
-    loaded = load(source, tests, claimed.options).problem
+    loaded = load(source, tests, {**claimed.options, **_data_files(path.parent, files or {})}).problem
     if claimed.subject.winner.keys() != loaded.program.files.keys():
         names = sorted(loaded.program.files)
         raise InputError(f"{path} is about the files {sorted(claimed.subject.winner)}, {source} has {names}")
@@ -117,7 +122,7 @@ def _check_options(path: Path, claimed: Certificate) -> None:
 
 
 _SEED_BITS = 64
-_OPTIONS = frozenset({"flags", "checker", "goal", "limits", "tie_break", "shared_cores", "module", "id"})
+_OPTIONS = frozenset({"flags", "checker", "goal", "limits", "tie_break", "shared_cores", "module", "id", "args", "env"})
 
 
 def _ground(folder: Path, tests: Path | None, claimed: Certificate) -> tuple[Path, Path | None]:
@@ -140,6 +145,16 @@ def _named_tests(folder: Path, named: str) -> Path | None:
     if named and not Path(named).exists():
         raise InputError(f"the tests of {folder} were in {named}, which is not here; give them with --tests DIR")
     return Path(named) if named else None
+
+
+def _data_files(folder: Path, given: Mapping[str, Path]) -> Mapping[str, Any]:
+    """The data files that the run was given on its command line, by name; each must be where it was."""
+    named = {name: Path(path) for name, path in read_header(folder).get(GIVEN, {}).get("files", {}).items()}
+    found = {**named, **given}
+    for name, path in found.items():
+        if not path.exists():
+            raise InputError(f"the data file {name} of {folder} was {path}, which is not here; give --file {name}=PATH")
+    return {"files": found} if found else {}
 
 
 def _existing(folder: Path, source: Path) -> Path:
