@@ -77,6 +77,11 @@ problem_options = _together(  # what the problem is
                  "the folder where it starts; may be repeated."),
     click.option("--env", "env", multiple=True, metavar="NAME=VALUE", help="Variable of the program's environment; may "
                  "be repeated."),
+    click.option("--include", "include", multiple=True, type=click.Path(path_type=Path), metavar="DIR", help="Folder "
+                 "of headers of a C or C++ program; may be repeated.  Headers beside a source are found without it."),
+    click.option("--compile-commands", "compile_commands", type=click.Path(path_type=Path), metavar="FILE", help="Take "
+                 "flags and include folders from this compile_commands.json.  [default: one beside the source, or in "
+                 "build/, if no --flags are given]"),
     goal_options,
     click.option("--checker", type=click.Choice(["tokens", "exact", "float", "pie"]), help="How outputs are compared.  "
                  "pie is the comparison of the PIE benchmark, which accepts some wrong outputs.  [default: tokens]"),
@@ -190,7 +195,7 @@ def chosen(source: Path, tests: Path | None, options: dict[str, Any]) -> Request
 
 _PROBLEM = (
     "flags", "checker", "tolerance", "goal", "tie_break", "shared_cores", "device", "constants", "run_limit", "args",
-    "files", "env",
+    "files", "env", "include", "compile_commands",
 )  # fmt: skip
 
 
@@ -211,6 +216,7 @@ def overrides(given: Mapping[str, Any]) -> dict[str, Any]:
             found["checker"] |= {"abs_tol": tolerance, "rel_tol": tolerance}
     if given.get("run_limit") is not None:
         found["limits"] = {"run_s": given["run_limit"]}
+    found |= {key: given[key] for key in ("include", "compile_commands") if given.get(key)}
     return {**found, **_started_with(given)}
 
 

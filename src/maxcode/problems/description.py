@@ -2,6 +2,7 @@
 
     source = "slow.cpp"                # or sources = ["main.cpp", "graph.cpp"]; the first names the language
     statement = "what it does"         # also: id, language, flags = ["-O2"]
+    edit = "graph.cpp", include = ["include"], compile_commands = "build/compile_commands.json"      # of several files
     goal = "cpu" | "wall" | "instructions"
     tie_break = "instructions", shared_cores = true
     args = ["-n", "3"], files = ["data.txt"], env = { MODE = "fast" }    # of a program, in every run
@@ -81,6 +82,9 @@ class Description:
     goal: Clock = "cpu"
     tie_break: Literal["", "instructions"] = ""
     shared_cores: bool = False
+    edit: str = ""
+    include: tuple[str, ...] = ()
+    compile_commands: str = ""
     flags: tuple[str, ...] | None = None
     args: tuple[str, ...] = ()
     files: tuple[str, ...] = ()

@@ -44,6 +44,7 @@ def _parts(problem: Problem) -> Iterator[bytes]:
         **({"tie_break": True} if spec.tie_break else {}),  # omitted without a tie-break, so that old runs resume
         **({"shared_cores": True} if spec.shared_cores else {}),
         **started_with(problem),
+        **({"include": spec.include} if spec.include else {}),
         "function": None if spec.function is None else spec.function.said,
         **({} if spec.module is None else {"module": dataclasses.asdict(spec.module)}),
     }

@@ -220,6 +220,7 @@ class ProgramSpec:
     args: tuple[str, ...] = ()  # of every run
     env: tuple[tuple[str, str], ...] = ()  # variables of every run, beside those that every program has
     files: tuple[DataFile, ...] = ()
+    include: tuple[str, ...] = ()  # folders of the program in which the compiler looks for headers
 
     @property
     def data(self) -> Mapping[str, bytes]:

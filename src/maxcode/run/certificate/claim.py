@@ -44,6 +44,7 @@ class Subject:
     ``helpers``               the files that the generator's and the checker's commands name
     ``function``, ``module``  the hash of all their settings; empty for another kind of problem
     ``args``, ``env``, ``files``  what every run is started with
+    ``include``               the program's folders of headers
     """
 
     kind: str
@@ -63,6 +64,7 @@ class Subject:
     args: tuple[str, ...] = ()
     env: dict[str, str] = field(default_factory=dict)
     files: dict[str, str] = field(default_factory=dict)
+    include: tuple[str, ...] = ()
 
 
 @final
@@ -329,6 +331,7 @@ def subject_of(problem: Problem, winner: Program) -> Subject:
         args=spec.args,
         env=dict(spec.env),
         files={one.name: one.sha256 for one in spec.files},
+        include=spec.include,
     )
 
 
