@@ -51,4 +51,5 @@ def hottest(problem: Problem, profile: Sequence[Hotspot]) -> str:
 
 def _editing(job: CompleteRequest, name: str) -> CompleteRequest:
     """The job with this file as the one that is edited."""
-    return completed(replace(job.request, overrides={**job.request.overrides, EDIT: name}))
+    overrides = {**job.request.overrides, EDIT: name}
+    return completed(replace(job.request, out=job.folder, overrides=overrides))
