@@ -10,6 +10,7 @@ import pytest
 
 from maxcode.errors import InputError
 from maxcode.problems import Loaded, digest, load
+from maxcode.run.given_candidate import read_candidate
 
 
 def place(top: Path, **files: str) -> Path:
@@ -108,3 +109,14 @@ def test_a_problem_has_no_header_of_another_folder(tmp_path: Path) -> None:
     (app / "problem.toml").write_text('source = "main.cpp"\ninclude = ["../common"]\n')
     with pytest.raises(InputError, match="copy the folder there, or give --include"):
         load(app)
+
+
+def test_a_candidate_that_is_a_folder_may_leave_headers_to_the_original(tmp_path: Path) -> None:
+    app = place(
+        tmp_path, app__main_cpp='#include "a.h"\nint main() {}\n', app__a_h="// a\n", new__main_cpp="int main() {}\n"
+    )
+    problem = loaded(app).problem
+    assert read_candidate(tmp_path / "new", problem).files == {"main.cpp": "int main() {}\n", "a.h": "// a\n"}
+    (tmp_path / "new" / "main.cpp").unlink()
+    with pytest.raises(InputError, match=r"main\.cpp is missing"):
+        read_candidate(tmp_path / "new", problem)
