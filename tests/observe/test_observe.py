@@ -229,7 +229,7 @@ def test_the_setting_tells_machine_sizes_and_times_in_short(reached: Reached) ->
     facts = Facts((TimedInput(0.25, 1_200_000), TimedInput(0.125, 900_000)), calls="The caches are cold.")
     told = told_of(reached.root, setting(MACHINE, facts))
     assert "CPU of 2020, 4 cores" in told.splitlines()[0] and "avx2" in told.splitlines()[0]
-    assert "timed on 2 inputs of 900,000 to 1,200,000 bytes, where the original takes 125.0 ms to 250.0 ms" in told
+    assert "measured on 2 inputs of 900,000 to 1,200,000 bytes, where the original takes 125.0 ms to 250.0 ms" in told
     assert "tests that feedback may name: 0; their content is not shown here" in told
     assert told.endswith("The caches are cold.")
 

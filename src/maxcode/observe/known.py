@@ -56,7 +56,7 @@ def _short_lines(problem: Problem, facts: Facts) -> Iterator[str]:
             sizes, times = [one.bytes for one in facts.timed], [one.seconds for one in facts.timed]
             many = f"{len(sizes)} inputs" if len(sizes) > 1 else "one input"
             yield (
-                f"timed on {many} of {_span(sizes, '{:,}'.format)} bytes, where the original takes "
+                f"measured on {many} of {_span(sizes, '{:,}'.format)} bytes, where the original takes "
                 f"{_span(times, milliseconds)} of CPU time each"
             )
         yield f"tests that feedback may name: {len(problem.spec.seen)}; their content is not shown here"
@@ -64,6 +64,7 @@ def _short_lines(problem: Problem, facts: Facts) -> Iterator[str]:
         yield from _TIMED[problem.kind](problem, facts)
     if facts.calls:
         yield facts.calls
+    yield from _threads(facts)
 
 
 def _span(values: Sequence[T], told: Callable[[T], str]) -> str:
@@ -82,12 +83,17 @@ def fact_lines(problem: Problem, facts: Facts) -> list[str]:
         )
     if facts.calls:
         lines.append(facts.calls)
-    if facts.threads > 1:
-        lines.append(f"threads: {facts.threads} at most are worth it, one for each core")
+    lines += _threads(facts)
     if facts.format:
         lines += ["format of the inputs, inferred from them (ranges are widened to powers of ten):"]
         lines += [f"  {line}" for line in facts.format]
     return lines
+
+
+def _threads(facts: Facts) -> list[str]:
+    if facts.threads <= 1:
+        return []
+    return [f"threads: {facts.threads} at most are worth it, one for each core"]
 
 
 def is_near_floor(facts: Facts, seconds: float, count: int | None = None) -> bool:
