@@ -2,8 +2,10 @@
 
     source = "slow.cpp"                # or sources = ["main.cpp", "graph.cpp"]; the first names the language
     statement = "what it does"         # also: id, language, flags = ["-O2"]
+    edit = "graph.cpp", include = ["include"], compile_commands = "build/compile_commands.json"      # of several files
     goal = "cpu" | "wall" | "instructions"
     tie_break = "instructions", shared_cores = true
+    args = ["-n", "3"], files = ["data.txt"], env = { MODE = "fast" }    # of a program, in every run
     [checker]  kind = "tokens" | "exact" | "float" | "pie" | "command", abs_tol, rel_tol, command
     checker_beside = "pie"             # PIE's own checker is recorded as well, but does not decide
     [limits]   run_s, build_s, memory_mb, output_mb, processes
@@ -80,7 +82,13 @@ class Description:
     goal: Clock = "cpu"
     tie_break: Literal["", "instructions"] = ""
     shared_cores: bool = False
+    edit: str = ""
+    include: tuple[str, ...] = ()
+    compile_commands: str = ""
     flags: tuple[str, ...] | None = None
+    args: tuple[str, ...] = ()
+    files: tuple[str, ...] = ()
+    env: dict[str, str] = field(default_factory=dict)
     checker: Checker = field(default_factory=Checker)
     checker_beside: Literal["", "pie"] = ""
     limits: Limits = field(default_factory=Limits)

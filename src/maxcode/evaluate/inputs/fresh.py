@@ -16,11 +16,11 @@ from typing import final
 import anyio
 import anyio.to_thread
 
-from maxcode.code.languages import language
 from maxcode.core.types import Evaluation, Feedback, Outcome, Problem
 from maxcode.errors import InputError
 from maxcode.evaluate.inputs.mutate import Draft, Understood, draft, understand
 from maxcode.evaluate.ladder.build import Builder
+from maxcode.evaluate.ladder.indistinguishable import session_of
 from maxcode.evaluate.ladder.prepare import Admitted, Input, generate, identity
 from maxcode.evaluate.ladder.sanitize import Sanitizers, bench_for
 from maxcode.evaluate.ladder.verify import is_accepted, job_for, verify
@@ -118,10 +118,10 @@ class Prover:
 
     async def runs(self, admitted: Admitted, inputs: Sequence[Input]) -> list[Ran]:
         """The original on each of the inputs, in one session."""
-        artefact, tongue = admitted.original.artefact, language(admitted.problem.language)
+        artefact = admitted.original.artefact
         assert artefact is not None
         blobs = [artefact, *(given.stdin for given in inputs)]
-        async with self.sandbox.session(blobs, bare=tongue.bare, interpreted=tongue.sealed) as session:
+        async with session_of(self.sandbox, admitted.problem, blobs) as session:
             return [await session.run(job_for(admitted.problem, artefact, given)) for given in inputs]
 
     async def _answered(

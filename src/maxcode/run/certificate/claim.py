@@ -11,7 +11,7 @@ import json
 import math
 import re
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import asdict, dataclass, fields, replace
+from dataclasses import asdict, dataclass, field, fields, replace
 from importlib.metadata import version
 from pathlib import Path
 from typing import Any, final
@@ -43,6 +43,8 @@ class Subject:
 
     ``helpers``               the files that the generator's and the checker's commands name
     ``function``, ``module``  the hash of all their settings; empty for another kind of problem
+    ``args``, ``env``, ``files``  what every run is started with
+    ``include``               the program's folders of headers
     """
 
     kind: str
@@ -59,6 +61,10 @@ class Subject:
     generated: int
     function: str
     module: str = ""
+    args: tuple[str, ...] = ()
+    env: dict[str, str] = field(default_factory=dict)
+    files: dict[str, str] = field(default_factory=dict)
+    include: tuple[str, ...] = ()
 
 
 @final
@@ -322,6 +328,10 @@ def subject_of(problem: Problem, winner: Program) -> Subject:
         generated=spec.generated,
         function=function,
         module="" if spec.module is None else sha256(json.dumps(asdict(spec.module), sort_keys=True)),
+        args=spec.args,
+        env=dict(spec.env),
+        files={one.name: one.sha256 for one in spec.files},
+        include=spec.include,
     )
 
 
