@@ -34,6 +34,7 @@ class Known:
 """
 
 
+@pytest.mark.slow
 @pytest.mark.sandbox
 def test_the_hottest_file_is_edited_and_the_certificate_repeats_it(tmp_path: Path) -> None:
     app = tmp_path / "app"

@@ -56,6 +56,7 @@ def place(tmp_path: Path) -> Path:
 
 
 @pytest.mark.sandbox
+@pytest.mark.slow
 def test_a_run_its_certificate_and_its_repetition_start_the_program_in_the_same_way(place: Path) -> None:
     words = ("slow.c", "--tests", "tests", "--policy", "policy.py:Known", "--method", "best-of-n", "--budget", "1",
              "--out", "run")  # fmt: skip
