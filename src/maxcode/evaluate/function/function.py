@@ -261,7 +261,7 @@ class Inputs:
         arrays = self._spec.arrays
         habits = shape.habits or USUAL * len(arrays)
         words = (word_of(self._spec, one, habit, shape.values) for one, habit in zip(arrays, habits, strict=True))
-        numbers = (shape.rounds, self._spec.slots, shape.offset, *shape.sizes, *shape.array_bytes)
+        numbers = (shape.rounds, shape.spec.slots, shape.offset, *shape.sizes, *shape.array_bytes)
         kinds = (_KINDS[one.access] for one in arrays)
         argv = ("{artefact}", *map(str, (*numbers, *kinds)), *words)
         return Job(argv=argv, artefact=generator, stdin=keys, cpu_s=60, output_mb=2048)
