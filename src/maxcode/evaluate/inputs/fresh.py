@@ -48,7 +48,7 @@ _SECONDS, _HARSH_SECONDS = (
     0.6,
     2.5,
 )  # of the original's CPU time on all made inputs: a sanitizer takes ten times as long
-_HABITS = 4  # so many drafts like the given inputs to one that is sorted or holds few values
+_HABITS = 4  # one of so many drafts is sorted or holds few values
 _WIDER, _WIDER_SECONDS = 6, 1.0  # drafts beyond all given inputs, and the original's CPU time on them
 _LONGER, _MORE = 1.5, 1.25  # than on the given inputs, and then it is not one of their kind
 _SLACK_S, _SLACK_KB, _SLACK_BYTES = 0.05, 4096, 4096
@@ -307,8 +307,8 @@ async def _changed(given: Understood, seed: str, count: int) -> list[Candidate]:
     """Inputs like the given ones, and further ones that are sorted or hold few values."""
     if not given.shapes:
         return []
-    alike = await anyio.to_thread.run_sync(_drafts, partial(draft, given), seed, count)
     habits = await anyio.to_thread.run_sync(_drafts, partial(habit, given), f"{seed} habit", count // _HABITS)
+    alike = await anyio.to_thread.run_sync(_drafts, partial(draft, given), seed, count - len(habits))
     return _candidates([*alike, *habits])
 
 
