@@ -140,6 +140,7 @@ def numbers_of(text: str) -> list[list[int]]:
     return [[int(token) for token in words.split()] for words in text.splitlines()]
 
 
+@pytest.mark.slow
 @pytest.mark.heavy
 @settings(max_examples=40)
 @given(seed=st.integers(0, 10**6))
