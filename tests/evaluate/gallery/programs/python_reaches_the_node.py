@@ -13,10 +13,22 @@ question = input()
 
 def found():
     yield from (name for name in os.environ if name.startswith(("RAY", "DASK", "MAXCODE")))
-    for pattern in ("/tmp/ray*", "/tmp/dask*", "/tmp/maxcode*", "/dev/shm/*", "/run/*", "/src/*", "/root/.config/maxcode"):
+    for pattern in (
+        "/tmp/ray*",
+        "/tmp/dask*",
+        "/tmp/maxcode*",
+        "/dev/shm/*",
+        "/run/*",
+        "/src/*",
+        "/root/.config/maxcode",
+    ):
         yield from glob.glob(pattern)
-    for family, address in ((socket.AF_INET, ("127.0.0.1", 6379)), (socket.AF_INET, ("127.0.0.1", 8786)),
-                            (socket.AF_UNIX, "/tmp/ray/session_latest/sockets/raylet"), (socket.AF_UNIX, "\0ray")):
+    for family, address in (
+        (socket.AF_INET, ("127.0.0.1", 6379)),
+        (socket.AF_INET, ("127.0.0.1", 8786)),
+        (socket.AF_UNIX, "/tmp/ray/session_latest/sockets/raylet"),
+        (socket.AF_UNIX, "\0ray"),
+    ):
         try:
             with socket.socket(family) as one:
                 one.settimeout(0.2)
