@@ -160,6 +160,7 @@ def _assemble(found: Description, material: _Material, name: str) -> Loaded:
         generated=amount if found.tests.generator else 0,
         size=found.tests.size,
         made=found.tests.made,
+        domain=found.tests.domain,
         folder=str(base.resolve()),
         checker_beside=found.checker_beside,
         function=function,

@@ -27,7 +27,6 @@ from maxcode.problems import is_given, load
 from maxcode.run.admission import Admission
 from maxcode.run.candidate_result import CandidateResult, nothing_won, result_of
 from maxcode.run.certificate import FILE, Certificate, FreshInputTiming, certified
-from maxcode.run.certificate.doubts import unchecked, without_sandbox
 from maxcode.run.complete_request import CompleteRequest, completed
 from maxcode.run.given_candidate import GIVEN_FILE, DecidingEvaluator
 from maxcode.run.hottest import admit_hottest
@@ -173,21 +172,14 @@ def _measured(admission: Admission, found: Result, notes: Sequence[str], is_give
         best = next((state for state in found.reached if state.step is not None), None)
     if best is None or best.step is None:
         return nothing_won(admission.admitted, admission.machine, notes)
-    return result_of(best.step.evaluation, admission.admitted, admission.machine, notes)
+    fresh = FreshInputTiming(why="no certificate was made")
+    return result_of(best.step.evaluation, admission.admitted, admission.machine, notes, fresh)
 
 
 def _checked(best: CandidateResult, certificate: Certificate | None) -> CandidateResult:
     """The result of a winner with the doubts of its certificate, and its speed-up on newly generated inputs."""
-    if not (best.speedup is not None and best.speedup.confirmed):
+    if certificate is None or not (best.speedup is not None and best.speedup.confirmed):
         return best
-    if certificate is None:
-        fresh = FreshInputTiming(why="no certificate was made")
-        doubts = (
-            *without_sandbox(best.machine.sandbox),
-            *unchecked(best.recheck, fresh),
-            *best.doubts,
-        )
-        return replace(best, doubts=doubts, fresh_inputs=fresh)
     doubts = certificate.doubts if certificate.holds else certificate.notes
     return replace(best, doubts=doubts, fresh_inputs=certificate.unseen)
 

@@ -229,7 +229,7 @@ def header_in(path: Path) -> dict[str, Any]:
     """The content of the TOML file of a run or of a bench; raises RecordError if it cannot be read."""
     try:
         return tomllib.loads(read_text(path, _HEADER))
-    except ValueError as error:  # TOMLDecodeError, or a number of thousands of digits
+    except (ValueError, RecursionError) as error:  # TOMLDecodeError, a number of thousands of digits, deep nesting
         raise RecordError(
             f"cannot read {path}: {path.name} is damaged ({error}); mend that line, or choose another --out"
         ) from error

@@ -211,6 +211,7 @@ class ProgramSpec:
     generated: int = 0  # how many inputs to make
     size: int = 1000  # `{size}` for these inputs
     made: int = 8  # how many fresh inputs verify a new best; 0 = none
+    domain: tuple[str, ...] = ()  # which values each number of an input may have, in the order of reading
     checker_beside: Literal["", "pie"] = ""  # a second checker: recorded for each case, decides nothing
     folder: str = ""  # folder of the relative files of the generator and the checker
     tie_break: bool = False  # whether a count of instructions follows a tie by a clock

@@ -1,7 +1,8 @@
 """The last check of a winner after timing: is its speed possible, and is it right on other inputs.
 
 A time below the lower bound of this machine -> rejected.  A speed-up above 10x, or suspicious code -> a re-check.
-Findings of the sanitizers -> warnings.  Rates above the roofline were rejected before (``ladder/judge.with_timing``).
+Findings of the sanitizers, and wrong answers on inputs beyond all given ones -> warnings that are doubts.  Rates above
+the roofline were rejected before (``ladder/judge.with_timing``).
 """
 
 from __future__ import annotations
@@ -51,8 +52,11 @@ class Examiner:
             found = await self._rechecked(admitted, reasons, artefact, found)
         if found.outcome is Outcome.CORRECT:
             found = await self._in_variants(admitted, program, found)
-        defects = await self.defects(admitted, program) if found.outcome is Outcome.CORRECT else ()
-        return replace(found, warnings=(*found.warnings, *defects))
+        if found.outcome is not Outcome.CORRECT:
+            return found
+        defects = await self.defects(admitted, program)
+        narrow = await self.unseen.given_kind_only(admitted, artefact)
+        return replace(found, warnings=(*found.warnings, *defects, *([narrow] if narrow else ())))
 
     async def _in_variants(self, admitted: Admitted, program: Program, found: Evaluation) -> Evaluation:
         """The evaluation of a winner after two builds of it that only memory never written can tell apart."""
