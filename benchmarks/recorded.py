@@ -2,6 +2,7 @@
 
     python benchmarks/recorded.py                                replay all; table on stdout, JSON in OUT/table.json
     python benchmarks/recorded.py --only orbits stencil          these problems
+    python benchmarks/recorded.py --then                         the table of what was measured when the model answered
     python benchmarks/recorded.py --from RUN ... --keep          show run folders of `maxcode optimize --policy llm:M`,
                                                                  and keep their prompts and answers
 
@@ -48,6 +49,7 @@ def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--only", nargs="+", default=[], metavar="PROBLEM")
     parser.add_argument("--from", nargs="+", dest="runs", type=Path, default=[], metavar="RUN")
+    parser.add_argument("--then", action="store_true", help="run nothing; show what was measured at the recording")
     parser.add_argument("--keep", action="store_true", help="write the runs into examples/recorded")
     parser.add_argument("--out", type=Path, default=Path("runs/demo-llm"))
     options = parser.parse_args()
@@ -57,6 +59,8 @@ def main() -> int:
             if options.keep:
                 for run in options.runs:
                     keep(run)
+        elif options.then:
+            rows = [then(folder) for folder in recordings(options.only)]
         else:
             rows = replayed(options.only, options.out)
     except Interrupted as stopped:
@@ -86,10 +90,8 @@ def keep(run: Path) -> None:
 def replayed(only: Sequence[str], out: Path) -> list[Row]:
     """Runs every recording with its answers, and returns the rows."""
     rows = []
-    for folder in sorted(path.parent for path in RECORDED.glob("*/run.toml")):
+    for folder in recordings(only):
         header = read_toml(folder / "run.toml")
-        if only and header["example"] not in only:
-            continue
         source, overrides = given(header["example"])
         with tempfile.TemporaryDirectory(prefix="recorded-") as name:
             past = Path(shutil.copytree(folder, Path(name, "run")))
@@ -99,12 +101,24 @@ def replayed(only: Sequence[str], out: Path) -> list[Row]:
                 policy=header["policy"], method=header["method"], critic=header["critic"], budget=header["budget"],
                 seed=header["seed"], replay=past, out=out / folder.name, certificate=False,
             )  # fmt: skip
-        then = json.loads((folder / "result.json").read_text())["speedup"]
-        rows.append({**as_row(out / folder.name, json.loads(found.as_json())), "then": then and then["value"]})
+        result = json.loads(found.as_json())
+        rows.append({**as_row(out / folder.name, result), "then": then(folder)["speedup"]})
         print(line(rows[-1]), file=sys.stderr, flush=True)
     if rows:
         (out / "table.json").write_text(json.dumps(rows, indent=1) + "\n")
     return rows
+
+
+def recordings(only: Sequence[str] = ()) -> list[Path]:
+    """The folders of the recordings, of all problems or of some."""
+    folders = sorted(path.parent for path in RECORDED.glob("*/run.toml"))
+    return [folder for folder in folders if not only or read_toml(folder / "run.toml")["example"] in only]
+
+
+def then(folder: Path) -> Row:
+    """A recording as a row, with what was measured when the model answered."""
+    result = json.loads((folder / "result.json").read_text())
+    return as_row(folder, {"candidates": sum(result["outcomes"].values()), **result})
 
 
 def given(example: str) -> tuple[Path, dict[str, Any]]:
@@ -125,7 +139,7 @@ def as_row(run: Path, result: Row) -> Row:
     header = read_toml(run / "run.toml")
     speedup = result["speedup"] if result.get("confirmed") else None
     return {
-        "problem": example_of(header),
+        "problem": header.get("example") or example_of(header),
         "method": header["method"],
         "seed": header["seed"],
         "speedup": speedup["value"] if speedup else 1.0,
@@ -138,32 +152,53 @@ def as_row(run: Path, result: Row) -> Row:
 
 
 def line(row: Row) -> str:
-    then = f"  (when it was recorded: {row['then']:.2f}x)" if row.get("then") else ""
-    correct = row["outcomes"].get("correct", 0)
+    before = f"  (when it was recorded: {row['then']:.2f}x)" if row.get("then") else ""
+    correct = f"{row['outcomes'].get('correct', 0)} of {row['candidates']} correct"
     return (
         f"{row['problem']:12} {row['method']:24} {row['seed']}  "
-        f"{row['speedup']:7.2f}x [{row['low']:.2f}, {row['high']:.2f}]  {correct} of {row['candidates']} correct{then}"
+        f"{row['speedup']:7.2f}x [{row['low']:.2f}, {row['high']:.2f}]  {correct}{before}"
     )
 
 
 def show(rows: Sequence[Row]) -> None:
-    """The rows, the geometric mean of each method with a 95 % bootstrap interval over problems, and p by sign flips of
-    each pair of methods."""
+    """The rows, the table of RESULTS.md, and p by sign flips of each pair of methods."""
     print("\n".join(line(row) for row in rows))
     logs: dict[str, dict[tuple[str, int], float]] = defaultdict(dict)
     for row in rows:
         logs[row["method"]][row["problem"], row["seed"]] = row["speedup"]
-    print()
-    for method, of in logs.items():
-        found = bootstrap(list(of.values()), geometric_mean)
-        sure = f" [{found.low:.2f}, {found.high:.2f}]" if len(of) >= FEWEST else ""
-        print(f"{method:24} geometric mean {found.value:.2f}x{sure}, {len(of)} runs")
+    print("\n" + "\n".join(table(rows)) + "\n")
     names = list(logs)
     for at, first in enumerate(names):
         for second in names[at + 1 :]:
             gaps = gaps_of(logs[first], logs[second])
             if len(gaps) >= FEWEST:
                 print(f"{second} against {first}: p = {sign_flip_p(gaps):.2f} ({len(gaps)} pairs)")
+
+
+def table(rows: Sequence[Row]) -> list[str]:
+    """The table of RESULTS.md: an example a line, a method a column, "-" where there is no run; last the geometric mean
+    of a method's own runs with a 95 % bootstrap interval."""
+    methods = sorted({row["method"] for row in rows}, key=lambda name: str(name).removesuffix("/paper"))
+    cells: dict[str, dict[str, list[Row]]] = defaultdict(lambda: defaultdict(list))
+    for row in rows:
+        cells[row["problem"]][row["method"]].append(row)
+    lines = [f"| example | {' | '.join(f'`{method}`' for method in methods)} |", "|---" * (len(methods) + 1) + "|"]
+    for problem, of in cells.items():
+        told = ("; ".join(map(measured, of[method])) or "-" for method in methods)
+        lines.append(f"| {problem} | {' | '.join(told)} |")
+    means = (mean([row["speedup"] for row in rows if row["method"] == method]) for method in methods)
+    return [*lines, f"| geometric mean, own runs | {' | '.join(means)} |"]
+
+
+def measured(row: Row) -> str:
+    value, low, high = (f"{row[key]:#.3g}".rstrip(".") for key in ("speedup", "low", "high"))
+    return f"{value}x [{low}, {high}]"
+
+
+def mean(speedups: list[float]) -> str:
+    found = bootstrap(speedups, geometric_mean)
+    sure = f" [{found.low:.1f}, {found.high:.1f}]" if len(speedups) >= FEWEST else ""
+    return f"{found.value:.1f}x{sure}, {len(speedups)} runs"
 
 
 def gaps_of(first: dict[tuple[str, int], float], second: dict[tuple[str, int], float]) -> list[float]:

@@ -6,8 +6,9 @@ Each rule is applied at up to ``--sites`` places of each program.  The result mu
 and print the same for the same input, with the same exit status.  Edits that do not touch one another are tried
 together first, because compiling takes the time; if that breaks the program, each of them is tried singly
 (``--singly``: all are, from the start).  The programs: all examples, those in hold/
-(OpenMP, several files, macros, templates, jumps, old C, streams, containers), and ``--generated`` random ones.  FOLDER:
-a folder with main.cpp or main.c (or slow.*), and tests/*.in; or one with such folders in it.
+(OpenMP, several files, macros, templates, jumps, old C, streams, containers), and ``--generated`` random ones (a third
+of them of three files, with templates and macros): 205 in all.  FOLDER: a folder of C or C++ files, each a program, and
+tests/*.in; or one with such folders in it, for programs that are not part of this project.
 
 The table counts by rule; the JSON file has every finding.  Exit status 1 on a finding.
 """

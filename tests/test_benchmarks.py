@@ -17,6 +17,7 @@ import openai
 import pytest
 
 from maxcode.code.source import fences
+from tests.support.provider import serving
 
 pytestmark = [pytest.mark.benchmarks, pytest.mark.sandbox]
 
@@ -144,6 +145,28 @@ def test_a_script_runs_on_the_smallest_task(name: str, words: str, printed: str,
     done = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, check=False)
     assert done.returncode == 0, done.stderr
     assert printed in done.stdout.lower() + done.stderr.lower()
+
+
+def test_a_model_as_critic_is_asked_about_all_planted_programs_at_once_and_scored(tmp_path: Path) -> None:
+    names, answer = ["strlen", "dot"], {"diagnosis": "x", "bottleneck": "algorithm", "line": 1, "steps": ["y"]}
+    command = [sys.executable, str(BENCHMARKS / "critics.py"), "--only", *names, "--model", "reader"]
+    with serving() as provider:
+        provider.delay_s = 0.5
+        provider.replies = lambda body: "no" if "strlen(" in body["messages"][1]["content"] else json.dumps(answer)
+        (tmp_path / "models.toml").write_text(f'[model]\nbase_url = "{provider.url}/v1"\n')
+        words = ["--models", "models.toml", "--out", "own"]
+        subprocess.run([*command, *words], cwd=tmp_path, capture_output=True, text=True, check=True)
+        assert provider.most_under_way == len(names)
+        asked = len(provider.bodies)
+    first, again = tmp_path / "own" / "critics.json", tmp_path / "again" / "critics.json"
+    words = ["--replay", "own", "--out", "again"]
+    subprocess.run([*command, *words], cwd=tmp_path, capture_output=True, text=True, check=True)
+    assert asked == len(names) + 1, "an answer that cannot be read is asked for once more"
+    for found in (json.loads(path.read_text()) for path in (first, again)):
+        assert (found["language model"], found["asked"], found["answered"]) == ("reader", 2, 1)
+        rows = {row["program"]: row for row in found["rows"] if row["critic"] == "reader"}
+        assert rows["dot"]["bottleneck"] == "algorithm"
+        assert rows["strlen"]["unread"] and not rows["strlen"]["right_class"]
 
 
 # What a stand-in for OpenEvolve must have for its driver to run: the classes that the driver names, no search.

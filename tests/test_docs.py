@@ -13,7 +13,7 @@ import re
 import subprocess
 import sys
 import tomllib
-from dataclasses import dataclass, fields
+from dataclasses import dataclass, fields, is_dataclass
 from itertools import groupby
 from pathlib import Path
 
@@ -188,7 +188,7 @@ def test_the_page_of_problems_has_every_key_with_its_default() -> None:
         free = {line.split("=")[0].strip() for line in block.splitlines() if "default" in line}
         for name, values in {
             "": table,
-            **{key: value for key, value in table.items() if isinstance(value, dict)},
+            **{key: value for key, value in table.items() if is_dataclass(getattr(Description(), key))},
         }.items():
             usual = Description() if not name else getattr(Description(), name)
             told.setdefault(name, set()).update(values)

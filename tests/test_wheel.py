@@ -74,6 +74,7 @@ def test_every_file_of_the_package_is_in_the_wheel(wheel: Path) -> None:
     assert sorted(held - wanted) == []
 
 
+@pytest.mark.slow
 @pytest.mark.heavy
 def test_the_installed_command_runs_in_another_folder(installed: Path, tmp_path: Path) -> None:
     code = "import maxcode; print(maxcode.__file__, maxcode.__version__)"

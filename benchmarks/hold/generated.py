@@ -1,5 +1,6 @@
 # ruff: noqa: E501
-"""Random programs for rules_hold.py: loop nests with and without OpenMP, and uses of containers."""
+"""Random programs for rules_hold.py: loop nests with and without OpenMP, uses of containers, and programs of several files
+with templates and macros."""
 
 from __future__ import annotations
 
@@ -35,7 +36,7 @@ def generated(count: int, seed: int) -> Iterator[Case]:
     """``count`` programs; number k of a seed is always the same."""
     for number in range(count):
         generator = Random(f"{seed} {number}")
-        yield (_nests, _nests, _containers)[number % 3](generator, f"generated/{seed}-{number}")
+        yield (_nests, _several, _containers)[number % 3](generator, f"generated/{seed}-{number}")
 
 
 def _nests(generator: Random, name: str) -> Case:
@@ -123,6 +124,58 @@ def _containers(generator: Random, name: str) -> Case:
     text = _styled(generator, head + globals_ + functions + main)
     flags = (generator.choice(("-std=c++17", "-std=c++20", "-std=c++14")), generator.choice(("-O1", "-O2")))
     return Case(name, "cpp", {"main.cpp": text}, flags, ("50\n",))
+
+
+_MACROS = (
+    "#define FOR(i, n) for (int i = 0; i < (int)(n); ++i)\n",
+    "#define FOR(i, n) for (int i = 0, stop_##i = (n); i < stop_##i; i++)\n",
+    "#define LOOP(n) for (int i = 0; i < (n); i++)\n#define FOR(i, n) LOOP(n)\n",
+)
+_TEMPLATES = (
+    "template <class T> T folded(const std::vector<T> &v, T s) {{ FOR(i, v.size()) s = s {op} v[i]; return s; }}\n",
+    "template <typename T, int K = {k}> T folded(std::vector<T> v, T s) {{ FOR(i, v.size()) s = (s {op} v[i]) % K; return s; }}\n",
+    "template <class T> struct Fold {{ T s; void add(T x) {{ s = s {op} x; }} }};\n"
+    "template <class T> T folded(std::vector<T> v, T s) {{ Fold<T> f{{s}}; for (auto x : v) f.add(x); return f.s; }}\n",
+)
+_PARTS = (
+    "long part_{k}(std::vector<long> v) {{ long s = {k}; FOR(i, v.size()) if (v[i] % 2 == 0) s += v[i] * i; return s; }}\n",
+    "long part_{k}(std::vector<long> v) {{ std::string t; FOR(i, v.size()) t = t + std::to_string(v[i]); seen[{k}]++; return (long)t.size(); }}\n",
+    "long part_{k}(std::vector<long> v) {{ std::map<long, int> m; for (auto x : v) m[x % 7]++; long s = 0; for (auto e : m) s = s * 3 + e.second; return s; }}\n",
+    "long part_{k}(std::vector<long> v) {{ std::sort(v.begin(), v.end(), [](long a, long b) {{ return a % 11 < b % 11 || (a % 11 == b % 11 && a < b); }}); return v[0] + LAST(v); }}\n",
+    "long part_{k}(std::vector<long> v) {{ return folded<long>(v, {k} + 1); }}\n",
+)
+_SHARED = "#include <algorithm>\n#include <map>\n#include <string>\n#include <vector>\n"
+
+
+def _several(generator: Random, name: str) -> Case:
+    """A main file, a header with macros and a template, and a second source that has globals which both use."""
+    op, k = generator.choice(("+", "^", "*")), generator.choice((97, 1009))
+    macros = generator.choice(_MACROS) + "#define LAST(v) ((v)[(v).size() - 1])\n"
+    kinds = [generator.choice(_PARTS) for _ in range(4)]
+    parts = [kind.format(k=number) for number, kind in enumerate(kinds)]
+    declared = "".join(f"long part_{number}(std::vector<long> v);\n" for number in range(4))
+    template = generator.choice(_TEMPLATES).format(op=op, k=k)
+    header = f"#ifndef SHARED_H\n#define SHARED_H\n{_SHARED}{macros}extern int seen[4];\n{template}{declared}#endif\n"
+    mine = generator.choice(((0, 1), (1, 2), (0, 3)))
+    here = "".join(parts[number] for number in mine)
+    there = "".join(part for number, part in enumerate(parts) if number not in mine)
+    threads = generator.random() < 0.4
+    pragma = "    #pragma omp parallel for reduction(+:total)\n" if threads else ""
+    calls = "".join(f"    cout << part_{number}(v) << ' ' << seen[{number}] << endl;\n" for number in range(4))
+    main = (
+        f'#include <iostream>\n#include "shared.h"\nusing namespace std;\n{here}int main() {{\n    int n = 0;\n    cin >> n;\n'
+        f"    vector<long> v(n);\n    long total = 0;\n{pragma}    for (int i = 0; i < n; i++) {{ v[i] = (i * 37L) % 101; total += v[i]; }}\n"
+        f"{calls}    cout << total << endl;\n    return 0;\n}}\n"
+    )
+    other = f'#include "shared.h"\nint seen[4];\n{there}'
+    flags = (
+        generator.choice(("-std=c++17", "-std=c++20")),
+        generator.choice(("-O1", "-O2")),
+        *(["-fopenmp"] if threads else []),
+    )
+    texts = [("main.cpp", _styled(generator, main)), ("other.cpp", _styled(generator, other))]
+    first, second = texts if generator.random() < 0.6 else reversed(texts)
+    return Case(name, "cpp", dict([first, second, ("shared.h", header)]), flags, ("50\n", "3\n"))
 
 
 def _styled(generator: Random, text: str) -> str:

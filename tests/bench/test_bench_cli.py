@@ -115,7 +115,8 @@ def test_a_command_with_fewer_cells_tells_of_all_that_the_folder_holds(tmp_path:
     assert "doomed-best-of-n-0" in (tmp_path / "out" / "report.html").read_text()
 
 
-@pytest.mark.parametrize("at_once", [pytest.param(1, marks=pytest.mark.slow), 2])
+@pytest.mark.slow
+@pytest.mark.parametrize("at_once", [1, 2])
 def test_ctrl_c_prints_the_table_so_far_and_how_to_go_on(at_once: int, tmp_path: Path) -> None:
     (tmp_path / "policy.py").write_text(POLICY)
     problems = [adding(tmp_path / name) for name in ("adding", "other", "third")[: at_once + 1]]

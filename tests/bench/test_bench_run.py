@@ -36,6 +36,7 @@ from maxcode.bench import (
 from maxcode.errors import BoundaryError, InputError, Interrupted, MachineError, RecordError, UnsafeError
 from maxcode.run.record import Line
 from tests.support.bench_help import row, runner
+from tests.support.selection import some
 
 pytestmark = pytest.mark.heavy
 
@@ -229,7 +230,7 @@ def told(done: subprocess.CompletedProcess[str]) -> dict[str, object]:
     return found
 
 
-@pytest.mark.parametrize(("parts", "least"), [(17, 4), (31, 3), (60, 2)])
+@pytest.mark.parametrize(("parts", "least"), some([(60, 2), (17, 4), (31, 3)], 1))
 def test_killed_again_and_again_and_resumed_the_table_is_that_of_the_unbroken_bench(
     parts: int, least: int, tmp_path: Path
 ) -> None:

@@ -60,3 +60,9 @@ def test_an_unknown_format_names_the_nearest() -> None:
         check_format("pytst")
     with pytest.raises(InputError, match="target/criterion"):
         check_format("criterion")
+
+
+@pytest.mark.parametrize("form", ["pytest", "google"])
+def test_results_that_are_nested_too_deeply_are_refused_in_words(form: str) -> None:
+    with pytest.raises(InputError, match="the results are not those of"):
+        rows_of(form, b'{"benchmarks": ' + b"[" * 200_000, {}, "cpu")

@@ -14,7 +14,7 @@ import pytest
 
 from maxcode.core.types import Problem, Program
 from maxcode.errors import InputError
-from maxcode.evaluate.function.function import Inputs, Shape, plan_bytes, read_arrays, spec_of
+from maxcode.evaluate.function.function import Inputs, Shape, advised, plan_bytes, read_arrays, spec_of
 from maxcode.evaluate.function.habits import HABITS
 from maxcode.evaluate.function.second_look import OriginalNearby, shape_of
 from maxcode.evaluate.function.sizes import drawn_shapes
@@ -85,6 +85,14 @@ def test_some_calls_are_larger_than_all_that_are_given_and_keep_within_the_domai
     assert 500 < max(drawn) <= 563 and max(drawn - {500}) > 500
     bounded = problem_of(tmp_path, 'domain = { n = "1..500" }')
     assert {shape.sizes[0] for _ in range(20) for shape in beyond_shapes(bounded)} == {3, 90, 500}
+
+
+def test_a_wrong_answer_at_a_larger_size_says_which_size_may_be_the_cause(tmp_path: Path) -> None:
+    spec = spec_of(problem_of(tmp_path))
+    within, larger = (advised(Shape(spec, (n,), 2, 0, ("w",) * 4, 1, "w"), "z is wrong") or "" for n in (500, 510))
+    assert larger.startswith("z is wrong; n=510 is beyond the largest given one, n=500, which may be the cause")
+    assert "largest" not in within and within.endswith("say so with `domain` in problem.toml")
+    assert advised(Shape(spec, (510,)), "z is wrong") == "z is wrong"
 
 
 @pytest.mark.parametrize("letter", ["u", *HABITS])

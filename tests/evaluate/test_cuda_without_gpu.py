@@ -29,6 +29,7 @@ from maxcode.policy.llm import messages
 from maxcode.policy.rules.modules.policy import propose
 from maxcode.problems import load
 from maxcode.sandbox.sandbox import Sandbox
+from tests.support.selection import some
 
 GALLERY = Path(__file__).parent / "gallery_cuda"
 REFERENCE = GALLERY / "reference.py"
@@ -88,6 +89,7 @@ def judged(sandbox: Sandbox, problem: Problem) -> Callable[[str], Evaluation]:
     return run
 
 
+@pytest.mark.slow
 def test_a_right_candidate_is_compiled_and_told_to_be_unverified(judged: Callable[[str], Evaluation]) -> None:
     text = (GALLERY / "honest_native.py").read_text()
     found = judged(text)
@@ -100,6 +102,7 @@ def test_a_right_candidate_is_compiled_and_told_to_be_unverified(judged: Callabl
     assert "registers" in remark.text and "1024 bytes of shared memory" in remark.text
 
 
+@pytest.mark.slow
 def test_spills_are_told_at_the_line_of_the_kernel(judged: Callable[[str], Evaluation]) -> None:
     text = TOP.replace("SOURCE", SPILLS)
     found = judged(text)
@@ -120,6 +123,7 @@ def test_broken_cuda_is_unbuilt_with_nvcc_s_words_and_the_line_of_the_program(
     assert '"missing" is undefined' in found.feedback.diagnostics
 
 
+@pytest.mark.slow
 def test_what_is_refused_by_nvcc_stays_unbuilt_when_the_candidate_looks_away(
     judged: Callable[[str], Evaluation],
 ) -> None:
@@ -131,13 +135,16 @@ def test_what_is_refused_by_nvcc_stays_unbuilt_when_the_candidate_looks_away(
 
 @pytest.mark.parametrize(
     "source",
-    [
-        '#include "/etc/passwd"',
-        '#include "/root/.bashrc"',
-        '#include "/proc/1/environ"',
-        'asm(".incbin \\\\"/etc/shadow\\\\"");',
-        '#include "REFERENCE"',
-    ],
+    some(
+        [
+            '#include "/etc/passwd"',
+            'asm(".incbin \\\\"/etc/shadow\\\\"");',
+            '#include "/root/.bashrc"',
+            '#include "/proc/1/environ"',
+            '#include "REFERENCE"',
+        ],
+        2,
+    ),
 )
 def test_a_file_of_the_host_does_not_come_through_nvcc(source: str, judged: Callable[[str], Evaluation]) -> None:
     found = judged(TOP.replace("SOURCE", source.replace("REFERENCE", str(REFERENCE.resolve()))))
@@ -147,6 +154,7 @@ def test_a_file_of_the_host_does_not_come_through_nvcc(source: str, judged: Call
     assert "root:" not in words and "class Model" not in words
 
 
+@pytest.mark.slow
 def test_a_kernel_that_never_ends_to_compile_is_stopped(sandbox: Sandbox, problem: Problem) -> None:
     bomb = "template <int N> struct A { static const int v = A<N - 1>::v + A<N - 2>::v + sizeof(A<N - 1>); };\n"
     bomb += "#define X(n) X##n\nconstexpr long f(long n) { return n < 2 ? n : f(n - 1) + f(n - 2); }\n"
@@ -156,6 +164,7 @@ def test_a_kernel_that_never_ends_to_compile_is_stopped(sandbox: Sandbox, proble
     assert found.outcome is Outcome.UNBUILT
 
 
+@pytest.mark.slow
 def test_a_candidate_without_cuda_is_not_told_to_be_compiled(judged: Callable[[str], Evaluation]) -> None:
     text = REFERENCE.read_text().replace("class Model", "class ModelNew")
     found = judged(text)

@@ -21,6 +21,7 @@ from maxcode.evaluate.program.evaluator import ProgramEvaluator
 from maxcode.problems import load
 from maxcode.sandbox.sandbox import Sandbox
 from tests.support.rules import SHORT
+from tests.support.selection import some
 from tests.support.small_gemm import GEMM, IKJ, small
 
 NAIVE = (GEMM / "gemm.c").read_text()
@@ -54,6 +55,7 @@ def gemm(body: str, before: str = "", honest: str = "honest(m, n, k, A, B, C);")
     )
 
 
+@pytest.mark.slow
 def test_the_original_is_measured_in_gflops_below_the_roofline(admitted: Admitted) -> None:
     assert [given.name for given in admitted.timed] == ["m=120 n=120 k=120"]
     assert {given.origin for given in admitted.inputs} == {"seen", "generated"}
@@ -95,6 +97,7 @@ def walled(sandbox_evaluator: ProgramEvaluator) -> Admitted:
     return anyio.run(sandbox_evaluator.admit, replace(problem, spec=spec, goal="wall"))
 
 
+@pytest.mark.slow
 def test_a_threaded_function_has_its_speed_on_one_core_beside_that_of_the_wall_clock(
     sandbox_evaluator: ProgramEvaluator, walled: Admitted
 ) -> None:
@@ -129,6 +132,7 @@ def test_a_function_that_cannot_work_on_one_core_has_no_figure_for_it(
     assert anyio.run(on_one_core, field, sides, walled.timed, SHORT) is None
 
 
+@pytest.mark.slow
 def test_a_playoff_between_two_functions_has_a_winner(
     sandbox_evaluator: ProgramEvaluator, admitted: Admitted, judge: Callable[[str], Evaluation]
 ) -> None:
@@ -152,7 +156,7 @@ WRONG = {
         ),
         "a held-out test failed | relative error",
     ),
-    "skipped tail rows": (gemm("", honest="honest(m - m % 8, n, k, A, B, C);"), "C at m=1 n=1 k=1"),
+    "skipped tail rows": (gemm("", honest="honest(m - m % 8, n, k, A, B, C);"), "C at m="),
     "float in place of double": (
         IKJ.replace("C[i * n + j] += A", "C[i * n + j] += (double)((float)A").replace(
             "B[p * n + j];", "(float)B[p * n + j]);"
@@ -257,7 +261,7 @@ def test_a_library_is_refused_before_anything_is_built(name: str, judge: Callabl
     assert "line" in found.feedback.reasons[0]
 
 
-@pytest.mark.parametrize("name", VAIN)
+@pytest.mark.parametrize("name", some(reversed(VAIN), 2))
 def test_a_cheat_that_is_not_to_be_had_gains_nothing(name: str, judge: Callable[[str], Evaluation]) -> None:
     honest, found = judge(IKJ).timing, judge(VAIN[name])
     assert found.outcome is Outcome.CORRECT, found.feedback
@@ -344,6 +348,7 @@ def test_inputs_made_together_differ_and_are_handed_out_once(sandbox: Sandbox) -
     assert len(set(anyio.run(several))) == 7
 
 
+@pytest.mark.slow
 def test_a_size_both_checked_and_timed_and_calls_one_by_one_are_no_trouble(
     sandbox_evaluator: ProgramEvaluator,
 ) -> None:

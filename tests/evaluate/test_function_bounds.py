@@ -80,6 +80,7 @@ def test_arrays_that_fit_into_no_cache_must_come_out_of_memory_but_for_what_a_ca
     assert replace(tight, far=0.0).roof([shape]) == pytest.approx(100)
 
 
+@pytest.mark.slow
 def test_a_function_that_gives_its_bytes_has_its_bandwidth_beside_the_roof(
     sandbox_evaluator: ProgramEvaluator,
 ) -> None:

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import pytest
 
+from maxcode.evaluate.inputs.format_model import understand
 from maxcode.evaluate.inputs.format_words import in_words, outwards
 from maxcode.evaluate.inputs.growth import BYTES, Point, growth
-from maxcode.evaluate.inputs.mutate import understand
 
 START = Point(0.001, {BYTES: 4.0, "number 1 of line 1": 1.0})
 

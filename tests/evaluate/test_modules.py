@@ -25,13 +25,13 @@ from maxcode.evaluate.module.track import CALL, fastest
 from maxcode.problems import load
 from maxcode.run.certificate.making import certify
 from maxcode.sandbox.sandbox import Sandbox
+from tests.support.selection import some
 
 GALLERY = Path(__file__).parent / "gallery_modules"
 CANDIDATES = sorted(path for path in GALLERY.glob("*.py") if path.stem != "reference")
 QUICK = (
-    *("kept_by_pointer", "one_buffer_for_all", "lazy_tensor", "last_row_copied", "ignored_weights"),
-    *("changed_inputs", "done_before_it_is", "reference_by_name", "another_class", "honest_native"),
-    *("put_off_to_the_last_call", "two_buffers_in_turn", "returns_its_input", "variance_of_zero"),
+    *("one_buffer_for_all", "lazy_tensor", "last_row_copied", "ignored_weights", "changed_inputs", "reference_by_name"),
+    *("another_class", "put_off_to_the_last_call"),
 )
 VERDICTS = {*(outcome.value for outcome in Outcome), "not-faster"}
 
@@ -148,6 +148,7 @@ def get_init_inputs():
 """
 
 
+@pytest.mark.slow
 def test_a_module_does_not_pay_for_fresh_pages_in_every_call(evaluator: ModuleEvaluator, tmp_path: Path) -> None:
     """Whether malloc gave memory back between calls was chance, and made one of two equal modules twice as fast."""
     (tmp_path / "problem.py").write_text(PAGES)
@@ -211,13 +212,16 @@ def test_a_winner_is_certified_with_processes_and_weights_of_its_own(tmp_path: P
 
 @pytest.mark.parametrize(
     ("forward", "said"),
-    [
-        ("return x * 0", "zero everywhere"),
-        ("return torch.rand_like(x)", "another output every time"),
-        ("return x / 0", "NaN or infinity"),
-        ("return x.zero_() + 1", "changes its inputs"),
-        ("return 'text'", "does not run"),
-    ],
+    some(
+        [
+            ("return torch.rand_like(x)", "another output every time"),
+            ("return x / 0", "NaN or infinity"),
+            ("return x.zero_() + 1", "changes its inputs"),
+            ("return 'text'", "does not run"),
+            ("return x * 0", "zero everywhere"),
+        ],
+        4,
+    ),
 )
 def test_a_reference_that_proves_nothing_is_refused_or_told_of(
     forward: str, said: str, evaluator: ModuleEvaluator, tmp_path: Path
@@ -352,13 +356,16 @@ RARE = """    def __init__(self):
 
 @pytest.mark.parametrize(
     ("body", "said"),
-    [
-        (LOSS, ""),
-        (NORM.format(width=8, used=""), ""),
-        (NORM.format(width=8, used=" * 0 + x"), "other weights give the same output"),
-        (IDLE, "other weights give the same output"),
-        (RARE, "other inputs give the same output"),
-    ],
+    some(
+        [
+            (IDLE, "other weights give the same output"),
+            (RARE, "other inputs give the same output"),
+            (NORM.format(width=8, used=""), ""),
+            (LOSS, ""),
+            (NORM.format(width=8, used=" * 0 + x"), "other weights give the same output"),
+        ],
+        2,
+    ),
 )
 def test_losses_and_norms_as_they_begin_are_honest_and_what_uses_nothing_is_not(
     body: str, said: str, evaluator: ModuleEvaluator, tmp_path: Path
@@ -387,8 +394,10 @@ def test_shapes_as_data_change_the_problem(tmp_path: Path) -> None:
     assert isinstance(small, Problem)
 
 
-@pytest.mark.parametrize(("more", "outcome", "theirs"), [("", "correct", True), (" + 0.003", "wrong", True),
-                                                         (" + 0.03", "wrong", False)])  # fmt: skip
+@pytest.mark.parametrize(
+    ("more", "outcome", "theirs"),
+    some([(" + 0.003", "wrong", True), (" + 0.03", "wrong", False), ("", "correct", True)], 2),
+)
 def test_kernelbench_s_own_rule_is_recorded_beside_ours_and_decides_nothing(
     more: str, outcome: str, theirs: bool, judged: Callable[[str], Evaluation]
 ) -> None:

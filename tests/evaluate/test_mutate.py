@@ -10,9 +10,10 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from maxcode.evaluate.inputs.enlarge import larger
+from maxcode.evaluate.inputs.format_model import Understood, understand
 from maxcode.evaluate.inputs.grammar import Count, Repetition, Tail, TokenRow, explanations, lines_of, read, written
 from maxcode.evaluate.inputs.invariants import broken, facts_of
-from maxcode.evaluate.inputs.mutate import Understood, draft, understand
+from maxcode.evaluate.inputs.mutate import draft
 
 Format = Callable[[random.Random], str]
 
@@ -139,6 +140,7 @@ def numbers_of(text: str) -> list[list[int]]:
     return [[int(token) for token in words.split()] for words in text.splitlines()]
 
 
+@pytest.mark.slow
 @pytest.mark.heavy
 @settings(max_examples=40)
 @given(seed=st.integers(0, 10**6))

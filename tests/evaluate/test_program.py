@@ -137,6 +137,7 @@ def test_the_program_itself_is_no_faster_than_itself(judge: Callable[[str], Eval
     assert found.timing.verdict in ("tie", "slower")
 
 
+@pytest.mark.slow
 def test_a_grossly_slower_program_costs_two_pairs(judge: Callable[[str], Evaluation]) -> None:
     found = judge(
         COUNT.replace("for (long i = 0; i < n; i++)", "for (long k = 0; k < 4; k++) for (long i = sum = 0; i < n; i++)")
@@ -167,7 +168,7 @@ def test_a_cheat_that_was_right_when_it_was_verified_is_caught_while_it_is_timed
 def test_less_cpu_time_at_the_price_of_waiting_is_no_speed_up(
     admitted: Admitted, judge: Callable[[str], Evaluation], bench: ProgramEvaluator
 ) -> None:
-    sleepy = CLOSED.replace("return 0;", "usleep(n > 1000 ? 200000 : 0); return 0;")
+    sleepy = CLOSED.replace("return 0;", "usleep(n > 1000 ? 600000 : 0); return 0;")
     found = judge("#include <unistd.h>\n" + sleepy)
     assert found.outcome is Outcome.CORRECT
     assert found.timing is not None
@@ -182,6 +183,7 @@ def test_less_cpu_time_at_the_price_of_waiting_is_no_speed_up(
     assert not confirmed.timing.significant
 
 
+@pytest.mark.slow
 def test_twins_share_one_race(bench: ProgramEvaluator, admitted: Admitted) -> None:
     actions = [Action(Program({"count.c": COUNT.replace("sum += i", f"sum += i + {k} - {k}")})) for k in (3, 4)]
     found: dict[int, Evaluation] = {}
@@ -199,6 +201,7 @@ def test_twins_share_one_race(bench: ProgramEvaluator, admitted: Admitted) -> No
     assert found[0].timing is found[1].timing
 
 
+@pytest.mark.slow
 def test_a_race_that_a_rival_ended_is_run_again_without_it(bench: ProgramEvaluator, admitted: Admitted) -> None:
     same, incumbent = (Action(Program({"count.c": text})) for text in (COUNT.replace("i++", "i += 1"), CLOSED))
     beaten = anyio.run(bench.evaluate, admitted.problem, same, incumbent)
@@ -209,6 +212,7 @@ def test_a_race_that_a_rival_ended_is_run_again_without_it(bench: ProgramEvaluat
     assert alone.timing.over_rival is None
 
 
+@pytest.mark.slow
 def test_the_same_artefact_is_not_raced_twice(bench: ProgramEvaluator, admitted: Admitted) -> None:
     again = COUNT.replace("sum += i", "sum += i + 0")
     first = anyio.run(bench.evaluate, admitted.problem, Action(Program({"count.c": again})))
@@ -327,6 +331,7 @@ def challenger(admitted: Admitted, text: str, slot: int, judge: Callable[[str], 
     return State(admitted.problem, State(admitted.problem), step, (1, slot))
 
 
+@pytest.mark.slow
 def test_a_leader_that_is_wrong_in_the_playoff_leads_nobody(
     bench: ProgramEvaluator, admitted: Admitted, judge: Callable[[str], Evaluation]
 ) -> None:

@@ -162,6 +162,7 @@ def test_as_many_or_more_instructions_are_not_significant(judge: Callable[[str],
     assert (more.verdict, more.significant) == ("more", False)
 
 
+@pytest.mark.slow
 def test_a_program_that_does_less_only_while_it_is_counted_is_not_believed(
     judge: Callable[[str], Evaluation], settle: Callable[..., list[Evaluation]]
 ) -> None:
@@ -181,6 +182,7 @@ def test_outputs_are_checked_while_it_is_counted(judge: Callable[[str], Evaluati
     assert "wrong output under valgrind" in found.feedback.reasons[0]
 
 
+@pytest.mark.slow
 def test_of_two_contenders_the_one_with_fewer_instructions_leads(
     judge: Callable[[str], Evaluation], settle: Callable[..., list[Evaluation]]
 ) -> None:
@@ -192,6 +194,7 @@ def test_of_two_contenders_the_one_with_fewer_instructions_leads(
     assert second.timing.speedup.low > 100
 
 
+@pytest.mark.slow
 def test_a_tie_by_the_clock_is_followed_by_one_count_where_that_was_asked_for(
     sandbox: Sandbox, builder: Builder, problem: Problem
 ) -> None:

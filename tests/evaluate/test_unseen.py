@@ -293,6 +293,7 @@ def test_a_generator_is_asked_for_secret_seeds_and_none_may_be_asked_for(
 # -------------------------------------------------------------------------------------------------------- amplifying
 
 
+@pytest.mark.slow
 def test_an_original_that_ends_too_soon_is_timed_on_its_inputs_made_larger(
     sandbox: Sandbox, builder: Builder, tmp_path: Path
 ) -> None:

@@ -297,6 +297,7 @@ def test_a_replay_of_a_run_without_calls_is_refused(tmp_path: Path) -> None:
         Journal(None, replay=tmp_path)
 
 
+@pytest.mark.slow
 @pytest.mark.heavy
 def test_processes_killed_in_the_middle_of_calls_never_pay_an_answer_twice(provider: Provider, tmp_path: Path) -> None:
     calls, concurrency = 120, 6

@@ -46,6 +46,7 @@ from maxcode.observe import (
     profile,
     program,
     run_best,
+    setting,
     slowest_test,
     statement,
     task,
@@ -196,16 +197,46 @@ def test_the_trajectory_is_oldest_first_with_results_and_the_change_of_every_ste
 
 
 def test_the_result_of_the_newest_step_is_told_once(reached: Reached) -> None:
-    sections = compose(feedback(), trajectory(feedback_shown=True), PARTS["Failures"])(reached[(2, 0)], reached)
+    sections = compose(feedback(), trajectory(shown=frozenset({"feedback"})), PARTS["Failures"])(
+        reached[(2, 0)], reached
+    )
     shown = "\n".join(section.text for section in sections)
     assert shown.count("speedup 1.30x") == 1
     assert shown.count("- second") == 1
     assert "speedup 1.60x" in sections[1].text
 
 
+def test_a_rewrite_stands_once_in_a_prompt(reached: Reached) -> None:
+    text = "".join(f"line {number} of the new one\n" for number in range(200))
+    action = Action(Program({"toy.py": text}), "- all")
+    step = Step(action, Evaluation(Outcome.CORRECT, timing=exact_timing(2)), 2.0)
+    state = State(reached.root.problem, reached.root, step, (1, 5))
+    parts = ("trajectory", "best", "program")
+    made = {"best": best(program_shown=True), "program": program()}
+    shown = [trajectory(shown=frozenset(parts)), made["best"], made["program"]]
+    told = "\n".join(section.text for section in compose(*shown)(state, reached))
+    assert told.count("line 7 of the new one") == 1
+    assert 'It rewrites the original: see "Program".' in told
+    small = text.replace("line 8 ", "row 8 ")
+    below = State(state.problem, state, Step(Action(Program({"toy.py": small}), "- one"), step.evaluation, 1.5), (2, 0))
+    told = told_of(below, trajectory(shown=frozenset(parts)))
+    assert 'It rewrites the original: see "Best".' in told and "+row 8 of the new one" in told
+    alone = told_of(below, trajectory())
+    assert "It rewrites the original:\n```" in alone and alone.count("line 7 of the new one") == 2, "once is context"
+
+
+def test_the_setting_tells_machine_sizes_and_times_in_short(reached: Reached) -> None:
+    facts = Facts((TimedInput(0.25, 1_200_000), TimedInput(0.125, 900_000)), calls="The caches are cold.")
+    told = told_of(reached.root, setting(MACHINE, facts))
+    assert "CPU of 2020, 4 cores" in told.splitlines()[0] and "avx2" in told.splitlines()[0]
+    assert "measured on 2 inputs of 900,000 to 1,200,000 bytes, where the original takes 125.0 ms to 250.0 ms" in told
+    assert "tests that feedback may name: 0; their content is not shown here" in told
+    assert told.endswith("The caches are cold.")
+
+
 def test_a_long_change_is_cut_to_half_of_the_budget_and_says_so() -> None:
-    root = State(toy_problem("".join(f"line {number}\n" for number in range(300))))
-    text = "".join(f"other {number}\n" for number in range(300))
+    root = State(toy_problem("".join(f"line {number}\n" for number in range(900))))
+    text = "".join(f"{'line' if number >= 300 else 'other'} {number}\n" for number in range(900))
     step = Step(Action(Program({"toy.py": text}), "- all"), Evaluation(Outcome.CORRECT, timing=exact_timing(2)), 2.0)
     state = State(root.problem, root, step, (1, 0))
     assert "+other 299\n" in told_of(state, trajectory())
@@ -284,7 +315,7 @@ def test_a_trajectory_keeps_its_budget_its_newest_step_and_says_what_became_of_e
 def test_nothing_is_shortened_while_all_fits() -> None:
     state = path_of([f"note {number}" for number in range(1, 11)])
     whole = "\n\n".join(full_text(node) for node in reversed([*state.ancestry][:-1]))
-    assert told_of(state, trajectory(tokens(whole) + 10)) == whole
+    assert told_of(state, trajectory(tokens(whole) + 2 * state.depth)) == whole, "tokens are rounded up for each step"
     assert told_of(state, trajectory(tokens(whole) - 1)) != whole
 
 
@@ -362,10 +393,10 @@ def test_steps_whose_intervals_overlap_are_not_told_apart(reached: Reached) -> N
     same, faster = timed(2.0, 2.4, 0.0275), timed(6.5, 7.5, 0.0085)
     told = feedback_lines(same, before)
     assert "not distinguishable from the previous step (2.00x [1.90, 2.10]): the intervals overlap" in told
-    assert "the timed input: 27.5 ms, the original 60.0 ms beside it" in told
+    assert "a pass over the timed input: 27.5 ms, the original 60.0 ms beside it" in told
     told = feedback_lines(faster, before)
     assert "3.50x the speed of the previous step (2.00x [1.90, 2.10])" in told
-    assert "the timed input: 8.50 ms, the original 60.0 ms beside it" in told
+    assert "a pass over the timed input: 8.50 ms, the original 60.0 ms beside it" in told
 
 
 def test_the_feedback_has_four_parts_and_contrasts_with_the_step_before(reached: Reached) -> None:
@@ -408,7 +439,7 @@ def test_the_profile_names_lines_with_their_text_and_the_time_of_seen_tests(reac
     assert told.splitlines()[1:] == [
         " 80% line 1: original  (in main, libm.so)",
         " 20% in libc.so, at no line of the program",
-        "CPU time on all 1 tests that you may see: 250.0 ms",
+        "CPU time on the 1 tests that are not held out: 250.0 ms",
     ]
     assert titles(reached[(1, 1)], reached, profile(HOT)) == []  # it failed, and the original's profile is not its own
 
@@ -541,4 +572,7 @@ def test_the_statement_of_a_function_says_its_prototype_sizes_and_tolerance() ->
 
 def test_the_rate_of_a_function_is_told_with_its_share_of_the_roofline() -> None:
     timing = replace(exact_timing(2.0), gflops=Interval(50, 49, 51), roofline=100)
-    assert "50.0 GFLOPS, 50% of the roofline" in result_line(Evaluation(Outcome.CORRECT, timing=timing))
+    told = result_line(Evaluation(Outcome.CORRECT, timing=timing))
+    assert told.endswith("50.0 GFLOPS, 50% of the arithmetic peak measured on one core (100.0)")
+    told = result_line(Evaluation(Outcome.CORRECT, timing=replace(timing, clock="wall")))
+    assert told.endswith("measured on all cores (100.0)")

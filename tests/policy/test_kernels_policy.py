@@ -119,12 +119,14 @@ def test_every_step_says_what_it_does() -> None:
     assert all(len(line) > 20 and line.endswith(".") for line in STEPS.values())
 
 
+@pytest.mark.slow
 @pytest.mark.heavy
 def test_there_are_hundreds_of_distinct_kernels() -> None:
     assert len({propose(observed(draw=draw * 31)).completion for draw in range(40)}) > 30
     assert len({sample(GEMM, "c", draw) for draw in range(260)}) >= 200
 
 
+@pytest.mark.slow
 @pytest.mark.heavy
 def test_a_constant_of_a_kernel_is_the_first_thing_to_change() -> None:
     found = by_step(labels(text=TUNED))

@@ -7,6 +7,7 @@ import pytest
 
 from maxcode.sandbox.sandbox import Sandbox
 from tests.support.module_help import check, example, labels, made, reference
+from tests.support.selection import some
 
 LINEAR = "self.linear = nn.Linear(width, 24)\nself.factor = factor"
 GIVEN = "width = 33\nfactor = 1.5"
@@ -53,12 +54,12 @@ CASES = [
     (reference("return torch.relu(self.conv(x))", "self.conv = nn.Conv2d(4, 6, 3, padding=1)",
                "torch.randn(2, 4, 12, 14)"), ["fuse", "channels_last"]),
 ]  # fmt: skip
-QUICK = 6  # each starts torch three times
+QUICK = 1  # each starts torch three times
 
 
 @pytest.mark.parametrize(
     ("text", "wanted"),
-    [*CASES[:QUICK], *(pytest.param(*case, marks=pytest.mark.slow) for case in CASES[QUICK:])],
+    some(CASES, QUICK),
     ids=lambda one: " ".join(one) if isinstance(one, list) else "",
 )
 def test_what_a_rule_makes_gives_the_outputs_of_the_reference(sandbox: Sandbox, text: str, wanted: list[str]) -> None:

@@ -28,7 +28,10 @@ def test_a_rule_fires_on_its_program(program: str, rule: str) -> None:
 
 
 @pytest.mark.parametrize("program", FIRE)
-@pytest.mark.parametrize("pick", [0, -1], ids=["first-parameters", "last-parameters"])
+@pytest.mark.parametrize(
+    "pick",
+    [pytest.param(0, id="first-parameters"), pytest.param(-1, id="last-parameters", marks=pytest.mark.slow)],
+)
 def test_rules_together_keep_the_output(program: str, pick: int, compile_and_run: Runner) -> None:
     language, text = language_of(program), text_of(program)
     wanted = compile_and_run(text, input_of(program), language)

@@ -58,7 +58,8 @@ def test_an_example_s_generator_depends_on_the_seed_alone(folder: Path) -> None:
     assert generated(folder, "3", "3") != generated(folder, "3")
 
 
-LONG = {"trsm"}  # half of a minute
+# Each takes 3 to 30 s, and is like another one.
+LONG = {"trsm", "gemm_threads", "stencil", "threemm", "correlation", "delivery", "phonebook", "jobs"}
 
 
 @pytest.mark.sandbox

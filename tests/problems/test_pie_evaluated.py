@@ -40,6 +40,7 @@ def evaluated(place: Path, *arguments: str) -> dict[str, Any]:
     return found
 
 
+@pytest.mark.slow
 def test_the_human_reference_of_a_row_is_measured_like_any_candidate(place: Path) -> None:
     found = evaluated(place, "--reference")
     assert (found["outcome"], found["pie_correct"]) == ("correct", True)
@@ -58,6 +59,7 @@ def test_the_verdict_is_ours_and_where_pie_differs_it_is_recorded(place: Path, f
     assert found["pie_correct"] is by_pie
 
 
+@pytest.mark.slow
 def test_instructions_are_counted_on_the_row_s_own_tests_however_short(place: Path) -> None:
     write_split(place, "short", [newer(3, problem_id="p00003", tests=[1, 2, 3, 4])])
     write_tests(place / "tests", "p00003", {1: 300, 2: 310, 3: 320, 4: 330})
@@ -70,6 +72,7 @@ def test_instructions_are_counted_on_the_row_s_own_tests_however_short(place: Pa
     assert found["inputs_timed"] == found["tests"]["held_out"] == 2
 
 
+@pytest.mark.slow
 def test_the_checker_of_pie_decides_where_the_user_says_so(place: Path) -> None:
     assert evaluated(place, str(place / "more.cpp"), "--checker", "pie")["outcome"] == "correct"
 

@@ -198,8 +198,9 @@ def test_every_kernel_of_the_suite_is_known_with_its_work() -> None:
     assert all(("flop" in one) != ("ops" in one) for one in known.values())
 
 
+@pytest.mark.slow
 @pytest.mark.sandbox
-@pytest.mark.parametrize("right", [pytest.param(True, marks=pytest.mark.slow), False])
+@pytest.mark.parametrize("right", [True, False])
 def test_a_kernel_is_verified_and_timed_with_scratch_that_may_hold_anything(
     place: Path, right: bool, sandbox_evaluator: ProgramEvaluator
 ) -> None:

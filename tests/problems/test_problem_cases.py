@@ -52,6 +52,10 @@ def test_an_input_without_an_output_is_named(tmp_path: Path) -> None:
         find_cases(put(tmp_path, a_in="", a_out="", b_in=""))
 
 
+def test_inputs_alone_are_tests_whose_answers_the_original_gives(tmp_path: Path) -> None:
+    assert [case.expected for case in find_cases(put(tmp_path, a_in="", b_in=""))] == [None, None]
+
+
 def test_an_output_without_an_input_is_named(tmp_path: Path) -> None:
     with pytest.raises(InputError, match=r"without an input: output\.2\.txt; add it"):
         find_cases(put(tmp_path, a_in="", a_out="", output_2_txt=""))
@@ -59,7 +63,7 @@ def test_an_output_without_an_input_is_named(tmp_path: Path) -> None:
 
 def test_many_lonely_inputs_are_counted_not_listed(tmp_path: Path) -> None:
     with pytest.raises(InputError, match=r"t4\.in and 3 more"):
-        find_cases(put(tmp_path, **{f"t{k}_in": "" for k in range(8)}))
+        find_cases(put(tmp_path, z_in="", z_out="", **{f"t{k}_in": "" for k in range(8)}))
 
 
 def test_two_outputs_for_one_input_are_refused(tmp_path: Path) -> None:

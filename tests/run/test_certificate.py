@@ -109,6 +109,7 @@ def test_a_true_winner_is_as_fast_on_inputs_that_nobody_was_shown(finished: Fini
     assert (told["low"], told["told"]) == (found.unseen.interval.low, str(found.unseen))
 
 
+@pytest.mark.slow
 def test_a_winner_that_is_fast_only_on_what_was_given_is_told_apart(
     finished: FinishedRun, certify_shortly: Callable[[Path, str], Certificate]
 ) -> None:

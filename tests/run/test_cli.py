@@ -122,6 +122,7 @@ def test_a_finished_run_is_shown_and_not_done_again(finished: FinishedRun, copie
     assert recorded() == before
 
 
+@pytest.mark.slow
 def test_a_function_is_optimised_by_the_policy_for_kernels_and_told_in_gflops(place: Path) -> None:
     gemm = EXAMPLES / "gemm"
     (place / "gemm").mkdir()
@@ -228,6 +229,7 @@ def test_a_machine_without_the_tier_that_is_demanded_is_refused_with_exit_3(plac
     assert "bubblewrap" in doctor.stdout
 
 
+@pytest.mark.slow
 def test_a_doctor_says_why_a_better_tier_is_passed_over_and_what_is_not_installed(place: Path, tmp_path: Path) -> None:
     for name in ("gcc", "g++", "addr2line", "as", "ld"):
         (tmp_path / name).symlink_to(f"/usr/bin/{name}")
@@ -257,6 +259,7 @@ def test_list_names_what_there_is(kind: str, place: Path) -> None:
     assert all(name in shown for name in found)
 
 
+@pytest.mark.slow
 def test_the_rewriter_reaches_many_programs_and_a_sample_of_them_builds(place: Path) -> None:
     (place / "sum.cpp").write_text(
         "#include <iostream>\n#include <vector>\nusing namespace std;\nint total(vector<int> v) {\n    int s = 0;\n"
@@ -300,6 +303,7 @@ def test_evaluate_counts_instructions_where_that_is_the_goal(place: Path) -> Non
     assert "counted    1.000x [1.000, 1.000] (least to largest of 2 counts a side): no difference" in told
 
 
+@pytest.mark.slow
 def test_a_tie_break_may_be_asked_for_and_the_pressure_is_told(place: Path) -> None:
     arguments = (
         "evaluate",

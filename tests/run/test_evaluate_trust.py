@@ -73,6 +73,7 @@ def test_a_gain_that_holds_on_other_inputs_is_trusted(place: Path) -> None:
     assert told["unseen"]["low"] > 1.5 and told["unseen"]["inputs"] >= 1
 
 
+@pytest.mark.slow
 def test_a_slower_candidate_gets_a_real_interval_and_ends_a_script(place: Path) -> None:
     command = ("evaluate", "twice.c", "--against", "slow.c", "--tests", "tests", "--json", "--fail-on")
     done = maxcode(*command, "slower", cwd=place)

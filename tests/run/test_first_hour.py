@@ -30,6 +30,9 @@ RANDOM = """#include <stdio.h>
 #include <time.h>
 int main(void) { srand(time(0)); printf("3.1 %d\\n", rand()); }
 """
+DOUBLE = """#include <stdio.h>
+int main(void) { long n; if (scanf("%ld", &n) != 1) return 1; printf("%ld\\n", 2 * n); return 0; }
+"""
 
 
 @pytest.fixture
@@ -65,6 +68,19 @@ def test_a_random_original_is_told_with_two_of_its_answers(notes: tuple[Path, Ad
     assert one.isdigit() and other.isdigit() and one != other
     steady = admitted(notes, "other.c", RANDOM.replace("time(0)", "7"))
     assert "run to run" not in steady and "check that the tests belong to it" in steady
+
+
+def test_inputs_alone_are_answered_by_the_original_if_it_agrees_with_itself(notes: tuple[Path, Admissions]) -> None:
+    place, admissions = notes
+    for path in (place / "tests").glob("*.out"):
+        path.unlink()
+    (place / "double.c").write_text(DOUBLE)
+    loaded = load(place / "double.c", place / "tests")
+    assert "no expected outputs: those of the original are expected, whatever they are" in loaded.notes[-1]
+    found = anyio.run(admissions.admit, loaded.problem)
+    assert {given.name: given.expected for given in found.inputs} == {"1": b"2\n", "20": b"40\n"}
+    said = admitted(notes, "random.c", RANDOM)
+    assert "has no expected output, and the original has none to give: its answers change from run to run" in said
 
 
 def test_a_missing_python_package_is_told_with_the_python_that_runs(notes: tuple[Path, Admissions]) -> None:

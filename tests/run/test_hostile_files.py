@@ -152,6 +152,16 @@ def test_descriptions_settings_tables_and_run_folders(place: Path) -> None:
         assert "a named pipe" in said or "a device" in said or "in a circle" in said, (words, said)
 
 
+def test_tables_that_are_nested_too_deeply(place: Path) -> None:
+    deep = "a = " + "[" * 100_000
+    run = shutil.copytree(DATA / "finished", place / "deep")
+    (run / "run.toml").write_text(deep)
+    (place / "nested").mkdir()
+    (place / "nested" / "problem.toml").write_text(deep)
+    for words in refusals(place, ("report", "deep"), ("optimize", "nested")):
+        assert "recursion" in words, words
+
+
 def test_a_certificate_with_seeds_names_or_flags_that_no_run_makes_is_refused_before_anything_is_measured(
     tmp_path: Path,
 ) -> None:

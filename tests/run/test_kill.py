@@ -101,13 +101,10 @@ def in_timed_run(place: Path, pid: int) -> bool:
     return open_part(place) == "proposed" and is_timing(pid)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "moment",
-    [
-        pytest.param(in_proposal, marks=pytest.mark.slow, id="in_proposal"),
-        pytest.param(in_build, marks=pytest.mark.slow, id="in_build"),
-        pytest.param(in_timed_run, id="in_timed_run"),  # with a sandbox, a lane and a compiled program to lose
-    ],
+    [in_proposal, in_build, in_timed_run],  # the last has a sandbox, a lane and a compiled program to lose
 )
 def test_killed_inside(moment: Moment, place: Path) -> None:
     kept = b""

@@ -16,6 +16,7 @@ import pytest
 
 from maxcode.code.source import fenced
 from maxcode.errors import ProviderError
+from maxcode.evaluate.machine.machine import describe
 from maxcode.llm.journal import CALLS
 from maxcode.run.job import optimize_source
 from maxcode.run.result import RunResult
@@ -158,7 +159,8 @@ def test_the_estimate_of_a_dry_run_is_near_what_the_run_then_spends(
     more = ["--method", method, "--prices", "prices.toml", "--budget", "16", "--set", "critic.thinking_tokens=0"]
     found = answer(maxcode_here(*words(NOBODY, *more, "--dry-run", "--json"), cwd=place, OPENAI_API_KEY=""))
     _, *rest = words(running.url, *more, "--out", "run")
-    spent = optimize_source(request_of(*rest), on=TableMachine(Table(rule=slow_is_wrong))).spent
+    same = TableMachine(Table(rule=slow_is_wrong), describe(""))  # the dry run tells of this machine too
+    spent = optimize_source(request_of(*rest), on=same).spent
     assert spent is not None and spent.dollars is not None
     ratio = found["dollars"] / spent.dollars
     print(

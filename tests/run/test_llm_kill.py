@@ -125,6 +125,7 @@ def test_killed_fifty_times_nothing_answered_is_paid_again(tmp_path: Path) -> No
     broken_run(tmp_path, kills=50, budget=600)
 
 
+@pytest.mark.slow
 def test_ctrl_c_in_the_middle_of_a_call_waits_for_the_answer_and_keeps_it(tmp_path: Path) -> None:
     with serving(ANSWER) as running:
         running.delay_s = 1.0

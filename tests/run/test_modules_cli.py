@@ -24,6 +24,7 @@ def test_a_candidate_that_is_the_reference_is_correct_and_no_faster(tmp_path: Pa
     assert not found["speedup"]["significant"]  # a race alone may be wrong
 
 
+@pytest.mark.slow
 def test_a_candidate_that_leaves_out_an_operator_is_wrong(tmp_path: Path) -> None:
     candidate = tmp_path / "candidate.py"
     candidate.write_text(EXAMPLE.read_text().replace("class Model", "class ModelNew").replace(" + residual", ""))

@@ -108,6 +108,7 @@ def test_the_page_names_no_address_but_the_svg_namespace(won: Path) -> None:
     assert addresses <= {"http://www.w3.org/2000/svg"}
 
 
+@pytest.mark.slow
 def test_a_page_of_two_hundred_candidates_stays_small(tmp_path: Path) -> None:
     chance = random.Random(0)
     plans = [replace(WON[at % len(WON)], speed=1 + chance.random() * at / 100) for at in range(200)]

@@ -294,3 +294,13 @@ def test_what_was_spent_stands_under_the_headline(tmp_path: Path) -> None:
     page = read(write_report(tmp_path))
     told = {pair.one("dt").text: pair.one("dd").text for pair in page.one("dl", "spent").all("div")}
     assert told["Model calls"] == "4" and told["Tokens"] == "40 in, 40 out" and told["Cost"] == "$0"
+
+
+def test_a_critique_with_an_earlier_figure_names_it(tmp_path: Path) -> None:
+    result = make_run(tmp_path, WON)
+    assert result.best is not None and result.best.step is not None and result.best.step.evaluation.timing is not None
+    figure = str(result.best.step.evaluation.timing.speedup)
+    found = panels(read(write_report(tmp_path)))
+    told = found[f"{result.best.id[0]}:{result.best.id[1]}"].text
+    assert f"The figure of this candidate is {figure}, from fresh pairs." in told
+    assert sum("from fresh pairs." in panel.text for panel in found.values()) < len(WON), "others were timed once"

@@ -16,6 +16,7 @@ from maxcode.core.types import Outcome
 from maxcode.errors import InputError
 from tests.support.counting import FAST, SLOW
 from tests.support.run_0_1 import run_of_0_1
+from tests.support.selection import some
 
 RESUMED = """
 def work():
@@ -65,7 +66,7 @@ def run(place: Path, code: str) -> tuple[dict[str, Any], str]:
 
 @pytest.mark.heavy
 @pytest.mark.parametrize("start", STARTS)
-@pytest.mark.parametrize("shown", [True, None])
+@pytest.mark.parametrize("shown", some([True, None], 1))
 @pytest.mark.sandbox
 def test_a_run_is_made_and_its_result_is_read(start: str, shown: bool | None, place: Path) -> None:
     found, said = run(place, RESUMED.replace("SHOWN", str(shown)) + STARTS[start] + TOLD)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -57,6 +58,22 @@ def test_a_replay_of_the_usual_folder_goes_to_a_folder_of_its_own(place: Path, m
     (usual / CALLS).write_bytes(b"")
     request = Request(place / "slow.c", place / "tests", "llm:big", replay=usual)
     assert completed(request).request.replay == usual
+
+
+def test_the_usual_folder_names_what_the_user_chose_and_older_names_are_found(
+    place: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(place)
+    request = Request(place / "slow.c", place / "tests")
+    usual = completed(request).folder
+    assert usual == Path("runs", f"{place.name}-slow")
+    assert completed(replace(request, method="refine", seed=3)).folder == Path(
+        "runs", f"{place.name}-slow-refine-seed-3"
+    )
+    check_header(before := Path("runs", f"{place.name}-slow-cuda-llm+maxcode-0"), {"policy": "rewriter"}, frozenset())
+    assert completed(request).folder == before
+    check_header(usual, {"policy": "rewriter"}, frozenset())
+    assert completed(request).folder == usual
 
 
 @pytest.mark.parametrize("value", ["3", '"gpt"', "[1]"])

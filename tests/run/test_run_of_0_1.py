@@ -63,12 +63,14 @@ def test_tests_that_are_not_named_or_gone_or_changed_are_told(place: Path, tmp_p
         assert all(word in done.stderr for word in words), done.stderr
 
 
+@pytest.mark.slow
 def test_its_certificate_is_verified_again(place: Path) -> None:
     done = maxcode("verify", "finished/certificate.json", "--problem", "slow.cpp", "--tests", "tests", cwd=place)
     assert done.returncode in (0, 1), done.stderr  # 1: not significantly faster here, on a loaded machine
     assert "(certificate: 1.65x [1.62, 1.72])" in done.stdout
 
 
+@pytest.mark.slow
 def test_an_interrupted_run_is_resumed_and_keeps_what_it_had_recorded(place: Path) -> None:
     events = place / "interrupted" / "events.jsonl"
     before = events.read_bytes()

@@ -214,7 +214,7 @@ def run(sandbox: Sandbox, source: str, *flags: str, bare: bool = True) -> Ran:
     return anyio.run(both)
 
 
-@pytest.mark.parametrize("linkage", [(), ("-static",)])
+@pytest.mark.parametrize("linkage", [(), pytest.param(("-static",), marks=pytest.mark.slow)])
 def test_honest_cpp_finds_all_it_needs(sandbox: Sandbox, linkage: tuple[str, ...]) -> None:
     ran = run(sandbox, CPP, "-std=c++17", "-fopenmp", *linkage)
     assert ran.ok, (ran.ending, ran.code, ran.stderr)

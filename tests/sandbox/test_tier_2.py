@@ -29,6 +29,7 @@ from maxcode.sandbox.selftest import require_safe
 from maxcode.sandbox.tiers import SANDBOX_UID
 from tests.support.counting import FAST, SLOW
 from tests.support.sandboxed import RUN, Attack, failures, let_others_in, weakened
+from tests.support.selection import some
 
 pytestmark = [pytest.mark.tiers("2"), pytest.mark.sandbox]
 GEMM = Path(__file__).parents[2] / "examples" / "gemm"
@@ -211,6 +212,7 @@ def counting(folder: Path) -> Problem:
     return Problem("count", "program", "c", Program({"count.c": SLOW}), spec)
 
 
+@pytest.mark.slow
 def test_an_honest_program_is_built_verified_and_found_faster(evaluator: ProgramEvaluator, tmp_path: Path) -> None:
     admitted: Admitted = anyio.run(evaluator.admit, counting(tmp_path))
     assert admitted.baseline.profile[0].function == "main"
@@ -290,24 +292,32 @@ def test_an_older_kernels_landlock_holds_too(sandbox: Sandbox, tmp_path: Path) -
 
 @pytest.mark.parametrize(
     ("strong", "weak", "attack", "detail"),
-    [
-        ('"/proc/self", "/proc/cpuinfo"', '"/proc/self", "/etc"', "read the host's files", "/etc/passwd worked"),
-        (
-            "return !syscall(SYS_seccomp, SECCOMP",
-            "return 1 || !syscall(SYS_seccomp, SECCOMP",
-            "be more than one",
-            "exec worked",
-        ),
-        ("put(out, equal, SYS_execveat, 0, 6);", "put(out, equal, SYS_execveat, 6, 6);", "be more than one", "exec"),
-        ("{SYS_clone, ONE, IF_LACKS", "{SYS_clone, OLD, IF_LACKS", "start any number of processes", "8' processes"),
-        ("!bare && i <", "i <", "read or move a counter", "/proc/self/maps worked"),
-        (
-            "{SYS_clock_gettime, ONE, IF_SHIMS, 0}",
-            "{SYS_clock_gettime, OLD, IF_SHIMS, 0}",
-            "read or move a counter",
-            "reading the shim's clock worked",
-        ),
-    ],
+    some(
+        [
+            ('"/proc/self", "/proc/cpuinfo"', '"/proc/self", "/etc"', "read the host's files", "/etc/passwd worked"),
+            (
+                "return !syscall(SYS_seccomp, SECCOMP",
+                "return 1 || !syscall(SYS_seccomp, SECCOMP",
+                "be more than one",
+                "exec worked",
+            ),
+            (
+                "put(out, equal, SYS_execveat, 0, 6);",
+                "put(out, equal, SYS_execveat, 6, 6);",
+                "be more than one",
+                "exec",
+            ),
+            ("{SYS_clone, ONE, IF_LACKS", "{SYS_clone, OLD, IF_LACKS", "start any number of processes", "8' processes"),
+            ("!bare && i <", "i <", "read or move a counter", "/proc/self/maps worked"),
+            (
+                "{SYS_clock_gettime, ONE, IF_SHIMS, 0}",
+                "{SYS_clock_gettime, OLD, IF_SHIMS, 0}",
+                "read or move a counter",
+                "reading the shim's clock worked",
+            ),
+        ],
+        3,
+    ),
 )
 def test_a_weaker_tier_2_is_found_out(
     strong: str, weak: str, attack: str, detail: str, sandbox: Sandbox, tmp_path: Path

@@ -145,3 +145,13 @@ def test_the_data_set_says_where_every_state_is_and_has_a_card(pairs: list[Pair]
     card = (tmp_path / "DATA.md").read_text()
     assert "held-out problems: b" in card
     assert "programs on both sides: 0" in card
+
+
+def test_every_suite_gets_the_papers_edges_of_its_own(pairs: list[Pair]) -> None:
+    suites = {"a": "kernelbench-l1", "b": "kernelbench-l1"}
+    known = [replace(pair, suite=suites.get(pair.problem, "pie")) for pair in pairs]
+    assert assembled(known, frozenset("b"), "paper").edges == {
+        name: PRESETS[name] for name in ("kernelbench-l1", "pie")
+    }
+    with pytest.raises(InputError, match="the paper has no edges for programs"):
+        assembled([replace(pair, suite="programs") for pair in pairs], frozenset("b"), "paper")

@@ -268,7 +268,7 @@ def test_weights_by_folder_take_the_same_way_and_missing_ones_are_named(
 
 
 def test_the_command_line_trains_one(runs: Path, tmp_path: Path) -> None:
-    words = ["--from", str(runs), "--json"]
+    words = ["--from", str(runs), "--json", "--context", "128"]
     command = [sys.executable, "-m", "maxcode", "train", "to-go", *words, "--model", "generative", "--out"]
     done = subprocess.run([*command, str(tmp_path / "m")], capture_output=True, text=True, check=False, timeout=900)
     assert done.returncode == 0, done.stderr
@@ -276,3 +276,4 @@ def test_the_command_line_trains_one(runs: Path, tmp_path: Path) -> None:
         "generative", "constant", "random", "fastest-so-far", "busiest-loop",
     }  # fmt: skip
     assert "lora: batch" in done.stderr
+    assert json.loads((tmp_path / "m" / "value.json").read_text())["model"]["context"] == 128

@@ -318,9 +318,10 @@ def test_the_list_of_methods_explains_every_one(capsys: pytest.CaptureFixture[st
     assert "showing best, run_best*, trajectory, critiques, failures*, branches*, failing_test too" in told
 
 
-def test_a_preset_shows_nothing_that_is_ours_and_keeps_the_papers_budget_and_shape() -> None:
+def test_a_preset_shows_one_part_that_is_ours_and_keeps_the_papers_budget_and_shape() -> None:
     for name in PRESETS:
-        assert not set(recipe(name).parts) & OURS
+        assert set(recipe(name).parts) & OURS == {"setting"}
+        assert not set(recipe(name, frozenset({"setting"})).parts) & OURS
     added = set(recipe("cuda-llm+maxcode/paper").parts) - set(recipe("cuda-llm/paper").parts)
     assert added == {"best", "trajectory", "critiques"}
     added = set(recipe("effi-learner+maxcode/paper").parts) - set(recipe("effi-learner/paper").parts)

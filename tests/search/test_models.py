@@ -76,12 +76,14 @@ def test_trees_rank_the_states_of_a_problem_they_never_saw_and_the_baselines_do_
     assert found.siblings[0.3][1] < chance.siblings[0.3][1]
 
 
+@pytest.mark.slow
 def test_the_same_data_and_seed_give_the_same_trees(data: Dataset) -> None:
     one, again, other = (fit_trees(*rows(data, data.train), seed) for seed in (0, 0, 1))
     assert one == again
     assert one != other
 
 
+@pytest.mark.slow
 def test_a_loaded_model_says_what_the_trained_one_said_without_scikit_learn(
     folder: Path, data: Dataset, runs: Path
 ) -> None:
@@ -169,6 +171,7 @@ def test_without_training_the_busiest_loop_is_gone_by_and_nothing_ties(tmp_path:
         load(tmp_path / "busiest-loop")
 
 
+@pytest.mark.slow
 def test_a_blend_is_the_mean_of_both_and_the_trees_alone_where_no_machine_code_is_read(data: Dataset) -> None:
     trees, _ = fit("trees", data, Fit(Path()))
     blend, _ = fit("blend", data, Fit(Path()))
@@ -294,6 +297,7 @@ def test_what_is_saved_is_what_is_read(folder: Path) -> None:
     assert set(saved.edges) == {"programs"}
 
 
+@pytest.mark.slow
 def test_an_evaluation_holds_every_problem_out_and_gives_a_spread(runs: Path) -> None:
     pairs = read_pairs(run_folders([runs]))
     found = evaluate(pairs, Plan(("trees", "constant", "random", "fastest-so-far"), seeds=(0, 1), folds=2))

@@ -91,6 +91,7 @@ def test_a_file_that_cannot_be_written_is_said_before_anything_is_trained(runs: 
     assert [path.name for path in tmp_path.iterdir()] == ["metrics.json"]
 
 
+@pytest.mark.slow
 def test_a_fold_that_cannot_be_trained_on_is_said_before_anything_is_trained(tmp_path: Path) -> None:
     for problem, method in (("a", "best-of-n"), ("b", "cuda-llm"), ("c", "cuda-llm")):
         run(tmp_path / "runs" / problem, problem, method)

@@ -46,19 +46,20 @@ class TableHarness:
 @final
 @dataclass(frozen=True, slots=True)
 class TableMachine:
-    """A target for ``optimize_source``."""
+    """A target for ``optimize_source``; ``described``: the machine that prompts tell of."""
 
     table: Table
+    described: Machine = MACHINE
 
     async def open(self, problems: Sequence[Problem]) -> SearchHarness:
         return TableHarness(self.table)
 
     def machine(self, harness: SearchHarness) -> Machine:
-        return MACHINE
+        return self.described
 
     async def prepare(self, problem: Problem) -> tuple[SearchHarness, Admitted, Machine]:
         harness = TableHarness(self.table)
-        return harness, await harness.admit(problem), MACHINE
+        return harness, await harness.admit(problem), self.described
 
     def used(self) -> Report | None:
         return None

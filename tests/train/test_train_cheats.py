@@ -24,6 +24,7 @@ from maxcode.train.judge import Judge, Judged, Rules
 from maxcode.train.measuring import TRAINING_RULE, Measuring
 from maxcode.train.prompts import Compact
 from maxcode.train.rewards import Gated, Paper, Shaped
+from tests.support.selection import some
 
 pytestmark = pytest.mark.sandbox
 
@@ -41,7 +42,6 @@ def line_of(path: Path, key: str) -> str:
 
 CAUGHT = [path for path in CHEATS if line_of(path, "VERDICT") in OUTCOMES]
 RACED = [path for path in CHEATS if path not in CAUGHT]
-FEW = [*{line_of(path, "VERDICT"): path for path in CAUGHT}.values()]  # one of every verdict: each is a rung
 
 
 def judged(evaluator: ProgramEvaluator, against: str, completions: list[str], reward: Paper | Shaped | Gated) -> Judged:
@@ -57,13 +57,7 @@ def training(sandbox: Sandbox, builder: Builder) -> ProgramEvaluator:
     return ProgramEvaluator(sandbox, builder, TRAINING_RULE, profiles=False)
 
 
-def test_the_few_are_of_every_verdict() -> None:
-    assert {line_of(path, "VERDICT") for path in FEW} == {line_of(path, "VERDICT") for path in CAUGHT}
-
-
-@pytest.mark.parametrize(
-    "path", [pytest.param(path, marks=[] if path in FEW else pytest.mark.slow, id=path.stem) for path in CAUGHT]
-)
+@pytest.mark.parametrize("path", some(CAUGHT, 1), ids=lambda path: path.stem)
 def test_a_cheat_that_is_caught_gets_its_rung_below_every_honest_kernel(path: Path, training: ProgramEvaluator) -> None:
     against, verdict = line_of(path, "AGAINST"), line_of(path, "VERDICT")
     original = load(GALLERY / "originals" / against).problem.program.text
@@ -77,6 +71,7 @@ def test_a_cheat_that_is_caught_gets_its_rung_below_every_honest_kernel(path: Pa
         assert scores[0] is not None and scores[1] is not None and scores[1] < scores[0]
 
 
+@pytest.mark.slow
 def test_a_completion_that_is_no_program_gets_the_lowest_rung(training: ProgramEvaluator) -> None:
     found = judged(training, "product", ["", "   \n", "the fastest kernel there is"], Paper())
     assert found.scores == [-100.0, -100.0, -40.0]

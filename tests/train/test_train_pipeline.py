@@ -35,6 +35,7 @@ def finished(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return out
 
 
+@pytest.mark.slow
 def test_a_run_ends_with_figures_an_archive_the_best_kernel_and_a_report(finished: Path) -> None:
     told = json.loads((finished / "result.json").read_text())
     assert set(told["before"]) == {"gemm/0", "gemm/1", "gemm/2", "gemm/3", "all"}

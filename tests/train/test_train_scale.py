@@ -70,6 +70,7 @@ def test_trl_takes_the_options_of_the_large_runs(name: str, tmp_path: Path) -> N
     assert of_paper == (("grpo", "sequence", 0.04) if name == "hpc-paper.toml" else ("dapo", "token", 0.0))
 
 
+@pytest.mark.slow
 def test_a_step_of_a_tiny_model_of_the_same_architecture_runs_with_adapters_and_chat(tmp_path: Path) -> None:
     config = read_config(CONFIG, TINY)
     config = without_server(config)

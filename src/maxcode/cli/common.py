@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import shlex
 import tomllib
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
@@ -19,6 +20,7 @@ from maxcode.errors import InputError
 from maxcode.evaluate.ladder.kept_builds import VARIABLE as NO_CACHE
 from maxcode.llm.clients.connect import Provider
 from maxcode.llm.completion import Answer
+from maxcode.problems import named_files
 from maxcode.run.candidate_result import CandidateResult
 from maxcode.run.model_tables import model_tables
 from maxcode.run.request import Request, capped
@@ -74,6 +76,16 @@ goal_options = _together(  # what is measured, and where
 problem_options = _together(  # what the problem is
     click.option("--tests", type=click.Path(path_type=Path), help="Folder of tests: NN.in with NN.out or NN.ans, "
                  "or input.K.txt with output.K.txt."),
+    click.option("--args", "args", help="Arguments of the program in one string, the same in every run: '-n 3'."),
+    click.option("--file", "files", multiple=True, metavar="[NAME=]PATH", help="Data file that the program can read in "
+                 "the folder where it starts; may be repeated."),
+    click.option("--env", "env", multiple=True, metavar="NAME=VALUE", help="Variable of the program's environment; may "
+                 "be repeated."),
+    click.option("--include", "include", multiple=True, type=click.Path(path_type=Path), metavar="DIR", help="Folder "
+                 "of headers of a C or C++ program; may be repeated.  Headers beside a source are found without it."),
+    click.option("--compile-commands", "compile_commands", type=click.Path(path_type=Path), metavar="FILE", help="Take "
+                 "flags and include folders from this compile_commands.json.  [default: one beside the source, or in "
+                 "build/, if no --flags are given]"),
     goal_options,
     click.option("--checker", type=click.Choice(["tokens", "exact", "float", "pie"]), help="How outputs are compared.  "
                  "pie is the comparison of the PIE benchmark, which accepts some wrong outputs.  [default: tokens]"),
@@ -113,8 +125,8 @@ model_options = _together(  # the models, how they are called, and their highest
     click.option("--max-tokens", "tokens", type=click.IntRange(0), help="Most tokens that the run may use, in "
                  "and out."),
     click.option("--max-dollars", "dollars", type=click.FloatRange(0), help="Most money that the run may cost."),
-    click.option("--max-seconds", "seconds", type=click.FloatRange(0), help="Most wall seconds that the run may take, "
-                 "without the pauses between resumes."),
+    click.option("--max-seconds", "seconds", type=click.FloatRange(0), help="Wall seconds of the search, with its "
+                 "resumes: candidates that are being measured then are stopped.  The winner is still confirmed."),
 )  # fmt: skip
 
 
@@ -204,7 +216,10 @@ def chosen(source: Path, tests: Path | None, options: dict[str, Any]) -> Request
     return Request(source, tests, overrides=overrides(problem), **rest)
 
 
-_PROBLEM = ("flags", "checker", "tolerance", "goal", "tie_break", "shared_cores", "device", "constants", "run_limit")
+_PROBLEM = (
+    "flags", "checker", "tolerance", "goal", "tie_break", "shared_cores", "device", "constants", "run_limit", "args",
+    "files", "env", "include", "compile_commands",
+)  # fmt: skip
 
 
 def overrides(given: Mapping[str, Any]) -> dict[str, Any]:
@@ -224,6 +239,25 @@ def overrides(given: Mapping[str, Any]) -> dict[str, Any]:
             found["checker"] |= {"abs_tol": tolerance, "rel_tol": tolerance}
     if given.get("run_limit") is not None:
         found["limits"] = {"run_s": given["run_limit"]}
+    found |= {key: given[key] for key in ("include", "compile_commands") if given.get(key)}
+    return {**found, **_started_with(given)}
+
+
+def _started_with(given: Mapping[str, Any]) -> dict[str, Any]:
+    """The arguments, variables and data files of a program, as ``problems.load`` takes them."""
+    found: dict[str, Any] = {}
+    if given.get("args") is not None:
+        try:
+            found["args"] = shlex.split(given["args"])
+        except ValueError as error:
+            raise InputError(f"--args {given['args']!r}: {error}; close the quotation marks") from error
+    if files := named_files(given.get("files", ())):
+        found["files"] = files
+    for word in given.get("env", ()):
+        name, equals, value = word.partition("=")
+        if not equals:
+            raise InputError(f"--env {word} is not NAME=VALUE, e.g. --env OMP_NUM_THREADS=2")
+        found.setdefault("env", {})[name] = value
     return found
 
 

@@ -62,7 +62,7 @@ from maxcode.search.methods import candidates
 @budget_options
 @click.option("--seed", default=0, show_default=True, help="Random seed of the proposals.")
 @click.option("--out", type=click.Path(path_type=Path), help="Run folder.  The same command resumes it, also with "
-              "a larger budget.  [default: runs/PROBLEM-METHOD-SEED]")  # fmt: skip
+              "a larger budget.  [default: runs/PROBLEM, then --method and --seed if given]")  # fmt: skip
 @click.option("--replay", type=click.Path(path_type=Path), metavar="RUN",
               help="Repeat a search with the recorded answers of another run; no model is called.")  # fmt: skip
 @click.option("--certificate/--no-certificate", default=True, show_default=True, help="Build, verify and time the "

@@ -10,7 +10,8 @@ import click
 RARE = "Rarely needed"
 GROUPS: Mapping[str, tuple[str, ...]] = {  # heading -> the options by their first long name, in the order of the help
     "Problem": (
-        "--tests", "--against", "--reference", "--flags", "--checker", "--tolerance", "--goal", "--run-limit",
+        "--tests", "--against", "--reference", "--args", "--file", "--env", "--include",
+        "--compile-commands", "--flags", "--checker", "--tolerance", "--goal", "--run-limit",
         "--device", "--constant",
     ),
     "Who proposes": (

@@ -10,9 +10,10 @@ import click
 from maxcode.cli.common import as_json
 from maxcode.cli.terminal import echo, echo_json
 from maxcode.run.display import Display
-from maxcode.search.value import PRESETS, QUANTILE, RELATIVE, SMALL
+from maxcode.search.value import OF_PAPER, PRESETS, QUANTILE, RELATIVE, SMALL
 from maxcode.train.to_go import Trained, Training, train_to_go
 from maxcode.train.to_go.evaluation import table
+from maxcode.train.to_go.fit import CONTEXT, SMALL_CONTEXT
 from maxcode.train.to_go.fitting import MODELS
 from maxcode.train.to_go.pairs import Target
 
@@ -27,7 +28,7 @@ from maxcode.train.to_go.pairs import Target
               "follow.")  # fmt: skip
 @click.option("--edges", default=QUANTILE, show_default=True, help=f"How speed-ups become classes: {QUANTILE}s of the "
               f"training problems for every suite, {RELATIVE} (of every problem on its own), or the paper's: "
-              f"{', '.join(PRESETS)}.")  # fmt: skip
+              f"{', '.join(PRESETS)}, or {OF_PAPER}, which is the one of each suite.")  # fmt: skip
 @click.option("--gamma", default=1.0, show_default=True, help="The discount; the paper's is 1.")
 @click.option("--prefixes", type=int, help="The largest depth of a state; the paper's is 2.  [default: any]")
 @click.option("--hold-out", "held_out", multiple=True, metavar="PROBLEM",
@@ -36,6 +37,9 @@ from maxcode.train.to_go.pairs import Target
 @click.option("--seed", default=0, show_default=True, help="Random seed of the split and the model.")
 @click.option("--base", default=SMALL, show_default=True, help="For --model generative: `small` (trained from "
               "scratch), or the name or folder of weights, e.g. Qwen/Qwen2.5-7B-Instruct.")  # fmt: skip
+@click.option("--context", type=click.IntRange(16, 1 << 17), metavar="TOKENS", help="For --model generative: the "
+              "longest prompt; the middle of longer texts is left out.  "
+              f"[default: {SMALL_CONTEXT} with `small`, else {CONTEXT}]")  # fmt: skip
 @click.option("--evaluate", "seeds", type=click.IntRange(0), default=0, metavar="SEEDS", help="Also evaluate by "
               "holding out every problem in turn, for this number of seeds, and report the baselines as well; 0 = do "
               "not.  [default: 0]")  # fmt: skip

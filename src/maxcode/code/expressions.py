@@ -34,7 +34,7 @@ def value_of(expression: str, values: Mapping[str, int]) -> int:
     """
     try:
         return _evaluate(parsed(expression), values)
-    except (SyntaxError, ZeroDivisionError, _Unknown) as error:
+    except (SyntaxError, ZeroDivisionError, RecursionError, MemoryError, _Unknown) as error:
         raise InputError(
             f"cannot compute '{expression}' from {', '.join(values)}: {error}; use + - * / and parentheses"
         ) from error

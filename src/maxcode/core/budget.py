@@ -1,9 +1,9 @@
 """What a run may spend: candidates, model calls, tokens, dollars, wall seconds.
 
 Caps are checked before each candidate starts, and candidates in progress count.  Every paid answer is recorded and
-used.  So a run may end above a cap by what was in progress when it was reached; nothing starts after that.  The wait
-for a timing lane counts as time at work, and the time of a candidate is predicted from earlier ones.  So the last
-candidates exceed a cap on seconds, and exceed a small cap by much.
+used.  So a run may end above a cap by what was in progress when it was reached; nothing starts after that.  Only a cap
+on seconds also stops the candidates that are being measured (``run/batch.py``); the winner is then confirmed.  The wait
+for a timing lane counts as time at work, and the time of a candidate is predicted from earlier ones.
 """
 
 from __future__ import annotations

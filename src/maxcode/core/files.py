@@ -156,7 +156,7 @@ def read_toml(path: Path, what: str = "") -> dict[str, Any]:
     name = f"{what} {path}".strip()
     try:
         return tomllib.loads(read_text(path, FileKind(what)))
-    except ValueError as error:  # TOMLDecodeError, or a number of thousands of digits
+    except (ValueError, RecursionError) as error:  # TOMLDecodeError, a number of thousands of digits, deep nesting
         raise InputError(f"cannot read {name}: it is not valid TOML: {error}; correct it there") from error
 
 

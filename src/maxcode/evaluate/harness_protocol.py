@@ -69,6 +69,7 @@ class FreshRace:
     ``inputs``: names of the fresh inputs.
     ``why``: why there are no pairs; ``needless``: because every timed pass has fresh inputs anyway.
     ``failed``: the side that failed, and how; ``by_original``: it was the original.
+    ``doubt``: a function is not faster where each call must be over before the next is there.
     """
 
     samples: tuple[tuple[float, float], ...] = ()
@@ -77,6 +78,7 @@ class FreshRace:
     needless: bool = False
     failed: str = ""
     by_original: bool = False
+    doubt: str = ""
 
 
 @final

@@ -12,13 +12,14 @@ from __future__ import annotations
 from maxcode.observe.about import machine, program, statement, task
 from maxcode.observe.earlier import best, branch_lines, branches, critiques, failures, run_best
 from maxcode.observe.instructions import beat_best, improve, unless_at_floor
-from maxcode.observe.known import ShownTest, measured
+from maxcode.observe.known import ShownTest, measured, setting
 from maxcode.observe.measurements import failing_test, feedback, profile, slowest_test
 from maxcode.observe.part import Part, compose, shown_evaluation, tokens
 from maxcode.observe.trajectory import trajectory
 
 PARTS: dict[str, str] = {
     "statement": "Problem: what is to be made faster, how it is checked, and the original program",
+    "setting": "Setting: the machine, the timed sizes and the original's time in short",
     "machine": "Machine: processor, caches, instruction sets, compiler, and what a run may use",
     "measured": "Measured: the timed inputs, the original's time on each, the floor of a process, the format, a test",
     "trajectory": "Trajectory: all steps that led here, with their changes and feedback, the oldest shortened first",
@@ -55,6 +56,7 @@ __all__ = [
     "profile",
     "program",
     "run_best",
+    "setting",
     "shown_evaluation",
     "slowest_test",
     "statement",

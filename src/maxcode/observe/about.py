@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+import shlex
 from collections.abc import Callable, Mapping
 
 from maxcode.code.techniques import describe
 from maxcode.core.history import Reached
-from maxcode.core.types import GOALS, Checker, Kind, Machine, Problem, Section, State
+from maxcode.core.types import GOALS, Checker, Kind, Machine, Problem, ProgramSpec, Section, State
 from maxcode.observe.part import Part, listing
 
 ORIGINAL = "the original program:"  # the line before its text, at the end of "Problem"
@@ -93,7 +94,14 @@ def _statement_lines(problem: Problem) -> list[str]:
 
 
 def _program_lines(problem: Problem) -> list[str]:
-    return [*_built_lines(problem), f"checker: {_checker(problem.spec.checker)}"]
+    return [*_built_lines(problem), f"checker: {_checker(problem.spec.checker)}", *_started_with(problem.spec)]
+
+
+def _started_with(spec: ProgramSpec) -> list[str]:
+    lines = [f"started with the arguments: {shlex.join(spec.args)}"] if spec.args else []
+    lines += [f"in its environment: {name}={value}" for name, value in spec.env]
+    lines += [f"beside it, read-only: the file {one.name}, {len(one.content)} bytes" for one in spec.files]
+    return lines
 
 
 def _built_lines(problem: Problem) -> list[str]:

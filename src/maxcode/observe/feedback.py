@@ -21,7 +21,8 @@ def feedback_lines(step: Step, previous: Step | None) -> list[str]:
 
 
 def result_line(evaluation: Evaluation) -> str:
-    """The result of a step on one line: ``=> correct, speedup 1.45x [1.40, 1.50]`` or ``=> unbuilt: why``."""
+    """The result of a step on one line: ``=> correct, speedup 1.45x [1.40, 1.50], confirmed by a second timing`` or
+    ``=> unbuilt: why``."""
     if evaluation.timing is not None:
         return f"=> correct, speedup {_speedup(evaluation.timing)}{_rate(evaluation.timing)}"
     if evaluation.outcome is Outcome.CORRECT:
@@ -47,7 +48,7 @@ def _speedup(timing: Timing) -> str:
         return f"{timing.speedup} (not distinguishable from the original)"
     if not timing.significant:
         return f"{timing.speedup} (not significant)"
-    return f"{timing.speedup}, {'confirmed' if timing.confirmed else 'not confirmed'}"
+    return f"{timing.speedup}, {'' if timing.confirmed else 'not '}confirmed by a second timing"
 
 
 def machine_lines(code: MachineCode | None) -> list[str]:
@@ -75,7 +76,9 @@ def machine_lines(code: MachineCode | None) -> list[str]:
 def _rate(timing: Timing) -> str:
     if timing.gflops is None:
         return ""
-    return f", {timing.gflops.value:.1f} GFLOPS, {timing.gflops.value / timing.roofline:.0%} of the roofline"
+    cores = "one core" if timing.clock == "cpu" else "all cores"
+    share = f"{timing.gflops.value / timing.roofline:.0%} of the arithmetic peak measured on {cores}"
+    return f", {timing.gflops.value:.1f} GFLOPS, {share} ({timing.roofline:.1f})"
 
 
 def _correctness_contrast(now: Evaluation, before: Evaluation | None) -> list[str]:
@@ -119,7 +122,7 @@ def _against(now: Timing, before: Timing) -> str:
 
 
 def _inputs(timing: Timing) -> str:
-    return f"the {len(timing.inputs)} timed inputs together" if len(timing.inputs) > 1 else "the timed input"
+    return f"a pass over the {f'{len(timing.inputs)} timed inputs' if len(timing.inputs) > 1 else 'timed input'}"
 
 
 def are_alike(one: Timing, other: Timing) -> bool:

@@ -1,17 +1,19 @@
-"""The part "Measured": what is known before the first proposal; the same text in every prompt of a run."""
+"""The parts "Measured" and "Setting": what is known before the first proposal; the same in every prompt of a run."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
-from typing import final
+from typing import TypeVar, final
 
 from maxcode.code.source import fenced
 from maxcode.core.history import Reached
-from maxcode.core.types import Facts, Problem, Section, State, TimedInput
+from maxcode.core.types import Facts, Machine, Problem, Section, State, TimedInput
+from maxcode.observe.about import about_machine
 from maxcode.observe.feedback import milliseconds
 from maxcode.observe.part import Part, harmless
 
+T = TypeVar("T", int, float)
 _NEAR = 1.5  # times the floor: from here on little is left to gain
 
 
@@ -36,6 +38,40 @@ def measured(facts: Facts, test: ShownTest = ShownTest()) -> Part:
     return part
 
 
+def setting(described: Machine, facts: Facts) -> Part:
+    """ "Setting": for methods without "Machine" and "Measured" the same in short: the machine in one line, the timed
+    sizes with the original's time, and the state of the caches."""
+
+    def part(state: State, reached: Reached) -> Section | None:
+        problem = state.problem
+        lines = ["; ".join(about_machine(described, problem, facts.native_flags)), *_short_lines(problem, facts)]
+        return Section("Setting", harmless("\n".join(lines)))
+
+    return part
+
+
+def _short_lines(problem: Problem, facts: Facts) -> Iterator[str]:
+    if problem.traits.has_tests:
+        if facts.timed:
+            sizes, times = [one.bytes for one in facts.timed], [one.seconds for one in facts.timed]
+            many = f"{len(sizes)} inputs" if len(sizes) > 1 else "one input"
+            yield (
+                f"measured on {many} of {_span(sizes, '{:,}'.format)} bytes, where the original takes "
+                f"{_span(times, milliseconds)} of CPU time each"
+            )
+        yield f"tests that feedback may name: {len(problem.spec.seen)}; their content is not shown here"
+    elif facts.timed:
+        yield from _TIMED[problem.kind](problem, facts)
+    if facts.calls:
+        yield facts.calls
+    yield from _threads(facts)
+
+
+def _span(values: Sequence[T], told: Callable[[T], str]) -> str:
+    low, high = told(min(values)), told(max(values))
+    return low if low == high else f"{low} to {high}"
+
+
 def fact_lines(problem: Problem, facts: Facts) -> list[str]:
     """The facts in words."""
     told = _TIMED[problem.kind]
@@ -47,12 +83,17 @@ def fact_lines(problem: Problem, facts: Facts) -> list[str]:
         )
     if facts.calls:
         lines.append(facts.calls)
-    if facts.threads > 1:
-        lines.append(f"threads: {facts.threads} at most are worth it, one for each core")
+    lines += _threads(facts)
     if facts.format:
         lines += ["format of the inputs, inferred from them (ranges are widened to powers of ten):"]
         lines += [f"  {line}" for line in facts.format]
     return lines
+
+
+def _threads(facts: Facts) -> list[str]:
+    if facts.threads <= 1:
+        return []
+    return [f"threads: {facts.threads} at most are worth it, one for each core"]
 
 
 def is_near_floor(facts: Facts, seconds: float, count: int | None = None) -> bool:

@@ -118,4 +118,4 @@ def _spot(spot: Hotspot, names: list[str], source: list[str]) -> str:
 
 def _seconds(seen: Evaluation) -> list[str]:
     timed = [seen.measures[case.name] for case in seen.feedback.cases if case.seen and case.name in seen.measures]
-    return [f"CPU time on all {len(timed)} tests that you may see: {milliseconds(sum(timed))}"] if timed else []
+    return [f"CPU time on the {len(timed)} tests that are not held out: {milliseconds(sum(timed))}"] if timed else []

@@ -14,6 +14,7 @@ Part = Callable[[State, Reached], Section | None]
 
 _NOTE = 160  # characters
 _COMPARED = 200_000  # characters
+_SHORT = 2_000  # characters of a change that is never called a rewrite
 _HEADING = re.compile(r"^(?=#{1,6}\s)", re.MULTILINE)
 
 
@@ -71,6 +72,17 @@ def changed(before: Program, after: Program, most: int) -> str:
         return fenced(diff, "diff")
     kept = diff[:most].rpartition("\n")[0].split("\n")
     return f"{fenced(chr(10).join(kept), 'diff')}\n({diff.count(chr(10)) - len(kept)} more lines are left out)"
+
+
+def is_rewrite(before: Program, after: Program) -> bool:
+    """Whether the lines that changed are, old and new, as long as the new program: then that tells the change in less
+    room than a diff."""
+    size = _length(after)
+    if max(_length(before), size) > _COMPARED:
+        return False
+    diff = "".join(unified_diff(before.files.get(path, ""), text, path) for path, text in after.files.items())
+    touched = sum(len(line) for line in diff.split("\n") if line.startswith(("+", "-")))
+    return touched >= max(size, _SHORT)
 
 
 def _length(program: Program) -> int:

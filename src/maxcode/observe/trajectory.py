@@ -1,7 +1,8 @@
 """The part "Trajectory": every step from the root to this state, oldest first, within a budget of tokens.
 
 The paper (section 2.4) shows all ancestors with their programs, feedback and critiques.  Here a step shows its program
-as a unified diff to the program before it.  Prompts are finite, so the oldest steps are shortened first: from the whole
+as a unified diff to the program before it; a rewrite as the whole program, or, if another section shows that, by the
+name of the section.  Prompts are finite, so the oldest steps are shortened first: from the whole
 step to one line of the change with its result, then to the result alone.  On very long paths the oldest steps are left
 out.  The section says which steps are shortened, and that tokens are an estimate (bytes / 4).  Only as many steps are
 read as the budget can hold, so the cost of a prompt is bounded on a path of any length.
@@ -11,14 +12,13 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
-from functools import partial
 from itertools import accumulate, chain, islice
 from typing import Literal, final
 
 from maxcode.core.history import Reached
-from maxcode.core.types import Section, State, StateId
+from maxcode.core.types import Program, Section, State, StateId
 from maxcode.observe.feedback import brief_result, feedback_lines, result_line
-from maxcode.observe.part import Part, changed, harmless, notes, tokens
+from maxcode.observe.part import Part, changed, harmless, is_rewrite, listing, notes, tokens
 
 Critiques = Literal["all", "earlier", "none"]
 
@@ -30,20 +30,29 @@ _NOTE, _RESULT = 160, 240  # characters
 _KEPT = 20_000  # texts in the cache
 
 
-def trajectory(budget: int = 16_000, critiques: Critiques = "all", feedback_shown: bool = False) -> Part:
+def trajectory(budget: int = 16_000, critiques: Critiques = "all", shown: frozenset[str] = frozenset()) -> Part:
     """ "Trajectory": the steps that lead to this state in about ``budget`` tokens; None at a root.
 
     The newest step is always shown in full.  ``critiques``: the steps whose critiques are shown; "earlier" leaves the
-    newest one to the part "Critique".  ``feedback_shown``: the result of the newest step is left to "Feedback".
+    newest one to the part "Critique".  ``shown``: other parts of the observation.  The result of the newest step is
+    left to "feedback", and the programs of rewrites to "program" and "best".
     """
     most = int(4 * _CODE * budget)  # characters
     remembered = _Remembered(_KEPT, most)
+    feedback_shown = "feedback" in shown
 
     def part(state: State, reached: Reached) -> Section | None:
         if state.step is None:
             return None
-        newest = _Text(_full(state, most, critiques == "all", not feedback_shown))
-        told = _within(state, newest, budget, partial(remembered.form, critiques != "none"))
+        places = _places(state, shown)
+
+        def form(kind: Form, node: State) -> _Text:
+            if kind == "full" and node.id in places:
+                return _Text(_full(node, most, critiques != "none", place=places[node.id]))
+            return remembered.form(critiques != "none", kind, node)
+
+        newest = _Text(_full(state, most, critiques == "all", not feedback_shown, places.get(state.id, "")))
+        told = _within(state, newest, budget, form)
         texts = [one.text for one in reversed(told.texts)]
         if feedback_shown:
             texts.append(f'The result of step {state.depth} is under "Feedback".')
@@ -152,19 +161,38 @@ def _cost(texts: Sequence[_Text]) -> int:
 # ------------------------------------------------------------------------------------------------- the ways to tell it
 
 
-def _full(node: State, code: int, critique: bool, result: bool = True) -> str:
-    """The step with its notes, its diff of at most ``code`` characters, and, where asked, its result and critique."""
+def _places(state: State, shown: frozenset[str]) -> dict[StateId, str]:
+    """The steps of a path whose programs other sections show, with the titles of these."""
+    places = {state.peak.id: "Best"} if "best" in shown else {}
+    owner = next((node for node in state.ancestry if node.step is None or node.step.action.program is not None), state)
+    return {**places, owner.id: "Program"} if "program" in shown else places
+
+
+def _full(node: State, code: int, critique: bool, result: bool = True, place: str = "") -> str:
+    """The step with its notes, its change in about ``code`` characters at most, and, where asked, its result and
+    critique.  ``place``: the section that shows its program."""
     assert node.step is not None
     assert node.parent is not None
     lines = [f"Step {node.depth}:", notes(node)]
     if node.step.action.program is not None:
-        before = "the original" if node.parent.program == node.problem.program else "the program before it"
-        lines += [f"its change to {before}:", changed(node.parent.program, node.step.action.program, code)]
+        lines += _change(node, node.step.action.program, code, place)
     if result:
         lines.append(harmless("\n".join(feedback_lines(node.step, node.parent.step))))
     if critique:
         lines.append(harmless(node.step.critique))
     return "\n".join(line for line in lines if line)
+
+
+def _change(node: State, program: Program, code: int, place: str) -> list[str]:
+    assert node.parent is not None
+    before = node.parent.program
+    name = "the original" if before == node.problem.program else "the program before it"
+    if is_rewrite(before, program):
+        if place:
+            return [f'It rewrites {name}: see "{place}".']
+        if len(shown := listing(program, node.problem.language)) <= code:
+            return [f"It rewrites {name}:", shown]
+    return [f"its change to {name}:", changed(before, program, code)]
 
 
 def _brief(node: State) -> str:

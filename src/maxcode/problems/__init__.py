@@ -7,13 +7,16 @@ and passes its tests.
 
 from __future__ import annotations
 
+from maxcode.problems.given_paths import PATHS, is_given
 from maxcode.problems.identity import digest
 from maxcode.problems.loading import Loaded, from_given, load
+from maxcode.problems.started_with import named_files
 from maxcode.problems.suite import LeftOut, Listing, Origin, Source
 from maxcode.problems.suites import expanded, is_named
 from maxcode.problems.survey import Surveyed, survey
 
 __all__ = [
+    "PATHS",
     "LeftOut",
     "Listing",
     "Loaded",
@@ -23,7 +26,9 @@ __all__ = [
     "digest",
     "expanded",
     "from_given",
+    "is_given",
     "is_named",
     "load",
+    "named_files",
     "survey",
 ]

@@ -37,6 +37,7 @@ class Split:
 def find_cases(folder: Path) -> list[Case]:
     """The tests in ``folder``, in the order of names; numbers in names are compared as numbers.
 
+    Where no input has an expected output, the original is the oracle of all of them.
     Raises InputError if the folder is missing or has no tests, and if an input or an output has no counterpart.
     """
     if not os.path.isdir(folder):
@@ -46,16 +47,18 @@ def find_cases(folder: Path) -> list[Case]:
         others = [path.name for path in _files(folder)]
         found = f"it holds {_some(others)}" if others else "it is empty"
         raise InputError(f"the tests folder {folder} has no tests ({found}); name them {SCHEMES}")
-    if alone := [str(path) for name, path in inputs.items() if name not in outputs]:
-        raise InputError(f"tests in {folder} without an expected output: {_some(alone)}; add it, named {SCHEMES}")
+    if outputs and (alone := [str(path) for name, path in inputs.items() if name not in outputs]):
+        raise InputError(
+            f"tests in {folder} without an expected output: {_some(alone)}; add it, named {SCHEMES}; or give "
+            "inputs alone, without any output: those of the original are then expected"
+        )
     if alone := [str(path) for name, path in outputs.items() if name not in inputs]:
         raise InputError(f"expected outputs in {folder} without an input: {_some(alone)}; add it, named {SCHEMES}")
     for path in (*inputs.values(), *outputs.values()):
         opened(folder / path, TEST).close()  # a device, a loop of links or a huge file is refused, not left out
     names = sorted(inputs, key=natural)
-    return [
-        Case(name, str((folder / inputs[name]).resolve()), str((folder / outputs[name]).resolve())) for name in names
-    ]
+    whole = {name: str((folder / path).resolve()) for name, path in outputs.items()}
+    return [Case(name, str((folder / inputs[name]).resolve()), whole.get(name)) for name in names]
 
 
 def _unlike_folder(path: Path) -> str:

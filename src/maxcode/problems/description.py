@@ -2,8 +2,10 @@
 
     source = "slow.cpp"                # or sources = ["main.cpp", "graph.cpp"]; the first names the language
     statement = "what it does"         # also: id, language, flags = ["-O2"]
+    edit = "graph.cpp", include = ["include"], compile_commands = "build/compile_commands.json"      # of several files
     goal = "cpu" | "wall" | "instructions"
     tie_break = "instructions", shared_cores = true
+    args = ["-n", "3"], files = ["data.txt"], env = { MODE = "fast" }    # of a program, in every run
     [checker]  kind = "tokens" | "exact" | "float" | "pie" | "command", abs_tol, rel_tol, command
     checker_beside = "pie"             # PIE's own checker is recorded as well, but does not decide
     [limits]   run_s, build_s, memory_mb, output_mb, processes
@@ -12,6 +14,7 @@
     permitted = ["simd", "tiling"]     # the permitted techniques (code/techniques); all if the key is missing
     [tests]    folder, seen = ["0*"], held_out = ["1*"], generator = ["python3", "gen.py", "{seed}"], generated
                size, made             # size of generated inputs, if the generator takes {size}; number of fresh inputs
+               domain = ["1..10", "0..100"]  # which values each number of an input may have, in the order of reading
 
 An unknown key is refused with the nearest spelling, a wrong type with the expected one.
 """
@@ -45,6 +48,7 @@ class Tests:
     ``generated``           number of generated inputs; None = 4 if there is a generator
     ``size``                the value of ``{size}`` for the generator
     ``made``                number of fresh inputs, which are shown to nobody
+    ``domain``              which values each number of an input may have, in the order of reading (``code/domains.py``)
     """
 
     folder: str = "tests"
@@ -54,6 +58,7 @@ class Tests:
     generated: int | None = None
     size: int = 1000
     made: int = 8
+    domain: tuple[str, ...] = ()
 
 
 @final
@@ -80,7 +85,13 @@ class Description:
     goal: Clock = "cpu"
     tie_break: Literal["", "instructions"] = ""
     shared_cores: bool = False
+    edit: str = ""
+    include: tuple[str, ...] = ()
+    compile_commands: str = ""
     flags: tuple[str, ...] | None = None
+    args: tuple[str, ...] = ()
+    files: tuple[str, ...] = ()
+    env: dict[str, str] = field(default_factory=dict)
     checker: Checker = field(default_factory=Checker)
     checker_beside: Literal["", "pie"] = ""
     limits: Limits = field(default_factory=Limits)
@@ -197,6 +208,8 @@ def _sensible_generator(tests: Tests, where: str) -> None:
     for name, value, least in (("size", tests.size, 1), ("made", tests.made, 0)):
         if value < least:
             raise InputError(f"{where}: tests.{name} is {value}; it must be {least} or more")
+    for text in tests.domain:
+        domain_of(text, {}, whole=True)
     if tests.generated and not tests.generator:
         raise InputError(
             f"{where}: tests.generated is {tests.generated} but there is no generator; "

@@ -7,6 +7,7 @@ import hashlib
 import json
 from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
 from maxcode.core.files import DATA_AT_MOST, FileKind, read_file
 from maxcode.core.types import Case, Problem
@@ -42,6 +43,8 @@ def _parts(problem: Problem) -> Iterator[bytes]:
         "generated": spec.generated,
         **({"tie_break": True} if spec.tie_break else {}),  # omitted without a tie-break, so that old runs resume
         **({"shared_cores": True} if spec.shared_cores else {}),
+        **started_with(problem),
+        **({"include": spec.include} if spec.include else {}),
         "function": None if spec.function is None else spec.function.said,
         **({} if spec.module is None else {"module": dataclasses.asdict(spec.module)}),
     }
@@ -54,6 +57,13 @@ def _parts(problem: Problem) -> Iterator[bytes]:
         if path.is_file():
             yield word.encode()
             yield _bytes(path)
+
+
+def started_with(problem: Problem) -> dict[str, Any]:
+    """The arguments, variables and data files (name -> SHA-256) of every run; what there is none of is left out."""
+    spec = problem.spec
+    found = {"args": list(spec.args), "env": dict(spec.env), "files": {one.name: one.sha256 for one in spec.files}}
+    return {key: value for key, value in found.items() if value}
 
 
 def _case_parts(side: str, case: Case) -> Iterator[bytes]:

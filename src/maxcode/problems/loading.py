@@ -22,8 +22,11 @@ from maxcode.problems.bounded import bounded
 from maxcode.problems.cases import Split, find_cases, split
 from maxcode.problems.description import DESCRIPTION, GENERATED, Description, describe, merged
 from maxcode.problems.function_table import function_spec
+from maxcode.problems.given_paths import GivenPaths, apart
 from maxcode.problems.kernelbench import is_contract
 from maxcode.problems.mixture import is_mixture
+from maxcode.problems.recipe import Place, Recipe, recipe_of
+from maxcode.problems.started_with import started_with
 from maxcode.problems.suite import Given, Origin
 from maxcode.problems.suites import given, is_named
 
@@ -34,25 +37,27 @@ _SCRIPT = re.compile(r"[^-{].*\.(py|sh|pl|rb|js|lua|awk)")
 @dataclass(frozen=True, slots=True)
 class Loaded:
     """A problem with notes for the user.  ``origin``: its place in a suite, if it is from one; ``reference``: that
-    suite's own faster version, which no policy sees."""
+    suite's own faster version, which no policy sees; ``recipe``: how its files are built."""
 
     problem: Problem
     notes: tuple[str, ...] = ()
     origin: Origin | None = None
     reference: Program | None = None
+    recipe: Recipe | None = None
 
 
 @final
 @dataclass(frozen=True, slots=True)
 class _Material:
     """What belongs to a description: its folder, and the tests and texts that a user or a suite gives instead of files
-    there."""
+    there; ``given``: paths of the command line."""
 
     base: Path = Path()
     tests: Path | None = None
     program: Program | None = None
     cases: tuple[Case, ...] = ()
     texts: Mapping[str, str] = field(default_factory=dict)
+    given: GivenPaths = field(default_factory=GivenPaths)
 
 
 def load(source: Path, tests: Path | None = None, overrides: Mapping[str, Any] | None = None) -> Loaded:
@@ -61,11 +66,13 @@ def load(source: Path, tests: Path | None = None, overrides: Mapping[str, Any] |
     ``source`` is a source file (with ``tests``), a folder with ``problem.toml``, the path of such a file, or the name
     of a suite's problem (``kernelbench:1/19``; ``suites.py``).  ``tests`` replaces the folder of tests.  ``overrides``
     are keys of ``problem.toml`` that replace those in the file; the tables limits and tests are merged key by key, a
-    checker replaces the whole checker.  Raises InputError, with a remedy, for everything that cannot be used.
+    checker replaces the whole checker.  ``files``, ``include``
+    and ``compile_commands`` may also be the Paths of a command line (``given_paths.py``).  Raises InputError, with a
+    remedy, for everything that cannot be used.
     """
-    overrides = overrides or {}
     if is_named(source):
-        return _from_suite(source, tests, overrides)
+        return _from_suite(source, tests, overrides or {})
+    overrides, paths = apart(overrides or {})
     if not os.path.lexists(source):
         raise InputError(f"{source} does not exist; give a source file with --tests, or a folder with {DESCRIPTION}")
     if is_mixture(source):
@@ -75,16 +82,17 @@ def load(source: Path, tests: Path | None = None, overrides: Mapping[str, Any] |
         if not os.path.lexists(path):
             raise InputError(f"the folder {source} has no {DESCRIPTION}; write one, or give a source file with --tests")
         found = describe(merged(read_toml(path), overrides), str(path))
-        return _assemble(found, _Material(path.parent, tests), found.id or path.parent.resolve().name)
+        material = _Material(path.parent, tests, given=paths)
+        return _assemble(found, material, found.id or path.parent.resolve().name)
     if tests is None and _is_module(source):
         found = describe(merged({"source": source.name, "kind": "module"}, overrides), "the options")
-        return _assemble(found, _Material(source.parent), found.id or source.stem)
+        return _assemble(found, _Material(source.parent, given=paths), found.id or source.stem)
     if tests is None:
         raise InputError(f"no tests for {source}: add --tests DIR, {_alternative(source)}")
     found = describe(merged({"source": source.name}, overrides), "the options")
     name = found.id or f"{Path(os.path.realpath(source)).parent.name}-{source.stem}"
-    loaded = _assemble(found, _Material(source.parent, tests), name)
-    return Loaded(loaded.problem, (*loaded.notes, *_unused_description(source)))
+    loaded = _assemble(found, _Material(source.parent, tests, given=paths), name)
+    return replace(loaded, notes=(*loaded.notes, *_unused_description(source)))
 
 
 def _from_suite(source: Path, tests: Path | None, overrides: Mapping[str, Any]) -> Loaded:
@@ -96,8 +104,9 @@ def _from_suite(source: Path, tests: Path | None, overrides: Mapping[str, Any]) 
 
 def from_given(one: Given, overrides: Mapping[str, Any]) -> Loaded:
     """The problem that a suite gives; ``overrides`` as in ``load``."""
+    overrides, paths = apart(overrides)
     found = describe(merged(one.table, overrides), "the options")
-    material = _Material(program=one.program, cases=one.cases, texts=one.texts)
+    material = _Material(program=one.program, cases=one.cases, texts=one.texts, given=paths)
     loaded = _assemble(found, material, found.id or one.origin.id)
     notes = (*loaded.notes, *one.notes, one.origin.words)
     return replace(loaded, notes=notes, origin=one.origin, reference=one.reference)
@@ -128,7 +137,8 @@ def _assemble(found: Description, material: _Material, name: str) -> Loaded:
         )
     program = material.program or Program({path: _read_source(base, path) for path in found.paths})
     tongue = language(found.language) if found.language else language_of(program.name)
-    flags = tongue.default_flags if found.flags is None else found.flags
+    recipe = recipe_of(found, _place(material), program, tongue)
+    program, flags = recipe.program, recipe.flags
     _check_flags(tongue, flags)
     flags, bound = bounded(found, tongue, flags)
     _check_command(base, "checker.command", found.checker.command)
@@ -139,6 +149,7 @@ def _assemble(found: Description, material: _Material, name: str) -> Loaded:
     module = _module_spec(found, program, tongue) if found.kind == "module" else None
     parts = _tests(found, material) if KINDS[found.kind].has_tests else Split((), (), ())
     amount = GENERATED if found.tests.generated is None else found.tests.generated
+    begun = started_with(found, base, material.given.files, (*parts.seen, *parts.held_out))
     spec = ProgramSpec(
         flags=flags,
         checker=found.checker,
@@ -149,16 +160,25 @@ def _assemble(found: Description, material: _Material, name: str) -> Loaded:
         generated=amount if found.tests.generator else 0,
         size=found.tests.size,
         made=found.tests.made,
+        domain=found.tests.domain,
         folder=str(base.resolve()),
         checker_beside=found.checker_beside,
         function=function,
         tie_break=bool(found.tie_break),
         shared_cores=found.shared_cores,
         module=module,
+        args=begun.args,
+        env=begun.env,
+        files=begun.files,
+        include=recipe.include,
     )
     permitted = None if found.permitted is None else frozenset(found.permitted)
     problem = Problem(name, found.kind, tongue.name, program, spec, found.statement.strip(), _goal(found), permitted)
-    return Loaded(problem, (*parts.notes, *bound, *_shapes(module)))
+    return Loaded(problem, (*recipe.notes, *parts.notes, *bound, *_shapes(module)), recipe=recipe)
+
+
+def _place(material: _Material) -> Place | None:
+    return Place(material.base, material.given) if material.program is None else None
 
 
 def _module_spec(found: Description, program: Program, tongue: Language) -> ModuleSpec:
@@ -233,4 +253,9 @@ def _tests(found: Description, material: _Material) -> Split:
         return Split(
             (), (), (f"there is no tests folder {folder}: all inputs are generated, the original is the oracle",)
         )
-    return split(find_cases(folder), found.tests.seen, found.tests.held_out)
+    cases = find_cases(folder)
+    parts = split(cases, found.tests.seen, found.tests.held_out)
+    return parts if cases[0].expected is not None else replace(parts, notes=(*parts.notes, _ORACLE.format(folder)))
+
+
+_ORACLE = "the tests in {} have no expected outputs: those of the original are expected, whatever they are"

@@ -7,6 +7,7 @@ recorded part is never made again.  If the machine or the provider fails in one 
 from __future__ import annotations
 
 import hashlib
+import math
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
 from functools import partial
@@ -36,6 +37,7 @@ from maxcode.observe import branch_lines
 from maxcode.policy.deduplicate import duplicate_of, propose, reused
 from maxcode.run.record import Critiqued, Evaluated, Launched, Line, Proposed, Record, Settled
 
+_LATE_S = 0.01  # a candidate ends when the seconds are spent by every clock, so that no further batch starts
 AHEAD = 1.01  # the smallest gain over the incumbent for which a confirmation is worth its cost
 
 
@@ -83,6 +85,12 @@ class Job:
         """What models have cost so far."""
         return self.run.spent() if self.run.spent is not None else self.run.record.proposals
 
+    @property
+    def seconds_left(self) -> float:
+        """Wall seconds until the cap on them is reached; infinite without such a cap."""
+        bound = self.run.caps.seconds
+        return math.inf if bound is None else max(0.0, bound - self.run.record.seconds_now)
+
     def append(self, line: Line) -> None:
         """Records a part and passes it to ``watch``."""
         self.run.record.append(line)
@@ -94,14 +102,14 @@ class _Stopped(Exception):
 
 
 class _Dropped(Exception):
-    """A cap is reached: the slot is not launched."""
+    """A cap is reached: the slot is not launched, or the seconds are spent and its evaluation is stopped."""
 
 
 @final
 @dataclass(frozen=True, slots=True)
 class Expanded:
-    """The result of a batch: its states in slot order, the slots that were not launched because of a cap, and those
-    in which the policy saw no further gain."""
+    """The result of a batch: its states in slot order, the slots that were not launched or not measured because of a
+    cap, and those in which the policy saw no further gain."""
 
     states: list[State]
     dropped: tuple[int, ...] = ()
@@ -247,9 +255,12 @@ async def _critique(critic: Critic, parent: State, step: Step, reached: Reached)
 
 
 async def _evaluated(job: Job, parent: State, action: Action, reached: Reached) -> Evaluation:
+    """The evaluation; raises _Dropped if the seconds of the run are spent before it has ended."""
     best = reached.best
     incumbent = best.step.action if best is not None and best.step is not None else None
-    return await job.evaluator.evaluate(parent.problem, action, incumbent)
+    with anyio.move_on_after(job.seconds_left + _LATE_S):
+        return await job.evaluator.evaluate(parent.problem, action, incumbent)
+    raise _Dropped
 
 
 def draw_of(seed: int, state: State, asked: int) -> int:

@@ -16,7 +16,7 @@ from maxcode.core.types import Clock, Evaluation, Interval, Machine, Node, Outco
 from maxcode.core.types.measured import RaceVerdict
 from maxcode.evaluate.ladder.prepare import Admitted
 from maxcode.run.certificate import FreshInputTiming, fields_of
-from maxcode.run.certificate.doubts import degenerate
+from maxcode.run.certificate.doubts import doubts_about
 from maxcode.run.certificate.unseen import is_apart
 from maxcode.run.result_html import page_of
 
@@ -282,10 +282,17 @@ _ORIGINS = {
 }
 
 
-def result_of(evaluation: Evaluation, found: Admitted, machine: Machine, notes: Sequence[str]) -> CandidateResult:
-    """Makes the result of one evaluation."""
+def result_of(
+    evaluation: Evaluation,
+    found: Admitted,
+    machine: Machine,
+    notes: Sequence[str],
+    fresh: FreshInputTiming | None = None,
+) -> CandidateResult:
+    """Makes the result of one evaluation; ``fresh``: its speed-up on newly generated inputs, where it is confirmed."""
     timing = evaluation.timing
     is_faster = timing is not None and timing.significant
+    doubts = doubts_about(evaluation, machine.sandbox, fresh)
     return CandidateResult(
         outcome=evaluation.outcome,
         reasons=evaluation.feedback.reasons,
@@ -294,14 +301,15 @@ def result_of(evaluation: Evaluation, found: Admitted, machine: Machine, notes: 
         tests=tests_of(found),
         inputs_timed=len(timing.inputs) if timing is not None else 0,
         machine=machine,
-        notes=(*notes, *(evaluation.warnings if is_faster else ())),
+        notes=(*notes, *(one for one in evaluation.warnings if is_faster and one not in doubts)),
         figures=_figures(timing) if timing is not None else OtherFigures(),
         remarks=evaluation.remarks if found.problem.traits.shows_operators else (),
         recheck=evaluation.harsher,
         pie_correct=evaluation.pie_correct,
         kernelbench_correct=evaluation.kernelbench_correct,
         node=evaluation.node,
-        doubts=tuple(degenerate(timing.degenerate)) if timing is not None else (),
+        doubts=doubts,
+        fresh_inputs=fresh if timing is not None and timing.confirmed and is_faster else None,
     )
 
 

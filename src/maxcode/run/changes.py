@@ -10,6 +10,7 @@ from typing import Any
 
 from maxcode.core.files import TEST, read_file
 from maxcode.core.types import Case, Problem
+from maxcode.problems.identity import started_with
 
 PARTS = "parts"  # the key in run.toml
 _OPTIONS = frozenset(
@@ -33,6 +34,7 @@ def parts_of(problem: Problem) -> dict[str, Any]:
         "tolerances": {"abs_tol": spec.checker.abs_tol, "rel_tol": spec.checker.rel_tol},
         "commands": {"generator": " ".join(spec.generator), "checker": " ".join(spec.checker.command)},
         "tests.generated": spec.generated,
+        **started_with(problem),
     }
 
 
@@ -75,6 +77,11 @@ def _changed_parts(old: Mapping[str, Any], new: Mapping[str, Any]) -> Iterator[s
     for key, what in (("sources", "sources"), ("tests", "tests"), ("helpers", "files of the checker and generator")):
         if told := "; ".join(_changed_files(old.get(key, {}), new[key])):
             yield f"{what} changed since that run: {told}"
+    if told := "; ".join(_changed_files(old.get("files", {}), new.get("files", {}))):
+        yield f"data files changed since that run: {told}"
+    for key in ("args", "env"):
+        if old.get(key) != new.get(key):
+            yield from _changed(f"--{key}", old.get(key), new.get(key))
     if old.get("statement") != new["statement"]:
         yield "the statement changed since that run"
     if old.get("tests") == new["tests"] and old.get("held_out") != new["held_out"]:

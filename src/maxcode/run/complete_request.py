@@ -11,6 +11,7 @@ from maxcode.errors import InputError
 from maxcode.problems import Loaded, load
 from maxcode.problems.small_shapes import shaped
 from maxcode.run.names import USUAL, usual_critic
+from maxcode.run.record import HEADER
 from maxcode.run.request import Request, refuse_replay, refuse_unpaid, refuse_unpriced, refuse_without_rules, rules_of
 from maxcode.search.methods import candidates
 
@@ -35,6 +36,7 @@ def completed(request: Request) -> CompleteRequest:
     usual = USUAL[loaded.problem.kind]
     policy = request.policy or usual.policy
     method = request.method or usual.method
+    folder = _folder(request, loaded.problem, method)
     request = replace(
         request,
         policy=policy,
@@ -42,7 +44,6 @@ def completed(request: Request) -> CompleteRequest:
         budget=candidates(method, request.budget),
         critic=request.critic or usual_critic(policy),
     )
-    folder = _folder(request, loaded.problem)
     refuse_unpriced(request)
     refuse_unpaid(request)
     refuse_replay(request, folder)
@@ -57,8 +58,12 @@ def loaded_of(request: Request) -> tuple[Loaded, Request]:
     return load(request.source, request.tests, overrides), replace(request, overrides=overrides)
 
 
-def _folder(request: Request, problem: Problem) -> Path:
-    """The run folder.  A replay has its own default, because the usual one belongs to the replayed run."""
+def _folder(request: Request, problem: Problem, method: str) -> Path:
+    """The run folder: it names what the user chose, the method and the seed.  A replay has its own default, because the
+    usual one belongs to the replayed run.  A folder with the name of earlier versions is found again."""
     again = "-replay" if request.replay is not None else ""
-    method = request.method.replace("/", "-")
-    return request.out or Path("runs") / f"{problem.id}-{method}-{request.seed}{again}"
+    chosen = f"-{request.method.replace('/', '-')}" if request.method else ""
+    seed = f"-seed-{request.seed}" if request.seed else ""
+    usual = Path("runs", f"{problem.id}{chosen}{seed}{again}")
+    before = Path("runs", f"{problem.id}-{method.replace('/', '-')}-{request.seed}{again}")
+    return request.out or (before if (before / HEADER).exists() and not usual.exists() else usual)

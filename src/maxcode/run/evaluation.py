@@ -20,7 +20,6 @@ from maxcode.problems import Loaded
 from maxcode.run.admission import notes_on
 from maxcode.run.candidate_result import CandidateResult, result_of
 from maxcode.run.certificate import FreshInputTiming
-from maxcode.run.certificate.doubts import doubts_about
 from maxcode.run.certificate.unseen import PAIRS, timed_on
 from maxcode.run.complete_request import loaded_of
 from maxcode.run.given_candidate import GIVEN_FILE, read_candidate, settled
@@ -85,11 +84,7 @@ class _Measured:
     fresh: FreshInputTiming | None = None
 
     def result(self, notes: Sequence[str]) -> CandidateResult:
-        found = result_of(self.evaluation, self.admitted, self.machine, notes)
-        if self.fresh is None:
-            return found
-        doubts = tuple(doubts_about(self.evaluation, self.machine.sandbox, self.fresh))
-        return replace(found, doubts=doubts, fresh_inputs=self.fresh)
+        return result_of(self.evaluation, self.admitted, self.machine, notes, self.fresh)
 
 
 async def _measured(action: Action, problem: Problem, target: Target, decides_slower: bool) -> _Measured:

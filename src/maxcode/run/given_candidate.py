@@ -7,10 +7,11 @@ and report as a search.
 from __future__ import annotations
 
 import hashlib
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import final
 
+from maxcode.code.languages import language
 from maxcode.core.files import FileKind, read_text
 from maxcode.core.types import Action, Evaluation, Observation, Problem, Program, State, Step
 from maxcode.errors import InputError
@@ -23,14 +24,17 @@ GIVEN_FILE = "file:"  # the name of the policy, before the path of the candidate
 
 
 def read_candidate(path: Path, problem: Problem) -> Program:
-    """The program in a file, or in a folder with the file names of the original.  Raises InputError if it cannot be
-    read."""
+    """The program in a file, or in a folder with the file names of the original, whose headers need not be there.
+    Raises InputError if it cannot be read."""
     if path.is_dir() or path.name == DESCRIPTION:
         folder = path if path.is_dir() else path.parent
-        if missing := [name for name in problem.program.files if not (folder / name).exists()]:
+        absent = {name: text for name, text in problem.program.files.items() if not (folder / name).exists()}
+        if missing := [name for name in absent if name.endswith(language(problem.language).suffixes)]:
             told = "it is a folder, and as a candidate it needs the original's files"
             raise InputError(f"cannot read the candidate {folder}: {told}; {missing[0]} is missing")
-        return winner_in(folder, problem)
+        here = {name: text for name, text in problem.program.files.items() if name not in absent}
+        found = winner_in(folder, replace(problem, program=Program(here))).files
+        return Program({name: found.get(name, text) for name, text in problem.program.files.items()})
     return problem.program.with_text(read_text(path, FileKind("the candidate")))
 
 

@@ -23,13 +23,13 @@ from maxcode.evaluate.cluster import Report
 from maxcode.evaluate.ladder.prepare import Admitted
 from maxcode.evaluate.target import Target, where
 from maxcode.llm.journal import Journal
-from maxcode.problems import load
-from maxcode.run.admission import Admission, admit
+from maxcode.problems import is_given, load
+from maxcode.run.admission import Admission
 from maxcode.run.candidate_result import CandidateResult, nothing_won, result_of
 from maxcode.run.certificate import FILE, Certificate, FreshInputTiming, certified
-from maxcode.run.certificate.doubts import unchecked, without_sandbox
 from maxcode.run.complete_request import CompleteRequest, completed
 from maxcode.run.given_candidate import GIVEN_FILE, DecidingEvaluator
+from maxcode.run.hottest import admit_hottest
 from maxcode.run.method_parts import MethodParts, method_of, method_parts, scene_of
 from maxcode.run.optimize import Run, optimize
 from maxcode.run.record import EVENTS, Line, Record, read_events
@@ -63,7 +63,7 @@ def optimize_source(
     job = completed(request)
     with method_parts(job.request) as parts, _target(job, say, on) as target:
         say("admitting: building and checking the original")
-        admission = admit(job.loaded, target, is_here=not job.request.cluster)
+        job, admission = admit_hottest(job, target)
         admitted(admission.admitted)
         refuse_unmeasurable(job.request, admission.admitted)
         began_with = open_folder(job, admission)
@@ -172,21 +172,14 @@ def _measured(admission: Admission, found: Result, notes: Sequence[str], is_give
         best = next((state for state in found.reached if state.step is not None), None)
     if best is None or best.step is None:
         return nothing_won(admission.admitted, admission.machine, notes)
-    return result_of(best.step.evaluation, admission.admitted, admission.machine, notes)
+    fresh = FreshInputTiming(why="no certificate was made")
+    return result_of(best.step.evaluation, admission.admitted, admission.machine, notes, fresh)
 
 
 def _checked(best: CandidateResult, certificate: Certificate | None) -> CandidateResult:
     """The result of a winner with the doubts of its certificate, and its speed-up on newly generated inputs."""
-    if not (best.speedup is not None and best.speedup.confirmed):
+    if certificate is None or not (best.speedup is not None and best.speedup.confirmed):
         return best
-    if certificate is None:
-        fresh = FreshInputTiming(why="no certificate was made")
-        doubts = (
-            *without_sandbox(best.machine.sandbox),
-            *unchecked(best.recheck, fresh),
-            *best.doubts,
-        )
-        return replace(best, doubts=doubts, fresh_inputs=fresh)
     doubts = certificate.doubts if certificate.holds else certificate.notes
     return replace(best, doubts=doubts, fresh_inputs=certificate.unseen)
 
@@ -245,10 +238,22 @@ def _claim(job: CompleteRequest) -> tuple[Problem, Mapping[str, Any]]:
     """The problem of a certificate, whose goal is always seconds.  If the run's goal is instructions, the problem is
     loaded again with CPU time, because counting limits the build flags."""
     problem, request = job.loaded.problem, job.request
+    kept = _options(job)
     if problem.goal != "instructions":
-        return problem, request.overrides
+        return problem, kept
     options = {**request.overrides, "goal": "cpu"}
-    return load(request.source, request.tests, options).problem, options
+    return load(request.source, request.tests, options).problem, {**kept, "goal": "cpu"}
+
+
+def _options(job: CompleteRequest) -> dict[str, Any]:
+    """The options of a certificate, without paths, which run.toml names.  For a source file its folders of headers are
+    in ``original/``, and the flags of a compilation database are told."""
+    recipe, source = job.loaded.recipe, job.request.source
+    kept = {key: value for key, value in job.request.overrides.items() if not is_given(value)}
+    if recipe is None or source.is_dir() or source.suffix == ".toml":
+        return kept
+    include = {"include": list(recipe.include)} if recipe.include else {}
+    return {**kept, **({"flags": list(recipe.flags)} if recipe.is_told else {}), **include}
 
 
 def _certificate_notes(job: CompleteRequest, found: Result, certificate: Certificate | None) -> tuple[str, ...]:

@@ -81,10 +81,20 @@ def _plan(job: Job, batch: int, reached: Reached) -> list[State]:
         raise Interrupted(f"stopped before batch {batch}; all finished parts are recorded")
     settle_up(job, batch, reached)
     if (why := job.tracker.refusal()) is not None:
-        job.ended = why
+        job.ended = why + _stopped(job, batch - 1)
         return []
     job.append(Batch(batch=batch, parents=tuple(state.id for state in chosen)))
     return chosen
+
+
+def _stopped(job: Job, batch: int) -> str:
+    """Words on the candidates of a batch whose evaluation was stopped because the seconds were spent."""
+    settled = job.run.record.settled.get(batch)
+    count = 0 if settled is None else sum((batch, slot) in job.run.record.launched for slot in settled.dropped)
+    if not count:
+        return ""
+    who = "a candidate was stopped before it was" if count == 1 else f"{count} candidates were stopped before they were"
+    return f"; {who} measured; repeat the command with a larger cap to go on"
 
 
 def _as_recorded(recorded: Batch, selected: list[State], run: Run) -> list[State]:

@@ -78,7 +78,7 @@ def optimize_program(
     ``policy``    the policy that proposes programs: a name, "llm:MODEL" or "file.py:name"; empty: the default
     ``method``    the search method; empty: the default
     ``seed``      random seed of the proposals
-    ``out``       the run folder; the same call resumes the run in it; None: runs/PROBLEM-METHOD-SEED
+    ``out``       the run folder; the same call resumes the run in it; None: runs/PROBLEM, then method and seed if given
     ``progress``  True: on stderr or in the notebook; None: only on a terminal and in a notebook
     ``options``   other fields of ``Request``; ``overrides`` replaces keys of problem.toml: {"goal": "wall"}
 

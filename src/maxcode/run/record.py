@@ -76,7 +76,8 @@ class Settled(Event, frozen=True):
     """A batch is final.
 
     It holds the values by slot (empty without a value model), the evaluations of the referee by slot, the new one of
-    the incumbent if its speed-up was not confirmed again, and the slots that were dropped because of a cap.
+    the incumbent if its speed-up was not confirmed again, and the slots that were dropped because of a cap: those that
+    were launched had not been measured when the seconds were spent.
     """
 
     batch: int
@@ -228,7 +229,7 @@ def header_in(path: Path) -> dict[str, Any]:
     """The content of the TOML file of a run or of a bench; raises RecordError if it cannot be read."""
     try:
         return tomllib.loads(read_text(path, _HEADER))
-    except ValueError as error:  # TOMLDecodeError, or a number of thousands of digits
+    except (ValueError, RecursionError) as error:  # TOMLDecodeError, a number of thousands of digits, deep nesting
         raise RecordError(
             f"cannot read {path}: {path.name} is damaged ({error}); mend that line, or choose another --out"
         ) from error

@@ -14,12 +14,13 @@ from maxcode.core.budget import MANY
 from maxcode.core.files import write_whole
 from maxcode.core.types import Problem, Program
 from maxcode.llm import prompts
-from maxcode.problems import Loaded, digest, is_named
+from maxcode.problems import PATHS, Loaded, digest, is_given, is_named
 from maxcode.run.admission import Admission
 from maxcode.run.candidate_result import tests_of
 from maxcode.run.changes import PARTS, parts_of
 from maxcode.run.complete_request import CompleteRequest
 from maxcode.run.given_candidate import GIVEN_FILE, digest_of, read_candidate
+from maxcode.run.hottest import EDIT
 from maxcode.run.record import GIVEN, check_header, read_header
 from maxcode.run.report import RESULT, write_report
 from maxcode.run.request import Request, asked_as, asks_model, guided_by, refuse_other_run
@@ -70,6 +71,7 @@ def _header(job: CompleteRequest, admission: Admission) -> dict[str, Any]:
     return {
         "version": version("maxcode"),
         **_of_problem(request, admission),
+        **({EDIT: request.overrides[EDIT]} if EDIT in request.overrides else {}),
         **_of_method(request),
         "digest": digest(found.problem),
         "sandbox": admission.machine.sandbox,
@@ -91,10 +93,24 @@ def _of_candidate(request: Request, problem: Problem) -> dict[str, str]:
     return {"candidate": digest_of(read_candidate(path, problem))}
 
 
-def _given(request: Request) -> dict[str, str]:
+def _given(request: Request) -> dict[str, Any]:
     """What ``maxcode verify`` needs to find the problem from any working directory."""
     source = request.source if is_named(request.source) else request.source.resolve()
-    return {"source": str(source), **({"tests": str(request.tests.resolve())} if request.tests is not None else {})}
+    paths = {key: request.overrides[key] for key in PATHS if is_given(request.overrides.get(key))}
+    return {
+        "source": str(source),
+        **({"tests": str(request.tests.resolve())} if request.tests is not None else {}),
+        **{key: _absolute(value) for key, value in paths.items()},
+    }
+
+
+def _absolute(value: Any) -> Any:
+    """The paths of an override, as run.toml holds them."""
+    if isinstance(value, Path):
+        return str(value.absolute())
+    if isinstance(value, dict):
+        return {name: _absolute(path) for name, path in value.items()}
+    return [_absolute(path) for path in value]
 
 
 def _of_problem(request: Request, admission: Admission) -> dict[str, Any]:

@@ -27,13 +27,13 @@ Kind = Literal["building", "hosted", "interpreted", "bare"]  # of a session: wit
 Ending = Literal["exit", "signal", "timeout", "output", "tampered", "answered"]
 
 STDERR_KEPT = 64 * 1024
-MOST_WORDS, MOST_COLLECTED = 500, 8
+MOST_WORDS, MOST_COLLECTED, MOST_VARIABLES = 500, 8, 64
 TAMPERED = "it wrote to an input, to an output after its call, or outside its output, or did not wait for its turn"
 PACKET = 64 * 1024
 _SEAL_TRIES, _SEAL_WAIT_S = 100, 0.05
 ARTEFACT_PATH = "/proc/self/fd/3"
 
-_REQUEST = struct.Struct("<4I5Q")
+_REQUEST = struct.Struct("<6I5Q")
 _REPLY = struct.Struct("<Ii6Q4I3Q64s")
 _SAMPLE = struct.Struct("<II7Q")
 _TURN = struct.Struct("<2Q")
@@ -106,6 +106,7 @@ class Job:
     ``memory_mb``: resident memory of all processes with a control group, else address space of each process.
     ``stack_mb``: address space that each thread reserves; without a control group at most ``memory_mb`` / 16.
     ``output_mb``: bound on stdout, on stderr and on every file.
+    ``variables``: of its environment, as NAME=VALUE, beside those that every program has (``shim_start.h``).
     ``collect``: files to return, as absolute paths in the sandbox.
     ``profile``: samples where the time goes.  It slows the run, so never time with it; not in a bare session.
     ``called``: the artefact is a driver around a function, and ``stdin`` is a plan of calls with their inputs
@@ -132,6 +133,7 @@ class Job:
     processes: int = 32
     stack_mb: int = 256
     collect: tuple[str, ...] = ()
+    variables: tuple[str, ...] = ()
     profile: bool = False
     called: bool = False
     stepped: bool = False
@@ -216,14 +218,21 @@ def pack(job: Job, kind: Kind, library: str = "") -> bytes:
     if "{artefact}" in job.argv and job.artefact is None:
         raise ValueError(f"the job has no artefact, but its argv needs one: {job.argv}")
     words = [_word(job, number, word) for number, word in enumerate(job.argv)]
-    text = b"".join(os.fsencode(word) + b"\0" for word in (*words, *job.collect, *([library] if job.fill else [])))
-    if not words or len(words) > MOST_WORDS or len(text) > PACKET or len(job.collect) > MOST_COLLECTED:
-        raise InputError(f"a command of {len(words)} words and {len(text)} bytes cannot be run; make it shorter")
+    filled = [library] if job.fill else []
+    text = b"".join(os.fsencode(word) + b"\0" for word in (*words, *job.collect, *filled, *job.variables))
+    most = ((words, MOST_WORDS), (text, PACKET), (job.collect, MOST_COLLECTED), (job.variables, MOST_VARIABLES))
+    if not words or any(len(given) > bound for given, bound in most):
+        raise InputError(
+            f"a command of {len(words)} words, {len(job.variables)} variables and {len(text)} bytes cannot be run; "
+            "make it shorter"
+        )
     head = _REQUEST.pack(
         _flags(job, kind),
         len(words),
         len(job.collect),
+        len(job.variables),
         job.processes,
+        0,
         round(job.cpu_s * 1e6),
         round(job.wall_s * 1e6),
         job.memory_mb << 20,

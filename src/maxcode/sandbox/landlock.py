@@ -25,6 +25,7 @@ import shutil
 import stat
 import subprocess
 import tempfile
+import time
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
@@ -43,6 +44,7 @@ _SHOWN = ("/usr", "/bin", "/sbin", "/lib", "/lib32", "/lib64", "/etc/ld.so.cache
 _SHORT = {"src": "s", "tmp": "t"}  # "../s/" is as long as "/src/": a cut text keeps its length
 _COMPILERS = ("gcc", "g++", "cc", "c++", "clang", "clang++")
 _MEMORY = Path("/dev/shm")
+_LATE_S = 86_400.0  # Linux then leaves the time of last access alone for two days
 
 
 @final
@@ -68,8 +70,9 @@ class Landlock:
         binds: Binds,
         runtime: Mapping[str, Path] | None,
         sealed: Path | None,
+        data: Mapping[str, bytes],
     ) -> Iterator[_Beside]:
-        with _beside("2", self.uid, sources, binds, runtime) as place:
+        with _beside("2", self.uid, _Shown(sources, binds, runtime, data)) as place:
             yield place
 
 
@@ -94,8 +97,9 @@ class Unconfined:
         binds: Binds,
         runtime: Mapping[str, Path] | None,
         sealed: Path | None,
+        data: Mapping[str, bytes],
     ) -> Iterator[_Beside]:
-        with _beside("0", self.uid, sources, binds, runtime) as place:
+        with _beside("0", self.uid, _Shown(sources, binds, runtime, data)) as place:
             yield place
 
 
@@ -134,6 +138,7 @@ class _Beside:
 
     ``folder``: the folder of a build, with ``s`` for /src, where jobs start, ``t`` for /tmp, and a link for each bind;
     None if nothing can be written.
+    ``start``: where programs start if there is no such folder.
     ``shown``: the other paths that may be read.
     """
 
@@ -141,13 +146,15 @@ class _Beside:
     folder: Path | None
     names: tuple[str, ...]
     shown: tuple[str, ...]
+    start: str = "/"
 
     @property
     def fds(self) -> tuple[int, ...]:
         return ()
 
     def command(self, shim: int, control: int) -> list[str]:
-        return [f"/proc/self/fd/{shim}", "alone", str(control), self.level, str(self.folder or ""), *self.shown]
+        words = (str(control), self.level, str(self.folder or ""), self.start, *self.shown)
+        return [f"/proc/self/fd/{shim}", "alone", *words]
 
     def asked(self, job: Job) -> Job:
         """Makes absolute paths relative, so that they are the same in every session and reveal nothing about the host.
@@ -173,21 +180,35 @@ def _named(text: bytes) -> bytes:
     return text.replace(b"../s/", b"/src/").replace(b"../t/", b"/tmp/")
 
 
+@final
+@dataclass(frozen=True, slots=True)
+class _Shown:
+    """What a session shows; as in ``Tier.placed``."""
+
+    sources: Mapping[str, str | bytes] | None
+    binds: Binds
+    runtime: Mapping[str, Path] | None
+    data: Mapping[str, bytes]
+
+    @property
+    def paths(self) -> list[str]:
+        """The paths of the host that may be read."""
+        shown = [str(path) for path in self.runtime.values()] if self.runtime is not None else list(_SHOWN)
+        return shown + [str(folder) for folder, _ in self.binds]
+
+
 @contextmanager
-def _beside(
-    level: str,
-    uid: int,
-    sources: Mapping[str, str | bytes] | None,
-    binds: Binds,
-    runtime: Mapping[str, Path] | None,
-) -> Iterator[_Beside]:
-    shown = [str(path) for path in runtime.values()] if runtime is not None else list(_SHOWN)
-    shown += [str(folder) for folder, _ in binds]
-    if sources is None:
+def _beside(level: str, uid: int, what: _Shown) -> Iterator[_Beside]:
+    shown, sources, binds = what.paths, what.sources, what.binds
+    if sources is None and not what.data:
         yield _Beside(level, None, (), tuple(shown))
         return
     folder = _new_folder(uid)
     try:
+        if sources is None:
+            _fill_data(folder, uid, what.data)
+            yield _Beside(level, None, (), (*shown, str(folder)), str(folder))
+            return
         _fill(folder, uid, sources, binds)
         names = ("src", "tmp", *(path.lstrip("/") for _, path in _elsewhere(binds)))
         yield _Beside(level, folder, names, tuple(shown))
@@ -240,6 +261,21 @@ def _fill(folder: Path, uid: int, sources: Mapping[str, str | bytes], binds: Bin
     (folder / "t").mkdir(mode=0o700)
     if uid:
         os.chown(folder / "t", uid, uid)
+
+
+def _fill_data(folder: Path, uid: int, data: Mapping[str, bytes]) -> None:
+    """Files that the programs of a session can read and not change.  Their owner is not the user of the programs if
+    maxcode can choose one; the time of last access is so late that reading does not change it."""
+    for path, content in data.items():
+        file = folder / PurePosixPath(place_of(path)).relative_to("/src")
+        file.parent.mkdir(parents=True, exist_ok=True)
+        file.write_bytes(content)
+    for one in (*folder.rglob("*"), folder):
+        if uid:
+            os.chown(one, 0, uid)
+        one.chmod((0o750 if uid else 0o700) if one.is_dir() else (0o440 if uid else 0o400))
+        now = time.time()
+        os.utime(one, (now + _LATE_S, now))
 
 
 def _remove(folder: Path) -> None:

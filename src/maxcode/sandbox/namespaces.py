@@ -53,8 +53,9 @@ class Bubblewrap:
         binds: Binds,
         runtime: Mapping[str, Path] | None,
         sealed: Path | None,
+        data: Mapping[str, bytes],
     ) -> Iterator[_Inside]:
-        with laid_out(sources, binds, runtime, sealed) as layout:
+        with laid_out(sources, binds, runtime, sealed, data) as layout:
             yield _Inside(self.path, layout)
 
 

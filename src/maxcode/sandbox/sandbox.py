@@ -18,6 +18,7 @@ from collections.abc import AsyncIterator, Iterator, Mapping, Sequence
 from contextlib import AsyncExitStack, ExitStack, asynccontextmanager, contextmanager
 from dataclasses import dataclass, field, replace
 from pathlib import Path
+from types import MappingProxyType
 from typing import Self, final
 
 import anyio
@@ -119,11 +120,14 @@ class Sandbox:
         bare: bool = False,
         measured: bool = False,
         interpreted: bool = False,
+        data: Mapping[str, bytes] = MappingProxyType({}),
     ) -> AsyncIterator[Session]:
         """A new session, whose jobs can use only ``blobs``.  MachineError if it does not start.
 
         ``sources`` (path below /src -> text): for builds and helpers.  The sources are read-only in /src, where jobs
         start, and /tmp can be written; jobs use these paths in every tier.
+        ``data`` (relative path -> content): files that the programs of a session without sources can read in the folder
+        where they start.  Every session has its own copy; a program can change neither it nor what is kept about it.
         ``binds``: (host folder, path in the sandbox), read-only.
         ``bare``: for compiled programs.  It shows only the runtime libraries of the host (in tier 1 copies of them) and
         no /proc; its programs make no pipes and are never sampled.
@@ -138,12 +142,14 @@ class Sandbox:
                 library = _LIBRARY if self.tier.name == "1" else str(self.fill)
                 runtime = {**self.runtime, library: self.fill} if bare else None
                 sealed = await self.python.folder() if interpreted and self.tier.name == "1" else None
-                place = stack.enter_context(self.tier.placed(sources, binds, runtime, sealed))
+                place = stack.enter_context(self.tier.placed(sources, binds, runtime, sealed, data))
                 line = await stack.enter_async_context(self._line((*(group.joins if group else ()), *words), place))
                 await line.hear(_START_S)
             hosted: Kind = "interpreted" if interpreted else "hosted"
             kind: Kind = "bare" if bare else hosted if sources is None or measured else "building"
-            yield Session(line, group, place, frozenset(blob.fd for blob in blobs), kind, library if bare else "")
+            size_mb = -(-sum(map(len, data.values())) >> 20)
+            fds = frozenset(blob.fd for blob in blobs)
+            yield Session(line, group, place, fds, kind, library if bare else "", size_mb)
 
     @asynccontextmanager
     async def _line(self, launched: Sequence[str], place: SessionView) -> AsyncIterator[_Line]:
@@ -176,7 +182,9 @@ class Session:
         blobs: frozenset[int],
         kind: Kind,
         library: str,
+        data_mb: int,
     ) -> None:
+        self._data_mb = data_mb
         self._line = line
         self._group = group
         self._place = place
@@ -226,7 +234,7 @@ class Session:
         """
         if self._group is None:
             return replace(job, stack_mb=min(job.stack_mb, max(1, job.memory_mb // _STACKS)))
-        files_mb = 2 * job.output_mb + (TMP_MB if self._kind == "building" else 0)
+        files_mb = 2 * job.output_mb + self._data_mb + (TMP_MB if self._kind == "building" else 0)
         self._memory_mb = max(self._memory_mb, job.memory_mb + files_mb + _OVERHEAD_MB)
         self._group.limit(self._memory_mb << 20, job.processes + 2)
         return replace(job, memory_mb=_SHADOW_MB if job.shadow else _RESERVED * job.memory_mb)

@@ -16,6 +16,7 @@ from maxcode.errors import InputError
 
 TMP_MB = 1024
 SHIM_PATH = "/shim"
+_START = "/tmp"  # where programs start if there are no sources; nothing there can be written
 _DEVICES = ("null", "full", "random", "urandom")
 # Counters of the whole machine that a program can change on purpose, to leave information for a later session.
 _COUNTERS = (
@@ -102,6 +103,7 @@ class Layout:
     ``files``: (descriptor, path) of read-only sources; None for a session that only runs programs.
     ``folders``: (host path, path) of read-only binds; a device file is bound so that it works.
     ``runtime``: (descriptor, path) of the files that replace the host's /usr; None if the host's /usr is shown.
+    ``data``: (descriptor, path) of read-only files beside the programs, which start in their folder.
     ``sealed``: the folder whose parts are shown in place of the host's /usr.
     """
 
@@ -109,11 +111,12 @@ class Layout:
     folders: tuple[tuple[Path, str], ...]
     runtime: tuple[tuple[int, str], ...] | None = None
     sealed: Path | None = None
+    data: tuple[tuple[int, str], ...] = ()
 
     @property
     def fds(self) -> tuple[int, ...]:
         """All descriptors that bubblewrap must inherit."""
-        return tuple(fd for fd, _ in (*(self.files or ()), *(self.runtime or ())))
+        return tuple(fd for fd, _ in (*(self.files or ()), *(self.runtime or ()), *self.data))
 
     def arguments(self, shim: int) -> list[str]:
         """The arguments of bubblewrap: everything is read-only in the end, except a limited /tmp if there are sources.
@@ -129,7 +132,9 @@ class Layout:
             words += ["--dev-bind", f"/dev/{name}", f"/dev/{name}"]
         for folder, path in self.folders:
             words += ["--dev-bind" if path.startswith("/dev/") else "--ro-bind", str(folder), path]
-        words += self._workplace() if self.files is not None else ["--chdir", "/tmp"]
+        for fd, path in self.data:
+            words += ["--perms", "0444", "--file", str(fd), path]
+        words += self._workplace() if self.files is not None else ["--chdir", _START]
         return [*words, "--remount-ro", "/"]
 
     def _workplace(self) -> list[str]:
@@ -161,24 +166,27 @@ def laid_out(
     binds: Sequence[tuple[Path, str]],
     runtime: Mapping[str, Path] | None = None,
     sealed: Path | None = None,
+    data: Mapping[str, bytes] | None = None,
 ) -> Iterator[Layout]:
     """The layout for these sources and binds; its descriptors are open inside the block.
 
     With ``runtime`` (path in the sandbox -> file of the host), the session sees only copies of these files of the host,
-    and no /proc.  InputError for a source outside /src.
+    and no /proc.  ``data`` (path -> content): files in the folder where programs start, if there are no sources.
+    InputError for a source or data outside its folder.
     """
     with ExitStack() as stack:
         files = [(_memory_file(stack, text), place_of(path)) for path, text in (sources or {}).items()]
         bare = None if runtime is None else tuple((_opened(stack, file), path) for path, file in runtime.items())
-        yield Layout(None if sources is None else tuple(files), tuple(binds), bare, sealed)
+        beside = tuple((_memory_file(stack, held), place_of(path, _START)) for path, held in (data or {}).items())
+        yield Layout(None if sources is None else tuple(files), tuple(binds), bare, sealed, beside)
 
 
-def place_of(path: str) -> str:
-    """The path of a source in the sandbox; InputError if that is not below /src."""
+def place_of(path: str, folder: str = "/src") -> str:
+    """The path of a file in the sandbox; InputError if that is not below ``folder``."""
     pure = PurePosixPath(path)
     if pure.is_absolute() or ".." in pure.parts or not pure.parts or "\0" in path:
-        raise InputError(f"the source path {path!r} must be relative and stay below the program's folder")
-    return str("/src" / pure)
+        raise InputError(f"the path {path!r} must be relative and stay below the program's folder")
+    return str(folder / pure)
 
 
 def _memory_file(stack: ExitStack, text: str | bytes) -> int:

@@ -46,7 +46,8 @@
 
 #define PACKET 65536
 #define MOST_FDS 16
-#define MOST_STRINGS 512
+#define MOST_STRINGS 640
+#define MOST_VARIABLES 64
 #define FIRST_FREE 64 /* our own descriptors live from here up, the program's below */
 #define MOST_SIGNALS 1024 /* that wait, and timers: a program that took all of the user's would be seen by others */
 #define MOST_BURNT 64 /* process numbers that a session skips at its start; divides 256 */
@@ -62,9 +63,9 @@ enum flags {
 };
 enum ending { EXITED, SIGNALLED, TIMED_OUT, FLOODED, UNSTARTED, TAMPERED, ANSWERED };
 
-struct request { /* then the arguments, the paths to collect, and with FILL that of fill.c's library, each ending in NUL;
-                  * comes with stdin, artefact */
-    uint32_t flags, arguments, collected, processes;
+struct request { /* then the arguments, the paths to collect, with FILL that of fill.c's library, and the variables of its
+                  * environment as NAME=VALUE, each ending in NUL; comes with stdin, artefact */
+    uint32_t flags, arguments, collected, variables, processes, spare;
     uint64_t cpu_us, wall_us, memory, stack, output;
 };
 
@@ -86,7 +87,7 @@ struct job {
     struct request ask;
     char packet[PACKET];
     char *strings[MOST_STRINGS + 1]; /* the arguments, NULL */
-    char **collected;
+    char **collected, **variables;
     const char *library; /* to be preloaded, or NULL */
     int input, artefact, out, err;
     int notes;    /* a socket for the new process's note, with which comes: */
@@ -384,7 +385,7 @@ static int launch(char **words) {
 int main(int count, char **words) {
     if (count > 3 && !strcmp(words[1], "launch")) return launch(words + 2);
     if (count == 3 && !strcmp(words[1], "session")) return session(atoi(words[2]));
-    if (count > 4 && !strcmp(words[1], "alone")) return begin_alone(words + 3), session(atoi(words[2]));
+    if (count > 5 && !strcmp(words[1], "alone")) return begin_alone(words + 3), session(atoi(words[2]));
     if (count == 2 && !strcmp(words[1], "landlock")) return show_landlock();
     fputs("usage: shim launch UID [FILE | FOLDER:TARGET]... -- COMMAND... | shim session FD\n", stderr);
     return 2;

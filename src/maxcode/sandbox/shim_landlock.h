@@ -1,8 +1,9 @@
 /* What takes the place of namespaces where there are none (tier 2); part of shim.c.
  *
- *   shim alone FD LEVEL FOLDER PATH...    LEVEL 2: as below; 0: limits alone.  FOLDER: the private folder of a build,
- *                                         with s (its sources) and t (to write) in it, else empty.  PATHs may be read
- *                                         and executed.
+ *   shim alone FD LEVEL FOLDER START PATH...
+ *                                         LEVEL 2: as below; 0: limits alone.  FOLDER: the private folder of a build,
+ *                                         with s (its sources) and t (to write) in it, else empty: then programs begin
+ *                                         in START.  PATHs may be read and executed.
  *
  * The shim is then no process 1 but a subreaper: orphans become its children all the same, and it never signals anybody
  * else.  What is measured is one process, whose threads Landlock, a filter of its own and the limits hold: it cannot
@@ -372,14 +373,14 @@ static void begin_alone(char **words) {
     alone.on = true;
     alone.confined = atoi(words[0]) != 0;
     alone.folder = *words[1] ? words[1] : NULL;
-    alone.shown = words + 2;
+    alone.shown = words + 3;
     alone.shares_uid = getuid() != DEDICATED_UID;
     alone.abi = (int)syscall(LANDLOCK_CREATE, NULL, 0, 1);
     alone.tasks = count_tasks() + SPARE_TASKS;
     if (alone.confined && alone.abi < 1) die("landlock");
     for (char **path = alone.shown; *path; path++) warm(*path);
     if (prctl(PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0)) die("subreaper");
-    if (chdir(alone.folder ? alone.folder : "/") || (alone.folder && chdir("s"))) die("folder");
+    if (chdir(alone.folder ? alone.folder : words[2]) || (alone.folder && chdir("s"))) die("folder");
 }
 
 /* Prints the version of Landlock's interface that can be used here: 0 and why when none. */

@@ -10,8 +10,8 @@ static int seen(int fd) {
 static void unpack(struct job *job, ssize_t size) {
     char *at = job->packet, *end = job->packet + size;
     const bool filled = job->ask.flags & FILL;
-    const uint64_t count = (uint64_t)job->ask.arguments + job->ask.collected + filled;
-    if (count > MOST_STRINGS || job->ask.collected > MOST_FDS - 3) die("malformed job");
+    const uint64_t count = (uint64_t)job->ask.arguments + job->ask.collected + filled + job->ask.variables;
+    if (count > MOST_STRINGS || job->ask.variables > MOST_VARIABLES || job->ask.collected > MOST_FDS - 3) die("malformed job");
     if (job->ask.arguments == 0 || size == 0 || end[-1]) die("malformed job");
     if (job->ask.cpu_us > LONGEST_US || job->ask.wall_us > LONGEST_US) die("malformed job");
     for (uint32_t i = 0, slot = 0; i < count && at < end; i++, at += strlen(at) + 1) {
@@ -21,6 +21,7 @@ static void unpack(struct job *job, ssize_t size) {
     job->strings[job->ask.arguments] = NULL;
     job->collected = job->strings + job->ask.arguments + 1;
     job->library = filled ? job->collected[job->ask.collected] : NULL;
+    job->variables = job->collected + job->ask.collected + filled;
 }
 
 static void take_fds(struct job *job, struct msghdr *message) {

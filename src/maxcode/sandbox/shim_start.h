@@ -97,6 +97,12 @@ static void fill_memory(const struct job *job, char words[3][256], char **at) {
     for (int i = 0; i < 3; i++) at[i] = words[i];
 }
 
+/* The problem's own, behind those that every program has; their names differ from all of these. */
+static void add_variables(const struct job *job, char **environment) {
+    while (*environment) environment++;
+    for (uint32_t i = 0; i < job->ask.variables; i++) environment[i] = job->variables[i];
+}
+
 static enum mode mode_of(const struct job *job) {
     const uint32_t flags = job->ask.flags;
     const enum mode hosted = flags & INTERPRETED ? SCRIPTS : RUNS;
@@ -109,7 +115,7 @@ static void become(struct job *job, const struct calls *calls) {
     int listener;
     char padding[4096];
     fill_padding(padding, sizeof padding);
-    char words[3][256], *environment[10] = {"PATH=/usr/bin:/bin", "HOME=/tmp", "TMPDIR=/tmp", "LC_ALL=C", padding};
+    char words[3][256], *environment[10 + MOST_VARIABLES] = {"PATH=/usr/bin:/bin", "HOME=/tmp", "TMPDIR=/tmp", "LC_ALL=C", padding};
     uint32_t secret[2];
     signal(SIGPIPE, SIG_DFL); /* which the shim ignores */
     place_fds(job, calls);
@@ -120,6 +126,7 @@ static void become(struct job *job, const struct calls *calls) {
     if (trouble) give_up(job, trouble);
     if (alone.folder) live_in_folder(environment);
     fill_memory(job, words, environment + (environment[5] ? 6 : 5));
+    add_variables(job, environment);
     listener = -1;
     const bool once = alone.confined && !(mode & BUILDS), filtered = !alone.on || alone.confined;
     if (filtered && !install_filter(&filters[mode], mode, &listener)) give_up(job, "seccomp");

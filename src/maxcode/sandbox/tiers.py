@@ -67,9 +67,11 @@ class Tier(Protocol):
         binds: Binds,
         runtime: Mapping[str, Path] | None,
         sealed: Path | None,
+        data: Mapping[str, bytes],
     ) -> AbstractContextManager[SessionView]:
         """The place of a session; see ``Sandbox.session``.  With ``runtime`` (path -> file), programs may read only
-        these files of the host; with ``sealed``, in tier 1, they see this folder in place of the host's /usr."""
+        these files of the host; with ``sealed``, in tier 1, they see this folder in place of the host's /usr.
+        ``data``: read-only files (path -> content) in the folder where they start, if there are no sources."""
 
 
 def wanted() -> str:

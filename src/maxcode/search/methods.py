@@ -38,6 +38,7 @@ from maxcode.observe import (
     profile,
     program,
     run_best,
+    setting,
     slowest_test,
     statement,
     task,
@@ -365,6 +366,7 @@ def _part(name: str, made: Recipe, scene: Scene) -> Part:
     makers: dict[str, Callable[[], Part]] = {
         "statement": statement,
         "program": lambda: program(original_shown=made.shows("statement")),
+        "setting": lambda: setting(scene.machine, scene.facts),
         "machine": lambda: machine(scene.machine, scene.facts.native_flags),
         "measured": lambda: measured(scene.facts, scene.test),
         "profile": lambda: profile(None if made.is_paper else scene.baseline),
@@ -374,7 +376,7 @@ def _part(name: str, made: Recipe, scene: Scene) -> Part:
         "best": lambda: best(made.shows("program"), made.shows("trajectory")),
         "run_best": lambda: run_best(best_shown=made.shows("best")),
         "trajectory": lambda: trajectory(
-            critiques="earlier" if made.shows("critiques") else "none", feedback_shown=made.shows("feedback")
+            critiques="earlier" if made.shows("critiques") else "none", shown=frozenset(made.parts)
         ),
         "critiques": lambda: critiques("" if made.is_paper else scene.original),
         "failures": lambda: failures(run=plus),

@@ -1,8 +1,10 @@
 """The presets ``METHOD/paper``: methods as MaxCode (arXiv 2601.05475) runs them, with its parts, its budget, its shape.
 
-A method without ``/paper`` also shows what is ours; a preset does not.  All presets show the critique of the last
-program alone, as the paper's state holds it, and ask the critic about every candidate.  The paper publishes no prompts,
-so all texts are ours.  It discounts nothing (gamma = 1) in its experiments.
+A method without ``/paper`` also shows what is ours.  A preset shows one such part, "setting", because the paper's task
+texts name problem and hardware and are not published; ``METHOD/paper-setting`` leaves it out.  All presets show the
+critique of the last program alone, as the paper's state holds it, and ask the critic about every candidate.  The paper
+publishes no prompts, so all texts are ours, the critic's too, which hold the machine and the timed sizes.  It discounts
+nothing (gamma = 1) in its experiments.
 """
 
 from __future__ import annotations
@@ -20,9 +22,10 @@ from maxcode.search.refine import Refine
 PAPER = "/paper"
 WIDTH = DEPTH = 8  # of CUDA-LLM in the paper, so 64 candidates
 ROUNDS = 2  # of Effi-Learner in the paper
-OURS = frozenset({"machine", "measured", "run_best", "failures", "branches"})  # parts that no state of the paper holds
+# parts that no state of the paper holds
+OURS = frozenset({"setting", "machine", "measured", "run_best", "failures", "branches"})
 
-_STATE = ("statement", "program", "feedback")
+_STATE = ("statement", "setting", "program", "feedback")
 _ADDED = ("best", "trajectory", "critiques")  # what MaxCode adds, and its ablation switches off
 
 
@@ -47,13 +50,20 @@ def _paths(frame: Frame) -> Search:
 
 
 _REPAIRS = "repairs count to the 64 candidates, so depth 8 is reached only without them"
+_PROFILE = "the profile is of CPU time by line, without memory"
 _LENGTH = f"the paper gives no length of a path; {DEPTH} is ours"
+
+
+def _effi_learner(method: str, line: str, added: tuple[str, ...]) -> Preset:
+    parts = (*_STATE, "profile", *added, "task")
+    return Preset(method, line, parts, ROUNDS, lambda frame: Refine(depth=ROUNDS), _PROFILE)
+
 
 _ALL = (
     Preset(
         "best-of-n",
         "64 independent samples, the paper's flat baseline",
-        ("statement", "program", "task"),
+        ("statement", "setting", "program", "task"),
         WIDTH * DEPTH,
         lambda frame: BestOfN(frame.budget, frame.budget),
     ),
@@ -66,21 +76,9 @@ _ALL = (
         cuda_llm,
         _REPAIRS,
     ),
-    Preset(
-        "effi-learner",
-        "2 rounds; the second refines the first candidate always, with its profile",
-        (*_STATE, "profile", "task"),
-        ROUNDS,
-        lambda frame: Refine(depth=ROUNDS),
-        "the profile is of CPU time by line, without memory",
-    ),
-    Preset(
-        "effi-learner+maxcode",
-        "2 rounds; the second also sees the critique of the first candidate",
-        (*_STATE, "profile", "critiques", "task"),
-        ROUNDS,
-        lambda frame: Refine(depth=ROUNDS),
-        "the profile is of CPU time by line, without memory",
+    _effi_learner("effi-learner", "2 rounds; the second refines the first candidate always, with its profile", ()),
+    _effi_learner(
+        "effi-learner+maxcode", "2 rounds; the second also sees the critique of the first candidate", ("critiques",)
     ),
     Preset(
         "refine+maxcode",

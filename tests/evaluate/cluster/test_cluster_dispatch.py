@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 from pathlib import Path
+from typing import final
 
 import anyio
 import pytest
@@ -13,7 +14,9 @@ from maxcode import Evaluation, Outcome
 from maxcode.core.types import Action, Program, State, StateId, Step
 from maxcode.errors import MachineError
 from maxcode.evaluate.cluster import Cluster, Engine, Terms, together
+from maxcode.evaluate.cluster.engine import WorkerAddress
 from maxcode.evaluate.cluster.quarantine import FILE, Quarantine
+from maxcode.evaluate.cluster.wire import BuildResult, EvaluateResult, SettleResult, encode, read_result
 from maxcode.testing import Exam, Table, TableNode, TableNodes, toy_problem, violations
 
 PROBLEM = toy_problem("0")
@@ -140,6 +143,38 @@ def test_a_node_that_keeps_failing_retires_and_its_candidates_go_elsewhere() -> 
     with cluster_of(nodes) as cluster:
         assert {one.outcome for one in evaluated(cluster, *(f"p{i}" for i in range(8)))} == {Outcome.CORRECT}
         assert any("n0 retired: 3 tasks in a row failed" in event for event in cluster.report().events)
+
+
+LIES: dict[str, Callable[[bytes], bytes]] = {
+    "no result": lambda _: b"\x80 not JSON",
+    "half of a result": lambda raw: raw[: len(raw) // 2],
+    "a number that no clock gives": lambda raw: raw.replace(b'"time_s":0.0', b'"time_s":NaN'),
+    "the result of another task": lambda raw: encode(BuildResult(seconds=0.0)),
+    "a settled batch": lambda raw: encode(SettleResult(evaluations=())),
+}
+
+
+@final
+class LyingNodes(TableNodes):  # type: ignore[misc]
+    """Of its nodes n0 changes what it returns of evaluations."""
+
+    lie: Callable[[bytes], bytes]
+
+    async def carry(self, task: bytes, worker: WorkerAddress, builds: bool) -> bytes:
+        raw = await super().carry(task, worker, builds)
+        is_evaluation = isinstance(read_result(raw), EvaluateResult)
+        return self.lie(raw) if is_evaluation and worker.name == "n0" else raw
+
+
+@pytest.mark.parametrize("name", LIES)
+def test_a_node_whose_results_do_not_fit_retires_and_another_measures(name: str) -> None:
+    nodes = LyingNodes({f"n{i}": TableNode(WORTH) for i in range(2)})
+    nodes.lie = LIES[name]
+    with cluster_of(nodes) as cluster:
+        found = evaluated(cluster, *(f"p{i}" for i in range(8)))
+        told = cluster.report()
+    assert [one.timing and one.timing.speedup.value for one in found] == pytest.approx([1 + i / 10 for i in range(8)])
+    assert any("n0" in event and "retire" in event for event in told.events), told.events
 
 
 def test_a_node_of_another_kind_is_not_mixed_with_the_first() -> None:

@@ -51,6 +51,7 @@ def test_it_keeps_the_contract_of_evaluators(two_nodes: Cluster, problem: Proble
     assert anyio.run(violations, evaluator, Exam(problem, faster, slower, wrong), evaluator) == []
 
 
+@pytest.mark.slow
 def test_a_worker_killed_in_the_middle_loses_nothing(two_nodes: Cluster, problem: Problem) -> None:
     anyio.run(two_nodes.evaluator().admit, problem)
     both = workers()

@@ -42,7 +42,7 @@ def rows_of(read: str, stdout: bytes, files: Mapping[str, bytes], goal: Clock) -
     texts = files if path else {"stdout": stdout}
     try:
         rows = READERS[name](texts, goal)
-    except (KeyError, TypeError, ValueError, AttributeError) as error:
+    except (KeyError, TypeError, ValueError, AttributeError, RecursionError) as error:
         raise InputError(f"the results are not those of {name} ({error!r}); choose the format with --read") from error
     if not rows:
         raise InputError(f"the run gave no results of {name} in {path or 'its output'}; check the command and --read")

@@ -174,6 +174,8 @@ class Hotspot:
     """A share (0..1) of the samples of a profile.  ``line`` is 0 if unknown.
 
     Time inside a library is charged to the line of the program that called it; ``function`` then names the library.
+    ``file``: the file of the program, if that is not its first one; then ``line`` is 0, because readers know the lines
+    of the first one.
     ``samples``: the number of samples; 0 if unknown, as in records of version 0.1, or if the profile has none.
     """
 
@@ -181,6 +183,7 @@ class Hotspot:
     line: int
     share: float
     samples: int = 0
+    file: str = ""
 
 
 @final

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import hashlib
 import json
-from dataclasses import asdict, dataclass
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass, field
 from typing import Any, Literal, final
 
 from maxcode.core.types.kinds import KINDS, Kind, KindTraits
@@ -58,6 +59,19 @@ class Case:
     name: str
     stdin: str
     expected: str | None
+
+
+@final
+@dataclass(frozen=True, slots=True)
+class DataFile:
+    """A file that a program can read, and not change, at ``name`` below the folder where it starts.
+
+    ``sha256``: over ``content``, hexadecimal.
+    """
+
+    name: str
+    sha256: str
+    content: bytes = field(repr=False)
 
 
 @final
@@ -197,12 +211,22 @@ class ProgramSpec:
     generated: int = 0  # how many inputs to make
     size: int = 1000  # `{size}` for these inputs
     made: int = 8  # how many fresh inputs verify a new best; 0 = none
+    domain: tuple[str, ...] = ()  # which values each number of an input may have, in the order of reading
     checker_beside: Literal["", "pie"] = ""  # a second checker: recorded for each case, decides nothing
     folder: str = ""  # folder of the relative files of the generator and the checker
     tie_break: bool = False  # whether a count of instructions follows a tie by a clock
     shared_cores: bool = False  # whether wall time counts even if other programs use the cores
     function: FunctionSpec | None = None
     module: ModuleSpec | None = None
+    args: tuple[str, ...] = ()  # of every run
+    env: tuple[tuple[str, str], ...] = ()  # variables of every run, beside those that every program has
+    files: tuple[DataFile, ...] = ()
+    include: tuple[str, ...] = ()  # folders of the program in which the compiler looks for headers
+
+    @property
+    def data(self) -> Mapping[str, bytes]:
+        """The data files: name -> content."""
+        return {one.name: one.content for one in self.files}
 
     @property
     def on_gpu(self) -> bool:

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import secrets
 import time
-from collections.abc import Sequence
+from collections.abc import Callable, Collection, Sequence
 from dataclasses import dataclass, replace
 from typing import final
 
@@ -80,6 +80,18 @@ class Attempt:
 
 
 @final
+@dataclass(frozen=True, slots=True)
+class Job:
+    """A ``task`` to carry.  ``fits``: whether a result is one of such a task.  ``suspects``: programs against which the
+    loss of its node counts."""
+
+    task: bytes
+    doing: Doing
+    fits: Callable[[AnyResult], bool]
+    suspects: tuple[Program, ...] = ()
+
+
+@final
 class ClusterClient:
     """What the evaluators of a cluster do, in the cluster's event loop.
 
@@ -125,7 +137,8 @@ class ClusterClient:
         if known.key in slot.admitted:
             return True
         try:
-            result = read_result(await self._dispatcher.carry(slot, known.admit_task(self._shared), "admitting"))
+            raw = await self._dispatcher.carry(slot, known.admit_task(self._shared), "admitting")
+            result = _understood(raw, lambda found: isinstance(found, AdmitResult))
         except NodeLost:
             self._quarantine.record_loss(known.problem.program, slot.name)
             if self._quarantine.verdict(known.problem.program) is not None:
@@ -188,7 +201,8 @@ class ClusterClient:
         )
         placement = TaskPlacement(known.key, group)
         while (verdict := self._quarantine.verdict(program)) is None:
-            result = await self._submit(known, placement, encode(task), "evaluating", [program])
+            job = Job(encode(task), "evaluating", lambda found: isinstance(found, EvaluateResult), (program,))
+            result = await self._submit(known, placement, job)
             if isinstance(result, EvaluateResult):
                 self._quarantine.clear(program)
                 return result.evaluation, Ledger(result.build_s, result.time_s, result.wait_s)
@@ -251,8 +265,10 @@ class ClusterClient:
             incumbent=challenger(incumbent) if incumbent is not None else None,
         )
         programs = [one.program for one in challengers]
-        suspects = programs if len(programs) == 1 else []
-        result = await self._submit(known, TaskPlacement(known.key), encode(task), "settling", suspects)
+        suspects = tuple(programs) if len(programs) == 1 else ()
+        asked = {one.id for one in (*challengers, *([incumbent] if incumbent is not None else ()))}
+        job = Job(encode(task), "settling", lambda found: _is_about(found, asked), suspects)
+        result = await self._submit(known, TaskPlacement(known.key), job)
         if not isinstance(result, SettleResult):
             return None
         for program in programs:
@@ -268,18 +284,18 @@ class ClusterClient:
     # ---------------------------------------------------------------------------------------------------- tasks
 
     async def _submit(
-        self, known: AdmittedProblem, placement: TaskPlacement, task: bytes, doing: Doing, programs: Sequence[Program]
+        self, known: AdmittedProblem, placement: TaskPlacement, job: Job
     ) -> EvaluateResult | SettleResult | None:
-        """Run a task on a node; None if the node was lost, which counts against ``programs``."""
+        """Run a task on a node; None if the node was lost, which counts against its suspects."""
         attempt = Attempt(placement)
         while True:
             async with self._dispatcher.slot(attempt.placement) as slot:
                 if not await self._ready(slot, known, attempt):
                     continue
                 try:
-                    result = read_result(await self._dispatcher.carry(slot, task, doing))
+                    result = _understood(await self._dispatcher.carry(slot, job.task, job.doing), job.fits)
                 except NodeLost:
-                    for program in programs:
+                    for program in job.suspects:
                         self._quarantine.record_loss(program, slot.name)
                     return None
                 if isinstance(result, EvaluateResult | SettleResult):
@@ -310,8 +326,8 @@ class ClusterClient:
                     raise result.error(slot.name)
             case TaskFailed():
                 self._failed(slot, result, attempt)
-            case _:
-                raise MachineError(f"node {slot.name} returned a result that does not fit its task")
+            case _:  # the other measured results do not get here (``_understood``)
+                raise MachineError(f"node {slot.name}: {_UNFIT}")
 
     def _failed(self, slot: Slot, result: TaskFailed, attempt: Attempt) -> None:
         self._dispatcher.failed(slot, result.message)
@@ -319,6 +335,25 @@ class ClusterClient:
         attempt.placement = replace(attempt.placement, avoided=attempt.placement.avoided | {slot.name})
         if attempt.failures >= ATTEMPTS or self._dispatcher.has_no_slot:
             raise result.error(slot.name)
+
+
+_UNFIT = "it returned a result that does not fit its task"
+
+
+def _understood(raw: bytes, fits: Callable[[AnyResult], bool]) -> AnyResult:
+    """The result in these bytes; a failure of the node where they hold none, or the result of another task."""
+    try:
+        result = read_result(raw)
+    except MachineError as error:
+        return TaskFailed(kind="machine", message=str(error))
+    if isinstance(result, AdmitResult | BuildResult | EvaluateResult | SettleResult) and not fits(result):
+        return TaskFailed(kind="machine", message=_UNFIT)
+    return result
+
+
+def _is_about(result: AnyResult, asked: Collection[StateId]) -> bool:
+    """Whether a result settles states that were asked for, and no other."""
+    return isinstance(result, SettleResult) and all(at in asked for at, _ in result.evaluations)
 
 
 def _differs(first: Machine, other: Machine) -> str:

@@ -43,6 +43,14 @@ class Calls:
         """Calls on values beyond those drawn."""
         return await Beyond(builder, problem, OriginalNearby(original), self.inputs).made(origin)
 
+    def one_by_one(self, given: Input) -> Input | None:
+        """Rounds of one call."""
+        shape = shape_of(given)
+        if shape.spec.slots == 1:
+            return None
+        alone = replace(shape, spec=replace(shape.spec, slots=1), rounds=shape.rounds * shape.spec.slots)
+        return replace(given, workload=alone, expected=None)
+
     async def ready_s(self, given: Input) -> float | None:
         """Up to the first call, where the clock starts."""
         return await self.inputs.ready_s(shape_of(given))

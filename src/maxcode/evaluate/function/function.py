@@ -38,6 +38,7 @@ CALLS_FLOOR_S = 0.002
 _GENERATOR_FLAGS = ("-std=gnu17", "-O2")
 _AHEAD_BYTES = 32 << 20  # of plans that wait
 _KEY_BYTES = 64  # of the values, and of the seeds given to inputs.c
+_SMALLER = "; where no such sizes or values can come, say so with `domain` in problem.toml"
 _NARROWER = "; where no such values can come, say so with `domain` in problem.toml"
 
 
@@ -261,7 +262,7 @@ class Inputs:
         arrays = self._spec.arrays
         habits = shape.habits or USUAL * len(arrays)
         words = (word_of(self._spec, one, habit, shape.values) for one, habit in zip(arrays, habits, strict=True))
-        numbers = (shape.rounds, self._spec.slots, shape.offset, *shape.sizes, *shape.array_bytes)
+        numbers = (shape.rounds, shape.spec.slots, shape.offset, *shape.sizes, *shape.array_bytes)
         kinds = (_KINDS[one.access] for one in arrays)
         argv = ("{artefact}", *map(str, (*numbers, *kinds)), *words)
         return Job(argv=argv, artefact=generator, stdin=keys, cpu_s=60, output_mb=2048)
@@ -313,8 +314,17 @@ def disagreement(shape: Shape, expected: bytes, got: bytes) -> str | None:
 
 
 def advised(shape: Shape, wrong: str | None) -> str | None:
-    """What is wrong, with what the user can do where it is so on values beyond those drawn."""
-    return wrong and (f"{wrong}{_NARROWER}" if shape.habits else wrong)
+    """What is wrong, with what the user can do where it is so on values, or at a size, beyond those given."""
+    if not wrong or not shape.habits:
+        return wrong
+    ends = [max(sizes) for sizes in zip(*shape.spec.timed, *shape.spec.checked, strict=True)]
+    larger = [
+        f"{one.name}={size} is beyond the largest given one, {one.name}={end}"
+        for one, size, end in zip(shape.spec.scalars, shape.sizes, ends, strict=True)
+        if size > end
+    ]
+    also = f"; {' and '.join(larger)}, which may be the cause, as may the values" if larger else ""
+    return f"{wrong}{also}{_NARROWER if not larger else _SMALLER}"
 
 
 def call_of(shape: Shape, number: int) -> str:

@@ -17,8 +17,8 @@ import anyio.to_thread
 
 from maxcode.errors import InputError
 from maxcode.evaluate.inputs.enlarge import larger
-from maxcode.evaluate.inputs.fresh import Candidate, Prover, text_of, understood
-from maxcode.evaluate.inputs.mutate import Understood
+from maxcode.evaluate.inputs.format_model import Understood
+from maxcode.evaluate.inputs.fresh import LARGER, Candidate, Prover, text_of, understood
 from maxcode.evaluate.ladder.prepare import TIMED_FLOOR_S, Admitted, Input, choose_timed, generate
 from maxcode.sandbox.sandbox import Blob, Sandbox
 
@@ -71,7 +71,7 @@ async def amplified(sandbox: Sandbox, prover: Prover, admitted: Admitted, seed: 
             why = f"fails or takes over 1/{_LIMIT_SHARE} of its time limit"
             return Amplified(note=f"on inputs {factor} times larger the original {why}")
         if slowest >= _WANTED_S:
-            made = await prover.proven(admitted, candidates, None)
+            made = await prover.proven(admitted, candidates, LARGER)
             if not made.inputs:
                 return Amplified(note=f"inputs made {factor} times larger were not used: {'; '.join(made.notes)}")
             how = "the generator's size" if by_size else "lines or cases repeated, their counts with them"

@@ -8,9 +8,10 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from maxcode.evaluate.inputs.format_model import Field, FormatModel, Understood, users
 from maxcode.evaluate.inputs.grammar import Repetition, lines_of, read, written
 from maxcode.evaluate.inputs.invariants import Fact, Key, Span, broken, facts_of
-from maxcode.evaluate.inputs.mutate import Field, FormatModel, Understood, is_free, resize, users
+from maxcode.evaluate.inputs.mutate import is_free, resize
 
 
 def larger(given: Understood, base: str, factor: int) -> str | None:
@@ -50,10 +51,10 @@ def _is_only_larger(known: FormatModel, text: str, scaled: frozenset[Field]) -> 
     if tree is None:
         return False
     made = facts_of(known.shape, tree)
-    return all(_comes_with_size(known, key, made[key], scaled) for key in broken(known.facts, made))
+    return all(comes_with_size(known, key, made[key], scaled) for key in broken(known.facts, made))
 
 
-def _comes_with_size(known: FormatModel, key: Key, fact: Fact, scaled: frozenset[Field]) -> bool:
+def comes_with_size(known: FormatModel, key: Key, fact: Fact, scaled: frozenset[Field]) -> bool:
     """True if a new fact only says that there is more.
 
     A count is larger than ever, or a value that was above a count or position by chance is below it now.

@@ -10,9 +10,9 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field
 from typing import final
 
+from maxcode.evaluate.inputs.format_model import FormatModel
 from maxcode.evaluate.inputs.grammar import Count, Path, Repetition, Shape, Tail, TokenRow
 from maxcode.evaluate.inputs.invariants import Span
-from maxcode.evaluate.inputs.mutate import FormatModel
 
 _NAMES = "ABCDEFGHIJKLMNOPQRSTUVWXYZ"
 

@@ -9,18 +9,21 @@ from __future__ import annotations
 
 import random
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
+from functools import partial
 from typing import final
 
 import anyio
 import anyio.to_thread
 
-from maxcode.code.languages import language
 from maxcode.core.types import Evaluation, Feedback, Outcome, Problem
 from maxcode.errors import InputError
-from maxcode.evaluate.inputs.mutate import Draft, Understood, draft, understand
+from maxcode.evaluate.inputs.format_model import Understood, understand
+from maxcode.evaluate.inputs.mutate import Draft, draft
+from maxcode.evaluate.inputs.unusual import SIZES_BEYOND, VALUES_BEYOND, habit, stated, wider
 from maxcode.evaluate.ladder.build import Builder
+from maxcode.evaluate.ladder.indistinguishable import session_of
 from maxcode.evaluate.ladder.prepare import Admitted, Input, generate, identity
 from maxcode.evaluate.ladder.sanitize import Sanitizers, bench_for
 from maxcode.evaluate.ladder.verify import is_accepted, job_for, verify
@@ -30,18 +33,24 @@ from maxcode.sandbox.sandbox import Blob, Ran, Sandbox
 
 HARSHER = 4  # times as many inputs
 FAILED = "an input nobody was shown failed"
+GIVEN_ONLY = "right only on inputs like the given ones"  # the beginning of the doubt about it
+_STATE_IT = " that the original answers; where such inputs cannot come, say so with `domain` of [tests]"
 _ANEW = "a function's inputs are drawn anew for every pass"
 _SECRET, _SIZES, _BEYOND = "generator, secret seed", "other sizes", "values beyond those drawn"  # ways of making them
 _KINDS = {
     _SECRET: "from the generator with other seeds (same distribution)",
     _SIZES: "of other sizes (same distribution)",
     _BEYOND: "with values beyond those drawn",
+    VALUES_BEYOND: "with values beyond the given ones, in their domain",
+    SIZES_BEYOND: "of sizes beyond the given ones, in their domain",
 }
 _CHANGED = "changed from the given ones (same format, no larger)"
 _SECONDS, _HARSH_SECONDS = (
     0.6,
     2.5,
 )  # of the original's CPU time on all made inputs: a sanitizer takes ten times as long
+_HABITS = 4  # one of so many drafts is sorted or holds few values
+_WIDER, _WIDER_SECONDS = 6, 1.0  # drafts beyond all given inputs, and the original's CPU time on them
 _LONGER, _MORE = 1.5, 1.25  # than on the given inputs, and then it is not one of their kind
 _SLACK_S, _SLACK_KB, _SLACK_BYTES = 0.05, 4096, 4096
 _SEED_BITS = 62
@@ -51,11 +60,13 @@ _SEED_BITS = 62
 @dataclass(frozen=True, slots=True)
 class GeneratedInputs:
     """Inputs that the original has proven, with its answers; ``how``: one line on each way they were made, with a
-    number; ``notes``: what could not be made or looked at, and why."""
+    number; ``notes``: what could not be made or looked at, and why.  ``guessed``: inputs beyond all given ones that the
+    original answers, where the problem does not say that they can come; no verdict depends on them."""
 
     inputs: tuple[Input, ...] = ()
     how: tuple[str, ...] = ()
     notes: tuple[str, ...] = ()
+    guessed: tuple[Input, ...] = ()
 
     @property
     def kinds(self) -> tuple[str, ...]:
@@ -78,6 +89,23 @@ class Candidate:
 
 @final
 @dataclass(frozen=True, slots=True)
+class Terms:
+    """On which inputs the original may be asked.
+
+    ``seconds``: its CPU time on all of them; None: any.
+    ``alike``: it may use no more time, memory and output than on the given inputs; else as much as its limits allow.
+    """
+
+    name: str
+    seconds: float | None
+    alike: bool = False
+
+
+LARGER = Terms("larger", None)
+
+
+@final
+@dataclass(frozen=True, slots=True)
 class Prover:
     """Asks the original what a made input is worth."""
 
@@ -85,14 +113,12 @@ class Prover:
     builder: Builder
     before: frozenset[str] = frozenset()  # SHA-256 of those proven before: a busier hour does not leave them out
 
-    async def proven(self, admitted: Admitted, made: Sequence[Candidate], seconds: float | None) -> GeneratedInputs:
-        """Those of ``made`` that the original proves, as many as it runs within ``seconds``; None for inputs that are
-        meant to be larger, which it may take any time and memory for."""
+    async def proven(self, admitted: Admitted, made: Sequence[Candidate], terms: Terms) -> GeneratedInputs:
+        """Those of ``made`` that the original proves on these terms."""
         if not made:
             return GeneratedInputs()
         async with build_lane():
-            most = await self._most(admitted) if seconds is not None else None
-            kept = await self._answered(admitted, made, most, seconds)
+            kept = await self._answered(admitted, made, terms)
             bench = bench_for(self.sandbox, self.builder, admitted.problem, [given for given, _ in kept])
             notes = [f"{len(made) - len(kept)} more were left out"] if len(kept) < len(made) else []
             if isinstance(bench, Sanitizers) and kept:
@@ -119,25 +145,25 @@ class Prover:
 
     async def runs(self, admitted: Admitted, inputs: Sequence[Input]) -> list[Ran]:
         """The original on each of the inputs, in one session."""
-        artefact, tongue = admitted.original.artefact, language(admitted.problem.language)
+        artefact = admitted.original.artefact
         assert artefact is not None
         blobs = [artefact, *(given.stdin for given in inputs)]
-        async with self.sandbox.session(blobs, bare=tongue.bare, interpreted=tongue.sealed) as session:
+        async with session_of(self.sandbox, admitted.problem, blobs) as session:
             return [await session.run(job_for(admitted.problem, artefact, given)) for given in inputs]
 
-    async def _answered(
-        self, admitted: Admitted, made: Sequence[Candidate], most: Ran | None, seconds: float | None
-    ) -> list[tuple[Input, str]]:
+    async def _answered(self, admitted: Admitted, made: Sequence[Candidate], terms: Terms) -> list[tuple[Input, str]]:
         """Those on which the original ends well twice, in two sessions, with answers that are the same or accepted."""
-        name = "larger" if most is None else "made"
-        asked = [Input(f"{name}-{n}", one.stdin, None, "made") for n, one in enumerate(made, 1)]
-        first = await self.runs(admitted, asked)
+        most = await self._most(admitted) if terms.alike else None
+        least = max(one.seconds for one in admitted.inputs) if terms.seconds is not None else 0.0
+        asked = [Input(f"{terms.name}-{n}", one.stdin, None, "made", seconds=least) for n, one in enumerate(made, 1)]
+        ran_first = await self.runs(admitted, asked)
         kept: list[Input] = []
         spent = 0.0
-        for given, ran in zip(asked, first, strict=True):
+        for given, ran in zip(asked, ran_first, strict=True):
             known = given.stdin.sha256 in self.before
             fits = most is None or _is_alike(ran, most)
-            is_time = not kept or seconds is None or spent + ran.cpu_s <= seconds
+            first = terms.alike and not kept
+            is_time = first or terms.seconds is None or spent + ran.cpu_s <= terms.seconds
             if ran.ok and (known or (fits and is_time)):
                 spent += ran.cpu_s
                 kept.append(replace(given, expected=ran.stdout, seconds=ran.cpu_s))
@@ -183,6 +209,20 @@ class FreshInputs:
             return None
         return Evaluation(Outcome.WRONG, Feedback((FAILED,)))
 
+    async def given_kind_only(self, admitted: Admitted, artefact: Blob) -> str:
+        """What is wrong with a program that differs from the original beyond all given inputs, in words; empty where
+        it does not, or where no such input is known."""
+        guessed = (await self.made(admitted)).guessed
+        if not guessed:
+            return ""
+        async with build_lane():
+            found = await verify(self._sandbox, admitted.problem, artefact, guessed, every=True)
+        wrong = [one for one in found.results if one.outcome is not Outcome.CORRECT]
+        if not wrong:
+            return ""
+        how = ", ".join(sorted({one.outcome.value for one in wrong}))
+        return f"{GIVEN_ONLY}: {how} on {len(wrong)} of {len(guessed)} beyond them{_STATE_IT}"
+
     @in_stage("fresh inputs")
     async def _make(self, admitted: Admitted, harsh: bool) -> GeneratedInputs:
         problem = admitted.problem
@@ -195,13 +235,29 @@ class FreshInputs:
         seed = f"{self.seed} {'harsh' if harsh else 'made'}"
         shared = wanted // 2 if given.shapes else wanted
         generated, notes = await self._generated(problem, seed, shared) if problem.spec.generator else ([], [])
-        rest = wanted - len(generated)
-        changed = await anyio.to_thread.run_sync(_drafts, given, seed, rest) if given.shapes else []
         notes += [f"none made from the given inputs: {given.why}"] if given.why else []
-        made = [*generated, *(Candidate(Blob.of(one.text.encode()), ", ".join(one.how)) for one in changed)]
-        found = await self._prover.proven(admitted, made, _HARSH_SECONDS if harsh else _SECONDS)
-        inputs = [replace(one, name=one.name.replace("made", "extra")) if harsh else one for one in found.inputs]
-        return replace(found, inputs=tuple(inputs), notes=(*notes, *found.notes))
+        made = [*generated, *await _changed(given, seed, wanted - len(generated))]
+        seconds = _HARSH_SECONDS if harsh else _SECONDS
+        found = await self._prover.proven(admitted, made, Terms("extra" if harsh else "made", seconds, alike=True))
+        found = replace(found, notes=(*notes, *found.notes))
+        return await self._with_wider(admitted, given, found, harsh)
+
+    async def _with_wider(
+        self, admitted: Admitted, given: Understood, found: GeneratedInputs, harsh: bool
+    ) -> GeneratedInputs:
+        """The inputs with those that go beyond all given ones: they decide where the problem says that they can come,
+        and are guessed where it does not."""
+        limits = await anyio.to_thread.run_sync(stated, given, admitted.problem.spec.domain)
+        if harsh and not limits:
+            return found
+        make = partial(wider, given, limits)
+        count = _WIDER * (HARSHER if harsh else 1)
+        drafts = await anyio.to_thread.run_sync(_drafts, make, f"{self.seed} {'harsh' if harsh else ''} wider", count)
+        terms = Terms("further" if harsh else "beyond", _HARSH_SECONDS if harsh else _WIDER_SECONDS)
+        more = await self._prover.proven(admitted, _candidates(drafts), terms)
+        if not limits:
+            return replace(found, guessed=more.inputs)
+        return GeneratedInputs((*found.inputs, *more.inputs), (*found.how, *more.how), (*found.notes, *more.notes))
 
     async def _further(self, admitted: Admitted) -> GeneratedInputs:
         """Inputs of a source that renews them which nobody was told of, with the original's outputs."""
@@ -249,11 +305,24 @@ async def understood(admitted: Admitted) -> Understood:
     return await anyio.to_thread.run_sync(understand, known)
 
 
-def _drafts(given: Understood, seed: str, count: int) -> list[Draft]:
+async def _changed(given: Understood, seed: str, count: int) -> list[Candidate]:
+    """Inputs like the given ones, and further ones that are sorted or hold few values."""
+    if not given.shapes:
+        return []
+    habits = await anyio.to_thread.run_sync(_drafts, partial(habit, given), f"{seed} habit", count // _HABITS)
+    alike = await anyio.to_thread.run_sync(_drafts, partial(draft, given), seed, count - len(habits))
+    return _candidates([*alike, *habits])
+
+
+def _candidates(drafts: Sequence[Draft]) -> list[Candidate]:
+    return [Candidate(Blob.of(one.text.encode()), ", ".join(one.how)) for one in drafts]
+
+
+def _drafts(make: Callable[[str], Draft | None], seed: str, count: int) -> list[Draft]:
     """As many different ones as can be made, at most ``count``."""
     found: dict[str, Draft] = {}
     for number in range(2 * count):
-        if len(found) < count and (one := draft(given, f"{seed} {number}")) is not None:
+        if len(found) < count and (one := make(f"{seed} {number}")) is not None:
             found.setdefault(one.text, one)
     return list(found.values())
 

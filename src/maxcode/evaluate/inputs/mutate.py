@@ -1,4 +1,4 @@
-"""Makes new inputs from given ones: numbers permuted, drawn again, more or fewer of them.  Pure.
+"""Makes new inputs like given ones: numbers permuted, drawn again, more or fewer of them.  Pure.
 
 It needs the format of the given inputs (``grammar.py``) and stays within what they show (``invariants.py``); else it
 makes nothing and reports why.  Words stay as they are.  Examples cannot prove what a task allows, so a change is made
@@ -11,10 +11,11 @@ from __future__ import annotations
 import copy
 import math
 import random
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import final
 
+from maxcode.evaluate.inputs.format_model import Field, FormatModel, Understood, users
 from maxcode.evaluate.inputs.grammar import (
     NodeAt,
     Path,
@@ -24,96 +25,18 @@ from maxcode.evaluate.inputs.grammar import (
     TokenRow,
     Tokens,
     Tree,
-    explanations,
-    integer,
     lines_of,
     read,
     walk,
     written,
 )
-from maxcode.evaluate.inputs.invariants import (
-    Fact,
-    Facts,
-    Key,
-    Remainder,
-    Seen,
-    Span,
-    broken,
-    facts_of,
-    tables_at,
-    together,
-)
+from maxcode.evaluate.inputs.invariants import Key, Remainder, Span, broken, facts_of, tables_at
 
-TEXTS_LEAST = 3
-BYTES_AT_MOST = 8 << 20  # of all texts together; more takes many seconds to read
-_TRIES = 40
+TRIES = 40
 _LINES_LEAST = 8  # fewer lines say nothing about order
 _FEW = 4  # different values: perhaps names of commands
 _BASE_AT_MOST = 200_000  # bytes of a base input, if there are smaller ones
-Field = tuple[Path, int]
 Step = tuple[str, Callable[[random.Random, Tree], None]]
-
-
-@final
-@dataclass(frozen=True, slots=True)
-class FormatModel:
-    """A format that explains all given texts, and the facts that hold in them.
-
-    ``tokens``: the tokens by field.
-    ``scopes``: the scalars above a table, by its path.
-    """
-
-    shape: Shape
-    facts: Facts
-    tokens: Mapping[Field, frozenset[str]]
-    scopes: Mapping[Path, tuple[Field, ...]]
-    counts: frozenset[Field]
-
-    def words(self, kind: str, path: Path, *at: int) -> frozenset[str]:
-        found = self.facts.get((kind, path, *at))
-        return found.words if isinstance(found, Seen) else frozenset()
-
-    def values(self, field: Field) -> list[int]:
-        """The integers seen in a field, ascending; empty if anything else was seen."""
-        found = [integer(token) for token in self.tokens.get(field, ())]
-        return sorted(one for one in found if one is not None) if None not in found else []
-
-    def columns(self, path: Path) -> list[Field]:
-        """The fields of a table."""
-        return [field for field in self.tokens if field[0] == path]
-
-    @property
-    def bounds(self) -> frozenset[Field]:
-        """Scalars that a column never exceeds, such as the number of nodes in a graph: other numbers depend on them."""
-        keys = [key for key, fact in self.facts.items() if key[0] == "against" and _is_never_above(fact)]
-        return frozenset(self.scopes[path][number] for _, path, _, number in keys if path[-1] == 1)
-
-    def is_structure(self, path: Path) -> bool:
-        """True if lines hold two indices below one bound, as edges and intervals do: they cannot change separately."""
-        bounded = [key[3] for key, fact in self.facts.items() if key[:2] == ("against", path) and _is_never_above(fact)]
-        return len(set(bounded)) < len(bounded) or (len(path) > 2 and self._is_part_of_a_matrix(path, set(bounded)))
-
-    def _is_part_of_a_matrix(self, path: Path, bounded: set[int]) -> bool:
-        """True if a list inside a block belongs to one line of as many: adjacent nodes, or a square matrix."""
-        around = path[:-2]
-        outer = [field for field in self.counts if around in users(self.shape, field)]
-        return any(self.scopes[path][number] in outer for number in bounded) or any(
-            path[:-1] in users(self.shape, field) for field in outer
-        )
-
-
-def _is_never_above(fact: Fact) -> bool:
-    return isinstance(fact, Span) and fact.high <= 0
-
-
-@final
-@dataclass(frozen=True, slots=True)
-class Understood:
-    """The given texts with every format that explains them; ``why``: why there is none."""
-
-    texts: tuple[str, ...]
-    shapes: tuple[FormatModel, ...] = ()
-    why: str = ""
 
 
 @final
@@ -125,58 +48,28 @@ class Draft:
     how: tuple[str, ...]
 
 
-def understand(texts: Sequence[str]) -> Understood:
-    """The formats of the given texts; needs at least three different texts."""
-    texts = tuple(dict.fromkeys(texts))
-    if len(texts) < TEXTS_LEAST:
-        return Understood(
-            texts, why=f"the format is read from {TEXTS_LEAST} or more different tests, and there are {len(texts)}"
-        )
-    if sum(map(len, texts)) > BYTES_AT_MOST:
-        return Understood(texts, why=f"the given inputs are larger than {BYTES_AT_MOST >> 20} MB together")
-    split = [lines for text in texts if (lines := lines_of(text)) is not None]
-    if len(split) < len(texts):
-        return Understood(texts, why="the given inputs hold more between their tokens than single spaces")
-    shapes = explanations(split)
-    if not shapes:
-        return Understood(texts, why="no simple format explains every given input")
-    return Understood(texts, tuple(_known(shape, split) for shape in shapes))
-
-
-def _known(shape: Shape, texts: Sequence[Sequence[Tokens]]) -> FormatModel:
-    trees = [tree for lines in texts if (tree := read(shape, lines)) is not None]
-    tokens: dict[Field, set[str]] = {}
-    scopes: dict[Path, tuple[Field, ...]] = {}
-    counts: set[Field] = set()
-    for place in (place for tree in trees for place in walk(shape, tree)):
-        if (counted := place.counted) is not None:
-            counts.add(counted.field)
-        for table in tables_at(place):
-            scopes[table.path] = tuple(cell.field for cell in place.cells)
-            for at, column in enumerate(table.columns):
-                tokens.setdefault((table.path, at), set()).update(column)
-    frozen = {field: frozenset(some) for field, some in tokens.items()}
-    return FormatModel(shape, together(facts_of(shape, tree) for tree in trees), frozen, scopes, frozenset(counts))
-
-
 # -------------------------------------------------------------------------------------------------------------- drafts
 
 
 def draft(given: Understood, seed: str) -> Draft | None:
-    """An input that all formats explain and that shows nothing new; None after _TRIES failed tries.
+    """An input that all formats explain and that shows nothing new; None after TRIES failed tries.
 
     The same seed gives the same input.
     """
     rng = random.Random(seed)
     if not given.shapes:
         return None
-    small = sorted((text for text in given.texts if len(text) <= _BASE_AT_MOST), key=len) or list(given.texts)
-    for _ in range(_TRIES):
-        base = small[max(rng.randrange(len(small)), rng.randrange(len(small)))]  # prefers large ones
-        found = _changed(given.shapes[0], base, rng)
-        if found is not None and found.text not in given.texts and _is_explained(given, found.text):
+    for _ in range(TRIES):
+        found = _changed(given.shapes[0], base_of(given, rng), rng)
+        if found is not None and found.text not in given.texts and is_explained(given, found.text):
             return found
     return None
+
+
+def base_of(given: Understood, rng: random.Random) -> str:
+    """One of the given texts that is not too long; a large one rather than a small one."""
+    small = sorted((text for text in given.texts if len(text) <= _BASE_AT_MOST), key=len) or list(given.texts)
+    return small[max(rng.randrange(len(small)), rng.randrange(len(small)))]
 
 
 def _changed(known: FormatModel, base: str, rng: random.Random) -> Draft | None:
@@ -193,7 +86,7 @@ def _changed(known: FormatModel, base: str, rng: random.Random) -> Draft | None:
     return Draft(text if base.endswith("\n") else text.removesuffix("\n"), how)
 
 
-def _is_explained(given: Understood, text: str) -> bool:
+def is_explained(given: Understood, text: str) -> bool:
     return not any(True for known in given.shapes for _ in _strange(known, text))
 
 
@@ -210,9 +103,9 @@ def _steps(known: FormatModel, tree: Tree) -> Iterator[Step]:
     for field in sorted(known.counts):
         if len(known.values(field)) > 1 and is_free(known, field):
             yield "resized", _resizing(known, field)
-    for field in sorted(_drawable(known, places)):
+    for field in sorted(drawable(known, places)):
         yield "redrawn", _drawing(known, field)
-    for path in sorted({place.path for place in places if _is_permutable(known, place)}):
+    for path in sorted({place.path for place in places if is_permutable(known, place)}):
         yield "permuted", _permuting(known, path)
 
 
@@ -234,23 +127,7 @@ def _within(path: Path, counted: frozenset[Path]) -> bool:
     return any(path[: len(user)] == user for user in counted)
 
 
-def users(shape: Shape, field: Field) -> frozenset[Path]:
-    """The paths of lists and blocks that a field counts."""
-
-    def search(shape: Shape, path: Path, cells: tuple[Field, ...]) -> Iterator[Path]:
-        for number, node in enumerate(shape):
-            here = (*path, number)
-            if not isinstance(node, Repetition):
-                cells = (*cells, *(((*here, 0), at) for at in range(node.width)))
-            if not isinstance(node, TokenRow) and node.count is not None and cells[node.count.index] == field:
-                yield here
-            if isinstance(node, Repetition) and not node.is_table:
-                yield from search(node.body, here, cells)
-
-    return frozenset(search(shape, (), ()))
-
-
-def _drawable(known: FormatModel, places: Sequence[NodeAt]) -> set[Field]:
+def drawable(known: FormatModel, places: Sequence[NodeAt]) -> set[Field]:
     """The fields whose numbers may be drawn again."""
     found = set()
     bounds = known.bounds
@@ -281,7 +158,7 @@ def _may_be_prime(value: int) -> bool:
     )
 
 
-def _is_permutable(known: FormatModel, place: NodeAt) -> bool:
+def is_permutable(known: FormatModel, place: NodeAt) -> bool:
     """True if the order is free: values go up and down in every column, and no column could name commands."""
     node, path = place.node, (*place.path, 1)
     if isinstance(node, Repetition) and not node.is_table:
@@ -320,11 +197,10 @@ def _permuting(known: FormatModel, path: Path) -> Callable[[random.Random, Tree]
 
 def _drawing(known: FormatModel, field: Field) -> Callable[[random.Random, Tree], None]:
     path, at = field
-    values, step_of = known.values(field), _step(known, field)
+    values, stride = known.values(field), step_of(known, field)
 
     def single(rng: random.Random, tokens: Tokens) -> None:
-        low = rng.randrange(len(values) - 1)  # between neighbours: sizes come in orders of magnitude
-        tokens[at] = str(_between(rng, values[low], values[low + 1], step_of))
+        tokens[at] = str(_between_neighbours(rng, values, stride))
 
     def many(rng: random.Random, place: NodeAt) -> None:
         is_list, items = isinstance(place.node, Tail), place.items
@@ -332,7 +208,7 @@ def _drawing(known: FormatModel, field: Field) -> Callable[[random.Random, Tree]
         own = [int(row[i]) for row, i in slots]
         low, high = min(own, default=0), max(own, default=0)
         for row, i in slots:
-            row[i] = str(_between(rng, low, high, step_of))
+            row[i] = str(_between(rng, low, high, stride))
 
     def step(rng: random.Random, tree: Tree) -> None:
         for place in walk(known.shape, tree):
@@ -344,7 +220,8 @@ def _drawing(known: FormatModel, field: Field) -> Callable[[random.Random, Tree]
     return step
 
 
-def _step(known: FormatModel, field: Field) -> int:
+def step_of(known: FormatModel, field: Field) -> int:
+    """What all numbers of a field differ by multiples of."""
     found = known.facts.get(("remainder", *field))
     return max(1, found.step) if isinstance(found, Remainder) else 1
 
@@ -353,14 +230,18 @@ def _between(rng: random.Random, low: int, high: int, step: int) -> int:
     return low + step * rng.randint(0, (high - low) // step)
 
 
+def _between_neighbours(rng: random.Random, values: Sequence[int], step: int) -> int:
+    low = rng.randrange(len(values) - 1)  # sizes come in orders of magnitude
+    return _between(rng, values[low], values[low + 1], step)
+
+
 def _resizing(known: FormatModel, field: Field) -> Callable[[random.Random, Tree], None]:
-    values, step_of = known.values(field), _step(known, field)
+    values, stride = known.values(field), step_of(known, field)
     counted = users(known.shape, field)
     fixed = any(known.is_structure(path) for path, _ in known.tokens if _within(path, counted))
 
     def wanted(rng: random.Random, old: int) -> int:
-        low = rng.randrange(len(values) - 1)
-        size = _between(rng, values[low], values[low + 1], step_of)
+        size = _between_neighbours(rng, values, stride)
         return max(size, old) if fixed else size  # a graph with fewer edges may not be connected
 
     def step(rng: random.Random, tree: Tree) -> None:

@@ -11,6 +11,7 @@ import hashlib
 import io
 import json
 import os
+import posixpath
 import re
 import shutil
 import zipfile
@@ -134,7 +135,8 @@ class Builder:
     ) -> tuple[Built, bool]:
         """A build, and whether it may be cached: a compiler that was stopped or killed may have met a busy machine."""
         sources = {**program.files, **support(problem)}
-        argv = _command(tongue, sources, problem.spec.flags, header)
+        folders = tuple(posixpath.normpath(f"-I/src/{folder}") for folder in problem.spec.include)
+        argv = _command(tongue, sources, (*problem.spec.flags, *folders), header)
         binds = [(header, "/pch")] if header is not None else []
         nothing = MachineCode() if "{out}" in tongue.build else None
         listing = b""
@@ -267,7 +269,8 @@ def _script(program: Program) -> bytes:
 
 
 def _key(program: Program, problem: Problem, header: str) -> str:
-    parts = [program.digest, problem.spec.flags, support(problem), header]
+    spec = problem.spec
+    parts = [program.digest, spec.flags, support(problem), header, *([spec.include] if spec.include else [])]
     return hashlib.sha256(json.dumps(parts).encode()).hexdigest()
 
 

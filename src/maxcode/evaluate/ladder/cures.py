@@ -19,8 +19,8 @@ def cure_of_build(diagnostics: str) -> str:
         return "it uses OpenMP: add -fopenmp to --flags"
     if found := _HEADER.search(diagnostics):
         return (
-            f"the header {found[1]} is not among its files: if it is yours, name it in `sources` of a problem.toml; if "
-            "a macro selects it, give the macro with --flags (-DNAME)"
+            f"the header {found[1]} is not among its files: if it is yours, give its folder with --include DIR; if a "
+            "macro selects it, give the macro with --flags (-DNAME)"
         )
     if found := _LIBRARY.search(diagnostics):
         return (

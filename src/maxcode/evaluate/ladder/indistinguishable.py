@@ -17,12 +17,13 @@ from __future__ import annotations
 
 import random
 from collections.abc import Sequence
-from contextlib import AsyncExitStack
+from contextlib import AbstractAsyncContextManager, AsyncExitStack
 from dataclasses import replace
 from types import TracebackType
 from typing import Self, final
 
-from maxcode.code.languages import Language
+from maxcode.code.languages import language
+from maxcode.core.types import Problem
 from maxcode.evaluate.ladder.prepare import Input
 from maxcode.sandbox.sandbox import Blob, Job, Ran, Sandbox, Session
 
@@ -43,6 +44,12 @@ def in_parts(inputs: Sequence[Input]) -> list[tuple[int, Input]]:
     return found
 
 
+def session_of(sandbox: Sandbox, problem: Problem, blobs: Sequence[Blob]) -> AbstractAsyncContextManager[Session]:
+    """A session for runs of a problem's programs, with its data files beside them: the same one for every purpose."""
+    tongue = language(problem.language)
+    return sandbox.session(blobs, bare=tongue.bare, interpreted=tongue.sealed, data=problem.spec.data)
+
+
 @final
 class Sessions:
     """Sequential sessions for runs of one artefact; each session has new copies of the artefact and its inputs.
@@ -51,11 +58,11 @@ class Sessions:
     answers.
     """
 
-    def __init__(self, sandbox: Sandbox, artefact: Blob, parts: Sequence[tuple[int, Input]], tongue: Language) -> None:
+    def __init__(self, sandbox: Sandbox, problem: Problem, artefact: Blob, parts: Sequence[tuple[int, Input]]) -> None:
         self._sandbox = sandbox
         self._artefact = artefact
         self._parts = parts
-        self._tongue = tongue
+        self._problem = problem
         self._stack = AsyncExitStack()
         self._part = -1
         self._now: tuple[Session, Blob, dict[str, Blob]] | None = None
@@ -75,7 +82,7 @@ class Sessions:
             copy = self._stack.enter_context(self._artefact.copy())
             inputs = {one.name: self._stack.enter_context(one.stdin.copy()) for at, one in self._parts if at == part}
             blobs = [copy, *inputs.values()]
-            session = self._sandbox.session(blobs, bare=self._tongue.bare, interpreted=self._tongue.sealed)
+            session = session_of(self._sandbox, self._problem, blobs)
             self._part, self._now = part, (await self._stack.enter_async_context(session), copy, inputs)
         session_now, copy, inputs = self._now
         return await session_now.run(replace(job, artefact=copy, stdin=inputs[given.name]))

@@ -67,7 +67,7 @@ def no_counter() -> str:
 async def counted(sandbox: Sandbox, problem: Problem, artefact: Blob, given: Input) -> Counted:
     """One run on one input, in its own session.  Uncounted if it does not end well."""
     job = _job(job_for(problem, artefact, given))
-    async with sandbox.session(job.blobs, sources={}) as session:
+    async with sandbox.session(job.blobs, sources=problem.spec.data) as session:  # valgrind writes beside them
         ran = await session.run(job)
     total = sum(int(found.replace(b",", b"")) for found in _COUNT.findall(ran.stderr))
     if len(ran.stderr) >= STDERR_KEPT:  # the count comes last and is cut off; what is left is the program's

@@ -92,6 +92,10 @@ class InputSource(Protocol):
         """Inputs that leave the habits of all others, for which the original has an answer, with that answer."""
         ...
 
+    def one_by_one(self, given: Input) -> Input | None:
+        """As many calls, each of which must be over before the program sees the next; None where it always is so."""
+        ...
+
     async def ready_s(self, given: Input) -> float | None:
         """CPU seconds that a program which does nothing needs before its clock starts; more is charged to it.  None
         where the clock starts with the process."""
@@ -116,6 +120,9 @@ class Copies:
 
     async def beyond(self, builder: Builder, problem: Problem, original: Blob, origin: str) -> tuple[Input, ...]:
         return ()
+
+    def one_by_one(self, given: Input) -> Input | None:
+        return None
 
     async def ready_s(self, given: Input) -> float | None:
         return None

@@ -7,6 +7,7 @@ only: nothing here is ever a timing.
 
 from __future__ import annotations
 
+import posixpath
 import re
 from collections import Counter
 from collections.abc import Iterator, Sequence
@@ -39,14 +40,14 @@ async def hotspots(sandbox: Sandbox, problem: Problem, built: Built, inputs: Seq
     seen = [given for given in inputs if given.seen and given.seconds >= 0.005]
     given = max(seen or inputs, key=lambda one: one.seconds)
     samples: list[Sample] = []
-    async with sandbox.session([built.artefact, given.stdin]) as session:
+    async with sandbox.session([built.artefact, given.stdin], data=problem.spec.data) as session:
         for _ in range(RUNS_AT_MOST):
             ran = await session.run(job_for(problem, built.artefact, given, profile=True))
             samples += ran.samples
             if not ran.samples or len(samples) >= ENOUGH_SAMPLES:
                 break
     places = await _places(sandbox, built.artefact, sorted({at for s in samples if (at := _address(s)) is not None}))
-    return _shares(samples, places)
+    return _shares(samples, places, problem.program.name)
 
 
 def _address(sample: Sample) -> int | None:
@@ -56,8 +57,8 @@ def _address(sample: Sample) -> int | None:
     return sample.callers[0] - 1 if sample.callers else None
 
 
-async def _places(sandbox: Sandbox, artefact: Blob, addresses: list[int]) -> dict[int, tuple[str, int]]:
-    """Address -> (innermost function, line of the program's own source, 0 if none)."""
+async def _places(sandbox: Sandbox, artefact: Blob, addresses: list[int]) -> dict[int, _Place]:
+    """Address -> (innermost function, line of the program's own source, 0 if none, the file of that line)."""
     if not addresses:
         return {}
     with Blob.of("".join(f"{at:#x}\n" for at in addresses).encode()) as asked:
@@ -68,27 +69,32 @@ async def _places(sandbox: Sandbox, artefact: Blob, addresses: list[int]) -> dic
     return dict(_parsed(ran.stdout.decode(errors="replace"))) if ran.ok else {}
 
 
-def _parsed(text: str) -> Iterator[tuple[int, tuple[str, int]]]:
+_Place = tuple[str, int, str]
+
+
+def _parsed(text: str) -> Iterator[tuple[int, _Place]]:
     """The output of addr2line: an address, then (function, location) for every inlined frame, innermost first."""
     for block in re.split(r"^(?=0x)", text, flags=re.MULTILINE):
         head, *rest = block.splitlines() or [""]
         if not _ADDRESS.fullmatch(head) or not rest:
             continue  # the program chooses its names: one can look like an address
-        line = 0
+        line, file = 0, ""
         for location in rest[1::2]:
             match = _LOCATION.match(location)
             if match and match[1].startswith("/src/") and match[2] != "?":
-                line = int(match[2])
+                line, file = int(match[2]), posixpath.normpath(match[1]).removeprefix("/src/")
                 break
-        yield int(head, 16), (rest[0], line)
+        yield int(head, 16), (rest[0], line, file)
 
 
-def _shares(samples: Sequence[Sample], places: dict[int, tuple[str, int]]) -> tuple[Hotspot, ...]:
-    counts: Counter[tuple[str, int]] = Counter()
+def _shares(samples: Sequence[Sample], places: dict[int, _Place], first: str) -> tuple[Hotspot, ...]:
+    """``first``: the file whose lines are named; of another one only the file is."""
+    counts: Counter[_Place] = Counter()
     for sample in samples:
         at = _address(sample)
-        function, line = places.get(at, ("", 0)) if at is not None else ("", 0)
-        counts[(sample.module or function or "?", line)] += 1
+        function, line, file = places.get(at, ("", 0, "")) if at is not None else ("", 0, "")
+        is_first = file in ("", first)
+        counts[(sample.module or function or "?", line if is_first else 0, "" if is_first else file[:200])] += 1
     total = sum(counts.values())
     kept = counts.most_common(SPOTS_KEPT)
-    return tuple(Hotspot(function[:120], line, round(count / total, 4), count) for (function, line), count in kept)
+    return tuple(Hotspot(name[:120], line, round(n / total, 4), n, file) for (name, line, file), n in kept)

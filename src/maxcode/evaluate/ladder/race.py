@@ -22,6 +22,7 @@ from maxcode.core.stats import RaceRule, decide, decide_sittings, interval_of, i
 from maxcode.core.types import Clock, Interval, Problem, RaceVerdict, Timing
 from maxcode.errors import InputError, MachineError
 from maxcode.evaluate.function.start import Starts
+from maxcode.evaluate.ladder.indistinguishable import session_of
 from maxcode.evaluate.ladder.prepare import COPIES, Input, InputSource
 from maxcode.evaluate.ladder.verify import is_accepted, job_for
 from maxcode.evaluate.machine.pressure import is_too_busy, watched
@@ -159,8 +160,7 @@ class Track:
             self._order.shuffle(runs)
             fresh = {side: own.enter_context(entry.artefact.copy()) for side, entry in self._entries.items()}
             blobs = [*fresh.values(), *(given.stdin for given in timed)]
-            bare, interpreted = self._tongue.bare, self._tongue.sealed
-            async with self._sandbox.session(blobs, bare=bare, interpreted=interpreted) as session:
+            async with session_of(self._sandbox, self._problem, blobs) as session:
                 found = {(side, given.name): await self._run(session, side, fresh[side], given) for side, given in runs}
             found = {key: await self._charged(*key, ran) for key, ran in found.items()}
             for given in timed:

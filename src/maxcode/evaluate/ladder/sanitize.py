@@ -138,7 +138,8 @@ class Sanitizers:
         if built.artefact is None:
             return Sanitized(not_run=(f"{', '.join(self.checks)}: no build: {built.reason}",))
         ended, not_run, defects = [], [], list[Defect]()
-        async with self.sandbox.session([built.artefact, *(given.stdin for given in self.inputs)]) as session:
+        blobs = [built.artefact, *(given.stdin for given in self.inputs)]
+        async with self.sandbox.session(blobs, data=self.problem.spec.data) as session:
             for given in self.inputs:
                 ran = await session.run(self._job(built.artefact, given))
                 found = list(_defects(ran, given))

@@ -28,6 +28,7 @@ import anyio
 from maxcode.code.languages import language
 from maxcode.core.types import Problem, Program
 from maxcode.evaluate.ladder.build import Builder, Built
+from maxcode.evaluate.ladder.indistinguishable import session_of
 from maxcode.evaluate.ladder.prepare import Input, identity
 from maxcode.evaluate.ladder.verify import is_accepted, job_for
 from maxcode.sandbox.lanes import build_lane
@@ -107,7 +108,7 @@ async def depends(sandbox: Sandbox, problem: Problem, artefact: Blob, inputs: Se
     async with AsyncExitStack() as own:
         copy = own.enter_context(artefact.copy())
         given = [replace(one, stdin=own.enter_context(one.stdin.copy())) for one in inputs]
-        session = await own.enter_async_context(sandbox.session([copy, *(one.stdin for one in given)], bare=True))
+        session = await own.enter_async_context(session_of(sandbox, problem, [copy, *(one.stdin for one in given)]))
         runs = _Runs(sandbox, problem, session, copy)
         for one, known in zip(given, inputs, strict=True):
             first, second = random.SystemRandom().sample(BYTES, 2)
@@ -185,7 +186,7 @@ class Variants:
         self, problem: Problem, artefact: Blob | None, inputs: Sequence[Input], byte: int
     ) -> list[_Answer | None]:
         assert artefact is not None
-        async with self.sandbox.session([artefact, *(one.stdin for one in inputs)], bare=True) as session:
+        async with session_of(self.sandbox, problem, [artefact, *(one.stdin for one in inputs)]) as session:
             runs = _Runs(self.sandbox, problem, session, artefact)
             return [await runs.answer(one, byte) for one in inputs]
 

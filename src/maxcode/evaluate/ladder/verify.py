@@ -41,7 +41,7 @@ def job_for(problem: Problem, artefact: Blob, given: Input, profile: bool = Fals
     limits, work = problem.spec.limits, given.workload
     cpu_s = min(limits.run_s, SLOWER_AT_MOST * given.seconds + 1.0) if given.seconds else limits.run_s
     return Job(
-        argv=language(problem.language).run,
+        argv=(*language(problem.language).run, *problem.spec.args),
         artefact=artefact,
         stdin=given.stdin,
         cpu_s=cpu_s,
@@ -51,6 +51,7 @@ def job_for(problem: Problem, artefact: Blob, given: Input, profile: bool = Fals
         processes=limits.processes,
         profile=profile,
         called=work.called,
+        variables=tuple(f"{name}={value}" for name, value in problem.spec.env),
     )
 
 
@@ -67,7 +68,7 @@ async def verify(
     outputs: dict[str, bytes] = {}
     failures = 0
     parts = in_parts(inputs)
-    async with Sessions(sandbox, artefact, parts, language(problem.language)) as sessions:
+    async with Sessions(sandbox, problem, artefact, parts) as sessions:
         for part, given in parts:
             job = job_for(problem, artefact, given)
             ran = await sessions.run(part, given, job)

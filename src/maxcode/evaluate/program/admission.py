@@ -28,7 +28,7 @@ from maxcode.evaluate.ladder.prepare import (
 )
 from maxcode.evaluate.ladder.profile import hotspots
 from maxcode.evaluate.ladder.unwritten import chosen, depends
-from maxcode.evaluate.ladder.verify import Verified, verify
+from maxcode.evaluate.ladder.verify import Verified, is_accepted, verify
 from maxcode.evaluate.program.kinds import PROGRAM_KINDS
 from maxcode.sandbox.phases import in_stage
 from maxcode.sandbox.sandbox import Sandbox
@@ -82,6 +82,7 @@ class Admissions:
         kept = self._kept(problem, inputs, verified, cure)
         names = {given.name for given in kept}
         dropped = tuple(f"{r.name} ({r.outcome.value})" for r in verified.results if r.name not in names)
+        await self._agrees_with_itself(problem, original, inputs, kept)
         kept = tuple(source.looked_at_twice(given, original.artefact) for given in kept)
         kept = (*kept, *await source.beyond(self._builder, problem, original.artefact, "seen"))
         timed, warning = choose_timed(
@@ -141,6 +142,24 @@ class Admissions:
             again = await verify(self._sandbox, problem, original.artefact, [replace(given, expected=None)])
             outputs += again.outputs.values()
         return unlike_itself(*outputs) if len(outputs) == 2 else ""
+
+    async def _agrees_with_itself(
+        self, problem: Problem, original: Built, inputs: Sequence[Input], kept: Sequence[Input]
+    ) -> None:
+        """InputError if the original gives other answers to tests without an expected output when it is run again."""
+        assert original.artefact is not None
+        asked = {given.name for given in inputs if given.expected is None and given.origin in ("seen", "held_out")}
+        again = [given for given in kept if given.name in asked and problem.traits.has_tests]
+        if not again:
+            return
+        await anyio.sleep(_NEXT_SECOND_S)
+        unknown = [replace(given, expected=None) for given in again]
+        found = await verify(self._sandbox, problem, original.artefact, unknown, every=True)
+        for given in again:
+            output = found.outputs.get(given.name, b"")
+            if not await is_accepted(self._sandbox, problem, given, output):
+                why = unlike_itself(given.expected or b"", output)
+                raise InputError(f"test {given.name} has no expected output, and the original has none to give: {why}")
 
     def _kept(self, problem: Problem, inputs: Sequence[Input], verified: Verified, cure: str) -> tuple[Input, ...]:
         kept = []

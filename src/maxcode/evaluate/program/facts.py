@@ -10,11 +10,11 @@ import anyio.to_thread
 
 from maxcode.core.types import Facts, Problem, TimedInput
 from maxcode.evaluate.function.function import Shape
+from maxcode.evaluate.inputs.format_model import TEXTS_LEAST, Understood, understand
 from maxcode.evaluate.inputs.format_words import in_words, outwards
 from maxcode.evaluate.inputs.fresh import text_of
 from maxcode.evaluate.inputs.grammar import TokenRow, integer, lines_of
 from maxcode.evaluate.inputs.growth import BYTES, Point, growth
-from maxcode.evaluate.inputs.mutate import TEXTS_LEAST, Understood, understand
 from maxcode.evaluate.ladder.prepare import Admitted, Input
 from maxcode.evaluate.program.lower_bound import process_floor
 from maxcode.sandbox.sandbox import Sandbox

@@ -1,7 +1,8 @@
 """The last check of a winner after timing: is its speed possible, and is it right on other inputs.
 
 A time below the lower bound of this machine -> rejected.  A speed-up above 10x, or suspicious code -> a re-check.
-Findings of the sanitizers -> warnings.  Rates above the roofline were rejected before (``ladder/judge.with_timing``).
+Findings of the sanitizers, and wrong answers on inputs beyond all given ones -> warnings that are doubts.  Rates above
+the roofline were rejected before (``ladder/judge.with_timing``).
 """
 
 from __future__ import annotations
@@ -83,8 +84,10 @@ class Examiner:
             return found
         seen = await looks() if looks is not None else await self.looks(admitted, program)
         found = await self._in_variants(admitted, seen.variants, found)
-        defects = seen.defects if found.outcome is Outcome.CORRECT else ()
-        return replace(found, warnings=(*found.warnings, *defects))
+        if found.outcome is not Outcome.CORRECT:
+            return found
+        narrow = await self.unseen.given_kind_only(admitted, artefact)
+        return replace(found, warnings=(*found.warnings, *seen.defects, *([narrow] if narrow else ())))
 
     async def _in_variants(self, admitted: Admitted, own: Found, found: Evaluation) -> Evaluation:
         """The evaluation of a winner after two builds of it that only memory never written can tell apart."""

@@ -10,6 +10,7 @@ from typing import final
 
 from maxcode.core.types import Action, Outcome, Problem, Program
 from maxcode.errors import InputError
+from maxcode.evaluate.function.second_look import shape_of
 from maxcode.evaluate.harness_protocol import FreshRace, Verification
 from maxcode.evaluate.inputs.fresh import FreshInputs
 from maxcode.evaluate.ladder.build import Builder
@@ -22,6 +23,8 @@ from maxcode.sandbox.lanes import build_lane, timing_lane
 from maxcode.sandbox.phases import TIMING, activity, in_stage
 from maxcode.sandbox.sandbox import Blob, Sandbox
 
+_WORTH = 0.1  # of the original's time: less is not worth a doubt
+_LITTLE = 0.25  # of what it saves where calls come together
 _RENEWED = "every timed pass had newly drawn values, in arrays of the problem's own sizes"
 
 
@@ -76,7 +79,7 @@ class ProgramCheck:
     async def race_fresh(self, pairs: int) -> FreshRace:
         """Race the winner against the original on fresh inputs."""
         if self.admitted.source.renews:
-            return FreshRace(why=_RENEWED, needless=True)
+            return await self._one_by_one(pairs)
         made = await self.fresh.made(self.admitted)
         chosen = choose_compared(made.inputs, self.admitted.timed)
         if not chosen and made.inputs:  # among four times as many one may be long enough
@@ -94,6 +97,26 @@ class ProgramCheck:
             return FreshRace(failed=failed, by_original=wrong.side == "original")
         samples = tuple((pair.total("original"), pair.total("candidate")) for pair in held.pairs)
         return FreshRace(samples, tuple(given.name for given in chosen))
+
+    async def _one_by_one(self, pairs: int) -> FreshRace:
+        """A function on new inputs, as every timed pass has them; and where calls come several at a time, whether it is
+        also faster when each must be over before the next one comes."""
+        timed = self.admitted.timed
+        alone = [one for given in timed if (one := self.admitted.source.one_by_one(given)) is not None]
+        found = FreshRace(why=_RENEWED, needless=True)
+        if not alone:
+            return found
+        sides = self._original(()), RaceSide(await self._artefact(), {})
+        several, single = self._track(*sides, timed), self._track(*sides, alone)
+        held: list[tuple[Pair, Pair]] = []
+        try:
+            async with timing_lane():
+                with activity(TIMING):
+                    for _ in range(pairs):
+                        held.append((await several.pair(), await single.pair()))
+        except WrongOutput as wrong:
+            return FreshRace(failed=f"{wrong.side}, called one by one: {wrong}", by_original=wrong.side == "original")
+        return replace(found, doubt=doubt_about_calls(held, sum(_calls(one) for one in timed)))
 
     @in_stage("control")
     async def control(self, sittings: Sequence[int]) -> list[Pair]:
@@ -122,6 +145,29 @@ class ProgramCheck:
         sides: dict[Side, RaceSide] = {"original": original, "candidate": candidate}
         problem = replace(self.problem, goal="cpu") if self.problem.goal == "instructions" else self.problem
         return Track(RaceInputs(self.sandbox, problem, self.admitted.source), sides, timed)
+
+
+def _calls(given: Input) -> int:
+    """The calls of a pass."""
+    shape = shape_of(given)
+    return shape.rounds * shape.spec.slots
+
+
+def doubt_about_calls(held: Sequence[tuple[Pair, Pair]], calls: int) -> str:
+    """The doubt about a function that saves little where it has one call at a time, beside what it saves where several
+    come together; empty if it does not.  ``held``: passes of both kinds, of which the least times count: to stop a
+    process after every call costs both sides the same, and what disturbs a pass adds to it."""
+    several, alone = (
+        [min(pair.total(side) for pair in pairs) / calls for side in ("original", "candidate")]
+        for pairs in zip(*held, strict=True)
+    )
+    saved, saved_alone = several[0] - several[1], alone[0] - alone[1]
+    if saved < _WORTH * several[0] or saved_alone > _LITTLE * saved:
+        return ""
+    return (
+        f"it saves {saved * 1e6:.2f} us a call where several calls come together, but {saved_alone * 1e6:.2f} us where "
+        "each must be over before the next one comes: it may work on several calls together"
+    )
 
 
 def _failures(found: Verified) -> list[str]:

@@ -33,7 +33,7 @@ from maxcode.observe.critique.critique_answer import DIAGNOSIS_AT_MOST, STEP_AT_
 from maxcode.observe.critique.rule_critic import ERROR, hot_lines, outside, share_of
 from maxcode.observe.feedback import feedback_lines, machine_lines, milliseconds, result_line
 from maxcode.observe.known import fact_lines
-from maxcode.observe.part import changed, listing
+from maxcode.observe.part import changed, is_rewrite, listing
 
 HEADING = "# Critique this step"
 WHOLE = 24_000  # characters; up to here the original and a change are shown whole
@@ -137,6 +137,8 @@ def _previous_program(problem: Problem, program: Program, previous: Step | None)
         return "The same as the new program."
     if before == problem.program and _length(before) <= WHOLE:
         return "The original program."
+    if is_rewrite(before, program) and _length(before) <= WHOLE:
+        return f"The new program rewrites it:\n\n{listing(before, problem.language)}"
     return f"It became the new program by this change:\n\n{changed(before, program, WHOLE)}"
 
 

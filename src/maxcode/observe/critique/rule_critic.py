@@ -219,22 +219,21 @@ def _compared(step: Step, previous: Step | None) -> str:
     timing = step.evaluation.timing
     if timing is None:
         return f"Correct, but not timed: {'; '.join(step.evaluation.warnings)}"
-    change = _change(timing, previous)
-    sure = "" if timing.significant else ", not significant"
-    if timing.clock == "instructions":
-        return f"Correct, {timing.speedup} by instructions (original over this){sure}{change}."
-    return f"Correct, {timing.speedup} of the original's speed{sure}{change}."
+    sure = "" if timing.significant else ", but not measurably faster than the original"
+    return f"Correct{sure}{_change(timing, previous)}."
 
 
 def _change(timing: Timing, previous: Step | None) -> str:
-    """The ratio to the step before, where the two can be told apart."""
+    """Whether it is faster than the step before.  The figures are left to the feedback: a later confirmation replaces
+    them there, but not in a critique."""
     before = previous.evaluation.timing if previous is not None else None
     if before is None:
         return ""
     if are_alike(timing, before):
         return "; not distinguishable from the previous step"
-    ratio = timing.speedup.value / before.speedup.value
-    return f"; {ratio:.2f}x the previous step" + (": this step did not pay, go back" if ratio < 1 else "")
+    if timing.speedup.value > before.speedup.value:
+        return "; faster than the previous step"
+    return "; slower than the previous step: this step did not pay, go back"
 
 
 def _build_errors(evaluation: Evaluation) -> list[str]:

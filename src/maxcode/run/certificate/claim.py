@@ -11,7 +11,7 @@ import json
 import math
 import re
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import asdict, dataclass, fields, replace
+from dataclasses import asdict, dataclass, field, fields, replace
 from importlib.metadata import version
 from pathlib import Path
 from typing import Any, final
@@ -25,8 +25,8 @@ from maxcode.core.types import Checker, Clock, Interval, Limits, Machine, Proble
 from maxcode.errors import InputError
 from maxcode.evaluate.harness_protocol import Verification
 from maxcode.evaluate.ladder.sanitize import FINDING, Sanitized
-from maxcode.run.certificate.doubts import degenerate, unchecked, without_sandbox
-from maxcode.run.certificate.unseen import PAIRS, FreshInputTiming, doubted, told
+from maxcode.run.certificate.doubts import Grounds
+from maxcode.run.certificate.unseen import PAIRS, FreshInputTiming, told
 
 FILE = "certificate.json"
 FORMAT = 2
@@ -43,6 +43,8 @@ class Subject:
 
     ``helpers``               the files that the generator's and the checker's commands name
     ``function``, ``module``  the hash of all their settings; empty for another kind of problem
+    ``args``, ``env``, ``files``  what every run is started with
+    ``include``               the program's folders of headers
     """
 
     kind: str
@@ -59,6 +61,10 @@ class Subject:
     generated: int
     function: str
     module: str = ""
+    args: tuple[str, ...] = ()
+    env: dict[str, str] = field(default_factory=dict)
+    files: dict[str, str] = field(default_factory=dict)
+    include: tuple[str, ...] = ()
 
 
 @final
@@ -107,6 +113,7 @@ class Certificate:
     ``holds``     it was verified and is faster
     ``trusted``   no check failed; ``doubts`` are the failed checks, ``warnings`` are further remarks
     ``harsher``   the re-check, None if nothing triggered one
+    ``given_only`` on which inputs beyond all given ones it differs from the original, in words
     ``refused``   the reason why there is no claim; the fields of later stages are then null
     ``options``   the user's settings that replace the problem's own
     ``seeds``     of the run, of the generator and of fresh inputs; the system draws the order of timed runs and the
@@ -138,6 +145,7 @@ class Certificate:
     harsher: Recheck | None = None
     unseen: FreshInputTiming | None = None
     warnings: tuple[str, ...] = ()
+    given_only: tuple[str, ...] = ()
     format: int = FORMAT
 
     @property
@@ -180,19 +188,19 @@ def _refusal(found: Certificate) -> str:
 
 
 def _doubts(found: Certificate) -> Iterator[str]:
-    control = found.control
-    yield from without_sandbox(found.sandbox)
+    recheck = found.harsher if found.format > FIRST_FORMAT else None
+    defects = found.sanitized.defects if found.sanitized is not None else ()
+    findings = (*(f"{FINDING} {one}" for one in defects if not one.in_original), *found.given_only)
+    control = _doubt_about_control(found.control)
+    return Grounds(found.sandbox, found.timing, recheck, found.unseen, findings, control).doubts()
+
+
+def _doubt_about_control(control: Control | None) -> str:
     if control is None:
-        yield "no control: the original was not timed against itself"
-    elif not control.holds:
-        low, high = control.interval.low, control.interval.high
-        yield f"the control failed: the original against itself reads [{low:.4f}, {high:.4f}], which does not hold 1"
-    yield from doubted(found.timing, found.unseen)
-    yield from degenerate(found.timing.degenerate if found.timing is not None else ())
-    yield from unchecked(found.harsher, found.unseen) if found.format > FIRST_FORMAT else ()
-    for defect in found.sanitized.defects if found.sanitized is not None else ():
-        if not defect.in_original:
-            yield f"{FINDING} {defect}"
+        return "no control: the original was not timed against itself"
+    low, high = control.interval.low, control.interval.high
+    failed = f"the control failed: the original against itself reads [{low:.4f}, {high:.4f}], which does not hold 1"
+    return "" if control.holds else failed
 
 
 def contradiction(found: Certificate) -> str:
@@ -322,6 +330,10 @@ def subject_of(problem: Problem, winner: Program) -> Subject:
         generated=spec.generated,
         function=function,
         module="" if spec.module is None else sha256(json.dumps(asdict(spec.module), sort_keys=True)),
+        args=spec.args,
+        env=dict(spec.env),
+        files={one.name: one.sha256 for one in spec.files},
+        include=spec.include,
     )
 
 

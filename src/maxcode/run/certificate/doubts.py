@@ -1,10 +1,13 @@
-"""Doubts about a speed-up: the failed checks that a certificate and the evaluation of one program have in common."""
+"""Doubts about a speed-up: the failed checks.  Made here alone."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+from typing import final
 
-from maxcode.core.types import Evaluation, Recheck
+from maxcode.core.types import Evaluation, Recheck, Timing
+from maxcode.evaluate.inputs.fresh import GIVEN_ONLY
 from maxcode.evaluate.ladder.sanitize import FINDING
 from maxcode.run.certificate.unseen import FreshInputTiming, doubted
 from maxcode.sandbox.tiers import NO_SANDBOX
@@ -33,10 +36,45 @@ def degenerate(reasons: Iterable[str]) -> Iterator[str]:
         yield f"the reference is degenerate: {why}; a program could pass without doing the work"
 
 
-def doubts_about(evaluation: Evaluation, sandbox: str, fresh: FreshInputTiming) -> Iterator[str]:
-    """The doubts about a confirmed evaluation and its speed-up on newly generated inputs."""
-    yield from without_sandbox(sandbox)
-    yield from doubted(evaluation.timing, fresh)
-    yield from unchecked(evaluation.harsher, fresh)
-    yield from degenerate(evaluation.timing.degenerate if evaluation.timing is not None else ())
-    yield from (words for words in evaluation.warnings if words.startswith(FINDING))
+@final
+@dataclass(frozen=True, slots=True)
+class Grounds:
+    """What a confirmed speed-up rests on.
+
+    ``sandbox``: the tier as text.
+    ``recheck``: None if nothing triggered one.
+    ``fresh``: on newly generated inputs; None if that is not known yet.
+    ``findings``: sentences of the sanitizers, and on inputs beyond all given ones.
+    ``control``: what is wrong with the original timed against itself; only a certificate does that.
+    """
+
+    sandbox: str
+    timing: Timing | None
+    recheck: Recheck | None
+    fresh: FreshInputTiming | None
+    findings: tuple[str, ...] = ()
+    control: str = ""
+
+    def doubts(self) -> Iterator[str]:
+        """One sentence for each failed check."""
+        yield from without_sandbox(self.sandbox)
+        yield from [self.control] if self.control else ()
+        yield from doubted(self.timing, self.fresh)
+        yield from [self.fresh.doubt] if self.fresh is not None and self.fresh.doubt else ()
+        yield from degenerate(self.timing.degenerate if self.timing is not None else ())
+        yield from unchecked(self.recheck, self.fresh)
+        yield from self.findings
+
+
+def findings_of(evaluation: Evaluation) -> tuple[str, ...]:
+    """Its warnings that are doubts."""
+    return tuple(words for words in evaluation.warnings if words.startswith((FINDING, GIVEN_ONLY)))
+
+
+def doubts_about(evaluation: Evaluation, sandbox: str, fresh: FreshInputTiming | None) -> tuple[str, ...]:
+    """The doubts about an evaluation that no certificate is made of; those about a confirmed speed-up only if it is
+    one."""
+    timing = evaluation.timing
+    if timing is None or not (timing.confirmed and timing.significant):
+        return tuple(degenerate(timing.degenerate)) if timing is not None else ()
+    return tuple(Grounds(sandbox, timing, evaluation.harsher, fresh, findings_of(evaluation)).doubts())

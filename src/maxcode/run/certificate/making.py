@@ -16,6 +16,7 @@ from maxcode.core.types import Action, Evaluation, Outcome, Problem, Program, Re
 from maxcode.errors import InputError
 from maxcode.evaluate.harness import HarnessTerms, open_harness
 from maxcode.evaluate.harness_protocol import Harness, WinnerCheck
+from maxcode.evaluate.inputs.fresh import GIVEN_ONLY
 from maxcode.evaluate.ladder.prepare import Admitted, Input
 from maxcode.evaluate.machine.machine import describe
 from maxcode.run.certificate.claim import (
@@ -147,7 +148,7 @@ async def measured(work: AdmittedWinner, found: Certificate, say: Say) -> Certif
         if found.verification is not None and not found.verification.failed:
             say("certificate: timing the winner")
             timed = await _confirmed(work.harness, work.problem, work.winner)
-            found, refused = replace(found, timing=timed.timing, harsher=timed.harsher), timed.why
+            found, refused = _with(found, timed), timed.why
     if found.timing is not None:
         say("certificate: timing the winner on newly generated inputs")
         fresh = await check.race_fresh(PAIRS)
@@ -164,11 +165,16 @@ async def measured(work: AdmittedWinner, found: Certificate, say: Say) -> Certif
 @dataclass(frozen=True, slots=True)
 class Confirmed:
     """The result of a confirmation.  ``why``: the reason why there is no timing; ``harsher``: the re-check, if one was
-    triggered."""
+    triggered; ``given_only``: on which inputs beyond all given ones it differs from the original."""
 
     timing: Timing | None
     why: str = ""
     harsher: Recheck | None = None
+    given_only: tuple[str, ...] = ()
+
+
+def _with(found: Certificate, timed: Confirmed) -> Certificate:
+    return replace(found, timing=timed.timing, harsher=timed.harsher, given_only=timed.given_only)
 
 
 async def _confirmed(referee: Referee, problem: Problem, winner: Program) -> Confirmed:
@@ -179,7 +185,8 @@ async def _confirmed(referee: Referee, problem: Problem, winner: Program) -> Con
     except InputError as error:  # the original itself gave a wrong answer
         return Confirmed(None, str(error))
     why = "; ".join(evaluation.feedback.reasons) or evaluation.outcome.value if evaluation.timing is None else ""
-    return Confirmed(evaluation.timing, why, evaluation.harsher)
+    narrow = tuple(words for words in evaluation.warnings if words.startswith(GIVEN_ONLY))
+    return Confirmed(evaluation.timing, why, evaluation.harsher, narrow)
 
 
 async def _control(check: WinnerCheck, timing: Timing) -> tuple[Control | None, str]:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any, final
@@ -66,10 +66,15 @@ def _figure(found: Certificate) -> str:
 
 
 def repeat(
-    path: Path, problem: Path | None = None, tests: Path | None = None, say: Callable[[str], None] = lambda words: None
+    path: Path,
+    problem: Path | None = None,
+    tests: Path | None = None,
+    say: Callable[[str], None] = lambda words: None,
+    files: Mapping[str, Path] | None = None,
 ) -> Repeated:
     """Builds, verifies and times the winner next to the certificate again, against ``problem``, or else against what
-    the run folder keeps and names.  The working directory does not matter.
+    the run folder keeps and names.  The working directory does not matter.  ``files``: data files by name, in place of
+    those that the run folder names.
 
     Raises InputError for a changed certificate, and for each file that differs from the certified one.
     """
@@ -77,7 +82,7 @@ def repeat(
     claimed = read(path)
     _check_options(path, claimed)
     source, tests = (problem, tests) if problem is not None else _ground(path.parent, tests, claimed)
-    loaded = load(source, tests, claimed.options).problem
+    loaded = load(source, tests, {**claimed.options, **_given_paths(path.parent, source, files or {})}).problem
     if claimed.subject.winner.keys() != loaded.program.files.keys():
         names = sorted(loaded.program.files)
         raise InputError(f"{path} is about the files {sorted(claimed.subject.winner)}, {source} has {names}")
@@ -117,7 +122,22 @@ def _check_options(path: Path, claimed: Certificate) -> None:
 
 
 _SEED_BITS = 64
-_OPTIONS = frozenset({"flags", "checker", "goal", "limits", "tie_break", "shared_cores", "module", "id"})
+_OPTIONS = frozenset(
+    {
+        "flags",
+        "checker",
+        "goal",
+        "limits",
+        "tie_break",
+        "shared_cores",
+        "module",
+        "id",
+        "args",
+        "env",
+        "edit",
+        "include",
+    }
+)
 
 
 def _ground(folder: Path, tests: Path | None, claimed: Certificate) -> tuple[Path, Path | None]:
@@ -142,6 +162,21 @@ def _named_tests(folder: Path, named: str) -> Path | None:
     return Path(named) if named else None
 
 
+def _given_paths(folder: Path, source: Path, files: Mapping[str, Path]) -> Mapping[str, Any]:
+    """The paths that the run was given on its command line.  The folders of headers of a source file are in the copy in
+    the run folder, and its flags in the certificate."""
+    given = read_header(folder).get(GIVEN, {})
+    data = {**{name: Path(path) for name, path in given.get("files", {}).items()}, **files}
+    for name, path in data.items():
+        if not path.exists():
+            raise InputError(f"the data file {name} of {folder} was {path}, which is not here; give --file {name}=PATH")
+    found: dict[str, Any] = {"files": data} if data else {}
+    if source.is_dir() or source.suffix == ".toml":
+        found |= {"include": [Path(path) for path in given["include"]]} if "include" in given else {}
+        found |= {"compile_commands": Path(given["compile_commands"])} if "compile_commands" in given else {}
+    return found
+
+
 def _existing(folder: Path, source: Path) -> Path:
     if source.name and source.exists():
         return source
@@ -162,15 +197,20 @@ def _other_files(claimed: Certificate, problem: Problem) -> Iterator[str]:
         for case in cases:
             if case.name not in claimed.dropped:
                 here[f"{case.name} ({origin}), input"] = sha256(read_bytes(Path(case.stdin)))
-                expected = read_bytes(Path(case.expected)) if case.expected else b""
-                here[f"{case.name} ({origin}), expected answer"] = sha256(expected)
-    yield from hash_differences("test", _files(claimed.tests), here)
+                if case.expected is not None:
+                    here[f"{case.name} ({origin}), expected answer"] = sha256(read_bytes(Path(case.expected)))
+    cases = (*problem.spec.seen, *problem.spec.held_out)
+    yield from hash_differences(
+        "test", _files(claimed.tests, {one.name for one in cases if one.expected is None}), here
+    )
 
 
-def _files(tests: tuple[Tested, ...]) -> dict[str, str]:
+def _files(tests: tuple[Tested, ...], answered: set[str]) -> dict[str, str]:
+    """``answered``: tests whose expected answers are those of the original."""
     on_disk = [one for one in tests if one.origin in ("seen", "held_out")]
     inputs = {f"{one.name} ({one.origin}), input": one.input for one in on_disk}
-    return {**inputs, **{f"{one.name} ({one.origin}), expected answer": one.expected for one in on_disk}}
+    known = [one for one in on_disk if one.name not in answered]
+    return {**inputs, **{f"{one.name} ({one.origin}), expected answer": one.expected for one in known}}
 
 
 def _other_tests(claimed: Certificate, here: Certificate) -> Iterator[str]:

@@ -26,13 +26,15 @@ ALIKE = 0.5  # share of the original's time on a timed input; an input that take
 class FreshInputTiming:
     """The winner on newly generated ``inputs``: paired seconds of original and winner, and the interval of their ratio.
     The interval is None if they were not compared; ``why`` says the reason.  ``needless``: there is nothing to compare,
-    because the timed inputs are newly generated too."""
+    because the timed inputs are newly generated too.  ``doubt``: a function is not faster where each call must be over
+    before the next is there."""
 
     interval: Interval | None = None
     samples: tuple[tuple[float, float], ...] = ()
     inputs: tuple[str, ...] = ()
     why: str = ""
     needless: bool = False
+    doubt: str = ""
 
     @property
     def is_missing(self) -> bool:
@@ -50,7 +52,7 @@ class FreshInputTiming:
 def timed_on(fresh: FreshRace) -> FreshInputTiming:
     """The result of a race on newly generated inputs."""
     if not fresh.samples:
-        return FreshInputTiming(why=fresh.why or fresh.failed, needless=fresh.needless)
+        return FreshInputTiming(why=fresh.why or fresh.failed, needless=fresh.needless, doubt=fresh.doubt)
     ratios = median_interval([original / winner for original, winner in fresh.samples])
     return FreshInputTiming(ratios, fresh.samples, fresh.inputs)
 

@@ -211,7 +211,22 @@ def _timing(nodes: Nodes, slot: Slot) -> Html:
 
 def _critique(nodes: Nodes, slot: Slot) -> Html:
     said = clip(slot.critique.strip(), nodes.caps.words)
-    return _titled("Critique", element("p", said, class_="said")) if said else join([])
+    if not said:
+        return join([])
+    earlier = _earlier_figure(slot)
+    note = element("p", earlier) if earlier else join([])
+    return _titled("Critique", element("p", said, class_="said"), note)
+
+
+def _earlier_figure(slot: Slot) -> str:
+    """Names the figure of a critique that was written before the candidate was timed once more; empty otherwise."""
+    first = slot.words[0][1].timing if slot.words else None
+    if first is None or slot.timing is None or str(first.speedup) == str(slot.timing.speedup):
+        return ""
+    return (
+        f"Written after the race of the search, which gave {first.speedup}. The figure of this candidate is "
+        f"{slot.timing.speedup}, from fresh pairs."
+    )
 
 
 def _diagnostics(nodes: Nodes, slot: Slot) -> Html:

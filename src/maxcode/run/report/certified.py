@@ -88,7 +88,10 @@ def _claim(found: Claimed) -> str:
     if not found.holds or found.timing is None:
         return "Not certified: built and timed again from its file, the winner is not significantly faster."
     trusted = "and no check failed" if found.trusted else "but a check failed, so do not trust it"
-    return f"Built and timed again in a new session, the winner is {found.timing.speedup} as fast, {trusted}."
+    return (
+        f"Built and timed again in a new session, the winner is {found.timing.speedup} as fast, {trusted}. The figure "
+        "at the top of this page is that of the run; this is a further measurement of the same program."
+    )
 
 
 def _facts(found: Claimed) -> list[tuple[str, str]]:

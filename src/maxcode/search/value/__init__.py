@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from maxcode.search.value.baselines import BusiestLoop, Constant, FastestSoFar, Random
 from maxcode.search.value.blend import Blend
-from maxcode.search.value.classes import PRESETS, QUANTILE, RELATIVE, Edges, preset, quantile_edges
+from maxcode.search.value.classes import OF_PAPER, PRESETS, QUANTILE, RELATIVE, Edges, papers, preset, quantile_edges
 from maxcode.search.value.model_folder import Model, Saved, described, read, save
 from maxcode.search.value.predict import Predictor, ValueRoles, digest, load, predictor
 from maxcode.search.value.settings import SMALL, Generative, NetworkShape
@@ -18,6 +18,7 @@ from maxcode.search.value.situation import Reading, Situation, drawn, had, situa
 from maxcode.search.value.trees import Tree, Trees
 
 __all__ = [
+    "OF_PAPER",
     "PRESETS",
     "QUANTILE",
     "RELATIVE",
@@ -43,6 +44,7 @@ __all__ = [
     "drawn",
     "had",
     "load",
+    "papers",
     "predictor",
     "preset",
     "quantile_edges",

@@ -17,6 +17,7 @@ from maxcode.errors import InputError, unknown
 
 QUANTILE = "quantile"
 RELATIVE = "problem"  # separate quantiles for every problem
+OF_PAPER = "paper"  # of every suite its own edges, as the paper gives them
 CLASSES = 5  # the number of classes, of quantiles and of presets
 
 
@@ -75,8 +76,15 @@ def quantile_edges(speedups: Iterable[float]) -> Edges:
     )
 
 
+def papers(suite: str) -> Edges:
+    """The paper's edges of a suite; InputError for a suite that it has none for."""
+    if suite not in PRESETS:
+        raise InputError(f"the paper has no edges for {suite}, only for {', '.join(PRESETS)}; give other --edges")
+    return PRESETS[suite]
+
+
 def preset(name: str) -> Edges:
     """The paper's edges by name; InputError with the nearest spelling for an unknown name."""
     if name not in PRESETS:
-        raise unknown("kind of edges", name, [QUANTILE, RELATIVE, *PRESETS])
+        raise unknown("kind of edges", name, [QUANTILE, RELATIVE, OF_PAPER, *PRESETS])
     return PRESETS[name]

@@ -15,7 +15,7 @@ from pathlib import Path
 from typing import Any, final
 
 from maxcode.errors import InputError
-from maxcode.search.value import QUANTILE, RELATIVE, Edges, described, preset, quantile_edges
+from maxcode.search.value import OF_PAPER, QUANTILE, RELATIVE, Edges, described, papers, preset, quantile_edges
 from maxcode.train.to_go.pairs import Pair
 
 LEAST_PAIRS = 20
@@ -97,9 +97,10 @@ def _refuse_one(pairs: Sequence[Pair], groups: Sequence[frozenset[str]]) -> None
 def assembled(pairs: Sequence[Pair], held_out: frozenset[str], edges: str) -> Dataset:
     """The data set; raises InputError if the sides overlap, too little is left, or one class is nearly all.
 
-    ``edges``: "quantile", taken from the training side for every suite; a name of the paper's edges; or "problem", the
-    quantiles of every problem.  With "problem" a class tells how good a state is among those of its problem, which is
-    all that a search compares; the labels of held-out problems, used only for figures, are relative in the same way.
+    ``edges``: "quantile", taken from the training side for every suite; a name of the paper's edges; "paper", for
+    every suite the edges of its name; or "problem", the quantiles of every problem.  With "problem" a class tells how
+    good a state is among those of its problem, which is all that a search compares; the labels of held-out problems,
+    used only for figures, are relative in the same way.
     """
     _refuse_overlap(pairs, held_out)
     train = tuple(pair for pair in pairs if pair.problem not in held_out)
@@ -123,6 +124,8 @@ def assembled(pairs: Sequence[Pair], held_out: frozenset[str], edges: str) -> Da
 
 def _all_edges(kind: str, by_group: Mapping[str, Sequence[float]], together: Sequence[float]) -> dict[str, Edges]:
     """Edges by group; a group with too few speed-ups for its own quantiles gets those of the whole training side."""
+    if kind == OF_PAPER:
+        return {suite: papers(suite) for suite in sorted(by_group)}
     if kind not in (QUANTILE, RELATIVE):
         return dict.fromkeys(sorted(by_group), preset(kind))
     usual = quantile_edges(together)

@@ -13,6 +13,7 @@ import msgspec
 
 from maxcode.errors import InputError
 from maxcode.search.value import (
+    OF_PAPER,
     QUANTILE,
     RELATIVE,
     SMALL,
@@ -45,6 +46,7 @@ class Training:
     ``prefixes``  the largest depth of a state; None: any; the paper's is 2
     ``held_out``  problems to keep for the figures; empty: ``share`` of them, chosen with ``seed``
     ``seeds``     number of seeds of an evaluation by folds; 0: none
+    ``context``   tokens of a generative model's prompt at most; None: what its base usually gets
     """
 
     runs: tuple[Path, ...]
@@ -59,6 +61,7 @@ class Training:
     seed: int = 0
     base: str = SMALL
     seeds: int = 0
+    context: int | None = None
 
 
 @final
@@ -93,7 +96,7 @@ def train_to_go(
     data = assembled(pairs, held_out, wanted.edges)
     _check_folds(pairs, wanted)
     say(f"class balance: {_shares(about(data))}")
-    context = SMALL_CONTEXT if wanted.base == SMALL else CONTEXT
+    context = wanted.context or (SMALL_CONTEXT if wanted.base == SMALL else CONTEXT)
     how = Fit(wanted.out / f"{wanted.model}.unfinished", wanted.seed, wanted.base, say, context=context)
     found = _trained(data, wanted, how)
     if not wanted.seeds:
@@ -131,7 +134,7 @@ def _check(wanted: Training) -> None:
     check_model(wanted.model)
     if wanted.model == "generative":
         needs_extra()
-    if wanted.edges not in (QUANTILE, RELATIVE):
+    if wanted.edges not in (QUANTILE, RELATIVE, OF_PAPER):
         preset(wanted.edges)
     _check_numbers(wanted)
     for name in (*_BESIDE, FILE):  # checked before the training, which may take hours

@@ -1,0 +1,137 @@
+"""What the given inputs say of their format: its shape, the facts that hold in them, numbers by field.  Pure."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import final
+
+from maxcode.evaluate.inputs.grammar import (
+    Path,
+    Repetition,
+    Shape,
+    TokenRow,
+    Tokens,
+    explanations,
+    integer,
+    lines_of,
+    read,
+    walk,
+)
+from maxcode.evaluate.inputs.invariants import Fact, Facts, Seen, Span, facts_of, tables_at, together
+
+TEXTS_LEAST = 3
+BYTES_AT_MOST = 8 << 20  # of all texts together; more takes many seconds to read
+Field = tuple[Path, int]
+
+
+@final
+@dataclass(frozen=True, slots=True)
+class FormatModel:
+    """A format that explains all given texts, and the facts that hold in them.
+
+    ``tokens``: the tokens by field.
+    ``scopes``: the scalars above a table, by its path.
+    """
+
+    shape: Shape
+    facts: Facts
+    tokens: Mapping[Field, frozenset[str]]
+    scopes: Mapping[Path, tuple[Field, ...]]
+    counts: frozenset[Field]
+
+    def words(self, kind: str, path: Path, *at: int) -> frozenset[str]:
+        found = self.facts.get((kind, path, *at))
+        return found.words if isinstance(found, Seen) else frozenset()
+
+    def values(self, field: Field) -> list[int]:
+        """The integers seen in a field, ascending; empty if anything else was seen."""
+        found = [integer(token) for token in self.tokens.get(field, ())]
+        return sorted(one for one in found if one is not None) if None not in found else []
+
+    def columns(self, path: Path) -> list[Field]:
+        """The fields of a table."""
+        return [field for field in self.tokens if field[0] == path]
+
+    @property
+    def bounds(self) -> frozenset[Field]:
+        """Scalars that a column never exceeds, such as the number of nodes in a graph: other numbers depend on them."""
+        keys = [key for key, fact in self.facts.items() if key[0] == "against" and _is_never_above(fact)]
+        return frozenset(self.scopes[path][number] for _, path, _, number in keys if path[-1] == 1)
+
+    def is_structure(self, path: Path) -> bool:
+        """True if lines hold two indices below one bound, as edges and intervals do: they cannot change separately."""
+        bounded = [key[3] for key, fact in self.facts.items() if key[:2] == ("against", path) and _is_never_above(fact)]
+        return len(set(bounded)) < len(bounded) or (len(path) > 2 and self._is_part_of_a_matrix(path, set(bounded)))
+
+    def _is_part_of_a_matrix(self, path: Path, bounded: set[int]) -> bool:
+        """True if a list inside a block belongs to one line of as many: adjacent nodes, or a square matrix."""
+        around = path[:-2]
+        outer = [field for field in self.counts if around in users(self.shape, field)]
+        return any(self.scopes[path][number] in outer for number in bounded) or any(
+            path[:-1] in users(self.shape, field) for field in outer
+        )
+
+
+def _is_never_above(fact: Fact) -> bool:
+    return isinstance(fact, Span) and fact.high <= 0
+
+
+@final
+@dataclass(frozen=True, slots=True)
+class Understood:
+    """The given texts with every format that explains them; ``why``: why there is none."""
+
+    texts: tuple[str, ...]
+    shapes: tuple[FormatModel, ...] = ()
+    why: str = ""
+
+
+def understand(texts: Sequence[str]) -> Understood:
+    """The formats of the given texts; needs at least three different texts."""
+    texts = tuple(dict.fromkeys(texts))
+    if len(texts) < TEXTS_LEAST:
+        return Understood(
+            texts, why=f"the format is read from {TEXTS_LEAST} or more different tests, and there are {len(texts)}"
+        )
+    if sum(map(len, texts)) > BYTES_AT_MOST:
+        return Understood(texts, why=f"the given inputs are larger than {BYTES_AT_MOST >> 20} MB together")
+    split = [lines for text in texts if (lines := lines_of(text)) is not None]
+    if len(split) < len(texts):
+        return Understood(texts, why="the given inputs hold more between their tokens than single spaces")
+    shapes = explanations(split)
+    if not shapes:
+        return Understood(texts, why="no simple format explains every given input")
+    return Understood(texts, tuple(_known(shape, split) for shape in shapes))
+
+
+def _known(shape: Shape, texts: Sequence[Sequence[Tokens]]) -> FormatModel:
+    trees = [tree for lines in texts if (tree := read(shape, lines)) is not None]
+    tokens: dict[Field, set[str]] = {}
+    scopes: dict[Path, tuple[Field, ...]] = {}
+    counts: set[Field] = set()
+    for place in (place for tree in trees for place in walk(shape, tree)):
+        if (counted := place.counted) is not None:
+            counts.add(counted.field)
+        for table in tables_at(place):
+            scopes[table.path] = tuple(cell.field for cell in place.cells)
+            for at, column in enumerate(table.columns):
+                tokens.setdefault((table.path, at), set()).update(column)
+    frozen = {field: frozenset(some) for field, some in tokens.items()}
+    return FormatModel(shape, together(facts_of(shape, tree) for tree in trees), frozen, scopes, frozenset(counts))
+
+
+def users(shape: Shape, field: Field) -> frozenset[Path]:
+    """The paths of lists and blocks that a field counts."""
+
+    def search(shape: Shape, path: Path, cells: tuple[Field, ...]) -> Iterator[Path]:
+        for number, node in enumerate(shape):
+            here = (*path, number)
+            if not isinstance(node, Repetition):
+                cells = (*cells, *(((*here, 0), at) for at in range(node.width)))
+            if not isinstance(node, TokenRow) and node.count is not None and cells[node.count.index] == field:
+                yield here
+            if isinstance(node, Repetition) and not node.is_table:
+                yield from search(node.body, here, cells)
+
+    return frozenset(search(shape, (), ()))

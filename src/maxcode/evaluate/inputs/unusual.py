@@ -1,0 +1,331 @@
+"""Makes inputs that the given ones hardly show: sorted, with few values, or larger than all of them.  Pure.
+
+``habit``: as the given ones allow it, in every fact (``invariants.py``); a program must be right on them.
+``wider``: values and sizes beyond the given ones, where everything else is as in the given ones.  Whether they may come
+is known only where the problem states it (``domain`` of its tests); elsewhere they go a little beyond, and a program
+that is not right there is right on the given kind alone.
+"""
+
+from __future__ import annotations
+
+import random
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import final
+
+from maxcode.code.domains import Domain, domain_of
+from maxcode.errors import InputError
+from maxcode.evaluate.inputs.enlarge import comes_with_size
+from maxcode.evaluate.inputs.format_model import Field, FormatModel, Understood
+from maxcode.evaluate.inputs.grammar import (
+    NodeAt,
+    Repetition,
+    Shape,
+    Tail,
+    TokenRow,
+    Tree,
+    lines_of,
+    read,
+    walk,
+    written,
+)
+from maxcode.evaluate.inputs.invariants import Fact, Key, Span, broken, facts_of
+from maxcode.evaluate.inputs.mutate import (
+    TRIES,
+    Draft,
+    base_of,
+    drawable,
+    is_explained,
+    is_free,
+    is_permutable,
+    resize,
+    step_of,
+)
+
+VALUES_BEYOND, SIZES_BEYOND = "values beyond the given ones", "sizes beyond the given ones"  # ways of making them
+_BEYOND = 4  # times the largest value that was given, where the problem states no domain
+_LARGER = 2  # the same for a size
+_NEAR = 8  # half of them go by a share of this at most beyond the given ones
+_FEW_VALUES = 3
+_RANGE = frozenset({"range", "sum", "sum against", "apart"})  # facts of a field that larger values may break
+Limits = Mapping[Field, Domain]
+
+
+def fields_of(shape: Shape, path: tuple[int, ...] = ()) -> Iterator[Field]:
+    """The numbers of a format, in the order in which a program reads them first; a list or a column counts once."""
+    for number, node in enumerate(shape):
+        here = (*path, number)
+        match node:
+            case TokenRow(width):
+                yield from (((*here, 0), at) for at in range(width))
+            case Tail(width):
+                yield from (((*here, 0), at) for at in range(width))
+                yield (*here, 1), 0
+            case Repetition() if node.is_table and isinstance(row := node.body[0], TokenRow):
+                yield from (((*here, 1), at) for at in range(row.width))
+            case Repetition():
+                yield from fields_of(node.body, here)
+
+
+def stated(given: Understood, domains: Sequence[str]) -> Limits:
+    """The domains by field.  InputError where they do not fit to what the given inputs hold."""
+    if not domains:
+        return {}
+    if not given.shapes:
+        raise InputError(f"`domain` of [tests] is for inputs whose format can be read: {given.why}; leave it out")
+    known = given.shapes[0]
+    fields = list(fields_of(known.shape))
+    if len(fields) != len(domains):
+        seen = ", ".join(_range_in_words(known, one) for one in fields)
+        raise InputError(
+            f"`domain` of [tests] has {len(domains)} entries, but the given inputs hold {len(fields)} kinds of numbers "
+            f"(a list or a column is one); in the order of reading they are: {seen}"
+        )
+    found = {field: domain_of(text, {}, whole=True) for field, text in zip(fields, domains, strict=True)}
+    for field, text in zip(fields, domains, strict=True):
+        values, (low, high) = known.values(field), _ends(known, field, found[field])
+        if values and not low <= values[0] <= values[-1] <= high:
+            raise InputError(
+                f"`domain` of [tests]: entry {fields.index(field) + 1} is '{text}', but the given inputs hold "
+                f"{_range_in_words(known, field)} there"
+            )
+    return found
+
+
+def _range_in_words(known: FormatModel, field: Field) -> str:
+    values = known.values(field)
+    return f"{values[0]}..{values[-1]}" if values else "words"
+
+
+def _ends(known: FormatModel, field: Field, domain: Domain | None, times: int = _BEYOND) -> tuple[int, int]:
+    """The least and the largest number that may be tried."""
+    values = known.values(field)
+    low, high = min(values, default=0), max(values, default=0)
+    far = (min(low, times * low), max(high, times * high))
+    match domain.which if domain is not None else "any":
+        case "between" if domain is not None:
+            return int(domain.low), int(domain.high)
+        case "drawn":
+            return low, high
+        case "positive":
+            return 1, far[1]
+        case "nonnegative":
+            return 0, far[1]
+        case _:
+            return far
+
+
+# --------------------------------------------------------------------------------------------------------------- habit
+
+
+def habit(given: Understood, seed: str) -> Draft | None:
+    """An input whose lines or lists are sorted, or which holds a few different values only; None after TRIES tries."""
+    rng = random.Random(seed)
+    for _ in range(TRIES if given.shapes else 0):
+        known = given.shapes[0]
+        tree = read(known.shape, lines_of(base_of(given, rng)) or [])
+        steps = list(_habits(known, tree)) if tree is not None else []
+        if tree is None or not steps:
+            continue
+        how, step = rng.choice(steps)
+        step(rng, tree)
+        text = written(known.shape, tree)
+        if text not in given.texts and is_explained(given, text):
+            return Draft(text, (how,))
+    return None
+
+
+def _habits(known: FormatModel, tree: Tree) -> Iterator[tuple[str, Callable[[random.Random, Tree], None]]]:
+    places = list(walk(known.shape, tree))
+    for path in sorted({place.path for place in places if is_permutable(known, place)}):
+        if all(known.values(field) for field in known.columns((*path, 1))):
+            yield "sorted", _sorting(known, path)
+    for field in sorted(drawable(known, places)):
+        if field[0][-1] == 1:
+            yield "with few values", _of_few(known, field)
+
+
+def _sorting(known: FormatModel, path: tuple[int, ...]) -> Callable[[random.Random, Tree], None]:
+    def step(rng: random.Random, tree: Tree) -> None:
+        falling, column = rng.random() < 0.5, rng.randrange(max(1, len(known.columns((*path, 1)))))
+        for place in walk(known.shape, tree):
+            if place.path == path:
+                is_list = isinstance(place.node, Tail)
+                place.items.sort(key=lambda item: int(item if is_list else item[column]), reverse=falling)
+
+    return step
+
+
+def _of_few(known: FormatModel, field: Field) -> Callable[[random.Random, Tree], None]:
+    values = known.values(field)
+
+    def step(rng: random.Random, tree: Tree) -> None:
+        for place in walk(known.shape, tree):
+            if (*place.path, 1) == field[0] and (slots := _slots(place, field[1])):
+                own = [row[at] for row, at in slots]
+                pool = [str(values[0]), str(values[-1]), *own]
+                few = [rng.choice(pool) for _ in range(rng.randint(1, _FEW_VALUES))]
+                for row, at in slots:
+                    row[at] = rng.choice(few)
+
+    return step
+
+
+def _slots(place: NodeAt, at: int) -> list[tuple[list[str], int]]:
+    """Where the numbers of a column or a list stand."""
+    items = place.items
+    return [(items, i) for i in range(len(items))] if isinstance(place.node, Tail) else [(row, at) for row in items]
+
+
+# --------------------------------------------------------------------------------------------------------------- wider
+
+
+@final
+@dataclass(frozen=True, slots=True)
+class _Wider:
+    """What is changed: ``touched`` fields get other values, ``sized`` ones count more."""
+
+    how: str
+    touched: frozenset[Field]
+    sized: frozenset[Field]
+    step: Callable[[random.Random, Tree], None]
+
+
+def wider(given: Understood, limits: Limits, seed: str) -> Draft | None:
+    """An input with values or sizes beyond all given ones, within the stated ``limits``; None after TRIES tries."""
+    rng = random.Random(seed)
+    for _ in range(TRIES if given.shapes else 0):
+        known = given.shapes[0]
+        tree = read(known.shape, lines_of(base_of(given, rng)) or [])
+        ways = list(_ways(known, tree, limits)) if tree is not None else []
+        if tree is None or not ways:
+            continue
+        way = rng.choice(ways)
+        way.step(rng, tree)
+        text = written(known.shape, tree)
+        if text not in given.texts and _is_only_wider(given, text, way, limits):
+            return Draft(text, (way.how,))
+    return None
+
+
+def _ways(known: FormatModel, tree: Tree, limits: Limits) -> Iterator[_Wider]:
+    free = drawable(known, list(walk(known.shape, tree)))
+    groups = {frozenset(one for one in free if one[0] == field[0]) for field in free}
+    for group in sorted({*groups, *(frozenset({one}) for one in free)}, key=sorted):
+        if any(_is_room(known, field, limits) for field in group):
+            yield _Wider(VALUES_BEYOND, group, frozenset(), _moving(known, group, limits))
+    for field in sorted(known.counts):
+        if is_free(known, field) and known.values(field) and _is_room(known, field, limits, _LARGER):
+            yield _Wider(SIZES_BEYOND, frozenset(), frozenset({field}), _growing(known, field, limits))
+
+
+def _is_room(known: FormatModel, field: Field, limits: Limits, times: int = _BEYOND) -> bool:
+    low, high = _ends(known, field, limits.get(field), times)
+    values = known.values(field)
+    return low < values[0] or high > values[-1]
+
+
+def _beyond(rng: random.Random, high: int, limit: int) -> int:
+    """A number above ``high``: a little, anywhere up to the limit, or the limit itself."""
+    near = min(limit, high + max(1, abs(high) // _NEAR))
+    return rng.choice((rng.randint(high + 1, near), rng.randint(high + 1, near), rng.randint(high + 1, limit), limit))
+
+
+def _moving(known: FormatModel, group: frozenset[Field], limits: Limits) -> Callable[[random.Random, Tree], None]:
+    """All numbers of some columns of a table, by the same step or the same factor, or drawn anew."""
+
+    def step(rng: random.Random, tree: Tree) -> None:
+        lead = rng.choice(sorted(one for one in group if _is_room(known, one, limits)))
+        low, high = _ends(known, lead, limits.get(lead))
+        values, way = known.values(lead), rng.choice(("by a step", "by a factor", "anew"))
+        down = low < values[0] and (high <= values[-1] or rng.random() < 0.5)
+        aim = -_beyond(rng, -values[0], -low) if down else _beyond(rng, values[-1], high)
+        for place in walk(known.shape, tree):
+            columns = {field: _slots_of(place, field) for field in sorted(group)}
+            own = [int(row[at]) for row, at in columns.get(lead, ())]
+            if own:
+                end = min(own) if down else max(own)
+                for field, slots in columns.items():
+                    _move(rng, slots, (end, aim, way), (step_of(known, field), known.values(field)))
+
+    return step
+
+
+def _slots_of(place: NodeAt, field: Field) -> list[tuple[list[str], int]]:
+    path, at = field
+    if (*place.path, 1) == path and not isinstance(place.node, TokenRow):
+        return _slots(place, at)
+    if (*place.path, 0) == path and not isinstance(place.node, Repetition):
+        return [(place.part[0] if isinstance(place.node, Tail) else place.part, at)]
+    return []
+
+
+def _move(
+    rng: random.Random,
+    slots: Sequence[tuple[list[str], int]],
+    how: tuple[int, int, str],
+    shown: tuple[int, Sequence[int]],
+) -> None:
+    end, aim, way = how
+    stride, values = shown
+    ends = sorted((aim, values[0] if aim > values[0] else values[-1]))
+    for row, at in slots:
+        old = int(row[at])
+        if way == "by a factor" and end:
+            new = old * aim // end
+        elif way == "anew":
+            new = rng.randint(*ends)
+        else:
+            new = old + aim - end
+        row[at] = str(values[0] + stride * ((new - values[0]) // stride))
+
+
+def _growing(known: FormatModel, field: Field, limits: Limits) -> Callable[[random.Random, Tree], None]:
+    def step(rng: random.Random, tree: Tree) -> None:
+        values = known.values(field)
+        _, high = _ends(known, field, limits.get(field), _LARGER)
+        aim = _beyond(rng, values[-1], high) if high > values[-1] else values[-1]
+        in_order = rng.random() < 0.25  # for lists that are sorted
+        resize(known.shape, tree, field, lambda old: _more(rng, old, aim, in_order))
+
+    return step
+
+
+def _more(rng: random.Random, old: int, new: int, in_order: bool) -> list[int]:
+    """Which of ``old`` items become the ``new`` ones: all of them, and some again."""
+    picks = [*range(old), *(rng.randrange(old) for _ in range(new - old))] if old else []
+    return sorted(picks) if in_order else picks
+
+
+def _is_only_wider(given: Understood, text: str, way: _Wider, limits: Limits) -> bool:
+    """Whether all formats explain the text, all that is new in it are larger numbers, and none leaves its domain."""
+    lines = lines_of(text) or []
+    for number, known in enumerate(given.shapes):
+        tree = read(known.shape, lines)
+        if tree is None:
+            return False
+        made = facts_of(known.shape, tree)
+        first = number == 0  # the fields are those of the first format
+        if not all(_is_larger(known, key, made[key], way, first) for key in broken(known.facts, made)):
+            return False
+        if first and not all(_is_within(known, field, made, limits) for field in fields_of(known.shape)):
+            return False
+    return True
+
+
+def _is_larger(known: FormatModel, key: Key, fact: Fact, way: _Wider, first: bool) -> bool:
+    if key[0] in _RANGE:
+        return not first or (key[1], key[2]) in way.touched or (bool(way.sized) and _of_size(known, key, fact, way))
+    return bool(way.sized) and _of_size(known, key, fact, way)
+
+
+def _of_size(known: FormatModel, key: Key, fact: Fact, way: _Wider) -> bool:
+    return comes_with_size(known, key, fact, way.sized)
+
+
+def _is_within(known: FormatModel, field: Field, made: Mapping[Key, Fact], limits: Limits) -> bool:
+    span = made.get(("range", *field))
+    if field not in limits or not isinstance(span, Span):
+        return True
+    low, high = _ends(known, field, limits[field])
+    return low <= span.low and span.high <= high

@@ -1,0 +1,119 @@
+"""Inputs that the given ones hardly show: sorted, with few values, and beyond all of them."""
+
+from __future__ import annotations
+
+import random
+from dataclasses import replace
+from pathlib import Path
+
+import anyio
+import pytest
+
+from maxcode.core.types import Action, Evaluation, Outcome, Problem, State, Step
+from maxcode.errors import InputError
+from maxcode.evaluate.inputs.format_model import Understood, understand
+from maxcode.evaluate.inputs.fresh import FAILED, GIVEN_ONLY
+from maxcode.evaluate.inputs.mutate import is_explained
+from maxcode.evaluate.inputs.unusual import fields_of, habit, stated, wider
+from maxcode.evaluate.ladder.build import Builder
+from maxcode.evaluate.program.evaluator import ProgramEvaluator
+from maxcode.run.certificate.doubts import findings_of
+from maxcode.sandbox.sandbox import Sandbox
+from tests.evaluate.test_mutate import a_graph, a_list, a_permutation, a_sorted_list_with_queries, given_by
+from tests.evaluate.test_unseen import FAST, SIZES, problem_of
+from tests.support.rules import SHORT
+
+
+def numbers(text: str) -> list[list[int]]:
+    return [[int(word) for word in line.split()] for line in text.splitlines()]
+
+
+def many(given: Understood, domain: tuple[str, ...] = ()) -> list[list[list[int]]]:
+    limits = stated(given, domain)
+    drafts = [wider(given, limits, str(number)) for number in range(40)]
+    return [numbers(one.text) for one in drafts if one is not None]
+
+
+def test_wider_inputs_reach_the_ends_of_their_domain_and_never_leave_it() -> None:
+    given = given_by(a_list, 3)
+    low, high = (pick(x for text in given.texts for x in numbers(text)[1]) for pick in (min, max))
+    found = many(given, ("1..100", "-70..90"))
+    values = [x for text in found for x in text[1]]
+    assert (min(values), max(values)) == (-70, 90)
+    assert -70 < low < high < 90
+    assert all(text[0][0] == len(text[1]) <= 100 for text in found)
+    assert max(text[0][0] for text in found) > max(text[0][0] for text in map(numbers, given.texts))
+
+
+def test_what_the_given_inputs_show_of_their_structure_stays() -> None:
+    for text in many(given_by(a_graph, 4)):
+        (n, m), *edges = text
+        assert m == len(edges)
+        assert all(1 <= one <= n for edge in edges for one in edge[:2])
+    for text in many(given_by(a_sorted_list_with_queries, 4)):
+        assert text[1] == sorted(text[1])
+    for text in many(given_by(a_permutation, 4)):
+        assert sorted(text[1]) == list(range(1, text[0][0] + 1))
+
+
+def test_values_without_a_domain_are_of_the_signs_that_were_given() -> None:
+    rng = random.Random(5)
+    given = understand([f"3\n{rng.randint(5, 30)} {rng.randint(5, 30)} {rng.randint(5, 30)}\n" for _ in range(9)])
+    found = [x for text in many(given) for x in text[1]]
+    assert min(found) >= 5
+    assert 30 < max(found) < 200
+
+
+def test_habits_break_no_fact_of_the_given_inputs() -> None:
+    given = given_by(a_list, 6)
+    drafts = [one for number in range(30) if (one := habit(given, str(number))) is not None]
+    assert {how for one in drafts for how in one.how} == {"sorted", "with few values"}
+    assert all(is_explained(given, one.text) for one in drafts)
+    lists = [numbers(one.text)[1] for one in drafts]
+    assert any(len(set(one)) <= 3 < len(one) for one in lists)
+    assert any(one == sorted(one) and len(set(one)) > 3 for one in lists)
+
+
+def test_a_domain_that_does_not_fit_to_the_given_inputs_is_refused() -> None:
+    given = given_by(a_list, 7)
+    assert len(list(fields_of(given.shapes[0].shape))) == 2
+    with pytest.raises(InputError, match="has 1 entries, but the given inputs hold 2 kinds of numbers"):
+        stated(given, ("1..100",))
+    with pytest.raises(InputError, match=r"entry 2 is '0\.\.5', but the given inputs hold -48"):
+        stated(given, ("1..100", "0..5"))
+    with pytest.raises(InputError, match="format can be read: the format is read from 3"):
+        stated(understand(["1\n"]), ("1..100",))
+
+
+CLIPPED = FAST.replace("here = here + x", "if (x > 100) x = 100;\n        here = here + x")
+
+
+@pytest.fixture(scope="module")
+def bench(sandbox: Sandbox, builder: Builder) -> ProgramEvaluator:
+    return ProgramEvaluator(sandbox, builder, SHORT)
+
+
+def settled(bench: ProgramEvaluator, problem: Problem, text: str) -> Evaluation:
+    async def both() -> Evaluation:
+        admitted = await bench.admit(problem)
+        action = Action(admitted.problem.program.with_text(text))
+        found = await bench.evaluate(admitted.problem, action)
+        assert found.outcome is Outcome.CORRECT
+        state = State(admitted.problem, State(admitted.problem), Step(action, found, 1.0), (1, 0))
+        return (await bench.settle(admitted.problem, [state], None))[state.id]
+
+    return anyio.run(both)
+
+
+def test_a_program_that_is_right_on_the_given_values_alone_is_found(bench: ProgramEvaluator, tmp_path: Path) -> None:
+    assert CLIPPED != FAST
+    plain = problem_of(tmp_path, SIZES)
+    doubtful = settled(bench, plain, CLIPPED)
+    assert doubtful.outcome is Outcome.CORRECT
+    (doubt,) = findings_of(doubtful)
+    assert doubt.startswith(f"{GIVEN_ONLY}: wrong on ")
+    assert findings_of(settled(bench, plain, FAST)) == ()
+    known = replace(plain, spec=replace(plain.spec, domain=("1..20000", "-1000..1000")))
+    assert settled(bench, known, CLIPPED).feedback.reasons == (FAILED,)
+    narrow = replace(plain, spec=replace(plain.spec, domain=("1..10500", "-100..100")))
+    assert findings_of(settled(bench, narrow, CLIPPED)) == ()
