@@ -51,7 +51,8 @@ def maxcode_here(*arguments: object, cwd: Path | None = None, **environment: str
 def request_of(*words: object) -> Request:
     """What ``maxcode optimize`` with these words asks for."""
     with optimize.make_context("optimize", [str(word) for word in words]) as context:
-        rest = {key: value for key, value in context.params.items() if key not in ("json_", "dry_run", "fail_on")}
+        of_the_verb = ("json_", "dry_run", "fail_on", "profile_self")
+        rest = {key: value for key, value in context.params.items() if key not in of_the_verb}
     return chosen(rest.pop("source"), rest.pop("tests"), rest)
 
 

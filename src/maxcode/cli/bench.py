@@ -24,11 +24,15 @@ from maxcode.cli.common import (
     budget_options,
     chosen,
     cluster_options,
+    echo_profile,
     goal_options,
     model_options,
+    profiled,
     sandbox_options,
+    self_options,
     shapes_option,
     value_options,
+    with_profile,
 )
 from maxcode.cli.option_groups import GroupedCommand
 from maxcode.cli.terminal import echo, echo_json
@@ -38,6 +42,7 @@ from maxcode.evaluate.target import where
 from maxcode.run.display import Display
 from maxcode.run.record import Evaluated, Line
 from maxcode.run.waits import waits_on
+from maxcode.sandbox.phases import Recorder
 from maxcode.sandbox.tiers import refuse_unsafe
 
 SUMMARY = "bench.json"
@@ -79,6 +84,7 @@ _OF_THE_TABLE = frozenset({"table_only", "out", "figures", "csv_", "json_"})
 @click.option("--shared-cores", is_flag=True, help="With --cluster: accept measurements although other programs "
               "used the cores.  The result says so.")  # fmt: skip
 @sandbox_options
+@self_options
 @as_json
 def bench(
     problems: tuple[Path, ...], table_only: bool, dry_run: bool, csv_: Path | None, json_: bool, **options: Any
@@ -94,6 +100,7 @@ def bench(
     if csv_ is not None and not csv_.resolve().parent.is_dir():
         raise InputError(f"there is no folder {csv_.resolve().parent} for --csv; create it, or name another file")
     out: Path = options["out"]
+    profiles: bool = options.pop("profile_self")
     suites = suites_named(options.pop("figures"))
     if table_only:
         _refuse_what_only_runs()
@@ -113,12 +120,16 @@ def bench(
         cost = estimate_of_bench(plan)
         echo_json(cost.as_json()) if json_ else echo(cost.as_text())
         return 0
-    with BenchProgress(plan.planned) as progress, running(plan, at_once, progress) as run:
+    with (
+        profiled(profiles) as recorder,
+        BenchProgress(plan.planned) as progress,
+        running(plan, at_once, progress) as run,
+    ):
         found = room.bench(plan.planned.cells, run, plan.finished, progress.event)
         progress.say("making the table")
         told = BenchAnswer(*_with_the_folder(found, out), suites)
     _write(out / SUMMARY, told.as_json() + "\n")
-    told.show(json_, csv_)
+    told.show(json_, csv_, recorder)
     room.write_bench_report(out, told.view)
     return _status(found)
 
@@ -191,13 +202,14 @@ class BenchAnswer:
         """One object."""
         return room.as_json(self.table, self.found, self.curves)
 
-    def show(self, json_: bool, csv_: Path | None) -> None:
-        """Prints the table; writes the rows to ``csv_`` if it is given."""
+    def show(self, json_: bool, csv_: Path | None, recorder: Recorder | None = None) -> None:
+        """Prints the table, with the phases if they were recorded; writes the rows to ``csv_`` if it is given."""
         shown = [curve for curve in self.curves if curve.axis == self.axis]
         if json_:
-            echo_json(self.as_json())
+            echo_json(with_profile(self.as_json(), recorder))
         else:
             echo(room.as_text(self.table, shown))
+            echo_profile(recorder)
         if csv_ is not None:
             _write(csv_, room.as_csv(self.found.rows))
 

@@ -5,16 +5,19 @@ from __future__ import annotations
 import os
 import shlex
 import tomllib
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any, TypeVar, get_args
 
 import click
+import msgspec
 
 from maxcode.cli.terminal import echo, echo_json
 from maxcode.core.budget import Budget, Caps, budget_of
 from maxcode.core.types import Clock
 from maxcode.errors import InputError
+from maxcode.evaluate.ladder.kept_builds import VARIABLE as NO_CACHE
 from maxcode.llm.clients.connect import Provider
 from maxcode.llm.completion import Answer
 from maxcode.problems import named_files
@@ -22,6 +25,7 @@ from maxcode.run.candidate_result import CandidateResult
 from maxcode.run.model_tables import model_tables
 from maxcode.run.request import Request, capped
 from maxcode.run.result import RunResult
+from maxcode.sandbox.phases import Recorder, recording
 from maxcode.sandbox.tiers import TIERS, UNSAFE, VARIABLE
 
 Command = TypeVar("Command", bound=Callable[..., Any])
@@ -147,6 +151,25 @@ def _demand_tier(context: click.Context, _: click.Parameter, tier: str | None) -
     context.call_on_close(lambda: os.environ.pop(VARIABLE) if before is None else os.environ.update({VARIABLE: before}))
 
 
+def _keep_nothing(context: click.Context, _: click.Parameter, asked: bool) -> None:
+    """Sets the environment variable from which the evaluator and its workers read it, while the verb runs."""
+    if not asked:
+        return
+    before = os.environ.get(NO_CACHE)
+    os.environ[NO_CACHE] = "1"
+    context.call_on_close(
+        lambda: os.environ.pop(NO_CACHE, None) if before is None else os.environ.update({NO_CACHE: before})
+    )
+
+
+self_options = _together(  # how maxcode itself works
+    click.option("--profile-self", is_flag=True, help="Show where the seconds of this command go: builds, "
+                 "verifications, timing, waits.  In JSON the key is `profile`."),
+    click.option("--no-cache", is_flag=True, callback=_keep_nothing, expose_value=False, help="Build the original "
+                 "again, although an earlier command has kept its builds in the cache folder."),
+)  # fmt: skip
+
+
 sandbox_options = _together(  # what protects this machine from the programs
     click.option("--sandbox", type=click.Choice(TIERS), callback=_demand_tier, expose_value=False, help="Tier of the "
                  "sandbox: 1 bubblewrap, 2 Landlock.  [default: MAXCODE_SANDBOX, else the first that works here]"),
@@ -250,9 +273,33 @@ def _numbers(words: tuple[str, ...]) -> dict[str, int]:
     return found
 
 
-def show(result: CandidateResult | RunResult, json_: bool) -> None:
-    """Print a result on stdout: the JSON contract, or lines for people."""
+def show(result: CandidateResult | RunResult, json_: bool, recorder: Recorder | None = None) -> None:
+    """Print a result on stdout: the JSON contract, or lines for people; with the phases if they were recorded."""
     if json_:
-        echo_json(result.as_json())
+        echo_json(with_profile(result.as_json(), recorder))
     else:
         echo(result)
+        echo_profile(recorder)
+
+
+@contextmanager
+def profiled(asked: bool) -> Iterator[Recorder | None]:
+    """Records the phases of the block if that was ``asked``."""
+    if not asked:
+        yield None
+        return
+    with recording() as recorder:
+        yield recorder
+
+
+def with_profile(answer: str, recorder: Recorder | None) -> str:
+    """A JSON object with the key ``profile`` if phases were recorded."""
+    if recorder is None:
+        return answer
+    return msgspec.json.encode({**msgspec.json.decode(answer), "profile": recorder.profile().table()}).decode()
+
+
+def echo_profile(recorder: Recorder | None) -> None:
+    """Prints the recorded phases as a table."""
+    for line in recorder.profile().lines() if recorder is not None else ():
+        echo(line)

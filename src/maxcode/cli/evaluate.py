@@ -8,7 +8,16 @@ from typing import Any
 
 import click
 
-from maxcode.cli.common import as_json, cluster_options, overrides, problem_options, sandbox_options, show
+from maxcode.cli.common import (
+    as_json,
+    cluster_options,
+    overrides,
+    problem_options,
+    profiled,
+    sandbox_options,
+    self_options,
+    show,
+)
 from maxcode.cli.fail_on import fail_on, status_of
 from maxcode.cli.option_groups import GroupedCommand
 from maxcode.core.types import Outcome
@@ -34,6 +43,7 @@ UNVERIFIED_STATUS = 4  # the candidate was compiled but did not run, and the use
 @fail_on("wrong", "slower", "not-faster", "doubt", "uncompared")
 @cluster_options
 @sandbox_options
+@self_options
 @as_json
 def evaluate(
     candidate: Path | None, source: Path, tests: Path | None, json_: bool, fail_on: Sequence[str], **options: Any
@@ -43,23 +53,23 @@ def evaluate(
     Without a GPU a CUDA candidate is only compiled: its outcome is "unverified", and the exit status is 4.
     """
     shapes, reference, cluster = options.pop("shapes"), options.pop("reference"), options.pop("cluster")
-    out = options.pop("out")
+    out, profiles = options.pop("out"), options.pop("profile_self")
     if reference == (candidate is not None):
         raise click.UsageError("give either a CANDIDATE or --reference (if the suite has one), not both")
     request = Request(source, tests, overrides=overrides(options), shapes=shapes, cluster=cluster, out=out)
     if out is not None:
-        return _into(candidate, request, json_, fail_on)
-    with Display() as display, waits_on(display):
+        return _into(candidate, request, json_, fail_on, profiles)
+    with profiled(profiles) as recorder, Display() as display, waits_on(display):
         result = evaluate_source(candidate, request, decides_slower="slower" in fail_on)
-    show(result, json_)
+    show(result, json_, recorder)
     return UNVERIFIED_STATUS if result.outcome is Outcome.UNVERIFIED else status_of(result, fail_on)
 
 
-def _into(candidate: Path | None, request: Request, json_: bool, fail_on: Sequence[str]) -> int:
+def _into(candidate: Path | None, request: Request, json_: bool, fail_on: Sequence[str], profiles: bool) -> int:
     """Evaluates a candidate into a run folder, and prints the result; returns the exit status."""
     if candidate is None:
         raise click.UsageError("--out needs a CANDIDATE: a run folder does not keep the version of a suite")
-    with SearchProgress(1) as progress:
+    with profiled(profiles) as recorder, SearchProgress(1) as progress:
         result = evaluate_into(candidate, request, progress.watch, progress.say)
-    show(result, json_)
+    show(result, json_, recorder)
     return status_of(result.measured, fail_on)

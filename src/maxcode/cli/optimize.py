@@ -17,7 +17,9 @@ from maxcode.cli.common import (
     cluster_options,
     model_options,
     problem_options,
+    profiled,
     sandbox_options,
+    self_options,
     show,
     value_options,
 )
@@ -74,6 +76,7 @@ from maxcode.search.methods import candidates
 @fail_on("not-faster", "doubt", "uncompared")
 @cluster_options
 @sandbox_options
+@self_options
 @as_json
 def optimize(
     source: Path, tests: Path | None, json_: bool, dry_run: bool, fail_on: Sequence[str], **options: Any
@@ -85,6 +88,7 @@ def optimize(
 
     One Ctrl-C finishes the running candidates and stops; the same command resumes the run.
     """
+    profiles = options.pop("profile_self")
     request = chosen(source, tests, options)
     if dry_run and (found := script(request.cluster)) is not None:
         echo(found)
@@ -96,7 +100,7 @@ def optimize(
         else:
             echo(shown.as_text())
         return 0
-    with SearchProgress(candidates(request.method, request.budget)) as progress:
+    with profiled(profiles) as recorder, SearchProgress(candidates(request.method, request.budget)) as progress:
         try:
             result = optimize_source(
                 request, progress.watch, progress.admitted, progress.say, spending=progress.spending
@@ -104,5 +108,5 @@ def optimize(
         except (Interrupted, BoundaryError) as error:
             error.add_note(f"to resume: {shlex.join(['maxcode', *sys.argv[1:]])}")
             raise
-    show(result, json_)
+    show(result, json_, recorder)
     return status_of(result.measured, fail_on)

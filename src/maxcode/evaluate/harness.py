@@ -29,15 +29,19 @@ class HarnessTerms:
     ``seed``: seed of the fresh inputs; None: the system draws one.
     ``before``: SHA-256 of fresh inputs that were proven before.
     ``beside_compiled``: compare a module with torch.compile as well.
+    ``single``: one candidate is evaluated, and no prompt is written.
+    ``keeps``: use builds of the original that earlier commands have kept.
     """
 
     seed: int | None = None
     before: frozenset[str] = frozenset()
     beside_compiled: bool = True
+    single: bool = False
+    keeps: bool = True
 
 
 def _programs(sandbox: Sandbox, builder: Builder, terms: HarnessTerms) -> ProgramEvaluator:
-    return ProgramEvaluator(sandbox, builder, seed=terms.seed, before=terms.before)
+    return ProgramEvaluator(sandbox, builder, seed=terms.seed, before=terms.before, single=terms.single)
 
 
 def _modules(sandbox: Sandbox, builder: Builder, terms: HarnessTerms) -> ModuleEvaluator:
@@ -64,7 +68,7 @@ def make_harness(problem: Problem, sandbox: Sandbox, builder: Builder, terms: Ha
 async def open_harness(problem: Problem, terms: HarnessTerms = HarnessTerms()) -> Harness:
     """The harness for the problem's kind on this machine's sandbox.  UnsafeError if no sandbox is safe."""
     sandbox = await open_safe()
-    return make_harness(problem, sandbox, Builder(sandbox, sandbox.cache), terms)
+    return make_harness(problem, sandbox, Builder(sandbox, sandbox.cache, terms.keeps), terms)
 
 
 async def open_modules() -> ModuleEvaluator:

@@ -9,10 +9,10 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field
-from typing import Protocol, final
+from typing import Protocol, final, runtime_checkable
 
 from maxcode.core.roles import Evaluator, Referee
-from maxcode.core.types import Machine, Problem, Program, Timing
+from maxcode.core.types import Action, Machine, Problem, Program, Timing
 from maxcode.evaluate.inputs.fresh import GeneratedInputs
 from maxcode.evaluate.ladder.build import Built
 from maxcode.evaluate.ladder.prepare import Admitted, Input
@@ -113,6 +113,16 @@ class SearchHarness(Evaluator, Referee, Protocol):
     async def race_fresh(self, problem: Problem, winner: Program, pairs: int) -> FreshRace:
         """Race the original and the winner for ``pairs`` pairs on inputs that the winner was not given."""
         ...
+
+
+@runtime_checkable
+class WorksAhead(Protocol):
+    """Works for one candidate beside its admission and evaluation; what it makes is found when it is needed.
+
+    An optional ability of harnesses.
+    """
+
+    async def work_ahead(self, problem: Problem, action: Action) -> None: ...
 
 
 class WinnerCheck(Protocol):

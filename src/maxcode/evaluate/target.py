@@ -13,7 +13,7 @@ from typing import Protocol, final
 from maxcode.core.types import Machine, Problem
 from maxcode.errors import InputError
 from maxcode.evaluate.cluster import Cluster, ClusterRequest, Report, opened
-from maxcode.evaluate.harness import HARNESSES, open_harness
+from maxcode.evaluate.harness import HARNESSES, HarnessTerms, open_harness
 from maxcode.evaluate.harness_protocol import SearchHarness
 from maxcode.evaluate.ladder.prepare import Admitted
 from maxcode.evaluate.machine.machine import describe
@@ -41,13 +41,16 @@ class Target(Protocol):
 
 @final
 class LocalMachine:
-    """This machine."""
+    """This machine.  ``single``: one candidate is evaluated, and no prompt is written."""
+
+    def __init__(self, single: bool = False) -> None:
+        self._single = single
 
     async def open(self, problems: Sequence[Problem]) -> SearchHarness:
         if len({HARNESSES[problem.kind] for problem in problems}) > 1:
             kinds = ", ".join(sorted({problem.kind for problem in problems}))
             raise InputError(f"problems of the kinds {kinds} cannot be measured together; give problems of one kind")
-        return await open_harness(problems[0])
+        return await open_harness(problems[0], HarnessTerms(single=self._single))
 
     def machine(self, harness: SearchHarness) -> Machine:
         return describe(harness.sandbox)
@@ -87,11 +90,17 @@ async def _prepared(target: Target, problem: Problem) -> tuple[SearchHarness, Ad
 
 @contextmanager
 def where(
-    asked: ClusterRequest | None, folder: Path | None = None, say: Callable[[str], None] = lambda words: None
+    asked: ClusterRequest | None,
+    folder: Path | None = None,
+    say: Callable[[str], None] = lambda words: None,
+    single: bool = False,
 ) -> Iterator[Target]:
-    """This machine, or the requested cluster, which stays open during the block; ``folder`` is the run folder."""
+    """This machine, or the requested cluster, which stays open during the block; ``folder`` is the run folder.
+
+    ``single``: one candidate is evaluated, and no prompt is written.
+    """
     if asked is None:
-        yield LocalMachine()
+        yield LocalMachine(single)
         return
     with opened(asked, folder, say) as cluster:
         yield ClusterMachine(cluster)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
+from functools import partial
 from pathlib import Path
 from typing import final
 
@@ -11,6 +12,7 @@ from maxcode.core.types import Action, Evaluation, Machine, Outcome, Problem, Pr
 from maxcode.errors import InputError
 from maxcode.evaluate.cluster import ClusterRequest
 from maxcode.evaluate.harness import compiled_without_gpu
+from maxcode.evaluate.harness_protocol import SearchHarness, WorksAhead
 from maxcode.evaluate.ladder.prepare import Admitted
 from maxcode.evaluate.machine.machine import describe
 from maxcode.evaluate.target import Target, where
@@ -26,6 +28,7 @@ from maxcode.run.job import optimize_source
 from maxcode.run.record import Line
 from maxcode.run.request import Request
 from maxcode.run.result import RunResult
+from maxcode.sandbox.ahead import started
 
 
 def evaluate_source(candidate: Path | None, request: Request, decides_slower: bool = False) -> CandidateResult:
@@ -65,7 +68,7 @@ def evaluate_loaded(
             return _Measured(describe(compiled[0]), *compiled[1:])
         return await _measured(action, loaded.problem, target, decides_slower)
 
-    with where(asked) as target:
+    with where(asked, single=True) as target:
         measured = run_async(measure, target)
     return measured.result(notes_on(loaded, measured.admitted, is_here=asked is None))
 
@@ -86,7 +89,18 @@ class _Measured:
 
 async def _measured(action: Action, problem: Problem, target: Target, decides_slower: bool) -> _Measured:
     """The evaluation; if the candidate is faster or slower, the one on fresh pairs, and if faster, on other inputs."""
-    harness, found, machine = await target.prepare(problem)
+    harness = await target.open([problem])
+    if not isinstance(harness, WorksAhead):
+        return await _judged(harness, action, problem, target, decides_slower)
+    async with started(partial(harness.work_ahead, problem, action)):
+        return await _judged(harness, action, problem, target, decides_slower)
+
+
+async def _judged(
+    harness: SearchHarness, action: Action, problem: Problem, target: Target, decides_slower: bool
+) -> _Measured:
+    found = await harness.admit(problem)
+    machine = target.machine(harness)
     evaluation = await harness.evaluate(found.problem, action)
     evaluation = await settled(harness, found.problem, action, evaluation, decides_slower)
     if not _is_faster(evaluation):

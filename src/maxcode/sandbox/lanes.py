@@ -22,6 +22,7 @@ import anyio
 from anyio.lowlevel import RunVar
 
 from maxcode.errors import MachineError
+from maxcode.sandbox.phases import BUILD_WAIT, LANE_WAIT, activity
 
 LOCK = Path("/tmp/maxcode.timing.lock")
 _POLL_S = 0.01
@@ -99,7 +100,10 @@ async def build_lane() -> AsyncIterator[None]:
     """Takes one place to build or verify.  One core has no place, so that the timing lane keeps it."""
     ledger = _ledger.get() or Ledger()
     asked = time.monotonic()
-    async with _places(), _shared_place():
+    async with AsyncExitStack() as stack:
+        with activity(BUILD_WAIT):
+            await stack.enter_async_context(_places())
+            await stack.enter_async_context(_shared_place())
         began = time.monotonic()
         ledger.wait_s += began - asked
         try:
@@ -166,7 +170,10 @@ async def timing_lane(path: Path = LOCK) -> AsyncIterator[None]:
         _timers.set(lock)
     ledger = _ledger.get() or Ledger()
     asked = time.monotonic()
-    async with lock, _held(path, _cores.get()):
+    async with AsyncExitStack() as stack:
+        with activity(LANE_WAIT):
+            await stack.enter_async_context(lock)
+            await stack.enter_async_context(_held(path, _cores.get()))
         began = time.monotonic()
         ledger.wait_s += began - asked
         try:

@@ -30,6 +30,7 @@ from maxcode.sandbox.cgroup import Group, Hierarchy, find_hierarchy
 from maxcode.sandbox.jobs import Blob, Ending, Job, Kind, Ran, Sample, pack, turn, unpack
 from maxcode.sandbox.landlock import Unconfined, dedicated_uid, find_landlock, sweep
 from maxcode.sandbox.namespaces import find_bubblewrap
+from maxcode.sandbox.phases import BUILD, RUN, START, activity, charge_cpu
 from maxcode.sandbox.runtime import find_runtime
 from maxcode.sandbox.sealed import PythonCopy
 from maxcode.sandbox.session_layout import TMP_MB
@@ -135,14 +136,15 @@ class Sandbox:
         ``measured``: with sources, the session runs a program under test that needs files, not a build.
         """
         async with AsyncExitStack() as stack:
-            group = await stack.enter_async_context(_group(self.hierarchy))
-            binds, words = reached(binds, self.cache)
-            library = _LIBRARY if self.tier.name == "1" else str(self.fill)
-            runtime = {**self.runtime, library: self.fill} if bare else None
-            sealed = await self.python.folder() if interpreted and self.tier.name == "1" else None
-            place = stack.enter_context(self.tier.placed(sources, binds, runtime, sealed, data))
-            line = await stack.enter_async_context(self._line((*(group.joins if group else ()), *words), place))
-            await line.hear(_START_S)
+            with activity(START):
+                group = await stack.enter_async_context(_group(self.hierarchy))
+                binds, words = reached(binds, self.cache)
+                library = _LIBRARY if self.tier.name == "1" else str(self.fill)
+                runtime = {**self.runtime, library: self.fill} if bare else None
+                sealed = await self.python.folder() if interpreted and self.tier.name == "1" else None
+                place = stack.enter_context(self.tier.placed(sources, binds, runtime, sealed, data))
+                line = await stack.enter_async_context(self._line((*(group.joins if group else ()), *words), place))
+                await line.hear(_START_S)
             hosted: Kind = "interpreted" if interpreted else "hosted"
             kind: Kind = "bare" if bare else hosted if sources is None or measured else "building"
             size_mb = -(-sum(map(len, data.values())) >> 20)
@@ -206,7 +208,9 @@ class Session:
         with ExitStack() as stack:
             packet = pack(self._place.asked(self._limited(job)), self._kind, self._library)
             self._line.ask(packet, [stack.enter_context(_opened(blob.path)) for blob in job.blobs])
-        ran = self._place.told(unpack(job, *await self._line.hear(job.wall_s + _ANSWER_S)))
+        with activity(BUILD if self._kind == "building" else RUN, unless_named=True):
+            ran = self._place.told(unpack(job, *await self._line.hear(job.wall_s + _ANSWER_S)))
+            charge_cpu(ran.cpu_s)
         self._busy = False
         killed = self._group is not None and self._group.kills() > kills
         return replace(ran, out_of_memory=True) if killed else ran
@@ -253,7 +257,9 @@ class Calls:
         of the calls.  After any ending but ``answered`` there is no further round."""
         with _opened(inputs.path) as fd:
             self._line.ask(turn(cpu_s, wall_s), [fd])
-        return unpack(self._job, *await self._line.hear(wall_s + _ANSWER_S))
+        ran = unpack(self._job, *await self._line.hear(wall_s + _ANSWER_S))
+        charge_cpu(ran.cpu_s)
+        return ran
 
 
 @final

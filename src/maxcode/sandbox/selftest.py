@@ -17,6 +17,7 @@ from typing import final
 import anyio
 
 from maxcode.errors import MachineError, UnsafeError
+from maxcode.sandbox.phases import in_stage
 from maxcode.sandbox.sandbox import Blob, Job, Ran, Sandbox
 from maxcode.sandbox.tiers import UNSAFE, VARIABLE
 from maxcode.sandbox.toolchain import PROBE, SHIM, digest_of, own_program
@@ -137,6 +138,7 @@ async def _trouble(
         return f"the sandbox failed ({error or 'no answer'})"
 
 
+@in_stage("opening")
 async def open_safe() -> Sandbox:
     """The sandbox of this machine; UnsafeError if none works or passes the suite."""
     sandbox = await Sandbox.open()

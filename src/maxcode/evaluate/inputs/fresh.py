@@ -28,6 +28,7 @@ from maxcode.evaluate.ladder.prepare import Admitted, Input, generate, identity
 from maxcode.evaluate.ladder.sanitize import Sanitizers, bench_for
 from maxcode.evaluate.ladder.verify import is_accepted, job_for, verify
 from maxcode.sandbox.lanes import build_lane
+from maxcode.sandbox.phases import in_stage
 from maxcode.sandbox.sandbox import Blob, Ran, Sandbox
 
 HARSHER = 4  # times as many inputs
@@ -222,6 +223,7 @@ class FreshInputs:
         how = ", ".join(sorted({one.outcome.value for one in wrong}))
         return f"{GIVEN_ONLY}: {how} on {len(wrong)} of {len(guessed)} beyond them{_STATE_IT}"
 
+    @in_stage("fresh inputs")
     async def _make(self, admitted: Admitted, harsh: bool) -> GeneratedInputs:
         problem = admitted.problem
         wanted = problem.spec.made * (HARSHER if harsh else 1)

@@ -27,8 +27,10 @@ from maxcode.code.languages import Language, language
 from maxcode.core.types import Limits, MachineCode, Problem, Program, Remark
 from maxcode.errors import MachineError
 from maxcode.evaluate.function.function import support
+from maxcode.evaluate.ladder.kept_builds import KeptBuild, KeptBuilds
 from maxcode.evaluate.machine.machine_code import LISTING, read_listing
 from maxcode.sandbox.sandbox import Blob, Job, Ran, Sandbox
+from maxcode.sandbox.tiers import UNSAFE
 
 _DIAGNOSTICS_CAP = 16_000
 _REMARKS_KEPT, _REMARKS_READ = 500, 8 << 20
@@ -68,16 +70,18 @@ class Built:
 class Builder:
     """Builds programs in a sandbox, with a content-addressed cache in memory and precompiled headers on disk."""
 
-    def __init__(self, sandbox: Sandbox, cache: Path) -> None:
+    def __init__(self, sandbox: Sandbox, cache: Path, keeps: bool = True) -> None:
+        """``keeps``: find and keep builds of the original on disk (``kept_builds.py``)."""
         self._sandbox = sandbox
         self._cache = cache
+        self._kept = KeptBuilds.below(cache, keeps and sandbox.tier.name != UNSAFE)
         self._built: dict[str, Built] = {}
         self._given: dict[str, Built] = {}
         self._headers: dict[str, Path | None] = {}
         self._versions: dict[str, str] = {}
 
-    async def build(self, problem: Problem, program: Program, final: bool = False) -> Built:
-        """The program's artefact; ``final`` builds never use a precompiled header.
+    async def build(self, problem: Problem, program: Program, final: bool = False, is_original: bool = False) -> Built:
+        """The program's artefact; ``final`` builds never use a precompiled header; those of an original may be kept.
 
         Never raises for a bad program.  MachineError if the compiler itself cannot run.
         """
@@ -87,7 +91,8 @@ class Builder:
         header = None if final else await self._header(tongue, problem, program)
         key = _key(program, problem, str(header))
         if (built := self._built.pop(key, None)) is None:
-            built, is_lasting = await self._compile(tongue, program, problem, header)
+            make = self._found if final and is_original else self._compile
+            built, is_lasting = await make(tongue, program, problem, header)
             if not is_lasting:
                 return built
         self._built[key] = built  # now the latest; the least recently used build goes
@@ -108,6 +113,22 @@ class Builder:
     def _fits(self) -> bool:
         size = sum(built.artefact.size for built in self._built.values() if built.artefact is not None)
         return len(self._built) <= _BUILDS_KEPT and size <= _BYTES_KEPT
+
+    async def _found(
+        self, tongue: Language, program: Program, problem: Problem, header: Path | None
+    ) -> tuple[Built, bool]:
+        """A final build of an original: the kept one, or a new one, which is kept."""
+        sources = {**program.files, **support(problem)}
+        argv = _command(tongue, sources, problem.spec.flags, header)
+        parts = [json.dumps([list(sources.items()), argv]), await self._version(tongue)]
+        kept = await anyio.to_thread.run_sync(self._kept.find, parts, tongue.tools[0])
+        if kept is not None:
+            return Built(Blob.of(kept.artefact), "", kept.diagnostics, kept.remarks, kept.machine_code), True
+        built, is_lasting = await self._compile(tongue, program, problem, header)
+        if built.artefact is not None:
+            kept = KeptBuild(built.artefact.read(), built.diagnostics, built.remarks, built.machine_code)
+            await anyio.to_thread.run_sync(self._kept.keep, kept, parts, tongue.tools[0])
+        return built, is_lasting
 
     async def _compile(
         self, tongue: Language, program: Program, problem: Problem, header: Path | None

@@ -22,6 +22,7 @@ from maxcode.evaluate.ladder.build import Builder, Built
 from maxcode.evaluate.ladder.cures import cure_of_build
 from maxcode.evaluate.ladder.workload import WHOLE_RUN, Workload
 from maxcode.evaluate.machine.roofline import Bandwidth
+from maxcode.sandbox.phases import during
 from maxcode.sandbox.sandbox import Blob, Job, Sandbox
 
 TIMED_AT_MOST = 5
@@ -181,6 +182,7 @@ def _read(path: str) -> bytes:
     return read_file(Path(path), TEST)
 
 
+@during("generator")
 async def generate(
     sandbox: Sandbox, problem: Problem, seeds: Sequence[int], size: int | None = None
 ) -> list[tuple[str, Blob]]:
@@ -279,7 +281,7 @@ def without(problem: Problem, dropped: frozenset[str]) -> Problem:
 
 async def build_original(builder: Builder, problem: Problem) -> Built:
     """The original's artefact, built as the user would.  InputError with the compiler's message if it fails."""
-    built = await builder.build(problem, problem.program, final=True)
+    built = await builder.build(problem, problem.program, final=True, is_original=True)
     if built.artefact is None:
         cure = cure_of_build(built.diagnostics)
         raise InputError(

@@ -17,6 +17,7 @@ from maxcode.core.types import Hotspot, Problem
 from maxcode.evaluate.ladder.build import Built
 from maxcode.evaluate.ladder.prepare import Input
 from maxcode.evaluate.ladder.verify import job_for
+from maxcode.sandbox.phases import during
 from maxcode.sandbox.sandbox import Blob, Job, Sample, Sandbox
 
 ENOUGH_SAMPLES = 200
@@ -26,6 +27,7 @@ _ADDRESS = re.compile(r"0x[0-9a-f]{1,16}")
 _LOCATION = re.compile(r"^(.*):(\d{1,9}|\?)(?: \(discriminator \d+\))?$")
 
 
+@during("profile of the program")
 async def hotspots(sandbox: Sandbox, problem: Problem, built: Built, inputs: Sequence[Input]) -> tuple[Hotspot, ...]:
     """The lines where a correct program spends its time, largest share first; empty if it cannot be sampled.
 

@@ -27,6 +27,7 @@ from maxcode.evaluate.ladder.prepare import COPIES, Input, InputSource
 from maxcode.evaluate.ladder.verify import is_accepted, job_for
 from maxcode.evaluate.machine.pressure import is_too_busy, watched
 from maxcode.sandbox.lanes import no_builds, timing_lane
+from maxcode.sandbox.phases import TIMING, activity
 from maxcode.sandbox.sandbox import Blob, Ran, Sandbox, Session
 
 SHORT_PASS_S = 0.060
@@ -302,6 +303,7 @@ async def run_until(end: End, track: Pairing) -> RaceResult:
     async with timing_lane(), AsyncExitStack() as stack:
         if track.clock == "wall":
             await stack.enter_async_context(no_builds())
+        stack.enter_context(activity(TIMING))
         pressure = watched()
         while True:
             pairs.append(await track.pair())

@@ -132,7 +132,9 @@ class Sanitizers:
         return frozenset(found.inputs) - {defect.input for defect in found.defects}, found.not_run
 
     async def _all(self, program: Program) -> Sanitized:
-        built = await self.builder.build(self._checked(), self._with_options(program), final=True)
+        is_original = program.digest == self.problem.program.digest
+        checked, files = self._checked(), self._with_options(program)
+        built = await self.builder.build(checked, files, final=True, is_original=is_original)
         if built.artefact is None:
             return Sanitized(not_run=(f"{', '.join(self.checks)}: no build: {built.reason}",))
         ended, not_run, defects = [], [], list[Defect]()

@@ -32,6 +32,7 @@ from maxcode.evaluate.ladder.indistinguishable import session_of
 from maxcode.evaluate.ladder.prepare import Input, identity
 from maxcode.evaluate.ladder.verify import is_accepted, job_for
 from maxcode.sandbox.lanes import build_lane
+from maxcode.sandbox.phases import during
 from maxcode.sandbox.sandbox import Blob, Job, Ran, Sandbox, Session
 
 DEPENDS = "its answer depends on memory it never wrote"
@@ -98,6 +99,7 @@ def chosen(inputs: Sequence[Input]) -> list[Input]:
     return [short[place] for place in sorted(places)][:INPUTS]
 
 
+@during("filled memory")
 async def depends(sandbox: Sandbox, problem: Problem, artefact: Blob, inputs: Sequence[Input]) -> Input | None:
     """The first of these inputs on which the answer of ``artefact`` is right, and wrong on filled memory; None if there
     is none, or if programs in this language cannot read what they never wrote."""

@@ -14,6 +14,7 @@ from maxcode.evaluate.ladder.checker import pie_accepts
 from maxcode.evaluate.ladder.indistinguishable import Sessions, in_parts
 from maxcode.evaluate.ladder.prepare import Input, command_files
 from maxcode.sandbox.jobs import TAMPERED
+from maxcode.sandbox.phases import VERIFICATION, during
 from maxcode.sandbox.sandbox import Blob, Job, Ran, Sandbox
 
 SLOWER_AT_MOST = 10.0  # a candidate that is slower than the original by more than this factor is stopped
@@ -54,6 +55,7 @@ def job_for(problem: Problem, artefact: Blob, given: Input, profile: bool = Fals
     )
 
 
+@during(VERIFICATION)
 async def verify(
     sandbox: Sandbox, problem: Problem, artefact: Blob, inputs: Sequence[Input], every: bool = False
 ) -> Verified:

@@ -33,6 +33,7 @@ from maxcode.evaluate.module.track import RoundFailed
 from maxcode.evaluate.module.verdicts import failed_in, found_right, rejected, unless_slowed
 from maxcode.evaluate.module.winner_check import ModuleCheck
 from maxcode.sandbox.lanes import build_lane
+from maxcode.sandbox.phases import in_stage
 from maxcode.sandbox.sandbox import Sandbox
 
 PLAYOFF_PAIRS, COMPILED_PAIRS = 15, 15
@@ -61,6 +62,7 @@ class ModuleEvaluator:
 
     # ------------------------------------------------------------------------------------------------- admission
 
+    @in_stage("admission")
     async def admit(self, problem: Problem) -> Admitted:
         """Run the reference: what it takes and returns, if it is degenerate, how long a call takes.
 
@@ -75,6 +77,7 @@ class ModuleEvaluator:
 
     # ------------------------------------------------------------------------------------------------ evaluator
 
+    @in_stage("evaluation")
     async def evaluate(self, problem: Problem, action: Action, incumbent: Action | None = None) -> Evaluation:
         """The ladder: reject, build, verify, time.  The speed-up is over the reference in eager mode."""
         if (refused := rejected(problem, action)) is not None:
@@ -151,6 +154,7 @@ class ModuleEvaluator:
 
     # -------------------------------------------------------------------------------------------------- referee
 
+    @in_stage("confirmation")
     async def settle(
         self, problem: Problem, challengers: Sequence[State], incumbent: State | None
     ) -> dict[StateId, Evaluation]:
@@ -202,6 +206,7 @@ class ModuleEvaluator:
         found = found_right(staged, timing, (*sittings[0].warnings, *why), sittings[0].official)
         return replace(unless_slowed(staged, found), remarks=self._stages.natives.remarks(side))
 
+    @in_stage("torch.compile")
     async def _over_compiled(self, staged: Staged, side: ModuleSide) -> tuple[Interval | None, tuple[str, ...]]:
         """The candidate's speed-up over torch.compile of the reference; None, with the reason, if that fails.
 

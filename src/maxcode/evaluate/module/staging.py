@@ -31,6 +31,7 @@ from maxcode.evaluate.module.track import CALL, ModuleTrack, open_track
 from maxcode.evaluate.module.trivial import meaningless, trivial
 from maxcode.native import FLAGS
 from maxcode.sandbox.lanes import build_lane
+from maxcode.sandbox.phases import START, VERIFICATION, activity
 from maxcode.sandbox.sandbox import Blob, Sandbox
 
 VERIFY_ROUNDS = 3
@@ -162,12 +163,14 @@ class Stages:
         stage, plan = staged.stage, staged.plans
         async with AsyncExitStack() as stack:
             async with build_lane():
-                track = await stack.enter_async_context(open_track(stage, plan, staged.reference, sides))
-                for _ in range(verify):
-                    await track.round()
-                start_s = track.start_s("original"), track.start_s("candidate")
-                for letters in beyond_letters(plan.slots, staged.inputs[0].seconds) if beyond else ():
-                    await track.round(letters)
+                with activity(START):
+                    track = await stack.enter_async_context(open_track(stage, plan, staged.reference, sides))
+                with activity(VERIFICATION):
+                    for _ in range(verify):
+                        await track.round()
+                    start_s = track.start_s("original"), track.start_s("candidate")
+                    for letters in beyond_letters(plan.slots, staged.inputs[0].seconds) if beyond else ():
+                        await track.round(letters)
             held = await run_until(end, track)
         counted = len(track.compared), len(track.skipped)
         return Sitting(held, (*_seeded(track), *_late(start_s)), start_s, counted, track.official.accepts)

@@ -18,6 +18,7 @@ from maxcode.evaluate.module.sides import ModuleSide
 from maxcode.evaluate.module.staging import VERIFY_ROUNDS, Stages, after
 from maxcode.evaluate.module.track import RoundFailed
 from maxcode.evaluate.module.verdicts import failed_in, rejected
+from maxcode.sandbox.phases import in_stage
 
 _PROCESSES = 2  # processes that share the verification, each with its own weights
 
@@ -39,6 +40,7 @@ class ModuleCheck:
             refused = side if isinstance(side, Evaluation) else None
         return "" if refused is None else "; ".join(refused.feedback.reasons)
 
+    @in_stage("ten verifications")
     async def verify_again(self, runs: int) -> Verification:
         """Rounds of calls that are not timed, in new processes."""
         rounds = runs // _PROCESSES
@@ -65,6 +67,7 @@ class ModuleCheck:
         """No race: all inputs of a confirmation are fresh already."""
         return FreshRace(why="every timed call had fresh inputs of the problem's own shapes", needless=True)
 
+    @in_stage("control")
     async def control(self, sittings: Sequence[int]) -> list[Pair]:
         """The reference against itself, with so many pairs in each session.  InputError if it fails."""
         staged = await self.stages.fresh(self.problem)

@@ -30,6 +30,7 @@ from maxcode.evaluate.ladder.profile import hotspots
 from maxcode.evaluate.ladder.unwritten import chosen, depends
 from maxcode.evaluate.ladder.verify import Verified, is_accepted, verify
 from maxcode.evaluate.program.kinds import PROGRAM_KINDS
+from maxcode.sandbox.phases import in_stage
 from maxcode.sandbox.sandbox import Sandbox
 
 LEAST_TESTS = 1
@@ -49,11 +50,12 @@ _ALONE = (
 class Admissions:
     """The problems that evaluators on one machine have admitted; evaluators with different options share them."""
 
-    def __init__(self, sandbox: Sandbox, builder: Builder, seed: int) -> None:
-        """``seed``: seed of the enlarged inputs."""
+    def __init__(self, sandbox: Sandbox, builder: Builder, seed: int, prompts: bool = True) -> None:
+        """``seed``: seed of the enlarged inputs; ``prompts``: find out what prompts tell of a problem."""
         self._sandbox = sandbox
         self._builder = builder
         self._seed = seed
+        self._prompts = prompts
         self._admitted: dict[str, Admitted] = {}
         self._admitting = anyio.Lock()
 
@@ -63,6 +65,7 @@ class Admissions:
             found = self._admitted.get(identity(problem))
             return found if found is not None else await self.admit(problem)
 
+    @in_stage("admission")
     async def admit(self, problem: Problem) -> Admitted:
         """Build, verify and profile the original; drop the tests that it fails.
 
@@ -99,7 +102,8 @@ class Admissions:
         admitted = replace(admitted, reads_unwritten=unwritten is not None)
         if not timed:
             admitted = await kind.longer(self._sandbox, self._builder, admitted, self._seed)
-        admitted = replace(admitted, facts=await kind.facts(self._sandbox, admitted))
+        if self._prompts:
+            admitted = replace(admitted, facts=await kind.facts(self._sandbox, admitted))
         for one in (problem, slimmer):
             self._admitted[identity(one)] = admitted
         return admitted
@@ -185,7 +189,7 @@ class Admissions:
     ) -> Evaluation:
         passed = {given.name for given in kept}
         results = tuple(result for result in verified.results if result.name in passed)
-        profile = await hotspots(self._sandbox, problem, original, kept)
+        profile = await hotspots(self._sandbox, problem, original, kept) if self._prompts else ()
         measures = {result.name: result.seconds for result in results}
         return Evaluation(
             Outcome.CORRECT,

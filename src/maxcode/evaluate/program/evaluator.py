@@ -32,7 +32,7 @@ from maxcode.core.types import (
     Timing,
 )
 from maxcode.evaluate.harness_protocol import FreshRace, MeasureOptions, Provenance, TimingCache
-from maxcode.evaluate.inputs.fresh import FreshInputs, GeneratedInputs
+from maxcode.evaluate.inputs.fresh import FreshInputs, GeneratedInputs, Prover
 from maxcode.evaluate.ladder.build import Builder, Built
 from maxcode.evaluate.ladder.judge import ladder_of, unbuilt, with_timing, wrong_while_timed
 from maxcode.evaluate.ladder.leader import last_standing
@@ -46,11 +46,14 @@ from maxcode.evaluate.ladder.verify import Verified, verify
 from maxcode.evaluate.program.admission import Admissions
 from maxcode.evaluate.program.plausibility import Examiner, failed_with
 from maxcode.evaluate.program.winner_check import ProgramCheck
-from maxcode.sandbox.lanes import build_lane
+from maxcode.sandbox.ahead import started
+from maxcode.sandbox.lanes import build_lane, timing_lane
+from maxcode.sandbox.phases import in_stage
 from maxcode.sandbox.sandbox import Blob, Sandbox
 from maxcode.sandbox.selftest import open_safe
 
 PLAYOFF_PAIRS = 15  # a near tie of two programs faster than the original is not worth more pairs
+PARALLEL = 1.05  # more CPU seconds than wall seconds, by this factor, need several cores
 REMEMBERED = 1 << 14  # timings; a training run evaluates millions of candidates
 
 
@@ -70,25 +73,31 @@ class ProgramEvaluator:
         seed: int | None = None,
         profiles: bool = True,
         before: frozenset[str] = frozenset(),
+        single: bool = False,
     ) -> None:
         """Arguments:
 
         ``seed``: seed of the fresh inputs; the system draws it unless a certificate names it.
         ``before``: SHA-256 of the fresh inputs that were proven before, from a certificate.
         ``profiles``: profile correct candidates; training does not need it.
+        ``single``: one candidate is evaluated, and no prompt is written.  So its only build is the final one, without
+        precompiled headers, and nothing is found out for prompts.
         """
         self._unseen = FreshInputs(sandbox, builder, seed, before)
         self._examiner = Examiner(sandbox, builder, self._unseen)
         self._sandbox = sandbox
         self._builder = builder
         self._rule = rule
-        self._profiles = profiles
+        self._profiles = profiles and not single
         self._remembers = True
         self._short = replace(rule, most=PLAYOFF_PAIRS)
-        self._admissions = Admissions(sandbox, builder, self._unseen.seed)
+        self._single = single
+        self._admissions = Admissions(sandbox, builder, self._unseen.seed, prompts=not single)
+        self._is_raced: anyio.Event | None = None
         self._timings: dict[str, Timing] = {}
         self._confirmations: dict[str, Timing] = {}
         self._racing: dict[str, anyio.Lock] = {}
+        self._leaving: dict[str, bool] = {}
 
     @property
     def sandbox(self) -> str:
@@ -103,7 +112,7 @@ class ProgramEvaluator:
     def measuring(self, options: MeasureOptions) -> ProgramEvaluator:
         """Another evaluator on the same admissions that measures with these options."""
         rule = replace(self._rule, most=options.pairs) if options.pairs else self._rule
-        other = ProgramEvaluator(self._sandbox, self._builder, rule, self.seed, options.profiles)
+        other = ProgramEvaluator(self._sandbox, self._builder, rule, self.seed, options.profiles, single=self._single)
         other._admissions, other._unseen, other._examiner = self._admissions, self._unseen, self._examiner
         other._remembers = options.remembers
         return other
@@ -155,6 +164,7 @@ class ProgramEvaluator:
 
     # ------------------------------------------------------------------------------------------------ evaluator
 
+    @in_stage("evaluation")
     async def evaluate(self, problem: Problem, action: Action, incumbent: Action | None = None) -> Evaluation:
         """The ladder: reject, build, verify, time.  The speed-up is over the original, in the same session."""
         if (refused := reject(problem, action)) is not None:
@@ -162,7 +172,7 @@ class ProgramEvaluator:
         assert action.program is not None
         admitted = await self._admissions.of(problem)
         async with build_lane():
-            built = await self._builder.build(problem, action.program)
+            built = await self._builder.build(problem, action.program, final=self._single)
             if built.artefact is None:
                 return unbuilt(built)
             if (refused := not_permitted(problem, action.program)) is not None:
@@ -187,7 +197,16 @@ class ProgramEvaluator:
             return None
         assert action.program is not None
         async with build_lane():
-            return (await self._builder.build(problem, action.program)).machine_code
+            return (await self._builder.build(problem, action.program, final=self._single)).machine_code
+
+    async def work_ahead(self, problem: Problem, action: Action) -> None:
+        """The role ``WorksAhead``: builds the candidate while the original is admitted, and makes the fresh inputs as
+        soon as the candidate is timed by CPU time."""
+        self._is_raced = anyio.Event()
+        await self.machine_code(problem, action)
+        await self._is_raced.wait()
+        if problem.goal != "wall":
+            await self._unseen.made(await self._admissions.of(problem))
 
     async def _on_filled_memory(self, admitted: Admitted, artefact: Blob, found: Evaluation) -> Evaluation:
         """The evaluation of a right candidate after its runs on filled memory: wrong, if its answers change."""
@@ -211,6 +230,8 @@ class ProgramEvaluator:
                 entries = self._sides(admitted, RaceSide(built.artefact, verified.outputs))
                 incumbent_entry = await self._incumbent(problem, program, incumbent)
                 beside: dict[Side, RaceSide] = {"incumbent": incumbent_entry} if incumbent_entry is not None else {}
+                if self._is_raced is not None:
+                    self._is_raced.set()
                 try:
                     timing = await self._race(admitted, entries, beside)
                 except WrongOutput as wrong:
@@ -259,6 +280,7 @@ class ProgramEvaluator:
 
     # -------------------------------------------------------------------------------------------------- referee
 
+    @in_stage("confirmation")
     async def settle(
         self, problem: Problem, challengers: Sequence[State], incumbent: State | None
     ) -> dict[StateId, Evaluation]:
@@ -268,15 +290,30 @@ class ProgramEvaluator:
         incumbent too.
         """
         admitted = await self._admissions.of(problem)
-        prepared, wins = partial(self._fresh, problem, admitted), partial(self._wins, admitted)
-        leader, found = await last_standing(challengers, incumbent, prepared, wins)
+        is_alone = incumbent is None and len(challengers) == 1 and await self._leaves_cores(admitted)
+        prepared = partial(self._fresh, problem, admitted, on_made=not is_alone)
+        leader, found = await last_standing(challengers, incumbent, prepared, partial(self._wins, admitted))
         if leader is not None:
-            found[leader[0].id] = await self._confirmed(problem, admitted, *leader)
+            confirmed = self._confirmed_meanwhile if is_alone else self._confirmed
+            found[leader[0].id] = await confirmed(admitted, *leader)
         return found
 
-    async def _fresh(self, problem: Problem, admitted: Admitted, state: State) -> RaceSide | Evaluation:
-        """A final build, verified on every test and on fresh inputs; an evaluation if it fails."""
-        async with build_lane():
+    async def _leaves_cores(self, admitted: Admitted) -> bool:
+        """Whether other work may go on while the original is timed.  Not if the wall clock decides, nor if the original
+        works on several cores: it would take longer by the wall clock, which also refuses candidates that wait."""
+        key = identity(admitted.problem)
+        if key not in self._leaving:
+            shortest = min(admitted.timed, key=lambda one: one.seconds)
+            (ran,) = await Prover(self._sandbox, self._builder).runs(admitted, [shortest])
+            is_parallel = ran.spawned > 0 or ran.cpu_s > PARALLEL * ran.wall_s
+            self._leaving[key] = admitted.problem.goal != "wall" and not is_parallel
+        return self._leaving[key]
+
+    async def _fresh(
+        self, problem: Problem, admitted: Admitted, state: State, on_made: bool = True
+    ) -> RaceSide | Evaluation:
+        """A final build, verified on every test and, if ``on_made``, on fresh inputs; an evaluation if it fails."""
+        async with timing_lane() if self._single else build_lane():  # what works ahead may hold the place to build
             built = await self._builder.build(problem, state.program, final=True)
             if built.artefact is None:
                 return unbuilt(built)
@@ -284,7 +321,7 @@ class ProgramEvaluator:
         found = ladder_of(built, verified)
         if found.outcome is not Outcome.CORRECT:
             return found
-        failure = await self._unseen.failure(admitted, built.artefact)
+        failure = await self._unseen.failure(admitted, built.artefact) if on_made else None
         return RaceSide(built.artefact, verified.outputs) if failure is None else failure
 
     async def _wins(
@@ -306,10 +343,26 @@ class ProgramEvaluator:
             found[state.id] = wrong_while_timed(state.step.evaluation, wrong)
             return wrong.side == "incumbent"
 
-    async def _confirmed(self, problem: Problem, admitted: Admitted, state: State, entry: RaceSide) -> Evaluation:
+    async def _confirmed(self, admitted: Admitted, state: State, entry: RaceSide) -> Evaluation:
+        """The evaluation of a winner that is right on fresh inputs, on fresh pairs and after all checks."""
+        timed = await self._confirmed_time(admitted, state, entry)
+        return await self._examiner.examined(admitted, state.program, entry.artefact, timed)
+
+    async def _confirmed_meanwhile(self, admitted: Admitted, state: State, entry: RaceSide) -> Evaluation:
+        """The same for a winner that has not run on fresh inputs: what needs no timing is done while it is timed."""
+        assert state.step is not None
+        examiner, program, raced = self._examiner, state.program, state.step.evaluation.timing
+        async with started(partial(self._confirmed_time, admitted, state, entry)) as timed:
+            if (failure := await self._unseen.failure(admitted, entry.artefact)) is not None:
+                return failure
+            async with started(partial(examiner.looks, admitted, program, raced)) as looks:
+                return await examiner.examined(admitted, program, entry.artefact, await timed(), looks)
+
+    async def _confirmed_time(self, admitted: Admitted, state: State, entry: RaceSide) -> Evaluation:
+        """The evaluation with the timing on fresh pairs, or without one if a timed run failed."""
         assert state.step is not None
         found = state.step.evaluation
-        key = f"{identity(problem)} {entry.artefact.sha256}"
+        key = f"{identity(admitted.problem)} {entry.artefact.sha256}"
         if key not in self._confirmations:  # once: a repeated proposal must not get another chance
             sides = self._sides(admitted, entry)
             try:
@@ -319,8 +372,7 @@ class ProgramEvaluator:
             if timing.verdict == "noisy":
                 return with_timing(found, timing, admitted)
             _keep(self._confirmations, key, timing)
-        timed = with_timing(found, self._confirmations[key], admitted)
-        return await self._examiner.examined(admitted, state.program, entry.artefact, timed)
+        return with_timing(found, self._confirmations[key], admitted)
 
 
 def _keep(known: dict[str, Timing], key: str, timing: Timing) -> None:

@@ -7,11 +7,11 @@ the roofline were rejected before (``ladder/judge.with_timing``).
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import dataclass, field, replace
 from typing import final
 
-from maxcode.core.types import Evaluation, Outcome, Program, Recheck
+from maxcode.core.types import Evaluation, Outcome, Program, Recheck, Timing
 from maxcode.evaluate.inputs.fresh import FreshInputs
 from maxcode.evaluate.ladder.build import Builder
 from maxcode.evaluate.ladder.prepare import Admitted, Input, identity
@@ -21,10 +21,23 @@ from maxcode.evaluate.program.kinds import PROGRAM_KINDS
 from maxcode.evaluate.program.lower_bound import LowerBound
 from maxcode.evaluate.program.suspicion import far, impossible, unread, words_of
 from maxcode.sandbox.lanes import build_lane
+from maxcode.sandbox.phases import in_stage
 from maxcode.sandbox.sandbox import Blob, Sandbox
 
 _SANITIZED_AT_MOST, _SANITIZED_S = 8, 0.5  # inputs, and the original's CPU seconds on all of them
 _DEFECTS_SHOWN = 3
+
+
+@final
+@dataclass(frozen=True, slots=True)
+class Looks:
+    """What further builds of a program show: two that memory never written can tell apart, and the sanitizers'."""
+
+    variants: Found
+    defects: tuple[str, ...]
+
+
+Awaited = Callable[[], Awaitable[Looks]]
 
 
 @final
@@ -39,8 +52,25 @@ class Examiner:
     bounds: dict[str, LowerBound] = field(default_factory=dict)
     originals_unwritten: dict[str, Found] = field(default_factory=dict)
 
-    async def examined(self, admitted: Admitted, program: Program, artefact: Blob, found: Evaluation) -> Evaluation:
-        """The evaluation of a confirmed winner after the check: rejected, wrong, or with warnings."""
+    @in_stage("looks")
+    async def looks(self, admitted: Admitted, program: Program, raced: Timing | None = None) -> Looks:
+        """What the builds of a possible winner for these checks show; it needs no confirmed timing.
+
+        ``raced``: the timing that made it one; if it asks for a re-check, the inputs of the re-check are made too.
+        """
+        if raced is not None and (*far(raced), *words_of(admitted.problem, program)):
+            await self.unseen.made(admitted, harsh=True)
+        variants = Variants(self.sandbox, self.builder, self.originals_unwritten)
+        own = await variants.of(admitted.problem, program, chosen(admitted.inputs))
+        return Looks(own, await self.defects(admitted, program))
+
+    async def examined(
+        self, admitted: Admitted, program: Program, artefact: Blob, found: Evaluation, looks: Awaited | None = None
+    ) -> Evaluation:
+        """The evaluation of a confirmed winner after the check: rejected, wrong, or with warnings.
+
+        ``looks``: waits for the result of ``looks``, if it was started before.
+        """
         if found.timing is None or not found.timing.significant:
             return found
         reasons = (*far(found.timing), *words_of(admitted.problem, program))
@@ -50,28 +80,28 @@ class Examiner:
             return failed_with(found, Outcome.REJECTED, why)
         if reasons:
             found = await self._rechecked(admitted, reasons, artefact, found)
-        if found.outcome is Outcome.CORRECT:
-            found = await self._in_variants(admitted, program, found)
         if found.outcome is not Outcome.CORRECT:
             return found
-        defects = await self.defects(admitted, program)
+        seen = await looks() if looks is not None else await self.looks(admitted, program)
+        found = await self._in_variants(admitted, seen.variants, found)
+        if found.outcome is not Outcome.CORRECT:
+            return found
         narrow = await self.unseen.given_kind_only(admitted, artefact)
-        return replace(found, warnings=(*found.warnings, *defects, *([narrow] if narrow else ())))
+        return replace(found, warnings=(*found.warnings, *seen.defects, *([narrow] if narrow else ())))
 
-    async def _in_variants(self, admitted: Admitted, program: Program, found: Evaluation) -> Evaluation:
+    async def _in_variants(self, admitted: Admitted, own: Found, found: Evaluation) -> Evaluation:
         """The evaluation of a winner after two builds of it that only memory never written can tell apart."""
-        variants = Variants(self.sandbox, self.builder, self.originals_unwritten)
-        inputs = chosen(admitted.inputs)
-        own = await variants.of(admitted.problem, program, inputs)
         if own.not_run:
             return replace(found, warnings=(*found.warnings, own.not_run))
         if own.given is None:
             return found
-        original = await variants.of_original(admitted.problem, inputs)
+        variants = Variants(self.sandbox, self.builder, self.originals_unwritten)
+        original = await variants.of_original(admitted.problem, chosen(admitted.inputs))
         if original.given is None and not admitted.reads_unwritten:
             return failed_with(found, Outcome.WRONG, refusal(own.given))
         return replace(found, warnings=(*found.warnings, f"{refusal(own.given)}, as the original's does"))
 
+    @in_stage("lower bound")
     async def lower_bound(self, admitted: Admitted) -> LowerBound:
         """The least time of a pass over the timed inputs; measured once per problem."""
         key = identity(admitted.problem)
@@ -79,6 +109,7 @@ class Examiner:
             self.bounds[key] = await PROGRAM_KINDS[admitted.problem.kind].lower_bound(self.sandbox, admitted)
         return self.bounds[key]
 
+    @in_stage("re-check")
     async def _rechecked(
         self, admitted: Admitted, reasons: tuple[str, ...], artefact: Blob, found: Evaluation
     ) -> Evaluation:
@@ -95,6 +126,7 @@ class Examiner:
         warning = f"{'; '.join(reasons)}: look at its diff, because no further inputs could be made ({why})"
         return replace(found, warnings=(*found.warnings, warning))
 
+    @in_stage("sanitizers")
     async def defects(self, admitted: Admitted, program: Program) -> tuple[str, ...]:
         """The sanitizers' findings in the program that the original does not have, as text."""
         bench = bench_for(self.sandbox, self.builder, admitted.problem, _cheap(admitted.inputs))

@@ -20,6 +20,7 @@ from maxcode.evaluate.ladder.reject import not_permitted, reject
 from maxcode.evaluate.ladder.sanitize import Sanitized, sanitized
 from maxcode.evaluate.ladder.verify import Verified, verify
 from maxcode.sandbox.lanes import build_lane, timing_lane
+from maxcode.sandbox.phases import TIMING, activity, in_stage
 from maxcode.sandbox.sandbox import Blob, Sandbox
 
 _WORTH = 0.1  # of the original's time: less is not worth a doubt
@@ -58,6 +59,7 @@ class ProgramCheck:
         assert built.artefact is not None, built.reason  # it has been built before
         return built.artefact
 
+    @in_stage("ten verifications")
     async def verify_again(self, runs: int) -> Verification:
         """Run all tests and fresh inputs ``runs`` times: an output that varies may be right by luck."""
         artefact = await self._artefact()
@@ -73,6 +75,7 @@ class ProgramCheck:
         varying = tuple(sorted(name for name, seen in answers.items() if len(seen) > 1))
         return Verification(runs, len(failures), tuple(failures), varying)
 
+    @in_stage("race on fresh inputs")
     async def race_fresh(self, pairs: int) -> FreshRace:
         """Race the winner against the original on fresh inputs."""
         if self.admitted.source.renews:
@@ -108,22 +111,26 @@ class ProgramCheck:
         held: list[tuple[Pair, Pair]] = []
         try:
             async with timing_lane():
-                for _ in range(pairs):
-                    held.append((await several.pair(), await single.pair()))
+                with activity(TIMING):
+                    for _ in range(pairs):
+                        held.append((await several.pair(), await single.pair()))
         except WrongOutput as wrong:
             return FreshRace(failed=f"{wrong.side}, called one by one: {wrong}", by_original=wrong.side == "original")
         return replace(found, doubt=doubt_about_calls(held, sum(_calls(one) for one in timed)))
 
+    @in_stage("control")
     async def control(self, sittings: Sequence[int]) -> list[Pair]:
         """The original on both sides, as often as the winner was timed.  InputError if it fails."""
         original = self._original(self.admitted.inputs)
         track = self._track(original, original, self.admitted.timed)
         try:
             async with timing_lane():
-                return [await track.pair() for _ in range(sum(sittings))]
+                with activity(TIMING):
+                    return [await track.pair() for _ in range(sum(sittings))]
         except WrongOutput as wrong:
             raise InputError(f"the original does not give an accepted answer every time: {wrong}") from wrong
 
+    @in_stage("sanitizers")
     async def sanitized(self) -> Sanitized:
         """The sanitizers, on inputs that are not held out."""
         chosen = [given for given in self.admitted.inputs if given.origin != "held_out"]

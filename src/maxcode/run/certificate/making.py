@@ -37,6 +37,8 @@ from maxcode.run.certificate.claim import (
 )
 from maxcode.run.certificate.unseen import PAIRS, timed_on
 from maxcode.run.interrupts import run_async
+from maxcode.sandbox.ahead import started
+from maxcode.sandbox.phases import in_stage
 
 Say = Callable[[str], None]
 
@@ -66,6 +68,7 @@ def winner_in(folder: Path, problem: Problem) -> Program:
         raise InputError(f"a file in {folder} is not UTF-8 (byte {error.start}); save it as UTF-8") from error
 
 
+@in_stage("certificate")
 async def certify(
     problem: Problem,
     winner: Program,
@@ -124,7 +127,7 @@ async def opened(problem: Problem, winner: Program, say: Say, claimed: Certifica
     say("certificate: building and verifying again, in a new session")
     started = time.monotonic()
     seed, before = (None, frozenset[str]()) if claimed is None else _made_from(claimed)
-    harness = await open_harness(problem, HarnessTerms(seed, before, beside_compiled=False))
+    harness = await open_harness(problem, HarnessTerms(seed, before, beside_compiled=False, single=True, keeps=False))
     return AdmittedWinner(harness, problem, await harness.admit(problem), winner, started)
 
 
@@ -151,10 +154,10 @@ async def measured(work: AdmittedWinner, found: Certificate, say: Say) -> Certif
         fresh = await check.race_fresh(PAIRS)
         found, refused = (found, fresh.failed) if fresh.failed else (replace(found, unseen=timed_on(fresh)), "")
     if found.timing is not None and not refused:
-        say(f"certificate: timing the original against itself, {found.timing.pairs} pairs")
-        control, refused = await _control(check, found.timing)
-        say("certificate: sanitizers")
-        found = replace(found, control=control, sanitized=await check.sanitized())
+        say(f"certificate: sanitizers, and timing the original against itself, {found.timing.pairs} pairs")
+        async with started(check.sanitized, now=work.problem.goal != "wall") as sanitized:
+            control, refused = await _control(check, found.timing)
+            found = replace(found, control=control, sanitized=await sanitized())
     return concluded(replace(found, refused=refused, seconds=round(time.monotonic() - work.started, 1)))
 
 

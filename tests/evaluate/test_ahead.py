@@ -1,0 +1,106 @@
+"""Work for one candidate beside its admission, its races and its confirmation: sooner, and with the same checks."""
+
+from __future__ import annotations
+
+from functools import partial
+from pathlib import Path
+
+import anyio
+import pytest
+
+from maxcode.code.languages import language
+from maxcode.core.types import Action, Case, Evaluation, Outcome, Problem, Program, ProgramSpec, State, Step
+from maxcode.evaluate.inputs.fresh import FAILED
+from maxcode.evaluate.ladder.build import Builder
+from maxcode.evaluate.program.evaluator import ProgramEvaluator
+from maxcode.sandbox.ahead import started
+from maxcode.sandbox.phases import Profile, recording
+from maxcode.sandbox.sandbox import Sandbox
+from tests.support.rules import SHORT
+
+SLOW = """#include <stdio.h>
+int main(void) {
+    int n = 0; long found = 0;
+    scanf("%d", &n);
+    for (int k = 0; k < n; k++) {
+        long x = 0;
+        scanf("%ld", &x);
+        for (volatile int i = 0; i < ROUNDS; i++) found += x;
+    }
+    printf("%ld\\n", found);
+    return 0;
+}
+"""
+FAST = SLOW.replace("for (volatile int i = 0; i < ROUNDS; i++) found += x;", "found += ROUNDS * x;")
+THREADS = """#include <pthread.h>
+static void *nothing(void *of) { return of; }
+__attribute__((constructor)) static void one_more(void) { pthread_t t; pthread_create(&t, 0, nothing, 0);
+    pthread_join(t, 0); }
+"""
+FLAGS = (*language("c").default_flags, "-DROUNDS=20000000L", "-pthread")
+GIVEN = ((40, 3, 5, 11, 8, 2, 6, 12, 21, 22, 30), (7, 9, 11, 13, 41, 2, 28, 30, 15, 1), (35, 17, 6, 25, 4, 3, 9, 20))
+
+
+def problem_in(folder: Path, text: str = SLOW) -> Problem:
+    cases = []
+    for number, values in enumerate(GIVEN * 2):
+        values = tuple(value + number for value in values)
+        (folder / f"{number}.in").write_text(f"{len(values)}\n{' '.join(map(str, values))}\n")
+        (folder / f"{number}.out").write_text(f"{20000000 * sum(values)}\n")
+        cases.append(Case(str(number), str(folder / f"{number}.in"), str(folder / f"{number}.out")))
+    spec = ProgramSpec(flags=FLAGS, seen=tuple(cases[:3]), held_out=tuple(cases[3:]))
+    return Problem("sums", "program", "c", Program({"sums.c": text}), spec)
+
+
+def judged(sandbox: Sandbox, problem: Problem, text: str) -> tuple[Evaluation, Profile]:
+    """The evaluation of one candidate as ``maxcode evaluate`` makes it, confirmed if it is faster."""
+
+    async def work() -> Evaluation:
+        harness = ProgramEvaluator(sandbox, Builder(sandbox, sandbox.cache, keeps=False), SHORT, single=True)
+        action = Action(Program({"sums.c": text}))
+        async with started(partial(harness.work_ahead, problem, action)):
+            admitted = await harness.admit(problem)
+            found = await harness.evaluate(admitted.problem, action)
+            if found.timing is None or not found.timing.significant:
+                return found
+            state = State(admitted.problem, State(admitted.problem), Step(action, found, 0.0), (1, 0))
+            return (await harness.settle(admitted.problem, [state], None))[state.id]
+
+    with recording() as recorder:
+        found = anyio.run(work)
+    return found, recorder.profile()
+
+
+def counted(profile: Profile, stage: str, activity: str) -> int:
+    return sum(one.count for one in profile.phases if (one.stage, one.activity) == (stage, activity))
+
+
+def test_a_faster_candidate_is_built_once_and_passes_every_check(sandbox: Sandbox, tmp_path: Path) -> None:
+    found, profile = judged(sandbox, problem_in(tmp_path), FAST)
+    assert found.outcome is Outcome.CORRECT
+    assert found.timing is not None
+    assert found.timing.confirmed
+    assert counted(profile, "evaluation", "build") == counted(profile, "confirmation", "build") == 0
+    assert counted(profile, "confirmation", "verification") >= 1
+    assert counted(profile, "confirmation/looks", "build") >= 2
+    assert counted(profile, "admission", "profile of the program") == 0
+
+
+def test_a_candidate_that_fails_on_fresh_inputs_fails_while_it_is_timed(sandbox: Sandbox, tmp_path: Path) -> None:
+    sums = {sum(value + number for value in values) for number, values in enumerate(GIVEN * 2)}
+    known = " && ".join(f"found != {20000000 * total}" for total in sorted(sums))
+    remembers = FAST.replace("printf", f"if ({known}) found++;\n    printf")
+    found, _ = judged(sandbox, problem_in(tmp_path), remembers)
+    assert found.outcome is Outcome.WRONG
+    assert FAILED in found.feedback.reasons
+
+
+@pytest.mark.parametrize(("more", "leaves"), [("", True), (THREADS, False)])
+def test_nothing_overlaps_with_an_original_that_starts_threads(
+    sandbox: Sandbox, tmp_path: Path, more: str, leaves: bool
+) -> None:
+    async def work() -> bool:
+        harness = ProgramEvaluator(sandbox, Builder(sandbox, sandbox.cache, keeps=False), SHORT)
+        return await harness._leaves_cores(await harness.admit(problem_in(tmp_path, more + SLOW)))
+
+    assert anyio.run(work) is leaves
