@@ -24,12 +24,13 @@ GIVEN_FILE = "file:"  # the name of the policy, before the path of the candidate
 
 
 def read_candidate(path: Path, problem: Problem) -> Program:
-    """The program in a file, or in a folder with the file names of the original, whose headers need not be there.
-    Raises InputError if it cannot be read."""
+    """The program in a file, or in a folder with the file names of the original; a folder without a problem.toml of its
+    own may leave out headers.  Raises InputError if it cannot be read."""
     if path.is_dir() or path.name == DESCRIPTION:
         folder = path if path.is_dir() else path.parent
         absent = {name: text for name, text in problem.program.files.items() if not (folder / name).exists()}
-        if missing := [name for name in absent if name.endswith(language(problem.language).suffixes)]:
+        suffixes, is_whole = language(problem.language).suffixes, (folder / DESCRIPTION).exists()
+        if missing := [name for name in absent if is_whole or name.endswith(suffixes)]:
             told = "it is a folder, and as a candidate it needs the original's files"
             raise InputError(f"cannot read the candidate {folder}: {told}; {missing[0]} is missing")
         here = {name: text for name, text in problem.program.files.items() if name not in absent}
