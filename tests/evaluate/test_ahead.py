@@ -75,6 +75,7 @@ def counted(profile: Profile, stage: str, activity: str) -> int:
     return sum(one.count for one in profile.phases if (one.stage, one.activity) == (stage, activity))
 
 
+@pytest.mark.slow
 def test_a_faster_candidate_is_built_once_and_passes_every_check(sandbox: Sandbox, tmp_path: Path) -> None:
     found, profile = judged(sandbox, problem_in(tmp_path), FAST)
     assert found.outcome is Outcome.CORRECT

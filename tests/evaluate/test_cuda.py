@@ -23,7 +23,6 @@ from maxcode.evaluate.module.evaluator import ModuleEvaluator
 from maxcode.evaluate.module.gpu import NO_GPU, device_files, find_gpu
 from maxcode.problems import load
 from maxcode.sandbox.sandbox import Sandbox
-from tests.support.selection import some
 
 GALLERY = Path(__file__).parent / "gallery_cuda"
 CANDIDATES = sorted(path for path in GALLERY.glob("*.py") if path.stem != "reference")
@@ -91,8 +90,9 @@ def test_every_candidate_says_what_must_become_of_it_and_why() -> None:
         assert header(path, "WHY").endswith("."), path
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("kind", COMPILED)
-@pytest.mark.parametrize("folder", some(PROBLEMS, 1), ids=lambda path: path.name)
+@pytest.mark.parametrize("folder", PROBLEMS, ids=lambda path: path.name)
 def test_the_kernels_of_every_problem_compile(
     folder: Path, kind: str, compiled: Callable[[Path, Path], Evaluation]
 ) -> None:

@@ -113,6 +113,7 @@ def test_a_threaded_function_has_its_speed_on_one_core_beside_that_of_the_wall_c
     assert 1 < timing.single.low <= timing.single.value <= timing.single.high
 
 
+@pytest.mark.slow
 def test_a_function_that_cannot_work_on_one_core_has_no_figure_for_it(
     sandbox: Sandbox, builder: Builder, walled: Admitted
 ) -> None:
@@ -261,7 +262,7 @@ def test_a_library_is_refused_before_anything_is_built(name: str, judge: Callabl
     assert "line" in found.feedback.reasons[0]
 
 
-@pytest.mark.parametrize("name", some(reversed(VAIN), 2))
+@pytest.mark.parametrize("name", some(reversed(VAIN), 1))
 def test_a_cheat_that_is_not_to_be_had_gains_nothing(name: str, judge: Callable[[str], Evaluation]) -> None:
     honest, found = judge(IKJ).timing, judge(VAIN[name])
     assert found.outcome is Outcome.CORRECT, found.feedback

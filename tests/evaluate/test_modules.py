@@ -30,7 +30,7 @@ from tests.support.selection import some
 GALLERY = Path(__file__).parent / "gallery_modules"
 CANDIDATES = sorted(path for path in GALLERY.glob("*.py") if path.stem != "reference")
 QUICK = (
-    *("one_buffer_for_all", "lazy_tensor", "last_row_copied", "ignored_weights", "changed_inputs", "reference_by_name"),
+    *("lazy_tensor", "last_row_copied", "ignored_weights", "changed_inputs", "reference_by_name"),
     *("another_class", "put_off_to_the_last_call"),
 )
 VERDICTS = {*(outcome.value for outcome in Outcome), "not-faster"}
@@ -272,6 +272,7 @@ def test_where_only_drawn_values_can_come_a_reference_may_be_degenerate(
     assert found.timing.beyond == (0, 12)
 
 
+@pytest.mark.slow
 def test_a_numerically_meaningless_reference_is_told_of(original: Callable[[str], Admitted]) -> None:
     (note,) = original("variance").notes
     assert note.startswith("degenerate: the reference is numerically meaningless: an element of its own output is ")

@@ -240,6 +240,7 @@ def test_made_inputs_are_right_by_the_original_and_come_again_from_the_same_seed
         assert (len(numbers), one.expected) == (n, f"{answer(numbers)}\n".encode())
 
 
+@pytest.mark.slow
 def test_what_was_proven_before_is_made_again_where_there_is_no_time_for_more(
     sandbox: Sandbox, builder: Builder, bench: ProgramEvaluator, admitted: Admitted, monkeypatch: pytest.MonkeyPatch
 ) -> None:

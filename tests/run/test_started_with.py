@@ -82,6 +82,7 @@ def test_a_run_its_certificate_and_its_repetition_start_the_program_in_the_same_
     assert gone.returncode == 2 and "give --file lists/words.txt=PATH" in gone.stderr
 
 
+@pytest.mark.slow
 @pytest.mark.sandbox
 def test_a_candidate_and_its_original_are_started_in_the_same_way(place: Path) -> None:
     problem = 'source = "slow.c"\nargs = ["-n", "3"]\nfiles = ["lists/words.txt"]\nenv = { UNIT = "a b" }\n'
