@@ -60,7 +60,7 @@ def draft(given: Understood, seed: str) -> Draft | None:
     if not given.shapes:
         return None
     for _ in range(TRIES):
-        found = _changed(given.shapes[0], base_of(given, rng), rng)
+        found = changed(given.shapes[0], base_of(given, rng), rng)
         if found is not None and found.text not in given.texts and is_explained(given, found.text):
             return found
     return None
@@ -72,7 +72,7 @@ def base_of(given: Understood, rng: random.Random) -> str:
     return small[max(rng.randrange(len(small)), rng.randrange(len(small)))]
 
 
-def _changed(known: FormatModel, base: str, rng: random.Random) -> Draft | None:
+def changed(known: FormatModel, base: str, rng: random.Random) -> Draft | None:
     """A given text after one to three random changes."""
     tree = read(known.shape, lines_of(base) or [])
     steps = list(_steps(known, tree)) if tree is not None else []

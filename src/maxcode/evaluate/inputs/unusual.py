@@ -34,6 +34,7 @@ from maxcode.evaluate.inputs.mutate import (
     TRIES,
     Draft,
     base_of,
+    changed,
     drawable,
     is_explained,
     is_free,
@@ -119,20 +120,33 @@ def _ends(known: FormatModel, field: Field, domain: Domain | None, times: int = 
 
 
 def habit(given: Understood, seed: str) -> Draft | None:
-    """An input whose lines or lists are sorted, or which holds a few different values only; None after TRIES tries."""
+    """An input whose lines or lists are sorted, or which holds a few different values only; None after TRIES tries.
+
+    It is made from a given text that was changed at random, so that nobody who knows the given texts knows it.
+    """
     rng = random.Random(seed)
     for _ in range(TRIES if given.shapes else 0):
-        known = given.shapes[0]
-        tree = read(known.shape, lines_of(base_of(given, rng)) or [])
+        known, base = given.shapes[0], base_of(given, rng)
+        other = changed(known, base, rng)
+        tree = read(known.shape, lines_of(other.text) or []) if other is not None else None
         steps = list(_habits(known, tree)) if tree is not None else []
-        if tree is None or not steps:
+        if other is None or tree is None or not steps:
             continue
-        how, step = rng.choice(steps)
-        step(rng, tree)
-        text = written(known.shape, tree)
-        if text not in given.texts and is_explained(given, text):
+        (how, step), draw = rng.choice(steps), rng.random()
+        text = _after(known, other.text, step, draw)
+        foreseen = (*given.texts, _after(known, base, step, draw))  # a permutation that is sorted again
+        if text is not None and text not in foreseen and is_explained(given, text):
             return Draft(text, (how,))
     return None
+
+
+def _after(known: FormatModel, text: str, step: Callable[[random.Random, Tree], None], draw: float) -> str | None:
+    """The text after one step with these random numbers; None if the format does not explain it."""
+    tree = read(known.shape, lines_of(text) or [])
+    if tree is None:
+        return None
+    step(random.Random(draw), tree)
+    return written(known.shape, tree)
 
 
 def _habits(known: FormatModel, tree: Tree) -> Iterator[tuple[str, Callable[[random.Random, Tree], None]]]:
