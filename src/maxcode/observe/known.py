@@ -40,7 +40,7 @@ def measured(facts: Facts, test: ShownTest = ShownTest()) -> Part:
 
 def setting(described: Machine, facts: Facts) -> Part:
     """ "Setting": for methods without "Machine" and "Measured" the same in short: the machine in one line, the timed
-    sizes with the original's time, the floor of a process, and the state of the caches."""
+    sizes with the original's time, and the state of the caches."""
 
     def part(state: State, reached: Reached) -> Section | None:
         problem = state.problem
@@ -59,7 +59,6 @@ def _short_lines(problem: Problem, facts: Facts) -> Iterator[str]:
                 f"measured on {many} of {_span(sizes, '{:,}'.format)} bytes, where the original takes "
                 f"{_span(times, milliseconds)} of CPU time each"
             )
-        yield from _floor(problem, facts)
         yield f"tests that feedback may name: {len(problem.spec.seen)}; their content is not shown here"
     elif facts.timed:
         yield from _TIMED[problem.kind](problem, facts)
@@ -77,7 +76,11 @@ def fact_lines(problem: Problem, facts: Facts) -> list[str]:
     """The facts in words."""
     told = _TIMED[problem.kind]
     lines = [*told(problem, facts)] if facts.timed else []
-    lines += _floor(problem, facts)
+    if facts.start_s and problem.goal == "cpu":
+        lines.append(
+            f"a process that does nothing takes {milliseconds(facts.start_s)} of CPU time here, reading a megabyte "
+            f"{milliseconds(facts.byte_s * 1e6)}: {milliseconds(facts.floor_s())} on all timed inputs is the floor"
+        )
     if facts.calls:
         lines.append(facts.calls)
     lines += _threads(facts)
@@ -85,16 +88,6 @@ def fact_lines(problem: Problem, facts: Facts) -> list[str]:
         lines += ["format of the inputs, inferred from them (ranges are widened to powers of ten):"]
         lines += [f"  {line}" for line in facts.format]
     return lines
-
-
-def _floor(problem: Problem, facts: Facts) -> list[str]:
-    """What starting a process and reading the inputs cost, if that is known."""
-    if not facts.start_s or problem.goal != "cpu":
-        return []
-    return [
-        f"a process that does nothing takes {milliseconds(facts.start_s)} of CPU time here, reading a megabyte "
-        f"{milliseconds(facts.byte_s * 1e6)}: {milliseconds(facts.floor_s())} on all timed inputs is the floor"
-    ]
 
 
 def _threads(facts: Facts) -> list[str]:
