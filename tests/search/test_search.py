@@ -329,7 +329,8 @@ KEEPING: list[Search] = [Tree(width=5), Elites(width=5), Elites(width=5, stages=
 def test_what_is_kept_of_a_growing_run_says_the_same_as_the_whole_run_read_afresh(search: Search) -> None:
     """Also after replacements: an evaluation that did not hold, a better one, a critique."""
     random = Random(7)
-    reached, passed = archive_of([]), []
+    reached = archive_of([])
+    passed: list[list[State]] = []
     for batch in range(1, 60):
         parents = search.select(reached)
         fresh = Reached(reached.root)

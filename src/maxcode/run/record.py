@@ -190,14 +190,6 @@ def read_events(folder: Path) -> Iterator[Line]:
             ) from error
 
 
-def seconds_spent(folder: Path) -> float:
-    """``Record.seconds`` of a run folder, without opening it for writing."""
-    watch = Stopwatch()
-    for line in read_events(folder):
-        watch.see(line)
-    return watch.seconds
-
-
 @final
 class Stopwatch:
     """Adds up the time from each process's first line to its last; ``see`` must receive all lines in order."""
