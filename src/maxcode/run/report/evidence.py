@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from random import Random
 
 from maxcode.core.types import Outcome, Timing
 from maxcode.run.report.charts import BestStep, Dot, curve, samples
@@ -25,14 +26,15 @@ def curve_section(run: RunView) -> Html:
     drawing = curve(steps, dots, lead_dots, failed, len(run.slots))
     caption = _curve_caption(run)
     if (hidden := len(run.slots) - len(leaders) - len(others)) > 0:
-        caption += f" {hidden} of {len(run.slots)} candidates, evenly over the run, are not drawn."
+        caption += f" {hidden} of {len(run.slots)} candidates, taken at random, are not drawn."
     return join([_figure(drawing, _CURVE_LEGEND, caption), _lead_table(run)])
 
 
 def _spread(numbered: Sequence[tuple[int, Slot]]) -> Sequence[tuple[int, Slot]]:
-    """At most ``DRAWN`` of them, evenly over the run."""
-    total = len(numbered)
-    return numbered if total <= DRAWN else [numbered[at * total // DRAWN] for at in range(DRAWN)]
+    """``DRAWN`` of them at random, in order, or all if there are no more; the same at every call."""
+    if len(numbered) <= DRAWN:
+        return numbered
+    return [numbered[at] for at in sorted(Random(0).sample(range(len(numbered)), DRAWN))]
 
 
 def _dot(number: int, slot: Slot, timing: Timing) -> Dot:
