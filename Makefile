@@ -12,6 +12,8 @@ DEV := $(VENV)/.dev
 
 # Two processes: most tests wait for a compiler, and what is timed takes turns anyway.
 PYTEST := $(BIN)/pytest -n 2 --dist worksteal
+# Tests start hundreds of short processes; without kept byte code each of them compiles maxcode again.
+unexport PYTHONDONTWRITEBYTECODE
 # What a first `make test` leaves out: the machine may lack a browser and Slurm, and nothing else needs benchmarks/.
 EXTRA := slow or browser or slurm or benchmarks
 # `make check` also leaves out tests that need the sandbox, and those that take seconds of CPU each.
