@@ -65,7 +65,7 @@ dev: $(DEV)
 
 # The cap bounds the demo on a busy machine; the last of the three cannot be made faster.
 demo: $(CORE)
-	$(BIN)/python benchmarks/examples.py --out runs/demo --budget 8 --max-seconds 30 readings gemm tight
+	$(BIN)/python benchmarks/examples.py --out runs/demo --budget 8 --max-seconds 20 readings gemm tight
 
 doctor: $(CORE)
 	$(BIN)/maxcode doctor
