@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from itertools import pairwise
 from pathlib import Path
 
 import pytest
@@ -10,10 +11,13 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from maxcode.code.source import prose
-from maxcode.core.types import Interval, Program
+from maxcode.core.types import Interval, Outcome, Program
 from maxcode.run.report import write_report
 from maxcode.run.report.charts import BestStep, Dot, count_ticks, curve, ratio_ticks, samples
 from maxcode.run.report.diff import pieces, program_diff
+from maxcode.run.report.evidence import DRAWN, curve_section
+from maxcode.run.report.run_view import read_run
+from maxcode.search import BestOfN
 from tests.support.fake_runs import WON, Plan, make_run
 from tests.support.html_tree import Node, parse, read
 
@@ -47,6 +51,18 @@ def test_leaders_candidates_and_failures_are_told_apart_and_counted() -> None:
         counts = {name: len(places(svg.one("g", name))) for name in ("timed", "leader", "failed")}
         assert counts == {"timed": 2, "leader": 1, "failed": 3}
         assert len(svg.all("g", "bars")) == 1
+
+
+def test_of_many_candidates_the_curve_draws_some_all_over_the_run_and_says_so(tmp_path: Path) -> None:
+    count = DRAWN + 500
+    make_run(tmp_path, ([Plan(speed=0.9)] * 99 + [Plan(Outcome.WRONG)]) * (count // 100), search=BestOfN(count, 50))
+    page = parse(curve_section(read_run(tmp_path)))
+    svg = drawing(page)
+    timed, failed = places(svg.one("g", "timed")), places(svg.one("g", "failed"))
+    assert len(timed) + len(failed) == DRAWN
+    drawn = sorted(x for x, _ in timed)
+    assert max(after - before for before, after in pairwise(drawn)) < 0.01 * (drawn[-1] - drawn[0])
+    assert f"500 of {count} candidates" in page.one("figcaption").text
 
 
 def test_the_line_of_the_best_starts_at_the_original_and_steps_up_to_each_leader() -> None:

@@ -5,19 +5,33 @@ from __future__ import annotations
 from collections import Counter
 from dataclasses import replace
 from itertools import pairwise
+from random import Random
 
 import pytest
 
 from maxcode.core.history import Reached
 from maxcode.core.method import Method
 from maxcode.core.roles import Search
-from maxcode.core.types import Action, Evaluation, Outcome, Problem, Program, ProgramSpec, State, Step
+from maxcode.core.types import (
+    NO_GAIN,
+    Action,
+    Evaluation,
+    Outcome,
+    Problem,
+    Program,
+    ProgramSpec,
+    State,
+    StateId,
+    Step,
+)
 from maxcode.observe import compose
 from maxcode.run.optimize import Run, optimize
 from maxcode.search import Beam, BestOfN, CudaLlm, EffiLearner, Elites, PerfCodeGen, Refine, Tree
 from maxcode.search.elites import elites
+from maxcode.search.onward import onward
 from maxcode.search.perfcodegen import phase
-from maxcode.testing import Scripted, Table, toy_problem
+from maxcode.search.stages import USUAL
+from maxcode.testing import Scripted, Table, exact_timing, toy_problem
 
 ENDING: list[Search] = [
     BestOfN(n=24, width=5),
@@ -306,6 +320,44 @@ def test_elites_draw_others_when_more_was_reached() -> None:
     programs = [(kernel(1, 2), 9.0), (kernel(2, 4), 0.5)]
     one, two = archive_of(programs), archive_of([*programs, (kernel(0, 5), 0.0)])
     assert Elites(width=16).select(one) != Elites(width=16).select(two)
+
+
+KEEPING: list[Search] = [Tree(width=5), Elites(width=5), Elites(width=5, stages=USUAL)]
+
+
+@pytest.mark.parametrize("search", KEEPING, ids=["tree", "elites", "sqd"])
+def test_what_is_kept_of_a_growing_run_says_the_same_as_the_whole_run_read_afresh(search: Search) -> None:
+    """Also after replacements: an evaluation that did not hold, a better one, a critique."""
+    random = Random(7)
+    reached = archive_of([])
+    passed: list[list[State]] = []
+    for batch in range(1, 60):
+        parents = search.select(reached)
+        fresh = Reached(reached.root)
+        fresh.extend(list(reached)[1:])
+        for closed in passed:
+            fresh.passed(closed, range(len(closed)))
+        assert [state.step for state in parents] == [state.step for state in search.select(fresh)]
+        assert onward(parents, reached) == onward(parents, fresh)
+        assert reached.best is fresh.best
+        reached.extend([judged(parent, (batch, slot), random) for slot, parent in enumerate(parents)])
+        for state in random.sample(list(reached)[1:], 2):
+            assert state.parent is not None
+            assert state.step is not None
+            anew = judged(state.parent, state.id, random)
+            noted = replace(state, step=replace(state.step, critique=random.choice(["slow", NO_GAIN])))
+            reached.replace(random.choice([anew, noted]))
+        if batch % 4 == 0:
+            passed.append([random.choice(list(reached))])
+            reached.passed(passed[-1], [0])
+
+
+def judged(parent: State, at: StateId, random: Random) -> State:
+    """A state with the program that belongs to its id, and an evaluation at random."""
+    speed = random.choice([0.0, 0.8, 1.5, random.random() * 3])
+    found = Evaluation(Outcome.CORRECT, timing=exact_timing(speed)) if speed else Evaluation(Outcome.WRONG)
+    step = Step(Action(Program({"k.c": kernel(sum(at) % 3, at[0])})), found, speed)
+    return State(parent.problem, parent, step, at)
 
 
 def test_ids_are_in_batch_and_slot_order_however_the_slots_finish() -> None:

@@ -1,7 +1,7 @@
 """Files of the user: read within bounds and with clear errors, and replaced atomically.
 
-Every file that a user names is read through ``read_file``, ``read_text``, ``read_toml`` or ``opened``: a device or a
-named pipe would never end, and a huge file would take all memory.
+Every file that a user names is read through ``read_file``, ``read_lines``, ``read_text``, ``read_toml`` or ``opened``:
+a device or a named pipe would never end, and a huge file would take all memory.
 """
 
 from __future__ import annotations
@@ -87,6 +87,21 @@ def read_file(path: Path, kind: FileKind = TEXT) -> bytes:
     if not kind.grows and (len(content), before.st_mtime_ns) != (before.st_size, after.st_mtime_ns):
         raise kind.fault(path, "it changed while it was read", "wait until it is written, and repeat the command")
     return content
+
+
+def read_lines(path: Path, kind: FileKind = TEXT) -> Iterator[bytes]:
+    """The lines of a file that grows, without their newlines, up to the end that it had when it was opened; a last line
+    without a newline is left out.  One line at a time is in memory.  Raises InputError as ``opened``."""
+    with opened(path, kind) as file:
+        left = os.fstat(file.fileno()).st_size
+        try:
+            for line in file:
+                left -= len(line)
+                if left < 0 or not line.endswith(b"\n"):
+                    return
+                yield line[:-1]
+        except OSError as error:
+            raise _translated(path, error, kind) from error
 
 
 def _translated(path: Path, error: OSError, kind: FileKind) -> InputError:

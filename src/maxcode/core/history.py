@@ -6,15 +6,34 @@ grows.  Only the loop and the record call ``extend``.
 
 from __future__ import annotations
 
+from bisect import bisect_left
 from collections import Counter
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Hashable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
-from typing import final
+from operator import attrgetter
+from typing import ParamSpec, Protocol, TypeVar, cast, final
 
 from maxcode.code.source import fingerprint
 from maxcode.core.types import Machine, Outcome, Problem, Program, Spent, State, StateId
 
 _MARKS = 256
+_ID = attrgetter("id")
+P = ParamSpec("P")
+
+
+class Summary(Protocol):
+    """What a search adds up over all states of a run (``Reached.summary``)."""
+
+    def add(self, state: State) -> None:
+        """Adds the next state."""
+        ...
+
+    def replace(self, before: State, after: State) -> bool:
+        """Puts ``after``, which has the same id, in the place of ``before``; False if all must be added up anew."""
+        ...
+
+
+S = TypeVar("S", bound=Summary)
 
 
 def leads(state: State, other: State | None) -> bool:
@@ -37,6 +56,15 @@ def lower_end(state: State) -> float:
     return timing.speedup.low if timing else 0.0
 
 
+def _place(states: Sequence[State], state: State) -> int:
+    """The place of the state with the same id in states in order."""
+    return bisect_left(states, state.id, key=_ID)
+
+
+def _put(states: list[State], state: State) -> None:
+    states[_place(states, state)] = state
+
+
 @final
 class Reached:
     """States in (batch, slot) order, roots first, with their indexes."""
@@ -51,6 +79,7 @@ class Reached:
         self._best: State | None = None
         self._passes: dict[StateId, int] = {}
         self._closed: set[StateId] = set()
+        self._summaries: dict[Hashable, tuple[Summary, int]] = {}  # each with how many states are in it
         self.root = root
         self.extend([root])
 
@@ -72,14 +101,43 @@ class Reached:
         """
         before = self._by_id[state.id]
         self._by_id[state.id] = state
-        self._states[self._states.index(before)] = state
+        _put(self._states, state)
         if state.parent is not None:
-            siblings = self._children[state.parent.id]
-            siblings[siblings.index(before)] = state
+            _put(self._children[state.parent.id], state)
+        self._replace_best(before, state)
+        for key, (summary, count) in list(self._summaries.items()):
+            if _place(self._states, state) < count and not summary.replace(before, state):
+                del self._summaries[key]
+
+    def _replace_best(self, before: State, after: State) -> None:
+        """Keeps ``best`` the first of those with the highest lower end; only a best that falls needs all states."""
+        best = self._best
+        if best is None or before != best:
+            equal = best is not None and is_confirmed(after) and lower_end(after) == lower_end(best)
+            if leads(after, best) or (equal and best is not None and after.id < best.id):
+                self._best = after
+            return
+        self._best = after
+        if is_confirmed(after) and lower_end(after) >= lower_end(before):
+            return
         self._best = None
-        for other in self._states:
-            if leads(other, self._best):
-                self._best = other
+        for state in self._states:
+            if leads(state, self._best):
+                self._best = state
+
+    def summary(self, kind: Callable[P, S], *args: P.args, **kwargs: P.kwargs) -> S:
+        """The summary ``kind(*args, **kwargs)`` of all states, in order.
+
+        It is kept, and only new states are added to it; so the cost of a batch does not grow with the run.
+        """
+        key = (kind, args, tuple(sorted(kwargs.items())))
+        found, count = self._summaries.get(key, (None, 0))
+        if found is None:
+            found = kind(*args, **kwargs)
+        for at in range(count, len(self._states)):
+            found.add(self._states[at])
+        self._summaries[key] = found, len(self._states)
+        return cast(S, found)
 
     def passed(self, parents: Sequence[State], passes: Iterable[int]) -> None:
         """Notes the slots of a finished batch in which the policy saw no further gain (only the loop calls this).

@@ -17,7 +17,7 @@ from typing import BinaryIO, Generic, TypeVar
 
 import msgspec
 
-from maxcode.core.files import RECORD_AT_MOST, FileKind, read_file, write_whole
+from maxcode.core.files import RECORD_AT_MOST, FileKind, read_lines, write_whole
 from maxcode.errors import InputError, MachineError, RecordError
 
 LINES = FileKind("", "give a folder that this user may read", RECORD_AT_MOST, grows=True, error=RecordError)
@@ -111,7 +111,7 @@ class Lines(Generic[L]):
             return
         if not self._path.exists():
             return
-        for number, line in enumerate(read_file(self._path, LINES).split(b"\n")[:-1], start=1):
+        for number, line in enumerate(read_lines(self._path, LINES), start=1):
             try:
                 yield self._decode(in_words_of_today(line))
             except msgspec.MsgspecError as error:

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from itertools import chain, islice
+from collections.abc import Sequence
+from itertools import chain, islice, takewhile
 
 from maxcode.core.history import Reached
-from maxcode.core.types import Section, State
+from maxcode.core.types import Section, State, StateId
 from maxcode.observe.feedback import result_line
 from maxcode.observe.part import Part, change_line, harmless, listing, notes
 
@@ -77,8 +78,8 @@ def failures(limit: int = 12, run: bool = True) -> Part:
     def part(state: State, reached: Reached) -> Section | None:
         tried = [child for child in reversed(reached.children(state)[-limit:]) if child.reward <= state.reward]
         known = {child.id for child in tried}
-        newest = islice(reached.newest(), 20 * limit) if run else ()  # the cost does not grow with the run
-        known |= {node.id for node in state.ancestry}  # the steps of this path are told elsewhere
+        newest = _newest(reached, limit) if run else []
+        known |= _path(state, newest)  # the steps of this path are told elsewhere
         failed = (node for node in newest if node.reward < 1.0 and node.id not in known)
         told = list(dict.fromkeys(_failure(node) for node in islice(chain(tried, failed), limit)))
         return Section("Failures", "\n\n".join(told)) if told else None
@@ -99,11 +100,22 @@ def branches(limit: int = 12) -> Part:
 def branch_lines(state: State, reached: Reached, limit: int = 12) -> tuple[str, ...]:
     """The speed-up and the change of each program that was measured on other paths and beats the original, the
     fastest first; ``limit`` of the latest at most.  Steps from ``state`` itself are left to "Failures"."""
-    known = {node.id for node in state.ancestry} | {child.id for child in reached.children(state)}
-    newest = islice(reached.newest(), 20 * limit)  # the cost does not grow with the run
-    others = [node for node in newest if node.step is not None and node.reward > 1.0 and node.id not in known][:limit]
+    newest = _newest(reached, limit)
+    known = _path(state, newest)
+    better = (node for node in newest if node.step is not None and node.reward > 1.0)
+    others = [node for node in better if node.id not in known and node.parent != state][:limit]
     ranked = sorted(others, key=lambda node: -node.reward)
     return tuple(dict.fromkeys(f"{node.reward:.2f}x: {change_line(node)}" for node in ranked))
+
+
+def _newest(reached: Reached, limit: int) -> list[State]:
+    """The latest states, of which ``limit`` are told: the cost does not grow with the run."""
+    return list(islice(reached.newest(), 20 * limit))
+
+
+def _path(state: State, newest: Sequence[State]) -> set[StateId]:
+    """The ids of the latest states that are on the path to ``state``; ids grow along a path."""
+    return {node.id for node in takewhile(lambda node: bool(newest) and node.id >= newest[-1].id, state.ancestry)}
 
 
 def _leader(state: State, with_notes: bool = True) -> list[str]:

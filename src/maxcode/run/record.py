@@ -16,7 +16,7 @@ from typing import Any, BinaryIO, final
 import msgspec
 import tomli_w
 
-from maxcode.core.files import FileKind, read_file, read_text, write_whole
+from maxcode.core.files import FileKind, read_lines, read_text, write_whole
 from maxcode.core.jsonl import LINES, append_line, in_words_of_today, open_lines
 from maxcode.core.types import Action, Evaluation, StateId, Usage
 from maxcode.errors import RecordError
@@ -111,14 +111,14 @@ class Record:
         self._file: BinaryIO | None = None
         self._watch = Stopwatch()
         if folder is not None:
-            for line in self._open(folder):
-                self._index(line)
+            self._open(folder)
         self.append(Opened())
 
-    def _open(self, folder: Path) -> list[Line]:
+    def _open(self, folder: Path) -> None:
         self._file = open_lines(folder / EVENTS)
         try:
-            return list(read_events(folder))
+            for line in read_events(folder):
+                self._index(line)
         except RecordError:
             self.close()
             raise
@@ -180,8 +180,7 @@ def read_events(folder: Path) -> Iterator[Line]:
 
     Raises RecordError, which names the line, if another line is damaged.
     """
-    lines = read_file(folder / EVENTS, LINES).split(b"\n")
-    for number, line in enumerate(lines[:-1], start=1):
+    for number, line in enumerate(read_lines(folder / EVENTS, LINES), start=1):
         try:
             yield _decode.decode(in_words_of_today(line))
         except msgspec.MsgspecError as error:
@@ -189,14 +188,6 @@ def read_events(folder: Path) -> Iterator[Line]:
                 f"{folder / EVENTS}, line {number} is damaged ({error}); "
                 f"keep the {number - 1} lines before it, or start again with another folder"
             ) from error
-
-
-def seconds_spent(folder: Path) -> float:
-    """``Record.seconds`` of a run folder, without opening it for writing."""
-    watch = Stopwatch()
-    for line in read_events(folder):
-        watch.see(line)
-    return watch.seconds
 
 
 @final

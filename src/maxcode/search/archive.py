@@ -109,18 +109,23 @@ def draw(*words: object) -> int:
     return int.from_bytes(hashlib.sha256("/".join(map(str, words)).encode()).digest()[:8])
 
 
-def best_of_cells(language: str, candidates: Iterable[tuple[T, Program, float]]) -> dict[tuple[str, ...], T]:
+def best_of_cells(language: str, candidates: Iterable[tuple[T, Program, float]]) -> dict[Cell, T]:
     """The best of every cell, from tuples (candidate, its program, its quality).  Cells are in the order in which they
     were first filled; of equals the first."""
-    best: dict[tuple[str, ...], tuple[T, float]] = {}
+    best: dict[Cell, tuple[T, float]] = {}
     for candidate, program, quality in candidates:
-        key = _cell(language, "\n".join(program.files.values()))
+        key = cell_of(language, program)
         if key not in best or quality > best[key][1]:
             best[key] = (candidate, quality)
     return {key: candidate for key, (candidate, _) in best.items()}
 
 
-@lru_cache(maxsize=1 << 15)
-def _cell(language: str, text: str) -> tuple[str, ...]:
-    """The cell of a text, cached: a search needs it for every program at every select."""
+def cell_of(language: str, program: Program) -> Cell:
+    """The cell of a program."""
+    return _cell(language, "\n".join(program.files.values()))
+
+
+@lru_cache(maxsize=1 << 10)
+def _cell(language: str, text: str) -> Cell:
+    """Cached, because a proposal may be made twice, and a state that was added may be replaced."""
     return cell(language, text)

@@ -8,41 +8,80 @@ children as its visits grow (progressive widening: at most ``2 * sqrt(1 + visits
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import final
 
 from maxcode.core.history import Reached
-from maxcode.core.types import Outcome, State
+from maxcode.core.types import Outcome, State, StateId
 from maxcode.search.ranking import By, expected
 
 WIDENING = 2.0
 
 
 @final
-@dataclass(slots=True)
-class _Counted:
-    """The statistics of the tree.
+@dataclass(slots=True, eq=False)
+class _Node:
+    """The statistics of one state.
 
-    ``visits``  1 + the number of states below
-    ``peaks``   the largest log-reward of the subtree; None if nothing in it is correct
-    ``opened``  the children that this batch has asked for
+    ``visits``  1 + the number of states below; in a batch also the picks whose path leads here
+    ``opened``  the new children that this batch asks for
+    ``peak``    the largest worth of the subtree; None if nothing in it is correct
     """
 
-    visits: dict[State, int]
-    peaks: dict[State, float]
-    low: float
-    span: float
-    opened: dict[State, int] = field(default_factory=dict)
+    visits: int = 0
+    opened: int = 0
+    peak: float | None = None
+    children: list[_Node] = field(default_factory=list)
 
-    def may_widen(self, node: State, children: int) -> bool:
-        """Whether ``node`` may get one more child."""
-        return children + self.opened.get(node, 0) < WIDENING * math.sqrt(self.visits[node])
+    def may_widen(self) -> bool:
+        """Whether it may get one more child."""
+        return len(self.children) + self.opened < WIDENING * math.sqrt(self.visits)
 
-    def value(self, node: State) -> float:
-        """The best of the subtree, scaled to [0, 1]; 0 if nothing in it is correct."""
-        peak = self.peaks.get(node)
-        return 0.0 if peak is None else 1.0 if self.span == 0 else (peak - self.low) / self.span
+
+@final
+@dataclass(slots=True)
+class _Counted:
+    """The statistics of the tree.  ``low``, ``high``: of the worths of all states."""
+
+    by: By
+    nodes: dict[StateId, _Node] = field(default_factory=dict)
+    low: float = math.inf
+    high: float = -math.inf
+
+    def add(self, state: State) -> None:
+        worth = self._worth(state)
+        self.nodes[state.id] = here = _Node()
+        if state.parent is not None:
+            self.nodes[state.parent.id].children.append(here)
+        for above in state.ancestry:
+            self.nodes[above.id].visits += 1
+        if worth is not None:
+            self.low, self.high = min(self.low, worth), max(self.high, worth)
+            self._raise(state, worth)
+
+    def _raise(self, state: State, worth: float) -> None:
+        for above in state.ancestry:
+            node = self.nodes[above.id]
+            if node.peak is not None and node.peak >= worth:
+                return
+            node.peak = worth
+
+    def replace(self, before: State, after: State) -> bool:
+        return self._worth(before) == self._worth(after)
+
+    def _worth(self, state: State) -> float | None:
+        return _worth(state) if self.by == "reward" else expected(state)
+
+    def scores(self, node: _Node, exploration: float) -> list[float]:
+        """What each child is worth: the best of its subtree, scaled to [0, 1] (0 if nothing in it is correct), and the
+        bonus.  A loop of its own, because a node of a long run has hundreds of children."""
+        low, span, root = self.low, self.high - self.low, math.sqrt
+        weight = exploration * root(math.log(node.visits))
+        if span == 0:
+            return [(one.peak is not None) + weight / root(one.visits) for one in node.children]
+        return [
+            (0.0 if one.peak is None else (one.peak - low) / span) + weight / root(one.visits) for one in node.children
+        ]
 
 
 @final
@@ -52,9 +91,9 @@ class Tree:
     differ.
 
     A correct state is worth the logarithm of its reward, scaled to [0, 1] over the run; any other is worth 0.
-    ``exploration`` is the weight of the bonus.  Only the budget ends the search.  The statistics are computed at every
-    call in one pass: O(states + width * path * children).  With ``by="value"`` any state with an expected class is
-    worth that, scaled to [0, 1] likewise, and the root is worth 0.
+    ``exploration`` is the weight of the bonus.  Only the budget ends the search.  The statistics are kept as the run
+    grows: O(depth) for a new state, O(path * children) for a pick.  With ``by="value"`` any state with an expected
+    class is worth that, scaled to [0, 1] likewise, and the root is worth 0.
     """
 
     width: int = 8
@@ -62,36 +101,31 @@ class Tree:
     by: By = "reward"
 
     def select(self, reached: Reached) -> list[State]:
-        counted = _count(reached, self.by)
-        return [self._pick(counted, reached) for _ in range(self.width)]
+        counted = reached.summary(_Counted, self.by)
+        path: list[_Node] = []
+        opened: list[_Node] = []
+        try:
+            return [self._pick(counted, reached, path, opened) for _ in range(self.width)]
+        finally:
+            for node in path:
+                node.visits -= 1
+            for node in opened:
+                node.opened = 0
 
-    def _pick(self, counted: _Counted, reached: Reached) -> State:
-        node = reached.root
-        counted.visits[node] += 1
-        while (children := reached.children(node)) and not counted.may_widen(node, len(children)):
-            node = self._highest(node, children, counted)
-            counted.visits[node] += 1
-        counted.opened[node] = counted.opened.get(node, 0) + 1
-        return node
-
-    def _highest(self, node: State, children: Sequence[State], counted: _Counted) -> State:
-        weight = self.exploration * math.sqrt(math.log(counted.visits[node]))
-        return max(children, key=lambda child: counted.value(child) + weight / math.sqrt(counted.visits[child]))
-
-
-def _count(reached: Reached, by: By) -> _Counted:
-    visits = dict.fromkeys(reached, 1)
-    worth_of = _worth if by == "reward" else expected
-    peaks = {state: worth for state in reached if (worth := worth_of(state)) is not None}
-    low, high = min(peaks.values(), default=0.0), max(peaks.values(), default=0.0)
-    for state in reached.newest():  # children come after their parents, so every subtree is complete when it is added
-        parent = state.parent
-        if parent is not None:
-            visits[parent] += visits[state]
-            peak = peaks.get(state)
-            if peak is not None and peak > peaks.get(parent, -math.inf):
-                peaks[parent] = peak
-    return _Counted(visits, peaks, low, high - low)
+    def _pick(self, counted: _Counted, reached: Reached, path: list[_Node], opened: list[_Node]) -> State:
+        """The next state to expand; its path and itself are noted, so that the counts can be taken back."""
+        state, node = reached.root, counted.nodes[reached.root.id]
+        node.visits += 1
+        path.append(node)
+        while node.children and not node.may_widen():
+            scores = counted.scores(node, self.exploration)
+            at = scores.index(max(scores))
+            state, node = reached.children(state)[at], node.children[at]
+            node.visits += 1
+            path.append(node)
+        node.opened += 1
+        opened.append(node)
+        return state
 
 
 def _worth(state: State) -> float | None:

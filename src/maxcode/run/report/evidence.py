@@ -2,23 +2,39 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+from random import Random
+
 from maxcode.core.types import Outcome, Timing
 from maxcode.run.report.charts import BestStep, Dot, curve, samples
 from maxcode.run.report.headline import CLOCKS, anchor, best_timing, count, name, percent, standing
 from maxcode.run.report.html import Html, TableRow, details, element, join, paragraphs, table
 from maxcode.run.report.run_view import RunView, Slot
 
+DRAWN = 1_500  # candidates in the curve beside those that became the best: a browser is slow with many more
+
 
 def curve_section(run: RunView) -> Html:
     """Best so far against candidates: figure, legend, caption, and a table of the changes of the best."""
+    leaders = {lead.state.id for lead in run.leads}
     numbered = list(enumerate(run.slots, start=1))
-    leaders = [lead.state.id for lead in run.leads]
-    dots = {slot.at: _dot(n, slot, slot.timing) for n, slot in numbered if slot.timing is not None}
-    lead_dots = [dots.pop(at) for at in leaders]
-    failed = [n for n, slot in numbered if slot.evaluation and slot.evaluation.outcome is not Outcome.CORRECT]
+    others = _spread([(n, slot) for n, slot in numbered if slot.at not in leaders])
+    dots = [_dot(n, slot, slot.timing) for n, slot in others if slot.timing is not None]
+    lead_dots = [_dot(n, slot, slot.timing) for n, slot in numbered if slot.at in leaders and slot.timing is not None]
+    failed = [n for n, slot in others if slot.evaluation and slot.evaluation.outcome is not Outcome.CORRECT]
     steps = [BestStep(lead.since, lead.interval) for lead in run.leads]
-    drawing = curve(steps, list(dots.values()), lead_dots, failed, len(run.slots))
-    return join([_figure(drawing, _CURVE_LEGEND, _curve_caption(run)), _lead_table(run)])
+    drawing = curve(steps, dots, lead_dots, failed, len(run.slots))
+    caption = _curve_caption(run)
+    if (hidden := len(run.slots) - len(leaders) - len(others)) > 0:
+        caption += f" {hidden} of {len(run.slots)} candidates, taken at random, are not drawn."
+    return join([_figure(drawing, _CURVE_LEGEND, caption), _lead_table(run)])
+
+
+def _spread(numbered: Sequence[tuple[int, Slot]]) -> Sequence[tuple[int, Slot]]:
+    """``DRAWN`` of them at random, in order, or all if there are no more; the same at every call."""
+    if len(numbered) <= DRAWN:
+        return numbered
+    return [numbered[at] for at in sorted(Random(0).sample(range(len(numbered)), DRAWN))]
 
 
 def _dot(number: int, slot: Slot, timing: Timing) -> Dot:

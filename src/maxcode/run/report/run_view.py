@@ -41,10 +41,10 @@ from maxcode.run.record import (
     Line,
     Proposed,
     Settled,
+    Stopwatch,
     read_events,
     read_header,
 )
-from maxcode.run.record import seconds_spent as _seconds_spent
 from maxcode.run.report.certified import Claimed, read_claim
 
 ORIGINAL = "original"
@@ -171,7 +171,7 @@ def read_run(folder: Path) -> RunView:
         leads=tuple(leads),
         started=lines[0].t if lines else 0.0,
         last=lines[-1].t if lines else 0.0,
-        seconds=_seconds_spent(folder) if lines else 0.0,
+        seconds=_seconds(lines),
         paid=_paid(folder, slots),
         claim=read_claim(folder),
         closing=_closing_notes(folder, slots),
@@ -218,6 +218,13 @@ def _lines(folder: Path) -> list[Line]:
     if not (folder / EVENTS).is_file():
         return []
     return list(read_events(folder))
+
+
+def _seconds(lines: Sequence[Line]) -> float:
+    watch = Stopwatch()
+    for line in lines:
+        watch.see(line)
+    return watch.seconds
 
 
 def _original(folder: Path) -> Program:
