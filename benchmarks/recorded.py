@@ -9,7 +9,8 @@
 A recording is a folder below examples/recorded: run.toml says how the run was made, calls.jsonl.gz has every prompt
 with its answer, result.json what was measured when the model answered.  A replay asks no model: it builds, verifies and
 times the recorded answers here.  A prompt holds measured figures, so in a replay later answers are to slightly other
-prompts, and the same answer may be expanded or not.  The same command resumes.
+prompts, and another candidate may be expanded; its answers are those that the recorded run got for its own.  A
+recording that has too few answers for the search here is named and left out.  The same command resumes.
 """
 
 from __future__ import annotations
@@ -32,7 +33,7 @@ import tomli_w
 from maxcode import optimize_program
 from maxcode.core.files import read_toml
 from maxcode.core.stats import bootstrap, geometric_mean, sign_flip_p
-from maxcode.errors import Interrupted, MaxcodeError
+from maxcode.errors import Interrupted, MaxcodeError, ProviderError
 from maxcode.llm.journal import CALLS
 
 EXAMPLES = Path(__file__).parent.parent / "examples"
@@ -53,6 +54,7 @@ def main() -> int:
     parser.add_argument("--keep", action="store_true", help="write the runs into examples/recorded")
     parser.add_argument("--out", type=Path, default=Path("runs/demo-llm"))
     options = parser.parse_args()
+    failed = 0
     try:
         if options.runs:
             rows = [as_row(run, json.loads((run / "result.json").read_text())) for run in options.runs]
@@ -62,7 +64,7 @@ def main() -> int:
         elif options.then:
             rows = [then(folder) for folder in recordings(options.only)]
         else:
-            rows = replayed(options.only, options.out)
+            rows, failed = replayed(options.only, options.out)
     except Interrupted as stopped:
         print(f"stopped: {stopped}; the same command goes on", file=sys.stderr)
         return 130
@@ -70,7 +72,7 @@ def main() -> int:
         print(f"recorded.py: {error}", file=sys.stderr)
         return error.exit_code
     show(rows)
-    return 0
+    return failed
 
 
 def keep(run: Path) -> None:
@@ -87,26 +89,31 @@ def keep(run: Path) -> None:
     (folder / "result.json").write_text(json.dumps(told, indent=1) + "\n")
 
 
-def replayed(only: Sequence[str], out: Path) -> list[Row]:
-    """Runs every recording with its answers, and returns the rows."""
-    rows = []
+def replayed(only: Sequence[str], out: Path) -> tuple[list[Row], int]:
+    """Runs every recording with its answers; returns the rows and the exit status."""
+    rows, failed = [], 0
     for folder in recordings(only):
         header = read_toml(folder / "run.toml")
         source, overrides = given(header["example"])
         with tempfile.TemporaryDirectory(prefix="recorded-") as name:
             past = Path(shutil.copytree(folder, Path(name, "run")))
             (past / CALLS).write_bytes(gzip.decompress((past / f"{CALLS}.gz").read_bytes()))
-            found = optimize_program(
-                source, overrides=overrides,
-                policy=header["policy"], method=header["method"], critic=header["critic"], budget=header["budget"],
-                seed=header["seed"], replay=past, out=out / folder.name, certificate=False,
-            )  # fmt: skip
+            try:
+                found = optimize_program(
+                    source, overrides=overrides,
+                    policy=header["policy"], method=header["method"], critic=header["critic"], budget=header["budget"],
+                    seed=header["seed"], replay=past, out=out / folder.name, certificate=False,
+                )  # fmt: skip
+            except ProviderError as error:
+                failed = error.exit_code
+                print(f"{folder.name}: {error}", file=sys.stderr, flush=True)
+                continue
         result = json.loads(found.as_json())
         rows.append({**as_row(out / folder.name, result), "then": then(folder)["speedup"]})
         print(line(rows[-1]), file=sys.stderr, flush=True)
     if rows:
         (out / "table.json").write_text(json.dumps(rows, indent=1) + "\n")
-    return rows
+    return rows, failed
 
 
 def recordings(only: Sequence[str] = ()) -> list[Path]:

@@ -19,6 +19,7 @@ from maxcode.errors import ProviderError
 from maxcode.evaluate.machine.machine import describe
 from maxcode.llm.journal import CALLS
 from maxcode.run.job import optimize_source
+from maxcode.run.record import Batch, Proposed, read_events
 from maxcode.run.result import RunResult
 from maxcode.testing import Table
 from tests.support.cli import answer, maxcode, maxcode_here, request_of
@@ -93,6 +94,23 @@ def test_a_run_can_be_replayed_without_the_model_and_no_further(running: Provide
     assert len(running.bodies) == asked
     with pytest.raises(ProviderError, match="holds no answer of maxcode-fixed"):
         ran(NOBODY, "--budget", "3", "--out", "again", "--replay", "run")
+
+
+def test_a_replay_in_which_another_candidate_is_the_fastest_takes_the_answers_of_that_batch(
+    running: Provider, place: Path
+) -> None:
+    found = ran(running.url, "--budget", "4", "--out", "run")
+    proposed = {line.at: line.action for line in read_events(place / "run") if isinstance(line, Proposed)}
+    second = proposed[1, 1].program
+    assert second is not None
+    rule = Table(rule=lambda text: 4.0 if text == second.text else speed(text))
+    _, *rest = words(NOBODY, "--budget", "4", "--out", "again", "--replay", "run")
+    again = optimize_source(request_of(*rest), on=TableMachine(rule))
+    assert again.speedup is not None and again.speedup.value == 4.0
+    assert again.candidates == found.candidates == 4
+    parents = [line.parents for line in read_events(place / "again") if isinstance(line, Batch)]
+    assert parents == [((0, 0), (0, 0)), ((1, 1), (1, 1))]
+    assert any(note.startswith("2 replayed answers are to other candidates") for note in again.notes)
 
 
 def test_a_budget_of_calls_ends_a_run_and_a_larger_one_goes_on(running: Provider, place: Path) -> None:
