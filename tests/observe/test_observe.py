@@ -14,6 +14,7 @@ from maxcode.core.types import (
     Action,
     Argument,
     CaseResult,
+    Clock,
     DataFile,
     Evaluation,
     Facts,
@@ -242,7 +243,8 @@ def test_the_setting_tells_machine_sizes_and_times_in_short(reached: Reached) ->
 
 def test_cpu_times_are_told_beside_what_counts_where_the_goal_has_another_clock(reached: Reached) -> None:
     facts = Facts((TimedInput(0.25, 1_200_000),))
-    for goal, words in (("wall", "wall-clock time"), ("instructions", "the number of instructions")):
+    told_by: dict[Clock, str] = {"wall": "wall-clock time", "instructions": "the number of instructions"}
+    for goal, words in told_by.items():
         root = State(replace(reached.root.problem, goal=goal))
         for part in (measured(facts), setting(MACHINE, facts), profile(HOT)):
             assert f"(what counts is {words})" in told_of(root, part)
