@@ -3,6 +3,7 @@
     python benchmarks/recorded.py                                replay all; table on stdout, JSON in OUT/table.json
     python benchmarks/recorded.py --only orbits stencil          these problems
     python benchmarks/recorded.py --then                         the table of what was measured when the model answered
+    python benchmarks/recorded.py --estimate                     what `--dry-run` says of each, and what it had spent
     python benchmarks/recorded.py --from RUN ... --keep          show run folders of `maxcode optimize --policy llm:M`,
                                                                  and keep their prompts and answers
 
@@ -25,6 +26,7 @@ import sys
 import tempfile
 from collections import defaultdict
 from collections.abc import Sequence
+from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 
@@ -34,7 +36,13 @@ from maxcode import optimize_program
 from maxcode.core.files import read_toml
 from maxcode.core.stats import bootstrap, geometric_mean, sign_flip_p
 from maxcode.errors import Interrupted, MaxcodeError, ProviderError
+from maxcode.evaluate.target import where
 from maxcode.llm.journal import CALLS
+from maxcode.run.admission import Admission, admit
+from maxcode.run.complete_request import completed
+from maxcode.run.estimate import estimated
+from maxcode.run.method_parts import method_parts
+from maxcode.run.request import Request
 
 EXAMPLES = Path(__file__).parent.parent / "examples"
 RECORDED = EXAMPLES / "recorded"
@@ -51,6 +59,7 @@ def main() -> int:
     parser.add_argument("--only", nargs="+", default=[], metavar="PROBLEM")
     parser.add_argument("--from", nargs="+", dest="runs", type=Path, default=[], metavar="RUN")
     parser.add_argument("--then", action="store_true", help="run nothing; show what was measured at the recording")
+    parser.add_argument("--estimate", action="store_true", help="run nothing; compare estimates with what was spent")
     parser.add_argument("--keep", action="store_true", help="write the runs into examples/recorded")
     parser.add_argument("--out", type=Path, default=Path("runs/demo-llm"))
     options = parser.parse_args()
@@ -61,6 +70,9 @@ def main() -> int:
             if options.keep:
                 for run in options.runs:
                     keep(run)
+        elif options.estimate:
+            estimates(options.only)
+            return 0
         elif options.then:
             rows = [then(folder) for folder in recordings(options.only)]
         else:
@@ -95,6 +107,9 @@ def replayed(only: Sequence[str], out: Path) -> tuple[list[Row], int]:
     for folder in recordings(only):
         header = read_toml(folder / "run.toml")
         source, overrides = given(header["example"])
+        if overrides and find_spec("torch") is None:
+            print(f"{folder.name}: left out, it needs PyTorch: pip install 'maxcode[torch]'", file=sys.stderr)
+            continue
         with tempfile.TemporaryDirectory(prefix="recorded-") as name:
             past = Path(shutil.copytree(folder, Path(name, "run")))
             (past / CALLS).write_bytes(gzip.decompress((past / f"{CALLS}.gz").read_bytes()))
@@ -126,6 +141,34 @@ def then(folder: Path) -> Row:
     """A recording as a row, with what was measured when the model answered."""
     result = json.loads((folder / "result.json").read_text())
     return as_row(folder, {"candidates": sum(result["outcomes"].values()), **result})
+
+
+def estimates(only: Sequence[str]) -> None:
+    """Prints a line for each recording: calls and tokens, estimated over spent, and the geometric means."""
+    ratios: dict[str, list[float]] = defaultdict(list)
+    known: dict[str, Admission] = {}
+    for folder in recordings(only):
+        header, spent = read_toml(folder / "run.toml"), then(folder)["spent"]
+        source, overrides = given(header["example"])
+        request = Request(source, policy=header["policy"], method=header["method"], critic=header["critic"],
+                          without=("setting",), budget=header["budget"], overrides=overrides)  # fmt: skip
+        job = completed(request)
+        if header["example"] not in known:
+            with where(None) as target:
+                known[header["example"]] = admit(job.loaded, target, is_here=True)
+        with method_parts(job.request, asks=False) as parts:
+            usual = estimated(job.request, parts, known[header["example"]]).expected
+        told = []
+        for name, value in (("calls", usual.calls), ("prompt_tokens", usual.prompt_tokens),
+                            ("completion_tokens", usual.completion_tokens), ("tokens", usual.tokens)):  # fmt: skip
+            real = spent[name] if name in spent else spent["prompt_tokens"] + spent["completion_tokens"]
+            ratios[name].append(value / real)
+            told.append(f"{name} {value:,} / {real:,} = {value / real:.2f}")
+        print(f"{header['example']:12} {header['method']:24} {'; '.join(told)}", flush=True)
+    for name, of in ratios.items():
+        within = sum(1 / 1.5 < ratio < 1.5 for ratio in of)
+        print(f"{name}: geometric mean {geometric_mean(of):.2f}, {min(of):.2f} to {max(of):.2f}; "
+              f"{within} of {len(of)} within a factor of 1.5")  # fmt: skip
 
 
 def given(example: str) -> tuple[Path, dict[str, Any]]:

@@ -152,12 +152,15 @@ def test_a_dry_run_shows_the_first_prompt_and_asks_nothing(running: Provider, pl
 
 
 def told(body: dict[str, Any]) -> str:
-    """A critique to the critic; to the policy a program that no other answer holds, of which every fourth is wrong."""
+    """A critique to the critic; to the policy a program that no other answer holds, of which every fourth is wrong.  It
+    is longer than the original by about what a real model adds in examples/recorded, half of it new in every answer."""
     if "JSON" in body["messages"][0]["content"]:
         advice = "Replace the loop by the closed form of the sum, so that nothing is left to repeat. " * 3
         return json.dumps({"diagnosis": advice, "bottleneck": "algorithm", "line": 1, "steps": [advice] * 2})
     drawn = body["seed"]
-    program = SLOW if drawn % 4 == 0 else FAST
+    cases = [f"case_{number}_{drawn % 1000 if number % 2 else 0:03}" for number in range(170)]
+    more = "".join(f"/* {case} */ static const long {case} = {drawn % 1000};\n" for case in cases)
+    program = (SLOW if drawn % 4 == 0 else FAST) + more
     return f"I keep the loop and change its bound, which saves a step in each call.\n{fenced(program, 'c')}".replace(
         "int main", f"static const long drawn = {drawn};\nint main"
     )
