@@ -19,7 +19,7 @@ from maxcode.errors import ProviderError
 from maxcode.evaluate.machine.machine import describe
 from maxcode.llm.journal import CALLS
 from maxcode.run.job import optimize_source
-from maxcode.run.record import Batch, Proposed, read_events
+from maxcode.run.record import Batch, Critiqued, Proposed, read_events
 from maxcode.run.result import RunResult
 from maxcode.testing import Table
 from tests.support.cli import answer, maxcode, maxcode_here, request_of
@@ -97,20 +97,30 @@ def test_a_run_can_be_replayed_without_the_model_and_no_further(running: Provide
 
 
 def test_a_replay_in_which_another_candidate_is_the_fastest_takes_the_answers_of_that_batch(
-    running: Provider, place: Path
+    running: Provider, place: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    found = ran(running.url, "--budget", "4", "--out", "run")
+    monkeypatch.setattr(running, "replies", told)
+    more = ["--method", "cuda-llm+maxcode/paper", "--budget", "4"]  # the critic is the model, too
+    found = ran(running.url, *more, "--out", "run")
     proposed = {line.at: line.action for line in read_events(place / "run") if isinstance(line, Proposed)}
-    second = proposed[1, 1].program
-    assert second is not None
-    rule = Table(rule=lambda text: 4.0 if text == second.text else speed(text))
-    _, *rest = words(NOBODY, "--budget", "4", "--out", "again", "--replay", "run")
+    last = next(slot for slot in (1, 0) if slot != expanded(place / "run")[1][0][1])
+    other = proposed[1, last].program
+    assert other is not None
+    rule = Table(rule=lambda text: 4.0 if text == other.text else speed(text))
+    _, *rest = words(NOBODY, *more, "--out", "again", "--replay", "run")
     again = optimize_source(request_of(*rest), on=TableMachine(rule))
     assert again.speedup is not None and again.speedup.value == 4.0
     assert again.candidates == found.candidates == 4
-    parents = [line.parents for line in read_events(place / "again") if isinstance(line, Batch)]
-    assert parents == [((0, 0), (0, 0)), ((1, 1), (1, 1))]
+    assert expanded(place / "again") == [((0, 0), (0, 0)), ((1, last), (1, last))]
     assert any(note.startswith("2 replayed answers are to other candidates") for note in again.notes)
+    critiqued = {line.at: line.critique for line in read_events(place / "again") if isinstance(line, Critiqued)}
+    by_rules = {at for at, critique in critiqued.items() if "is not among the replayed answers" in critique}
+    assert by_rules == {(2, 0), (2, 1)}, "these have another step before them"
+
+
+def expanded(run: Path) -> list[tuple[tuple[int, int], ...]]:
+    """The states that each batch expanded."""
+    return [line.parents for line in read_events(run) if isinstance(line, Batch)]
 
 
 def test_a_budget_of_calls_ends_a_run_and_a_larger_one_goes_on(running: Provider, place: Path) -> None:

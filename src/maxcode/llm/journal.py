@@ -21,7 +21,7 @@ import msgspec
 from maxcode.core.files import opened
 from maxcode.core.jsonl import LINES, append_line, open_lines
 from maxcode.core.types import Usage
-from maxcode.errors import BoundaryError, ProviderError, RecordError
+from maxcode.errors import BoundaryError, NotRecordedError, ProviderError, RecordError
 from maxcode.llm.clients import Completion, Model, ModelRequest
 
 CALLS = "calls.jsonl"
@@ -311,8 +311,9 @@ def _manner(request: ModelRequest) -> ModelRequest:
 
 
 def _missing(past: _Lines, replay: Path | None, name: str, request: ModelRequest) -> ProviderError:
+    kind = NotRecordedError if past.find_unused(name, request, set()) is not None else ProviderError
     opening = request.messages[-1].text[:60] if request.messages else ""
-    return ProviderError(
+    return kind(
         f"{replay} holds no answer of {name} to draw {request.draw} of the prompt that begins {opening!r} "
         f"(temperature {request.temperature}, max_tokens {request.max_tokens}, thinking_tokens "
         f"{request.thinking_tokens}); it holds {len(past.places)} of {', '.join(sorted(past.models)) or 'no model'}. "
