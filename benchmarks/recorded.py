@@ -3,13 +3,15 @@
     python benchmarks/recorded.py                                replay all; table on stdout, JSON in OUT/table.json
     python benchmarks/recorded.py --only orbits stencil          these problems
     python benchmarks/recorded.py --then                         the table of what was measured when the model answered
+    python benchmarks/recorded.py --estimate                     what `--dry-run` says of each, and what it had spent
     python benchmarks/recorded.py --from RUN ... --keep          show run folders of `maxcode optimize --policy llm:M`,
                                                                  and keep their prompts and answers
 
 A recording is a folder below examples/recorded: run.toml says how the run was made, calls.jsonl.gz has every prompt
 with its answer, result.json what was measured when the model answered.  A replay asks no model: it builds, verifies and
 times the recorded answers here.  A prompt holds measured figures, so in a replay later answers are to slightly other
-prompts, and the same answer may be expanded or not.  The same command resumes.
+prompts, and another candidate may be expanded; its answers are those that the recorded run got for its own.  A
+recording that has too few answers for the search here is named and left out.  The same command resumes.
 """
 
 from __future__ import annotations
@@ -24,6 +26,7 @@ import sys
 import tempfile
 from collections import defaultdict
 from collections.abc import Sequence
+from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 
@@ -32,8 +35,14 @@ import tomli_w
 from maxcode import optimize_program
 from maxcode.core.files import read_toml
 from maxcode.core.stats import bootstrap, geometric_mean, sign_flip_p
-from maxcode.errors import Interrupted, MaxcodeError
+from maxcode.errors import Interrupted, MaxcodeError, ProviderError
+from maxcode.evaluate.target import where
 from maxcode.llm.journal import CALLS
+from maxcode.run.admission import Admission, admit
+from maxcode.run.complete_request import completed
+from maxcode.run.estimate import estimated
+from maxcode.run.method_parts import method_parts
+from maxcode.run.request import Request
 
 EXAMPLES = Path(__file__).parent.parent / "examples"
 RECORDED = EXAMPLES / "recorded"
@@ -50,19 +59,24 @@ def main() -> int:
     parser.add_argument("--only", nargs="+", default=[], metavar="PROBLEM")
     parser.add_argument("--from", nargs="+", dest="runs", type=Path, default=[], metavar="RUN")
     parser.add_argument("--then", action="store_true", help="run nothing; show what was measured at the recording")
+    parser.add_argument("--estimate", action="store_true", help="run nothing; compare estimates with what was spent")
     parser.add_argument("--keep", action="store_true", help="write the runs into examples/recorded")
     parser.add_argument("--out", type=Path, default=Path("runs/demo-llm"))
     options = parser.parse_args()
+    failed = 0
     try:
         if options.runs:
             rows = [as_row(run, json.loads((run / "result.json").read_text())) for run in options.runs]
             if options.keep:
                 for run in options.runs:
                     keep(run)
+        elif options.estimate:
+            estimates(options.only)
+            return 0
         elif options.then:
             rows = [then(folder) for folder in recordings(options.only)]
         else:
-            rows = replayed(options.only, options.out)
+            rows, failed = replayed(options.only, options.out)
     except Interrupted as stopped:
         print(f"stopped: {stopped}; the same command goes on", file=sys.stderr)
         return 130
@@ -70,7 +84,7 @@ def main() -> int:
         print(f"recorded.py: {error}", file=sys.stderr)
         return error.exit_code
     show(rows)
-    return 0
+    return failed
 
 
 def keep(run: Path) -> None:
@@ -87,26 +101,34 @@ def keep(run: Path) -> None:
     (folder / "result.json").write_text(json.dumps(told, indent=1) + "\n")
 
 
-def replayed(only: Sequence[str], out: Path) -> list[Row]:
-    """Runs every recording with its answers, and returns the rows."""
-    rows = []
+def replayed(only: Sequence[str], out: Path) -> tuple[list[Row], int]:
+    """Runs every recording with its answers; returns the rows and the exit status."""
+    rows, failed = [], 0
     for folder in recordings(only):
         header = read_toml(folder / "run.toml")
         source, overrides = given(header["example"])
+        if overrides and find_spec("torch") is None:
+            print(f"{folder.name}: left out, it needs PyTorch: pip install 'maxcode[torch]'", file=sys.stderr)
+            continue
         with tempfile.TemporaryDirectory(prefix="recorded-") as name:
             past = Path(shutil.copytree(folder, Path(name, "run")))
             (past / CALLS).write_bytes(gzip.decompress((past / f"{CALLS}.gz").read_bytes()))
-            found = optimize_program(
-                source, overrides=overrides,
-                policy=header["policy"], method=header["method"], critic=header["critic"], budget=header["budget"],
-                seed=header["seed"], replay=past, out=out / folder.name, certificate=False,
-            )  # fmt: skip
+            try:
+                found = optimize_program(
+                    source, overrides=overrides,
+                    policy=header["policy"], method=header["method"], critic=header["critic"], budget=header["budget"],
+                    seed=header["seed"], replay=past, out=out / folder.name, certificate=False,
+                )  # fmt: skip
+            except ProviderError as error:
+                failed = error.exit_code
+                print(f"{folder.name}: {error}", file=sys.stderr, flush=True)
+                continue
         result = json.loads(found.as_json())
         rows.append({**as_row(out / folder.name, result), "then": then(folder)["speedup"]})
         print(line(rows[-1]), file=sys.stderr, flush=True)
     if rows:
         (out / "table.json").write_text(json.dumps(rows, indent=1) + "\n")
-    return rows
+    return rows, failed
 
 
 def recordings(only: Sequence[str] = ()) -> list[Path]:
@@ -119,6 +141,34 @@ def then(folder: Path) -> Row:
     """A recording as a row, with what was measured when the model answered."""
     result = json.loads((folder / "result.json").read_text())
     return as_row(folder, {"candidates": sum(result["outcomes"].values()), **result})
+
+
+def estimates(only: Sequence[str]) -> None:
+    """Prints a line for each recording: calls and tokens, estimated over spent, and the geometric means."""
+    ratios: dict[str, list[float]] = defaultdict(list)
+    known: dict[str, Admission] = {}
+    for folder in recordings(only):
+        header, spent = read_toml(folder / "run.toml"), then(folder)["spent"]
+        source, overrides = given(header["example"])
+        request = Request(source, policy=header["policy"], method=header["method"], critic=header["critic"],
+                          without=("setting",), budget=header["budget"], overrides=overrides)  # fmt: skip
+        job = completed(request)
+        if header["example"] not in known:
+            with where(None) as target:
+                known[header["example"]] = admit(job.loaded, target, is_here=True)
+        with method_parts(job.request, asks=False) as parts:
+            usual = estimated(job.request, parts, known[header["example"]]).expected
+        told = []
+        for name, value in (("calls", usual.calls), ("prompt_tokens", usual.prompt_tokens),
+                            ("completion_tokens", usual.completion_tokens), ("tokens", usual.tokens)):  # fmt: skip
+            real = spent[name] if name in spent else spent["prompt_tokens"] + spent["completion_tokens"]
+            ratios[name].append(value / real)
+            told.append(f"{name} {value:,} / {real:,} = {value / real:.2f}")
+        print(f"{header['example']:12} {header['method']:24} {'; '.join(told)}", flush=True)
+    for name, of in ratios.items():
+        within = sum(1 / 1.5 < ratio < 1.5 for ratio in of)
+        print(f"{name}: geometric mean {geometric_mean(of):.2f}, {min(of):.2f} to {max(of):.2f}; "
+              f"{within} of {len(of)} within a factor of 1.5")  # fmt: skip
 
 
 def given(example: str) -> tuple[Path, dict[str, Any]]:

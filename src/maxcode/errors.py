@@ -71,6 +71,10 @@ class ProviderError(BoundaryError):
     """A model's provider failed, and no further attempt is made."""
 
 
+class NotRecordedError(ProviderError):
+    """A replay holds answers to such calls, and none to this one."""
+
+
 def first_of(errors: BaseExceptionGroup[MaxcodeError]) -> MaxcodeError:
     """The first error of tasks that ran at once."""
     first = errors.exceptions[0]

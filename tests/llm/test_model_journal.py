@@ -294,6 +294,20 @@ def test_a_replay_takes_other_numbers_but_no_other_system_message_or_parameters(
                 anyio.run(model.complete, other)
 
 
+def test_a_replay_on_another_path_takes_the_next_answer_that_is_not_used_and_ends_with_the_last(tmp_path: Path) -> None:
+    with Journal(tmp_path / "run") as journal:
+        answers = ask(journal, Counting(), 1, 2, 3, name="m")
+    with Journal(replay=tmp_path / "run") as journal:
+        model = Journalled(Counting(), "m", journal)
+        journal.has_used([answers[0].text])
+        assert journal.drawn([8, 3, 2]) == 3
+        assert anyio.run(model.complete, replace(ASKED, draw=3)) == answers[2]
+        assert anyio.run(model.complete, replace(ASKED, draw=journal.drawn([8, 9]))) == answers[1]
+        assert journal.elsewhere == 2
+        with pytest.raises(ProviderError, match="no answer of m to draw 7"):
+            anyio.run(model.complete, replace(ASKED, draw=journal.drawn([7])))
+
+
 def test_a_replay_of_a_run_without_calls_is_refused(tmp_path: Path) -> None:
     with pytest.raises(RecordError, match="give --replay the folder of a run"):
         Journal(None, replay=tmp_path)

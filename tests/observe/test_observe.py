@@ -14,6 +14,8 @@ from maxcode.core.types import (
     Action,
     Argument,
     CaseResult,
+    Clock,
+    DataFile,
     Evaluation,
     Facts,
     Feedback,
@@ -226,12 +228,35 @@ def test_a_rewrite_stands_once_in_a_prompt(reached: Reached) -> None:
 
 
 def test_the_setting_tells_machine_sizes_and_times_in_short(reached: Reached) -> None:
-    facts = Facts((TimedInput(0.25, 1_200_000), TimedInput(0.125, 900_000)), calls="The caches are cold.")
+    facts = Facts(
+        (TimedInput(0.25, 1_200_000), TimedInput(0.125, 900_000)),
+        calls="The caches are cold.",
+        format=("a line: A (an integer from 1 to 1000)", "A times a line of 1 item: a word"),
+    )
     told = told_of(reached.root, setting(MACHINE, facts))
     assert "CPU of 2020, 4 cores" in told.splitlines()[0] and "avx2" in told.splitlines()[0]
     assert "measured on 2 inputs of 900,000 to 1,200,000 bytes, where the original takes 125.0 ms to 250.0 ms" in told
     assert "tests that feedback may name: 0; their content is not shown here" in told
     assert told.endswith("The caches are cold.")
+    assert "the inferred format of the inputs begins with a line: A (an integer from 1 to 1000)\n" in told
+
+
+def test_cpu_times_are_told_beside_what_counts_where_the_goal_has_another_clock(reached: Reached) -> None:
+    facts = Facts((TimedInput(0.25, 1_200_000),))
+    told_by: dict[Clock, str] = {"wall": "wall-clock time", "instructions": "the number of instructions"}
+    for goal, words in told_by.items():
+        root = State(replace(reached.root.problem, goal=goal))
+        for part in (measured(facts), setting(MACHINE, facts), profile(HOT)):
+            assert f"(what counts is {words})" in told_of(root, part)
+    for part in (measured(facts), setting(MACHINE, facts), profile(HOT)):
+        assert "what counts" not in told_of(reached.root, part)
+
+
+def test_a_data_file_beside_the_program_is_told_as_one_that_it_may_read() -> None:
+    problem = toy_problem()
+    problem = replace(problem, spec=replace(problem.spec, files=(DataFile("words.txt", "", b"one two\n"),)))
+    told = told_of(State(problem), statement())
+    assert "the file words.txt, 8 bytes, which it may open and read as the original does\n" in told
 
 
 def test_a_long_change_is_cut_to_half_of_the_budget_and_says_so() -> None:
@@ -496,8 +521,9 @@ def test_a_function_is_told_the_time_of_a_call_its_work_and_the_peak() -> None:
     spec = FunctionSpec("gemm", (Argument("n", "int"),), ((256,),), (), "2*n*n*n", "gemm.h", "void gemm(int n);\n")
     problem = replace(toy_problem(), kind="function", spec=ProgramSpec(function=spec))
     facts = Facts(
-        (TimedInput(0.08, what="n=256", calls=4, flop=33_554_432),), peak_gflops=58.5, calls="Before each call."
-    )
+        (TimedInput(0.08, what="n=256", calls=4, flop=33_554_432),), peak_gflops=58.5, calls="Before each call.",
+        near_gbs=80.25, far_gbs=9.5,
+    )  # fmt: skip
     root = State(problem)
     section = measured(facts)(root, Reached(root))
     assert section is not None
@@ -505,6 +531,7 @@ def test_a_function_is_told_the_time_of_a_call_its_work_and_the_peak() -> None:
         "- n=256: 20.0 ms a call, 4 calls in a pass, 1.68 GFLOPS (33,554,432 operations a call)",
         "operations of a call are counted as 2*n*n*n; one core's measured peak is 58.5 GFLOPS, where a multiply-add "
         "counts as two",
+        "one core moves 80.2 GB/s from the nearest cache, 9.5 from memory, measured",
         "Before each call.",
     ]
 

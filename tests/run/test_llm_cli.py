@@ -19,6 +19,7 @@ from maxcode.errors import ProviderError
 from maxcode.evaluate.machine.machine import describe
 from maxcode.llm.journal import CALLS
 from maxcode.run.job import optimize_source
+from maxcode.run.record import Batch, Critiqued, Proposed, read_events
 from maxcode.run.result import RunResult
 from maxcode.testing import Table
 from tests.support.cli import answer, maxcode, maxcode_here, request_of
@@ -95,6 +96,33 @@ def test_a_run_can_be_replayed_without_the_model_and_no_further(running: Provide
         ran(NOBODY, "--budget", "3", "--out", "again", "--replay", "run")
 
 
+def test_a_replay_in_which_another_candidate_is_the_fastest_takes_the_answers_of_that_batch(
+    running: Provider, place: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(running, "replies", told)
+    more = ["--method", "cuda-llm+maxcode/paper", "--budget", "4"]  # the critic is the model, too
+    found = ran(running.url, *more, "--out", "run")
+    proposed = {line.at: line.action for line in read_events(place / "run") if isinstance(line, Proposed)}
+    last = next(slot for slot in (1, 0) if slot != expanded(place / "run")[1][0][1])
+    other = proposed[1, last].program
+    assert other is not None
+    rule = Table(rule=lambda text: 4.0 if text == other.text else speed(text))
+    _, *rest = words(NOBODY, *more, "--out", "again", "--replay", "run")
+    again = optimize_source(request_of(*rest), on=TableMachine(rule))
+    assert again.speedup is not None and again.speedup.value == 4.0
+    assert again.candidates == found.candidates == 4
+    assert expanded(place / "again") == [((0, 0), (0, 0)), ((1, last), (1, last))]
+    assert any(note.startswith("2 replayed answers are to other candidates") for note in again.notes)
+    critiqued = {line.at: line.critique for line in read_events(place / "again") if isinstance(line, Critiqued)}
+    by_rules = {at for at, critique in critiqued.items() if "is not among the replayed answers" in critique}
+    assert by_rules == {(2, 0), (2, 1)}, "these have another step before them"
+
+
+def expanded(run: Path) -> list[tuple[tuple[int, int], ...]]:
+    """The states that each batch expanded."""
+    return [line.parents for line in read_events(run) if isinstance(line, Batch)]
+
+
 def test_a_budget_of_calls_ends_a_run_and_a_larger_one_goes_on(running: Provider, place: Path) -> None:
     first = ran(running.url, "--budget", "2-calls", "--out", "run")
     assert first.spent is not None and first.candidates == first.spent.calls == 2
@@ -134,12 +162,15 @@ def test_a_dry_run_shows_the_first_prompt_and_asks_nothing(running: Provider, pl
 
 
 def told(body: dict[str, Any]) -> str:
-    """A critique to the critic; to the policy a program that no other answer holds, of which every fourth is wrong."""
+    """A critique to the critic; to the policy a program that no other answer holds, of which every fourth is wrong.  It
+    is longer than the original by about what a real model adds in examples/recorded, half of it new in every answer."""
     if "JSON" in body["messages"][0]["content"]:
         advice = "Replace the loop by the closed form of the sum, so that nothing is left to repeat. " * 3
         return json.dumps({"diagnosis": advice, "bottleneck": "algorithm", "line": 1, "steps": [advice] * 2})
     drawn = body["seed"]
-    program = SLOW if drawn % 4 == 0 else FAST
+    cases = [f"case_{number}_{drawn % 1000 if number % 2 else 0:03}" for number in range(170)]
+    more = "".join(f"/* {case} */ static const long {case} = {drawn % 1000};\n" for case in cases)
+    program = (SLOW if drawn % 4 == 0 else FAST) + more
     return f"I keep the loop and change its bound, which saves a step in each call.\n{fenced(program, 'c')}".replace(
         "int main", f"static const long drawn = {drawn};\nint main"
     )

@@ -44,6 +44,15 @@ def test_a_replay_without_a_language_model_is_refused_and_names_the_one_of_its_r
         replayed(place, "rewriter")
 
 
+@pytest.mark.parametrize("method", ["elites", "elites+maxcode", "sqd+rerank"])
+def test_methods_that_tell_programs_apart_by_techniques_are_refused_in_python(place: Path, method: str) -> None:
+    (place / "slow.py").write_text("print(sum(range(int(input()))))\n")
+    request = Request(place / "slow.c", place / "tests", "llm:big", method)
+    assert completed(request).request.method == method
+    with pytest.raises(InputError, match=r"read in C and C\+\+ only, not in Python; choose another method"):
+        completed(replace(request, source=place / "slow.py"))
+
+
 def test_a_replay_does_not_write_to_the_run_that_it_replays(place: Path) -> None:
     assert replayed(place, "llm:big", place / "again").policy == "llm:big"
     with pytest.raises(InputError, match="would write to the run that it replays; choose another --out"):

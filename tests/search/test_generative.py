@@ -267,6 +267,33 @@ def test_weights_by_folder_take_the_same_way_and_missing_ones_are_named(
         fit("generative", data, Fit(tmp_path / "none", base="/nowhere"))
 
 
+def test_sparing_memory_keeps_fewer_activations_and_the_same_gradients() -> None:
+    import torch
+
+    from maxcode.search.value.generative.network import label_logits, small, spare_memory, with_lora
+
+    def trained(spared: bool) -> tuple[int, list[torch.Tensor]]:
+        torch.manual_seed(0)
+        model = with_lora(small(SHAPE), Generative(VERSION, "small", SHAPE, 5, CONTEXT)).train()
+        if spared:
+            spare_memory(model)
+        kept: list[int] = []
+
+        def noted(tensor: torch.Tensor) -> torch.Tensor:
+            kept.append(tensor.nbytes)
+            return tensor
+
+        with torch.autograd.graph.saved_tensors_hooks(noted, lambda tensor: tensor):
+            loss = label_logits(model, [list(range(2, 90)), list(range(3, 60))], [0, 1]).logsumexp(-1).sum()
+        loss.backward()  # type: ignore[no-untyped-call]
+        return sum(kept), [one.grad for one in model.parameters() if one.requires_grad and one.grad is not None]
+
+    (whole, plain), (spared, again) = trained(False), trained(True)
+    assert spared < whole / 3
+    assert len(plain) == len(again) > 0
+    assert all(torch.allclose(one, other, rtol=1e-4, atol=1e-7) for one, other in zip(plain, again, strict=True))
+
+
 def test_the_command_line_trains_one(runs: Path, tmp_path: Path) -> None:
     words = ["--from", str(runs), "--json", "--context", "128"]
     command = [sys.executable, "-m", "maxcode", "train", "to-go", *words, "--model", "generative", "--out"]

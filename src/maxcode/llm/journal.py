@@ -10,7 +10,7 @@ from __future__ import annotations
 import hashlib
 import io
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence, Set
 from dataclasses import replace
 from pathlib import Path
 from typing import BinaryIO, final
@@ -21,7 +21,7 @@ import msgspec
 from maxcode.core.files import opened
 from maxcode.core.jsonl import LINES, append_line, open_lines
 from maxcode.core.types import Usage
-from maxcode.errors import BoundaryError, ProviderError, RecordError
+from maxcode.errors import BoundaryError, NotRecordedError, ProviderError, RecordError
 from maxcode.llm.clients import Completion, Model, ModelRequest
 
 CALLS = "calls.jsonl"
@@ -144,6 +144,13 @@ class _Lines:
         answered = self._at(self.draws.get((model, request.draw), b""))
         return answered.completion if answered is not None and _manner(answered.request) == _manner(request) else None
 
+    def find_unused(self, model: str, request: ModelRequest, used: Set[str]) -> Completion | None:
+        """The first answer of a model, in the order written, that is not ``used``, with the same system message and
+        parameters."""
+        answers = (self._at(key) for (name, _), key in self.draws.items() if name == model)
+        alike = (one for one in answers if one is not None and _manner(one.request) == _manner(request))
+        return next((one.completion for one in alike if one.completion.text not in used), None)
+
     def _at(self, key: bytes) -> Answered | None:
         place = self.places.get(key)
         if place is None:
@@ -164,7 +171,9 @@ class Journal:
     With ``replay``, the folder of another run, all answers come from that run; no model is called and nothing is paid.
     A prompt contains measured numbers, and a second run measures other ones.  So if no recorded call is identical, the
     journal takes the answer to the same draw with the same system message and parameters, which is that of the same
-    slot; ``loosely`` counts these.  The caller checks that both runs are on the same problem.
+    slot; ``loosely`` counts these.  The search may expand another candidate than the recorded one, because that is the
+    fastest here.  Then the answers to the recorded one of that batch are taken, else the next one that this run has not
+    used; ``elsewhere`` counts these.  The caller checks that both runs are on the same problem.
     RecordError if the journal is damaged or in use, or if the journal to replay does not exist.
     """
 
@@ -175,6 +184,9 @@ class Journal:
         self._pending: dict[str, _Pending] = {}
         self.replay = replay
         self.loosely = 0
+        self.elsewhere = 0
+        self._unanswered: set[int] = set()  # draws of slots that the recorded run did not ask for
+        self._used: set[str] = set()  # replayed answers
         self._past = _past(replay) if replay is not None else None
         self._lines = _opened(folder) if folder is not None else _Lines(io.BytesIO())
 
@@ -214,21 +226,43 @@ class Journal:
         """The answer to the call with this key; None if there is none."""
         return (self._past or self._lines).find(key)
 
+    def drawn(self, draws: Sequence[int]) -> int:
+        """The draw of a slot: the first of ``draws``; in a replay the first that the recorded run asked for."""
+        if self._past is None:
+            return draws[0]
+        recorded = {draw for _, draw in self._past.draws}
+        found = next((draw for draw in draws if draw in recorded), None)
+        self.elsewhere += found != draws[0]
+        if found is None:
+            self._unanswered.add(draws[0])
+            return draws[0]
+        return found
+
+    def has_used(self, completions: Iterable[str]) -> None:
+        """Tells a replay which answers the run that it goes on with holds already."""
+        self._used.update(completions)
+
     async def answer(self, name: str, request: ModelRequest, model: Model) -> Completion:
         """The answer to ``request``: the recorded one, that of an equal call in progress, or a new one of ``model``."""
         key = key_of(name, request)
         while (completion := self.find(key)) is None:
             pending = self._pending.get(key)
             if pending is None:
-                return await self._ask(key, name, request, model)
+                completion = await self._ask(key, name, request, model)
+                break
             await pending.done.wait()
             if pending.error is not None:
                 raise type(pending.error)(str(pending.error)) from pending.error
+        if self._past is not None:
+            self._used.add(completion.text)
         return completion
 
     async def _ask(self, key: str, name: str, request: ModelRequest, model: Model) -> Completion:
         if self._past is not None:
-            if (same := self._past.find_draw(name, request)) is None:
+            same = self._past.find_draw(name, request)
+            if same is None and request.draw in self._unanswered:
+                same = self._past.find_unused(name, request, self._used)
+            if same is None:
                 raise _missing(self._past, self.replay, name, request)
             self.loosely += 1
             return same
@@ -272,13 +306,14 @@ class NoModel:
 
 
 def _manner(request: ModelRequest) -> ModelRequest:
-    """The request with only its system messages."""
-    return replace(request, messages=tuple(said for said in request.messages if said.role == "system"))
+    """The request without its draw, with only its system messages."""
+    return replace(request, messages=tuple(said for said in request.messages if said.role == "system"), draw=0)
 
 
 def _missing(past: _Lines, replay: Path | None, name: str, request: ModelRequest) -> ProviderError:
+    kind = NotRecordedError if past.find_unused(name, request, set()) is not None else ProviderError
     opening = request.messages[-1].text[:60] if request.messages else ""
-    return ProviderError(
+    return kind(
         f"{replay} holds no answer of {name} to draw {request.draw} of the prompt that begins {opening!r} "
         f"(temperature {request.temperature}, max_tokens {request.max_tokens}, thinking_tokens "
         f"{request.thinking_tokens}); it holds {len(past.places)} of {', '.join(sorted(past.models)) or 'no model'}. "

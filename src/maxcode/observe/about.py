@@ -100,8 +100,11 @@ def _program_lines(problem: Problem) -> list[str]:
 def _started_with(spec: ProgramSpec) -> list[str]:
     lines = [f"started with the arguments: {shlex.join(spec.args)}"] if spec.args else []
     lines += [f"in its environment: {name}={value}" for name, value in spec.env]
-    lines += [f"beside it, read-only: the file {one.name}, {len(one.content)} bytes" for one in spec.files]
-    return lines
+    return lines + [
+        f"beside it, read-only: the file {one.name}, {len(one.content)} bytes, which it may open and read as the "
+        "original does"
+        for one in spec.files
+    ]
 
 
 def _built_lines(problem: Problem) -> list[str]:

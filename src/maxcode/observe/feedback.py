@@ -6,8 +6,14 @@ Two of the four parts compare a step with the one before it, so both are argumen
 from __future__ import annotations
 
 import statistics
+from collections.abc import Mapping
 
-from maxcode.core.types import Evaluation, MachineCode, Outcome, Step, Timing
+from maxcode.core.types import Clock, Evaluation, MachineCode, Outcome, Problem, Step, Timing
+
+_COUNTS: Mapping[Clock, str] = {
+    "wall": " (what counts is wall-clock time)",
+    "instructions": " (what counts is the number of instructions)",
+}
 
 
 def feedback_lines(step: Step, previous: Step | None) -> list[str]:
@@ -41,6 +47,11 @@ def brief_result(evaluation: Evaluation) -> str:
 def milliseconds(seconds: float) -> str:
     """A time with two decimals below 10 ms, one above."""
     return f"{seconds * 1e3:.{2 if seconds < 0.01 else 1}f} ms"
+
+
+def beside_goal(problem: Problem) -> str:
+    """What follows a CPU time in a prompt: nothing, or what counts where the goal has another clock."""
+    return _COUNTS.get(problem.goal, "")
 
 
 def _speedup(timing: Timing) -> str:

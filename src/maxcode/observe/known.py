@@ -10,7 +10,7 @@ from maxcode.code.source import fenced
 from maxcode.core.history import Reached
 from maxcode.core.types import Facts, Machine, Problem, Section, State, TimedInput
 from maxcode.observe.about import about_machine
-from maxcode.observe.feedback import milliseconds
+from maxcode.observe.feedback import beside_goal, milliseconds
 from maxcode.observe.part import Part, harmless
 
 T = TypeVar("T", int, float)
@@ -40,7 +40,7 @@ def measured(facts: Facts, test: ShownTest = ShownTest()) -> Part:
 
 def setting(described: Machine, facts: Facts) -> Part:
     """ "Setting": for methods without "Machine" and "Measured" the same in short: the machine in one line, the timed
-    sizes with the original's time, and the state of the caches."""
+    sizes with the original's time, how an input begins, and the state of the caches."""
 
     def part(state: State, reached: Reached) -> Section | None:
         problem = state.problem
@@ -57,8 +57,10 @@ def _short_lines(problem: Problem, facts: Facts) -> Iterator[str]:
             many = f"{len(sizes)} inputs" if len(sizes) > 1 else "one input"
             yield (
                 f"measured on {many} of {_span(sizes, '{:,}'.format)} bytes, where the original takes "
-                f"{_span(times, milliseconds)} of CPU time each"
+                f"{_span(times, milliseconds)} of CPU time each{beside_goal(problem)}"
             )
+        if facts.format:
+            yield f"the inferred format of the inputs begins with {facts.format[0].strip()}"
         yield f"tests that feedback may name: {len(problem.spec.seen)}; their content is not shown here"
     elif facts.timed:
         yield from _TIMED[problem.kind](problem, facts)
@@ -103,14 +105,14 @@ def is_near_floor(facts: Facts, seconds: float, count: int | None = None) -> boo
 
 
 def _of_runs(problem: Problem, facts: Facts) -> Iterator[str]:
-    yield "timed inputs (their content is not shown), with the original's CPU time:"
+    yield f"timed inputs (their content is not shown), with the original's CPU time{beside_goal(problem)}:"
     for one in facts.timed:
         size = f"{one.bytes:,} bytes" if one.bytes else "size not known"
         yield f"- {size}: {milliseconds(one.seconds)}"
 
 
 def _of_calls(problem: Problem, facts: Facts) -> Iterator[str]:
-    yield "timed sizes, with the original's CPU time:"
+    yield f"timed sizes, with the original's CPU time{beside_goal(problem)}:"
     for one in facts.timed:
         yield f"- {one.what}: {_short(one.seconds / one.calls)} a call, {one.calls} calls in a pass{_rate(one)}"
     if facts.peak_gflops:
@@ -118,6 +120,9 @@ def _of_calls(problem: Problem, facts: Facts) -> Iterator[str]:
             f"operations of a call are counted as {problem.spec.function_spec.flop}; one core's measured peak is "
             f"{facts.peak_gflops:.1f} GFLOPS, where a multiply-add counts as two"
         )
+    if facts.near_gbs:
+        far = f", {facts.far_gbs:.1f} from memory" if facts.far_gbs else ""
+        yield f"one core moves {facts.near_gbs:.1f} GB/s from the nearest cache{far}, measured"
 
 
 def _rate(one: TimedInput) -> str:

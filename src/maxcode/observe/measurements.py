@@ -11,9 +11,9 @@ from collections.abc import Callable, Mapping
 
 from maxcode.code.source import fenced
 from maxcode.core.history import Reached
-from maxcode.core.types import CaseResult, Evaluation, Hotspot, Outcome, Section, State
+from maxcode.core.types import CaseResult, Evaluation, Hotspot, Outcome, Problem, Section, State
 from maxcode.observe.critique.rule_critic import hot_lines, outside, share_of
-from maxcode.observe.feedback import feedback_lines, machine_lines, milliseconds
+from maxcode.observe.feedback import beside_goal, feedback_lines, machine_lines, milliseconds
 from maxcode.observe.part import Part, harmless, shown_evaluation
 
 _SHARE_SHOWN = 0.01
@@ -52,7 +52,7 @@ def profile(original: Evaluation | None = None, limit: int = 10) -> Part:
             named[one.line].append(one.function)
         spots = [_spot(one, named[one.line], source) for one in hot_lines(seen.profile)[:limit]]
         head = ["share of CPU time by line of the program:"] if spots else []
-        lines = [*head, *spots, *machine_lines(seen.machine_code), *_seconds(seen)]
+        lines = [*head, *spots, *machine_lines(seen.machine_code), *_seconds(seen, state.problem)]
         return Section("Profile", harmless("\n".join(lines))) if lines else None
 
     return part
@@ -100,6 +100,7 @@ def slowest_test(
             return None
         slowest = max(cases, key=lambda case: seen.measures[case.name])
         told = f"test {slowest.name} takes longest: {milliseconds(seen.measures[slowest.name])} of CPU time"
+        told += beside_goal(state.problem)
         return Section("Test", "\n".join([told, *_quoted(slowest, inputs)]))
 
     return part
@@ -116,6 +117,7 @@ def _spot(spot: Hotspot, names: list[str], source: list[str]) -> str:
     return f"{share_of(spot):>4} line {spot.line}: {text[:_TEXT_SHOWN]}  (in {', '.join(dict.fromkeys(names))})"
 
 
-def _seconds(seen: Evaluation) -> list[str]:
+def _seconds(seen: Evaluation, problem: Problem) -> list[str]:
     timed = [seen.measures[case.name] for case in seen.feedback.cases if case.seen and case.name in seen.measures]
-    return [f"CPU time on the {len(timed)} tests that are not held out: {milliseconds(sum(timed))}"] if timed else []
+    on = f"CPU time on the {len(timed)} tests that are not held out{beside_goal(problem)}"
+    return [f"{on}: {milliseconds(sum(timed))}"] if timed else []

@@ -51,6 +51,7 @@ class Run:
     ``watch``        is called with each recorded part
     ``caps``         limits on the cost of the run
     ``spent``        what models have cost so far, from the journal; None: the cost of the recorded proposals only
+    ``drawn``        chooses a slot's draw: that of its state comes first, then those of the other states of its batch
     ``machine``      is copied to the result
     """
 
@@ -62,6 +63,7 @@ class Run:
     watch: Callable[[Line], None] = lambda line: None
     caps: Caps = field(default_factory=Caps)
     spent: Callable[[], Usage] | None = None
+    drawn: Callable[[Sequence[int]], int] = lambda draws: draws[0]
 
 
 @final
@@ -187,7 +189,7 @@ async def _slot(job: Job, at: StateId, parent: State, asked: int, reached: Reach
     if (action := record.actions.get(at)) is None:
         _launch(job, at)
         sections = method.observe(parent, reached)
-        observation = Observation(sections, parent, draw_of(job.run.seed, parent, asked))
+        observation = Observation(sections, parent, _drawn(job, parent, asked))
         action = await propose(method.policy, observation, reached, partial(_stop_here, job))
         job.append(Proposed(at=at, action=action))
     if action.no_gain:
@@ -263,9 +265,17 @@ async def _evaluated(job: Job, parent: State, action: Action, reached: Reached) 
     raise _Dropped
 
 
-def draw_of(seed: int, state: State, asked: int) -> int:
+def draw_of(seed: int, at: StateId, asked: int) -> int:
     """The draw of the observation: a 64-bit hash of the run's seed, the state's id, and its earlier expansions."""
-    return int.from_bytes(hashlib.sha256(f"{seed}/{state.id}/{asked}".encode()).digest()[:8])
+    return int.from_bytes(hashlib.sha256(f"{seed}/{at}/{asked}".encode()).digest()[:8])
+
+
+def _drawn(job: Job, parent: State, asked: int) -> int:
+    batch, own = parent.id
+    recorded = job.run.record.batches.get(batch)
+    others = range(len(recorded.parents)) if recorded is not None else ()
+    slots = (own, *(slot for slot in others if slot != own))
+    return job.run.drawn([draw_of(job.run.seed, (batch, slot), asked) for slot in slots])
 
 
 async def settle(job: Job, batch: int, expanded: Expanded, reached: Reached) -> list[State]:

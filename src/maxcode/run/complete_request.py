@@ -12,7 +12,15 @@ from maxcode.problems import Loaded, load
 from maxcode.problems.small_shapes import shaped
 from maxcode.run.names import USUAL, usual_critic
 from maxcode.run.record import HEADER
-from maxcode.run.request import Request, refuse_replay, refuse_unpaid, refuse_unpriced, refuse_without_rules, rules_of
+from maxcode.run.request import (
+    Request,
+    refuse_replay,
+    refuse_unpaid,
+    refuse_unpriced,
+    refuse_unread_techniques,
+    refuse_without_rules,
+    rules_of,
+)
 from maxcode.search.methods import candidates
 
 
@@ -47,6 +55,7 @@ def completed(request: Request) -> CompleteRequest:
     refuse_unpriced(request)
     refuse_unpaid(request)
     refuse_replay(request, folder)
+    refuse_unread_techniques(request, loaded.problem)
     rules_of(request)
     refuse_without_rules(request, loaded.problem)
     return CompleteRequest(loaded, request, folder)

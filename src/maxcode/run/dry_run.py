@@ -91,5 +91,5 @@ def preview_of(job: CompleteRequest, admission: Admission) -> Preview:
 def prompt_of(problem: Problem, method: Method, policy: Policy, seed: int) -> tuple[Message, ...]:
     """The prompt of the first slot of a run.  For a policy that is no model: the one that a model would get."""
     root = State(problem)
-    observation = Observation(method.observe(root, Reached(root)), root, draw_of(seed, root, 0))
+    observation = Observation(method.observe(root, Reached(root)), root, draw_of(seed, root.id, 0))
     return messages(observation, policy.answer if isinstance(policy, Llm) else "whole")

@@ -1,7 +1,7 @@
 """The estimated cost of a run: the run is played through in memory, with imagined answers and imagined measurements.
 
 The search, the observation and the wrappers are those of the run, so prompts grow as they will.  Imagined are the
-programs (as long as the original), the critiques, the thinking and the results.  Three plays give the bounds: short
+programs (longer than the original), the critiques, the thinking and the results.  Three plays give the bounds: short
 answers that all work, the usual, and long answers that mostly fail.  Tokens are a quarter of the bytes.
 """
 
@@ -49,7 +49,9 @@ class Play:
     """One way in which a run may go.
 
     ``works``     the share of candidates that are correct
-    ``answer``    the length of a program, as a share of the original's; ``notes`` and ``critique`` in tokens
+    ``answer``    the length of a program, as a share of the original's, and ``more`` tokens: fast versions of short
+                  programs spell out vectors, buffers and cases (in examples/recorded some 2,400 tokens)
+    ``notes``, ``critique``  in tokens
     ``thinks``    the share of the permitted thinking that is used
     ``reasoning`` tokens of a model that reasons before it answers, if no setting limits it
     ``detailed``  whether results come with remarks, a profile and results of tests, as the original's do
@@ -57,6 +59,7 @@ class Play:
 
     works: float
     answer: float
+    more: int
     notes: int
     critique: int
     thinks: float
@@ -64,9 +67,10 @@ class Play:
     detailed: bool = True
 
 
-LOW = Play(1.0, 0.75, 20, 100, 0.25, 500, detailed=False)
-USUAL = Play(0.7, 1.1, 80, 250, 0.5, 4_000)
-HIGH = Play(0.4, 1.75, 250, 500, 1.0, ALLOWANCE)
+_LINE = "int another_line_of_the_program_{:08};\n"
+LOW = Play(1.0, 0.75, 0, 20, 100, 0.25, 500, detailed=False)
+USUAL = Play(0.7, 1.1, 2_400, 80, 250, 0.5, 4_000)
+HIGH = Play(0.4, 1.75, 5_000, 250, 500, 1.0, ALLOWANCE)
 
 
 @final
@@ -165,7 +169,7 @@ def _played(play: Play, request: Request, parts: MethodParts, admission: Admissi
     problem = admission.admitted.problem
     length = sum(estimate_tokens(text) for text in problem.program.files.values())
     asks = parts.policy if isinstance(parts.policy, Llm) else None
-    policy: Policy = _Imagined(asks, counted.get("policy"), round(play.answer * length), play.notes)
+    policy: Policy = _Imagined(asks, counted.get("policy"), round(play.answer * length) + play.more, play.notes)
     critic = parts.critic
     if isinstance(critic, LlmCritic):
         critic = replace(critic, model=counted["critic"])
@@ -231,7 +235,8 @@ class _Counted:
 @final
 @dataclass(frozen=True, slots=True)
 class _Imagined:
-    """A policy whose programs are the original with one more line; ``asks`` makes the requests that are counted."""
+    """A policy whose programs are the original with more lines, up to ``length`` tokens, of which the first half is in
+    all of them; ``asks`` makes the requests that are counted."""
 
     asks: Llm | None
     counted: _Counted | None
@@ -245,6 +250,11 @@ class _Imagined:
         problem = observation.state.problem
         name = problem.program.name
         text = f"{problem.program.files[name]}\nint drawn_{observation.draw};\n"
+        missing = max(0, self.length - estimate_tokens(text)) * 4 // len(_LINE)
+        text += "".join(
+            _LINE.format(number if 2 * number < missing else observation.draw % 9973 * 10_000 + number)
+            for number in range(missing)
+        )
         program = type(problem.program)({**problem.program.files, name: text})
         return Action(program, f"- {_words(self.notes)}\n{fenced(text, problem.language)}", usage)
 

@@ -107,6 +107,7 @@ class _Search:
         with Record(self.job.folder) as record:
             if asks_model(request):
                 journal.keep_in(self.job.folder)
+                journal.has_used(action.completion for action in record.actions.values())
             run = Run(
                 request.budget,
                 request.seed,
@@ -116,6 +117,7 @@ class _Search:
                 watch=watch,
                 caps=request.caps,
                 spent=lambda: journal.spent,
+                drawn=journal.drawn,
             )
             harness = admission.harness
             evaluator = DecidingEvaluator(harness) if request.policy.startswith(GIVEN_FILE) else harness
@@ -163,6 +165,8 @@ def _closing_notes(found: Result, journal: Journal, request: Request) -> Iterato
         yield f"no model was asked: the answers are those recorded in {journal.replay}"
     if journal.loosely:
         yield f"{journal.loosely} replayed answers answered prompts that differed in some characters"
+    if journal.elsewhere:
+        yield f"{journal.elsewhere} replayed answers are to other candidates, which the recorded run expanded"
 
 
 def _measured(admission: Admission, found: Result, notes: Sequence[str], is_given: bool) -> CandidateResult:

@@ -7,6 +7,7 @@ from dataclasses import asdict, dataclass, field, replace
 from pathlib import Path
 from typing import Any, final
 
+from maxcode.code.techniques import reads
 from maxcode.core.budget import MANY, Budget, Caps
 from maxcode.core.types import Problem
 from maxcode.errors import InputError, NoRuleError, UnmeasurableError
@@ -22,7 +23,9 @@ from maxcode.run.changes import differences
 from maxcode.run.names import MODELS, REWRITER, RULE_BASED, models_asked
 from maxcode.run.record import read_header
 from maxcode.search.value import digest
-from maxcode.search.value_guided import RERANK
+from maxcode.search.value_guided import RERANK, base
+
+_BY_TECHNIQUE = ("elites", "sqd")
 
 
 @final
@@ -175,6 +178,16 @@ def refuse_without_rules(request: Request, problem: Problem) -> None:
                 f"no rule of the built-in rewriter applies to {problem.program.name}: no candidate would differ from "
                 "it; use a language model (--policy llm:MODEL), or add --anyway to run it all the same"
             )
+
+
+def refuse_unread_techniques(request: Request, problem: Problem) -> None:
+    """Raises InputError if the method tells programs apart by techniques, which are not read in the language."""
+    name = base(request.method).partition("+")[0]
+    if name in _BY_TECHNIQUE and not reads(problem.language):
+        raise InputError(
+            f"--method {request.method} keeps one program for each set of techniques, and techniques are read in C and "
+            f"C++ only, not in {problem.language.capitalize()}; choose another method, for example cuda-llm+maxcode"
+        )
 
 
 def refuse_unmeasurable(request: Request, admitted: Admitted) -> None:

@@ -61,6 +61,11 @@ class Use:
     what: str
 
 
+def reads(language: str) -> bool:
+    """Whether techniques are found in texts of a language."""
+    return language_row(language).grammar in _C_FAMILY
+
+
 def find(language: str, text: str) -> tuple[Use, ...]:
     """Every use of a technique, in the order of lines, one for each technique and line; none for languages other than
     C and C++."""
@@ -100,7 +105,7 @@ def cell(language: str, text: str) -> tuple[str, ...]:
 
 def innermost(language: str, text: str) -> Inner:
     """The innermost loop of a text; all zero for languages other than C and C++, and for texts that are too long."""
-    if language_row(language).grammar not in _C_FAMILY or len(text) > _LONG:
+    if not reads(language) or len(text) > _LONG:
         return Inner()
     return inner(_read(language, text)[1])
 
@@ -108,7 +113,7 @@ def innermost(language: str, text: str) -> Inner:
 @lru_cache(maxsize=64)
 def _found(language: str, text: str) -> tuple[Found, ...]:
     """The uses in a text, cached because several functions need them."""
-    if language_row(language).grammar not in _C_FAMILY:
+    if not reads(language):
         return ()
     if len(text) > _LONG:
         return (Found(1, "hidden"),)

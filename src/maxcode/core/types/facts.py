@@ -30,6 +30,7 @@ class Facts:
     ``timed``: slowest first.
     ``start_s``, ``byte_s``: CPU seconds of a process that does nothing, and to read one byte of standard input.
     ``peak_gflops``: the measured peak of one core.
+    ``near_gbs``, ``far_gbs``: 1e9 bytes per second that one core moves from the nearest cache, and from memory.
     ``format``: the inferred format of the inputs, line by line.
     ``growth``: how the original's time grows with the input.
     ``calls``: how it is called, and the state of the caches then.
@@ -46,6 +47,8 @@ class Facts:
     calls: str = ""
     threads: int = 0
     native_flags: str = ""
+    near_gbs: float = 0.0
+    far_gbs: float = 0.0
 
     def floor_s(self, count: int | None = None) -> float:
         """The CPU seconds of processes that only read the timed inputs, or the first ``count`` of them; 0 if

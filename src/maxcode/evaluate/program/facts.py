@@ -62,6 +62,8 @@ def facts_of_calls(admitted: Admitted) -> Facts:
             "only as far as a cache that cores share holds them. When it is timed, every array begins at a page."
         ),
         threads=_threads(admitted.problem),
+        near_gbs=admitted.memory.near / 1e9 if admitted.memory is not None else 0.0,
+        far_gbs=admitted.memory.far / 1e9 if admitted.memory is not None else 0.0,
     )
 
 

@@ -31,7 +31,7 @@ from maxcode.llm.prompts import template
 from maxcode.observe.about import about_machine
 from maxcode.observe.critique.critique_answer import DIAGNOSIS_AT_MOST, STEP_AT_MOST, STEPS_AT_MOST
 from maxcode.observe.critique.rule_critic import ERROR, hot_lines, outside, share_of
-from maxcode.observe.feedback import feedback_lines, machine_lines, milliseconds, result_line
+from maxcode.observe.feedback import beside_goal, feedback_lines, machine_lines, milliseconds, result_line
 from maxcode.observe.known import fact_lines
 from maxcode.observe.part import changed, is_rewrite, listing
 
@@ -204,7 +204,8 @@ def _feedback(problem: Problem, step: Step, previous: Step | None) -> list[str]:
         lines = _cut("\n".join(feedback_lines(step, previous)), _TEXT).splitlines()
     seen = [case for case in evaluation.feedback.cases if case.seen and case.name in evaluation.measures]
     slowest = sorted(seen, key=lambda case: -evaluation.measures[case.name])[:_TIMED]
-    return lines + [f"test {case.name}: {milliseconds(evaluation.measures[case.name])} of CPU" for case in slowest]
+    clock = f"CPU{beside_goal(problem)}"
+    return lines + [f"test {case.name}: {milliseconds(evaluation.measures[case.name])} of {clock}" for case in slowest]
 
 
 def _remarks(evaluation: Evaluation) -> list[str]:

@@ -14,6 +14,7 @@ from typing import Any, final
 
 from maxcode.core.roles import Critic
 from maxcode.core.types import Facts, Machine, Problem, Step
+from maxcode.errors import NotRecordedError
 from maxcode.llm.clients import Completion, Message, Model, ModelRequest
 from maxcode.llm.prompts import template
 from maxcode.observe.critique.critic_prompt import Setting, judged, lines_of, messages
@@ -29,7 +30,8 @@ class LlmCritic:
 
     ``max_tokens`` limits the answer, ``thinking_tokens`` the thinking before it.  The model's journal counts the cost.
     ``machine`` and ``facts`` are part of the prompt.
-    Raises ProviderError if the provider failed for good; then there is no critique.
+    In a replay on another path ``fallback`` answers what is not recorded, and the critique says so.  Raises
+    ProviderError if the provider failed for good; then there is no critique.
     """
 
     model: Model
@@ -50,10 +52,14 @@ class LlmCritic:
         if step.action.program is None:
             return await self.fallback.critique(problem, step, previous)
         setting = Setting(self.machine, self.facts, beside)
-        answer = await self._ask(problem, step, previous, setting)
-        if isinstance(answer, CritiqueAnswer):
-            return answer.words(lines_of(judged(problem, step)))
-        told = f"The model's critique could not be read ({answer.reason}); by fixed rules:"
+        try:
+            answer = await self._ask(problem, step, previous, setting)
+        except NotRecordedError:
+            told = "The model's critique is not among the replayed answers; by fixed rules:"
+        else:
+            if isinstance(answer, CritiqueAnswer):
+                return answer.words(lines_of(judged(problem, step)))
+            told = f"The model's critique could not be read ({answer.reason}); by fixed rules:"
         return f"{told}\n{await self.fallback.critique(problem, step, previous)}"
 
     async def _ask(

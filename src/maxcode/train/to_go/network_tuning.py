@@ -94,6 +94,8 @@ def _adapted(settings: Generative, situations: Sequence[Situation], labels: Sequ
         reader, model = _based(settings, situations, labels, job, how)
     samples = [Sample(reader.prompt(one), label) for one, label in zip(situations, labels, strict=True)]
     model = network.with_lora(model, settings)
+    if settings.shape is None:
+        network.spare_memory(model)
     rate = RATES["lora" if settings.shape is not None else "named"]
     _trained(model, samples, Stage("lora", rate, _label_loss(reader.labels), job, how.folder, how.seed, how.say))
     network.keep(how.folder / ADAPTER, network.adapter_of(model))

@@ -123,6 +123,15 @@ def with_lora(model: Any, settings: Generative) -> Any:
         return get_peft_model(model, lora)
 
 
+def spare_memory(model: Any) -> None:
+    """Trains with gradient checkpointing: activations inside a layer are computed again in the backward pass.  A batch
+    of 8 prompts of 2048 tokens of a 7B model needs far more memory than one GPU has without it."""
+    model.enable_input_require_grads()
+    with warnings.catch_warnings():  # transformers 5 renames it; 4 has this name alone
+        warnings.filterwarnings("ignore", message=".*gradient_checkpointing_enable", category=FutureWarning)
+        model.gradient_checkpointing_enable(gradient_checkpointing_kwargs={"use_reentrant": False})
+
+
 def device() -> torch.device:
     """The device on which networks run."""
     return torch.device("cuda" if torch.cuda.is_available() else "cpu")
