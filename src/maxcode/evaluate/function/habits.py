@@ -26,6 +26,7 @@ HABITS = {
     "i": "small whole numbers",
     "e": "the ends of the range",
     "f": "the whole range",
+    "l": "a few far from the others",
 }
 _WHICH = {"any": "*", "drawn": "*", "positive": "+", "nonnegative": "0", "between": ":"}
 
