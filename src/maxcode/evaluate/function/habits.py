@@ -28,6 +28,7 @@ HABITS = {
     "f": "the whole range",
     "l": "a few far from the others",
 }
+FEW_FAR = "l"
 _WHICH = {"any": "*", "drawn": "*", "positive": "+", "nonnegative": "0", "between": ":"}
 
 

@@ -26,7 +26,7 @@ import anyio.to_thread
 
 from maxcode.core.types import Clock
 from maxcode.errors import InputError
-from maxcode.evaluate.function.habits import HABITS, USUAL
+from maxcode.evaluate.function.habits import FEW_FAR, HABITS, USUAL
 from maxcode.evaluate.ladder.race import Pair, Side
 from maxcode.evaluate.module.clocks import disagreement, early, reported, without_copy
 from maxcode.evaluate.module.contract import Plans, error_of
@@ -37,7 +37,6 @@ from maxcode.sandbox.sandbox import Blob, Calls, Ran
 
 NARROWER = "; where no such values can come, say so with `domain` in problem.toml"
 BEYOND_SHARE = 0.125  # of the pairs have such a round before them
-FEW_FAR = "l"  # the habit that a look at a few values does not show is twice as likely as the others
 CALL = "calls"  # the one input that module problems have
 
 
