@@ -12,6 +12,8 @@ DEV := $(VENV)/.dev
 
 # Two processes: most tests wait for a compiler, and what is timed takes turns anyway.
 PYTEST := $(BIN)/pytest -n 2 --dist worksteal
+# Tests start hundreds of short processes; without kept byte code each of them compiles maxcode again.
+unexport PYTHONDONTWRITEBYTECODE
 # What a first `make test` leaves out: the machine may lack a browser and Slurm, and nothing else needs benchmarks/.
 EXTRA := slow or browser or slurm or benchmarks
 # `make check` also leaves out tests that need the sandbox, and those that take seconds of CPU each.
@@ -63,7 +65,7 @@ dev: $(DEV)
 
 # The cap bounds the demo on a busy machine; the last of the three cannot be made faster.
 demo: $(CORE)
-	$(BIN)/python benchmarks/examples.py --out runs/demo --budget 8 --max-seconds 30 readings gemm tight
+	$(BIN)/python benchmarks/examples.py --out runs/demo --budget 8 --max-seconds 20 readings gemm tight
 
 doctor: $(CORE)
 	$(BIN)/maxcode doctor

@@ -208,6 +208,7 @@ def test_the_page_of_prompts_shows_the_templates_of_today() -> None:
     assert f"Templates: `{prompts.digest()}`" in page, "run `python scripts/prompts.py`"
 
 
+@pytest.mark.heavy
 def test_the_tiny_example_runs() -> None:
     done = subprocess.run([sys.executable, "examples/tiny.py"], cwd=ROOT, capture_output=True, text=True)
     assert done.returncode == 0, done.stderr

@@ -172,6 +172,7 @@ def test_a_run_that_was_resumed_is_refused(tmp_path: Path) -> None:
         recorded(tmp_path)
 
 
+@pytest.mark.heavy
 def test_what_would_gain_most_is_the_width_for_one_search_and_the_model_for_many() -> None:
     pool = Pool((TIMED, STOPPED), Contest(confirmed=1, passes=15, beside=0.5))
     slow = replace(COSTS, propose_s=100.0)

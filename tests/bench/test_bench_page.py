@@ -78,6 +78,7 @@ def captioned(page: Node, words: str) -> Node:
     return found
 
 
+@pytest.mark.heavy
 def test_the_page_says_what_the_table_says(view: BenchView, path: Path) -> None:
     page = read(path)
     assert page.one("p", "headline").text == "3 methods on 3 problems"
@@ -151,6 +152,7 @@ def test_names_that_are_an_attack_stay_text_and_links_stay_inside_the_folder(tmp
     assert page.text.count(ATTACK) > 3
 
 
+@pytest.mark.heavy
 def test_a_bench_of_a_thousand_problems_fits_into_two_megabytes(tmp_path: Path) -> None:
     methods = ("best-of-n", "cuda-llm", "tree")
     names = [f"problem-{at:04}" for at in range(1000)]
@@ -173,6 +175,7 @@ def test_a_bench_that_has_only_begun_has_a_page_too(tmp_path: Path) -> None:
     assert [title.text for title in page.all("h2")] == ["Left open", "The bench", "Notes"]
 
 
+@pytest.mark.heavy
 def test_report_writes_the_page_of_a_bench_anew(out: Path, path: Path) -> None:
     before = path.read_text()
     path.unlink()

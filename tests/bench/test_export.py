@@ -169,6 +169,7 @@ def test_another_version_of_the_suite_is_refused(run: Callable[..., Path], tmp_p
         export_kernelbench([first], tmp_path / "out")
 
 
+@pytest.mark.heavy
 def test_the_command_prints_the_score_and_how_to_analyse(run: Callable[..., Path], tmp_path: Path) -> None:
     folder = run(1, 1, (Outcome.CORRECT, 2.0, True))
     command = [sys.executable, "-m", "maxcode", "export", "kernelbench", str(folder), "--out", str(tmp_path / "out")]

@@ -11,6 +11,7 @@ from importlib import import_module
 from pathlib import Path
 from typing import Any
 
+import pytest
 from click.testing import CliRunner
 
 from maxcode.cli import cli
@@ -35,6 +36,7 @@ def test_no_input_is_pasted_into_a_shell_script() -> None:
     assert all("${{" not in step["run"] for step in ACTION["runs"]["steps"])
 
 
+@pytest.mark.heavy
 def test_the_race_step_writes_the_summary_the_verdict_and_the_exit_status(tmp_path: Path) -> None:
     step = ACTION["runs"]["steps"][-1]
     bin_ = tmp_path / "maxcode" / "bin"

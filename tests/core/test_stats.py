@@ -44,6 +44,7 @@ def test_the_evidence_is_a_martingale_under_a_fair_coin() -> None:
             assert math.isclose(ahead, e_value(wins, pairs), rel_tol=1e-12)
 
 
+@pytest.mark.heavy
 @pytest.mark.parametrize("noise", [0.005, 0.05, 0.3])
 def test_equal_programs_are_called_faster_at_most_one_time_in_a_hundred(noise: float) -> None:
     false = sum(race(1.0, noise, seed)[0] == "faster" for seed in range(3000))

@@ -9,12 +9,12 @@ import anyio
 import pytest
 
 from maxcode.code.languages import language
+from maxcode.core.ahead import started
+from maxcode.core.phases import Profile, recording
 from maxcode.core.types import Action, Case, Evaluation, Outcome, Problem, Program, ProgramSpec, State, Step
 from maxcode.evaluate.inputs.fresh import FAILED
 from maxcode.evaluate.ladder.build import Builder
 from maxcode.evaluate.program.evaluator import ProgramEvaluator
-from maxcode.sandbox.ahead import started
-from maxcode.sandbox.phases import Profile, recording
 from maxcode.sandbox.sandbox import Sandbox
 from tests.support.rules import SHORT
 

@@ -60,6 +60,7 @@ def test_refuses_and_says_where(checker: Checker, expected: bytes, output: bytes
     assert words in found
 
 
+@pytest.mark.heavy
 def test_an_output_of_many_megabytes_costs_neither_memory_nor_minutes() -> None:
     flood = b"11 " * (2 << 20)
     tracemalloc.start()

@@ -9,11 +9,11 @@ from pathlib import Path
 import anyio
 import pytest
 
+from maxcode.core.phases import recording
 from maxcode.core.types import Problem, Program, ProgramSpec
 from maxcode.evaluate.ladder import kept_builds
 from maxcode.evaluate.ladder.build import Builder, Built
 from maxcode.evaluate.ladder.kept_builds import FILES_AT_MOST, FOLDER, VARIABLE, KeptBuild, KeptBuilds
-from maxcode.sandbox.phases import recording
 from maxcode.sandbox.sandbox import Sandbox
 
 TEXT = "int main(void) { return 7; }\n"

@@ -163,6 +163,7 @@ def test_edges_of_a_graph_are_never_drawn_anew(seed: int) -> None:
         assert any(edges <= {tuple(edge[:2]) for edge in numbers_of(text)[1:]} for text in known.texts)
 
 
+@pytest.mark.heavy
 @settings(max_examples=40)
 @given(seed=st.integers(0, 10**6))
 def test_sorted_lists_stay_sorted_permutations_stay_such_and_intervals_do_not_turn_round(seed: int) -> None:
@@ -222,6 +223,7 @@ def test_a_format_that_not_every_input_shows_is_refused_and_it_is_said_why(texts
     assert draft(known, "1") is None
 
 
+@pytest.mark.heavy
 def test_commands_by_number_and_grids_of_letters_are_left_in_their_order() -> None:
     rng = random.Random(5)
     commands = []

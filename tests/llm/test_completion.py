@@ -150,6 +150,7 @@ FRAGMENTS = [
 ]
 
 
+@pytest.mark.heavy
 @settings(deadline=None)
 @given(
     text=st.text(st.characters(), max_size=80)

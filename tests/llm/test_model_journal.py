@@ -153,6 +153,7 @@ def test_when_the_asker_is_cancelled_one_who_waits_asks_itself() -> None:
     journal.close()
 
 
+@pytest.mark.heavy
 def test_a_journal_killed_at_any_byte_of_its_last_line_resumes(tmp_path_factory: pytest.TempPathFactory) -> None:
     folder = tmp_path_factory.mktemp("whole")
     with Journal(folder) as journal:
@@ -238,6 +239,7 @@ def test_a_folder_has_one_journal_at_a_time(tmp_path: Path) -> None:
         Journal(tmp_path)
 
 
+@pytest.mark.heavy
 def test_a_full_disk_stops_the_run_and_leaves_whole_lines(tmp_path: Path) -> None:
     # RLIMIT_FSIZE stands in for the full disk: the kernel cuts the write off in the middle of the line.
     code = (

@@ -83,6 +83,7 @@ def test_the_time_limit_of_an_sdk_bounds_a_silence_and_not_the_call(provider: Pr
     assert time.monotonic() - began > 0.15
 
 
+@pytest.mark.heavy
 def test_a_client_of_an_sdk_that_is_not_closed_in_its_loop_leaves_its_connection_open(provider: Provider) -> None:
     """Why `Connection` keeps one client per event loop, and closes it before the loop ends."""
     client = chat(provider, max_retries=0)

@@ -319,6 +319,7 @@ SHAPES = (
 )
 
 
+@pytest.mark.heavy
 @settings(deadline=None)
 @given(VALID, VALID, PROSE, PROSE, st.sampled_from(SHAPES), st.sampled_from([None, 1]))
 def test_any_valid_answer_is_read_whatever_stands_around_it(

@@ -87,11 +87,13 @@ def test_the_same_draw_gives_the_same_proposal() -> None:
     assert propose(observed(draw=5)) == propose(observed(draw=5))
 
 
+@pytest.mark.heavy
 def test_other_draws_mostly_give_other_proposals() -> None:
     texts = {propose(observed(draw=draw)).completion for draw in range(0, 40000, 1000)}
     assert len(texts) > 30
 
 
+@pytest.mark.heavy
 def test_one_to_three_edits_are_made() -> None:
     counts = Counter(len(LABEL.findall(propose(observed(draw=draw)).completion)) for draw in range(0, 60000, 1000))
     assert set(counts) == {1, 2, 3}
@@ -163,6 +165,7 @@ def test_what_failed_alone_is_not_proposed_again_while_failures_are_told() -> No
     assert by_rule(proposed(failures))["fast_in"] == 0
 
 
+@pytest.mark.heavy
 def test_what_failed_in_company_is_tried_alone() -> None:
     failures = Section(
         "Failures",

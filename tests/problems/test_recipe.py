@@ -87,6 +87,8 @@ def test_a_compilation_database_gives_flags_and_folders_and_the_note_says_which(
     (note,) = [note for note in found.notes if "compile_commands" in note]
     assert "flags from" in note and note.endswith("left out: -includea.h")
     assert loaded(app, flags=["-O1"]).problem.spec.flags == ("-O1",)
+    assert not any("optimisation" in note for note in loaded(app, flags=["-O1"]).notes)
+    assert any("built without any; add -O3" in note for note in loaded(app, flags=["-fopenmp"]).notes)
     database(tmp_path / "other.json", app, "c++ -DX -c main.cpp")
     told = loaded(app, compile_commands=tmp_path / "other.json")
     assert told.problem.spec.flags == ("-DX", "-O3") and "names no level of optimisation" in told.notes[0]
@@ -107,7 +109,7 @@ def test_the_file_to_edit_comes_first_and_must_be_a_source(tmp_path: Path) -> No
 def test_a_problem_has_no_header_of_another_folder(tmp_path: Path) -> None:
     app = place(tmp_path, app__main_cpp="int main() {}\n", common__y_h="// y\n")
     (app / "problem.toml").write_text('source = "main.cpp"\ninclude = ["../common"]\n')
-    with pytest.raises(InputError, match="copy the folder there, or give --include"):
+    with pytest.raises(InputError, match=r"take it out of problem\.toml and give --include"):
         load(app)
 
 

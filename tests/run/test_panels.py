@@ -148,6 +148,7 @@ def test_each_sort_of_word_has_its_colour() -> None:
     assert parse(code("cobol", text)).all("i") == []
 
 
+@pytest.mark.heavy
 @pytest.mark.parametrize("language", ["c", "cpp", "python"])
 @pytest.mark.parametrize(
     "unit", ["//\\\n", "#/*\n", 'R"(', "int\r", "\n", "a &", "*/", "'enum//", "#if 0\n", "int f(", "{"]
@@ -192,6 +193,7 @@ def test_every_candidate_is_below_its_parent_and_a_line_runs_past_those_between(
         assert above.bears == (below.level > above.level)
 
 
+@pytest.mark.heavy
 def test_a_chain_of_a_thousand_steps_nests_nothing(tmp_path: Path) -> None:
     lines = ['{"part":"opened","t":1.0}']
     for batch in range(1, 1001):

@@ -130,6 +130,7 @@ def test_the_public_names_are_few_and_all_there() -> None:
         maxcode.nothing  # noqa: B018
 
 
+@pytest.mark.heavy
 def test_importing_maxcode_does_not_import_all_of_it() -> None:
     code = "import sys, maxcode; print('maxcode.run.job' in sys.modules, maxcode.RunResult.__name__)"
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)

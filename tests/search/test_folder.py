@@ -78,6 +78,7 @@ def test_a_model_that_reads_the_text_of_an_older_revision_is_refused(tmp_path: P
         load(made(tmp_path, older))
 
 
+@pytest.mark.heavy
 @pytest.mark.parametrize("death", range(6))
 def test_a_folder_is_whole_whenever_publishing_dies_and_the_made_one_stays(death: int, tmp_path: Path) -> None:
     new, out = made(tmp_path / "new"), made(tmp_path / "out", Generative(VERSION, "small", NetworkShape(64)), "old")

@@ -37,12 +37,12 @@ from maxcode.cli.common import (
 from maxcode.cli.option_groups import GroupedCommand
 from maxcode.cli.terminal import echo, echo_json
 from maxcode.core.budget import MANY, Budget
+from maxcode.core.phases import Recorder
 from maxcode.errors import InputError, Interrupted
 from maxcode.evaluate.target import where
 from maxcode.run.display import Display
 from maxcode.run.record import Evaluated, Line
 from maxcode.run.waits import waits_on
-from maxcode.sandbox.phases import Recorder
 from maxcode.sandbox.tiers import refuse_unsafe
 
 SUMMARY = "bench.json"

@@ -15,6 +15,7 @@ import msgspec
 
 from maxcode.cli.terminal import echo, echo_json
 from maxcode.core.budget import Budget, Caps, budget_of
+from maxcode.core.phases import Recorder, recording
 from maxcode.core.types import Clock
 from maxcode.errors import InputError
 from maxcode.evaluate.ladder.kept_builds import VARIABLE as NO_CACHE
@@ -25,7 +26,6 @@ from maxcode.run.candidate_result import CandidateResult
 from maxcode.run.model_tables import model_tables
 from maxcode.run.request import Request, capped
 from maxcode.run.result import RunResult
-from maxcode.sandbox.phases import Recorder, recording
 from maxcode.sandbox.tiers import TIERS, UNSAFE, VARIABLE
 
 Command = TypeVar("Command", bound=Callable[..., Any])
@@ -68,8 +68,8 @@ goal_options = _together(  # what is measured, and where
     click.option("--goal", type=click.Choice(get_args(Clock)), help="What to reduce: CPU seconds, wall seconds (for "
                  "parallel programs), or executed instructions (counted by valgrind; other load does not change "
                  "them).  [default: cpu]"),
-    click.option("--flags", help="Build flags in one string.  [default: -std=c++17 -O3 for C++, -std=gnu17 -O3 for "
-                 "C]"),
+    click.option("--flags", help="Build flags in one string; they replace the default ones.  [default: -std=c++17 -O3 "
+                 "for C++, -std=gnu17 -O3 for C]"),
     click.option("--device", type=click.Choice(["cpu", "cuda"]), help="Where a PyTorch module runs.  [default: cpu]"),
 )  # fmt: skip
 
@@ -105,8 +105,8 @@ problem_options = _together(  # what the problem is
 
 model_options = _together(  # the models, how they are called, and their highest cost
     click.option("--policy", default="", help="Policy that proposes programs: a name (`maxcode "
-                 "list policies`), llm:MODEL, or file.py:name.  [default: rewriter; kernels for functions, "
-                 "modules for PyTorch modules]"),
+                 "list policies`), llm:MODEL, command:CMD (prompt on stdin, answer on stdout), or file.py:name.  "
+                 "[default: rewriter; kernels for functions, modules for PyTorch modules]"),
     click.option("--critic", default="", help="Critic that explains results to the policy: rules, llm (the "
                  "policy's model), or llm:MODEL.  [default: llm with a policy llm:MODEL, else rules]"),
     click.option("--answer", type=click.Choice(get_args(Answer)), default="whole", show_default=True,

@@ -61,7 +61,11 @@ def _named(kind: str) -> dict[str, str]:
             model = (
                 "a language model behind an OpenAI-compatible or Anthropic endpoint (--base-url, or the environment)"
             )
-            return {**{name: line for name, (_, line) in POLICIES.items()}, "llm:MODEL": model}
+            return {
+                **{name: line for name, (_, line) in POLICIES.items()},
+                "llm:MODEL": model,
+                "command:CMD": CRITICS["command:CMD"],
+            }
         case "critics":
             return dict(CRITICS)
         case "rules":

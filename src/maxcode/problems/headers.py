@@ -48,7 +48,10 @@ def include_folders(base: Path, named: Sequence[str], given: Sequence[Path]) -> 
     places: dict[str, Path] = {}
     for word in named:
         if posixpath.isabs(word) or _normal(word).startswith(".."):
-            raise InputError(f"include: {word} is outside {base}; copy the folder there, or give --include {word}")
+            raise InputError(
+                f"include: {word} is outside {base}; copy the folder there, or take it out of problem.toml and give "
+                f"--include {word}"
+            )
         places[_normal(word)] = base / word
     for folder in given:
         name = os.path.relpath(folder.resolve(), base.resolve())

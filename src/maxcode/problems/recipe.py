@@ -3,6 +3,7 @@ edited.  One compiler command builds it (``evaluate/ladder/build.py``)."""
 
 from __future__ import annotations
 
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import final
@@ -65,8 +66,18 @@ def recipe_of(found: Description, place: Place | None, program: Program, tongue:
     whole = _edited_first(with_headers(program, tongue, place.base, folders), found.edit, tongue)
     notes = (f"of its files {found.edit} is edited",) if found.edit else ()
     if known is None or found.flags is not None:
+        notes = (*notes, *_without_level(flags))
         return Recipe(whole, flags, folders.names, notes, is_chosen=bool(found.edit))
     return Recipe(whole, known.flags, folders.names, (*notes, known.note), is_told=True, is_chosen=bool(found.edit))
+
+
+def _without_level(flags: Sequence[str]) -> Iterator[str]:
+    """A note if the flags that replace the defaults name no level of optimisation: it is easily forgotten."""
+    if not any(flag.startswith("-O") for flag in flags):
+        yield (
+            f"the flags ({' '.join(flags) or 'none'}) replace the defaults and name no level of optimisation, so "
+            "original and candidates are built without any; add -O3 if your program is built with it"
+        )
 
 
 def _database(found: Description, place: Place, program: Program, tongue: Language) -> Taken | None:

@@ -8,6 +8,7 @@ from functools import partial
 from pathlib import Path
 from typing import final
 
+from maxcode.core.ahead import started
 from maxcode.core.types import Action, Evaluation, Machine, Outcome, Problem, Program
 from maxcode.errors import InputError
 from maxcode.evaluate.cluster import ClusterRequest
@@ -28,7 +29,6 @@ from maxcode.run.job import optimize_source
 from maxcode.run.record import Line
 from maxcode.run.request import Request
 from maxcode.run.result import RunResult
-from maxcode.sandbox.ahead import started
 
 
 def evaluate_source(candidate: Path | None, request: Request, decides_slower: bool = False) -> CandidateResult:

@@ -15,7 +15,7 @@ from maxcode.llm.clients.connect import recorded
 from maxcode.llm.journal import Journal, NoModel
 from maxcode.observe.critique import LlmCritic
 from maxcode.run.admission import Admission
-from maxcode.run.names import LLM, critic, guide, policy
+from maxcode.run.names import MODELS, critic, guide, policy
 from maxcode.run.request import Request, rules_of
 from maxcode.search import methods
 from maxcode.search.value import ValueRoles, load
@@ -66,5 +66,5 @@ def scene_of(request: Request, admission: Admission, parts: MethodParts) -> meth
     found = admission.admitted
     without = frozenset(request.without)
     scene = methods.scene(admission.machine, found.problem, found.baseline, without, found.facts)
-    asks = request.policy.startswith(LLM)
+    asks = request.policy.startswith(MODELS)
     return replace(scene, asks_model=asks, pays_critic=isinstance(parts.critic, LlmCritic))

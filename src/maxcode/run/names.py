@@ -1,6 +1,7 @@
 """Maps names of the command line to objects.  Python users pass objects and do not need this file.
 
-``llm:MODEL`` is a language model.  ``file:PATH`` is a policy that proposes only that program.
+``llm:MODEL`` is a language model, ``command:CMD`` a command that answers prompts.  ``file:PATH`` is a policy that
+proposes only that program.
 ``path/to/file.py:name`` is allowed for a policy: the file runs in this process, so use only a file that you trust.
 """
 
@@ -17,6 +18,7 @@ from typing import cast, final
 from maxcode.core.roles import Compiler, Critic, Policy
 from maxcode.errors import InputError, unknown
 from maxcode.llm.clients import AnswerSettings, Model
+from maxcode.llm.clients.command import COMMAND
 from maxcode.llm.completion import Answer
 from maxcode.observe.critique import LlmCritic, RuleCritic
 from maxcode.policy.llm import Llm
@@ -28,6 +30,7 @@ from maxcode.search.value import ValueRoles
 from maxcode.search.value_guided import Guide
 
 LLM = "llm:"
+MODELS = (LLM, COMMAND)
 REWRITER = "rewriter"
 RULE_BASED = (REWRITER, "kernels", "loops")  # built-in policies that read C and C++
 
@@ -50,6 +53,7 @@ CRITICS = {
     "rules": "built in, fixed rules from errors, failing tests, remarks and the profile; no language model",
     "llm": "the policy's language model, with extended thinking if it supports that",
     "llm:MODEL": "another language model",
+    "command:CMD": "a command that takes the prompt on standard input and prints the answer",
 }
 
 Models = Callable[[str], Model]
@@ -75,7 +79,7 @@ USUAL = {
 
 def usual_critic(policy: str) -> str:
     """The default critic of a policy; for a language model it is the same model, as in the paper."""
-    return "llm" if policy.startswith(LLM) else "rules"
+    return "llm" if policy.startswith(MODELS) else "rules"
 
 
 def policy(
@@ -89,7 +93,7 @@ def policy(
     rewriter may use, and a model is asked as ``asking`` says."""
     if name == REWRITER:
         return Rewriter(rules)
-    if name.startswith(LLM):
+    if name.startswith(MODELS):
         return Llm(models(_model_of(name)), answer, **asking.given)
     if name.startswith(GIVEN_FILE):
         return GivenCandidate(Path(name.removeprefix(GIVEN_FILE)))
@@ -104,9 +108,9 @@ def critic(name: str, policy: str, models: Models, asking: AnswerSettings = _USU
     """The critic ``name`` for the policy ``policy``; a model is asked as ``asking`` says."""
     if name == "rules":
         return RuleCritic()
-    if name == "llm" and not policy.startswith(LLM):
+    if name == "llm" and not policy.startswith(MODELS):
         raise InputError(f"--critic llm uses the policy's model, and '{policy}' has none; name one: --critic llm:MODEL")
-    if name == "llm" or name.startswith(LLM):
+    if name == "llm" or name.startswith(MODELS):
         model = models(_model_of(policy if name == "llm" else name))
         return LlmCritic(model, RuleCritic(), **asking.given)
     raise _unknown("critic", name, CRITICS)
@@ -124,7 +128,7 @@ def _unknown(what: str, name: str, known: Iterable[str]) -> InputError:
 def models_asked(policy: str, critic: str) -> tuple[str, ...]:
     """The models that the policy and the critic of these names call, one entry for each caller."""
     critic = policy if critic == "llm" else critic
-    return tuple(_model_of(name) for name in (policy, critic) if name.startswith(LLM))
+    return tuple(_model_of(name) for name in (policy, critic) if name.startswith(MODELS))
 
 
 def guide(model: ValueRoles | None, draw: int, unranked: float, compiler: Compiler | None = None) -> Guide | None:

@@ -42,7 +42,7 @@ class SearchProgress:
         """Shows that the original was built, verified and profiled."""
         slowest = max((given.seconds for given in found.inputs), default=0.0)
         self._display.say(f"admitted: {len(found.inputs)} tests, the slowest takes {slowest * 1e3:.0f} ms of CPU")
-        for note in found.notes:
+        for note in found.notes if found.timed else found.notes[:-1]:  # the last, "not measurable", is in the result
             self._display.note(f"note: {note}")
 
     def spending(self, spent: Callable[[], Usage]) -> None:

@@ -19,7 +19,7 @@ from maxcode.policy.rules.rewriter import LANGUAGES, chosen_rules, edits, unit_o
 from maxcode.problems import Source
 from maxcode.problems.description import merged
 from maxcode.run.changes import differences
-from maxcode.run.names import LLM, REWRITER, RULE_BASED
+from maxcode.run.names import MODELS, REWRITER, RULE_BASED, models_asked
 from maxcode.run.record import read_header
 from maxcode.search.value import digest
 from maxcode.search.value_guided import RERANK
@@ -96,13 +96,13 @@ def capped(caps: Caps, budget: Budget) -> Caps:
 
 def asks_model(request: Request) -> bool:
     """Whether the request names a language model."""
-    return any(name.startswith(LLM) for name in (request.policy, request.critic))
+    return any(name.startswith(MODELS) for name in (request.policy, request.critic))
 
 
 def refuse_unpriced(request: Request) -> None:
     """Raises InputError for a cap on money if a price is not known: a price is never guessed."""
-    names = {name.removeprefix(LLM) for name in (request.policy, request.critic) if name.startswith(LLM)}
-    for name in sorted(names) if request.caps.dollars is not None and request.replay is None else ():
+    names = models_asked(request.policy, request.critic)
+    for name in sorted({*names}) if request.caps.dollars is not None and request.replay is None else ():
         if not is_priced(name, request.models):
             raise InputError(
                 f"the price of '{name}' is not known, so --max-dollars cannot hold; give --prices FILE with a line "

@@ -119,7 +119,8 @@ class RunResult:
         counted["correct"] = counted.get("correct", 0) - self.unchanged
         counts = ", ".join(f"{count} {name}" for name, count in sorted(counted.items()) if count)
         yield f"candidates {self.candidates}: {counts}"
-        yield f"best       {self.best}"
+        is_original = not self.best.is_relative_to(self.folder / "best")
+        yield f"best       {self.best}{' (the original: nothing faster was confirmed)' if is_original else ''}"
         yield f"report     {self.report}"
         yield from (f"{'' if at else 'slots':<10} {line}" for at, line in enumerate(_slots(self.cluster)))
         if self.certificate is not None:

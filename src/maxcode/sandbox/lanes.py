@@ -21,8 +21,8 @@ from typing import final
 import anyio
 from anyio.lowlevel import RunVar
 
+from maxcode.core.phases import BUILD_WAIT, LANE_WAIT, activity
 from maxcode.errors import MachineError
-from maxcode.sandbox.phases import BUILD_WAIT, LANE_WAIT, activity
 
 LOCK = Path("/tmp/maxcode.timing.lock")
 _POLL_S = 0.01

@@ -24,13 +24,13 @@ from typing import Self, final
 import anyio
 import anyio.to_thread
 
+from maxcode.core.phases import BUILD, RUN, START, activity, charge_cpu
 from maxcode.errors import MachineError, UnsafeError
 from maxcode.sandbox.binds import reached
 from maxcode.sandbox.cgroup import Group, Hierarchy, find_hierarchy
 from maxcode.sandbox.jobs import Blob, Ending, Job, Kind, Ran, Sample, pack, turn, unpack
 from maxcode.sandbox.landlock import Unconfined, dedicated_uid, find_landlock, sweep
 from maxcode.sandbox.namespaces import find_bubblewrap
-from maxcode.sandbox.phases import BUILD, RUN, START, activity, charge_cpu
 from maxcode.sandbox.runtime import find_runtime
 from maxcode.sandbox.sealed import PythonCopy
 from maxcode.sandbox.session_layout import TMP_MB

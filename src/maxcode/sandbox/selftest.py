@@ -16,8 +16,8 @@ from typing import final
 
 import anyio
 
+from maxcode.core.phases import in_stage
 from maxcode.errors import MachineError, UnsafeError
-from maxcode.sandbox.phases import in_stage
 from maxcode.sandbox.sandbox import Blob, Job, Ran, Sandbox
 from maxcode.sandbox.tiers import UNSAFE, VARIABLE
 from maxcode.sandbox.toolchain import PROBE, SHIM, digest_of, own_program

@@ -48,7 +48,7 @@ async def amplify(sandbox: Sandbox, prover: Prover, admitted: Admitted, seed: in
     inputs = (*admitted.inputs, *found.inputs)
     timed, _ = choose_timed(inputs)
     if not timed:
-        notes = (*admitted.notes[:-1], f"{admitted.notes[-1]} (made larger: {found.note})")
+        notes = (*admitted.notes[:-1], f"{admitted.notes[-1]} (maxcode could make none: {found.note})")
         return replace(admitted, notes=notes)
     measures = {**admitted.baseline.measures, **{one.name: one.seconds for one in found.inputs}}
     baseline = replace(admitted.baseline, measures=measures)
@@ -78,7 +78,7 @@ async def amplified(sandbox: Sandbox, prover: Prover, admitted: Admitted, seed: 
             return Amplified(made.inputs, f"{ENLARGED}: {factor} times ({how})")
     if by_size:
         return Amplified(note=f"the generator's inputs of {tried} times the size are still too short")
-    why = given.why or "what they count cannot be repeated without showing something new"
+    why = given.why or "the format of the tests allows none; give larger tests, or a generator that takes {size}"
     return Amplified(note=f"{tried} times as many lines are still too few" if tried else why)
 
 

@@ -17,6 +17,7 @@ from typing import final
 import anyio
 import anyio.to_thread
 
+from maxcode.core.phases import in_stage
 from maxcode.core.types import Evaluation, Feedback, Outcome, Problem
 from maxcode.errors import InputError
 from maxcode.evaluate.inputs.format_model import Understood, understand
@@ -28,7 +29,6 @@ from maxcode.evaluate.ladder.prepare import Admitted, Input, generate, identity
 from maxcode.evaluate.ladder.sanitize import Sanitizers, bench_for
 from maxcode.evaluate.ladder.verify import is_accepted, job_for, verify
 from maxcode.sandbox.lanes import build_lane
-from maxcode.sandbox.phases import in_stage
 from maxcode.sandbox.sandbox import Blob, Ran, Sandbox
 
 HARSHER = 4  # times as many inputs

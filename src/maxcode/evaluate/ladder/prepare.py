@@ -16,13 +16,13 @@ from typing import Protocol, final
 
 from maxcode.code.languages import language
 from maxcode.core.files import TEST, read_file
+from maxcode.core.phases import during
 from maxcode.core.types import Case, Evaluation, Facts, Problem
 from maxcode.errors import InputError
 from maxcode.evaluate.ladder.build import Builder, Built
 from maxcode.evaluate.ladder.cures import cure_of_build
 from maxcode.evaluate.ladder.workload import WHOLE_RUN, Workload
 from maxcode.evaluate.machine.roofline import Bandwidth
-from maxcode.sandbox.phases import during
 from maxcode.sandbox.sandbox import Blob, Job, Sandbox
 
 TIMED_AT_MOST = 5
@@ -240,9 +240,11 @@ def choose_timed(inputs: tuple[Input, ...], counted: bool = False) -> tuple[tupl
 
 
 def _how_much(slowest: Input) -> str:
-    """How much longer a run must be, with room to spare."""
-    factor = 2 * slowest.workload.floor_s / slowest.seconds if slowest.seconds > 0 else 0.0
-    return f" (about {factor:.0f} times as long as {slowest.name})" if 2 <= factor < 100_000 else ""
+    """How long a run should be, with room to spare; the start of the process does not grow with the work."""
+    wanted = 2 * slowest.workload.floor_s
+    factor = wanted / slowest.seconds if slowest.seconds > 0 else 0.0
+    more = f", so at least {factor:.0f} times the work of {slowest.name}" if 2 <= factor < 100_000 else ""
+    return f" (of about {1e3 * wanted:.0f} ms{more})"
 
 
 def choose_compared(made: Sequence[Input], timed: Sequence[Input]) -> tuple[Input, ...]:

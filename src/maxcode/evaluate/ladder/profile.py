@@ -13,11 +13,11 @@ from collections import Counter
 from collections.abc import Iterator, Sequence
 
 from maxcode.code.languages import language
+from maxcode.core.phases import during
 from maxcode.core.types import Hotspot, Problem
 from maxcode.evaluate.ladder.build import Built
 from maxcode.evaluate.ladder.prepare import Input
 from maxcode.evaluate.ladder.verify import job_for
-from maxcode.sandbox.phases import during
 from maxcode.sandbox.sandbox import Blob, Job, Sample, Sandbox
 
 ENOUGH_SAMPLES = 200

@@ -18,6 +18,7 @@ from operator import attrgetter
 from typing import Literal, Protocol, final
 
 from maxcode.code.languages import language
+from maxcode.core.phases import TIMING, activity
 from maxcode.core.stats import RaceRule, decide, decide_sittings, interval_of, is_faster, is_settled, median_interval
 from maxcode.core.types import Clock, Interval, Problem, RaceVerdict, Timing
 from maxcode.errors import InputError, MachineError
@@ -27,7 +28,6 @@ from maxcode.evaluate.ladder.prepare import COPIES, Input, InputSource
 from maxcode.evaluate.ladder.verify import is_accepted, job_for
 from maxcode.evaluate.machine.pressure import is_too_busy, watched
 from maxcode.sandbox.lanes import no_builds, timing_lane
-from maxcode.sandbox.phases import TIMING, activity
 from maxcode.sandbox.sandbox import Blob, Ran, Sandbox, Session
 
 SHORT_PASS_S = 0.060

@@ -26,13 +26,13 @@ from typing import final
 import anyio
 
 from maxcode.code.languages import language
+from maxcode.core.phases import during
 from maxcode.core.types import Problem, Program
 from maxcode.evaluate.ladder.build import Builder, Built
 from maxcode.evaluate.ladder.indistinguishable import session_of
 from maxcode.evaluate.ladder.prepare import Input, identity
 from maxcode.evaluate.ladder.verify import is_accepted, job_for
 from maxcode.sandbox.lanes import build_lane
-from maxcode.sandbox.phases import during
 from maxcode.sandbox.sandbox import Blob, Job, Ran, Sandbox, Session
 
 DEPENDS = "its answer depends on memory it never wrote"

@@ -9,12 +9,12 @@ from dataclasses import dataclass
 from typing import final
 
 from maxcode.code.languages import language
+from maxcode.core.phases import VERIFICATION, during
 from maxcode.core.types import CaseResult, Outcome, Problem
 from maxcode.evaluate.ladder.checker import pie_accepts
 from maxcode.evaluate.ladder.indistinguishable import Sessions, in_parts
 from maxcode.evaluate.ladder.prepare import Input, command_files
 from maxcode.sandbox.jobs import TAMPERED
-from maxcode.sandbox.phases import VERIFICATION, during
 from maxcode.sandbox.sandbox import Blob, Job, Ran, Sandbox
 
 SLOWER_AT_MOST = 10.0  # a candidate that is slower than the original by more than this factor is stopped

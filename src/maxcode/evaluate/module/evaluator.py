@@ -14,6 +14,7 @@ from dataclasses import replace
 from functools import partial
 from typing import final
 
+from maxcode.core.phases import in_stage
 from maxcode.core.stats import RaceRule, median_interval
 from maxcode.core.types import Action, Evaluation, Interval, Machine, Problem, Program, State, StateId
 from maxcode.evaluate.harness_protocol import FreshRace, MeasureOptions, Provenance, TimingCache
@@ -33,7 +34,6 @@ from maxcode.evaluate.module.track import RoundFailed
 from maxcode.evaluate.module.verdicts import failed_in, found_right, rejected, unless_slowed
 from maxcode.evaluate.module.winner_check import ModuleCheck
 from maxcode.sandbox.lanes import build_lane
-from maxcode.sandbox.phases import in_stage
 from maxcode.sandbox.sandbox import Sandbox
 
 PLAYOFF_PAIRS, COMPILED_PAIRS = 15, 15

@@ -14,6 +14,7 @@ from typing import final
 import anyio
 import anyio.to_thread
 
+from maxcode.core.phases import START, VERIFICATION, activity
 from maxcode.core.types import Evaluation, Facts, Feedback, Hotspot, Outcome, Problem, Program, TimedInput, Timing
 from maxcode.evaluate.function.habits import HABITS
 from maxcode.evaluate.ladder.build import Built
@@ -31,7 +32,6 @@ from maxcode.evaluate.module.track import CALL, ModuleTrack, open_track
 from maxcode.evaluate.module.trivial import meaningless, trivial
 from maxcode.native import FLAGS
 from maxcode.sandbox.lanes import build_lane
-from maxcode.sandbox.phases import START, VERIFICATION, activity
 from maxcode.sandbox.sandbox import Blob, Sandbox
 
 VERIFY_ROUNDS = 3

@@ -9,6 +9,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import final
 
+from maxcode.core.phases import in_stage
 from maxcode.core.types import Action, Evaluation, Problem, Program
 from maxcode.errors import InputError
 from maxcode.evaluate.harness_protocol import FreshRace, Verification
@@ -18,7 +19,6 @@ from maxcode.evaluate.module.sides import ModuleSide
 from maxcode.evaluate.module.staging import VERIFY_ROUNDS, Stages, after
 from maxcode.evaluate.module.track import RoundFailed
 from maxcode.evaluate.module.verdicts import failed_in, rejected
-from maxcode.sandbox.phases import in_stage
 
 _PROCESSES = 2  # processes that share the verification, each with its own weights
 

@@ -12,6 +12,7 @@ from typing import final
 
 import anyio
 
+from maxcode.core.phases import in_stage
 from maxcode.core.types import Evaluation, Feedback, Outcome, Problem
 from maxcode.errors import InputError
 from maxcode.evaluate.ladder.build import Builder, Built
@@ -30,7 +31,6 @@ from maxcode.evaluate.ladder.profile import hotspots
 from maxcode.evaluate.ladder.unwritten import chosen, depends
 from maxcode.evaluate.ladder.verify import Verified, is_accepted, verify
 from maxcode.evaluate.program.kinds import PROGRAM_KINDS
-from maxcode.sandbox.phases import in_stage
 from maxcode.sandbox.sandbox import Sandbox
 
 LEAST_TESTS = 1

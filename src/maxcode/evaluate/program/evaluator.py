@@ -18,6 +18,8 @@ from typing import final
 
 import anyio
 
+from maxcode.core.ahead import started
+from maxcode.core.phases import in_stage
 from maxcode.core.stats import RaceRule
 from maxcode.core.types import (
     Action,
@@ -46,9 +48,7 @@ from maxcode.evaluate.ladder.verify import Verified, verify
 from maxcode.evaluate.program.admission import Admissions
 from maxcode.evaluate.program.plausibility import Examiner, failed_with
 from maxcode.evaluate.program.winner_check import ProgramCheck
-from maxcode.sandbox.ahead import started
 from maxcode.sandbox.lanes import build_lane, timing_lane
-from maxcode.sandbox.phases import in_stage
 from maxcode.sandbox.sandbox import Blob, Sandbox
 from maxcode.sandbox.selftest import open_safe
 

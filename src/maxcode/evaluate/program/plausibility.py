@@ -11,6 +11,7 @@ from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import dataclass, field, replace
 from typing import final
 
+from maxcode.core.phases import in_stage
 from maxcode.core.types import Evaluation, Outcome, Program, Recheck, Timing
 from maxcode.evaluate.inputs.fresh import FreshInputs
 from maxcode.evaluate.ladder.build import Builder
@@ -21,7 +22,6 @@ from maxcode.evaluate.program.kinds import PROGRAM_KINDS
 from maxcode.evaluate.program.lower_bound import LowerBound
 from maxcode.evaluate.program.suspicion import far, impossible, unread, words_of
 from maxcode.sandbox.lanes import build_lane
-from maxcode.sandbox.phases import in_stage
 from maxcode.sandbox.sandbox import Blob, Sandbox
 
 _SANITIZED_AT_MOST, _SANITIZED_S = 8, 0.5  # inputs, and the original's CPU seconds on all of them

@@ -8,6 +8,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import final
 
+from maxcode.core.phases import TIMING, activity, in_stage
 from maxcode.core.types import Action, Outcome, Problem, Program
 from maxcode.errors import InputError
 from maxcode.evaluate.function.second_look import shape_of
@@ -20,7 +21,6 @@ from maxcode.evaluate.ladder.reject import not_permitted, reject
 from maxcode.evaluate.ladder.sanitize import Sanitized, sanitized
 from maxcode.evaluate.ladder.verify import Verified, verify
 from maxcode.sandbox.lanes import build_lane, timing_lane
-from maxcode.sandbox.phases import TIMING, activity, in_stage
 from maxcode.sandbox.sandbox import Blob, Sandbox
 
 _WORTH = 0.1  # of the original's time: less is not worth a doubt

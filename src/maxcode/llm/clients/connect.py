@@ -1,4 +1,4 @@
-"""Makes a model from its name: which provider, which key, which endpoint.
+"""Makes a model from its name: which provider, which key, which endpoint; or which command.
 
 Keys and base URLs come from the environment variables that the SDKs use (OPENAI_API_KEY, OPENAI_BASE_URL,
 ANTHROPIC_API_KEY, ANTHROPIC_BASE_URL), or from the settings.  Callers need not close anything: see ``sdk.py``.
@@ -17,6 +17,7 @@ from maxcode.errors import InputError, unknown
 from maxcode.llm.clients import Model
 from maxcode.llm.clients import anthropic as claude
 from maxcode.llm.clients import openai as compatible
+from maxcode.llm.clients.command import COMMAND, command_model
 from maxcode.llm.clients.faults import Endpoint
 from maxcode.llm.clients.prices import Price, price
 from maxcode.llm.clients.retrying import Patience, Retrying
@@ -78,6 +79,8 @@ def connect(name: str, settings: ModelSettings | None = None, environment: Mappi
     chosen = settings or ModelSettings()
     variables = os.environ if environment is None else environment
     patience = Patience(chosen.attempts, chosen.timeout_s, chosen.concurrency)
+    if name.startswith(COMMAND):
+        return Retrying(command_model(name), f"the command '{name.removeprefix(COMMAND)}'", patience)
     make = _anthropic if _is_anthropic(name, chosen, variables) else _openai
     model, endpoint = make(name, chosen, variables)
     return Retrying(model, endpoint, patience)
@@ -89,12 +92,14 @@ def recorded(name: str, settings: ModelSettings, journal: Journal) -> Journalled
 
 
 def is_priced(name: str, settings: ModelSettings, environment: Mapping[str, str] | None = None) -> bool:
-    """Whether the price of the model called ``name`` is known with these settings."""
-    return price_of(name, settings, environment) is not None
+    """Whether the price of the model called ``name`` is known with these settings; a command may report its own."""
+    return name.startswith(COMMAND) or price_of(name, settings, environment) is not None
 
 
 def price_of(name: str, settings: ModelSettings, environment: Mapping[str, str] | None = None) -> Price | None:
     """The price of the model called ``name`` with these settings; None if it is not known."""
+    if name.startswith(COMMAND):
+        return None
     variables = os.environ if environment is None else environment
     endpoint = (_claude_at if _is_anthropic(name, settings, variables) else _openai_at)(name, settings, variables)
     return _price(endpoint, settings, variables)

@@ -56,7 +56,7 @@ class Retrying:
     """
 
     def __init__(
-        self, model: Model, endpoint: Endpoint, patience: Patience | None = None, pace: Pace | None = None
+        self, model: Model, endpoint: Endpoint | str, patience: Patience | None = None, pace: Pace | None = None
     ) -> None:
         self._model = model
         self._endpoint = endpoint

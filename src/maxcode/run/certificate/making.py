@@ -10,6 +10,8 @@ from importlib.metadata import version
 from pathlib import Path
 from typing import Any, final
 
+from maxcode.core.ahead import started
+from maxcode.core.phases import in_stage
 from maxcode.core.roles import Referee
 from maxcode.core.stats import interval_of
 from maxcode.core.types import Action, Evaluation, Outcome, Problem, Program, Recheck, State, Step, Timing
@@ -37,8 +39,6 @@ from maxcode.run.certificate.claim import (
 )
 from maxcode.run.certificate.unseen import PAIRS, timed_on
 from maxcode.run.interrupts import run_async
-from maxcode.sandbox.ahead import started
-from maxcode.sandbox.phases import in_stage
 
 Say = Callable[[str], None]
 

@@ -54,7 +54,7 @@ def timed_on(fresh: FreshRace) -> FreshInputTiming:
     if not fresh.samples:
         return FreshInputTiming(why=fresh.why or fresh.failed, needless=fresh.needless, doubt=fresh.doubt)
     ratios = median_interval([original / winner for original, winner in fresh.samples])
-    return FreshInputTiming(ratios, fresh.samples, fresh.inputs)
+    return FreshInputTiming(ratios, fresh.samples, fresh.inputs, doubt=fresh.doubt)
 
 
 def is_apart(on_timed: Interval, on_fresh: Interval | None) -> bool:

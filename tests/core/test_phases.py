@@ -8,9 +8,9 @@ import anyio
 import anyio.lowlevel
 import pytest
 
-from maxcode.sandbox.ahead import started
+from maxcode.core.ahead import started
+from maxcode.core.phases import OTHER, Phase, activity, charge_cpu, during, in_stage, recording, stage
 from maxcode.sandbox.jobs import Job
-from maxcode.sandbox.phases import OTHER, Phase, activity, charge_cpu, during, in_stage, recording, stage
 from maxcode.sandbox.sandbox import Sandbox
 
 SHORT_S = 0.02
