@@ -173,7 +173,7 @@ class Ran:
 
     ``ending``: ``timeout``: over a limit on CPU or wall time; ``output``: it wrote too much; ``tampered``: see
     ``TAMPERED``; ``answered``: it is ready for the next round of its calls.
-    ``code``: exit status or signal number.
+    ``code``: exit status or signal number; if ``answered``, a bit for each array that shares memory with an input.
     ``waits``, ``preemptions``: voluntary and involuntary context switches.
     ``left_over``: processes that it left running; ``spawned``: processes and threads that it started.
     ``stderr``: its first 64 KB.

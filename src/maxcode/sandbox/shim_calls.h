@@ -23,6 +23,7 @@
  * exchange, and the shim reads the array from the program's memory while it stands still, so that no copy is timed.
  * Each call of such a round is a part of its own, with the word 'n' for the first and 'g' for the others: the inputs of
  * a call come when the arrays of the one before have been read, and none of these may change until the round is over.
+ * Then the inputs of one call are overwritten: an array that changes with them is the same memory, which is told (code).
  *
  * STARTED: a program that is STEPPED says done once it is about to begin, and begins at the word 's'.  The time from there
  * until it is ready comes with the first answer.
@@ -63,6 +64,7 @@ struct calls {
     uint64_t last_cpu_ns;     /* the process's clock when it was last looked at */
     uint64_t ready_ns;        /* of its processor time, up to the first 'g' */
     uint64_t prepared_ns;     /* wall time of the last 'p' */
+    uint32_t shared;          /* a bit for each array that is the same memory as an input, in the last round */
     bool tampered;            /* it wrote where it must not, spoke out of turn, or would not stand still */
 };
 
@@ -174,6 +176,12 @@ static bool copy_out(const struct calls *calls, const struct array *array, unsig
     if (array->kind == HELD) return pass_held(calls, array, bytes, fd, false);
     if (array->kind != READ_ONLY) write_whole(fd, bytes, array->bytes);
     return true;
+}
+
+static uint32_t drawn(uint32_t least, uint32_t most) {
+    uint32_t found;
+    if (getrandom(&found, sizeof found, 0) != sizeof found) die("getrandom");
+    return least + found % (most - least + 1);
 }
 
 static bool is_poison(const unsigned char *from, const unsigned char *to) {
@@ -302,7 +310,7 @@ static int next_inputs(struct job *job) {
 
 /* What the last round, or getting ready, came to; the program goes on living. */
 static void answer_round(struct job *job, const struct calls *calls) {
-    struct reply reply = {.ending = ANSWERED, .wall_us = calls->prepared_ns / 1000};
+    struct reply reply = {.ending = ANSWERED, .code = (int32_t)calls->shared, .wall_us = calls->prepared_ns / 1000};
     reply.called_cpu_ns = calls->cpu_ns, reply.called_wall_ns = calls->wall_ns;
     answer(&reply, (int[]){job->out, lifted(dup(job->err)), fresh_file("samples")}, 3);
     job->out = fresh_file("stdout");
@@ -329,12 +337,6 @@ static bool tell_sizes(struct calls *calls, struct job *job, pid_t pid, uint64_t
     memcpy(page + 1, calls->told, calls->told_count * sizeof calls->told[0]);
     if (went_on(pid) || is_hasty(calls)) return !(calls->tampered = true);
     return !calls->told_count || play_part(calls, job, pid, start, 's', before);
-}
-
-static uint32_t drawn(uint32_t least, uint32_t most) {
-    uint32_t found;
-    if (getrandom(&found, sizeof found, 0) != sizeof found) die("getrandom");
-    return least + found % (most - least + 1);
 }
 
 /* How many calls each round has: random numbers, as many of them and as many calls in all in every run of a plan. */

@@ -69,14 +69,16 @@ static const struct allowed allowed[] = {
     {ALL, INTS(SYS_rt_sigaction, SYS_rt_sigprocmask, SYS_rt_sigreturn, SYS_rt_sigpending, SYS_rt_sigtimedwait,
                SYS_rt_sigqueueinfo, SYS_rt_tgsigqueueinfo, SYS_rt_sigsuspend, SYS_sigaltstack, SYS_kill, SYS_tkill,
                SYS_tgkill, SYS_signalfd4, SYS_clock_gettime, SYS_clock_getres, SYS_clock_nanosleep, SYS_nanosleep,
-               SYS_gettimeofday, SYS_times, SYS_timer_create, SYS_timer_settime, SYS_timer_gettime,
-               SYS_timer_getoverrun, SYS_timer_delete, SYS_getitimer, SYS_setitimer, SYS_timerfd_create,
-               SYS_timerfd_settime, SYS_timerfd_gettime, SYS_ppoll, SYS_pselect6, SYS_epoll_create1, SYS_epoll_ctl,
+               SYS_gettimeofday, SYS_times, SYS_getitimer, SYS_setitimer, SYS_ppoll, SYS_pselect6,
+               SYS_epoll_create1, SYS_epoll_ctl,
                SYS_epoll_pwait, 441 /* epoll_pwait2 */, SYS_eventfd2, SYS_sched_yield, SYS_sched_getaffinity,
                SYS_sched_getscheduler, SYS_sched_getparam, SYS_sched_getattr, SYS_sched_get_priority_max,
                SYS_sched_get_priority_min, SYS_sched_rr_get_interval, SYS_getcpu, SYS_getpriority)},
     /* children; and holes in a function's outputs, which the shim would fill */
     {FORKING, INTS(SYS_execve, SYS_fallocate)},
+    /* timers go off while a process stands still, and so in the time of the side whose turn it is: 4 us each */
+    {FORKING | DEVICE, INTS(SYS_timer_create, SYS_timer_settime, SYS_timer_gettime, SYS_timer_getoverrun,
+                            SYS_timer_delete, SYS_timerfd_create, SYS_timerfd_settime, SYS_timerfd_gettime)},
     /* every pipe has a number of the whole machine's */
     {HOSTED, INTS(SYS_pipe2, SYS_splice, SYS_tee, SYS_vmsplice)},
     /* a lock is seen by all who have the file open, and what a program under test can lock, others have open too */

@@ -35,6 +35,36 @@ static bool is_kept(const struct calls *calls, const struct array *array, unsign
     return array->kind != HELD || pass_held(calls, array, bytes, fd, true);
 }
 
+static bool clear_input(const struct calls *calls, const struct array *array, unsigned char *bytes, int fd) {
+    (void)calls, (void)fd;
+    if (array->kind == READ_ONLY) memset(bytes, 0xa5, array->bytes);
+    return true;
+}
+
+/* Looks whether arrays that it holds changed with its inputs, in one call of the round that nobody can foresee: then they
+ * are the same memory.  A bit for each array. */
+static uint32_t look_for_shared(struct calls *calls, int out) {
+    uint32_t found = 0;
+    uint64_t each = 0;
+    for (uint32_t i = 0; i < calls->plan.arrays; i++)
+        each += calls->arrays[i].kind == HELD ? calls->arrays[i].bytes : 0;
+    calls->from = drawn(0, calls->plan.slots - 1), calls->slots = calls->from + 1;
+    lseek(out, (off_t)(each * calls->from), SEEK_SET);
+    visit(calls, clear_input, -1);
+    unsigned char *at = calls->exchange + GUARD;
+    for (uint32_t i = 0; i < calls->plan.arrays * calls->slots; i++) {
+        const struct array *array = &calls->arrays[i % calls->plan.arrays];
+        const off_t before = lseek(out, 0, SEEK_CUR);
+        if (i / calls->plan.arrays == calls->from && array->kind == HELD) {
+            if (!is_kept(calls, array, at + calls->plan.offset, out)) found |= 1u << i % calls->plan.arrays;
+            lseek(out, before + (off_t)array->bytes, SEEK_SET);
+        }
+        at += room_of(calls, array);
+    }
+    calls->from = 0, calls->slots = calls->plan.slots;
+    return found;
+}
+
 /* The calls of a round, each a part of its own: see HELD. */
 static bool play_each(struct calls *calls, struct job *job, pid_t pid, uint64_t start) {
     const off_t inputs = lseek(job->input, 0, SEEK_CUR);
@@ -52,5 +82,6 @@ static bool play_each(struct calls *calls, struct job *job, pid_t pid, uint64_t 
     lseek(job->input, inputs, SEEK_SET), lseek(job->out, 0, SEEK_SET);
     const bool same = visit(calls, is_kept, job->out) && visit(calls, is_unread, job->input);
     calls->tampered = went_on(pid) || !same || !visit(calls, is_whole, -1);
+    calls->shared = calls->tampered ? 0 : look_for_shared(calls, job->out);
     return !calls->tampered;
 }

@@ -1,6 +1,6 @@
-# VERDICT wrong
+# VERDICT crashed
 # KIND timing
-# WHY A timer of the kernel that sends SIGCONT lets it go on, which is noticed.
+# WHY A timer of the kernel that would send SIGCONT is refused; to go on would be noticed, too.
 import ctypes
 import signal
 

@@ -97,6 +97,7 @@ static int64_t usual_whole(const struct rule *rule) {
 /* The values that are drawn once for an array. */
 struct choice {
     int exponent, most;
+    uint64_t rare; /* one value in so many is far from the others */
     double real[FEW];
     int64_t whole[FEW];
 };
@@ -119,6 +120,9 @@ static int64_t edge_whole(char type, const struct rule *rule) {
     return found[below(8)];
 }
 
+/* A few of them, of which no look at a few places tells: the others are as usual. */
+static bool is_far(const struct choice *once) { return below(once->rare) == 0; }
+
 static double real_value(const struct rule *rule, const struct choice *once) {
     const double usual = usual_real(rule);
     switch (rule->letter) {
@@ -132,6 +136,7 @@ static double real_value(const struct rule *rule, const struct choice *once) {
     case 'c': return once->real[0];
     case 'i': return (double)below(7) - 3;
     case 'e': return edge_real(rule, once);
+    case 'l': return is_far(once) ? ldexp(below(2) ? -usual : usual, abs(once->exponent)) : usual;
     default: return usual;
     }
 }
@@ -148,6 +153,7 @@ static int64_t whole_value(char type, const struct rule *rule, const struct choi
     case 'c': return once->whole[0];
     case 'i': return (int64_t)below(7) - 3;
     case 'e': return edge_whole(type, rule);
+    case 'l': return is_far(once) ? of_any_size(type) : usual_whole(rule);
     default: return usual_whole(rule);
     }
 }
@@ -201,6 +207,7 @@ static void sort(char type, void *array, size_t count, bool is_falling) {
 
 static struct choice chosen(char type, const struct rule *rule) {
     struct choice once = {.most = below(2) ? LITTLE : FAR};
+    once.rare = (uint64_t)1 << (2 + below(11));
     once.exponent = 1 + (int)below((uint64_t)once.most);
     if (below(2)) once.exponent = -once.exponent;
     for (int i = 0; i < FEW; i++) once.real[i] = usual_real(rule), once.whole[i] = of_any_size(type);

@@ -26,7 +26,9 @@ HABITS = {
     "i": "small whole numbers",
     "e": "the ends of the range",
     "f": "the whole range",
+    "l": "a few far from the others",
 }
+FEW_FAR = "l"
 _WHICH = {"any": "*", "drawn": "*", "positive": "+", "nonnegative": "0", "between": ":"}
 
 

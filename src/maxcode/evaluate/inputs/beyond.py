@@ -17,7 +17,7 @@ import anyio.to_thread
 from maxcode.core.types import Argument, FunctionSpec, Outcome, Problem
 from maxcode.evaluate.function.elementwise import NUDGED, is_steady
 from maxcode.evaluate.function.function import Inputs, Shape, spec_of
-from maxcode.evaluate.function.habits import HABITS, USUAL, may_vary
+from maxcode.evaluate.function.habits import FEW_FAR, HABITS, USUAL, may_vary
 from maxcode.evaluate.function.second_look import OriginalNearby, shape_of
 from maxcode.evaluate.function.sizes import larger_sizes
 from maxcode.evaluate.ladder.build import Builder
@@ -92,7 +92,8 @@ def beyond_shapes(
 ) -> tuple[Shape, ...]:
     """Two rounds of calls for each of the habits, in turn at checked sizes, at timed ones, and at sizes somewhat larger
     than all of them; arrays in ``own`` stay as they are.  Two, because calls with a habit have many values in common: a
-    function that keeps results by a few of them is wrong in the second.  ``before``: how many there are already."""
+    function that keeps results by a few of them is wrong in the second.  Values of which a few are far from the others
+    come at a timed size, where a look at a few places is worth most.  ``before``: how many there are already."""
     spec, chance = spec_of(problem), random.SystemRandom()
     free = [one for one in spec.arrays if may_vary(spec, one) and one.name not in own]
     if not free:
@@ -102,7 +103,7 @@ def beyond_shapes(
     chance.shuffle(sizes)
     found = []
     for number, letter in enumerate(chance.sample(sorted(letters), len(letters)), before + 1):
-        size = sizes[number % len(sizes)]
+        size = chance.choice(spec.timed) if letter == FEW_FAR else sizes[number % len(sizes)]
         offset = 0 if size in spec.timed else 8 * chance.randrange(1, 512)
         found.append(Shape(spec, size, 2, offset, _habits(spec, free, letter, chance), number, letter))
     return tuple(found)

@@ -17,7 +17,7 @@ from dataclasses import replace
 from maxcode.core.stats import RaceRule
 from maxcode.core.types import Interval, RaceVerdict, Timing
 from maxcode.evaluate.ladder import race as racing
-from maxcode.evaluate.ladder.instruction_count import BLIND, Uncounted, counted
+from maxcode.evaluate.ladder.instruction_count import BLIND, Uncounted, counted, speaks_to_valgrind
 from maxcode.evaluate.ladder.prepare import Input
 from maxcode.evaluate.ladder.race import WAITING, RaceInputs, RaceSide, Side, WrongOutput
 from maxcode.evaluate.ladder.verify import is_accepted
@@ -129,8 +129,11 @@ async def _count(field: RaceInputs, entries: Mapping[Side, RaceSide], timed: Seq
     breaks a tie.
     """
     found: _Count = {}
+    asks = speaks_to_valgrind(entries["original"].artefact)
     async with build_lane():
         for side, entry in entries.items():
+            if not asks and speaks_to_valgrind(entry.artefact):
+                raise _failed(field, side, timed[0], "it speaks to valgrind, which the original does not")
             found[side] = {given.name: await _one(field, side, entry, given) for given in timed}
     return found
 
@@ -142,10 +145,12 @@ async def _one(field: RaceInputs, side: Side, entry: RaceSide, given: Input) -> 
         if not known and not await is_accepted(field.sandbox, field.problem, given, run.output):
             raise Uncounted("gave a wrong output under valgrind")
     except Uncounted as trouble:
-        if field.problem.goal != "instructions":
-            raise Uncounted(f"{side}: {trouble}") from trouble
-        raise WrongOutput(side, given, str(trouble)) from trouble
+        raise _failed(field, side, given, str(trouble)) from trouble
     return run.instructions
+
+
+def _failed(field: RaceInputs, side: Side, given: Input, why: str) -> Exception:
+    return WrongOutput(side, given, why) if field.problem.goal == "instructions" else Uncounted(f"{side}: {why}")
 
 
 def _timing(counts: Sequence[_Count], timed: Sequence[Input]) -> Timing:

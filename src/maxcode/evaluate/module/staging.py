@@ -36,6 +36,7 @@ from maxcode.sandbox.sandbox import Blob, Sandbox
 
 VERIFY_ROUNDS = 3
 BEYOND_S = 2.0  # about as many seconds of calls on values beyond those drawn, if the calls are long
+SHARED = "an output that is no copy"  # how the warning begins
 LEAST_BEYOND = 2  # rounds of them
 LATE_TIMES, LATE_S = 2.0, 0.1  # import and __init__ may take so many times the reference's, and so much more
 
@@ -172,8 +173,13 @@ class Stages:
                     for letters in beyond_letters(plan.slots, staged.inputs[0].seconds) if beyond else ():
                         await track.round(letters)
             held = await run_until(end, track)
+            async with build_lane():
+                with activity(VERIFICATION):
+                    await track.check_beyond()
         counted = len(track.compared), len(track.skipped)
-        return Sitting(held, (*_seeded(track), *_late(start_s)), start_s, counted, track.official.accepts)
+        return Sitting(
+            held, (*_seeded(track), *_late(start_s), *_sharing(track)), start_s, counted, track.official.accepts
+        )
 
 
 async def _degenerate(stage: SideStarter, track: ModuleTrack, seconds: float) -> tuple[str, ...]:
@@ -234,6 +240,16 @@ def _late(start_s: tuple[float, float]) -> tuple[str, ...]:
     return (
         f"its import, __init__ and first calls take {candidate:.2f} s, {original:.2f} s for the original: what they do "
         "is not in the speed-up",
+    )
+
+
+def _sharing(track: ModuleTrack) -> tuple[str, ...]:
+    if not track.shares:
+        return ()
+    which = ", ".join(str(number + 1) for number in sorted(track.shares))
+    return (
+        f"{SHARED}: output {which} is the same memory as an input, and for the original it is not: who changes one "
+        "changes the other",
     )
 
 

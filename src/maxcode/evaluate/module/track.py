@@ -6,7 +6,8 @@ output in double precision as the reference itself, or within the tolerance: ``m
 |exact|) <= max(tolerance, min(3 x the reference's own, 0.01))``, over all elements.  So the bound scales with the
 output (ours: KernelBench's absolute bound accepts anything if outputs are small).
 
-Some untimed rounds have values beyond those drawn (``inside/values.py``).  A call of these counts where the reference
+Some untimed rounds have values beyond those drawn (``inside/values.py``): before the race, at random between its pairs,
+and after it.  A call of these counts where the reference
 has a steady answer, and is itself within the tolerance.
 """
 
@@ -25,7 +26,7 @@ import anyio.to_thread
 
 from maxcode.core.types import Clock
 from maxcode.errors import InputError
-from maxcode.evaluate.function.habits import HABITS, USUAL
+from maxcode.evaluate.function.habits import FEW_FAR, HABITS, USUAL
 from maxcode.evaluate.ladder.race import Pair, Side
 from maxcode.evaluate.module.clocks import disagreement, early, reported, without_copy
 from maxcode.evaluate.module.contract import Plans, error_of
@@ -35,6 +36,7 @@ from maxcode.evaluate.module.trivial import CallSeen, allowed
 from maxcode.sandbox.sandbox import Blob, Calls, Ran
 
 NARROWER = "; where no such values can come, say so with `domain` in problem.toml"
+BEYOND_SHARE = 0.125  # of the pairs have such a round before them
 CALL = "calls"  # the one input that module problems have
 
 
@@ -87,6 +89,7 @@ class ModuleTrack:
         self.begun_s: dict[Side, float] = {}
         self.compared: list[str] = []
         self.skipped: list[str] = []
+        self.shares: set[int] = set()  # outputs that are the memory of an input, and are not for the original
         self._copy_s = math.inf  # the least so far: a value that is too small makes the ratio too small
         self.clock: Clock = stage.problem.goal
         self.official = OfficialRule(stage.contract.outputs)
@@ -94,8 +97,11 @@ class ModuleTrack:
     async def pair(self) -> Pair:
         """One round by every side, or two if they are short; the faster one counts for each side.
 
+        A round on values beyond those drawn may come before it: no candidate can tell when the last of them is over.
         ``RoundFailed`` as in ``round``.
         """
+        if self._order.random() < BEYOND_SHARE:
+            await self.check_beyond()
         return fastest([await self.round() for _ in range(2 if self._plans.twice else 1)])
 
     async def round(self, letters: Sequence[str] = ()) -> Pair:
@@ -109,6 +115,8 @@ class ModuleTrack:
         found = {name: await self._round(name, made) for name in names}
         if self._on_device:
             found = self._by_clocks(found)
+        elif "candidate" in found:
+            self._see_shared(found["original"].code, found["candidate"].code)
         if "candidate" in found and not letters:  # the rule is asked about draws of the problem itself
             await anyio.to_thread.run_sync(self.official.see, found["original"].stdout, found["candidate"].stdout)
         try:
@@ -122,6 +130,19 @@ class ModuleTrack:
         return Pair(
             {name: {CALL: seconds[name]} for name in self._sides}, {name: found[name].wall_s for name in self._sides}
         )
+
+    def _see_shared(self, original: int, candidate: int) -> None:
+        """Outputs of a round that are the memory of an input; bits of arrays, the inputs first (``shim_held.h``)."""
+        inputs = len(self._contract.tensors)
+        self.shares |= {
+            number for number in range(len(self._contract.outputs)) if candidate & ~original & 1 << number + inputs
+        }
+
+    async def check_beyond(self) -> None:
+        """One round on values beyond those drawn, whose seconds do not count; nothing where none of them ever has an
+        answer.  ``RoundFailed`` as in ``round``."""
+        if self.compared or not self.skipped:
+            await self.round([self._order.choice((*HABITS, FEW_FAR)) for _ in range(self._plans.slots)])
 
     async def _all_trials(self) -> bool | None:
         """What KernelBench's rule says of a candidate that is wrong by ours; it is called again if that needs it."""

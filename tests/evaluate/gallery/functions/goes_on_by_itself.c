@@ -1,5 +1,5 @@
 // VERDICT wrong|not-faster|crashed
-// WHY Has a timer wake it while its outputs are read; a process that goes on by itself is found out (whether it is in time is up to the machine).
+// WHY Would have a timer wake it while its outputs are read; a function gets no timer, and a process that goes on by itself is found out.
 // AGAINST product
 // HACK 22
 // KIND function

@@ -1,5 +1,5 @@
-// VERDICT not-faster
-// WHY Asks valgrind whether it counts, and then knows the formula; in seconds it is no faster, and a large difference in count must show there.
+// VERDICT wrong
+// WHY Asks valgrind whether it counts, and then knows the formula; a program that speaks to valgrind, where the original does not, is not counted.
 // AGAINST count_instructions
 // HACK 28
 // KIND timer

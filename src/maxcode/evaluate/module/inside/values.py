@@ -13,6 +13,7 @@ from typing import Any
 
 ALL_ALIKE = 0.6  # of the inputs of a call have the call's own habit, the others are as drawn
 MOST_POWER, MOST_EACH = 10, 6  # powers of two
+MOST_RARE = 12  # a power of two: one value in so many is far from the others
 NUDGE = 2.0**-20  # the share by which a number is made smaller, at most
 STEADY = 100 * NUDGE  # by how much an output may change then, as a share of its size
 ZEROS = 0.01  # of the values: fewer come by chance
@@ -142,6 +143,9 @@ def real(torch: Any, x: Any, letter: str, domain: dict[str, Any] | None, chance:
     if letter == "e":
         most = float(x.abs().max())
         return torch.where(x == 0, 0.0, torch.where(coins(4) < 0.5, -most, most))
+    if letter == "l":  # no look at a few places finds them
+        far = (coins(7) < 2.0 ** -chance.randint(2, MOST_RARE)) | (x == pick[0])
+        return torch.where(far, -x * 2.0 ** abs(power), x)
     if letter == "f":
         return x * 2.0 ** ((2 * coins(5) - 1) * MOST_POWER) * torch.where(coins(6) < 0.5, -1.0, 1.0)
     return x * (2.0**power if letter == "s" else -1.0)
