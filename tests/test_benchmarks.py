@@ -134,7 +134,11 @@ SMALL = [
     ("redteam", "--again --only seen_answers", "seen_answers"),
     ("rollouts", "--list", "gemm"),
     ("rules_hold", "--generated 1 --only generated --rules unroll --sites 1", "unroll"),
-    ("scale", "--parts methods resume bench --sizes 20 --methods sqd --resumed tree --problems 2 --at-once 2", "peak mb"),
+    (
+        "scale",
+        "--parts methods resume bench --sizes 20 --methods sqd --resumed tree --problems 2 --at-once 2",
+        "peak mb",
+    ),
     ("suites", "{problem}", "sum"),
 ]
 
