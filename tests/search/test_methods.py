@@ -112,6 +112,14 @@ def test_without_critiques_none_is_told_anywhere(reached: Reached) -> None:
     assert alone["Critique"] == "Step 2: why (2, 0)", "the paper's state has one critique"
 
 
+def test_the_trajectory_is_as_long_as_the_user_says(reached: Reached) -> None:
+    def told(most: int) -> str:
+        made = method("cuda-llm+maxcode", Scripted(), 3, replace(SCENE, trajectory_tokens=most))
+        return next(one.text for one in made.observe(reached[(2, 0)], reached) if one.title == "Trajectory")
+
+    assert "code (1, 0)" in told(16_000) and "code (1, 0)" not in told(40)
+
+
 def test_a_column_of_the_ablation_holds_what_its_name_says_and_nothing_of_u(reached: Reached) -> None:
     state = reached[(2, 0)]  # the best of its path is (1, 0) with 1.60x; it came after it with 1.30x
     for column in ablated("cuda-llm+maxcode", "observe"):

@@ -13,6 +13,7 @@ from maxcode.cli.terminal import echo
 from maxcode.core.budget import Budget
 from maxcode.errors import InputError, Interrupted
 from maxcode.evaluate.target import Target
+from maxcode.observe.trajectory import TOKENS
 from maxcode.problems import Source, digest, expanded
 from maxcode.run.complete_request import completed
 from maxcode.run.job import optimize_source
@@ -154,6 +155,7 @@ def _terms(shared: Request, budget: Budget) -> dict[str, object]:
         **({"overrides": dict(shared.overrides)} if shared.overrides else {}),
         **asked_as(shared),
         **({"gamma": shared.gamma} if shared.gamma != 1.0 else {}),
+        **({"trajectory_tokens": shared.trajectory_tokens} if shared.trajectory_tokens != TOKENS else {}),
         **({"value": digest_of(shared.value)} if shared.value is not None else {}),
     }
 

@@ -21,6 +21,7 @@ from maxcode.errors import InputError
 from maxcode.evaluate.ladder.kept_builds import VARIABLE as NO_CACHE
 from maxcode.llm.clients.connect import Provider
 from maxcode.llm.completion import Answer
+from maxcode.observe.trajectory import TOKENS
 from maxcode.problems import named_files
 from maxcode.run.candidate_result import CandidateResult
 from maxcode.run.model_tables import model_tables
@@ -196,6 +197,8 @@ budget_options = _together(  # how far a run may go
                  "[default: 24; a METHOD/paper: the paper's]"),
     click.option("--gamma", default=1.0, show_default=True, help="Discount of rewards along a path: the best so far "
                  "that a prompt shows is the best discounted one."),
+    click.option("--trajectory-tokens", default=TOKENS, show_default=True, metavar="TOKENS", help="How long the "
+                 "trajectory in a prompt may be; the oldest steps are shortened first."),
     click.option("--width-for", type=click.IntRange(1), default=24, show_default=True, metavar="CANDIDATES",
                  help="With a --budget that does not count candidates: choose the search width as for this many."),
 )  # fmt: skip

@@ -22,6 +22,8 @@ from maxcode.observe.part import Part, changed, harmless, is_rewrite, listing, n
 
 Critiques = Literal["all", "earlier", "none"]
 
+TOKENS = 16_000  # the usual budget
+LEAST_TOKENS = 200
 _HEAD = 90  # tokens reserved for the lines that say what was shortened
 _BRIEFS, _NUMBERS = 0.4, 0.15  # shares of the budget for shortened steps, if not all of them fit
 _CODE = 0.5  # the largest share of the budget for one diff
@@ -30,7 +32,7 @@ _NOTE, _RESULT = 160, 240  # characters
 _KEPT = 20_000  # texts in the cache
 
 
-def trajectory(budget: int = 16_000, critiques: Critiques = "all", shown: frozenset[str] = frozenset()) -> Part:
+def trajectory(budget: int = TOKENS, critiques: Critiques = "all", shown: frozenset[str] = frozenset()) -> Part:
     """ "Trajectory": the steps that lead to this state in about ``budget`` tokens; None at a root.
 
     The newest step is always shown in full.  ``critiques``: the steps whose critiques are shown; "earlier" leaves the

@@ -8,6 +8,7 @@ from typing import final
 
 from maxcode.core.types import Problem
 from maxcode.errors import InputError
+from maxcode.observe.trajectory import LEAST_TOKENS
 from maxcode.problems import Loaded, load
 from maxcode.problems.small_shapes import shaped
 from maxcode.run.names import USUAL, usual_critic
@@ -41,6 +42,8 @@ def completed(request: Request) -> CompleteRequest:
         raise InputError(f"--budget is {request.budget}; give at least 1 candidate")
     if not 0 < request.gamma <= 1:
         raise InputError(f"--gamma is {request.gamma:g}; give a number above 0 and at most 1 (the paper's is 1)")
+    if request.trajectory_tokens < LEAST_TOKENS:
+        raise InputError(f"--trajectory-tokens is {request.trajectory_tokens}; give at least {LEAST_TOKENS}")
     usual = USUAL[loaded.problem.kind]
     policy = request.policy or usual.policy
     method = request.method or usual.method

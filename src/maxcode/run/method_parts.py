@@ -57,7 +57,12 @@ def method_parts(request: Request, asks: bool = True) -> Iterator[MethodParts]:
 
 def method_of(request: Request, parts: MethodParts, scene: methods.Scene, compiler: Compiler | None = None) -> Method:
     """The method of a request, for an admitted problem."""
-    scene = replace(scene, guide=guide(parts.value, request.draw, request.unranked, compiler), gamma=request.gamma)
+    scene = replace(
+        scene,
+        guide=guide(parts.value, request.draw, request.unranked, compiler),
+        gamma=request.gamma,
+        trajectory_tokens=request.trajectory_tokens,
+    )
     return methods.method(request.method, parts.policy, request.budget, scene, parts.critic)
 
 

@@ -51,6 +51,7 @@ class RequestOptions(TypedDict, total=False):
     draw: int
     unranked: float
     gamma: float
+    trajectory_tokens: int
     cluster: str
     with_rules: tuple[str, ...]
     without_rules: tuple[str, ...]

@@ -16,6 +16,7 @@ from maxcode.evaluate.ladder.prepare import Admitted
 from maxcode.llm.clients import AnswerSettings
 from maxcode.llm.clients.connect import ModelSettings, is_priced
 from maxcode.llm.completion import Answer
+from maxcode.observe.trajectory import TOKENS
 from maxcode.policy.rules.rewriter import LANGUAGES, chosen_rules, edits, unit_of
 from maxcode.problems import Source
 from maxcode.problems.description import merged
@@ -38,6 +39,7 @@ class Request:
     ``budget``              candidates; 0: those of the method's preset, else 24; with ``MANY`` the caps are the budget,
                             and the search is as wide as for ``width_for``
     ``gamma``               the discount of rewards along a path, in (0, 1]
+    ``trajectory_tokens``   how long the part "trajectory" of a prompt may be
     ``replay``              the run whose recorded answers replace the models
     ``certificate``         whether the winner is measured again from its file at the end
     ``overrides``           replace keys of problem.toml; ``shapes`` are those of a module (``problems.small_shapes``)
@@ -71,6 +73,7 @@ class Request:
     draw: int = 4
     unranked: float = 0.1
     gamma: float = 1.0
+    trajectory_tokens: int = TOKENS
     cluster: str = ""
     with_rules: tuple[str, ...] = ()
     without_rules: tuple[str, ...] = ()

@@ -14,6 +14,7 @@ from maxcode.core.budget import MANY
 from maxcode.core.files import write_whole
 from maxcode.core.types import Problem, Program
 from maxcode.llm import prompts
+from maxcode.observe.trajectory import TOKENS
 from maxcode.problems import PATHS, Loaded, digest, is_given, is_named
 from maxcode.run.admission import Admission
 from maxcode.run.candidate_result import tests_of
@@ -139,6 +140,7 @@ def _of_method(request: Request) -> dict[str, Any]:
         "prompts": prompts.digest(),
         "seed": request.seed,
         **({"gamma": request.gamma} if request.gamma != 1.0 else {}),
+        **({"trajectory_tokens": request.trajectory_tokens} if request.trajectory_tokens != TOKENS else {}),
         **({"budget": request.budget} if request.budget < MANY else {}),
         "caps": {name: bound for name, bound in asdict(request.caps).items() if bound is not None},
     }

@@ -47,6 +47,7 @@ from maxcode.observe import (
 )
 from maxcode.observe.critique import LlmCritic, RuleCritic, diagnose
 from maxcode.observe.instructions import Instruct
+from maxcode.observe.trajectory import TOKENS
 from maxcode.search import frames
 from maxcode.search.frames import Frame
 from maxcode.search.perfcodegen import phase
@@ -76,6 +77,7 @@ class Scene:
     ``asks_model`` see ``Frame``
     ``guide``      the value model, if there is one; it scores every state
     ``gamma``      the discount of rewards along a path
+    ``trajectory_tokens``  the budget of the part "Trajectory"
     ``pays_critic``  whether a critique costs money, so that only those that somebody reads are worth asking for
     """
 
@@ -90,6 +92,7 @@ class Scene:
     facts: Facts = field(default_factory=Facts)
     test: ShownTest = field(default_factory=ShownTest)
     gamma: float = 1.0
+    trajectory_tokens: int = TOKENS
     pays_critic: bool = False
 
 
@@ -376,7 +379,9 @@ def _part(name: str, made: Recipe, scene: Scene) -> Part:
         "best": lambda: best(made.shows("program"), made.shows("trajectory")),
         "run_best": lambda: run_best(best_shown=made.shows("best")),
         "trajectory": lambda: trajectory(
-            critiques="earlier" if made.shows("critiques") else "none", shown=frozenset(made.parts)
+            scene.trajectory_tokens,
+            critiques="earlier" if made.shows("critiques") else "none",
+            shown=frozenset(made.parts),
         ),
         "critiques": lambda: critiques("" if made.is_paper else scene.original),
         "failures": lambda: failures(run=plus),
