@@ -117,7 +117,7 @@ def test_the_trajectory_is_as_long_as_the_user_says(reached: Reached) -> None:
         made = method("cuda-llm+maxcode", Scripted(), 3, replace(SCENE, trajectory_tokens=most))
         return next(one.text for one in made.observe(reached[(2, 0)], reached) if one.title == "Trajectory")
 
-    assert "code (1, 0)" in told(16_000) and "code (1, 0)" not in told(40)
+    assert "why (1, 0)" in told(16_000) and "why (1, 0)" not in told(40)
 
 
 def test_a_column_of_the_ablation_holds_what_its_name_says_and_nothing_of_u(reached: Reached) -> None:
