@@ -13,7 +13,7 @@ from maxcode.run.optimize import Run, optimize
 
 if TYPE_CHECKING:
     from maxcode.run.candidate_result import CandidateResult
-    from maxcode.run.python_api import evaluate_program, optimize_program
+    from maxcode.run.python_api import ask, evaluate_program, optimize_program, tell
     from maxcode.run.result import RunResult
 __version__ = version("maxcode")
 
@@ -33,16 +33,20 @@ __all__ = [
     "State",
     "Step",
     "Timing",
+    "ask",
     "evaluate_program",
     "optimize",
     "optimize_program",
+    "tell",
 ]
 
 _LATER = {  # name -> module, imported at first use because it imports all of maxcode
     "CandidateResult": "maxcode.run.candidate_result",
     "RunResult": "maxcode.run.result",
+    "ask": "maxcode.run.python_api",
     "evaluate_program": "maxcode.run.python_api",
     "optimize_program": "maxcode.run.python_api",
+    "tell": "maxcode.run.python_api",
 }
 
 

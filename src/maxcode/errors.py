@@ -75,6 +75,10 @@ class NotRecordedError(ProviderError):
     """A replay holds answers to such calls, and none to this one."""
 
 
+class Unanswered(MaxcodeError):
+    """A run waits for answers from outside; everything that finished is recorded."""
+
+
 def first_of(errors: BaseExceptionGroup[MaxcodeError]) -> MaxcodeError:
     """The first error of tasks that ran at once."""
     first = errors.exceptions[0]

@@ -12,6 +12,7 @@ import sys
 import click
 
 from maxcode import __version__
+from maxcode.cli.ask import ask, tell
 from maxcode.cli.bench import bench
 from maxcode.cli.cluster import cluster
 from maxcode.cli.compare import compare
@@ -23,6 +24,7 @@ from maxcode.cli.optimize import optimize
 from maxcode.cli.problems import problems
 from maxcode.cli.race import race
 from maxcode.cli.report import report
+from maxcode.cli.skill import skill
 from maxcode.cli.terminal import echo, echo_usage, guard
 from maxcode.cli.train import train
 from maxcode.cli.verify import verify
@@ -36,7 +38,8 @@ def cli() -> None:
 
 
 for verb in (
-    optimize, evaluate, verify, race, bench, compare, train, cluster, problems, export, doctor, report, list_,
+    optimize, ask, tell, evaluate, verify, race, bench, compare, train, cluster, problems, export, doctor, report,
+    list_, skill,
 ):  # fmt: skip
     cli.add_command(verb)
 

@@ -106,7 +106,8 @@ problem_options = _together(  # what the problem is
 
 model_options = _together(  # the models, how they are called, and their highest cost
     click.option("--policy", default="", help="Policy that proposes programs: a name (`maxcode "
-                 "list policies`), llm:MODEL, command:CMD (prompt on stdin, answer on stdout), or file.py:name.  "
+                 "list policies`), llm:MODEL, command:CMD (prompt on stdin, answer on stdout), ask (`maxcode ask` and "
+                 "`maxcode tell`), or file.py:name.  "
                  "[default: rewriter; kernels for functions, modules for PyTorch modules]"),
     click.option("--critic", default="", help="Critic that explains results to the policy: rules, llm (the "
                  "policy's model), or llm:MODEL.  [default: llm with a policy llm:MODEL, else rules]"),

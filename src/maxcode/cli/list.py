@@ -16,7 +16,7 @@ from maxcode.observe import PARTS
 from maxcode.policy.rules.kernels import STEPS
 from maxcode.policy.rules.modules import MODULE_RULES
 from maxcode.policy.rules.rewriter import RULES
-from maxcode.run.names import CRITICS, POLICIES
+from maxcode.run.names import ASK, CRITICS, POLICIES
 from maxcode.run.rule_reach import count_reachable
 from maxcode.search import methods
 from maxcode.search import value_guided as guided
@@ -65,6 +65,7 @@ def _named(kind: str) -> dict[str, str]:
                 **{name: line for name, (_, line) in POLICIES.items()},
                 "llm:MODEL": model,
                 "command:CMD": CRITICS["command:CMD"],
+                ASK: "whoever runs `maxcode ask RUN` and `maxcode tell RUN ID`, a coding agent for example",
             }
         case "critics":
             return dict(CRITICS)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import shlex
 import sys
 from collections.abc import Sequence
@@ -26,7 +27,7 @@ from maxcode.cli.common import (
 from maxcode.cli.fail_on import fail_on, status_of
 from maxcode.cli.option_groups import GroupedCommand
 from maxcode.cli.terminal import echo, echo_json
-from maxcode.errors import BoundaryError, Interrupted
+from maxcode.errors import BoundaryError, Interrupted, Unanswered
 from maxcode.evaluate.cluster.site import script
 from maxcode.run.dry_run import first_prompt
 from maxcode.run.job import optimize_source
@@ -105,6 +106,9 @@ def optimize(
             result = optimize_source(
                 request, progress.watch, progress.admitted, progress.say, spending=progress.spending
             )
+        except Unanswered as waits:
+            echo_json(json.dumps({"waiting": str(waits)})) if json_ else echo(str(waits))
+            return 0
         except (Interrupted, BoundaryError) as error:
             error.add_note(f"to resume: {shlex.join(['maxcode', *sys.argv[1:]])}")
             raise

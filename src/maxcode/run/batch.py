@@ -32,7 +32,7 @@ from maxcode.core.types import (
     Timing,
     Usage,
 )
-from maxcode.errors import BoundaryError, Interrupted, MaxcodeError
+from maxcode.errors import BoundaryError, Interrupted, MaxcodeError, Unanswered
 from maxcode.observe import branch_lines
 from maxcode.policy.deduplicate import duplicate_of, propose, reused
 from maxcode.run.record import Critiqued, Evaluated, Launched, Line, Proposed, Record, Settled
@@ -122,11 +122,13 @@ async def expand(job: Job, batch: int, parents: Sequence[State], reached: Reache
     """Runs every open slot.
 
     If slots fail, the error of the first failed slot, which names the boundary, is raised after all others have
-    finished.  Raises Interrupted if slots stay open because the user asked to stop.
+    finished.  Raises Interrupted if slots stay open because the user asked to stop, Unanswered if they wait for an
+    answer from outside.
     """
     settled = job.run.record.settled.get(batch)
     done: dict[int, State] = {}
     failed: dict[int, Exception] = {}
+    unanswered: set[int] = set()
     dropped = set(settled.dropped if settled is not None else ())
     passed: set[int] = set()
     places = anyio.CapacityLimiter(job.run.concurrency)
@@ -143,6 +145,8 @@ async def expand(job: Job, batch: int, parents: Sequence[State], reached: Reache
                 dropped.add(slot)
             except _Stopped:
                 pass
+            except Unanswered:
+                unanswered.add(slot)
             except Exception as error:
                 failed[slot] = error
 
@@ -158,6 +162,8 @@ async def expand(job: Job, batch: int, parents: Sequence[State], reached: Reache
                 group.start_soon(one, slot)
     if failed:
         raise _named(batch, failed)
+    if unanswered and not job.stopping:
+        raise Unanswered(f"{len(unanswered)} of {len(parents)} prompts of batch {batch} wait for an answer")
     if len(done) + len(dropped) + len(passed) < len(parents):
         raise Interrupted(f"stopped in batch {batch}; all finished parts are recorded")
     return Expanded([done[slot] for slot in sorted(done)], tuple(sorted(dropped)), tuple(sorted(passed)))

@@ -11,7 +11,7 @@ from maxcode.errors import InputError
 from maxcode.observe.trajectory import LEAST_TOKENS
 from maxcode.problems import Loaded, load
 from maxcode.problems.small_shapes import shaped
-from maxcode.run.names import USUAL, usual_critic
+from maxcode.run.names import ASK, USUAL, usual_critic
 from maxcode.run.record import HEADER
 from maxcode.run.request import (
     Request,
@@ -61,6 +61,8 @@ def completed(request: Request) -> CompleteRequest:
     refuse_unread_techniques(request, loaded.problem)
     rules_of(request)
     refuse_without_rules(request, loaded.problem)
+    if request.policy == ASK:
+        request = replace(request, out=folder)
     return CompleteRequest(loaded, request, folder)
 
 

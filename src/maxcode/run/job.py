@@ -7,6 +7,7 @@ once.  The same command resumes a run that was killed at any point.
 
 from __future__ import annotations
 
+import shlex
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, nullcontext
@@ -19,18 +20,21 @@ from maxcode.core.history import Result
 from maxcode.core.method import Method
 from maxcode.core.roles import Compiler
 from maxcode.core.types import Outcome, Problem, Program, Usage
+from maxcode.errors import Unanswered
 from maxcode.evaluate.cluster import Report
 from maxcode.evaluate.ladder.prepare import Admitted
 from maxcode.evaluate.target import Target, where
 from maxcode.llm.journal import Journal
 from maxcode.problems import is_given, load
 from maxcode.run.admission import Admission
+from maxcode.run.asking import keep_request
 from maxcode.run.candidate_result import CandidateResult, nothing_won, result_of
 from maxcode.run.certificate import FILE, Certificate, FreshInputTiming, certified
 from maxcode.run.complete_request import CompleteRequest, completed
 from maxcode.run.given_candidate import GIVEN_FILE, DecidingEvaluator
 from maxcode.run.hottest import admit_hottest
 from maxcode.run.method_parts import MethodParts, method_of, method_parts, scene_of
+from maxcode.run.names import ASK
 from maxcode.run.optimize import Run, optimize
 from maxcode.run.record import EVENTS, Line, Record, read_events
 from maxcode.run.report import NAME as REPORT
@@ -67,9 +71,14 @@ def optimize_source(
         admitted(admission.admitted)
         refuse_unmeasurable(job.request, admission.admitted)
         began_with = open_folder(job, admission)
+        if job.request.policy == ASK:
+            keep_request(job.request)
         search = _Search(job, admission, parts, began_with)
         spending(lambda: parts.journal.spent)
-        found = search.run(watch)
+        try:
+            found = search.run(watch)
+        except Unanswered as waits:
+            raise Unanswered(f"{waits}: maxcode ask {shlex.quote(str(job.folder))}") from waits
         slots = target.used()
     _write_winner(job.folder, admission, found)
     certificate = _certify(job, found, say)

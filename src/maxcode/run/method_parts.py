@@ -15,7 +15,8 @@ from maxcode.llm.clients.connect import recorded
 from maxcode.llm.journal import Journal, NoModel
 from maxcode.observe.critique import LlmCritic
 from maxcode.run.admission import Admission
-from maxcode.run.names import MODELS, critic, guide, policy
+from maxcode.run.asking import asked_policy
+from maxcode.run.names import ASK, MODELS, critic, guide, policy
 from maxcode.run.request import Request, rules_of
 from maxcode.search import methods
 from maxcode.search.value import ValueRoles, load
@@ -46,7 +47,9 @@ def method_parts(request: Request, asks: bool = True) -> Iterator[MethodParts]:
 
         methods.recipe(request.method, frozenset(request.without))
         parts = MethodParts(
-            policy(request.policy, models, request.answer, rules_of(request), request.ask_policy),
+            asked_policy(request)
+            if request.policy == ASK
+            else policy(request.policy, models, request.answer, rules_of(request), request.ask_policy),
             critic(request.critic, request.policy, models, request.ask_critic),
             load(request.value) if request.value is not None else None,
             journal,

@@ -31,6 +31,7 @@ from maxcode.search.value_guided import Guide
 
 LLM = "llm:"
 MODELS = (LLM, COMMAND)
+ASK = "ask"
 REWRITER = "rewriter"
 RULE_BASED = (REWRITER, "kernels", "loops")  # built-in policies that read C and C++
 

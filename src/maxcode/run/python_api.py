@@ -19,6 +19,9 @@ from maxcode.errors import unknown
 from maxcode.llm.clients import AnswerSettings
 from maxcode.llm.clients.connect import ModelSettings
 from maxcode.llm.completion import Answer
+from maxcode.llm.questions import LEASE_S, Question
+from maxcode.run import asking
+from maxcode.run.asking import Told
 from maxcode.run.candidate_result import CandidateResult
 from maxcode.run.display import in_notebook
 from maxcode.run.evaluation import evaluate_source
@@ -142,6 +145,24 @@ def evaluate_program(
         cluster=cluster,
     )
     return outside_loop(partial(evaluate_source, Path(candidate), request))
+
+
+def ask(run: AnyPath, lease_s: float = LEASE_S) -> Question | None:
+    """An open prompt of a run whose policy is "ask", with its ``id`` and ``prompt``; None if none is open.
+
+    Nobody else gets it for ``lease_s`` seconds.  ``optimize_program`` with ``policy="ask"`` starts such a run: it
+    raises Unanswered as soon as all prompts are written.  InputError if the run does not ask.
+    """
+    return asking.ask(Path(run), lease_s)
+
+
+def tell(run: AnyPath, id: str, answer: str) -> Told:
+    """Evaluates the answer to the prompt ``id``, as a model would give it, and goes on as far as answers reach.
+
+    The result has ``feedback`` (lines; empty if the answer was not evaluated), ``open`` (prompts) and ``result``
+    (None until the run has ended).  Raises as ``optimize_program``.
+    """
+    return outside_loop(partial(asking.tell, Path(run), id, answer, optimize_source))
 
 
 def _optimized(request: Request, is_shown: bool) -> RunResult:

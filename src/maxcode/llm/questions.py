@@ -1,0 +1,93 @@
+"""A folder of open prompts and their answers: whoever reads a prompt and writes an answer is the model.
+
+A prompt is identified by its draw, which belongs to one slot of a search: a resumed run measures anew, so its prompts
+differ in some figures and are the same questions.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import os
+import time
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from typing import final
+
+from maxcode.core.files import read_text, write_whole
+from maxcode.core.types import Usage
+from maxcode.errors import InputError, Unanswered
+from maxcode.llm.clients import Completion, ModelRequest
+
+PROMPT, TAKEN, ANSWER = ".prompt", ".taken", ".answer"
+LEASE_S = 1800.0  # after so many seconds a prompt without an answer is given out again
+
+
+@final
+@dataclass(frozen=True, slots=True)
+class Question:
+    """A prompt that waits for an answer."""
+
+    id: str
+    prompt: str
+
+
+@final
+@dataclass(frozen=True, slots=True)
+class Questions:
+    """The prompts of one run.  As a model: an answered prompt is answered; another one is written into the folder, and
+    Unanswered is raised."""
+
+    folder: Path
+    clock: Callable[[], float] = time.time
+
+    async def complete(self, request: ModelRequest) -> Completion:
+        """The answer to the request, if it was given."""
+        name = hashlib.sha256(str(request.draw).encode()).hexdigest()[:8]
+        answer = self.folder / f"{name}{ANSWER}"
+        if answer.exists():
+            return Completion(read_text(answer), Usage(1))
+        prompt = self.folder / f"{name}{PROMPT}"
+        if not prompt.exists():
+            self.folder.mkdir(parents=True, exist_ok=True)
+            write_whole(prompt, "\n\n".join(one.text.strip() for one in request.messages).encode())
+        raise Unanswered(f"the prompt {name} waits for an answer")
+
+    def take(self, lease_s: float = LEASE_S) -> Question | None:
+        """The oldest open prompt that nobody took in the last ``lease_s`` seconds; None if there is none."""
+        for name in self.open():
+            if self._took(self.folder / f"{name}{TAKEN}", lease_s):
+                return Question(name, read_text(self.folder / f"{name}{PROMPT}"))
+        return None
+
+    def open(self) -> list[str]:
+        """The ids of the prompts without an answer, the oldest first."""
+        asked = sorted(self.folder.glob(f"*{PROMPT}"), key=lambda path: (path.stat().st_mtime_ns, path.name))
+        return [path.stem for path in asked if not path.with_suffix(ANSWER).exists()]
+
+    def answer(self, name: str, text: str) -> None:
+        """Keeps an answer.  InputError if there is no such prompt, it has another answer, or the answer is empty."""
+        if not (self.folder / f"{name}{PROMPT}").exists():
+            waiting = ", ".join(self.open()) or "none"
+            raise InputError(f"there is no prompt {name!r}; those that wait for an answer: {waiting}")
+        if not text.strip():
+            raise InputError("the answer is empty; give the text that a model would answer")
+        path = self.folder / f"{name}{ANSWER}"
+        if path.exists() and read_text(path) != text:
+            raise InputError(f"the prompt {name} is answered already; `maxcode ask` gives the next one")
+        write_whole(path, text.encode())
+
+    def answers(self) -> Iterator[tuple[str, str]]:
+        """The id and the text of every answer."""
+        for path in sorted(self.folder.glob(f"*{ANSWER}")):
+            yield path.stem, read_text(path)
+
+    def _took(self, path: Path, lease_s: float) -> bool:
+        """Takes a prompt for this caller alone: creating the file is what decides between two of them."""
+        try:
+            os.close(os.open(path, os.O_CREAT | os.O_EXCL | os.O_WRONLY, 0o644))
+        except FileExistsError:
+            if self.clock() - path.stat().st_mtime < lease_s:
+                return False
+            os.utime(path)
+        return True

@@ -1,0 +1,128 @@
+"""Ask and tell: prompts go out once, answers are evaluated, and nothing of either is lost."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+from typing import Any
+
+import anyio
+import pytest
+
+from maxcode.errors import InputError, Unanswered
+from maxcode.llm.clients import Message, ModelRequest
+from maxcode.llm.questions import Questions
+from tests.support.cli import answer, maxcode
+from tests.support.counting import FAST, SLOW
+
+WRONG = FAST.replace("n - 1", "n - 2")
+
+
+def request(draw: int, text: str = "Faster, please.") -> ModelRequest:
+    return ModelRequest((Message("system", "Be brief."), Message("user", text)), draw=draw)
+
+
+def told(questions: Questions, draw: int, text: str = "Faster, please.") -> str:
+    return anyio.run(questions.complete, request(draw, text)).text
+
+
+def test_a_prompt_is_given_to_one_asker_until_its_lease_ends(tmp_path: Path) -> None:
+    questions = Questions(tmp_path / "asked")
+    for draw in (1, 2):
+        with pytest.raises(Unanswered):
+            told(questions, draw)
+    first, second = questions.take(), questions.take()
+    assert first is not None and second is not None and first.id != second.id
+    assert first.prompt == "Be brief.\n\nFaster, please."
+    later = Questions(tmp_path / "asked", clock=lambda: (tmp_path / "asked" / f"{first.id}.taken").stat().st_mtime + 5)
+    assert later.take(60) is None and later.take(1) == first, "nobody answered it"
+
+
+def test_many_askers_at_once_get_different_prompts(tmp_path: Path) -> None:
+    questions = Questions(tmp_path)
+    for draw in range(20):
+        with pytest.raises(Unanswered):
+            told(questions, draw)
+    with ThreadPoolExecutor(8) as pool:
+        found = [question.id for question in pool.map(lambda _: questions.take(), range(20)) if question is not None]
+    assert len(set(found)) == 20
+    assert questions.take() is None
+
+
+def test_an_answer_is_kept_and_answers_the_prompt_with_other_figures_too(tmp_path: Path) -> None:
+    questions = Questions(tmp_path)
+    with pytest.raises(Unanswered):
+        told(questions, 7)
+    taken = questions.take()
+    assert taken is not None
+    for name, text, words in ((taken.id, " \n", "the answer is empty"), ("no", "x", f"wait for an answer: {taken.id}")):
+        with pytest.raises(InputError, match=words):
+            questions.answer(name, text)
+    questions.answer(taken.id, "mine")
+    questions.answer(taken.id, "mine")
+    with pytest.raises(InputError, match="is answered already"):
+        questions.answer(taken.id, "another")
+    assert told(questions, 7, "Faster than 3.1 ms, please.") == "mine"
+
+
+@pytest.fixture
+def place(tmp_path: Path) -> Path:
+    (tmp_path / "slow.c").write_text(SLOW)
+    (tmp_path / "tests").mkdir()
+    for number, n in enumerate((8, 12, 16, 20)):
+        (tmp_path / "tests" / f"{number:02}.in").write_text(f"{n}\n")
+        (tmp_path / "tests" / f"{number:02}.out").write_text(f"{n * (n - 1) // 2}\n")
+    return tmp_path
+
+
+START = ("optimize", "slow.c", "--tests", "tests", "--policy", "ask", "--method", "best-of-n", "--out", "run", "--json")
+
+
+def ask(place: Path) -> dict[str, Any]:
+    return answer(maxcode("ask", "run", "--json", cwd=place))
+
+
+@pytest.mark.sandbox
+def test_a_run_is_driven_by_answers_from_outside(place: Path) -> None:
+    waiting = answer(maxcode(*START, "--budget", "3", "--anyway", cwd=place))
+    assert waiting == {"waiting": "3 of 3 prompts of batch 1 wait for an answer: maxcode ask run"}
+    ids = [ask(place) for _ in range(3)]
+    assert ask(place) == {"id": None}
+    assert all(SLOW.splitlines()[-2] in one["prompt"] for one in ids)
+    elsewhere = place / "elsewhere"
+    elsewhere.mkdir()
+    for one, text in zip(ids, (FAST, WRONG, ""), strict=True):
+        (elsewhere / one["id"]).write_text(f"```c\n{text}\n```\n" if text else "I do not know.")
+    first = answer(maxcode("tell", "../run", ids[0]["id"], ids[0]["id"], "--json", cwd=elsewhere))
+    assert first["open"] == 2 and first["result"] is None
+    assert first["feedback"][0].startswith("=> correct")
+    wrong = subprocess.run(
+        [sys.executable, "-c", f"""
+import maxcode
+told = maxcode.tell("run", {ids[1]["id"]!r}, open("elsewhere/{ids[1]["id"]}").read())
+print(told.feedback[0], told.open, maxcode.ask("run"))
+"""],
+        cwd=place, capture_output=True, text=True, timeout=300, check=True,
+    ).stdout  # fmt: skip
+    assert wrong.startswith("=> wrong") and wrong.endswith(" 1 None\n")
+    last = answer(maxcode("tell", "run", ids[2]["id"], f"elsewhere/{ids[2]['id']}", "--json", cwd=place))
+    assert (last["feedback"], last["open"]) == (["=> unparsed: there is no code block"], 0)
+    assert last["result"]["outcomes"] == {"correct": 1, "unparsed": 1, "wrong": 1}
+    again = maxcode("tell", "run", ids[0]["id"], f"elsewhere/{ids[1]['id']}", cwd=place)
+    assert again.returncode == 2 and "is answered already" in again.stderr
+
+
+def test_a_run_that_does_not_ask_says_how_to_start_one(tmp_path: Path) -> None:
+    done = maxcode("ask", "run", cwd=tmp_path)
+    assert done.returncode == 2
+    assert "maxcode optimize PROBLEM --policy ask --out run" in done.stderr
+
+
+def test_the_skill_is_written_where_the_agents_of_a_folder_look(tmp_path: Path) -> None:
+    (tmp_path / ".claude").mkdir()
+    assert maxcode("skill", "install", cwd=tmp_path).stdout == ".claude/skills/maxcode/SKILL.md\n"
+    assert (tmp_path / ".claude/skills/maxcode/SKILL.md").read_text() == maxcode("skill").stdout
+    named = maxcode("skill", "install", "--agent", "codex", "--into", "gone", cwd=tmp_path)
+    assert named.returncode == 2 and "gone, which is no folder" in named.stderr
