@@ -5,6 +5,7 @@
     python benchmarks/examples.py --max-seconds 30         no new candidate after 30 s of work on an example
     python benchmarks/examples.py --flags '-O3 -std=c++17' /path/to/case ...
 
+Where a folder has a faster version by hand (fast.*), that is measured too, as `maxcode evaluate` does.
 Every speed-up is the run's own confirmed one, with its 95 % interval.  The same command resumes the runs.
 """
 
@@ -17,7 +18,9 @@ import time
 from pathlib import Path
 
 from maxcode.core.budget import Caps
+from maxcode.core.stats import bootstrap, geometric_mean
 from maxcode.errors import Interrupted, MaxcodeError
+from maxcode.run.evaluation import evaluate_source
 from maxcode.run.job import optimize_source
 from maxcode.run.progress import SearchProgress
 from maxcode.run.request import Request
@@ -39,6 +42,7 @@ def main() -> None:
     folders = [found(name) for name in options.problems] or sorted(p.parent for p in EXAMPLES.glob("*/problem.toml"))
     rows = [row(folder, options) for folder in folders]
     show(rows)
+    options.out.mkdir(parents=True, exist_ok=True)
     (options.out / "table.json").write_text(json.dumps(rows, indent=1) + "\n")
 
 
@@ -64,16 +68,24 @@ def row(folder: Path, options: argparse.Namespace) -> dict[str, object]:
         overrides=overrides,
     )
     print(f"\n{folder.name}", file=sys.stderr, flush=True)
+    fast = next(iter(sorted(folder.glob("fast.*"))), None)
     started = time.monotonic()
     try:
         with SearchProgress(options.budget) as progress:
             verdict = optimize_source(request, progress.watch, progress.admitted)
+        seconds = round(time.monotonic() - started, 1)
+        human = {"by_hand": measured(fast, request)} if fast is not None else {}
     except Interrupted:
         sys.exit("interrupted; repeat the command to resume")
     except MaxcodeError as error:
         print(f"  {error}", file=sys.stderr, flush=True)
         return {"problem": folder.name, "why": str(error)}
-    return {"problem": folder.name, "seconds": round(time.monotonic() - started, 1), **told(verdict)}
+    return {"problem": folder.name, "seconds": seconds, **told(verdict), **human}
+
+
+def measured(candidate: Path, request: Request) -> dict[str, object]:
+    found = json.loads(evaluate_source(candidate, request).as_json())
+    return {key: found.get(key) for key in ("outcome", "speedup", "confirmed", "why")}
 
 
 def told(verdict: RunResult) -> dict[str, object]:
@@ -85,6 +97,7 @@ def told(verdict: RunResult) -> dict[str, object]:
 def show(rows: list[dict[str, object]]) -> None:
     print(f"{'problem':44} {'speed-up':>9}  {'95 % interval':16} {'pairs':>5} {'cand.':>5} {'s':>6}  verdict")
     for cells in rows:
+        by_hand(cells)
         speedup = cells.get("speedup")
         if not isinstance(speedup, dict):
             print(f"{cells['problem']:44} {'-':>9}  {'-':16} {'-':>5} {'-':>5} {'-':>6}  {cells['why']}")
@@ -97,6 +110,33 @@ def show(rows: list[dict[str, object]]) -> None:
             f"{cells['problem']:44} {speedup['value']:8.2f}x  {interval:16} {speedup['pairs']:5} "
             f"{cells['candidates']:5} {cells['seconds']:6}  {verdict}"
         )
+    means(rows)
+
+
+def by_hand(cells: dict[str, object]) -> None:
+    if isinstance(found := cells.get("by_hand"), dict):
+        print(f"{cells['problem']:44} {said(found):28} by hand")
+
+
+def said(found: dict[str, object]) -> str:
+    speedup = found["speedup"]
+    if not isinstance(speedup, dict):
+        return str(found["why"] or found["outcome"])
+    return f"{speedup['value']:8.2f}x  [{speedup['low']:.2f}, {speedup['high']:.2f}]"
+
+
+def means(rows: list[dict[str, object]]) -> None:
+    """The geometric mean over the problems, where one without a confirmed gain counts as 1."""
+    run = [row for row in rows if "candidates" in row]
+    for name, of in (("geometric mean", run), ("geometric mean, by hand", [row.get("by_hand", {}) for row in run])):
+        gains = [gain(one) for one in of if one and isinstance(one, dict)]
+        if len(gains) > 1:
+            print(f"{name:44} {bootstrap(gains, geometric_mean)}, {len(gains)} problems")
+
+
+def gain(found: dict[str, object]) -> float:
+    speedup = found.get("speedup")
+    return float(speedup["value"]) if isinstance(speedup, dict) and found.get("confirmed") else 1.0
 
 
 if __name__ == "__main__":
