@@ -80,6 +80,17 @@ def test_a_change_that_the_command_does_not_use_is_not_exercised(repository: Pat
 
 
 @pytest.mark.heavy
+def test_a_benchmark_that_differs_itself_is_named(tmp_path: Path) -> None:
+    for side, count in (("one", 20_000), ("two", 200_000)):
+        (tmp_path / side / "src").mkdir(parents=True)
+        (tmp_path / side / "bench_all.py").write_text(WORK.format(count))
+        (tmp_path / side / "src" / "work.py").write_text(f"# {side}\n")
+    done = maxcode(
+        "race", "one", "two", TRUST, "--pairs", "1", "--", "/usr/bin/python3", "-I", "bench_all.py", cwd=tmp_path
+    )
+    assert "the benchmark itself differs (bench_all.py)" in done.stdout
+
+
 def test_another_output_is_wrong_and_not_timed(tmp_path: Path) -> None:
     for name in ("one", "two"):
         (tmp_path / name).write_text(name)

@@ -84,6 +84,11 @@ class _Race:
     async def run(self) -> VersionsRaced:
         changed = changed_files(self.sides["base"].folder, self.sides["head"].folder)
         self._refuse_equal(changed)
+        if own := [name for name in changed if "bench" in name.lower() and Path(name).suffix]:
+            self.notes.append(
+                f"the benchmark itself differs ({', '.join(own[:3])}): if one side does more work, that is what is timed; "
+                "--build can copy one version of it into both"
+            )
         exercise, first = await self._first_runs(changed)
         if exercise is not None and not exercise.is_shown and not exercise.why_not:
             return self._result("not exercised", exercise, None)
