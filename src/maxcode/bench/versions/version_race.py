@@ -12,6 +12,7 @@ import statistics
 import time
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
+from pathlib import PurePath
 from typing import Literal, final
 
 from maxcode.bench.versions.asked import RaceAsked
@@ -84,9 +85,9 @@ class _Race:
     async def run(self) -> VersionsRaced:
         changed = changed_files(self.sides["base"].folder, self.sides["head"].folder)
         self._refuse_equal(changed)
-        if own := [name for name in changed if "bench" in name.lower() and Path(name).suffix]:
+        if own := [name for name in changed if "bench" in name.lower() and PurePath(name).suffix]:
             self.notes.append(
-                f"the benchmark itself differs ({', '.join(own[:3])}): if one side does more work, that is what is timed; "
+                f"the benchmark itself differs ({', '.join(own[:3])}): if one side does more work, that is timed too; "
                 "--build can copy one version of it into both"
             )
         exercise, first = await self._first_runs(changed)
