@@ -86,11 +86,12 @@ def test_a_benchmark_that_differs_itself_is_named(tmp_path: Path) -> None:
         (tmp_path / side / "bench_all.py").write_text(WORK.format(count))
         (tmp_path / side / "src" / "work.py").write_text(f"# {side}\n")
     done = maxcode(
-        "race", "one", "two", TRUST, "--pairs", "1", "--", "/usr/bin/python3", "-I", "bench_all.py", cwd=tmp_path
+        "race", "one", "two", TRUST, "--pairs", "9", "--", "/usr/bin/python3", "-I", "bench_all.py", cwd=tmp_path
     )
     assert "the benchmark itself differs (bench_all.py)" in done.stdout
 
 
+@pytest.mark.heavy
 def test_another_output_is_wrong_and_not_timed(tmp_path: Path) -> None:
     for name in ("one", "two"):
         (tmp_path / name).write_text(name)
