@@ -7,6 +7,7 @@ from pathlib import Path
 import anyio
 import pytest
 
+from maxcode.core.stats import RaceRule
 from maxcode.core.types import Action, Evaluation, Outcome
 from maxcode.evaluate.module.evaluator import ModuleEvaluator
 from maxcode.evaluate.module.staging import SHARED
@@ -58,7 +59,8 @@ class ModelNew(nn.Module):
 def judged(sandbox: Sandbox, text: str, folder: Path) -> Evaluation:
     (folder / "reference.py").write_text(HEAD + REFERENCE)
     problem = load(folder / "reference.py").problem
-    return anyio.run(ModuleEvaluator(sandbox).evaluate, problem, Action(problem.program.with_text(HEAD + text)))
+    evaluator = ModuleEvaluator(sandbox, RaceRule(most=9))
+    return anyio.run(evaluator.evaluate, problem, Action(problem.program.with_text(HEAD + text)))
 
 
 @pytest.mark.parametrize(
