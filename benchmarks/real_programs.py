@@ -7,7 +7,7 @@
 A case is a folder with slow.*, tests/ and, if there is one, a faster version by hand, fast.*.  All are measured in the
 same way: verified on the tests, timed in turn with slow.*, confirmed.  The column ms is the CPU time of slow.* on its
 slowest test, an interval is a 95 % interval, and "?" is a ratio that was not confirmed.  In the geometric mean a case
-without a confirmed gain counts as 1.  The same command resumes.
+without a confirmed gain counts as 1; one that cannot be measured is left out.  The same command resumes.
 """
 
 from __future__ import annotations
@@ -132,13 +132,16 @@ def line(found: Row) -> str:
 def shown(result: Row | None) -> str:
     if result is None:
         return "-"
-    unconfirmed = "" if result.get("confirmed") or not result.get("speedup") else " ?"
-    return said({"speedup": None, "outcome": "", "why": "", **result}).strip() + unconfirmed
+    if not result.get("speedup"):
+        return str(result["why"] or result["outcome"]).partition(":")[0]  # the whole reason is in the JSON
+    if not result["speedup"]["pairs"]:
+        return "no gain"
+    return said(result).strip() + ("" if result.get("confirmed") else " ?")
 
 
 def means(rows: list[Row]) -> list[str]:
-    """Lines with the geometric mean of each column over its cases."""
-    lines = []
+    """Lines with the geometric mean of each column over its cases; a refused case has no part in them."""
+    lines, rows = [], [row for row in rows if "candidates" in row["rules"]]
     for name in COLUMNS:
         gains = [gain(row[name]) for row in rows if name in row]
         if len(gains) > 1:
