@@ -131,6 +131,7 @@ SMALL = [
     ("fuzz", "--inputs 20 --only packets --seed 1", "packets"),
     ("overhead", "--parts searches --most 100", "best-of-n"),
     ("race_equal", "--races 1 --changed 0 --pairs 9 --own-lane", "races of equal commands: 1"),
+    ("real_programs", "{problem} --rules-budget 1", "by_hand"),
     ("redteam", "--again --only seen_answers", "seen_answers"),
     ("rollouts", "--list", "gemm"),
     ("rules_hold", "--generated 1 --only generated --rules unroll --sites 1", "unroll"),
