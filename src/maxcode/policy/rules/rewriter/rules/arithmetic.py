@@ -126,7 +126,7 @@ def _is_constant(unit: Unit, variable: Variable) -> bool:
         return False
     found = [k for k, token in enumerate(unit.tokens) if token.text == variable.name]
     places = [unit.tokens[k] for k in found]
-    if any(token.directive for token in places):
+    if any(token.directive for token in places) or len(unit.tokens) - 1 in found:  # the last: a broken text
         return False
     bare = [k for k in found if unit.tokens[k + 1].text != "[" and places[0] != unit.tokens[k]]
     if variable.form == "array" and (bare or len(variable.dims) > 1):
