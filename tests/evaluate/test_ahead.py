@@ -15,6 +15,8 @@ from maxcode.core.types import Action, Case, Evaluation, Outcome, Problem, Progr
 from maxcode.evaluate.inputs.fresh import FAILED
 from maxcode.evaluate.ladder.build import Builder
 from maxcode.evaluate.program.evaluator import ProgramEvaluator
+from maxcode.run.evaluation import MADE, evaluate_source
+from maxcode.run.request import Request
 from maxcode.sandbox.sandbox import Sandbox
 from tests.support.rules import SHORT
 
@@ -87,13 +89,17 @@ def test_a_faster_candidate_is_built_once_and_passes_every_check(sandbox: Sandbo
     assert counted(profile, "admission", "profile of the program") == 0
 
 
-def test_a_candidate_that_fails_on_fresh_inputs_fails_while_it_is_timed(sandbox: Sandbox, tmp_path: Path) -> None:
+def test_a_candidate_that_fails_on_fresh_inputs_fails_while_it_is_timed(tmp_path: Path) -> None:
     sums = {sum(value + number for value in values) for number, values in enumerate(GIVEN * 2)}
     known = " && ".join(f"found != {20000000 * total}" for total in sorted(sums))
     remembers = FAST.replace("printf", f"if ({known}) found++;\n    printf")
-    found, _ = judged(sandbox, problem_in(tmp_path), remembers)
-    assert found.outcome is Outcome.WRONG
-    assert FAILED in found.feedback.reasons
+    problem_in(tmp_path)
+    (tmp_path / "slow.c").write_text(SLOW)
+    (tmp_path / "new.c").write_text(remembers)
+    request = Request(tmp_path / "slow.c", tmp_path, overrides={"flags": list(FLAGS)})
+    found = evaluate_source(tmp_path / "new.c", request)
+    assert (found.outcome, found.reasons) == (Outcome.WRONG, (FAILED,))
+    assert MADE in found.notes
 
 
 @pytest.mark.parametrize(("more", "leaves"), [("", True), (THREADS, False)])

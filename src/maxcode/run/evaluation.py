@@ -14,6 +14,7 @@ from maxcode.errors import InputError
 from maxcode.evaluate.cluster import ClusterRequest
 from maxcode.evaluate.harness import compiled_without_gpu
 from maxcode.evaluate.harness_protocol import SearchHarness, WorksAhead
+from maxcode.evaluate.inputs.fresh import FAILED
 from maxcode.evaluate.ladder.prepare import Admitted
 from maxcode.evaluate.machine.machine import describe
 from maxcode.evaluate.target import Target, where
@@ -73,6 +74,12 @@ def evaluate_loaded(
     return measured.result(notes_on(loaded, measured.admitted, is_here=asked is None))
 
 
+MADE = (
+    "maxcode made that input from the format of the given ones; if no such input can come, say which can: `generator` "
+    "or `domain` under [tests] in problem.toml (docs/reference/problem.md)"
+)
+
+
 @final
 @dataclass(frozen=True, slots=True)
 class _Measured:
@@ -84,7 +91,8 @@ class _Measured:
     fresh: FreshInputTiming | None = None
 
     def result(self, notes: Sequence[str]) -> CandidateResult:
-        return result_of(self.evaluation, self.admitted, self.machine, notes, self.fresh)
+        made = FAILED in self.evaluation.feedback.reasons and not self.admitted.problem.spec.generator
+        return result_of(self.evaluation, self.admitted, self.machine, (*notes, *((MADE,) if made else ())), self.fresh)
 
 
 async def _measured(action: Action, problem: Problem, target: Target, decides_slower: bool) -> _Measured:
