@@ -5,6 +5,9 @@
  *
  * double worst_T(exact, got, count, scale): the largest |got - exact| / (scale + |exact|) of all elements, where exact are
  * doubles and got is of T; NaN where an element of got is NaN, and infinite where one is infinite.
+ *
+ * size_t lost_T(exact, reference, got, count, least): the elements of at least that size that got has wrong by half of their
+ * own size and more, and reference right to a thousandth of it.  exact are doubles.
  */
 #include <float.h>
 #include <math.h>
@@ -62,6 +65,24 @@ WORST(double)
 WORST(float)
 WORST(int)
 WORST(long)
+
+#define LOST(type)                                                                                                 \
+    size_t lost_##type(const char *exact, const char *reference, const char *got, size_t count, double least) {    \
+        size_t lost = 0;                                                                                           \
+        for (size_t i = 0; i < count; i++) {                                                                       \
+            double want;                                                                                           \
+            type right, have;                                                                                      \
+            memcpy(&want, exact + i * sizeof want, sizeof want);                                                   \
+            memcpy(&right, reference + i * sizeof right, sizeof right);                                            \
+            memcpy(&have, got + i * sizeof have, sizeof have);                                                     \
+            const double size = fabs(want);                                                                        \
+            lost += size >= least && fabs((double)right - want) <= size / 1000 && fabs((double)have - want) >= size / 2; \
+        }                                                                                                          \
+        return lost;                                                                                               \
+    }
+
+LOST(double)
+LOST(float)
 
 /* long odd_T(want, got, near, nears, count, rule): the first element of got that is further from want than rule allows,
  * -1 where none is.  rule: a share of |want|; how often the farthest that the nears lie from want; something in any case.

@@ -16,6 +16,7 @@ from maxcode.errors import MachineError
 from maxcode.sandbox.toolchain import cache_root, own_library
 
 LIBRARY = Path(__file__).with_name("compare.c")
+TINY = {"double": 1e-290, "float": 1e-35}  # below it numbers are flushed to zero, or are not normal
 
 
 def distance(ctype: str, expected: bytes, got: bytes | None) -> float:
@@ -39,6 +40,17 @@ def worst(ctype: str, exact: bytes, got: bytes, scale: float) -> float:
     function.restype = ctypes.c_double
     function.argtypes = (ctypes.c_char_p, ctypes.c_char_p, ctypes.c_size_t, ctypes.c_double)
     return float(function(exact, got, count, scale))
+
+
+def lost(ctype: str, exact: bytes, reference: bytes, got: bytes) -> int:
+    """How many elements ``got`` has wrong by half of their own size and more, and ``reference`` right; ``exact`` are
+    doubles.  Zeros, and numbers that may be flushed to zero, are not counted."""
+    count = len(exact) // _WIDTHS["double"]
+    if any(len(one) != count * _WIDTHS[ctype] for one in (reference, got)):
+        raise ValueError(f"{count} numbers cannot be compared with other arrays")
+    function = _library()[f"lost_{ctype}"]
+    function.restype = ctypes.c_size_t
+    return int(function(exact, reference, got, ctypes.c_size_t(count), ctypes.c_double(TINY[ctype])))
 
 
 def odd_element(

@@ -14,7 +14,7 @@ import secrets
 from collections.abc import Sequence
 
 from maxcode.core.types import FunctionSpec
-from maxcode.evaluate.function.comparing import distance, nudge, odd_element
+from maxcode.evaluate.function.comparing import TINY, distance, nudge, odd_element
 from maxcode.evaluate.function.function import Shape, call_of, plan_bytes, read_arrays, written_arrays
 
 NUDGED = 3  # times the original is asked
@@ -22,7 +22,6 @@ _SHARE = {"double": 2.0**-40, "float": 2.0**-20}  # by which an input is made sm
 _OWN = 1000  # times the tolerance: of an element's own size
 _OWN_MOST = 0.1
 _LEAST_GAIN = 64
-_TINY = {"double": 1e-290, "float": 1e-35}  # below it numbers are flushed to zero, or are not normal
 _EPSILON = {"double": 2.0**-52, "float": 2.0**-23}
 _STEADY_LEAST, _STEADY_ROOM = 10.0, 1024
 
@@ -41,14 +40,14 @@ def odd(shape: Shape, expected: bytes, got: bytes, near: Sequence[bytes]) -> str
     original's answers to nudged inputs."""
     share = share_of(shape.spec)
     for number, name, part, ctype in written_arrays(shape):
-        if ctype not in _TINY or dict(shape.spec.tolerances).get(name, 0) >= 1:
+        if ctype not in TINY or dict(shape.spec.tolerances).get(name, 0) >= 1:
             continue
         tolerance = shape.spec.tolerance_of(name)
         want, have = expected[part], got[part]
         if want == have:
             continue
         size = distance(ctype, want, None)
-        tiny = max(_TINY[ctype], 0.0 if share else 64 * _EPSILON[ctype] * size, 0.0 if size else tolerance)
+        tiny = max(TINY[ctype], 0.0 if share else 64 * _EPSILON[ctype] * size, 0.0 if size else tolerance)
         gain = max(_LEAST_GAIN, tolerance / share) if share else 0.0
         rule = (min(_OWN * tolerance, _OWN_MOST), gain, tiny)
         at = odd_element(ctype, want, have, [one[part] for one in near], rule)
@@ -62,7 +61,7 @@ def is_steady(shape: Shape, expected: bytes, near: Sequence[bytes]) -> bool:
     share = share_of(shape.spec)
     for _, name, part, ctype in written_arrays(shape):
         want = expected[part]
-        if ctype not in _TINY:
+        if ctype not in TINY:
             if any(one[part] != want for one in near):
                 return False
             continue

@@ -11,7 +11,7 @@ from typing import Any, final
 import msgspec
 
 from maxcode.errors import InputError
-from maxcode.evaluate.function.comparing import distance, worst
+from maxcode.evaluate.function.comparing import distance, lost, worst
 from maxcode.sandbox.sandbox import Blob
 
 LEAST_PASS_S = 0.005  # of calls in a round: in a much shorter round the overhead of calls dominates
@@ -159,6 +159,13 @@ def error_of(wanted: Array, exact: bytes, got: bytes) -> float:
     doubles."""
     scale = distance("double", exact, None) / math.sqrt(wanted.elements) if wanted.elements else 0.0
     return worst(COMPARED[wanted.dtype], exact, got, scale or 1.0)
+
+
+def lost_in(wanted: Array, exact: bytes, reference: bytes, got: bytes) -> int:
+    """How many elements of an output are off by half of their own size and more, and right in the reference's; only
+    real numbers can be."""
+    kind = COMPARED[wanted.dtype]
+    return lost(kind, exact, reference, got) if kind in ("float", "double") else 0
 
 
 _SENSITIVE = 1e-4  # a smaller share of the largest value is within the tolerance and cannot be seen

@@ -37,6 +37,8 @@ from maxcode.sandbox.sandbox import Blob, Sandbox
 VERIFY_ROUNDS = 3
 BEYOND_S = 2.0  # about as many seconds of calls on values beyond those drawn, if the calls are long
 SHARED = "an output that is no copy"  # how the warning begins
+LOST = "small elements are lost"  # likewise
+LOST_SHARE = 0.01  # of an output's elements; fewer save no time
 LEAST_BEYOND = 2  # rounds of them
 LATE_TIMES, LATE_S = 2.0, 0.1  # import and __init__ may take so many times the reference's, and so much more
 
@@ -178,7 +180,11 @@ class Stages:
                     await track.check_beyond()
         counted = len(track.compared), len(track.skipped)
         return Sitting(
-            held, (*_seeded(track), *_late(start_s), *_sharing(track)), start_s, counted, track.official.accepts
+            held,
+            (*_seeded(track), *_late(start_s), *_sharing(track), *_losing(track)),
+            start_s,
+            counted,
+            track.official.accepts,
         )
 
 
@@ -250,6 +256,17 @@ def _sharing(track: ModuleTrack) -> tuple[str, ...]:
     return (
         f"{SHARED}: output {which} is the same memory as an input, and for the original it is not: who changes one "
         "changes the other",
+    )
+
+
+def _losing(track: ModuleTrack) -> tuple[str, ...]:
+    shares = track.lost_shares()
+    if max(shares) < LOST_SHARE:
+        return ()
+    which = f"output {shares.index(max(shares)) + 1}" if len(shares) > 1 else "the output"
+    return (
+        f"{LOST}: {max(shares):.0%} of the elements of {which} are off by half of their own size and more, and right "
+        "in the reference's; beside its other elements they are within the tolerance",
     )
 
 

@@ -29,7 +29,7 @@ from maxcode.errors import InputError
 from maxcode.evaluate.function.habits import FEW_FAR, HABITS, USUAL
 from maxcode.evaluate.ladder.race import Pair, Side
 from maxcode.evaluate.module.clocks import disagreement, early, reported, without_copy
-from maxcode.evaluate.module.contract import Plans, error_of
+from maxcode.evaluate.module.contract import Plans, error_of, lost_in
 from maxcode.evaluate.module.official import OfficialRule
 from maxcode.evaluate.module.sides import BY_SEED, LETTERS, ModuleSide, SideStarter, last_words
 from maxcode.evaluate.module.trivial import CallSeen, allowed
@@ -90,6 +90,8 @@ class ModuleTrack:
         self.compared: list[str] = []
         self.skipped: list[str] = []
         self.shares: set[int] = set()  # outputs that are the memory of an input, and are not for the original
+        self._lost = [0] * len(stage.contract.outputs)  # elements of the candidate's outputs, of so many calls
+        self._calls = 0
         self._copy_s = math.inf  # the least so far: a value that is too small makes the ratio too small
         self.clock: Clock = stage.problem.goal
         self.official = OfficialRule(stage.contract.outputs)
@@ -137,6 +139,12 @@ class ModuleTrack:
         self.shares |= {
             number for number in range(len(self._contract.outputs)) if candidate & ~original & 1 << number + inputs
         }
+
+    def lost_shares(self) -> list[float]:
+        """For each output the share of its elements, in all drawn calls, that the candidate has wrong by half of their
+        own size and more, and the reference right: they are too small for the tolerance to see."""
+        sizes = [self._calls * one.elements for one in self._contract.outputs]
+        return [lost / size if size else 0.0 for lost, size in zip(self._lost, sizes, strict=True)]
 
     async def check_beyond(self) -> None:
         """One round on values beyond those drawn, whose seconds do not count; nothing where none of them ever has an
@@ -214,6 +222,8 @@ class ModuleTrack:
     async def _check(self, made: Round, found: Mapping[Side, Ran]) -> None:
         own = self._grouped(await anyio.to_thread.run_sync(self._errors, made, found["original"].stdout))
         counting = [number for number, letter in enumerate(made.letters) if self._compares(letter, own[number])]
+        drawn = [call for call, letter in enumerate(made.letters) if letter == USUAL]
+        self._calls += len(drawn)
         for name, ran in found.items():
             if name == "original" or ran.stdout == found["original"].stdout:
                 continue
@@ -223,6 +233,16 @@ class ModuleTrack:
                     if not error <= allowed(self._tolerance, reference):
                         where = (call, number, made.letters[call])
                         raise RoundFailed(name, self._describe_error(where, error, reference))
+            if name == "candidate":
+                await anyio.to_thread.run_sync(self._see_lost, made, drawn, found["original"].stdout, ran.stdout)
+
+    def _see_lost(self, made: Round, drawn: Sequence[int], reference: bytes, got: bytes) -> None:
+        contract, each = self._contract, self._contract.output_bytes
+        for call in drawn:
+            right, have = (output[call * each : (call + 1) * each] for output in (reference, got))
+            for number, wanted in enumerate(contract.outputs):
+                at, exact = contract.output_at(number), made.exact[call][contract.exact_at(number)]
+                self._lost[number] += lost_in(wanted, exact, right[at], have[at])
 
     def _grouped(self, errors: Sequence[float]) -> list[tuple[float, ...]]:
         """The errors by call."""

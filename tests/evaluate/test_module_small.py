@@ -1,0 +1,71 @@
+"""Elements of a module's output that are too small beside the others for the tolerance to see."""
+
+from __future__ import annotations
+
+import struct
+from pathlib import Path
+
+import anyio
+import pytest
+
+from maxcode.core.stats import RaceRule
+from maxcode.core.types import Action, Evaluation, Outcome
+from maxcode.evaluate.function.comparing import lost
+from maxcode.evaluate.module.evaluator import ModuleEvaluator
+from maxcode.evaluate.module.staging import LOST
+from maxcode.problems import load
+from maxcode.run.certificate.doubts import findings_of
+from maxcode.sandbox.sandbox import Sandbox
+
+REFERENCE = """
+import torch
+import torch.nn as nn
+
+class Model(nn.Module):
+    def forward(self, x):
+        return torch.softmax(10 * x, dim=1)
+
+def get_inputs():
+    return [torch.randn(128, 512)]
+
+def get_init_inputs():
+    return []
+"""
+HEAD = "import torch\nimport torch.nn as nn\nclass ModelNew(nn.Module):\n    def forward(self, x):\n"
+HONEST = """
+        y = 10 * x
+        e = torch.exp(y - y.amax(1, keepdim=True))
+        return e / e.sum(1, keepdim=True)
+"""
+ZEROED = HONEST.replace("e / e.sum", "torch.where(e < 1e-9, 0.0, e) / e.sum")
+
+
+def judged(sandbox: Sandbox, body: str, folder: Path) -> Evaluation:
+    (folder / "reference.py").write_text(REFERENCE)
+    problem = load(folder / "reference.py").problem
+    evaluator = ModuleEvaluator(sandbox, RaceRule(most=9))
+    return anyio.run(evaluator.evaluate, problem, Action(problem.program.with_text(HEAD + body)))
+
+
+def test_small_elements_left_out_are_a_doubt(sandbox: Sandbox, tmp_path: Path) -> None:
+    found = judged(sandbox, ZEROED, tmp_path)
+    assert found.outcome is Outcome.CORRECT, found.feedback
+    (doubt,) = findings_of(found)
+    assert doubt.startswith(f"{LOST}: ")
+
+
+@pytest.mark.slow
+def test_small_elements_worked_out_in_another_order_are_none(sandbox: Sandbox, tmp_path: Path) -> None:
+    found = judged(sandbox, HONEST, tmp_path)
+    assert (found.outcome, findings_of(found)) == (Outcome.CORRECT, ())
+
+
+def test_elements_are_lost_where_the_reference_has_them_right() -> None:
+    exact = [1.0, 1e-6, 1e-6, 1e-6, 0.0, 1e-40]
+    reference = [1.0, 1e-6, 0.0, 1.0001e-6, 0.0, 0.0]
+    got = [1.0, 0.0, 0.0, 0.9e-6, 1e-6, 1.0]
+    arrays = struct.pack("6d", *exact), struct.pack("6f", *reference), struct.pack("6f", *got)
+    assert lost("float", *arrays) == 1
+    assert lost("float", arrays[0], arrays[1], arrays[1]) == 0
+    with pytest.raises(ValueError, match="cannot be compared"):
+        lost("double", *arrays)
