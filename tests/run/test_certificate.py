@@ -34,25 +34,26 @@ from tests.support.finished import COMMAND, FinishedRun
 pytestmark = pytest.mark.sandbox
 
 LONG_INPUTS = 3  # a seed whose fresh inputs are mostly long enough to be timed
+SHORT_INPUTS = 21  # a seed none of whose fresh inputs is long enough, but one of the further ones is
 FLAKY = QUARTER.replace("#include <stdio.h>", "#include <stdio.h>\n#include <sys/random.h>").replace(
     "    printf", "    unsigned char drawn;\n    if (getrandom(&drawn, 1, 0) != 1 || drawn < 26) sum++;\n    printf"
 )
 
 
 @pytest.fixture
-def certify_shortly(sandbox: Sandbox, builder: Builder) -> Callable[[Path, str], Certificate]:
-    """A certificate of (a place, a winner), with the fewest pairs that a certificate may have."""
+def certify_shortly(sandbox: Sandbox, builder: Builder) -> Callable[..., Certificate]:
+    """A certificate of (a place, a winner, a seed), with the fewest pairs that a certificate may have."""
 
-    async def certified(problem: Problem, winner: Program) -> Certificate:
+    async def certified(problem: Problem, winner: Program, seed: int) -> Certificate:
         rule = RaceRule(confirm_most=RaceRule().confirm_least)
-        evaluator = ProgramEvaluator(sandbox, builder, rule, LONG_INPUTS)
+        evaluator = ProgramEvaluator(sandbox, builder, rule, seed)
         admitted = await evaluator.admit(problem)
         work = AdmittedWinner(evaluator, problem, admitted, winner, time.monotonic())
         return await measured(work, work.certificate({}, None), lambda words: None)
 
-    def run(place: Path, winner: str) -> Certificate:
+    def run(place: Path, winner: str, seed: int = LONG_INPUTS) -> Certificate:
         problem = load(place / "slow.c", place / "tests").problem
-        return anyio.run(certified, problem, Program({"slow.c": winner}))
+        return anyio.run(certified, problem, Program({"slow.c": winner}), seed)
 
     return run
 
@@ -110,8 +111,20 @@ def test_a_true_winner_is_as_fast_on_inputs_that_nobody_was_shown(finished: Fini
 
 
 @pytest.mark.slow
+def test_an_input_raced_because_no_other_is_long_enough_is_among_those_told(
+    finished: FinishedRun, certify_shortly: Callable[..., Certificate]
+) -> None:
+    found = certify_shortly(finished.place, QUARTER, SHORT_INPUTS)
+    made = found.made_inputs
+    assert found.unseen is not None and found.unseen.interval is not None, found.unseen
+    assert {name.partition("-")[0] for name in found.unseen.inputs} == {"extra"}
+    assert set(found.unseen.inputs) <= {one.name for one in made.inputs}
+    assert sum(int(way.partition(":")[0]) for way in made.how) == len(made.inputs)
+
+
+@pytest.mark.slow
 def test_a_winner_that_is_fast_only_on_what_was_given_is_told_apart(
-    finished: FinishedRun, certify_shortly: Callable[[Path, str], Certificate]
+    finished: FinishedRun, certify_shortly: Callable[..., Certificate]
 ) -> None:
     """It knows the answers to the two inputs that are long enough, and works for all others as the original does."""
     known = '    if (n == 220000000 || n == 224000000) { printf("%ld\\n", n * (n - 1) / 2); return 0; }\n    for ('
@@ -318,7 +331,7 @@ def test_a_source_that_is_not_there_is_asked_for(copied: Path) -> None:
 
 
 def test_flaky_answers_refuse_the_certificate(
-    finished: FinishedRun, certify_shortly: Callable[[Path, str], Certificate]
+    finished: FinishedRun, certify_shortly: Callable[..., Certificate]
 ) -> None:
     found = certify_shortly(finished.place, FLAKY)
     assert (found.holds, found.trusted, found.timing) == (False, False, None)

@@ -160,8 +160,8 @@ class Harness(SearchHarness, Protocol):
         """What a certificate reports about an admission on this machine."""
         ...
 
-    async def made(self, problem: Problem) -> GeneratedInputs:
-        """The fresh inputs."""
+    async def made(self, problem: Problem, harsh: bool = False) -> GeneratedInputs:
+        """The fresh inputs; ``harsh``: those of the re-check."""
         ...
 
     async def check(self, problem: Problem, winner: Program) -> WinnerCheck:

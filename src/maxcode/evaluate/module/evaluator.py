@@ -120,7 +120,7 @@ class ModuleEvaluator:
         """No input is the same every time, so none is named; torch is the compiler."""
         return Provenance((), f"torch {find_runtime().torch}, {machine.compilers.get('cpp', 'no g++')}", {})
 
-    async def made(self, problem: Problem) -> GeneratedInputs:
+    async def made(self, problem: Problem, harsh: bool = False) -> GeneratedInputs:
         """No inputs other than those of every call."""
         return GeneratedInputs(how=("every call of every round: fresh ones, from secret seeds",))
 

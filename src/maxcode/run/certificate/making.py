@@ -17,7 +17,7 @@ from maxcode.core.stats import interval_of
 from maxcode.core.types import Action, Evaluation, Outcome, Problem, Program, Recheck, State, Step, Timing
 from maxcode.errors import InputError
 from maxcode.evaluate.harness import HarnessTerms, open_harness
-from maxcode.evaluate.harness_protocol import Harness, WinnerCheck
+from maxcode.evaluate.harness_protocol import FreshRace, Harness, WinnerCheck
 from maxcode.evaluate.inputs.fresh import GIVEN_ONLY
 from maxcode.evaluate.ladder.prepare import Admitted, Input
 from maxcode.evaluate.machine.machine import describe
@@ -41,6 +41,7 @@ from maxcode.run.certificate.unseen import PAIRS, timed_on
 from maxcode.run.interrupts import run_async
 
 Say = Callable[[str], None]
+_FURTHER = "among further ones, and raced, because no other takes long enough to time"
 
 
 def certified(
@@ -152,6 +153,8 @@ async def measured(work: AdmittedWinner, found: Certificate, say: Say) -> Certif
     if found.timing is not None:
         say("certificate: timing the winner on newly generated inputs")
         fresh = await check.race_fresh(PAIRS)
+        known = await _with_raced(work, found.made_inputs, fresh)
+        found = replace(found, made_inputs=known)
         found, refused = (found, fresh.failed) if fresh.failed else (replace(found, unseen=timed_on(fresh)), "")
     if found.timing is not None and not refused:
         say(f"certificate: sanitizers, and timing the original against itself, {found.timing.pairs} pairs")
@@ -159,6 +162,16 @@ async def measured(work: AdmittedWinner, found: Certificate, say: Say) -> Certif
             control, refused = await _control(check, found.timing)
             found = replace(found, control=control, sanitized=await sanitized())
     return concluded(replace(found, refused=refused, seconds=round(time.monotonic() - work.started, 1)))
+
+
+async def _with_raced(work: AdmittedWinner, known: CertifiedInputs, fresh: FreshRace) -> CertifiedInputs:
+    """With those raced that come from the further ones, which are made where none of the known is long enough."""
+    missing = set(fresh.inputs) - {one.name for one in known.inputs}
+    if not missing:
+        return known
+    further = await work.harness.made(work.problem, harsh=True)
+    raced = tuple(_tested(one, False) for one in further.inputs if one.name in missing)
+    return replace(known, inputs=(*known.inputs, *raced), how=(*known.how, f"{len(raced)}: {_FURTHER}"))
 
 
 @final
