@@ -14,6 +14,7 @@ from maxcode.run.optimize import Run, optimize
 if TYPE_CHECKING:
     from maxcode.run.candidate_result import CandidateResult
     from maxcode.run.python_api import ask, evaluate_program, optimize_program, tell
+    from maxcode.run.referee import Judgement, Referee
     from maxcode.run.result import RunResult
 __version__ = version("maxcode")
 
@@ -22,11 +23,13 @@ __all__ = [
     "CandidateResult",
     "Evaluation",
     "Interval",
+    "Judgement",
     "Method",
     "Observation",
     "Outcome",
     "Problem",
     "Program",
+    "Referee",
     "Result",
     "Run",
     "RunResult",
@@ -42,6 +45,8 @@ __all__ = [
 
 _LATER = {  # name -> module, imported at first use because it imports all of maxcode
     "CandidateResult": "maxcode.run.candidate_result",
+    "Judgement": "maxcode.run.referee",
+    "Referee": "maxcode.run.referee",
     "RunResult": "maxcode.run.result",
     "ask": "maxcode.run.python_api",
     "evaluate_program": "maxcode.run.python_api",

@@ -23,6 +23,7 @@ from maxcode.cli.list import list_
 from maxcode.cli.optimize import optimize
 from maxcode.cli.problems import problems
 from maxcode.cli.race import race
+from maxcode.cli.referee import referee
 from maxcode.cli.report import report
 from maxcode.cli.skill import skill
 from maxcode.cli.terminal import echo, echo_usage, guard
@@ -39,7 +40,7 @@ def cli() -> None:
 
 for verb in (
     optimize, ask, tell, evaluate, verify, race, bench, compare, train, cluster, problems, export, doctor, report,
-    list_, skill,
+    list_, skill, referee,
 ):  # fmt: skip
     cli.add_command(verb)
 

@@ -20,10 +20,13 @@ from maxcode.cli.common import (
 )
 from maxcode.cli.fail_on import fail_on, status_of
 from maxcode.cli.option_groups import GroupedCommand
+from maxcode.cli.terminal import echo
 from maxcode.core.types import Outcome
+from maxcode.run.candidate_result import CandidateResult
 from maxcode.run.display import Display
 from maxcode.run.evaluation import evaluate_into, evaluate_source
 from maxcode.run.progress import SearchProgress
+from maxcode.run.referee import metric_line
 from maxcode.run.request import Request
 from maxcode.run.waits import waits_on
 
@@ -40,6 +43,8 @@ UNVERIFIED_STATUS = 4  # the candidate was compiled but did not run, and the use
 @problem_options
 @click.option("--out", type=click.Path(path_type=Path), help="Run folder: write record, difference, certificate and "
               "report there, as `maxcode optimize` does for its winner.")  # fmt: skip
+@click.option("--metric-line", is_flag=True, help="Print a last line `METRIC score=... speedup=...`, for loops that "
+              "read one (docs/how-to/other-loops.md).")  # fmt: skip
 @fail_on("wrong", "slower", "not-faster", "doubt", "uncompared")
 @cluster_options
 @sandbox_options
@@ -53,23 +58,34 @@ def evaluate(
     Without a GPU a CUDA candidate is only compiled: its outcome is "unverified", and the exit status is 4.
     """
     shapes, reference, cluster = options.pop("shapes"), options.pop("reference"), options.pop("cluster")
-    out, profiles = options.pop("out"), options.pop("profile_self")
+    out, profiles, is_metric = options.pop("out"), options.pop("profile_self"), options.pop("metric_line")
+    if is_metric and json_:
+        raise click.UsageError("--metric-line and --json exclude each other: the JSON has the same figures")
     if reference == (candidate is not None):
         raise click.UsageError("give either a CANDIDATE or --reference (if the suite has one), not both")
     request = Request(source, tests, overrides=overrides(options), shapes=shapes, cluster=cluster, out=out)
     if out is not None:
-        return _into(candidate, request, json_, fail_on, profiles)
+        return _into(candidate, request, json_, fail_on, profiles, is_metric)
     with profiled(profiles) as recorder, Display() as display, waits_on(display):
         result = evaluate_source(candidate, request, decides_slower="slower" in fail_on)
     show(result, json_, recorder)
+    _metric(result, is_metric)
     return UNVERIFIED_STATUS if result.outcome is Outcome.UNVERIFIED else status_of(result, fail_on)
 
 
-def _into(candidate: Path | None, request: Request, json_: bool, fail_on: Sequence[str], profiles: bool) -> int:
+def _into(
+    candidate: Path | None, request: Request, json_: bool, fail_on: Sequence[str], profiles: bool, is_metric: bool
+) -> int:
     """Evaluates a candidate into a run folder, and prints the result; returns the exit status."""
     if candidate is None:
         raise click.UsageError("--out needs a CANDIDATE: a run folder does not keep the version of a suite")
     with profiled(profiles) as recorder, SearchProgress(1) as progress:
         result = evaluate_into(candidate, request, progress.watch, progress.say)
     show(result, json_, recorder)
+    _metric(result.measured, is_metric)
     return status_of(result.measured, fail_on)
+
+
+def _metric(result: CandidateResult, is_asked: bool) -> None:
+    if is_asked:
+        echo(metric_line(result))

@@ -22,7 +22,10 @@ GROUPS: Mapping[str, tuple[str, ...]] = {  # heading -> the options by their fir
     "Measuring": (
         "--certificate", "--at-once", "--cluster", "--shared-cores", "--sandbox", "--unsafe-no-sandbox",
     ),
-    "Output": ("--out", "--json", "--profile-self", "--fail-on", "--csv", "--table-only", "--figures", "--help"),
+    "Output": (
+        "--out", "--json", "--metric-line", "--profile-self", "--fail-on", "--csv", "--table-only", "--figures",
+        "--help",
+    ),
 }  # fmt: skip
 
 

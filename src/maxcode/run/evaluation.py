@@ -63,11 +63,11 @@ def evaluate_loaded(
 ) -> CandidateResult:
     """Measures one program against a loaded problem, on the cluster ``asked`` or here."""
 
-    async def measure(target: Target) -> _Measured:
+    async def measure(target: Target) -> Measured:
         action = Action(program)
         if asked is None and (compiled := await compiled_without_gpu(loaded.problem, action)) is not None:
-            return _Measured(describe(compiled[0]), *compiled[1:])
-        return await _measured(action, loaded.problem, target, decides_slower)
+            return Measured(describe(compiled[0]), *compiled[1:])
+        return await _opened(action, loaded.problem, target, decides_slower)
 
     with where(asked, single=True) as target:
         measured = run_async(measure, target)
@@ -82,7 +82,7 @@ MADE = (
 
 @final
 @dataclass(frozen=True, slots=True)
-class _Measured:
+class Measured:
     """One evaluation.  ``fresh``: the speed-up on newly generated inputs; None if no speed-up is confirmed."""
 
     machine: Machine
@@ -95,7 +95,7 @@ class _Measured:
         return result_of(self.evaluation, self.admitted, self.machine, (*notes, *((MADE,) if made else ())), self.fresh)
 
 
-async def _measured(action: Action, problem: Problem, target: Target, decides_slower: bool) -> _Measured:
+async def _opened(action: Action, problem: Problem, target: Target, decides_slower: bool) -> Measured:
     """The evaluation; if the candidate is faster or slower, the one on fresh pairs, and if faster, on other inputs."""
     harness = await target.open([problem])
     if not isinstance(harness, WorksAhead):
@@ -106,19 +106,25 @@ async def _measured(action: Action, problem: Problem, target: Target, decides_sl
 
 async def _judged(
     harness: SearchHarness, action: Action, problem: Problem, target: Target, decides_slower: bool
-) -> _Measured:
+) -> Measured:
     found = await harness.admit(problem)
-    machine = target.machine(harness)
+    return await measured(harness, found, target.machine(harness), action, decides_slower)
+
+
+async def measured(
+    harness: SearchHarness, found: Admitted, machine: Machine, action: Action, decides_slower: bool = False
+) -> Measured:
+    """Evaluates one candidate of an admitted problem, and confirms it if it is faster or slower."""
     evaluation = await harness.evaluate(found.problem, action)
     evaluation = await settled(harness, found.problem, action, evaluation, decides_slower)
     if not _is_faster(evaluation):
-        return _Measured(machine, found, evaluation)
+        return Measured(machine, found, evaluation)
     assert action.program is not None
     fresh = await harness.race_fresh(found.problem, action.program, PAIRS)
     if fresh.failed and not fresh.by_original:
         feedback = replace(evaluation.feedback, reasons=(fresh.failed,))
-        return _Measured(machine, found, replace(evaluation, outcome=Outcome.WRONG, feedback=feedback, timing=None))
-    return _Measured(machine, found, evaluation, timed_on(fresh))
+        return Measured(machine, found, replace(evaluation, outcome=Outcome.WRONG, feedback=feedback, timing=None))
+    return Measured(machine, found, evaluation, timed_on(fresh))
 
 
 def _is_faster(evaluation: Evaluation) -> bool:

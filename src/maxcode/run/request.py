@@ -195,11 +195,15 @@ def refuse_unread_techniques(request: Request, problem: Problem) -> None:
 
 def refuse_unmeasurable(request: Request, admitted: Admitted) -> None:
     """Raises UnmeasurableError if no test of the original runs long enough to time."""
-    if not admitted.timed and not request.anyway:
-        why = next(
-            (note for note in admitted.notes if "not measurable" in note), "not measurable: no test can be timed"
-        )
+    if (why := unmeasurable(admitted)) and not request.anyway:
         raise UnmeasurableError(f"{why}.  Or add --anyway to run it all the same: candidates are verified, not timed")
+
+
+def unmeasurable(admitted: Admitted) -> str:
+    """Why nothing of the original can be timed; empty if something can."""
+    if admitted.timed:
+        return ""
+    return next((note for note in admitted.notes if "not measurable" in note), "not measurable: no test can be timed")
 
 
 _REPLAYED = frozenset({"digest", "seed", "method", "policy", "critic", "answer", "without"})
