@@ -7,6 +7,7 @@ first winner asks for them, and kept.  Feedback about them is one bit.
 
 from __future__ import annotations
 
+import itertools
 import random
 from collections import Counter
 from collections.abc import Callable, Sequence
@@ -50,7 +51,7 @@ _SECONDS, _HARSH_SECONDS = (
     2.5,
 )  # of the original's CPU time on all made inputs: a sanitizer takes ten times as long
 _HABITS = 4  # one of so many drafts is sorted or holds few values
-_WIDER, _WIDER_SECONDS = 6, 1.0  # drafts beyond all given inputs, and the original's CPU time on them
+_WIDER, _WIDER_SECONDS = 9, 1.0  # drafts beyond all given inputs, and the original's CPU time on them
 _LONGER, _MORE = 1.5, 1.25  # than on the given inputs, and then it is not one of their kind
 _SLACK_S, _SLACK_KB, _SLACK_BYTES = 0.05, 4096, 4096
 _SEED_BITS = 62
@@ -250,10 +251,15 @@ class FreshInputs:
         limits = await anyio.to_thread.run_sync(stated, given, admitted.problem.spec.domain)
         if harsh and not limits:
             return found
-        make = partial(wider, given, limits)
+        turns = itertools.count(self.seed)
+
+        def make(seed: str) -> Draft | None:
+            return wider(given, limits, seed, next(turns))
+
         count = _WIDER * (HARSHER if harsh else 1)
         drafts = await anyio.to_thread.run_sync(_drafts, make, f"{self.seed} {'harsh' if harsh else ''} wider", count)
         terms = Terms("further" if harsh else "beyond", _HARSH_SECONDS if harsh else _WIDER_SECONDS)
+        drafts.sort(key=lambda one: len(one.text))  # a long one takes no time from the short ones
         more = await self._prover.proven(admitted, _candidates(drafts), terms)
         if not limits:
             return replace(found, guessed=more.inputs)

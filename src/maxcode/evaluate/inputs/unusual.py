@@ -205,8 +205,12 @@ class _Wider:
     step: Callable[[random.Random, Tree], None]
 
 
-def wider(given: Understood, limits: Limits, seed: str) -> Draft | None:
-    """An input with values or sizes beyond all given ones, within the stated ``limits``; None after TRIES tries."""
+def wider(given: Understood, limits: Limits, seed: str, turn: int) -> Draft | None:
+    """An input with values or sizes beyond all given ones, within the stated ``limits``; None after TRIES tries.
+
+    The ways of making one (which numbers, above or below the given ones; which sizes) take turns, so that a few inputs
+    leave out none: ``turn`` counts them.
+    """
     rng = random.Random(seed)
     for _ in range(TRIES if given.shapes else 0):
         known = given.shapes[0]
@@ -214,7 +218,7 @@ def wider(given: Understood, limits: Limits, seed: str) -> Draft | None:
         ways = list(_ways(known, tree, limits)) if tree is not None else []
         if tree is None or not ways:
             continue
-        way = rng.choice(ways)
+        way = ways[turn % len(ways)]
         way.step(rng, tree)
         text = written(known.shape, tree)
         if text not in given.texts and _is_only_wider(given, text, way, limits):
@@ -226,17 +230,18 @@ def _ways(known: FormatModel, tree: Tree, limits: Limits) -> Iterator[_Wider]:
     free = drawable(known, list(walk(known.shape, tree)))
     groups = {frozenset(one for one in free if one[0] == field[0]) for field in free}
     for group in sorted({*groups, *(frozenset({one}) for one in free)}, key=sorted):
-        if any(_is_room(known, field, limits) for field in group):
-            yield _Wider(VALUES_BEYOND, group, frozenset(), _moving(known, group, limits))
+        for down in (False, True):
+            if any(_is_room(known, field, limits, down) for field in group):
+                yield _Wider(VALUES_BEYOND, group, frozenset(), _moving(known, group, limits, down))
     for field in sorted(known.counts):
-        if is_free(known, field) and known.values(field) and _is_room(known, field, limits, _LARGER):
+        if is_free(known, field) and known.values(field) and _is_room(known, field, limits, times=_LARGER):
             yield _Wider(SIZES_BEYOND, frozenset(), frozenset({field}), _growing(known, field, limits))
 
 
-def _is_room(known: FormatModel, field: Field, limits: Limits, times: int = _BEYOND) -> bool:
+def _is_room(known: FormatModel, field: Field, limits: Limits, down: bool = False, times: int = _BEYOND) -> bool:
     low, high = _ends(known, field, limits.get(field), times)
     values = known.values(field)
-    return low < values[0] or high > values[-1]
+    return low < values[0] if down else high > values[-1]
 
 
 def _beyond(rng: random.Random, high: int, limit: int) -> int:
@@ -245,14 +250,15 @@ def _beyond(rng: random.Random, high: int, limit: int) -> int:
     return rng.choice((rng.randint(high + 1, near), rng.randint(high + 1, near), rng.randint(high + 1, limit), limit))
 
 
-def _moving(known: FormatModel, group: frozenset[Field], limits: Limits) -> Callable[[random.Random, Tree], None]:
+def _moving(
+    known: FormatModel, group: frozenset[Field], limits: Limits, down: bool
+) -> Callable[[random.Random, Tree], None]:
     """All numbers of some columns of a table, by the same step or the same factor, or drawn anew."""
 
     def step(rng: random.Random, tree: Tree) -> None:
-        lead = rng.choice(sorted(one for one in group if _is_room(known, one, limits)))
+        lead = rng.choice(sorted(one for one in group if _is_room(known, one, limits, down)))
         low, high = _ends(known, lead, limits.get(lead))
         values, way = known.values(lead), rng.choice(("by a step", "by a factor", "anew"))
-        down = low < values[0] and (high <= values[-1] or rng.random() < 0.5)
         aim = -_beyond(rng, -values[0], -low) if down else _beyond(rng, values[-1], high)
         for place in walk(known.shape, tree):
             columns = {field: _slots_of(place, field) for field in sorted(group)}
@@ -339,7 +345,7 @@ def _of_size(known: FormatModel, key: Key, fact: Fact, way: _Wider) -> bool:
 
 def _is_within(known: FormatModel, field: Field, made: Mapping[Key, Fact], limits: Limits) -> bool:
     span = made.get(("range", *field))
-    if field not in limits or not isinstance(span, Span):
+    if not isinstance(span, Span):
         return True
-    low, high = _ends(known, field, limits[field])
+    low, high = _ends(known, field, limits.get(field))
     return low <= span.low and span.high <= high
