@@ -20,6 +20,7 @@ from maxcode.cli.doctor import doctor
 from maxcode.cli.evaluate import evaluate
 from maxcode.cli.export import export
 from maxcode.cli.list import list_
+from maxcode.cli.mcp import mcp
 from maxcode.cli.optimize import optimize
 from maxcode.cli.problems import problems
 from maxcode.cli.race import race
@@ -40,7 +41,7 @@ def cli() -> None:
 
 for verb in (
     optimize, ask, tell, evaluate, verify, race, bench, compare, train, cluster, problems, export, doctor, report,
-    list_, skill, referee,
+    list_, skill, referee, mcp,
 ):  # fmt: skip
     cli.add_command(verb)
 
