@@ -106,8 +106,8 @@ problem_options = _together(  # what the problem is
 
 model_options = _together(  # the models, how they are called, and their highest cost
     click.option("--policy", default="", help="Policy that proposes programs: a name (`maxcode "
-                 "list policies`), llm:MODEL, command:CMD (prompt on stdin, answer on stdout), ask (`maxcode ask` and "
-                 "`maxcode tell`), or file.py:name.  "
+                 "list policies`), llm:MODEL, command:CMD (prompt on stdin, answer on stdout), agent:CMD (a coding "
+                 "agent, which edits files), ask (`maxcode ask` and `maxcode tell`), or file.py:name.  "
                  "[default: rewriter; kernels for functions, modules for PyTorch modules]"),
     click.option("--critic", default="", help="Critic that explains results to the policy: rules, llm (the "
                  "policy's model), or llm:MODEL.  [default: llm with a policy llm:MODEL, else rules]"),
@@ -118,7 +118,7 @@ model_options = _together(  # the models, how they are called, and their highest
     click.option("--base-url", help="Address of the model's API, e.g. http://127.0.0.1:8000/v1.  "
                  "[default: OPENAI_BASE_URL, or the provider's own]"),
     click.option("--models", "config", type=click.Path(path_type=Path, dir_okay=False), help="TOML file with the "
-                 "tables [model], [policy] and [critic] (docs/how-to/language-models.md)."),
+                 "tables [model], [policy], [critic] and [agent] (docs/how-to/language-models.md)."),
     click.option("--set", "changes", multiple=True, metavar="KEY=VALUE", callback=parse_changes, help="Change a key of "
                  "these tables, e.g. policy.thinking_tokens=8000 or critic.effort=high; may be repeated."),
     click.option("--prices", type=click.Path(path_type=Path, dir_okay=False), help="TOML file of prices per model."),
@@ -216,7 +216,7 @@ def chosen(source: Path, tests: Path | None, options: dict[str, Any]) -> Request
     if budget is not None:
         caps = capped(caps, budget)
     rest |= {"budget": budget.candidates if budget is not None else 0, "caps": caps}
-    rest |= {"models": tables.model, "ask_policy": tables.policy, "ask_critic": tables.critic}
+    rest |= {"models": tables.model, "ask_policy": tables.policy, "ask_critic": tables.critic, "agent": tables.agent}
     return Request(source, tests, overrides=overrides(problem), **rest)
 
 

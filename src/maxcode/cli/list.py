@@ -65,6 +65,7 @@ def _named(kind: str) -> dict[str, str]:
                 **{name: line for name, (_, line) in POLICIES.items()},
                 "llm:MODEL": model,
                 "command:CMD": CRITICS["command:CMD"],
+                "agent:CMD": "a coding agent (claude, codex, or a command); it edits the program in a confined folder",
                 ASK: "whoever runs `maxcode ask RUN` and `maxcode tell RUN ID`, a coding agent for example",
             }
         case "critics":

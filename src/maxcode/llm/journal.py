@@ -67,7 +67,7 @@ class _Glance(msgspec.Struct):
     completion: _Cost | None = None
 
 
-_UNUSED = ("effort", "extra_body")
+_UNUSED = ("effort", "extra_body", "files")
 _encode = msgspec.json.Encoder().encode
 _decode = msgspec.json.Decoder(Answered).decode
 _decode_any = msgspec.json.Decoder(Answered | Failed).decode

@@ -93,16 +93,19 @@ def says_no_gain(completion: str) -> bool:
     return next((line for line in lines if line), "").upper().startswith(NO_GAIN_ANSWER)
 
 
-def messages(observation: Observation, answer: Answer = "whole", may_pass: bool = True) -> tuple[Message, ...]:
+def messages(
+    observation: Observation, answer: Answer = "whole", may_pass: bool = True, form: str = ""
+) -> tuple[Message, ...]:
     """The prompt for an observation: a system message, and a user message.  The latter has a line ``# Title`` and the
     text for each section, in the order of the sections.  The last one is "Task": the text of that section, or else the
-    paper's three rules, and the form of the answer.  ``may_pass``: the answer may be that no further gain is seen."""
+    paper's three rules, and the form of the answer.  ``may_pass``: the answer may be that no further gain is seen.
+    ``form``: how to answer, in place of the usual words."""
     problem = observation.state.problem
     parts = [section for section in observation.sections if section.title != "Task"]
     told = [f"# {section.title}\n\n{section.text.strip()}" for section in parts]
     task = (observation.section("Task") or _filled("task_rules")).strip()
-    form = [_form(problem, answer), *([_filled("answer_none", words=NO_GAIN_ANSWER)] if may_pass else [])]
-    told.append("\n\n".join([f"# Task\n\n{task}", *form]))
+    none = [_filled("answer_none", words=NO_GAIN_ANSWER)] if may_pass else []
+    told.append("\n\n".join([f"# Task\n\n{task}", *([form] if form else [_form(problem, answer), *none])]))
     return Message("system", _system(problem)), Message("user", _sendable("\n\n".join(told)))
 
 

@@ -11,16 +11,21 @@ from typing import final
 from maxcode.core.method import Method
 from maxcode.core.roles import Compiler, Critic, Policy
 from maxcode.llm.clients import Model
+from maxcode.llm.clients.command import AGENT
 from maxcode.llm.clients.connect import recorded
-from maxcode.llm.journal import Journal, NoModel
+from maxcode.llm.clients.retrying import Patience, Retrying
+from maxcode.llm.journal import Journal, Journalled, NoModel
 from maxcode.observe.critique import LlmCritic
+from maxcode.policy.agent import agent_model
 from maxcode.run.admission import Admission
 from maxcode.run.asking import asked_policy
-from maxcode.run.names import ASK, MODELS, critic, guide, policy
+from maxcode.run.names import ASK, CALLED, critic, guide, policy
 from maxcode.run.request import Request, rules_of
 from maxcode.search import methods
 from maxcode.search.value import ValueRoles, load
 from maxcode.search.value_guided import guided_policy
+
+_AGENT_ATTEMPTS = 2  # minutes each
 
 
 @final
@@ -43,19 +48,31 @@ def method_parts(request: Request, asks: bool = True) -> Iterator[MethodParts]:
 
         @cache  # one client for each model, because the limit on concurrent calls belongs to the client
         def models(name: str) -> Model:
-            return recorded(name, request.models, journal) if asks else NoModel()
+            if not asks:
+                return NoModel()
+            return _agent(name, request, journal) if name.startswith(AGENT) else recorded(name, request.models, journal)
 
         methods.recipe(request.method, frozenset(request.without))
         parts = MethodParts(
             asked_policy(request)
             if request.policy == ASK
-            else policy(request.policy, models, request.answer, rules_of(request), request.ask_policy),
+            else policy(request.policy, models, request.answer, rules_of(request), request.ask_policy, request.agent),
             critic(request.critic, request.policy, models, request.ask_critic),
             load(request.value) if request.value is not None else None,
             journal,
         )
         guided_policy(request.method, parts.policy, guide(parts.value, request.draw, request.unranked))
         yield parts
+
+
+def _agent(name: str, request: Request, journal: Journal) -> Journalled:
+    """The agent of a policy behind the journal; a replay starts none."""
+    if journal.replay is not None:
+        return Journalled(NoModel(), name, journal)
+    patience = Patience(
+        min(request.models.attempts, _AGENT_ATTEMPTS), request.agent.seconds, request.models.concurrency
+    )
+    return Journalled(Retrying(agent_model(name, request.agent), f"the agent '{name}'", patience), name, journal)
 
 
 def method_of(request: Request, parts: MethodParts, scene: methods.Scene, compiler: Compiler | None = None) -> Method:
@@ -74,5 +91,5 @@ def scene_of(request: Request, admission: Admission, parts: MethodParts) -> meth
     found = admission.admitted
     without = frozenset(request.without)
     scene = methods.scene(admission.machine, found.problem, found.baseline, without, found.facts)
-    asks = request.policy.startswith(MODELS)
+    asks = request.policy.startswith(CALLED)
     return replace(scene, asks_model=asks, pays_critic=isinstance(parts.critic, LlmCritic))

@@ -1,5 +1,5 @@
-"""The settings of language models: a TOML file with the tables ``[model]``, ``[policy]`` and ``[critic]``, and the same
-keys on the command line (``--set policy.max_tokens=32000``)."""
+"""The settings of language models: a TOML file with the tables ``[model]``, ``[policy]``, ``[critic]`` and ``[agent]``,
+and the same keys on the command line (``--set policy.max_tokens=32000``)."""
 
 from __future__ import annotations
 
@@ -14,18 +14,20 @@ from maxcode.core.files import read_toml
 from maxcode.errors import InputError, unknown
 from maxcode.llm.clients import AnswerSettings
 from maxcode.llm.clients.connect import ModelSettings
+from maxcode.policy.agent import AgentSettings
 
-Table = TypeVar("Table", ModelSettings, AnswerSettings)
+Table = TypeVar("Table", ModelSettings, AnswerSettings, AgentSettings)
 
 
 @final
 @dataclass(frozen=True, slots=True)
 class ModelTables:
-    """How models are reached, and how the policy and the critic ask theirs."""
+    """How models are reached, how the policy and the critic ask theirs, and what an agent gets."""
 
     model: ModelSettings = field(default_factory=ModelSettings)
     policy: AnswerSettings = field(default_factory=AnswerSettings)
     critic: AnswerSettings = field(default_factory=AnswerSettings)
+    agent: AgentSettings = field(default_factory=AgentSettings)
 
 
 def model_tables(path: Path | None, changes: Mapping[str, Any], given: Mapping[str, Any]) -> ModelTables:
@@ -46,6 +48,7 @@ def model_tables(path: Path | None, changes: Mapping[str, Any], given: Mapping[s
         _read(where, "model", found, ModelSettings),
         _read(where, "policy", found, AnswerSettings),
         _read(where, "critic", found, AnswerSettings),
+        _read(where, "agent", found, AgentSettings),
     )
     chosen = {key: value for key, value in given.items() if value is not None}
     return replace(tables, model=replace(tables.model, **chosen))

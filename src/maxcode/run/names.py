@@ -1,6 +1,7 @@
 """Maps names of the command line to objects.  Python users pass objects and do not need this file.
 
-``llm:MODEL`` is a language model, ``command:CMD`` a command that answers prompts.  ``file:PATH`` is a policy that
+``llm:MODEL`` is a language model, ``command:CMD`` a command that answers prompts, ``agent:CMD`` a coding agent that
+edits the program in a folder.  ``file:PATH`` is a policy that
 proposes only that program.
 ``path/to/file.py:name`` is allowed for a policy: the file runs in this process, so use only a file that you trust.
 """
@@ -18,9 +19,10 @@ from typing import cast, final
 from maxcode.core.roles import Compiler, Critic, Policy
 from maxcode.errors import InputError, unknown
 from maxcode.llm.clients import AnswerSettings, Model
-from maxcode.llm.clients.command import COMMAND
+from maxcode.llm.clients.command import AGENT, COMMAND
 from maxcode.llm.completion import Answer
 from maxcode.observe.critique import LlmCritic, RuleCritic
+from maxcode.policy.agent import Agent, AgentSettings
 from maxcode.policy.llm import Llm
 from maxcode.policy.rules.kernels import Kernels
 from maxcode.policy.rules.modules import Modules
@@ -31,6 +33,7 @@ from maxcode.search.value_guided import Guide
 
 LLM = "llm:"
 MODELS = (LLM, COMMAND)
+CALLED = (*MODELS, AGENT)  # policies that are asked from outside, and may cost money
 ASK = "ask"
 REWRITER = "rewriter"
 RULE_BASED = (REWRITER, "kernels", "loops")  # built-in policies that read C and C++
@@ -58,7 +61,7 @@ CRITICS = {
 }
 
 Models = Callable[[str], Model]
-_USUAL = AnswerSettings()
+_USUAL, _AGENT = AnswerSettings(), AgentSettings()
 
 
 @final
@@ -89,11 +92,14 @@ def policy(
     answer: Answer = "whole",
     rules: frozenset[str] = USUAL_RULES,
     asking: AnswerSettings = _USUAL,
+    agent: AgentSettings = _AGENT,
 ) -> Policy:
     """The policy called ``name``, or the object ``name`` of ``path/to/file.py:name``; ``rules`` are those that the
-    rewriter may use, and a model is asked as ``asking`` says."""
+    rewriter may use, a model is asked as ``asking`` says, and an agent gets what ``agent`` says."""
     if name == REWRITER:
         return Rewriter(rules)
+    if name.startswith(AGENT):
+        return Agent(models(name), agent)
     if name.startswith(MODELS):
         return Llm(models(_model_of(name)), answer, **asking.given)
     if name.startswith(GIVEN_FILE):
@@ -129,7 +135,7 @@ def _unknown(what: str, name: str, known: Iterable[str]) -> InputError:
 def models_asked(policy: str, critic: str) -> tuple[str, ...]:
     """The models that the policy and the critic of these names call, one entry for each caller."""
     critic = policy if critic == "llm" else critic
-    return tuple(_model_of(name) for name in (policy, critic) if name.startswith(MODELS))
+    return tuple(_model_of(name) for name in (policy, critic) if name.startswith(CALLED))
 
 
 def guide(model: ValueRoles | None, draw: int, unranked: float, compiler: Compiler | None = None) -> Guide | None:

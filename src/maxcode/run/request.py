@@ -17,11 +17,12 @@ from maxcode.llm.clients import AnswerSettings
 from maxcode.llm.clients.connect import ModelSettings, is_priced
 from maxcode.llm.completion import Answer
 from maxcode.observe.trajectory import TOKENS
+from maxcode.policy.agent import AgentSettings
 from maxcode.policy.rules.rewriter import LANGUAGES, chosen_rules, edits, unit_of
 from maxcode.problems import Source
 from maxcode.problems.description import merged
 from maxcode.run.changes import differences
-from maxcode.run.names import MODELS, REWRITER, RULE_BASED, models_asked
+from maxcode.run.names import CALLED, REWRITER, RULE_BASED, models_asked
 from maxcode.run.record import read_header
 from maxcode.search.value import digest
 from maxcode.search.value_guided import RERANK, base
@@ -44,6 +45,7 @@ class Request:
     ``certificate``         whether the winner is measured again from its file at the end
     ``overrides``           replace keys of problem.toml; ``shapes`` are those of a module (``problems.small_shapes``)
     ``ask_policy``, ``ask_critic``  how the policy and the critic ask their models
+    ``agent``               what a policy ``agent:...`` gets
     ``value``               the folder of a value model; ``draw`` and ``unranked`` as in ``value_guided.Guide``
     ``with_rules``, ``without_rules``  names of rules of the rewriter to use in addition, and to leave out
     ``anyway``              whether to go on although no rule applies, or the tests are too short to time
@@ -65,6 +67,7 @@ class Request:
     models: ModelSettings = field(default_factory=ModelSettings)
     ask_policy: AnswerSettings = field(default_factory=AnswerSettings)
     ask_critic: AnswerSettings = field(default_factory=AnswerSettings)
+    agent: AgentSettings = field(default_factory=AgentSettings)
     replay: Path | None = None
     certificate: bool = True
     overrides: Mapping[str, Any] = field(default_factory=dict)
@@ -102,7 +105,7 @@ def capped(caps: Caps, budget: Budget) -> Caps:
 
 def asks_model(request: Request) -> bool:
     """Whether the request names a language model."""
-    return any(name.startswith(MODELS) for name in (request.policy, request.critic))
+    return any(name.startswith(CALLED) for name in (request.policy, request.critic))
 
 
 def refuse_unpriced(request: Request) -> None:

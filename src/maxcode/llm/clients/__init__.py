@@ -39,6 +39,7 @@ class ModelRequest:
     ``max_tokens``: bound on the answer; ``thinking_tokens``: bound on the thinking before it (0 = none).
     ``effort``: how much the model should think, in the endpoint's words; empty: the endpoint's default.
     ``extra_body``: more keys of the request's body, as the endpoint takes them.
+    ``files``: what an agent finds in its folder; other models do not see them.
     """
 
     messages: tuple[Message, ...]
@@ -48,6 +49,7 @@ class ModelRequest:
     thinking_tokens: int = 0
     effort: str = ""
     extra_body: Mapping[str, Any] = field(default_factory=dict)
+    files: Mapping[str, str] = field(default_factory=dict)
 
 
 @final

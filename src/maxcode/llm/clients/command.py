@@ -26,7 +26,8 @@ from maxcode.errors import InputError, ProviderError
 from maxcode.llm.clients import Completion, ModelRequest
 from maxcode.llm.clients.faults import DETAIL_LENGTH, TransientFault, without_key
 
-COMMAND = "command:"
+COMMAND, AGENT = "command:", "agent:"
+REPORTING = (COMMAND, AGENT)  # they report what a call cost, if they know
 USAGE_VARIABLE = "MAXCODE_USAGE"  # a file in which the command may write what the call cost
 DRAW_VARIABLE = "MAXCODE_DRAW"
 _ANSWER_BYTES = 16 << 20

@@ -17,7 +17,7 @@ from maxcode.errors import InputError, unknown
 from maxcode.llm.clients import Model
 from maxcode.llm.clients import anthropic as claude
 from maxcode.llm.clients import openai as compatible
-from maxcode.llm.clients.command import COMMAND, command_model
+from maxcode.llm.clients.command import COMMAND, REPORTING, command_model
 from maxcode.llm.clients.faults import Endpoint
 from maxcode.llm.clients.prices import Price, price
 from maxcode.llm.clients.retrying import Patience, Retrying
@@ -93,12 +93,12 @@ def recorded(name: str, settings: ModelSettings, journal: Journal) -> Journalled
 
 def is_priced(name: str, settings: ModelSettings, environment: Mapping[str, str] | None = None) -> bool:
     """Whether the price of the model called ``name`` is known with these settings; a command may report its own."""
-    return name.startswith(COMMAND) or price_of(name, settings, environment) is not None
+    return name.startswith(REPORTING) or price_of(name, settings, environment) is not None
 
 
 def price_of(name: str, settings: ModelSettings, environment: Mapping[str, str] | None = None) -> Price | None:
     """The price of the model called ``name`` with these settings; None if it is not known."""
-    if name.startswith(COMMAND):
+    if name.startswith(REPORTING):
         return None
     variables = os.environ if environment is None else environment
     endpoint = (_claude_at if _is_anthropic(name, settings, variables) else _openai_at)(name, settings, variables)
