@@ -64,6 +64,14 @@ def test_values_without_a_domain_are_of_the_signs_that_were_given() -> None:
     assert 30 < max(found) <= 4 * 30
 
 
+def test_values_stay_within_the_integer_type_that_holds_the_given_ones() -> None:
+    rng = random.Random(6)
+    far = 1_000_000_000
+    given = understand(["3\n{} {} {}\n".format(*(rng.randint(-far, far) for _ in range(3))) for _ in range(9)])
+    found = [x for text in many(given) for x in text[1]]
+    assert far < max(found) < 1 << 31 and -(1 << 31) <= min(found) < -far
+
+
 def test_habits_break_no_fact_of_the_given_inputs() -> None:
     given = given_by(a_list, 6)
     drafts = [one for number in range(30) if (one := habit(given, str(number))) is not None]
@@ -111,7 +119,7 @@ def test_a_program_that_is_right_on_the_given_values_alone_is_found(bench: Progr
     doubtful = settled(bench, plain, CLIPPED)
     assert doubtful.outcome is Outcome.CORRECT
     (doubt,) = findings_of(doubtful)
-    assert doubt.startswith(f"{GIVEN_ONLY}: wrong on ")
+    assert doubt.startswith(f"{GIVEN_ONLY}: wrong on ") and "(one is '" in doubt
     assert findings_of(settled(bench, plain, FAST)) == ()
     known = replace(plain, spec=replace(plain.spec, domain=("1..20000", "-1000..1000")))
     assert settled(bench, known, CLIPPED).feedback.reasons == (FAILED,)

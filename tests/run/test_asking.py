@@ -15,7 +15,7 @@ from maxcode.errors import InputError, Unanswered
 from maxcode.llm.clients import Message, ModelRequest
 from maxcode.llm.questions import Questions
 from tests.support.cli import answer, maxcode
-from tests.support.counting import FAST, SLOW
+from tests.support.counting import FAST, QUARTER, SLOW
 
 WRONG = FAST.replace("n - 1", "n - 2")
 
@@ -112,6 +112,32 @@ print(told.feedback[0], told.open, maxcode.ask("run"))
     assert last["result"]["outcomes"] == {"correct": 1, "unparsed": 1, "wrong": 1}
     again = maxcode("tell", "run", ids[0]["id"], f"elsewhere/{ids[1]['id']}", cwd=place)
     assert again.returncode == 2 and "is answered already" in again.stderr
+
+
+@pytest.mark.sandbox
+def test_a_lost_prompt_is_printed_again_and_a_run_is_finished_at_once(place: Path) -> None:
+    for number, n in enumerate((80_000_003, 81_310_007, 82_500_041, 83_000_009)):
+        (place / "tests" / f"{number:02}.in").write_text(f"{n}\n")
+        (place / "tests" / f"{number:02}.out").write_text(f"{n * (n - 1) // 2}\n")
+    answer(maxcode(*START[:-4], "cuda-llm", *START[-3:], "--budget", "6", cwd=place))
+    first = ask(place)
+    while ask(place)["id"] is not None:
+        pass
+    none = maxcode("ask", "run", cwd=place)
+    assert first["id"] in none.stdout and "print one again: maxcode ask run" in none.stdout
+    again = answer(maxcode("ask", "run", first["id"], "--json", cwd=place))
+    assert again == first
+    gone = maxcode("ask", "run", "nonesuch", cwd=place)
+    assert gone.returncode == 2 and "no prompt 'nonesuch' that waits for an answer" in gone.stderr
+    (place / "quarter.md").write_text(f"```c\n{QUARTER}\n```\n")
+    told = answer(maxcode("tell", "run", first["id"], "quarter.md", "--json", cwd=place))
+    assert told["feedback"][0].startswith("=> correct, speedup")
+    assert told["feedback"][-1].startswith("a first estimate")
+    both = maxcode("tell", "run", first["id"], "--finish", cwd=place)
+    assert both.returncode == 2 and "give the ID of a prompt, or --finish" in both.stderr
+    ended = maxcode("tell", "run", "--finish", cwd=place)
+    assert "run/certificate.json" in ended.stdout and ended.stdout.endswith("\ntrusted    yes\n")
+    assert "the run has ended" in maxcode("ask", "run", cwd=place).stdout
 
 
 def test_a_run_that_does_not_ask_says_how_to_start_one(tmp_path: Path) -> None:

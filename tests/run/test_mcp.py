@@ -29,8 +29,8 @@ FENCE = "Four at a time.\n\n```c\n{}\n```\n"
 # refused, named here, or a path that is checked: whoever adds it decides.
 HARMLESS = frozenset({
     "answer", "anyway", "args", "base", "budget", "build", "calls", "certificate", "checker", "constants", "device",
-    "dollars", "draw", "dry_run", "env", "fail_on", "failures", "files", "flags", "gamma", "goal", "head", "margin",
-    "method", "metric_line", "name", "no_cache", "pairs", "profile_self", "read", "reference", "run_limit",
+    "dollars", "draw", "dry_run", "env", "fail_on", "failures", "files", "finish", "flags", "gamma", "goal", "head",
+    "margin", "method", "metric_line", "name", "no_cache", "pairs", "profile_self", "read", "reference", "run_limit",
     "same_output", "same_sides", "seconds", "seed", "setup", "shapes", "shared_cores", "sides", "tie_break", "tokens",
     "tolerance", "trajectory_tokens", "unranked", "width_for", "with_rules", "without", "without_rules",
 })  # fmt: skip
@@ -94,7 +94,9 @@ def test_what_a_client_may_not_choose_is_refused_at_once(
     place: Path, monkeypatch: pytest.MonkeyPatch, name: str, given: dict[str, Any], words: str
 ) -> None:
     monkeypatch.chdir(place)
+    before = dict(os.environ)
     found = refused(place, name, **given)
+    assert dict(os.environ) == before, "a refused option must not change how later jobs are contained"
     assert re.search(words, found), found
 
 

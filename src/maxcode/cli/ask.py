@@ -22,42 +22,60 @@ from maxcode.search.methods import candidates
 
 @click.command()
 @click.argument("run", type=click.Path(path_type=Path))
+@click.argument("name", metavar="[ID]", default="")
 @click.option("--lease", default=LEASE_S, show_default=True, metavar="SECONDS",
               help="The prompt is given to nobody else for so long.")  # fmt: skip
 @as_json
-def ask(run: Path, lease: float, json_: bool) -> None:
-    """Print an open prompt of RUN, a run of `maxcode optimize --policy ask`, with its id.
+def ask(run: Path, name: str, lease: float, json_: bool) -> None:
+    """Print an open prompt of RUN, a run of `maxcode optimize --policy ask`, with its id; or the prompt ID again.
 
     Answer it as a model would, and give the answer to `maxcode tell RUN ID`.  Several may ask at once.
     """
-    found = asking.ask(run, lease)
+    found = asking.ask(run, lease, name)
     if json_:
         echo_json(json.dumps({"id": found.id, "prompt": found.prompt} if found else {"id": None}))
     elif found is None:
-        echo("no prompt is open: others have them, or the run has ended")
+        others = asking.waiting(run)
+        echo(
+            f"no prompt is free; given out: {', '.join(others)} (print one again: maxcode ask {run} {others[0]})"
+            if others
+            else "no prompt is open: the run has ended, or an answer is being evaluated"
+        )
     else:
         echo(f"id: {found.id}\n\n{found.prompt}")
 
 
 @click.command()
 @click.argument("run", type=click.Path(path_type=Path))
-@click.argument("name", metavar="ID")
+@click.argument("name", metavar="ID", default="")
 @click.argument("answer", default="-")
+@click.option("--finish", is_flag=True, help="Ask for nothing more: answer every open prompt with `no further gain`, "
+              "and certify the winner.")  # fmt: skip
 @as_json
-def tell(run: Path, name: str, answer: str, json_: bool) -> None:
+def tell(run: Path, name: str, answer: str, finish: bool, json_: bool) -> None:
     """Evaluate an ANSWER (a file; - reads standard input) to the prompt ID of RUN, and print what came of it.
 
     The run goes on as far as answers reach.  With the last one the winner is confirmed and certified.
     """
-    text = sys.stdin.read() if answer == "-" else read_text(Path(answer))
-    told = asking.tell(run, name, text, _go_on)
+    if finish == bool(name):
+        raise click.UsageError("give the ID of a prompt, or --finish")
+    if finish:
+        told = asking.finish(run, _go_on)
+    else:
+        text = sys.stdin.read() if answer == "-" else read_text(Path(answer))
+        told = asking.tell(run, name, text, _go_on)
     result = told.result
     if json_:
         known: dict[str, Any] = {"feedback": told.feedback, "open": told.open}
         echo_json(json.dumps({**known, "result": json.loads(result.as_json()) if result is not None else None}))
         return
-    echo("\n".join(told.feedback) or "not evaluated: the program is known already, or a cap ended the run")
-    echo(f"{told.open} prompts are open: maxcode ask {run}" if result is None else str(result))
+    if not finish:
+        echo("\n".join(told.feedback) or "not evaluated: the program is known already, or a cap ended the run")
+    if result is None:
+        echo(f"{told.open} {'prompt is' if told.open == 1 else 'prompts are'} open: maxcode ask {run}")
+        return
+    echo(result)
+    echo(f"trusted    {'yes' if result.trusted else 'no'}")
 
 
 def _go_on(request: Request) -> Any:

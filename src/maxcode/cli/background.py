@@ -87,6 +87,7 @@ class Background:
 
     def __init__(self, folder: Path, here: Path) -> None:
         self.folder, self.here = folder, here
+        self._environment = dict(os.environ)  # as this process began: what it sets meanwhile is not the commands'
 
     def begin(self, words: Sequence[str], text: str = "") -> Job:
         """Starts ``maxcode WORDS`` with ``text`` as its standard input; or finds the same command, if it still runs."""
@@ -125,7 +126,7 @@ class Background:
         command = ["sh", "-c", _RUN, "sh", str(job.folder.resolve()), sys.executable, "-P", "-m", "maxcode", *words]
         none = subprocess.DEVNULL  # what a server talks to its client by is not the job's
         subprocess.run(command, check=True, stdin=none, stdout=none, stderr=none, cwd=self.here, pass_fds=(lock,),
-                       start_new_session=True)  # fmt: skip
+                       env=self._environment, start_new_session=True)  # fmt: skip
 
     def _new(self, verb: str) -> Job:
         number = len(list(self.folder.iterdir()))

@@ -174,6 +174,7 @@ class Tools:
         """Reads the words as the verb will; InputError if it does not know them, for what no client may choose, and for
         paths outside the folder."""
         verb = _VERBS[words[0]]
+        before = dict(os.environ)
         try:
             with verb.make_context(verb.name, list(words[1:]), help_option_names=[]) as context:
                 given = [one for one in verb.params if one.name and _is_given(context, one.name)]
@@ -187,6 +188,10 @@ class Tools:
             raise InputError("these options print something else and end; leave them out") from error
         except click.ClickException as error:
             raise InputError(error.format_message()) from error
+        finally:
+            if os.environ != before:  # an option's callback may set a variable, and a later one refuse the words
+                os.environ.clear()
+                os.environ.update(before)
 
     def _check_paths(self, parameter: click.Parameter, value: Any) -> None:
         paths: Sequence[object] = ()

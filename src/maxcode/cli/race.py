@@ -141,8 +141,9 @@ def race(
     """Tell whether HEAD is faster than BASE, slower, or the same, and how sure that is.
 
     BASE and HEAD are git revisions, folders or files.  COMMAND comes after `--` and starts in the side; for files, {}
-    stands for the file.
+    stands for the file.  Options come before `--`.
 
+    \b
         maxcode race main HEAD --build make -- ./bench --size 1000
         maxcode race old.py new.py -- python3 {}
         maxcode race --base 'sort -n big' --head 'sort -n --parallel=2 big' --goal wall

@@ -60,6 +60,12 @@ class Questions:
                 return Question(name, read_text(self.folder / f"{name}{PROMPT}"))
         return None
 
+    def again(self, name: str) -> Question:
+        """A prompt once more, whoever took it.  InputError if there is none of this id that waits for an answer."""
+        if name not in self.open():
+            raise InputError(f"there is no prompt {name!r} that waits for an answer; there are: {self._waiting()}")
+        return Question(name, read_text(self.folder / f"{name}{PROMPT}"))
+
     def open(self) -> list[str]:
         """The ids of the prompts without an answer, the oldest first."""
         asked = sorted(self.folder.glob(f"*{PROMPT}"), key=lambda path: (path.stat().st_mtime_ns, path.name))
@@ -68,8 +74,7 @@ class Questions:
     def answer(self, name: str, text: str) -> None:
         """Keeps an answer.  InputError if there is no such prompt, it has another answer, or the answer is empty."""
         if not (self.folder / f"{name}{PROMPT}").exists():
-            waiting = ", ".join(self.open()) or "none"
-            raise InputError(f"there is no prompt {name!r}; those that wait for an answer: {waiting}")
+            raise InputError(f"there is no prompt {name!r}; those that wait for an answer: {self._waiting()}")
         if not text.strip():
             raise InputError("the answer is empty; give the text that a model would answer")
         path = self.folder / f"{name}{ANSWER}"
@@ -81,6 +86,9 @@ class Questions:
         """The id and the text of every answer."""
         for path in sorted(self.folder.glob(f"*{ANSWER}")):
             yield path.stem, read_text(path)
+
+    def _waiting(self) -> str:
+        return ", ".join(self.open()) or "none"
 
     def _took(self, path: Path, lease_s: float) -> bool:
         """Takes a prompt for this caller alone: creating the file is what decides between two of them."""

@@ -3,6 +3,7 @@
     maxcode optimize PROBLEM --policy ask --out RUN      admits the problem, writes the first prompts, and ends
     maxcode ask RUN                                      prints an open prompt with its id
     maxcode tell RUN ID FILE                             evaluates the answer, and goes on as far as answers reach
+    maxcode tell RUN --finish                            answers all open prompts with "no further gain"
 
 Search, budget, record and resume are those of any run: a step of it ends where an answer is missing.
 """
@@ -19,12 +20,12 @@ from typing import Any, final
 import msgspec
 
 from maxcode.core.files import read_file, write_whole
-from maxcode.core.types import Action, Evaluation, StateId, Step
+from maxcode.core.types import Action, Evaluation, Outcome, StateId, Step
 from maxcode.errors import InputError, Unanswered
 from maxcode.llm.questions import LEASE_S, Question, Questions
 from maxcode.observe.feedback import feedback_lines
-from maxcode.policy.llm import Llm
-from maxcode.run.record import Evaluated, Proposed, read_events
+from maxcode.policy.llm import NO_GAIN_ANSWER, Llm
+from maxcode.run.record import Evaluated, Proposed, Settled, read_events
 from maxcode.run.request import Request
 
 _FOLDER, _REQUEST, _LOCK = "asked", "request.json", "lock"
@@ -37,7 +38,8 @@ Go = Callable[[Request], Any]
 class Told:
     """What became of an answer, and of the run.
 
-    ``feedback``   the lines that later prompts show of it; empty if it was not evaluated yet
+    ``feedback``   the lines that later prompts show of it, and what came of its race against the best program; empty if
+                   it was not evaluated yet
     ``open``       how many prompts wait for an answer
     ``result``     the result of the run, once its budget or its search has ended
     """
@@ -61,10 +63,15 @@ def keep_request(request: Request) -> None:
     write_whole(folder / _REQUEST, msgspec.json.encode(_Kept(Path.cwd(), request), enc_hook=str))
 
 
-def ask(run: Path, lease_s: float = LEASE_S) -> Question | None:
+def ask(run: Path, lease_s: float = LEASE_S, name: str = "") -> Question | None:
     """An open prompt of a run, which no other caller gets for ``lease_s`` seconds; None if there is none at the moment.
-    InputError if the run does not ask."""
-    return _questions(run).take(lease_s)
+    With ``name`` that prompt, whoever has it.  InputError if the run does not ask, or has no such prompt."""
+    return _questions(run).again(name) if name else _questions(run).take(lease_s)
+
+
+def waiting(run: Path) -> list[str]:
+    """The ids of the prompts without an answer, those that others have among them."""
+    return _questions(run).open()
 
 
 def tell(run: Path, name: str, answer: str, go: Go) -> Told:
@@ -74,12 +81,29 @@ def tell(run: Path, name: str, answer: str, go: Go) -> Told:
     InputError if the run does not ask or the answer cannot be kept; else as ``optimize_source``.
     """
     run = run.resolve()
-    questions, kept = _questions(run), _kept(run)
-    questions.answer(name, answer)
-    result = None
+    _questions(run).answer(name, answer)
+    told = _gone_on(run, go)
+    return replace(told, feedback=_feedback(run, answer))
+
+
+def finish(run: Path, go: Go) -> Told:
+    """Answers every open prompt with "no further gain" until the run ends; its winner is confirmed and certified.
+    Raises as ``tell``."""
+    told = Told((), 0)
+    while told.result is None:
+        names = waiting(run)
+        told = tell(run, names[0], NO_GAIN_ANSWER, go) if names else _gone_on(run, go)
+        if told.result is None and not told.open:
+            raise InputError(f"{run} has no open prompt and does not end; repeat the command that began it")
+    return told
+
+
+def _gone_on(run: Path, go: Go) -> Told:
+    run = run.resolve()
+    kept, result = _kept(run), None
     with _alone(run), chdir(kept.started_in), suppress(Unanswered):
         result = go(replace(kept.request, out=run))
-    return Told(_feedback(run, answer), len(questions.open()), result)
+    return Told((), len(waiting(run)), result)
 
 
 def _questions(run: Path) -> Questions:
@@ -115,13 +139,35 @@ def _feedback(run: Path, answer: str) -> tuple[str, ...]:
     at: StateId | None = None
     action: Action | None = None
     evaluation: Evaluation | None = None
+    best: Evaluation | None = None  # the one that was confirmed last, of another program
+    settled = False
     for line in read_events(run):
         if isinstance(line, Proposed) and line.action.completion == answer:
-            at, action, evaluation = line.at, line.action, None
+            at, action, evaluation, settled = line.at, line.action, None, False
         elif isinstance(line, Evaluated) and line.at == at:
             evaluation = line.evaluation
+        elif isinstance(line, Settled):
+            for slot, anew in line.evaluations.items():
+                if (line.batch, slot) == at:
+                    evaluation = anew
+                elif anew.timing is not None and anew.timing.confirmed:
+                    best = anew
+            settled = settled or (at is not None and line.batch == at[0])
     if action is None:
         return ()
     if evaluation is None:
         return ("=> no further gain",) if action.no_gain else ()
-    return tuple(feedback_lines(Step(action, evaluation, 0.0), None))
+    return (*feedback_lines(Step(action, evaluation, 0.0), None), *_standing(evaluation, best, settled))
+
+
+def _standing(now: Evaluation, best: Evaluation | None, settled: bool) -> tuple[str, ...]:
+    """What is known of a correct program against the best one."""
+    if now.outcome is not Outcome.CORRECT or now.timing is None or now.timing.confirmed:
+        return ()
+    if not settled:
+        return ("a first estimate: the fastest of this batch is confirmed when the last of its prompts is answered",)
+    if best is None or best.timing is None:
+        return ()
+    return (
+        f"the best program stays the one with {best.timing.speedup}: this one was not confirmed to be faster than it",
+    )

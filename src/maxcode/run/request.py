@@ -175,14 +175,16 @@ def refuse_without_rules(request: Request, problem: Problem) -> None:
         raise NoRuleError(
             f"--policy {request.policy} has rules for C and C++ only, and {problem.program.name} is "
             f"{problem.language.capitalize()}: no candidate would differ from it; use a language model (--policy "
-            "llm:MODEL), or add --anyway to run it all the same"
+            "llm:MODEL), answer the prompts yourself (--policy ask), judge a version of your own (maxcode evaluate NEW "
+            "--against OLD), or add --anyway to run it all the same"
         )
     if request.policy == REWRITER:
         inexact = problem.spec.checker.kind == "float"
         if next(edits(unit_of(problem), inexact, rules_of(request)), None) is None:
             raise NoRuleError(
                 f"no rule of the built-in rewriter applies to {problem.program.name}: no candidate would differ from "
-                "it; use a language model (--policy llm:MODEL), or add --anyway to run it all the same"
+                "it; use a language model (--policy llm:MODEL), answer the prompts yourself (--policy ask), or add "
+                "--anyway to run it all the same"
             )
 
 

@@ -44,7 +44,10 @@ class Exercise:
             return f"unknown whether the change is used: {self.why_not}"
         names = sorted({*self.base, *self.head})
         shown = ", ".join(names[:3]) + (", ..." if len(names) > 3 else "")
-        return f"{len(names)} of {self.changed} changed files were opened" + (f": {shown}" if names else "")
+        if not names:
+            return f"none of {self.changed} changed files was opened by the command"
+        rest = self.changed - len(names)
+        return f"used: the command opened {shown}" + (f"; {rest} more differ, which a build may use" if rest else "")
 
 
 @final
@@ -65,7 +68,8 @@ class RaceRow:
 class VersionsRaced:
     """The result of a race.  ``ratio`` and ``control``: base over head and base over itself, over all rows (geometric
     mean); None if nothing was timed.  ``doubt``: base differs from itself.  ``elapsed``: the ratio by the wall clock.
-    ``protection``: the sandbox, or its absence.  ``samples``: the runs of each pair, if the whole process is timed."""
+    ``protection``: the sandbox, or its absence.  ``same_output``: whether head printed what base prints in every run;
+    None: not compared.  ``samples``: the runs of each pair, if the whole process is timed."""
 
     verdict: RaceWord | str
     base: str
@@ -86,6 +90,7 @@ class VersionsRaced:
     doubt: bool = False
     elapsed: Interval | None = None
     rows: tuple[RaceRow, ...] = ()
+    same_output: bool | None = None
 
     def as_json(self) -> str:
         """One JSON object in one line."""
@@ -133,6 +138,8 @@ class VersionsRaced:
         if len(self.rows) > 1:
             width = max(len(row.name) for row in self.rows)
             yield from (f"  {row.name:<{width}}  {precise(row.ratio)}  {row.verdict}" for row in self.rows)
+        if self.same_output is not None:
+            yield f"output     {'the same in every run' if self.same_output else 'different'}"
         if self.exercise is not None:
             yield f"change     {self.exercise}"
         yield f"sandbox    {self.protection}"

@@ -136,7 +136,9 @@ class _Race:
                 f"{self.asked.run_s:.3g} s, and a verdict needs {3 * self.rule.least} runs within --max-seconds "
                 f"{self.asked.seconds:g}; give a smaller workload, or more seconds"
             )
-        cure = "make the command work on both sides"
+        is_unbuilt = not self.asked.build and "not found" in ran.trouble
+        cure = "if it must be built first, give --build make; else " if is_unbuilt else ""
+        cure += "make the command work on both sides"
         if not self.asked.trusts_both:
             cure += " (in the sandbox a side is read-only, TMPDIR is writable, only /usr is shown, and there is no "
             cure += "network: --show FOLDER, or --trust-both)"
@@ -304,6 +306,7 @@ class _Race:
             pressure=pressure,
             notes=tuple(self.notes),
             samples=tuple(self.pairs) if not self.asked.read else (),  # type: ignore[arg-type]
+            same_output=verdict != "wrong" if self.asked.same_output else None,
         )
 
 

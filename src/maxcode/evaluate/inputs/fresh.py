@@ -55,6 +55,7 @@ _WIDER, _WIDER_SECONDS = 9, 1.0  # drafts beyond all given inputs, and the origi
 _LONGER, _MORE = 1.5, 1.25  # than on the given inputs, and then it is not one of their kind
 _SLACK_S, _SLACK_KB, _SLACK_BYTES = 0.05, 4096, 4096
 _SEED_BITS = 62
+_SHOWN = 8  # numbers of an input
 
 
 @final
@@ -222,7 +223,11 @@ class FreshInputs:
         if not wrong:
             return ""
         how = ", ".join(sorted({one.outcome.value for one in wrong}))
-        return f"{GIVEN_ONLY}: {how} on {len(wrong)} of {len(guessed)} beyond them{_STATE_IT}"
+        names = {one.name for one in wrong}
+        shortest = min((one.stdin for one in guessed if one.name in names), key=lambda stdin: stdin.size)
+        words = (text_of(shortest) or "").split()
+        shown = " ".join(words[:_SHOWN]) + (" ..." if len(words) > _SHOWN else "")
+        return f"{GIVEN_ONLY}: {how} on {len(wrong)} of {len(guessed)} beyond them (one is '{shown}'){_STATE_IT}"
 
     @in_stage("fresh inputs")
     async def _make(self, admitted: Admitted, harsh: bool) -> GeneratedInputs:
