@@ -124,7 +124,7 @@ def curse_table(rows: Sequence[Row]) -> Row:
     """For each fitness: claims of a gain, those confirmed, wrong winners, and claimed over confirmed."""
     found: Row = {}
     print(
-        "| fitness | searches | claim a gain | of these confirmed | wrong winners | claimed / confirmed | worst | confirmed |"
+        "| fitness | searches | claim a gain | of these confirmed | wrong winners | claimed / confirmed | worst | gain |"
     )
     print("|---|---|---|---|---|---|---|---|")
     for kind in ("naive", "referee"):
