@@ -123,9 +123,7 @@ def curse(problems: Sequence[str], seeds: int, steps: int, rows: Rows) -> None:
 def curse_table(rows: Sequence[Row]) -> Row:
     """For each fitness: claims of a gain, those confirmed, wrong winners, and claimed over confirmed."""
     found: Row = {}
-    print(
-        "| fitness | searches | claim a gain | of these confirmed | wrong winners | claimed / confirmed | worst | gain |"
-    )
+    print("| fitness | searches | claim a gain | of these confirmed | wrong | claimed / confirmed | worst | gain |")
     print("|---|---|---|---|---|---|---|---|")
     for kind in ("naive", "referee"):
         mine = [row for row in rows if row["fitness"] == kind]
