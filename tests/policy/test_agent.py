@@ -114,7 +114,7 @@ HOSTILE = {  # each prints what it finds and writes it into the program; {root} 
     "find all hidden tests": "find / -name '01.*' -exec cat {{}} +",
     "search all files": "grep -rslF {part} / --exclude-dir=proc --exclude-dir=sys | xargs cat",
     "read the folder by a parent": "cat ../tests/01.in ../../{root}/tests/01.in; ls -R /work/..",
-    "read the home folder": "cat ~/.maxcode-test $HOME/../*/.maxcode-test /root/.maxcode-test",
+    "read the home folder": "cat ~/key $HOME/../*/key {root}/home/key",
     "read the variables": "env; cat /proc/*/environ",
     "read other processes": "cat /proc/[0-9]*/cmdline /proc/[0-9]*/mem; ls -l /proc/[0-9]*/fd/",
     "read an open file of the parent": "cat /proc/1/root{root}/tests/01.in /proc/$PPID/cwd/*",
@@ -133,16 +133,20 @@ HOSTILE = {  # each prints what it finds and writes it into the program; {root} 
     "answer a large program": "head -c 100000000 /dev/zero | tr '\\0' x > slow.c; exit 0",
     "connect to the machine": "python3 -c \"import socket\n"
     "print(socket.create_connection(('127.0.0.1', {port}), 2).recv(99))\"",
-    "connect to the world": "python3 -c \"import socket; print(socket.create_connection(('1.1.1.1', 443), 2))\"",
-    "ask a name server": "getent hosts example.org; cat /etc/resolv.conf",
+    "connect to the world": "python3 -c \"import socket; socket.create_connection(('1.1.1.1', 443), 2)\""
+    " && echo rea''ched",
+    "ask a name server": "getent hosts example.org && echo rea''ched",
     "find a socket": "find / -type s; ls /run /var/run /tmp; cat /proc/net/unix",
     "mount": "mount -t tmpfs none /mnt; mount --bind / /mnt\n"
     "unshare -rm sh -c 'mount --bind {root} /work; cat /work/tests/01.in'",
     "enter another namespace": "nsenter -t 1 -a cat {root}/tests/01.in\n"
     "unshare -rpf --mount-proc cat {root}/tests/01.in",
     "become root": "su -c 'cat {root}/tests/01.in'; sudo -n cat {root}/tests/01.in; id",
-    "make a device": "mknod /tmp/sda b 8 0; cat /dev/sd* /dev/vd* /dev/mem | head -c 1000; ls /dev",
-    "write to the kernel": "echo 1 > /proc/sys/vm/drop_caches; echo c > /proc/sysrq-trigger; echo 1 > /sys/kernel/x",
+    "make a device": "mknod /tmp/sda b 8 0 && echo rea''ched; cat /dev/sd* /dev/vd* /dev/mem | head -c 1000; ls /dev",
+    "write to the kernel": "for at in sys/vm/drop_caches sysrq-trigger; do (echo 1 > /proc/$at) &&"
+    " echo rea''ched; done\n"
+    "mount -o remount,rw /proc/sys && echo rea''ched; umount /proc/sys && echo rea''ched\n"
+    "unshare -rpf --mount-proc sh -c 'echo 1 > /proc/sys/vm/drop_caches' && echo rea''ched",
     "replace the tools that answer": "mkdir /tmp/b; printf '#!/bin/sh\\ncat {root}/tests/01.in' > /tmp/b/tar\n"
     "chmod +x /tmp/b/tar; export PATH=/tmp/b:$PATH; tar",
     "a link as the program": "ln -sf {root}/tests/01.in slow.c; ln -sf {root}/tests/01.in /tmp/maxcode-said",
@@ -177,6 +181,9 @@ def test_a_hostile_agent_has_no_effect(
     problem: Problem, tmp_path: Path, name: str, listening: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("A_KEY", SECRET)
+    (tmp_path / "home").mkdir()
+    (tmp_path / "home" / "key").write_text(SECRET)
+    monkeypatch.setenv("HOME", str(tmp_path / "home"))
     before = {path: path.read_bytes() for path in (tmp_path / "tests").iterdir()}
     judge = Path(__file__).parents[2] / "src" / "maxcode"
     judged = (judge / "evaluate" / "__init__.py").read_bytes()
@@ -189,7 +196,7 @@ def test_a_hostile_agent_has_no_effect(
         told = ""
     else:
         told = found.completion.replace(f"hostile-{SECRET}", "")
-    assert SECRET not in told
+    assert SECRET not in told and "reached" not in told
     assert time.monotonic() - began < 60
     assert {path: path.read_bytes() for path in (tmp_path / "tests").iterdir()} == before
     assert (judge / "evaluate" / "__init__.py").read_bytes() == judged

@@ -19,7 +19,7 @@ import pytest
 from mcp import Client, StdioServerParameters
 from mcp.server.mcpserver.exceptions import ToolError
 
-from maxcode.cli.mcp import _VERBS, JOBS, REFUSED, Tools
+from maxcode.cli.mcp import _VERBS, JOBS, OWN, REFUSED, Tools
 from tests.support.counting import QUARTER, SLOW
 
 SIZES = (80_000_003, 81_310_007, 82_500_041, 83_000_009)
@@ -53,7 +53,7 @@ def test_every_option_was_looked_at() -> None:
     for verb in _VERBS.values():
         for one in verb.params:
             is_path = isinstance(one.type, click.Path)
-            assert is_path or one.name in REFUSED | HARMLESS, f"{verb.name}: {one.name}"
+            assert is_path or one.name in REFUSED | OWN | HARMLESS, f"{verb.name}: {one.name}"
 
 
 def refused(place: Path, name: str, **given: Any) -> str:
@@ -165,7 +165,9 @@ def test_an_agent_makes_a_program_faster_by_the_official_client(place: Path) -> 
                             options=["--method", "best-of-n"])  # fmt: skip
         assert begun["result"]["waiting"].startswith("2 of 2 prompts")
         prompts = [await asked(client, "observe") for _ in range(3)]
-        assert prompts[2]["id"] is None and SLOW.strip() in prompts[0]["prompt"]
+        assert prompts[2]["id"] is None and len(prompts[2]["given_out"]) == 2
+        assert await asked(client, "observe", id=prompts[0]["id"]) == prompts[0]
+        assert SLOW.strip() in prompts[0]["prompt"]
         wrong = await asked(client, "submit", id=prompts[0]["id"], answer=FENCE.format(WRONG))
         assert "wrong" in wrong["result"]["feedback"][0] and wrong["result"]["open"] == 1
         last = await asked(client, "submit", id=prompts[1]["id"], answer=FENCE.format(QUARTER))

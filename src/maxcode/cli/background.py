@@ -26,7 +26,6 @@ from maxcode.errors import InputError
 
 State = Literal["running", "ended", "lost"]
 _SAID_BYTES = 4096
-# -P: a file beside the programs must not become a module of this process, which no sandbox holds.
 _RUN = """
 at=$1; shift
 { "$@" <"$at/in" >"$at/out" 2>"$at/err"; echo $? >"$at/part"; mv "$at/part" "$at/status"; } &
@@ -123,6 +122,7 @@ class Background:
 
     def _start(self, job: Job, words: Sequence[str], lock: int) -> None:
         """The shell ends at once, so that no child of this process is left to wait for."""
+        # -P: a file beside the programs must not become a module of a process that no sandbox holds.
         command = ["sh", "-c", _RUN, "sh", str(job.folder.resolve()), sys.executable, "-P", "-m", "maxcode", *words]
         none = subprocess.DEVNULL  # what a server talks to its client by is not the job's
         subprocess.run(command, check=True, stdin=none, stdout=none, stderr=none, cwd=self.here, pass_fds=(lock,),

@@ -1,7 +1,7 @@
 """``maxcode mcp``: the judge as tools of a coding agent, by the Model Context Protocol.
 
-A tool checks the words of a verb, runs it as a background command (``background.py``), and waits for it a little.  So a
-tool can what the verb can, and says what the verb says; an agent that loses the server loses nothing.
+A tool checks the words of a verb, runs it as a background command (``background.py``), and waits for it a little.  A
+tool takes the options of its verb and gives its JSON.  If the server ends, its commands go on.
 """
 
 from __future__ import annotations
@@ -39,10 +39,10 @@ _MEASURING = frozenset({"tell", "race", "evaluate", "verify"})  # the verbs whos
 _VERBS = {verb.name: verb for verb in (optimize, tell, evaluate, verify, race)}
 # What a client may not choose: whether programs are contained, what runs as the user, who is paid, and other machines.
 REFUSED = frozenset({
-    "base_url", "changes", "cluster", "config", "critic", "json_", "policy", "prices", "provider", "replay", "sandbox",
-    "trusts_both", "unsafe_no_sandbox",
+    "base_url", "changes", "cluster", "config", "critic", "prices", "provider", "replay", "sandbox", "trusts_both",
+    "unsafe_no_sandbox",
 })  # fmt: skip
-_OWN = frozenset({"json_", "policy"})  # words that a tool itself adds
+OWN = frozenset({"json_", "policy"})  # options that a tool itself gives
 INSTRUCTIONS = """maxcode judges whether a program became faster: it builds, verifies and times in a sandbox.
 Loop: admit a program; observe a prompt; submit your answer; until no prompt is open. Report no speed-up that is not
 `trusted`. A call that takes long returns a job: call status with it. Paths are relative to the server's folder."""
@@ -93,20 +93,27 @@ class Tools:
         words = ["optimize", source, *_given("--tests", tests), "--budget", budget, "--out", run, "--policy", "ask"]
         return await self._done([*words, "--json", *options])
 
-    async def observe(self, run: str = "runs/agent") -> str:
-        """Get an open prompt of a run and its id: the program, feedback so far, and the form of the answer."""
+    async def observe(self, run: str = "runs/agent", id: str = "") -> str:
+        """Get an open prompt of a run and its id: the program, feedback so far, and the form of the answer.
+
+        id: that prompt again, if it was lost.
+        """
         with _told():
             path = self._inside(run)
-            found = await anyio.to_thread.run_sync(asking.ask, path)
+            found = await anyio.to_thread.run_sync(partial(asking.ask, path, name=id))
+            given_out = asking.waiting(path) if found is None else []
         if found is None:
-            return _text({"id": None, "note": "no prompt is open: all are given out, or the run has ended"})
+            return _text({"id": None, "given_out": given_out})
         return _text({"id": found.id, "prompt": found.prompt})
 
-    async def submit(self, id: str, answer: str, run: str = "runs/agent") -> str:
+    async def submit(self, id: str = "", answer: str = "", run: str = "runs/agent", finish: bool = False) -> str:
         """Answer the prompt `id`: notes, then the whole new program in a code fence, as the prompt asks.
 
-        Returns feedback, how many prompts are open, and after the last one the result, with the certificate's path.
+        finish: without id and answer, end the run and certify its winner. Returns feedback, how many prompts are open,
+        and after the last one the result, with the certificate's path.
         """
+        if finish:
+            return await self._done(["tell", run, "--finish", "--json"])
         if len(answer.encode()) > _ANSWER_BYTES:
             raise _refusal(f"the answer has {len(answer.encode())} bytes; at most {_ANSWER_BYTES} are read")
         return await self._done(["tell", run, id, "-", "--json"], answer)
@@ -178,10 +185,11 @@ class Tools:
         try:
             with verb.make_context(verb.name, list(words[1:]), help_option_names=[]) as context:
                 given = [one for one in verb.params if one.name and _is_given(context, one.name)]
-                for name in sorted({one.name for one in given if one.name in REFUSED and one.name not in _OWN}):
-                    raise InputError(f"a client may not choose `{name}`; the user can, with the command line")
-                if context.params.get("policy", "ask") != "ask" or not context.params["json_"]:
-                    raise InputError("a client may not choose `policy`; the user can, with the command line")
+                refused = sorted(one.name for one in given if one.name in REFUSED)
+                if context.params.get("policy", "ask") != "ask":
+                    refused.append("policy")
+                if refused:
+                    raise InputError(f"a client may not choose `{refused[0]}`; the user can, with the command line")
                 for one in given:
                     self._check_paths(one, context.params.get(str(one.name)))
         except click.exceptions.Exit as error:

@@ -9,7 +9,6 @@ model, so a resumed run asks for nothing twice.
 from __future__ import annotations
 
 import os
-import shlex
 import shutil
 import time
 from collections.abc import Iterator
@@ -23,11 +22,11 @@ from maxcode.code.source import fenced
 from maxcode.core.types import Action, Observation, Problem, Program, Usage
 from maxcode.errors import InputError, ProviderError
 from maxcode.llm.clients import Completion, Model, ModelRequest
-from maxcode.llm.clients.command import AGENT
+from maxcode.llm.clients.command import AGENT, words_of
 from maxcode.llm.clients.faults import DETAIL_LENGTH, TransientFault, without_key
 from maxcode.llm.prompts import template
 from maxcode.policy.llm import NO_GAIN_ANSWER, messages, says_no_gain
-from maxcode.sandbox.workshop import FAULTS, REPORT, SAID, SYSTEM, Made, Terms, work
+from maxcode.sandbox.workshop import FAULTS, REPORT, SAID, SYSTEM, Permits, WorkDone, work
 
 TASK = "TASK.md"
 _TESTS_MOST = 256 << 10  # bytes of all tests that are shown
@@ -99,9 +98,9 @@ class AgentModel:
         variables = {name: os.environ[name] for name in self.settings.env if name in os.environ}
         shown = (*self.settings.shown, *_installed(self.words[0]))
         found = self.settings
-        terms = Terms(shown, found.hosts, variables, found.memory_mb, found.processes)
+        permits = Permits(shown, found.hosts, variables, found.memory_mb, found.processes)
         programs = [name for name in given if not name.startswith("tests/")]
-        made = await work(self.words, {**given, TASK: task.encode()}, programs, terms)
+        made = await work(self.words, {**given, TASK: task.encode()}, programs, permits)
         changed = {name: made.files[name] for name in programs if made.files.get(name, given[name]) != given[name]}
         said, reported = self._said(made)
         if made.status != 0 and not changed:
@@ -116,7 +115,7 @@ class AgentModel:
         usage = Usage(1, reported.prompt_tokens, reported.completion_tokens, seconds, reported.dollars)
         return Completion(text, usage)
 
-    def _said(self, made: Made) -> tuple[str, _Reported]:
+    def _said(self, made: WorkDone) -> tuple[str, _Reported]:
         """What it said, and what it reports to have cost: unknown if it reports nothing that can be read."""
         said = made.files.get(SAID, b"").decode(errors="replace")
         try:
@@ -138,11 +137,7 @@ _DO_IT = f"Do the task in {TASK}."
 def agent_model(name: str, settings: AgentSettings) -> AgentModel:
     """The agent of ``agent:claude``, ``agent:codex`` or ``agent:COMMAND``, which gets the task on its standard input
     too.  InputError if it is not there."""
-    command = name.removeprefix(AGENT)
-    try:
-        words = tuple(shlex.split(command))
-    except ValueError as error:
-        raise InputError(f"'{name}' cannot be split into words ({error}); correct its quotes") from error
+    words = words_of(name, AGENT)
     if not words:
         raise InputError(f"'{name}' names no agent; write agent:claude, agent:codex or agent:'./mine.sh --fast'")
     known = words if len(words) > 1 else _KNOWN.get(words[0], words)

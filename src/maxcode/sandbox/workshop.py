@@ -1,4 +1,4 @@
-"""A place for a tool that the user trusts less than himself, such as a coding agent: files in, files out.
+"""A place for a tool that the user trusts less than themselves, such as a coding agent: files in, files out.
 
 The tool gets a folder in memory with copies of some files, the system's programs, and of the network the hosts that are
 named, if any.  It sees no other file and no other process.  At its end, or at the time limit, all that it started
@@ -10,9 +10,7 @@ from __future__ import annotations
 
 import contextlib
 import io
-import os
 import shutil
-import signal
 import tarfile
 import tempfile
 from collections.abc import AsyncIterator, Mapping, Sequence
@@ -22,8 +20,9 @@ from pathlib import Path
 from typing import final
 
 import anyio
-from anyio.abc import ByteReceiveStream, Process, SocketStream
+from anyio.abc import SocketStream
 
+from maxcode.core.child import ended
 from maxcode.errors import InputError, MachineError
 from maxcode.sandbox.cgroup import Group, find_hierarchy
 from maxcode.sandbox.namespaces import find_bubblewrap
@@ -36,11 +35,14 @@ _RELAY = Path(__file__).with_name("relay.c")
 _PORT = 3128
 _READ_MOST = 32 << 20  # bytes of all files that come back
 _SAID_MOST = 1 << 20
+_FAULTS_MOST = 1 << 16  # of bubblewrap's own words
 _MADE = "made"  # the first word of the shell inside, once the place is there
 _HEAD_MOST = 8192  # bytes of the request to the proxy
 SYSTEM = ("/usr", "/bin", "/sbin", "/lib", "/lib32", "/lib64", "/etc/alternatives", "/etc/ssl/certs",
           "/etc/ssl/openssl.cnf", "/etc/ca-certificates", "/etc/pki/tls/certs", "/etc/pki/ca-trust", "/etc/ld.so.cache",
           "/etc/localtime")  # fmt: skip
+# Parts of /proc that root may write: maxcode may run as root, and its tool then has root's number outside.
+_KERNEL = ("/proc/sys", "/proc/sysrq-trigger", "/proc/irq", "/proc/bus", "/proc/fs", "/proc/acpi", "/proc/scsi")
 # Joins the control group, from outside.
 _JOIN = 'limit=$1; shift; for at in $limit; do echo $$ >"$at" || exit 126; done; exec "$@"'
 # $1: the files that come back; $2: whether there is a way out.  What the tool writes counts as an answer, no more.
@@ -60,7 +62,7 @@ exit $status
 
 @final
 @dataclass(frozen=True, slots=True)
-class Terms:
+class Permits:
     """What a tool gets.
 
     ``show``       files and folders of this machine that it may read, at their own paths
@@ -79,14 +81,14 @@ class Terms:
 
 @final
 @dataclass(frozen=True, slots=True)
-class Made:
+class WorkDone:
     """What a tool left: its exit status, the named files that it did not delete, and SAID, FAULTS and REPORT."""
 
     status: int
     files: Mapping[str, bytes]
 
 
-async def work(words: Sequence[str], files: Mapping[str, bytes], back: Sequence[str], terms: Terms) -> Made:
+async def work(words: Sequence[str], files: Mapping[str, bytes], back: Sequence[str], permits: Permits) -> WorkDone:
     """Runs a tool in a folder with ``files``, ``TASK.md`` among them, which is also its standard input; returns the
     files named by ``back``.
 
@@ -94,32 +96,32 @@ async def work(words: Sequence[str], files: Mapping[str, bytes], back: Sequence[
     """
     if not shutil.which("tar"):
         raise InputError("an agent's files are carried by tar; install it")
-    for path in terms.show:
+    for path in permits.show:
         if not path.exists():
             raise InputError(f"{path} is to be shown to the agent, and is not there; correct agent.show")
     tier, hierarchy = await find_bubblewrap(), find_hierarchy()
     group = hierarchy.group() if hierarchy is not None else None
     try:
         if group is not None:
-            group.limit(terms.memory_mb << 20, terms.processes)
-        async with _way_out(terms.hosts) as folder:
-            command = _command(tier.path, folder, terms, group)
-            command += ["sh", "-c", _INSIDE, "sh", "\n".join(back), "yes" if terms.hosts else "", *words]
-            return await _run(command, _variables(terms), _packed(files))
+            group.limit(permits.memory_mb << 20, permits.processes)
+        async with _way_out(permits.hosts) as folder:
+            command = _command(tier.path, folder, permits, group)
+            command += ["sh", "-c", _INSIDE, "sh", "\n".join(back), "yes" if permits.hosts else "", *words]
+            return await _run(command, _variables(permits), _packed(files))
     finally:
         if group is not None:
             with anyio.CancelScope(shield=True):
                 await group.remove()
 
 
-def _command(bwrap: str, folder: Path | None, terms: Terms, group: Group | None) -> list[str]:
+def _command(bwrap: str, folder: Path | None, permits: Permits, group: Group | None) -> list[str]:
     joined = ["sh", "-c", _JOIN, "sh", " ".join(group.joins if group is not None else ())]
-    size = str(terms.memory_mb << 19)  # half of the memory, in bytes
+    size = str(permits.memory_mb << 19)  # half of the memory, in bytes
     placed = ["--proc", "/proc", "--dev", "/dev", "--size", size, "--tmpfs", "/tmp", "--size", size, "--tmpfs", "/work",
               "--size", size, "--tmpfs", "/home/agent", "--chdir", "/work"]  # fmt: skip
-    for path in SYSTEM:
+    for path in (*_KERNEL, *SYSTEM):
         placed += ["--ro-bind-try", path, path]
-    for one in terms.show:
+    for one in permits.show:
         placed += ["--ro-bind", str(one.absolute()), str(one.absolute())]
     if folder is not None:
         placed += [
@@ -130,11 +132,11 @@ def _command(bwrap: str, folder: Path | None, terms: Terms, group: Group | None)
             str(folder / "socket"),
             "/run/way-out",
         ]
-    user = ["--uid", str(SANDBOX_UID), "--gid", str(SANDBOX_UID)]
+    user = ["--unshare-user", "--disable-userns", "--uid", str(SANDBOX_UID), "--gid", str(SANDBOX_UID)]
     return [*joined, bwrap, "--unshare-all", "--die-with-parent", "--new-session", *user, *placed, "--"]
 
 
-def _variables(terms: Terms) -> dict[str, str]:
+def _variables(permits: Permits) -> dict[str, str]:
     """The whole environment, of bubblewrap too: the tool can read that of every process in its place."""
     proxy = f"http://127.0.0.1:{_PORT}"
     by_proxy = dict.fromkeys(("HTTPS_PROXY", "https_proxy", "HTTP_PROXY", "http_proxy"), proxy)
@@ -143,44 +145,17 @@ def _variables(terms: Terms) -> dict[str, str]:
         "HOME": "/home/agent",
         "LANG": "C.UTF-8",
         "MAXCODE_USAGE": REPORT_PATH,
-        **({**by_proxy, "NODE_USE_ENV_PROXY": "1"} if terms.hosts else {}),
-        **(terms.variables or {}),
+        **({**by_proxy, "NODE_USE_ENV_PROXY": "1"} if permits.hosts else {}),
+        **(permits.variables or {}),
     }
 
 
-async def _run(command: Sequence[str], variables: Mapping[str, str], packed: bytes) -> Made:
-    process = await anyio.open_process(command, env=variables, start_new_session=True)
-    out, faults = bytearray(), bytearray()
-    try:
-        async with anyio.create_task_group() as group:
-            group.start_soon(_feed, process, packed)
-            group.start_soon(_collect, process.stdout, out)
-            group.start_soon(_collect, process.stderr, faults)
-        status = await process.wait()
-    finally:
-        with contextlib.suppress(ProcessLookupError):
-            os.killpg(process.pid, signal.SIGKILL)
-        with anyio.CancelScope(shield=True):
-            await process.aclose()
-    if not out and not faults.startswith(_MADE.encode()):
-        said = " ".join(faults.decode(errors="replace").split())[:400]
+async def _run(command: Sequence[str], variables: Mapping[str, str], packed: bytes) -> WorkDone:
+    found = await ended(command, packed, variables, _READ_MOST, _FAULTS_MOST)
+    if not found.out and not found.faults.startswith(_MADE.encode()):
+        said = " ".join(found.faults.decode(errors="replace").split())[:400]
         raise MachineError(f"the place for an agent cannot be made on this machine: {said}")
-    return Made(status, _unpacked(bytes(out)))
-
-
-async def _feed(process: Process, packed: bytes) -> None:
-    assert process.stdin is not None
-    with contextlib.suppress(anyio.BrokenResourceError, anyio.ClosedResourceError, OSError):
-        await process.stdin.send(packed)
-    await process.stdin.aclose()
-
-
-async def _collect(stream: ByteReceiveStream | None, into: bytearray) -> None:
-    """Reads to the end; what exceeds the bound is dropped."""
-    assert stream is not None
-    async for part in stream:
-        if len(into) <= _READ_MOST:
-            into += part
+    return WorkDone(found.status, _unpacked(found.out))
 
 
 def _packed(files: Mapping[str, bytes]) -> bytes:

@@ -6,21 +6,18 @@ a candidate.  It is started without a shell, in a process group of its own, whic
 
 from __future__ import annotations
 
-import contextlib
 import os
 import shlex
 import shutil
-import signal
 import tempfile
 import time
 from dataclasses import dataclass
 from pathlib import Path
 from typing import final
 
-import anyio
 import msgspec
-from anyio.abc import ByteReceiveStream, Process
 
+from maxcode.core.child import ended
 from maxcode.core.types import Usage
 from maxcode.errors import InputError, ProviderError
 from maxcode.llm.clients import Completion, ModelRequest
@@ -65,31 +62,21 @@ class CommandModel:
 
     async def _answer(self, prompt: bytes, variables: dict[str, str]) -> str:
         try:
-            process = await anyio.open_process(self.argv, env=variables, start_new_session=True)
+            found = await ended(self.argv, prompt, variables, _ANSWER_BYTES, _ERROR_BYTES)
         except OSError as error:
             raise ProviderError(
                 f"cannot start the command {self.argv[0]} ({error.strerror}); correct --policy"
             ) from error
-        out, err = bytearray(), bytearray()
-        try:
-            async with anyio.create_task_group() as group:
-                group.start_soon(_feed, process, prompt)
-                group.start_soon(_collect, process.stdout, out, _ANSWER_BYTES)
-                group.start_soon(_collect, process.stderr, err, _ERROR_BYTES)
-            status = await process.wait()
-        finally:
-            with contextlib.suppress(ProcessLookupError):
-                os.killpg(process.pid, signal.SIGKILL)
-            with anyio.CancelScope(shield=True):
-                await process.aclose()
-        if len(out) > _ANSWER_BYTES:
+        if len(found.out) > _ANSWER_BYTES:
             raise ProviderError(
                 f"the command {self.argv[0]} printed more than {_ANSWER_BYTES >> 20} MiB; print the answer"
             )
-        if status != 0:
-            said = without_key(err.decode(errors="replace"), "")[-DETAIL_LENGTH:] or "nothing on standard error"
-            raise TransientFault(f"exit status {status}: {said}")
-        return out.decode(errors="replace")
+        if found.status != 0:
+            said = (
+                without_key(found.faults.decode(errors="replace"), "")[-DETAIL_LENGTH:] or "nothing on standard error"
+            )
+            raise TransientFault(f"exit status {found.status}: {said}")
+        return found.out.decode(errors="replace")
 
     def _reported(self, report: Path) -> _Reported:
         try:
@@ -103,13 +90,17 @@ class CommandModel:
             ) from error
 
 
-def command_model(name: str) -> CommandModel:
-    """The model of ``command:COMMAND``; InputError if the command is empty, unquoted or not there."""
-    words = name.removeprefix(COMMAND)
+def words_of(name: str, prefix: str) -> tuple[str, ...]:
+    """The words of ``PREFIX'COMMAND WORD ...'``.  InputError if a quote is open."""
     try:
-        argv = tuple(shlex.split(words))
+        return tuple(shlex.split(name.removeprefix(prefix)))
     except ValueError as error:
         raise InputError(f"'{name}' cannot be split into words ({error}); correct its quotes") from error
+
+
+def command_model(name: str) -> CommandModel:
+    """The model of ``command:COMMAND``; InputError if the command is empty, unquoted or not there."""
+    argv = words_of(name, COMMAND)
     if not argv:
         raise InputError(f"'{name}' names no command; write --policy command:'./ask.sh --fast'")
     if shutil.which(argv[0]) is None:
@@ -119,18 +110,3 @@ def command_model(name: str) -> CommandModel:
 
 def _prompt(request: ModelRequest) -> bytes:
     return "\n\n".join(message.text.strip() for message in request.messages).encode() + b"\n"
-
-
-async def _feed(process: Process, prompt: bytes) -> None:
-    assert process.stdin is not None
-    with contextlib.suppress(anyio.BrokenResourceError, anyio.ClosedResourceError, OSError):
-        await process.stdin.send(prompt)  # a command need not read it all
-    await process.stdin.aclose()
-
-
-async def _collect(stream: ByteReceiveStream | None, into: bytearray, most: int) -> None:
-    """Reads to the end; what exceeds ``most`` by a part is read and dropped."""
-    assert stream is not None
-    async for part in stream:
-        if len(into) <= most:
-            into += part
