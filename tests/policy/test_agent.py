@@ -240,7 +240,7 @@ def test_an_agent_that_is_not_there_is_refused(name: str, words: str) -> None:
 def test_a_run_asks_an_agent_and_resumes_without_asking_twice(tmp_path: Path) -> None:
     (tmp_path / "slow.c").write_text(SLOW)
     (tmp_path / "tests").mkdir()
-    for number, n in enumerate((80_000_003, 81_310_007, 82_500_041, 83_000_009)):
+    for number, n in enumerate((160_000_003, 162_620_007, 165_000_041, 166_000_009)):
         (tmp_path / "tests" / f"{number:02}.in").write_text(f"{n}\n")
         (tmp_path / "tests" / f"{number:02}.out").write_text(f"{n * (n - 1) // 2}\n")
     edit = f"text = open('slow.c').read(); open('slow.c', 'w').write(text.replace({LOOP!r}, {BY_FOUR!r}))"

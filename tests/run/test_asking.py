@@ -116,7 +116,7 @@ print(told.feedback[0], told.open, maxcode.ask("run"))
 
 @pytest.mark.sandbox
 def test_a_lost_prompt_is_printed_again_and_a_run_is_finished_at_once(place: Path) -> None:
-    for number, n in enumerate((80_000_003, 81_310_007, 82_500_041, 83_000_009)):
+    for number, n in enumerate((160_000_003, 162_620_007, 165_000_041, 166_000_009)):
         (place / "tests" / f"{number:02}.in").write_text(f"{n}\n")
         (place / "tests" / f"{number:02}.out").write_text(f"{n * (n - 1) // 2}\n")
     answer(maxcode(*START[:-4], "cuda-llm", *START[-3:], "--budget", "6", cwd=place))

@@ -22,7 +22,7 @@ from mcp.server.mcpserver.exceptions import ToolError
 from maxcode.cli.mcp import _VERBS, JOBS, OWN, REFUSED, Tools
 from tests.support.counting import QUARTER, SLOW
 
-SIZES = (80_000_003, 81_310_007, 82_500_041, 83_000_009)
+SIZES = (160_000_003, 162_620_007, 165_000_041, 166_000_009)
 WRONG = QUARTER.replace("+= 4 * i + 6", "+= 4 * i + 7")
 FENCE = "Four at a time.\n\n```c\n{}\n```\n"
 # Options that are no path and choose nothing about the sandbox, the payer or the user's own code.  A new option is

@@ -28,7 +28,7 @@ from tests.support.counting import LOOP, QUARTER, SLOW
 
 pytestmark = pytest.mark.sandbox
 
-SIZES = (80_000_003, 81_310_007, 82_500_041)
+SIZES = (160_000_003, 162_620_007, 165_000_041)
 WRONG = QUARTER.replace("+= 4 * i + 6", "+= 4 * i + 7")
 TWICE = SLOW.replace(LOOP, f"{LOOP}\n    sum = 0;\n    {LOOP}")
 TOKEN = "a token of the test"
