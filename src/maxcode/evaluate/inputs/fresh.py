@@ -200,6 +200,15 @@ class FreshInputs:
                 self._made[key] = await self._make(admitted, harsh)
             return self._made[key]
 
+    async def raced_before(self, admitted: Admitted) -> tuple[Input, ...]:
+        """The further inputs that a certificate names, as far as they can be timed here; empty if it names none.
+
+        Whether an input is long enough may differ from one hour to the next, and a repetition races the same ones.
+        """
+        further = self._prover.before - {one.stdin.sha256 for one in (await self.made(admitted)).inputs}
+        made = (await self.made(admitted, harsh=True)).inputs if further else ()
+        return tuple(one for one in made if one.stdin.sha256 in further and one.seconds >= one.workload.floor_s / 2)
+
     async def failure(self, admitted: Admitted, artefact: Blob, harsh: bool = False) -> Evaluation | None:
         """The evaluation of a program that is not right on all of them, in a session of its own; None where it is."""
         made = await self.made(admitted, harsh)

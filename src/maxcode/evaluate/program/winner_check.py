@@ -81,7 +81,7 @@ class ProgramCheck:
         if self.admitted.source.renews:
             return await self._one_by_one(pairs)
         made = await self.fresh.made(self.admitted)
-        chosen = choose_compared(made.inputs, self.admitted.timed)
+        chosen = await self.fresh.raced_before(self.admitted) or choose_compared(made.inputs, self.admitted.timed)
         if not chosen and made.inputs:  # among four times as many one may be long enough
             made = await self.fresh.made(self.admitted, harsh=True)
             chosen = choose_compared(made.inputs, self.admitted.timed)
