@@ -6,7 +6,8 @@
     python benchmarks/examples.py --flags '-O3 -std=c++17' /path/to/case ...
 
 Where a folder has a faster version by hand (fast.*), that is measured too, as `maxcode evaluate` does.
-Every speed-up is the run's own confirmed one, with its 95 % interval.  The same command resumes the runs.
+Every speed-up is the run's own confirmed one, with its 95 % interval.  A problem without a confirmed gain has no pairs,
+so no interval.  A mean is given over five problems and more.  The same command resumes the runs.
 """
 
 from __future__ import annotations
@@ -26,6 +27,7 @@ from maxcode.run.progress import SearchProgress
 from maxcode.run.request import Request
 from maxcode.run.result import RunResult
 
+FOR_A_MEAN = 5  # problems: a mean of fewer says nothing of any of them
 EXAMPLES = Path(__file__).parent.parent / "examples"
 
 
@@ -99,8 +101,9 @@ def show(rows: list[dict[str, object]]) -> None:
     for cells in rows:
         by_hand(cells)
         speedup = cells.get("speedup")
-        if not isinstance(speedup, dict):
-            print(f"{cells['problem']:44} {'-':>9}  {'-':16} {'-':>5} {'-':>5} {'-':>6}  {cells['why']}")
+        if not isinstance(speedup, dict) or not speedup["pairs"]:
+            count, seconds = (str(cells.get(key, "-")) for key in ("candidates", "seconds"))
+            print(f"{cells['problem']:44} {'-':>9}  {'-':16} {'-':>5} {count:>5} {seconds:>6}  {cells['why']}")
             continue
         interval = f"[{speedup['low']:.2f}, {speedup['high']:.2f}]"
         verdict = "confirmed" if cells["confirmed"] and speedup["significant"] else str(cells["why"])
@@ -130,7 +133,7 @@ def means(rows: list[dict[str, object]]) -> None:
     run = [row for row in rows if "candidates" in row]
     for name, of in (("geometric mean", run), ("geometric mean, by hand", [row.get("by_hand", {}) for row in run])):
         gains = [gain(one) for one in of if one and isinstance(one, dict)]
-        if len(gains) > 1:
+        if len(gains) >= FOR_A_MEAN:
             print(f"{name:44} {bootstrap(gains, geometric_mean)}, {len(gains)} problems")
 
 

@@ -34,13 +34,14 @@ from maxcode.run.complete_request import CompleteRequest, completed
 from maxcode.run.given_candidate import GIVEN_FILE, DecidingEvaluator
 from maxcode.run.hottest import admit_hottest
 from maxcode.run.method_parts import MethodParts, method_of, method_parts, scene_of
-from maxcode.run.names import ASK
+from maxcode.run.names import ASK, POLICIES
 from maxcode.run.optimize import Run, optimize
 from maxcode.run.record import EVENTS, Line, Record, read_events
 from maxcode.run.report import NAME as REPORT
 from maxcode.run.request import Request, asks_model, refuse_unmeasurable
 from maxcode.run.result import RunResult, paid
 from maxcode.run.run_folder import open_folder, write_best, write_result
+from maxcode.run.winning import change_lines, left_lines
 
 SLOTS_PER_CALL = 2  # slots at the same time: while some are evaluated, others call the model
 
@@ -157,7 +158,13 @@ class _Search:
             certificate=folder / FILE if certificate is not None else None,
             cluster=slots,
             notes=(*best.notes, *_certificate_notes(self.job, found, certificate)),
+            change=() if is_given else change_lines(found.best),
+            left=() if is_given else self._left(found),
         )
+
+    def _left(self, found: Result) -> tuple[str, ...]:
+        request = self.job.request
+        return left_lines(found, self.admission.admitted, request.policy in POLICIES, request.budget)
 
     def _notes(self, found: Result) -> list[str]:
         return [*self.admission.notes, *_closing_notes(found, self.parts.journal, self.job.request)]

@@ -52,6 +52,8 @@ class RunResult:
     ``certificate``   file of the certificate; None if there is none
     ``cluster``       figures of the slots of a cluster; None: this machine
     ``notes``         remarks on the run and its certificate
+    ``change``        what the best program changes, in words; empty if nothing was faster
+    ``left``          what is left to do, where little or nothing was won
     """
 
     measured: CandidateResult
@@ -68,6 +70,8 @@ class RunResult:
     cluster: Report | None = None
     unchanged: int = 0
     notes: tuple[str, ...] = ()
+    change: tuple[str, ...] = ()
+    left: tuple[str, ...] = ()
 
     @property
     def outcome(self) -> Outcome:
@@ -119,15 +123,17 @@ class RunResult:
         counted["correct"] = counted.get("correct", 0) - self.unchanged
         counts = ", ".join(f"{count} {name}" for name, count in sorted(counted.items()) if count)
         yield f"candidates {self.candidates}: {counts}"
-        is_original = not self.best.is_relative_to(self.folder / "best")
-        yield f"best       {self.best}{' (the original: nothing faster was confirmed)' if is_original else ''}"
+        yield from _titled("change", self.change)
+        if self.best.is_relative_to(self.folder / "best"):
+            yield f"best       {self.best}"
         yield f"report     {self.report}"
-        yield from (f"{'' if at else 'slots':<10} {line}" for at, line in enumerate(_slots(self.cluster)))
+        yield from _titled("slots", _slots(self.cluster))
         if self.certificate is not None:
             yield f"certified  {self.certificate}"
             yield f"repeat it  {verify_command(self.certificate)}"
         if self.spent.calls:
             yield f"spent      {self.spent}"
+        yield from _titled("left to do", self.left)
         told = self.why or ""
         yield from (f"note       {one}" for one in self.notes if one not in told and not one.endswith(self.doubts))
 
@@ -138,6 +144,8 @@ class RunResult:
             "certificate": str(self.certificate) if self.certificate is not None else None,
             "ended": self.ended or None,
             "cluster": self.cluster.as_table() if self.cluster is not None else None,
+            "change": self.change or None,
+            "left": self.left or None,
         }
         return {
             **self.measured.table(),
@@ -161,6 +169,11 @@ def paid(spent: Spent) -> Paid:
     """The cost as a result reports it."""
     usage = spent.usage
     return Paid(round(spent.seconds, 1), usage.calls, usage.prompt_tokens, usage.completion_tokens, usage.dollars)
+
+
+def _titled(title: str, lines: Sequence[str]) -> Iterator[str]:
+    """Lines of which the first has a title before it."""
+    return (f"{'' if at else title:<10} {line}" for at, line in enumerate(lines))
 
 
 def _slots(report: Report | None) -> Sequence[str]:

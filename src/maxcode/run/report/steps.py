@@ -2,43 +2,25 @@
 
 from __future__ import annotations
 
-import re
-
 from maxcode.code.cpp.edit import Edit, Rule
 from maxcode.code.cpp.unit import Unit
-from maxcode.code.source import prose
-from maxcode.core.types import Program, State
+from maxcode.core.types import Program
 from maxcode.policy.rules.rewriter import LANGUAGES, edits
 from maxcode.policy.rules.rewriter.notes import Diagnosis, diagnosis_of
 from maxcode.run.report.html import Html, element, join, paragraphs
 from maxcode.run.report.run_view import RunView
-
-_STEP = re.compile(
-    r"^- (?P<rule>\w+)\((?P<site>[^()\n]*)\): (?P<what>[^\n]*?)(?: \((?P<why>[^()\n]*)\))?$", re.MULTILINE
-)
-_AFRESH = "starts at the original again"
+from maxcode.run.winning import applied_rules
 
 
 def applied_steps(run: RunView) -> Html:
     """The list of steps; nothing if the policy writes none, as a language model does."""
     best = run.reached.best
-    steps = _steps(best) if best is not None else []
+    steps = applied_rules(best) if best is not None else []
     if not steps:
         return join([])
     told = paragraphs(f"{len(steps)} steps lead from the original to this program:" if len(steps) > 1 else "One step:")
-    items = [element("li", element("code", rule), f": {what}") for rule, what in steps]
+    items = [element("li", element("code", one.rule), f": {one.what}  [{one.site}]") for one in steps]
     return join([told, element("ol", *items, class_="steps"), _hints(run)])
-
-
-def _steps(best: State) -> list[tuple[str, str]]:
-    """The rule and the words of each step, in order."""
-    found: list[tuple[str, str]] = []
-    for step in best.steps:
-        said = prose(step.action.completion)
-        if _AFRESH in said:
-            found = []
-        found += [(match["rule"], f"{match['what']}  [{match['site']}]") for match in _STEP.finditer(said)]
-    return found
 
 
 def _hints(run: RunView) -> Html:

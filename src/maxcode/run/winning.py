@@ -1,0 +1,124 @@
+"""What the best program changes, and what is left to do where little or nothing was won, in words for the user."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass
+from textwrap import shorten
+from typing import final
+
+from maxcode.code.source import prose
+from maxcode.core.history import Result
+from maxcode.core.types import Hotspot, Program, State
+from maxcode.evaluate.ladder.prepare import Admitted
+from maxcode.observe.known import is_near_floor
+
+LITTLE = 1.2  # times as fast: below it a result says what is left to do
+_SHOWN_STEPS, _SHOWN = 2, 230  # steps of the path, and characters of each
+_HOT = 0.2  # share of the samples from which on a line is named
+_STEP = re.compile(
+    r"^- (?P<rule>\w+)\((?P<site>[^()\n]*)\): (?P<what>[^\n]*?)(?: \((?P<why>[^()\n]*)\))?$", re.MULTILINE
+)
+_AFRESH = "starts at the original again"
+_TABLE = 'docs/reference/results.md, "When the answer is no"'
+
+
+@final
+@dataclass(frozen=True, slots=True)
+class AppliedRule:
+    """One edit of a built-in policy: its rule, and its words with the place."""
+
+    rule: str
+    what: str
+    site: str
+
+
+def applied_rules(best: State) -> list[AppliedRule]:
+    """All edits from the original to a program, in order; none if a language model wrote it."""
+    return [one for step in _counted(best) for one in _rules_of(step)]
+
+
+def change_lines(best: State | None) -> tuple[str, ...]:
+    """The change of the winner: the rules, or its author's words, of the steps that gained the most."""
+    if best is None or best.step is None:
+        return ()
+    steps = _counted(best)
+    shown = sorted(sorted(steps, key=_gain, reverse=True)[:_SHOWN_STEPS], key=lambda one: one.depth)
+    told = [f"{_at(one) if len(steps) > 1 else ''}{_words(one)}" for one in shown]
+    if (more := len(steps) - len(shown)) > 0:
+        told[-1] += f" (and {more} {'step' if more == 1 else 'steps'} with less effect)"
+    return tuple(told)
+
+
+def left_lines(found: Result, admitted: Admitted, policy_is_built_in: bool, budget: int) -> tuple[str, ...]:
+    """What is left to do; empty where enough was won, or nothing could be timed."""
+    best = found.best
+    timing = best.step.evaluation.timing if best is not None and best.step is not None else None
+    if not admitted.timed or (timing is not None and timing.speedup.value >= LITTLE):
+        return ()
+    seconds = sum(one.seconds for one in admitted.facts.timed)
+    if admitted.problem.goal == "cpu" and is_near_floor(admitted.facts, seconds):
+        return ("the original takes about as long as a process that only reads its input: nothing is left to gain",)
+    program = admitted.problem.program
+    hot = _hottest(admitted.baseline.profile, program)
+    return (*((hot,) if hot else ()), _further(policy_is_built_in, budget), f"all answers of this kind: {_TABLE}")
+
+
+def _further(is_built_in: bool, budget: int) -> str:
+    if is_built_in:
+        return (
+            "rules find no new algorithm: let a model (--policy llm:MODEL), a coding agent or yourself (--policy ask) "
+            "write versions, or judge one of your own (maxcode evaluate NEW --against OLD)"
+        )
+    return f"more candidates (--budget {2 * budget}) go on with this run; or another model, with another --out"
+
+
+def _hottest(profile: tuple[Hotspot, ...], program: Program) -> str:
+    spot = max((one for one in profile if one.line and not one.file), key=lambda one: one.share, default=None)
+    if spot is None or spot.share < _HOT:
+        return ""
+    lines = program.files[program.name].splitlines()
+    text = lines[spot.line - 1].strip() if spot.line <= len(lines) else ""
+    return f"the original spends {spot.share:.0%} of its time at line {spot.line}: {shorten(text, 80)}"
+
+
+def _counted(best: State) -> list[State]:
+    """The states on the path that have a program, from the last one that began at the original again."""
+    kept: list[State] = []
+    for state in best.ancestry:
+        if state.step is None:
+            break
+        if state.step.action.program is not None:
+            kept.append(state)
+        if _AFRESH in prose(state.step.action.completion):
+            break
+    return kept[::-1]
+
+
+def _rules_of(state: State) -> Iterator[AppliedRule]:
+    said = prose(state.step.action.completion) if state.step is not None else ""
+    return (AppliedRule(match["rule"], match["what"], match["site"]) for match in _STEP.finditer(said))
+
+
+def _words(state: State) -> str:
+    rules = [f"{one.rule}: {one.what}" for one in _rules_of(state)]
+    if rules:
+        return shorten("; ".join(rules), _SHOWN)
+    said = " ".join(prose(state.step.action.completion).split()) if state.step is not None else ""
+    return shorten(said, _SHOWN) or "its author said nothing of it; see best.diff"
+
+
+def _at(state: State) -> str:
+    value = _speed(state)
+    return f"step {state.depth}{f' ({value:.2f}x)' if value else ''}: "
+
+
+def _gain(state: State) -> float:
+    above = _speed(state.parent) if state.parent is not None else 0.0
+    return _speed(state) / (above or 1.0)
+
+
+def _speed(state: State) -> float:
+    timing = state.step.evaluation.timing if state.step is not None else None
+    return timing.speedup.value if timing is not None else 0.0

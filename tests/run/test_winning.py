@@ -1,0 +1,106 @@
+"""A result says in words what won, and what is left to do where little or nothing was won."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from pathlib import Path
+
+from maxcode.code.source import fenced
+from maxcode.core.history import Reached, Result
+from maxcode.core.types import (
+    Action,
+    Evaluation,
+    Facts,
+    Hotspot,
+    Interval,
+    Outcome,
+    Problem,
+    Program,
+    ProgramSpec,
+    Spent,
+    State,
+    Step,
+    TimedInput,
+    Timing,
+)
+from maxcode.evaluate.ladder.build import Built
+from maxcode.evaluate.ladder.prepare import Admitted, Input
+from maxcode.run.winning import change_lines, left_lines
+from maxcode.sandbox.sandbox import Blob
+from tests.support.fake_runs import WON, make_run
+
+PROBLEM = Problem("a", "program", "c", Program({"a.c": "int main(void) {\n    work();\n}\n"}), ProgramSpec())
+ROOT = State(PROBLEM)
+
+
+def after(parent: State, speed: float, words: str) -> State:
+    found = Interval(speed, speed - 0.01, speed + 0.01)
+    timing = Timing("cpu", found, True, "faster", 15, confirmed=True)
+    action = Action(PROBLEM.program.with_text(f"// {speed}\n"), f"{words}\n{fenced('x', 'c')}")
+    return State(
+        PROBLEM, parent, Step(action, Evaluation(Outcome.CORRECT, timing=timing), speed), (parent.id[0] + 1, 0)
+    )
+
+
+def admitted(start_s: float = 0.001, timed: bool = True) -> Admitted:
+    given = Input("1", Blob.of(b"1"), b"1", "held_out", 0.05)
+    baseline = Evaluation(Outcome.CORRECT, profile=(Hotspot("work", 2, 0.9, 100), Hotspot("main", 1, 0.1, 11)))
+    facts = Facts((TimedInput(0.05, 1000),), start_s)
+    return Admitted(PROBLEM, (given,), (given,) if timed else (), Built(None), baseline, facts=facts)
+
+
+def result(best: State | None) -> Result:
+    reached = Reached(ROOT)
+    if best is not None:
+        reached.extend([state for state in best.ancestry if state.step is not None][::-1])
+    return Result(PROBLEM, reached, Spent(), None, "", False)
+
+
+def test_rules_are_named_with_their_words_and_the_words_of_a_model_are_its_own() -> None:
+    by_rules = after(ROOT, 3.0, "Built-in rewriter\n- fast_in(main): line 1: reads in blocks (prior 40)")
+    assert change_lines(by_rules) == ("fast_in: line 1: reads in blocks",)
+    by_model = after(ROOT, 3.0, "I replaced the\nquadratic loop by sorting.")
+    assert change_lines(by_model) == ("I replaced the quadratic loop by sorting.",)
+    assert change_lines(after(ROOT, 3.0, "")) == ("its author said nothing of it; see best.diff",)
+    assert change_lines(None) == change_lines(ROOT) == ()
+
+
+def test_of_many_steps_the_two_with_the_largest_gain_are_told() -> None:
+    last = after(after(after(ROOT, 2.0, "sorts"), 2.1, "renames"), 8.0, "uses a table " + "x" * 500)
+    first, second = change_lines(last)
+    assert first == "step 1 (2.00x): sorts"
+    assert second.startswith("step 3 (8.00x): uses a table")
+    assert second.endswith("[...] (and 1 step with less effect)")
+    assert len(second) < 300
+    afresh = after(
+        last, 9.0, "Built-in rewriter\nThis starts at the original again.\n- a(b): line 2: sums once (prior 4)"
+    )
+    assert change_lines(afresh) == ("a: line 2: sums once",)
+
+
+def test_little_or_nothing_won_says_what_is_left_to_do() -> None:
+    hot, further, table = left_lines(result(None), admitted(), True, 24)
+    assert hot == "the original spends 90% of its time at line 2: work();"
+    assert "rules find no new algorithm" in further
+    assert "When the answer is no" in table
+    assert "--budget 48" in left_lines(result(after(ROOT, 1.1, "x")), admitted(), False, 24)[1]
+    assert left_lines(result(after(ROOT, 1.3, "x")), admitted(), True, 24) == ()
+
+
+def test_a_program_at_its_floor_is_told_so_and_one_that_was_not_timed_has_its_own_answer() -> None:
+    (only,) = left_lines(result(None), admitted(start_s=0.04), True, 24)
+    assert "nothing is left to gain" in only
+    assert left_lines(result(None), admitted(timed=False), True, 24) == ()
+
+
+def test_the_table_it_points_to_is_there() -> None:
+    page = Path(__file__).parents[2] / "docs" / "reference" / "results.md"
+    assert "\n## When the answer is no\n" in page.read_text()
+
+
+def test_the_winner_of_a_recorded_run_is_told(tmp_path: Path) -> None:
+    best = make_run(tmp_path, WON).best
+    assert change_lines(best) == (WON[0].words,)
+    assert best is not None and best.step is not None
+    unread = replace(best, parent=best, step=replace(best.step, action=Action(None, "nothing")), id=(9, 9))
+    assert change_lines(unread) == (WON[0].words,)
