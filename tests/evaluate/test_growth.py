@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Sequence
+
 import pytest
 
 from maxcode.evaluate.inputs.format_model import understand
 from maxcode.evaluate.inputs.format_words import in_words, outwards
 from maxcode.evaluate.inputs.growth import BYTES, Point, growth
 
-START = Point(0.001, {BYTES: 4.0, "number 1 of line 1": 1.0})
+START = Point(0.001, {BYTES: 4.0, "number 1 of line 1": 1.0, "n": 1.0})
 
 
 def test_a_square_law_and_a_doubling_are_told_apart() -> None:
@@ -22,6 +24,18 @@ def test_a_square_law_and_a_doubling_are_told_apart() -> None:
     )
     doubling = [Point(0.001 + 1e-6 * 2**n, {BYTES: 3.0, "number 1 of line 1": float(n)}) for n in (12, 14, 17, 20)]
     assert "doubles about every 1.0 of number 1 of line 1" in growth([START, *doubling])
+
+
+def test_a_power_is_preferred_where_a_doubling_fits_about_as_well() -> None:
+    def told(law: Callable[[float], float], sizes: Sequence[int]) -> str:
+        noise = (1.0, 1.06, 0.95, 1.03, 0.98, 1.01)
+        times = [law(n) * off for n, off in zip(sizes, noise, strict=False)]
+        return growth([START, *(Point(0.001 + t, {"n": float(n)}) for n, t in zip(sizes, times, strict=True))])
+
+    for power in (lambda n: 2e-5 * n, lambda n: 2e-6 * n**2, lambda n: 2e-8 * n**3):
+        assert "th power of n" in told(power, (200, 280, 390, 550, 700, 900))
+    assert "doubles about every" in told(lambda n: 1e-7 * 2**n, (16, 17, 19, 20, 21, 23))
+    assert "doubles about every" in told(lambda n: 1e-5 * 2 ** (n / 40), (200, 280, 390, 550, 600, 650))
 
 
 @pytest.mark.parametrize("seconds", [[], [0.5], [0.5, 0.5, 0.5, 0.5], [0.001, 0.0011, 0.0012, 0.0013]])

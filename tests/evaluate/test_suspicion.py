@@ -7,6 +7,7 @@ from dataclasses import replace
 import anyio
 import pytest
 
+from maxcode.code.languages import LANGUAGES
 from maxcode.core.types import Interval, Problem, Program, ProgramSpec, Timing
 from maxcode.evaluate.program.lower_bound import Floor, process_floor
 from maxcode.evaluate.program.suspicion import far, impossible, unread, words_of
@@ -87,6 +88,8 @@ def test_the_process_floor_of_this_machine_is_measured_once_and_lies_where_proce
     assert 1e-5 < floor.start_s < 0.05
     assert 0 <= floor.byte_s < 1e-7
     assert anyio.run(process_floor, sandbox) == floor
+    interpreter = anyio.run(process_floor, sandbox, LANGUAGES["python"])
+    assert interpreter.start_s > 3 * floor.start_s, "it reads its library before the first line"
 
 
 def test_only_what_no_process_can_do_is_impossible_and_too_fast_to_read_is_looked_at_again() -> None:

@@ -492,8 +492,8 @@ def test_what_was_measured_is_told_without_names_or_content_of_held_out_inputs(r
         "timed inputs (their content is not shown), with the original's CPU time:",
         "- 1,200,000 bytes: 250.0 ms",
         "- 5 bytes: 4.10 ms",
-        "a process that does nothing takes 0.70 ms of CPU time here, reading a megabyte 0.20 ms: 1.64 ms on all timed "
-        "inputs is the floor",
+        "the interpreter with a program that does nothing takes 0.70 ms of CPU time here, reading a megabyte 0.20 ms: "
+        "1.64 ms on all timed inputs is the floor",
     ]
     assert "  a line: A\n  A more items\ntest open, its input:\n```\n1 2\n```\nthe output" in told
     assert measured(Facts())(reached.root, reached) is None
@@ -503,7 +503,10 @@ def test_what_was_measured_is_told_without_names_or_content_of_held_out_inputs(r
 def test_a_program_at_the_cost_of_its_processes_is_told_that_it_is_at_its_floor(reached: Reached) -> None:
     facts = Facts((TimedInput(0.25, 1_000_000), TimedInput(0.2, 1_000)), 0.0007, 2e-10)
     instruct = unless_at_floor(improve, facts)
-    for seconds, words in ((0.0012, "takes 1.20 ms on the timed inputs"), (0.0020, "Write a version that is faster")):
+    for seconds, words in (
+        (0.0012, "takes 1.20 ms on the slowest of the timed inputs"),
+        (0.0020, "Write a version that is faster"),
+    ):
         timing = replace(exact_timing(50.0), samples=((0.25, seconds),) * 3, inputs=("secret",))
         step = Step(Action(None), Evaluation(Outcome.CORRECT, timing=timing), 50.0)
         assert words in instruct(State(reached.root.problem, reached.root, step, (1, 0)), reached)

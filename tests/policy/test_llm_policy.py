@@ -60,6 +60,18 @@ def test_the_request_follows_the_observation() -> None:
     assert first.messages == second.messages == messages(observed(), "whole")
 
 
+def test_a_python_program_is_told_what_is_true_of_python() -> None:
+    python = replace(PROGRAM, language="python", program=Program({"slow.py": "print(1)\n"}))
+    for problem, theirs, others in (
+        (python, ("start of the interpreter, imports", "`sys.stdin.buffer`"), ("intrinsics", "instructions", "mmap")),
+        (PROGRAM, ("intrinsics", "then instructions", "reading and printing included"), ("interpreter", "imports")),
+    ):
+        system = messages(observed(problem))[0].text
+        assert all(words in system for words in theirs)
+        assert not any(words in system for words in others)
+        assert "or of files that the problem does not name" in system
+
+
 def test_the_same_observation_is_the_same_request() -> None:
     llm = Llm(ScriptedModel())
     assert llm.request(observed()) == llm.request(observed())

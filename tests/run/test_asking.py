@@ -32,12 +32,24 @@ def test_a_prompt_is_given_to_one_asker_until_its_lease_ends(tmp_path: Path) -> 
     questions = Questions(tmp_path / "asked")
     for draw in (1, 2):
         with pytest.raises(Unanswered):
-            told(questions, draw)
-    first, second = questions.take(), questions.take()
-    assert first is not None and second is not None and first.id != second.id
-    assert first.prompt == "Be brief.\n\nFaster, please."
+            told(questions, draw, f"Faster, please ({draw}).")
+    first, second = sorted(filter(None, (questions.take(), questions.take())), key=lambda one: one.prompt)
+    assert first.id != second.id
+    assert first.prompt == "Be brief.\n\nFaster, please (1)."
     later = Questions(tmp_path / "asked", clock=lambda: (tmp_path / "asked" / f"{first.id}.taken").stat().st_mtime + 5)
     assert later.take(60) is None and later.take(1) == first, "nobody answered it"
+
+
+def test_prompts_with_the_same_text_say_that_there_are_others(tmp_path: Path) -> None:
+    questions = Questions(tmp_path / "asked")
+    for draw, text in ((1, "Faster."), (2, "Faster."), (3, "Smaller.")):
+        with pytest.raises(Unanswered):
+            told(questions, draw, text)
+    prompts = [question.prompt for _ in range(3) if (question := questions.take()) is not None]
+    alone = [prompt for prompt in prompts if prompt.endswith("Smaller.")]
+    assert len(alone) == 1
+    others = sorted(prompt.partition("\n\nThis is number ")[2][:6] for prompt in prompts if prompt not in alone)
+    assert others == ["1 of 2", "2 of 2"]
 
 
 def test_many_askers_at_once_get_different_prompts(tmp_path: Path) -> None:
@@ -107,9 +119,18 @@ print(told.feedback[0], told.open, maxcode.ask("run"))
         cwd=place, capture_output=True, text=True, timeout=300, check=True,
     ).stdout  # fmt: skip
     assert wrong.startswith("=> wrong") and wrong.endswith(" 1 None\n")
+    for words in ("nothing is used up: answer it again", "the next one without a program counts: answer it again"):
+        refused = maxcode("tell", "run", ids[2]["id"], f"elsewhere/{ids[2]['id']}", cwd=place)
+        assert (
+            refused.returncode == 2
+            and f"there is no code block; the prompt {ids[2]['id']} stays open, " in refused.stderr
+        )
+        assert words in refused.stderr and maxcode("ask", "run", ids[2]["id"], cwd=place).returncode == 0
     last = answer(maxcode("tell", "run", ids[2]["id"], f"elsewhere/{ids[2]['id']}", "--json", cwd=place))
     assert (last["feedback"], last["open"]) == (["=> unparsed: there is no code block"], 0)
     assert last["result"]["outcomes"] == {"correct": 1, "unparsed": 1, "wrong": 1}
+    counted = "1 answer held no program, and still counted as a candidate: there is no code block"
+    assert counted in last["result"]["notes"]
     again = maxcode("tell", "run", ids[0]["id"], f"elsewhere/{ids[1]['id']}", cwd=place)
     assert again.returncode == 2 and "is answered already" in again.stderr
 

@@ -122,7 +122,7 @@ RESULTS: Mapping[str, Callable[[], CandidateResult | RunResult]] = {
 
 SENTENCES = ("result", "told", "why")  # keys of sentences for people
 ADDED = {"recheck": "harsher", "fresh_inputs": "unseen"}  # clearer keys, each with the old key that holds the same
-NEW = ("trusted", "doubts", "slower", "kinds", "unchanged")
+NEW = ("trusted", "doubts", "slower", "kinds", "unchanged", "timed_on")
 
 
 def without_sentences(found: object) -> object:
@@ -152,6 +152,11 @@ def test_lines_for_people_are_in_plain_words() -> None:
     assert f"re-check   passed on 32 extra inputs: {kinds} (triggered by: 19.5 times faster)" in lines
     assert "fresh      1.90x [1.80, 2.00] on 1 newly generated input" in lines
     assert "best       run/best/a.c" in lines
+    unbeaten = RESULTS["run-nothing-won"]()
+    assert isinstance(unbeaten, RunResult)
+    lost = str(replace(unbeaten, best=Path("a.c"))).splitlines()
+    assert "tests      2 seen, 1 held-out, 1 generated from these, 1 dropped; 1 timed (1 bytes: 0 ms)" in lost
+    assert not [line for line in lost if line.startswith("best")], "the original is no winner"
 
 
 def test_a_doubt_stands_behind_the_speedup_and_in_the_json() -> None:

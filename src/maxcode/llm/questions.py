@@ -19,14 +19,18 @@ from maxcode.core.types import Usage
 from maxcode.errors import InputError, Unanswered
 from maxcode.llm.clients import Completion, ModelRequest
 
-PROMPT, TAKEN, ANSWER = ".prompt", ".taken", ".answer"
+PROMPT, TAKEN, ANSWER, REFUSED = ".prompt", ".taken", ".answer", ".refused"
+_AMONG = (
+    "\n\nThis is number {} of {} prompts with the same text: several versions of this program are wanted.  Choose an "
+    "approach that the other answers are unlikely to choose."
+)
 LEASE_S = 1800.0  # after so many seconds a prompt without an answer is given out again
 
 
 @final
 @dataclass(frozen=True, slots=True)
 class Question:
-    """A prompt that waits for an answer."""
+    """A prompt that waits for an answer, with a last line that says how many others have the same text."""
 
     id: str
     prompt: str
@@ -57,19 +61,33 @@ class Questions:
         """The oldest open prompt that nobody took in the last ``lease_s`` seconds; None if there is none."""
         for name in self.open():
             if self._took(self.folder / f"{name}{TAKEN}", lease_s):
-                return Question(name, read_text(self.folder / f"{name}{PROMPT}"))
+                return self._question(name)
         return None
 
     def again(self, name: str) -> Question:
         """A prompt once more, whoever took it.  InputError if there is none of this id that waits for an answer."""
         if name not in self.open():
             raise InputError(f"there is no prompt {name!r} that waits for an answer; there are: {self._waiting()}")
-        return Question(name, read_text(self.folder / f"{name}{PROMPT}"))
+        return self._question(name)
 
     def open(self) -> list[str]:
         """The ids of the prompts without an answer, the oldest first."""
-        asked = sorted(self.folder.glob(f"*{PROMPT}"), key=lambda path: (path.stat().st_mtime_ns, path.name))
-        return [path.stem for path in asked if not path.with_suffix(ANSWER).exists()]
+        return [path.stem for path in self._asked() if not path.with_suffix(ANSWER).exists()]
+
+    def _asked(self) -> list[Path]:
+        return sorted(self.folder.glob(f"*{PROMPT}"), key=lambda path: (path.stat().st_mtime_ns, path.name))
+
+    def _question(self, name: str) -> Question:
+        text = read_text(self.folder / f"{name}{PROMPT}")
+        alike = [path.stem for path in self._asked() if path.stem == name or read_text(path) == text]
+        return Question(name, text + _AMONG.format(alike.index(name) + 1, len(alike)) * (len(alike) > 1))
+
+    def refused(self, name: str) -> int:
+        """How many answers to a prompt were refused, this one included: one more each time it is asked."""
+        path = self.folder / f"{name}{REFUSED}"
+        count = 1 + (int(read_text(path)) if path.exists() else 0)
+        write_whole(path, str(count).encode())
+        return count
 
     def answer(self, name: str, text: str) -> None:
         """Keeps an answer.  InputError if there is no such prompt, it has another answer, or the answer is empty."""

@@ -133,7 +133,7 @@ def _against(now: Timing, before: Timing) -> str:
 
 
 def _inputs(timing: Timing) -> str:
-    return f"a pass over the {f'{len(timing.inputs)} timed inputs' if len(timing.inputs) > 1 else 'timed input'}"
+    return f"a pass over {f'{len(timing.inputs)} timed inputs' if len(timing.inputs) > 1 else 'the timed input'}"
 
 
 def are_alike(one: Timing, other: Timing) -> bool:

@@ -39,8 +39,11 @@ def unless_at_floor(instruct: Instruct, facts: Facts) -> Instruct:
         now = pass_s(timing) if timing is not None and state.outcome is Outcome.CORRECT else None
         if now is None or timing is None or not is_near_floor(facts, now, len(timing.inputs)):
             return instruct(state, reached)
-        floor = milliseconds(facts.floor_s(len(timing.inputs)))
-        return template("task_floor").substitute(now=milliseconds(now), floor=floor)
+        count = len(timing.inputs)
+        slowest = f"the {count} slowest" if count > 1 else "the slowest"
+        which = "the timed inputs" if count >= len(facts.timed) else f"{slowest} of the timed inputs"
+        floor = milliseconds(facts.floor_s(count))
+        return template("task_floor").substitute(now=milliseconds(now), floor=floor, which=which)
 
     return told
 

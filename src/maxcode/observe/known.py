@@ -14,6 +14,7 @@ from maxcode.observe.feedback import beside_goal, milliseconds
 from maxcode.observe.part import Part, harmless
 
 T = TypeVar("T", int, float)
+_NOTHING = {"python": "the interpreter with a program that does nothing"}
 _NEAR = 1.5  # times the floor: from here on little is left to gain
 
 
@@ -79,8 +80,9 @@ def fact_lines(problem: Problem, facts: Facts) -> list[str]:
     told = _TIMED[problem.kind]
     lines = [*told(problem, facts)] if facts.timed else []
     if facts.start_s and problem.goal == "cpu":
+        who = _NOTHING.get(problem.language, "a process that does nothing")
         lines.append(
-            f"a process that does nothing takes {milliseconds(facts.start_s)} of CPU time here, reading a megabyte "
+            f"{who} takes {milliseconds(facts.start_s)} of CPU time here, reading a megabyte "
             f"{milliseconds(facts.byte_s * 1e6)}: {milliseconds(facts.floor_s())} on all timed inputs is the floor"
         )
     if facts.calls:

@@ -27,6 +27,8 @@ _CLOCKS = {
     "wall": "the wall-clock time",
     "instructions": "the number of instructions executed (of all threads together)",
 }
+_READING = "reading and printing included"
+_BESIDE = {"python": "the start of the interpreter, imports, reading and printing included"}
 _WHAT = {"program": "whole program", "function": "whole file", "module": "whole Python file with `ModelNew`"}
 
 
@@ -114,7 +116,11 @@ def _system(problem: Problem) -> str:
     language = _filled(f"language_{problem.language}") if known else f"They are written in {problem.language}."
     kind = f"{problem.kind}_cuda" if problem.spec.on_gpu else problem.kind
     threads = ", and threads, one for each core" if problem.goal == "wall" else ""
-    return _filled(f"system_{kind}", language=language, clock=_CLOCKS[problem.goal], threads=threads)
+    told = {"language": language, "clock": _CLOCKS[problem.goal], "threads": threads}
+    if problem.kind != "program":
+        return _filled(f"system_{kind}", **told)
+    means = _filled("means_python" if problem.language == "python" else "means_native", threads=threads)
+    return _filled(f"system_{kind}", means=means, beside=_BESIDE.get(problem.language, _READING), **told)
 
 
 def _form(problem: Problem, answer: Answer) -> str:

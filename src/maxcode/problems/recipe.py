@@ -58,7 +58,7 @@ def recipe_of(found: Description, place: Place | None, program: Program, tongue:
                 "edit, include and compile_commands (--include, --compile-commands) are for C and C++ programs in "
                 "files; leave them out"
             )
-        return Recipe(program, flags)
+        return Recipe(program, flags, notes=tuple(_without_level(flags)) if "{out}" in tongue.build else ())
     known = _database(found, place, program, tongue)
     folders = include_folders(
         place.base, found.include, (*place.given.include, *(known.folders if known is not None else ()))

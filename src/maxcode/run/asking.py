@@ -20,15 +20,18 @@ from typing import Any, final
 import msgspec
 
 from maxcode.core.files import read_file, write_whole
-from maxcode.core.types import Action, Evaluation, Outcome, StateId, Step
+from maxcode.core.types import Action, Evaluation, Outcome, Problem, Program, StateId, Step
 from maxcode.errors import InputError, Unanswered
+from maxcode.llm.completion import Unread, read
+from maxcode.llm.completion.edits import has_edits
 from maxcode.llm.questions import LEASE_S, Question, Questions
 from maxcode.observe.feedback import feedback_lines
-from maxcode.policy.llm import NO_GAIN_ANSWER, Llm
+from maxcode.policy.llm import NO_GAIN_ANSWER, Llm, says_no_gain
 from maxcode.run.record import Evaluated, Proposed, Settled, read_events
 from maxcode.run.request import Request
 
 _FOLDER, _REQUEST, _LOCK = "asked", "request.json", "lock"
+REFUSALS = 2  # answers without a program that a prompt may get and stay open; the next one counts as a candidate
 
 Go = Callable[[Request], Any]
 
@@ -55,12 +58,13 @@ def asked_policy(request: Request) -> Llm:
     return Llm(Questions(request.out / _FOLDER), request.answer)
 
 
-def keep_request(request: Request) -> None:
-    """Keeps what ``tell`` needs to go on with the run from any folder."""
+def keep_request(request: Request, problem: Problem) -> None:
+    """Keeps what ``tell`` needs to read an answer, and to go on with the run, from any folder."""
     assert request.out is not None
     folder = request.out / _FOLDER
     folder.mkdir(parents=True, exist_ok=True)
-    write_whole(folder / _REQUEST, msgspec.json.encode(_Kept(Path.cwd(), request), enc_hook=str))
+    wanted = _Wanted(dict(problem.program.files), problem.language, problem.entry)
+    write_whole(folder / _REQUEST, msgspec.json.encode(_Kept(Path.cwd(), request, wanted), enc_hook=str))
 
 
 def ask(run: Path, lease_s: float = LEASE_S, name: str = "") -> Question | None:
@@ -78,12 +82,40 @@ def tell(run: Path, name: str, answer: str, go: Go) -> Told:
     """Keeps the answer to the prompt ``name``, and goes on with the run by ``go`` as far as answers reach.
 
     Answers that are told at once are evaluated one after the other.  After an interruption the same call goes on.
-    InputError if the run does not ask or the answer cannot be kept; else as ``optimize_source``.
+    InputError if the run does not ask or the answer cannot be kept, and for an answer without a program, up to
+    ``REFUSALS`` times a prompt: it stays open; else as ``optimize_source``.
     """
     run = run.resolve()
-    _questions(run).answer(name, answer)
+    questions = _questions(run)
+    if name in questions.open() and (why := _unreadable(run, answer)):
+        _refuse(questions, name, why)
+    questions.answer(name, answer)
     told = _gone_on(run, go)
     return replace(told, feedback=_feedback(run, answer))
+
+
+def _unreadable(run: Path, answer: str) -> str:
+    """Why an answer holds no program; empty if it does, or says that no further gain is seen.  Whether edits fit is
+    known only to the search, so their form alone is looked at."""
+    kept = _kept(run)
+    if kept.wanted is None or not answer.strip() or says_no_gain(answer):
+        return ""
+    wanted, form = kept.wanted, kept.request.answer
+    found = read(answer, Program(wanted.files), wanted.language, form, wanted.entry, complete=True)
+    if not isinstance(found, Unread) or has_edits(answer):
+        return ""
+    return found.reason
+
+
+def _refuse(questions: Questions, name: str, why: str) -> None:
+    """Raises InputError for an answer without a program, while there are refusals left."""
+    count = questions.refused(name)
+    if count <= REFUSALS:
+        after = "the next one without a program counts" if count == REFUSALS else "nothing is used up"
+        raise InputError(
+            f"the answer holds no program: {why}; the prompt {name} stays open, {after}: answer it again with the "
+            f"whole program in one fenced code block, or with {NO_GAIN_ANSWER}"
+        )
 
 
 def finish(run: Path, go: Go) -> Told:
@@ -114,11 +146,23 @@ def _questions(run: Path) -> Questions:
 
 @final
 @dataclass(frozen=True, slots=True)
+class _Wanted:
+    """The original's files, their language, and the function that a whole program defines."""
+
+    files: dict[str, str]
+    language: str
+    entry: str
+
+
+@final
+@dataclass(frozen=True, slots=True)
 class _Kept:
-    """The request of a run, whose relative paths begin in ``started_in``."""
+    """The request of a run, whose relative paths begin in ``started_in``.  ``wanted``: what an answer must hold; None
+    in a run of an earlier version."""
 
     started_in: Path
     request: Request
+    wanted: _Wanted | None = None
 
 
 def _kept(run: Path) -> _Kept:

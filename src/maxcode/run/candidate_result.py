@@ -164,6 +164,7 @@ class CandidateResult:
     ``reasons``       why it came no further
     ``speedup``       None if it was not timed; ``why`` gives the reason, also if the speed-up is not significant
     ``tests``         number of tests by origin; ``inputs_timed`` of them were timed
+    ``timed_on``      size and time of the original for each timed input, in words; empty if unknown
     ``notes``         remarks for the reader of the figures
     ``remarks``       registers, spills and shared memory of GPU kernels
     ``recheck``       the second verification, if the speed-up was high enough to trigger one
@@ -190,6 +191,7 @@ class CandidateResult:
     node: Node | None = None
     doubts: tuple[str, ...] = ()
     fresh_inputs: FreshInputTiming | None = None
+    timed_on: tuple[str, ...] = ()
 
     @property
     def trusted(self) -> bool:
@@ -223,7 +225,8 @@ class CandidateResult:
         yield from self.figures.lines()
         yield from (f"remark     line {one.line}: {one.text}" for one in self.remarks)
         tests = ", ".join(f"{count} {_ORIGINS[kind]}" for kind, count in self.tests.items() if count)
-        yield f"tests      {tests}; {self.inputs_timed} timed"
+        on = f" ({', '.join(self.timed_on)})" if self.timed_on else ""
+        yield f"tests      {tests}; {len(self.timed_on) or self.inputs_timed} timed{on}"
         if self.pie_correct is not None:
             word = "correct" if self.pie_correct else "not correct"
             yield f"by PIE     {word} (PIE's own checker; it decides nothing)"
@@ -247,6 +250,7 @@ class CandidateResult:
             "remarks": [{"line": one.line, "kind": one.kind, "text": one.text} for one in self.remarks] or None,
             "harsher": _recheck_table(self.recheck),
             "recheck": _recheck_table(self.recheck),
+            "timed_on": self.timed_on or None,
             "pie_correct": self.pie_correct,
             "kernelbench_correct": self.kernelbench_correct,
             "node": asdict(self.node) if self.node is not None else None,
@@ -310,6 +314,7 @@ def result_of(
         node=evaluation.node,
         doubts=doubts,
         fresh_inputs=fresh if timing is not None and timing.confirmed and is_faster else None,
+        timed_on=_timed_on(found, timing.inputs) if timing is not None else (),
     )
 
 
@@ -318,7 +323,16 @@ def nothing_won(found: Admitted, machine: Machine, notes: Sequence[str]) -> Cand
     why = "no candidate was confirmed to be faster than the original"
     same = Speedup(1.0, 1.0, 1.0, 1.0, False, found.problem.goal, 0)
     result = result_of(found.baseline, found, machine, notes)
-    return replace(result, speedup=same, why=why) if found.timed else result
+    timed_on = _timed_on(found, [one.name for one in found.timed])
+    return replace(result, speedup=same, why=why, timed_on=timed_on) if found.timed else result
+
+
+def _timed_on(found: Admitted, names: Sequence[str]) -> tuple[str, ...]:
+    """The timed inputs of these names by size, with the time of the original."""
+    if not found.problem.traits.has_tests:
+        return ()
+    known = [one for one in found.inputs if one.name in names]
+    return tuple(f"{one.stdin.size:,} bytes: {one.seconds * 1e3:.0f} ms" for one in known)
 
 
 def tests_of(found: Admitted) -> dict[str, int]:

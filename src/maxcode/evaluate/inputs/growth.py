@@ -13,6 +13,8 @@ _GOOD = 0.95  # share of the variance (of the logarithm of time) that a law must
 
 
 _PREFERENCE = 0.02  # for the bytes, which nearly always grow with what counts
+_CLEARLY = 0.01  # by so much more of the variance an exponential law must explain than a power, which is usual
+_STEEP = 6.0  # a steeper power is an exponential law that was seen over a short range
 
 
 @final
@@ -60,12 +62,11 @@ def _laws(points: Sequence[Point], name: str, base: float) -> list[_Law]:
     times = [math.log(one.seconds - base) for one in points]
     if len(set(sizes)) < _POINTS:
         return []
-    found = []
-    if _ratio(sizes) >= _SPREAD:
-        found.append(_Law(name, True, *_line([math.log(size) for size in sizes], times)))
-    if name != BYTES:
-        found.append(_Law(name, False, *_line(sizes, times)))
-    return [law for law in found if law.rate > 0]
+    power = _Law(name, True, *_line([math.log(size) for size in sizes], times))
+    doubling = _Law(name, False, *_line(sizes, times))
+    is_exponential = doubling.fit > power.fit + (-_CLEARLY if power.rate > _STEEP else _CLEARLY)
+    law = doubling if is_exponential and name != BYTES else power
+    return [law] if law.rate > 0 and (law is doubling or _ratio(sizes) >= _SPREAD) else []
 
 
 def _line(xs: Sequence[float], ys: Sequence[float]) -> tuple[float, float]:

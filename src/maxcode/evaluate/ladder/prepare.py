@@ -28,6 +28,7 @@ from maxcode.sandbox.sandbox import Blob, Job, Sandbox
 TIMED_AT_MOST = 5
 TIMED_FLOOR_S = WHOLE_RUN.floor_s
 PASS_AT_MOST_S = 0.5  # a pass gets more inputs only while it is shorter
+_START_NOISE = 0.25  # share of a process's start: work below it is not told from the noise of starts
 RACE_PASS_AT_MOST_S = 0.1  # the same for races of the search, which only select what to confirm
 _UNAVAILABLE = re.compile(
     r"\b(?:popen|system|pipe2?|socket(?:pair)?|shm_open|memfd_create)(?=\s*\()"
@@ -218,9 +219,12 @@ def command_files(folder: str, command: tuple[str, ...]) -> dict[str, bytes]:
     return {word: _read(str(Path(folder, word))) for word in command if Path(folder, word).is_file()}
 
 
-def choose_timed(inputs: tuple[Input, ...], counted: bool = False) -> tuple[tuple[Input, ...], str]:
+def choose_timed(
+    inputs: tuple[Input, ...], counted: bool = False, start_s: float = 0.0
+) -> tuple[tuple[Input, ...], str]:
     """The inputs to time: up to five of the slowest of at least 20 ms, while a pass is short.  Instructions are
-    ``counted`` on runs of any length, because a count has no noise that a longer run would hide.
+    ``counted`` on runs of any length, because a count has no noise that a longer run would hide.  ``start_s``: CPU
+    seconds of a process that does nothing, which no larger input lengthens.
 
     Inputs that the policy may see are used only if there are no others.  Returns the inputs with a warning (empty:
     none). No inputs means "not measurable", and the warning says why.
@@ -232,17 +236,21 @@ def choose_timed(inputs: tuple[Input, ...], counted: bool = False) -> tuple[tupl
         return (), (
             f"not measurable: the original's slowest test, {slowest.name}, takes {slowest.seconds * 1e3:.2f} ms of "
             f"CPU, and only runs of {slowest.workload.floor_s * 1e3:.0f} ms or more can be timed; give "
-            f"{slowest.workload.longer}{_how_much(slowest)}"
+            f"{slowest.workload.longer}{_how_much(slowest, start_s)}"
         )
     unseen = [one for one in long_enough if not one.seen]
     pool, warning = (unseen, "") if unseen else (long_enough, _SEEN_ONLY)
     return _within(tuple(pool[:TIMED_AT_MOST]), PASS_AT_MOST_S), warning
 
 
-def _how_much(slowest: Input) -> str:
+def _how_much(slowest: Input, start_s: float) -> str:
     """How long a run should be, with room to spare; the start of the process does not grow with the work."""
     wanted = 2 * slowest.workload.floor_s
-    factor = wanted / slowest.seconds if slowest.seconds > 0 else 0.0
+    work_s = slowest.seconds - start_s
+    if work_s <= _START_NOISE * start_s:
+        alone = f"; {slowest.name} takes hardly longer than a process that does nothing" if start_s else ""
+        return f" (of about {1e3 * wanted:.0f} ms{alone})"
+    factor = (wanted - start_s) / work_s
     more = f", so at least {factor:.0f} times the work of {slowest.name}" if 2 <= factor < 100_000 else ""
     return f" (of about {1e3 * wanted:.0f} ms{more})"
 

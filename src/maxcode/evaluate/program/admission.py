@@ -86,7 +86,9 @@ class Admissions:
         kept = tuple(source.looked_at_twice(given, original.artefact) for given in kept)
         kept = (*kept, *await source.beyond(self._builder, problem, original.artefact, "seen"))
         timed, warning = choose_timed(
-            tuple(given for given in kept if given.workload.is_timed), problem.goal == "instructions"
+            tuple(given for given in kept if given.workload.is_timed),
+            problem.goal == "instructions",
+            await kind.start_s(self._sandbox, problem),
         )
         slimmer = without(problem, frozenset(given.name for given in inputs) - names)
         baseline = await self._baseline(slimmer, original, kept, verified)

@@ -8,6 +8,7 @@ from collections.abc import Sequence
 
 import anyio.to_thread
 
+from maxcode.code.languages import language
 from maxcode.core.types import Facts, Problem, TimedInput
 from maxcode.evaluate.function.function import Shape
 from maxcode.evaluate.inputs.format_model import TEXTS_LEAST, Understood, understand
@@ -27,7 +28,7 @@ _INTEGER = re.compile(rb"(?<![\w.])-?[0-9]{1,19}(?![\w.])")
 
 async def facts_of_runs(sandbox: Sandbox, admitted: Admitted) -> Facts:
     """Of whole programs: sizes and times of the timed inputs, the floor, the format of the inputs, the growth."""
-    floor = await process_floor(sandbox)
+    floor = await process_floor(sandbox, language(admitted.problem.language))
     given = [one for one in admitted.inputs if one.stdin.size]
     known, form = await anyio.to_thread.run_sync(_form, given)
     points = [Point(one.seconds, _sizes(one, known)) for one in given]

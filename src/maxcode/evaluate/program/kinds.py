@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Protocol, final
 
+from maxcode.code.languages import language
 from maxcode.core.types import Facts, Kind, Problem
 from maxcode.evaluate.function.calls import Calls, calls_of
 from maxcode.evaluate.function.function import Inputs, spec_of
@@ -30,6 +31,10 @@ class ProgramKind(Protocol):
 
     async def roofs(self, sandbox: Sandbox, problem: Problem) -> tuple[float, Bandwidth | None]:
         """GFLOPS of one core and the memory bandwidth, measured if the problem says how much work a call is."""
+        ...
+
+    async def start_s(self, sandbox: Sandbox, problem: Problem) -> float:
+        """CPU seconds of a run that no larger input lengthens."""
         ...
 
     async def longer(self, sandbox: Sandbox, builder: Builder, admitted: Admitted, seed: int) -> Admitted:
@@ -57,6 +62,9 @@ class WholePrograms:
     async def roofs(self, sandbox: Sandbox, problem: Problem) -> tuple[float, Bandwidth | None]:
         return 0.0, None
 
+    async def start_s(self, sandbox: Sandbox, problem: Problem) -> float:
+        return (await process_floor(sandbox, language(problem.language))).start_s
+
     async def longer(self, sandbox: Sandbox, builder: Builder, admitted: Admitted, seed: int) -> Admitted:
         return await amplify(sandbox, Prover(sandbox, builder), admitted, seed)
 
@@ -80,6 +88,9 @@ class Functions:
 
     async def roofs(self, sandbox: Sandbox, problem: Problem) -> tuple[float, Bandwidth | None]:
         return await peak_gflops(sandbox, spec_of(problem)), await memory_of(sandbox, timed_shapes(problem))
+
+    async def start_s(self, sandbox: Sandbox, problem: Problem) -> float:
+        return 0.0  # the clock of calls leaves out the start
 
     async def longer(self, sandbox: Sandbox, builder: Builder, admitted: Admitted, seed: int) -> Admitted:
         return admitted

@@ -14,6 +14,7 @@ from typing import final
 
 import msgspec
 
+from maxcode.code.languages import LANGUAGES, Language
 from maxcode.core.files import write_whole
 from maxcode.errors import MachineError
 from maxcode.evaluate.function.function import empty_driver, spec_of
@@ -26,6 +27,7 @@ MARGIN = 0.5  # a time is too short if it is below this share of a lower bound
 _RUNS, _PASSES = 15, 5
 _READ_MB = 8
 _HERE = Path(__file__).parent
+_READS = b"import os\nwhile os.read(0, 65536):\n    pass\n"  # lower_bound.c in Python
 _BOOT = Path("/proc/sys/kernel/random/boot_id")
 
 
@@ -56,12 +58,14 @@ class LowerBound:
     reading_s: float = 0.0
 
 
-async def process_floor(sandbox: Sandbox) -> Floor:
-    """The floor of a process in the sandbox's tier; from the cache if it was measured since the last boot."""
-    path = sandbox.cache / f"floor-{_boot()}-{sandbox.tier.name}.json"
+async def process_floor(sandbox: Sandbox, tongue: Language = LANGUAGES["c"]) -> Floor:
+    """The floor of a process in the sandbox's tier: of a compiled program, or of Python's interpreter with a program
+    that only reads, if the language needs that.  From the cache if it was measured since the last boot."""
+    of = f"-{tongue.name}" if tongue.sealed else ""
+    path = sandbox.cache / f"floor-{_boot()}-{sandbox.tier.name}{of}.json"
     with contextlib.suppress(OSError, msgspec.MsgspecError):
         return msgspec.json.decode(path.read_bytes(), type=Floor)
-    found = await _measured(sandbox)
+    found = await _measured(sandbox, tongue)
     write_whole(path, msgspec.json.encode(asdict(found)))
     return found
 
@@ -96,15 +100,15 @@ async def _built(sandbox: Sandbox, name: str, text: str) -> Blob:
     return Blob.of(built.files["/tmp/out"])
 
 
-async def _measured(sandbox: Sandbox) -> Floor:
-    size = _READ_MB << 20
-    program = await _built(sandbox, "lower_bound.c", (_HERE / "lower_bound.c").read_text())
+async def _measured(sandbox: Sandbox, tongue: Language) -> Floor:
+    size, sealed = _READ_MB << 20, tongue.sealed
+    text = (_HERE / "lower_bound.c").read_text()
+    program = Blob.of(_READS) if sealed else await _built(sandbox, "lower_bound.c", text)
     with program as artefact, Blob.of(b"") as nothing, Blob.of(b"7\n" * (size // 2)) as much:
-        async with timing_lane(), sandbox.session([artefact, nothing, much], bare=True) as session:
+        blobs, run = [artefact, nothing, much], tongue.run if sealed else ("{artefact}",)
+        async with timing_lane(), sandbox.session(blobs, bare=not sealed, interpreted=sealed) as session:
             seconds = {
-                given.size: min(
-                    [(await session.run(Job(("{artefact}",), artefact, given))).cpu_s for _ in range(_RUNS)]
-                )
+                given.size: min([(await session.run(Job(run, artefact, given))).cpu_s for _ in range(_RUNS)])
                 for given in (nothing, much)
             }
     return Floor(seconds[0], max(0.0, seconds[size] - seconds[0]) / size)
