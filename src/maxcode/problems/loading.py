@@ -137,6 +137,11 @@ def _assemble(found: Description, material: _Material, name: str) -> Loaded:
         )
     program = material.program or Program({path: _read_source(base, path) for path in found.paths})
     tongue = language(found.language) if found.language else language_of(program.name)
+    if len(program.files) > 1 and not tongue.several:
+        raise InputError(
+            f"a program in {tongue.name} is one file here, and this one has {len(program.files)}; join them with a "
+            "bundler (esbuild, rollup) and give the result"
+        )
     recipe = recipe_of(found, _place(material), program, tongue)
     program, flags = recipe.program, recipe.flags
     _check_flags(tongue, flags)

@@ -36,11 +36,11 @@ import anyio
 
 from maxcode.errors import MachineError, UnsafeError
 from maxcode.sandbox.jobs import Job, Ran
-from maxcode.sandbox.session_layout import TMP_MB, place_of
+from maxcode.sandbox.session_layout import SETTINGS, TMP_MB, place_of
 from maxcode.sandbox.tiers import NO_SANDBOX, SANDBOX_UID, UNSAFE, Binds
 
 _PREFIX = "maxcode-"
-_SHOWN = ("/usr", "/bin", "/sbin", "/lib", "/lib32", "/lib64", "/etc/ld.so.cache")
+_SHOWN = ("/usr", "/bin", "/sbin", "/lib", "/lib32", "/lib64", "/etc/ld.so.cache", *SETTINGS)
 _SHORT = {"src": "s", "tmp": "t"}  # "../s/" is as long as "/src/": a cut text keeps its length
 _COMPILERS = ("gcc", "g++", "cc", "c++", "clang", "clang++")
 _MEMORY = Path("/dev/shm")
@@ -164,6 +164,8 @@ class _Beside:
         argv = tuple(self._relative(word) for word in job.argv)
         if os.path.basename(argv[0]) in _COMPILERS:
             argv = (argv[0], "-ffile-prefix-map=../s=/src", *argv[1:])
+        if os.path.basename(argv[0]) == "rustc":
+            argv = (argv[0], "--remap-path-prefix=../s=/src", *argv[1:])
         return replace(job, argv=argv, collect=tuple(map(self._relative, job.collect)))
 
     def _relative(self, word: str) -> str:

@@ -5,6 +5,7 @@ The sources are in memory because the sandbox user may have no permission to ent
 
 from __future__ import annotations
 
+import glob
 import os
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager
@@ -38,7 +39,13 @@ _COUNTERS = (
 # The usage of process 1 and its children: with it a program can distinguish a pass (with a slow original) from a
 # verification.
 _PROCESS_1 = ("1/stat", "1/status", "1/statm", "1/schedstat")
-_HOST = ["--ro-bind", "/usr", "/usr", "--ro-bind-try", "/etc/ld.so.cache", "/etc/ld.so.cache"]
+SETTINGS = tuple(
+    sorted(glob.glob("/etc/java-*-openjdk"))
+)  # folders of settings without which a compiler does not start
+_HOST = [
+    *("--ro-bind", "/usr", "/usr", "--ro-bind-try", "/etc/ld.so.cache", "/etc/ld.so.cache"),
+    *(word for folder in SETTINGS for word in ("--ro-bind", folder, folder)),
+]
 _ALIASES = ("/bin", "/sbin", "/lib", "/lib32", "/lib64")
 _ALWAYS = [
     "--unshare-all",

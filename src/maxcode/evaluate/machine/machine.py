@@ -58,7 +58,7 @@ def compilers() -> dict[str, str]:
     found = {}
     for row in LANGUAGES.values():
         if (path := shutil.which(row.tools[0])) is not None:
-            said = subprocess.run([path, "--version"], capture_output=True, text=True, check=False).stdout
+            said = subprocess.run([path, *row.version], capture_output=True, text=True, check=False).stdout
             found[row.name] = said.split("\n")[0]
     return found
 
