@@ -142,7 +142,8 @@ LANGUAGES = {
             variables=("CGO_ENABLED=0", "GO111MODULE=off", "GOTOOLCHAIN=local", "GOFLAGS="),
         ),
         Language(
-            name="java", suffixes=(".java",), grammar="", tools=(f"{_JVM}/javac", f"{_JVM}/java"),
+            name="java", suffixes=(".java",), grammar="", tools=(f"{_JVM}/java", f"{_JVM}/javac"),
+            version=(*_JVM_SMALL, "-Xmx64m", "--version"),
             package="default-jdk-headless",
             build=("/bin/sh", "-c", _JAVA_BUILD, "javac", "{out}", "{flags}", "{sources}"),
             run=(f"{_JVM}/java", *_JVM_SMALL, "-Xmx{heap_mb}m", "-cp", "{artefact}", "{main}"),
