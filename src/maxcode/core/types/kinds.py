@@ -9,7 +9,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Literal, final
 
-Kind = Literal["program", "function", "module"]
+Kind = Literal["program", "function", "module", "repo"]
 
 
 @final
@@ -46,5 +46,10 @@ KINDS: Mapping[Kind, KindTraits] = {
         uncountable="a function cannot be counted apart from the driver that calls it",
     ),
     "module": KindTraits(entry="ModelNew", is_built_apart=False, is_replaceable=False, shows_operators=True),
+    "repo": KindTraits(
+        entry="",
+        is_built_apart=False,
+        uncountable="the commands of a repository are timed as whole processes",
+    ),
 }
 WITH_TESTS: frozenset[str] = frozenset(kind for kind, traits in KINDS.items() if traits.has_tests)
