@@ -34,8 +34,8 @@ def _checked(changed: Sequence[str], what: str, problem: Problem, known: dict[st
     if wrong := outside(changed, spec, known.keys()):
         more = f" and {len(wrong) - _SHOWN} more" if len(wrong) > _SHOWN else ""
         raise InputError(
-            f"{what} changes files that must stay as in base: {'; '.join(wrong[:_SHOWN])}{more}; leave them out of it, or "
-            "name them in `edit`"
+            f"{what} changes files that must stay as in base: {'; '.join(wrong[:_SHOWN])}{more}; leave them out of it, "
+            "or name them in `edit`"
         )
 
 

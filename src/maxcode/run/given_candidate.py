@@ -27,7 +27,7 @@ GIVEN_FILE = "file:"  # the name of the policy, before the path of the candidate
 def read_candidate(path: Path, problem: Problem) -> Program:
     """The program in a file, or in a folder with the file names of the original; a folder without a problem.toml of its
     own may leave out headers.  For a repository also a diff, or a revision.  Raises InputError if it cannot be read."""
-    if problem.spec.repo is not None:
+    if problem.traits.is_patch:
         return patched(path, problem)
     if path.is_dir() or path.name == DESCRIPTION:
         folder = path if path.is_dir() else path.parent

@@ -24,6 +24,7 @@ class KindTraits:
     ``uncountable``: why instructions cannot be counted; empty if they can.
     ``is_built_apart``: whether another machine can make the build that is timed.
     ``is_replaceable``: whether a candidate can take the place of the original.
+    ``is_patch``: whether a candidate is a patch of a repository, which may add files.
     ``shows_operators``: whether a profile and the remarks are about operators and kernels, not about lines.
     """
 
@@ -34,6 +35,7 @@ class KindTraits:
     uncountable: str = ""
     is_built_apart: bool = True
     is_replaceable: bool = True
+    is_patch: bool = False
     shows_operators: bool = False
 
 
@@ -49,6 +51,7 @@ KINDS: Mapping[Kind, KindTraits] = {
     "repo": KindTraits(
         entry="",
         is_built_apart=False,
+        is_patch=True,
         uncountable="the commands of a repository are timed as whole processes",
     ),
 }

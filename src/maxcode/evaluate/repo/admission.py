@@ -164,7 +164,7 @@ async def _benchmark(place: Place, side: Layers) -> Ran:
         )
     if not ran.ok:
         raise InputError(
-            f"benchmark {spec.benchmark!r} fails on base: {said(ran)}; it must work without a network or a server{_BOXED}"
+            f"benchmark {spec.benchmark!r} fails on base: {said(ran)}; it must work without network or server{_BOXED}"
         )
     return ran
 

@@ -15,28 +15,33 @@ from pathlib import PurePosixPath
 
 from maxcode.core.types import RepoSpec
 
-_NAMES = frozenset(
+
+def _words(text: str) -> frozenset[str]:
+    return frozenset(text.split())
+
+
+_NAMES = _words(
     "conftest.py sitecustomize.py usercustomize.py setup.py setup.cfg pyproject.toml tox.ini pytest.ini noxfile.py "
     "Pipfile Pipfile.lock poetry.lock uv.lock requirements.txt MANIFEST.in CMakeLists.txt CMakePresets.json Makefile "
     "makefile GNUmakefile Makefile.am Makefile.in configure configure.ac meson.build meson_options.txt SConstruct "
     "BUILD BUILD.bazel WORKSPACE Cargo.toml Cargo.lock build.rs rust-toolchain rust-toolchain.toml go.mod go.sum "
     "go.work package.json package-lock.json yarn.lock pnpm-lock.yaml tsconfig.json pom.xml build.gradle gradlew "
-    "settings.gradle .gitattributes .gitmodules .gitignore".split(" ")
-)  # fmt: skip
+    "settings.gradle .gitattributes .gitmodules .gitignore"
+)
 _SUFFIXES = (".pth", ".cmake", ".mk", ".egg-link", ".gradle", ".bazel", ".bzl", ".lock", ".toml", ".cfg", ".ini")
-_FOLDERS = frozenset(
+_FOLDERS = _words(
     ".git .github .cargo tests test testing testdata spec __tests__ bench benches benchmark benchmarks .venv venv "
-    "node_modules site-packages vendor third_party".split(" ")
-)  # fmt: skip
+    "node_modules site-packages vendor third_party"
+)
 _TESTING = re.compile(
     r"(?:test_.*|.*_test|.*[-_.]tests?|tests?|.*\.(?:test|spec)|.*bench(?:mark)?s?|bench.*|conftest|pytest_.*)\.\w+",
     re.IGNORECASE,
 )
-_C_HEADERS = frozenset(
+_C_HEADERS = _words(
     "assert.h complex.h ctype.h errno.h fenv.h float.h inttypes.h limits.h locale.h math.h setjmp.h signal.h "
     "stdalign.h stdarg.h stdatomic.h stdbool.h stddef.h stdint.h stdio.h stdlib.h string.h strings.h tgmath.h "
-    "threads.h time.h uchar.h unistd.h wchar.h wctype.h pthread.h".split(" ")
-)  # fmt: skip
+    "threads.h time.h uchar.h unistd.h wchar.h wctype.h pthread.h"
+)
 _TOOLS = frozenset({"pytest", "_pytest", "pluggy", "unittest", "hypothesis", "nose", "numpy", "pip", "setuptools"})
 
 
