@@ -16,7 +16,7 @@ from maxcode.evaluate.repo.commands import said
 from maxcode.evaluate.repo.layers import Layers
 from maxcode.sandbox.sandbox import Ran
 
-SHORT_S = 0.15  # a shorter run is made twice in a pair
+SHORT_S = 0.06  # a shorter run is made twice in a pair
 
 
 @final
