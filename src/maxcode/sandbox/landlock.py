@@ -71,7 +71,9 @@ class Landlock:
         runtime: Mapping[str, Path] | None,
         sealed: Path | None,
         data: Mapping[str, bytes],
+        room: tuple[str, int] | None = None,
     ) -> Iterator[_Beside]:
+        _refuse_room(room)
         with _beside("2", self.uid, _Shown(sources, binds, runtime, data)) as place:
             yield place
 
@@ -98,9 +100,19 @@ class Unconfined:
         runtime: Mapping[str, Path] | None,
         sealed: Path | None,
         data: Mapping[str, bytes],
+        room: tuple[str, int] | None = None,
     ) -> Iterator[_Beside]:
+        _refuse_room(room)
         with _beside("0", self.uid, _Shown(sources, binds, runtime, data)) as place:
             yield place
+
+
+def _refuse_room(room: tuple[str, int] | None) -> None:
+    if room is not None:
+        raise UnsafeError(f"{_ROOM}; see `maxcode doctor`")
+
+
+_ROOM = "a folder in memory for each run needs tier 1 of the sandbox (bubblewrap)"
 
 
 async def find_landlock(shim: Path) -> Landlock:

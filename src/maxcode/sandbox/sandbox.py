@@ -123,6 +123,7 @@ class Sandbox:
         measured: bool = False,
         runtime: str = "",
         data: Mapping[str, bytes] = MappingProxyType({}),
+        room: tuple[str, int] | None = None,
     ) -> AsyncIterator[Session]:
         """A new session, whose jobs can use only ``blobs``.  MachineError if it does not start.
 
@@ -136,6 +137,8 @@ class Sandbox:
         ``runtime``: the name of what the programs need to run (``sealed.RUNTIMES``): Python's interpreter and library,
         for example.  In tier 1 the session shows a copy of it in memory, in place of the host's /usr.
         ``measured``: with sources, the session runs a program under test that needs files, not a build.
+        ``room``: path and MB of a further folder in memory that programs can write; it ends with the session.  Only
+        tier 1 has it: UnsafeError elsewhere.
         """
         async with AsyncExitStack() as stack:
             with activity(START):
@@ -144,7 +147,7 @@ class Sandbox:
                 library = _LIBRARY if self.tier.name == "1" else str(self.fill)
                 libraries = {**self.runtime, library: self.fill} if bare else None
                 sealed = await self.copies[runtime].folder() if runtime and self.tier.name == "1" else None
-                place = stack.enter_context(self.tier.placed(sources, binds, libraries, sealed, data))
+                place = stack.enter_context(self.tier.placed(sources, binds, libraries, sealed, data, room))
                 line = await stack.enter_async_context(self._line((*(group.joins if group else ()), *words), place))
                 await line.hear(_START_S)
             hosted: Kind = "interpreted" if runtime else "hosted"
@@ -196,8 +199,9 @@ class Session:
         self._busy = False
         self._memory_mb = 0
 
-    async def run(self, job: Job) -> Ran:
+    async def run(self, job: Job, measured: bool = False) -> Ran:
         """Runs one job and waits for its end.  Whatever the program does is a result, never an exception.
+        ``measured``: in a session for builds, this job runs a program under test.
 
         MachineError if the sandbox itself failed, or if an earlier job of this session was cancelled.
         """
@@ -207,10 +211,11 @@ class Session:
             raise ValueError("a job may only use the blobs that its session was opened with")
         self._busy = True
         kills = self._group.kills() if self._group else 0
+        kind: Kind = "hosted" if measured else self._kind
         with ExitStack() as stack:
-            packet = pack(self._place.asked(self._limited(job)), self._kind, self._library)
+            packet = pack(self._place.asked(self._limited(job)), kind, self._library)
             self._line.ask(packet, [stack.enter_context(_opened(blob.path)) for blob in job.blobs])
-        with activity(BUILD if self._kind == "building" else RUN, unless_named=True):
+        with activity(BUILD if kind == "building" else RUN, unless_named=True):
             ran = self._place.told(unpack(job, *await self._line.hear(job.wall_s + _ANSWER_S)))
             charge_cpu(ran.cpu_s)
         self._busy = False
