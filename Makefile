@@ -14,8 +14,9 @@ DEV := $(VENV)/.dev
 PYTEST := $(BIN)/pytest -n 2 --dist worksteal
 # Tests start hundreds of short processes; without kept byte code each of them compiles maxcode again.
 unexport PYTHONDONTWRITEBYTECODE
-# What a first `make test` leaves out: the machine may lack a browser and Slurm, and nothing else needs benchmarks/.
-EXTRA := slow or browser or slurm or benchmarks
+# What a first `make test` leaves out: the machine may lack a browser, Slurm and compilers, and nothing else needs
+# benchmarks/.
+EXTRA := slow or browser or slurm or benchmarks or toolchains
 # `make check` also leaves out tests that need the sandbox, and those that take seconds of CPU each.
 
 .PHONY: help env dev demo doctor demo-llm demo-rl redteam check lint ruff types quick fmt test test-all constraints docs clean
@@ -31,8 +32,8 @@ help:
 	@echo
 	@echo 'Work on maxcode (installs PyTorch and the development tools, about 2 GB):'
 	@echo '  make check        lint, types, and the quick tests, which need no sandbox: about a minute, for every change'
-	@echo '  make test         lint, types, and the tests but slow, browser, Slurm and benchmark tests: before a commit'
-	@echo '  make test-all     lint, types, and all tests; also installs Chromium and Slurm'
+	@echo '  make test         lint, types, and the tests but slow, browser, Slurm, compiler and benchmark tests'
+	@echo '  make test-all     lint, types, and all tests; also installs Chromium, Slurm, and compilers of Rust, Go and Java'
 	@echo '  make lint         lint and types alone'
 	@echo '  make fmt          format, and fix what ruff can fix'
 	@echo '  make docs         build the docs site with the Python API, in site/'
@@ -103,7 +104,7 @@ test: lint
 	$(PYTEST) --durations 25 -m 'not ($(EXTRA))'
 
 test-all: lint
-	@sh scripts/system-packages.sh test browser slurm
+	@sh scripts/system-packages.sh test browser slurm toolchains
 	$(PYTEST) --durations 25
 
 constraints:

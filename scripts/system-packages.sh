@@ -3,6 +3,7 @@
 # Without arguments: what building and measuring C and C++ programs needs.  Groups add to it:
 #   test     what the tests need beside
 #   browser  Chromium, for the tests that open pages
+#   toolchains  the compilers of Rust, Go and Java (1.1 GB), for the tests of programs in these languages
 #   slurm    a small Slurm cluster, for the tests of clusters
 set -eu
 PATH=$PATH:/usr/sbin:/sbin # daemons are there, also for a user who is not root
@@ -22,11 +23,17 @@ for group in "$@"; do
     test)
         tool valgrind valgrind
         tool /usr/bin/python3 python3
+        tool /usr/bin/node nodejs
         ls /usr/include/python3*/Python.h >/dev/null 2>&1 || need="$need python3-dev" # torch.compile builds with it
         ;;
     browser)
         tool chromium chromium
         tool chromedriver chromium-driver
+        ;;
+    toolchains)
+        tool /usr/bin/rustc rustc
+        tool /usr/bin/go golang-go
+        tool /usr/lib/jvm/default-java/bin/javac default-jdk-headless
         ;;
     slurm)
         tool slurmctld slurmctld
@@ -36,7 +43,7 @@ for group in "$@"; do
         tool ip iproute2 # two nodes in network namespaces of their own
         ;;
     *)
-        echo "there is no group '$group' of packages; give test, browser or slurm" >&2
+        echo "there is no group '$group' of packages; give test, browser, slurm or toolchains" >&2
         exit 2
         ;;
     esac

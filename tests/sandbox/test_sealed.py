@@ -10,7 +10,7 @@ import pytest
 
 from maxcode.sandbox.jobs import Ran
 from maxcode.sandbox.sandbox import Blob, Job, Sandbox
-from maxcode.sandbox.sealed import INTERPRETER, PythonCopy
+from maxcode.sandbox.sealed import INTERPRETER, RuntimeCopy
 from tests.support.sandboxed import ATTACKS
 
 BITS = "1011001110001011"
@@ -40,8 +40,8 @@ def read_back(sandbox: Sandbox, artefact: Blob, path: str, view: str) -> str:
     words = (INTERPRETER, "-I", "{artefact}") if view != "bare" and artefact.size < 4096 else ("{artefact}",)
 
     async def session(*arguments: str) -> Ran:
-        bare, interpreted = view == "bare", view == "interpreted"
-        async with sandbox.session([artefact], bare=bare, interpreted=interpreted) as session:
+        runtime = "python" if view == "interpreted" else ""
+        async with sandbox.session([artefact], bare=view == "bare", runtime=runtime) as session:
             return await session.run(Job((*words, path, *arguments), artefact))
 
     async def both() -> str:
@@ -84,7 +84,7 @@ def test_a_python_program_sees_its_interpreter_alone(sandbox: Sandbox) -> None:
 
     async def run() -> Ran:
         with Blob.of(text.encode()) as artefact:
-            async with sandbox.session([artefact], interpreted=True) as session:
+            async with sandbox.session([artefact], runtime="python") as session:
                 return await session.run(Job((INTERPRETER, "-I", "{artefact}"), artefact))
 
     ran = anyio.run(run)
@@ -100,7 +100,7 @@ def test_a_python_program_can_lock_no_file_that_others_see(sandbox: Sandbox) -> 
 
     async def run() -> Ran:
         with Blob.of(text.encode()) as artefact:
-            async with sandbox.session([artefact], interpreted=True) as session:
+            async with sandbox.session([artefact], runtime="python") as session:
                 return await session.run(Job((INTERPRETER, "-I", "{artefact}"), artefact))
 
     ran = anyio.run(run)
@@ -124,7 +124,7 @@ def test_no_program_can_take_all_timers_of_its_user(sandbox: Sandbox) -> None:
 
 def test_there_is_one_copy_that_no_other_user_can_write(sandbox: Sandbox) -> None:
     async def folders() -> tuple[Path | None, Path | None]:
-        return await sandbox.python.folder(), await PythonCopy().folder()
+        return await sandbox.copies["python"].folder(), await RuntimeCopy("python").folder()
 
     first, second = anyio.run(folders)
     assert first == second
@@ -137,6 +137,6 @@ def test_without_room_for_a_copy_the_host_is_shared_and_every_result_says_so(
     monkeypatch: pytest.MonkeyPatch, sandbox: Sandbox
 ) -> None:
     monkeypatch.setattr("maxcode.sandbox.sealed._PLACES", ("/",))
-    other = PythonCopy()
+    other = RuntimeCopy("python")
     assert anyio.run(other.folder) is None
     assert "no memory file system" in other.trouble

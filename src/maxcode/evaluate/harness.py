@@ -17,6 +17,7 @@ from maxcode.evaluate.ladder.build import Builder
 from maxcode.evaluate.ladder.prepare import Admitted
 from maxcode.evaluate.module.evaluator import ModuleEvaluator
 from maxcode.evaluate.program.evaluator import ProgramEvaluator
+from maxcode.evaluate.repo.evaluator import RepoEvaluator
 from maxcode.sandbox.sandbox import Sandbox
 from maxcode.sandbox.selftest import open_safe
 
@@ -53,10 +54,15 @@ def _modules(sandbox: Sandbox, builder: Builder, terms: HarnessTerms) -> ModuleE
     return ModuleEvaluator(sandbox, beside_compiled=terms.beside_compiled)
 
 
+def _repositories(sandbox: Sandbox, builder: Builder, terms: HarnessTerms) -> RepoEvaluator:
+    return RepoEvaluator(sandbox, keeps=terms.keeps)
+
+
 HARNESSES: Mapping[Kind, Callable[[Sandbox, Builder, HarnessTerms], Harness]] = {
     "program": _programs,
     "function": _programs,
     "module": _modules,
+    "repo": _repositories,
 }
 
 

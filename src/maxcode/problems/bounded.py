@@ -29,7 +29,7 @@ def bounded(found: Description, tongue: Language, flags: tuple[str, ...]) -> tup
     if found.goal != "instructions" and not found.tie_break:
         return flags, ()
     what = 'goal = "instructions"' if found.goal == "instructions" else 'tie_break = "instructions"'
-    if "{out}" not in tongue.build:
+    if not tongue.native:
         raise InputError(
             f"{what}: a program in {tongue.name} is not compiled, so the count would be of the instructions of "
             "its interpreter; use the goal cpu, without a tie-break"

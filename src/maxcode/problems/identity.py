@@ -46,6 +46,7 @@ def _parts(problem: Problem) -> Iterator[bytes]:
         **started_with(problem),
         **({"include": spec.include} if spec.include else {}),
         "function": None if spec.function is None else spec.function.said,
+        **({} if spec.repo is None else {"repo": spec.repo.said}),
         **({} if spec.module is None else {"module": dataclasses.asdict(spec.module)}),
     }
     yield json.dumps(settings, sort_keys=True).encode()

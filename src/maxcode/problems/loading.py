@@ -26,6 +26,7 @@ from maxcode.problems.given_paths import GivenPaths, apart
 from maxcode.problems.kernelbench import is_contract
 from maxcode.problems.mixture import is_mixture
 from maxcode.problems.recipe import Place, Recipe, recipe_of
+from maxcode.problems.repository import KIND, repository
 from maxcode.problems.started_with import started_with
 from maxcode.problems.suite import Given, Origin
 from maxcode.problems.suites import given, is_named
@@ -81,7 +82,10 @@ def load(source: Path, tests: Path | None = None, overrides: Mapping[str, Any] |
         path = source / DESCRIPTION if source.is_dir() else source
         if not os.path.lexists(path):
             raise InputError(f"the folder {source} has no {DESCRIPTION}; write one, or give a source file with --tests")
-        found = describe(merged(read_toml(path), overrides), str(path))
+        table = merged(read_toml(path), overrides)
+        if table.get("kind") == KIND:
+            return _repository(table, path, tests, paths)
+        found = describe(table, str(path))
         material = _Material(path.parent, tests, given=paths)
         return _assemble(found, material, found.id or path.parent.resolve().name)
     if tests is None and _is_module(source):
@@ -93,6 +97,17 @@ def load(source: Path, tests: Path | None = None, overrides: Mapping[str, Any] |
     name = found.id or f"{Path(os.path.realpath(source)).parent.name}-{source.stem}"
     loaded = _assemble(found, _Material(source.parent, tests, given=paths), name)
     return replace(loaded, notes=(*loaded.notes, *_unused_description(source)))
+
+
+def _repository(table: Mapping[str, Any], path: Path, tests: Path | None, given: GivenPaths) -> Loaded:
+    """A problem of the kind repo, whose commands name its tests and its files."""
+    if tests is not None or given != GivenPaths():
+        raise InputError(
+            f"{path} is a repository, whose commands name its tests and files (--tests, --file, --include, "
+            "--compile-commands); leave them out"
+        )
+    found = repository(table, path.parent, str(path))
+    return Loaded(found.problem, found.notes)
 
 
 def _from_suite(source: Path, tests: Path | None, overrides: Mapping[str, Any]) -> Loaded:
@@ -137,6 +152,11 @@ def _assemble(found: Description, material: _Material, name: str) -> Loaded:
         )
     program = material.program or Program({path: _read_source(base, path) for path in found.paths})
     tongue = language(found.language) if found.language else language_of(program.name)
+    if len(program.files) > 1 and not tongue.several:
+        raise InputError(
+            f"a program in {tongue.name} is one file here, and this one has {len(program.files)}; join them with a "
+            "bundler (esbuild, rollup) and give the result"
+        )
     recipe = recipe_of(found, _place(material), program, tongue)
     program, flags = recipe.program, recipe.flags
     _check_flags(tongue, flags)

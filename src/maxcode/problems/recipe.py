@@ -51,7 +51,7 @@ def recipe_of(found: Description, place: Place | None, program: Program, tongue:
     InputError if the description asks for what the program cannot have, or names what is not there.
     """
     flags = tongue.default_flags if found.flags is None else found.flags
-    if place is None or found.kind != "program" or "{out}" not in tongue.build:
+    if place is None or found.kind != "program" or not tongue.by_gcc:
         given = place.given if place is not None else GivenPaths()
         if found.edit or found.include or found.compile_commands or given.include or given.compile_commands:
             raise InputError(

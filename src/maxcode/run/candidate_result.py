@@ -12,7 +12,7 @@ from typing import Any, final
 import msgspec
 
 from maxcode.core.printable import printable
-from maxcode.core.types import Clock, Evaluation, Interval, Machine, Node, Outcome, Recheck, Remark, Timing
+from maxcode.core.types import Clock, Evaluation, Interval, Machine, Node, Outcome, Recheck, Remark, Timing, Trust
 from maxcode.core.types.measured import RaceVerdict
 from maxcode.evaluate.ladder.prepare import Admitted
 from maxcode.run.certificate import FreshInputTiming, fields_of
@@ -173,6 +173,7 @@ class CandidateResult:
     ``node``          the benchmark node that measured it; None: this machine
     ``doubts``        the failed checks of a confirmed speed-up, one sentence each
     ``fresh_inputs``  the confirmed speed-up on newly generated inputs; None if no speed-up is confirmed
+    ``trust``         of a repository: who judged that it is right
     """
 
     outcome: Outcome
@@ -192,6 +193,7 @@ class CandidateResult:
     doubts: tuple[str, ...] = ()
     fresh_inputs: FreshInputTiming | None = None
     timed_on: tuple[str, ...] = ()
+    trust: Trust | None = None
 
     @property
     def trusted(self) -> bool:
@@ -222,6 +224,8 @@ class CandidateResult:
         is_count = self.speedup is not None and self.speedup.clock == "instructions"
         yield f"{'counted' if is_count else 'speed-up':<10} {_told(self)}"
         yield from (f"DOUBT      {doubt}" for doubt in self.doubts)
+        if self.trust is not None:
+            yield f"trust      {self.trust}"
         yield from self.figures.lines()
         yield from (f"remark     line {one.line}: {one.text}" for one in self.remarks)
         tests = ", ".join(f"{count} {_ORIGINS[kind]}" for kind, count in self.tests.items() if count)
@@ -254,6 +258,7 @@ class CandidateResult:
             "pie_correct": self.pie_correct,
             "kernelbench_correct": self.kernelbench_correct,
             "node": asdict(self.node) if self.node is not None else None,
+            "trust": asdict(self.trust) if self.trust is not None else None,
         }
         return {
             "outcome": self.outcome.value,
@@ -315,6 +320,7 @@ def result_of(
         doubts=doubts,
         fresh_inputs=fresh if timing is not None and timing.confirmed and is_faster else None,
         timed_on=_timed_on(found, timing.inputs) if timing is not None else (),
+        trust=evaluation.trust,
     )
 
 

@@ -17,6 +17,7 @@ from maxcode.core.types import Action, Evaluation, Observation, Problem, Program
 from maxcode.errors import InputError
 from maxcode.evaluate.harness_protocol import SearchHarness
 from maxcode.problems.description import DESCRIPTION
+from maxcode.problems.patches import patched
 from maxcode.run.candidate_result import SLOWER
 from maxcode.run.certificate.making import winner_in
 
@@ -25,7 +26,9 @@ GIVEN_FILE = "file:"  # the name of the policy, before the path of the candidate
 
 def read_candidate(path: Path, problem: Problem) -> Program:
     """The program in a file, or in a folder with the file names of the original; a folder without a problem.toml of its
-    own may leave out headers.  Raises InputError if it cannot be read."""
+    own may leave out headers.  For a repository also a diff, or a revision.  Raises InputError if it cannot be read."""
+    if problem.traits.is_patch:
+        return patched(path, problem)
     if path.is_dir() or path.name == DESCRIPTION:
         folder = path if path.is_dir() else path.parent
         absent = {name: text for name, text in problem.program.files.items() if not (folder / name).exists()}

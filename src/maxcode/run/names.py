@@ -78,6 +78,7 @@ USUAL = {
     "program": Usual("rewriter", "cuda-llm+maxcode"),
     "function": Usual("kernels", "elites+maxcode"),
     "module": Usual("modules", "cuda-llm+maxcode"),
+    "repo": Usual("rewriter", "cuda-llm+maxcode"),
 }
 
 

@@ -39,7 +39,7 @@ _SAMPLE = struct.Struct("<II7Q")
 _TURN = struct.Struct("<2Q")
 _BUILDING, _PROFILE, _HAS_STDIN, _HAS_ARTEFACT, _START_ARTEFACT = 1, 2, 4, 8, 16
 _CALLED, _ONE_CORE, _BARE, _STEPPED, _PREPARED, _ON_DEVICE = 32, 64, 128, 256, 512, 1024
-_INTERPRETED, _STARTED = 2048, 4096
+_INTERPRETED, _STARTED, _PAIRED = 2048, 4096, 8192
 _FILL_BITS = 16
 _UNSTARTED = 4
 _ENDINGS: tuple[Ending | None, ...] = ("exit", "signal", "timeout", "output", None, "tampered", "answered")
@@ -118,6 +118,8 @@ class Job:
     ``prepared``, with ``stepped``: a round has two parts, and only the second is timed (``shim_calls.h``).
     ``started``, with ``stepped``: it begins when the shim says so, and the first answer tells the time that it takes to
     get ready from there (``shim_calls.h``).
+    ``paired``: it may make a pair of connected sockets, as Java does before it reads a file; in a build, or with a
+    runtime.
     ``on_device``: it may use a GPU; its session must show the files of the device.
     ``fill``: 0, or the byte (1 to 254) that the stack and what malloc gives hold before the program writes there; in a
     bare session.  It slows the run.
@@ -142,6 +144,7 @@ class Job:
     prepared: bool = False
     started: bool = False
     on_device: bool = False
+    paired: bool = False
     fill: int = 0
 
     @property
@@ -268,6 +271,7 @@ def _flags(job: Job, kind: Kind) -> int:
         | _PREPARED * job.prepared
         | _ON_DEVICE * job.on_device
         | _STARTED * job.started
+        | _PAIRED * job.paired
         | job.fill << _FILL_BITS
     )
 

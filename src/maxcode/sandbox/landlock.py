@@ -36,11 +36,11 @@ import anyio
 
 from maxcode.errors import MachineError, UnsafeError
 from maxcode.sandbox.jobs import Job, Ran
-from maxcode.sandbox.session_layout import TMP_MB, place_of
+from maxcode.sandbox.session_layout import SETTINGS, TMP_MB, place_of
 from maxcode.sandbox.tiers import NO_SANDBOX, SANDBOX_UID, UNSAFE, Binds
 
 _PREFIX = "maxcode-"
-_SHOWN = ("/usr", "/bin", "/sbin", "/lib", "/lib32", "/lib64", "/etc/ld.so.cache")
+_SHOWN = ("/usr", "/bin", "/sbin", "/lib", "/lib32", "/lib64", "/etc/ld.so.cache", *SETTINGS)
 _SHORT = {"src": "s", "tmp": "t"}  # "../s/" is as long as "/src/": a cut text keeps its length
 _COMPILERS = ("gcc", "g++", "cc", "c++", "clang", "clang++")
 _MEMORY = Path("/dev/shm")
@@ -71,7 +71,9 @@ class Landlock:
         runtime: Mapping[str, Path] | None,
         sealed: Path | None,
         data: Mapping[str, bytes],
+        room: tuple[str, int] | None = None,
     ) -> Iterator[_Beside]:
+        _refuse_room(room)
         with _beside("2", self.uid, _Shown(sources, binds, runtime, data)) as place:
             yield place
 
@@ -98,9 +100,19 @@ class Unconfined:
         runtime: Mapping[str, Path] | None,
         sealed: Path | None,
         data: Mapping[str, bytes],
+        room: tuple[str, int] | None = None,
     ) -> Iterator[_Beside]:
+        _refuse_room(room)
         with _beside("0", self.uid, _Shown(sources, binds, runtime, data)) as place:
             yield place
+
+
+def _refuse_room(room: tuple[str, int] | None) -> None:
+    if room is not None:
+        raise UnsafeError(f"{_ROOM}; see `maxcode doctor`")
+
+
+_ROOM = "a folder in memory for each run needs tier 1 of the sandbox (bubblewrap)"
 
 
 async def find_landlock(shim: Path) -> Landlock:
@@ -164,6 +176,8 @@ class _Beside:
         argv = tuple(self._relative(word) for word in job.argv)
         if os.path.basename(argv[0]) in _COMPILERS:
             argv = (argv[0], "-ffile-prefix-map=../s=/src", *argv[1:])
+        if os.path.basename(argv[0]) == "rustc":
+            argv = (argv[0], "--remap-path-prefix=../s=/src", *argv[1:])
         return replace(job, argv=argv, collect=tuple(map(self._relative, job.collect)))
 
     def _relative(self, word: str) -> str:

@@ -54,8 +54,9 @@ class Bubblewrap:
         runtime: Mapping[str, Path] | None,
         sealed: Path | None,
         data: Mapping[str, bytes],
+        room: tuple[str, int] | None = None,
     ) -> Iterator[_Inside]:
-        with laid_out(sources, binds, runtime, sealed, data) as layout:
+        with laid_out(sources, binds, runtime, sealed, data, room) as layout:
             yield _Inside(self.path, layout)
 
 

@@ -32,7 +32,7 @@ from maxcode.sandbox.jobs import Blob, Ending, Job, Kind, Ran, Sample, pack, tur
 from maxcode.sandbox.landlock import Unconfined, dedicated_uid, find_landlock, sweep
 from maxcode.sandbox.namespaces import find_bubblewrap
 from maxcode.sandbox.runtime import find_runtime
-from maxcode.sandbox.sealed import PythonCopy
+from maxcode.sandbox.sealed import RuntimeCopy, runtime_copies
 from maxcode.sandbox.session_layout import TMP_MB
 from maxcode.sandbox.tiers import SANDBOX_UID, TIERS, UNSAFE, VARIABLE, Binds, SessionView, Tier, wanted
 from maxcode.sandbox.toolchain import FILL, SHIM, cache_root, own_library, own_program
@@ -63,7 +63,7 @@ class Sandbox:
     runtime: Mapping[str, Path]
     fill: Path
     passed_over: tuple[str, ...] = ()
-    python: PythonCopy = field(default_factory=PythonCopy, repr=False, compare=False)
+    copies: Mapping[str, RuntimeCopy] = field(default_factory=runtime_copies, repr=False, compare=False)
 
     @classmethod
     async def open(cls) -> Self:
@@ -108,8 +108,10 @@ class Sandbox:
     def describe(self) -> str:
         """The isolation between a program and this machine, in a few words."""
         group = f"cgroup v{self.hierarchy.version}" if self.hierarchy else "no cgroup (memory limited per process)"
-        shared = f" + Python shares the host's /usr ({self.python.trouble})" if self.python.trouble else ""
-        return f"{self.tier.describe()} + {group}{shared}"
+        lacking = [
+            f" + {name} shares the host's /usr ({one.trouble})" for name, one in self.copies.items() if one.trouble
+        ]
+        return f"{self.tier.describe()} + {group}{''.join(lacking)}"
 
     @asynccontextmanager
     async def session(
@@ -119,8 +121,9 @@ class Sandbox:
         binds: Binds = (),
         bare: bool = False,
         measured: bool = False,
-        interpreted: bool = False,
+        runtime: str = "",
         data: Mapping[str, bytes] = MappingProxyType({}),
+        room: tuple[str, int] | None = None,
     ) -> AsyncIterator[Session]:
         """A new session, whose jobs can use only ``blobs``.  MachineError if it does not start.
 
@@ -131,21 +134,23 @@ class Sandbox:
         ``binds``: (host folder, path in the sandbox), read-only.
         ``bare``: for compiled programs.  It shows only the runtime libraries of the host (in tier 1 copies of them) and
         no /proc; its programs make no pipes and are never sampled.
-        ``interpreted``: for Python programs.  In tier 1 it shows a copy of the interpreter and its library in memory
-        (``sealed.py``), in place of the host's /usr.
+        ``runtime``: the name of what the programs need to run (``sealed.RUNTIMES``): Python's interpreter and library,
+        for example.  In tier 1 the session shows a copy of it in memory, in place of the host's /usr.
         ``measured``: with sources, the session runs a program under test that needs files, not a build.
+        ``room``: path and MB of a further folder in memory that programs can write; it ends with the session.  Only
+        tier 1 has it: UnsafeError elsewhere.
         """
         async with AsyncExitStack() as stack:
             with activity(START):
                 group = await stack.enter_async_context(_group(self.hierarchy))
                 binds, words = reached(binds, self.cache)
                 library = _LIBRARY if self.tier.name == "1" else str(self.fill)
-                runtime = {**self.runtime, library: self.fill} if bare else None
-                sealed = await self.python.folder() if interpreted and self.tier.name == "1" else None
-                place = stack.enter_context(self.tier.placed(sources, binds, runtime, sealed, data))
+                libraries = {**self.runtime, library: self.fill} if bare else None
+                sealed = await self.copies[runtime].folder() if runtime and self.tier.name == "1" else None
+                place = stack.enter_context(self.tier.placed(sources, binds, libraries, sealed, data, room))
                 line = await stack.enter_async_context(self._line((*(group.joins if group else ()), *words), place))
                 await line.hear(_START_S)
-            hosted: Kind = "interpreted" if interpreted else "hosted"
+            hosted: Kind = "interpreted" if runtime else "hosted"
             kind: Kind = "bare" if bare else hosted if sources is None or measured else "building"
             size_mb = -(-sum(map(len, data.values())) >> 20)
             fds = frozenset(blob.fd for blob in blobs)
@@ -194,8 +199,9 @@ class Session:
         self._busy = False
         self._memory_mb = 0
 
-    async def run(self, job: Job) -> Ran:
+    async def run(self, job: Job, measured: bool = False) -> Ran:
         """Runs one job and waits for its end.  Whatever the program does is a result, never an exception.
+        ``measured``: in a session for builds, this job runs a program under test.
 
         MachineError if the sandbox itself failed, or if an earlier job of this session was cancelled.
         """
@@ -205,10 +211,11 @@ class Session:
             raise ValueError("a job may only use the blobs that its session was opened with")
         self._busy = True
         kills = self._group.kills() if self._group else 0
+        kind: Kind = "hosted" if measured else self._kind
         with ExitStack() as stack:
-            packet = pack(self._place.asked(self._limited(job)), self._kind, self._library)
+            packet = pack(self._place.asked(self._limited(job)), kind, self._library)
             self._line.ask(packet, [stack.enter_context(_opened(blob.path)) for blob in job.blobs])
-        with activity(BUILD if self._kind == "building" else RUN, unless_named=True):
+        with activity(BUILD if kind == "building" else RUN, unless_named=True):
             ran = self._place.told(unpack(job, *await self._line.hear(job.wall_s + _ANSWER_S)))
             charge_cpu(ran.cpu_s)
         self._busy = False

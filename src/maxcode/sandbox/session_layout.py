@@ -5,6 +5,7 @@ The sources are in memory because the sandbox user may have no permission to ent
 
 from __future__ import annotations
 
+import glob
 import os
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager
@@ -38,7 +39,13 @@ _COUNTERS = (
 # The usage of process 1 and its children: with it a program can distinguish a pass (with a slow original) from a
 # verification.
 _PROCESS_1 = ("1/stat", "1/status", "1/statm", "1/schedstat")
-_HOST = ["--ro-bind", "/usr", "/usr", "--ro-bind-try", "/etc/ld.so.cache", "/etc/ld.so.cache"]
+SETTINGS = tuple(
+    sorted(glob.glob("/etc/java-*-openjdk"))
+)  # folders of settings without which a compiler does not start
+_HOST = [
+    *("--ro-bind", "/usr", "/usr", "--ro-bind-try", "/etc/ld.so.cache", "/etc/ld.so.cache"),
+    *(word for folder in SETTINGS for word in ("--ro-bind", folder, folder)),
+]
 _ALIASES = ("/bin", "/sbin", "/lib", "/lib32", "/lib64")
 _ALWAYS = [
     "--unshare-all",
@@ -105,6 +112,7 @@ class Layout:
     ``runtime``: (descriptor, path) of the files that replace the host's /usr; None if the host's /usr is shown.
     ``data``: (descriptor, path) of read-only files beside the programs, which start in their folder.
     ``sealed``: the folder whose parts are shown in place of the host's /usr.
+    ``room``: path and MB of a further folder in memory that programs can write; None: there is none.
     """
 
     files: tuple[tuple[int, str], ...] | None
@@ -112,6 +120,7 @@ class Layout:
     runtime: tuple[tuple[int, str], ...] | None = None
     sealed: Path | None = None
     data: tuple[tuple[int, str], ...] = ()
+    room: tuple[str, int] | None = None
 
     @property
     def fds(self) -> tuple[int, ...]:
@@ -135,6 +144,8 @@ class Layout:
         for fd, path in self.data:
             words += ["--perms", "0444", "--file", str(fd), path]
         words += self._workplace() if self.files is not None else ["--chdir", _START]
+        if self.room is not None:
+            words += ["--size", str(self.room[1] << 20), "--perms", "0777", "--tmpfs", self.room[0]]
         return [*words, "--remount-ro", "/"]
 
     def _workplace(self) -> list[str]:
@@ -167,18 +178,20 @@ def laid_out(
     runtime: Mapping[str, Path] | None = None,
     sealed: Path | None = None,
     data: Mapping[str, bytes] | None = None,
+    room: tuple[str, int] | None = None,
 ) -> Iterator[Layout]:
     """The layout for these sources and binds; its descriptors are open inside the block.
 
     With ``runtime`` (path in the sandbox -> file of the host), the session sees only copies of these files of the host,
     and no /proc.  ``data`` (path -> content): files in the folder where programs start, if there are no sources.
+    ``room``: as in ``Layout``.
     InputError for a source or data outside its folder.
     """
     with ExitStack() as stack:
         files = [(_memory_file(stack, text), place_of(path)) for path, text in (sources or {}).items()]
         bare = None if runtime is None else tuple((_opened(stack, file), path) for path, file in runtime.items())
         beside = tuple((_memory_file(stack, held), place_of(path, _START)) for path, held in (data or {}).items())
-        yield Layout(None if sources is None else tuple(files), tuple(binds), bare, sealed, beside)
+        yield Layout(None if sources is None else tuple(files), tuple(binds), bare, sealed, beside, room)
 
 
 def place_of(path: str, folder: str = "/src") -> str:

@@ -58,7 +58,7 @@ enum flags {
     BUILDING = 1, PROFILE = 2, HAS_STDIN = 4, HAS_ARTEFACT = 8,
     START_ARTEFACT = 16, CALLED = 32, ONE_CORE = 64, IS_BARE = 128, /* a compiled program, in a session without /proc */
     STEPPED = 256, PREPARED = 512, ON_DEVICE = 1024, /* it may use a GPU */
-    INTERPRETED = 2048, STARTED = 4096,
+    INTERPRETED = 2048, STARTED = 4096, PAIRS = 8192,
     FILL = 0xff0000, /* what memory holds that the program has not written; 0: what the kernel gives */
 };
 enum ending { EXITED, SIGNALLED, TIMED_OUT, FLOODED, UNSTARTED, TAMPERED, ANSWERED };
@@ -96,7 +96,7 @@ struct job {
 };
 
 static int control;
-static struct program filters[2 * DEVICE]; /* by mode */
+static struct program filters[2 * PAIRED]; /* by mode */
 
 static void die(const char *what) {
     fprintf(stderr, "maxcode shim: %s: %s\n", what, strerror(errno));
@@ -340,6 +340,8 @@ static int session(int fd) {
     prepare_told();
     for (int mode = BUILDS; mode <= SCRIPTS; mode *= 2)
         make_filter(&filters[mode], (enum mode)mode), make_filter(&filters[mode | DEVICE], (enum mode)(mode | DEVICE));
+    make_filter(&filters[BUILDS | PAIRED], BUILDS | PAIRED);
+    make_filter(&filters[SCRIPTS | PAIRED], SCRIPTS | PAIRED);
     begin_anywhere();
     if (send(control, "ready", 5, MSG_NOSIGNAL) != 5) die("send");
     while (receive(&job)) serve(&job);

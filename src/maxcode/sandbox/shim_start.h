@@ -107,7 +107,7 @@ static enum mode mode_of(const struct job *job) {
     const uint32_t flags = job->ask.flags;
     const enum mode hosted = flags & INTERPRETED ? SCRIPTS : RUNS;
     const enum mode plain = flags & BUILDING ? BUILDS : flags & CALLED ? CALLS : flags & IS_BARE ? BARE : hosted;
-    return flags & ON_DEVICE ? plain | DEVICE : plain;
+    return flags & ON_DEVICE ? plain | DEVICE : flags & PAIRS ? plain | PAIRED : plain;
 }
 
 static void become(struct job *job, const struct calls *calls) {

@@ -68,10 +68,12 @@ class Tier(Protocol):
         runtime: Mapping[str, Path] | None,
         sealed: Path | None,
         data: Mapping[str, bytes],
+        room: tuple[str, int] | None = None,
     ) -> AbstractContextManager[SessionView]:
         """The place of a session; see ``Sandbox.session``.  With ``runtime`` (path -> file), programs may read only
         these files of the host; with ``sealed``, in tier 1, they see this folder in place of the host's /usr.
-        ``data``: read-only files (path -> content) in the folder where they start, if there are no sources."""
+        ``data``: read-only files (path -> content) in the folder where they start, if there are no sources.
+        ``room``: path and MB of a further folder in memory that they can write; only tier 1 has it."""
 
 
 def wanted() -> str:

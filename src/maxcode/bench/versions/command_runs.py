@@ -27,8 +27,9 @@ import msgspec
 
 from maxcode.bench.versions.asked import RaceAsked
 from maxcode.bench.versions.version_side import VersionSide
-from maxcode.bench.versions.worktrees import Scratch, last_line
+from maxcode.bench.versions.worktrees import Scratch
 from maxcode.errors import InputError, MachineError
+from maxcode.evaluate.repo.git import last_line
 from maxcode.sandbox.sandbox import Blob, Job, Ran, Sandbox
 
 SIDE, _ROWS, _BUILT = "/side", "/tmp/maxcode-rows.tar", "/tmp/maxcode-built.tar"

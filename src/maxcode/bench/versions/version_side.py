@@ -12,8 +12,9 @@ from pathlib import Path
 from typing import Literal, final
 
 from maxcode.bench.versions.asked import RaceAsked
-from maxcode.bench.versions.worktrees import Scratch, git
+from maxcode.bench.versions.worktrees import Scratch
 from maxcode.errors import InputError
+from maxcode.evaluate.repo.git import git
 
 Name = Literal["base", "head"]
 FILE = "{}"

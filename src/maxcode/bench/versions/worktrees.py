@@ -11,12 +11,13 @@ import os
 import secrets
 import shutil
 import subprocess
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import final
 
 from maxcode.errors import InputError, MachineError
+from maxcode.evaluate.repo.git import git, last_line
 from maxcode.sandbox.toolchain import cache_root
 
 _LOCK, _REPOSITORY = "lock", "repository"
@@ -96,28 +97,3 @@ def _remove(folder: Path) -> None:
             if (path / ".git").is_file():
                 git(repository, "worktree", "remove", "--force", "--force", str(path))
     shutil.rmtree(folder, ignore_errors=True)
-
-
-def git(folder: Path, *words: str) -> subprocess.CompletedProcess[str]:
-    """Runs git in a folder; InputError if git is not installed."""
-    try:
-        return subprocess.run(
-            ["git", "-C", str(folder), *words], capture_output=True, text=True, errors="replace", check=False,
-            umask=0o022, stdin=subprocess.DEVNULL, env=_environment(),
-        )  # fmt: skip
-    except OSError as error:
-        raise InputError(f"a revision needs git, which cannot be started: {error.strerror}; install git") from error
-
-
-def _environment() -> dict[str, str]:
-    """Without the variables that a hook sets: they would point every git command at another repository."""
-    return {key: value for key, value in os.environ.items() if key not in _HOOKS} | {"GIT_TERMINAL_PROMPT": "0"}
-
-
-_HOOKS = ("GIT_DIR", "GIT_WORK_TREE", "GIT_INDEX_FILE", "GIT_PREFIX", "GIT_COMMON_DIR", "GIT_OBJECT_DIRECTORY")
-
-
-def last_line(text: str) -> str:
-    """The last line with words; for messages."""
-    lines: Sequence[str] = [line.strip() for line in text.splitlines() if line.strip()]
-    return lines[-1][:300] if lines else "it says nothing"

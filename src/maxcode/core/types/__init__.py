@@ -23,6 +23,8 @@ from maxcode.core.types.measured import (
     Recheck,
     Remark,
     Timing,
+    Trust,
+    TrustLevel,
 )
 from maxcode.core.types.problem import (
     GOALS,
@@ -37,6 +39,7 @@ from maxcode.core.types.problem import (
     Problem,
     Program,
     ProgramSpec,
+    RepoSpec,
 )
 from maxcode.core.types.search import (
     NO_GAIN,
@@ -85,6 +88,7 @@ __all__ = [
     "RaceVerdict",
     "Recheck",
     "Remark",
+    "RepoSpec",
     "Sample",
     "Section",
     "Spent",
@@ -93,5 +97,7 @@ __all__ = [
     "Step",
     "TimedInput",
     "Timing",
+    "Trust",
+    "TrustLevel",
     "Usage",
 ]

@@ -9,7 +9,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Literal, final
 
-Kind = Literal["program", "function", "module"]
+Kind = Literal["program", "function", "module", "repo"]
 
 
 @final
@@ -24,6 +24,7 @@ class KindTraits:
     ``uncountable``: why instructions cannot be counted; empty if they can.
     ``is_built_apart``: whether another machine can make the build that is timed.
     ``is_replaceable``: whether a candidate can take the place of the original.
+    ``is_patch``: whether a candidate is a patch of a repository, which may add files.
     ``shows_operators``: whether a profile and the remarks are about operators and kernels, not about lines.
     """
 
@@ -34,6 +35,7 @@ class KindTraits:
     uncountable: str = ""
     is_built_apart: bool = True
     is_replaceable: bool = True
+    is_patch: bool = False
     shows_operators: bool = False
 
 
@@ -46,5 +48,11 @@ KINDS: Mapping[Kind, KindTraits] = {
         uncountable="a function cannot be counted apart from the driver that calls it",
     ),
     "module": KindTraits(entry="ModelNew", is_built_apart=False, is_replaceable=False, shows_operators=True),
+    "repo": KindTraits(
+        entry="",
+        is_built_apart=False,
+        is_patch=True,
+        uncountable="the commands of a repository are timed as whole processes",
+    ),
 }
 WITH_TESTS: frozenset[str] = frozenset(kind for kind, traits in KINDS.items() if traits.has_tests)

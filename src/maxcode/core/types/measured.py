@@ -292,6 +292,23 @@ class Node:
         return f"{self.name}, {self.cpu}{held}{', on SHARED cores' if self.shared else ''}"
 
 
+TrustLevel = Literal["outside", "replayed calls", "own tests only"]
+
+
+@final
+@dataclass(frozen=True, slots=True)
+class Trust:
+    """Who judged that a candidate is right.  ``level``, the strongest first: maxcode compared outputs outside of the
+    candidate's process; recorded calls were replayed; only the repository's own tests, which run in the candidate's
+    process, and which a program that wants to deceive can forge.  ``why``: what was compared, in words."""
+
+    level: TrustLevel
+    why: str
+
+    def __str__(self) -> str:
+        return f"{self.level}: {self.why}"
+
+
 @final
 @dataclass(frozen=True, slots=True)
 class Evaluation:
@@ -301,6 +318,7 @@ class Evaluation:
     ``harsher``: the re-check of a winner; None if nothing triggered one.
     ``node``: the node of a cluster; None if it was made on this machine.
     ``machine_code``: None if nothing was built, or the build has no machine code.
+    ``trust``: of a repository, who judged it; None for the other kinds, whose outputs maxcode always judges.
     """
 
     outcome: Outcome
@@ -313,6 +331,7 @@ class Evaluation:
     harsher: Recheck | None = None
     node: Node | None = None
     machine_code: MachineCode | None = None
+    trust: Trust | None = None
 
     @property
     def pie_correct(self) -> bool | None:

@@ -195,6 +195,38 @@ class ModuleSpec:
 
 @final
 @dataclass(frozen=True, slots=True)
+class RepoSpec:
+    """What the harness ``repo`` needs in addition to the files that may be edited.
+
+    ``folder``: of the git repository on this machine; ``commit``: the full hash of base.
+    ``edit``: patterns of the files that a candidate may change, relative to the repository.
+    ``setup``: run once, as the user and with the network.  ``build``, ``tests``, ``benchmark``: run in the sandbox.
+    All are for the shell and start in the top folder of the repository's files.  ``{seed}`` in the benchmark is another
+    number in every pair.
+    ``show``: further folders of this machine that the commands see, read-only, at their own paths.
+    ``read``: FORMAT or FORMAT:PATH of the benchmark's own numbers, for diagnosis.
+    ``same_output``: every run of the benchmark prints the same bytes.
+    """
+
+    folder: str
+    commit: str
+    edit: tuple[str, ...]
+    benchmark: str
+    setup: str = ""
+    build: str = ""
+    tests: str = ""
+    show: tuple[str, ...] = ()
+    read: str = ""
+    same_output: bool = False
+
+    @property
+    def said(self) -> dict[str, Any]:
+        """All fields that are the same on every machine, for a hash."""
+        return {key: value for key, value in asdict(self).items() if key not in ("folder", "show")}
+
+
+@final
+@dataclass(frozen=True, slots=True)
 class ProgramSpec:
     """What the harnesses need in addition to the source.
 
@@ -218,6 +250,7 @@ class ProgramSpec:
     shared_cores: bool = False  # whether wall time counts even if other programs use the cores
     function: FunctionSpec | None = None
     module: ModuleSpec | None = None
+    repo: RepoSpec | None = None
     args: tuple[str, ...] = ()  # of every run
     env: tuple[tuple[str, str], ...] = ()  # variables of every run, beside those that every program has
     files: tuple[DataFile, ...] = ()
@@ -246,6 +279,13 @@ class ProgramSpec:
         if self.module is None:
             raise ValueError("this problem is not of the kind module")
         return self.module
+
+    @property
+    def repo_spec(self) -> RepoSpec:
+        """What the harness ``repo`` needs; ValueError for another kind of problem."""
+        if self.repo is None:
+            raise ValueError("this problem is not of the kind repo")
+        return self.repo
 
 
 @final

@@ -45,8 +45,7 @@ _LEADING = re.compile(  # possessive: without it a few dozen leading comments wo
     r"(?:\s|//[^\n]*\n|/\*(?>.*?\*/))*+#[ \t]*include[ \t]*<([\w./+-]+)>[ \t]*(?=\n|//)", re.DOTALL
 )
 _LISTING = Job((*LISTING, "/tmp/out"), cpu_s=10, wall_s=20, memory_mb=1024, output_mb=4)
-_DIAGNOSTIC_FLAGS = ("-fmax-errors=20", "-fno-diagnostics-show-caret", "-fdiagnostics-color=never")
-_WATCH_FLAGS = ("-g1", "-fopt-info-vec-optimized-missed=/tmp/remarks")  # change no code; give lines
+_LINES = "-g1"  # in ``watch`` too
 
 
 @final
@@ -138,13 +137,13 @@ class Builder:
         folders = tuple(posixpath.normpath(f"-I/src/{folder}") for folder in problem.spec.include)
         argv = _command(tongue, sources, (*problem.spec.flags, *folders), header)
         binds = [(header, "/pch")] if header is not None else []
-        nothing = MachineCode() if "{out}" in tongue.build else None
+        nothing = MachineCode() if tongue.native else None
         listing = b""
         async with self._sandbox.session([], sources=sources, binds=binds) as session:
-            ran = await session.run(_job(argv, problem.spec.limits))
+            ran = await session.run(_job(argv, problem.spec.limits, tongue))
             if ran.ok and nothing is not None:
                 listing = (await session.run(_LISTING)).stdout
-        if ran.ok and nothing is None:
+        if ran.ok and not tongue.compiled:
             return Built(Blob.of(_script(program))), True
         if ran.ok and "/tmp/out" in ran.files:
             if len(ran.files["/tmp/out"]) > _MOST_BYTES:
@@ -157,11 +156,9 @@ class Builder:
         is_lasting = ran.ending not in ("timeout", "signal") and not ran.out_of_memory
         return Built(None, _failure(ran, problem.spec.limits), words, (), nothing), is_lasting
 
-    async def _run(
-        self, argv: tuple[str, ...], sources: Mapping[str, str], limits: Limits, binds: list[tuple[Path, str]]
-    ) -> Ran:
-        async with self._sandbox.session([], sources=sources, binds=binds) as session:
-            return await session.run(_job(argv, limits))
+    async def _run(self, argv: tuple[str, ...], sources: Mapping[str, str], limits: Limits, tongue: Language) -> Ran:
+        async with self._sandbox.session([], sources=sources) as session:
+            return await session.run(_job(argv, limits, tongue))
 
     async def _header(self, tongue: Language, problem: Problem, program: Program) -> Path | None:
         """The folder of the original's precompiled headers, made on first use; None if they must not be used."""
@@ -181,8 +178,8 @@ class Builder:
 
     async def _make_header(self, tongue: Language, problem: Problem, text: str, folder: Path) -> bool:
         flags = problem.spec.flags
-        argv = (tongue.tools[0], *flags, *_WATCH_FLAGS[:1], "-x", "c++-header", "/src/pch.h", "-o", "/tmp/out")
-        ran = await self._run(argv, {"pch.h": text}, problem.spec.limits, [])
+        argv = (tongue.tools[0], *flags, _LINES, "-x", "c++-header", "/src/pch.h", "-o", "/tmp/out")
+        ran = await self._run(argv, {"pch.h": text}, problem.spec.limits, tongue)
         if not ran.ok or "/tmp/out" not in ran.files:
             return False
         await anyio.to_thread.run_sync(_store_header, folder, text, ran.files["/tmp/out"])
@@ -191,21 +188,33 @@ class Builder:
     async def _version(self, tongue: Language) -> str:
         """The compiler's full version line; part of every cache key."""
         if tongue.name not in self._versions:
-            ran = await self._run((tongue.tools[0], "--version"), {"x": ""}, Limits(), [])
+            refuse_missing(tongue)
+            ran = await self._run((tongue.tools[0], *tongue.version), {"x": ""}, Limits(), tongue)
             if not ran.ok:
                 raise MachineError(f"{tongue.tools[0]} does not run in the sandbox: {ran.stderr[:200]!r}")
             self._versions[tongue.name] = ran.stdout.decode(errors="replace").split("\n")[0]
         return self._versions[tongue.name]
 
 
-def _job(argv: tuple[str, ...], limits: Limits) -> Job:
+def refuse_missing(tongue: Language) -> None:
+    """MachineError with the cure if this machine lacks a tool of the language."""
+    missing = next((tool for tool in tongue.tools if shutil.which(tool) is None), None)
+    if missing is not None:
+        raise MachineError(
+            f"programs in {tongue.name} need {missing}, which this machine lacks: sudo apt-get install {tongue.package}"
+        )
+
+
+def _job(argv: tuple[str, ...], limits: Limits, tongue: Language) -> Job:
     return Job(
         argv=argv,
         cpu_s=limits.build_s,
         wall_s=3 * limits.build_s + 2,
-        memory_mb=max(2048, limits.memory_mb),
+        memory_mb=max(2048, limits.memory_mb) + tongue.own_mb,
         output_mb=512,
-        processes=limits.processes,
+        processes=limits.processes + tongue.own_threads,
+        variables=tongue.variables,
+        paired=tongue.paired,
         collect=("/tmp/out", "/tmp/remarks"),
     )
 
@@ -221,11 +230,17 @@ def _leading_includes(text: str) -> tuple[str, ...]:
 
 def _command(tongue: Language, sources: Iterable[str], flags: tuple[str, ...], header: Path | None) -> tuple[str, ...]:
     libraries = tuple(flag for flag in flags if flag.startswith("-l"))
-    options = (*(flag for flag in flags if not flag.startswith("-l")), *_DIAGNOSTIC_FLAGS, *_WATCH_FLAGS)
+    options = (*(flag for flag in flags if not flag.startswith("-l")), *tongue.watch)
     if header is not None:
         options = ("-I/pch", "-include", "pch.h", *options)
     compiled = tuple(f"/src/{path}" for path in sources if path.endswith(tongue.suffixes))
-    parts = {"{flags}": options, "{sources}": compiled, "{out}": ("/tmp/out",), "{libraries}": libraries}
+    parts = {
+        "{flags}": options,
+        "{sources}": compiled,
+        "{first}": compiled[:1],
+        "{out}": ("/tmp/out",),
+        "{libraries}": libraries,
+    }
     return tuple(word for part in tongue.build for word in parts.get(part, (part,)))
 
 

@@ -47,7 +47,7 @@ def in_parts(inputs: Sequence[Input]) -> list[tuple[int, Input]]:
 def session_of(sandbox: Sandbox, problem: Problem, blobs: Sequence[Blob]) -> AbstractAsyncContextManager[Session]:
     """A session for runs of a problem's programs, with its data files beside them: the same one for every purpose."""
     tongue = language(problem.language)
-    return sandbox.session(blobs, bare=tongue.bare, interpreted=tongue.sealed, data=problem.spec.data)
+    return sandbox.session(blobs, bare=tongue.bare, runtime=tongue.runtime, data=problem.spec.data)
 
 
 @final

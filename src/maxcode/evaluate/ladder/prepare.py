@@ -303,7 +303,7 @@ async def build_original(builder: Builder, problem: Problem) -> Built:
 
 def why_unavailable(problem: Problem) -> str:
     """Why an original may fail here that works elsewhere, and what to do; empty if its text shows no reason."""
-    if not language(problem.language).bare:
+    if not language(problem.language).by_gcc:
         return ""
     found = next((match for text in problem.program.files.values() if (match := _UNAVAILABLE.search(text))), None)
     if found is None:

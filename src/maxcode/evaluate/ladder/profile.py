@@ -33,7 +33,7 @@ async def hotspots(sandbox: Sandbox, problem: Problem, built: Built, inputs: Seq
 
     Uses the slowest test that the policy may see, else the slowest of all.
     """
-    if built.artefact is None or "{out}" not in language(problem.language).build or not inputs:
+    if built.artefact is None or not language(problem.language).native or not inputs:
         return ()
     if inputs[0].workload.called:  # the profile would show the driver, and so short calls get few samples
         return ()

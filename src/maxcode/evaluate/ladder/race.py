@@ -35,7 +35,7 @@ WAITING = 0.95  # below this speed-up by the wall clock a candidate is slower, w
 DRAWS = 3  # draws of inputs in a row on which the original gives NaN or infinity
 TICK_S = 1e-6  # tick of the clock of an ended process
 
-Side = Literal["original", "incumbent", "candidate"]
+Side = Literal["original", "incumbent", "candidate", "control"]  # control: the original once more
 
 
 @final

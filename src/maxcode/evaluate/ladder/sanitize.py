@@ -86,8 +86,8 @@ async def sanitized(
 def bench_for(sandbox: Sandbox, builder: Builder, problem: Problem, inputs: Sequence[Input]) -> Sanitizers | Sanitized:
     """The sanitizers for ``inputs``; if they cannot run, what was not run and why."""
     tongue = language(problem.language)
-    if "{out}" not in tongue.build:
-        return Sanitized(not_run=(f"sanitizers: programs in {tongue.name} are not compiled",))
+    if not tongue.by_gcc:
+        return Sanitized(not_run=(f"sanitizers: they are for C and C++, and the program is in {tongue.name}",))
     if not inputs:
         return Sanitized(not_run=("sanitizers: the policy may see no test, and no test is generated",))
     checks = ("undefined",) if sandbox.hierarchy is None else ("address", "undefined")

@@ -103,7 +103,7 @@ def chosen(inputs: Sequence[Input]) -> list[Input]:
 async def depends(sandbox: Sandbox, problem: Problem, artefact: Blob, inputs: Sequence[Input]) -> Input | None:
     """The first of these inputs on which the answer of ``artefact`` is right, and wrong on filled memory; None if there
     is none, or if programs in this language cannot read what they never wrote."""
-    if not language(problem.language).bare or not inputs:
+    if not language(problem.language).by_gcc or not inputs:
         return None
     async with AsyncExitStack() as own:
         copy = own.enter_context(artefact.copy())
@@ -155,7 +155,7 @@ class Variants:
 
     async def of(self, problem: Problem, program: Program, inputs: Sequence[Input]) -> Found:
         """An input on which the two builds contradict one another."""
-        if not language(problem.language).bare or not inputs:
+        if not language(problem.language).by_gcc or not inputs:
             return Found()
         first, second = random.SystemRandom().sample(BYTES, 2)
         ways = {first: ("-ftrivial-auto-var-init=pattern",), second: _OTHER_ORDER}

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import math
+import os
 import signal
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import final
 
-from maxcode.code.languages import language
+from maxcode.code.languages import Language, language
 from maxcode.core.phases import VERIFICATION, during
 from maxcode.core.types import CaseResult, Outcome, Problem
 from maxcode.evaluate.ladder.checker import pie_accepts
@@ -38,21 +39,27 @@ class Verified:
 
 def job_for(problem: Problem, artefact: Blob, given: Input, profile: bool = False) -> Job:
     """One run of an artefact on one input, within the problem's limits and a multiple of the original's time."""
-    limits, work = problem.spec.limits, given.workload
+    limits, work, tongue = problem.spec.limits, given.workload, language(problem.language)
     cpu_s = min(limits.run_s, SLOWER_AT_MOST * given.seconds + 1.0) if given.seconds else limits.run_s
     return Job(
-        argv=(*language(problem.language).run, *problem.spec.args),
+        argv=(*tongue.command(problem.program.name, limits.memory_mb), *problem.spec.args),
         artefact=artefact,
         stdin=given.stdin,
         cpu_s=cpu_s,
         wall_s=3 * cpu_s + 2,
-        memory_mb=limits.memory_mb + work.memory_mb,
+        memory_mb=limits.memory_mb + work.memory_mb + tongue.own_mb,
         output_mb=work.output_mb(limits),
-        processes=limits.processes,
+        processes=limits.processes + own_threads(tongue),
         profile=profile,
         called=work.called,
-        variables=tuple(f"{name}={value}" for name, value in problem.spec.env),
+        paired=tongue.paired,
+        variables=(*tongue.variables, *(f"{name}={value}" for name, value in problem.spec.env)),
     )
+
+
+def own_threads(tongue: Language) -> int:
+    """The number of threads that the runtime of a language may start by itself here; some have one for each core."""
+    return tongue.own_threads + (os.cpu_count() or 1) if tongue.own_threads else 0
 
 
 @during(VERIFICATION)

@@ -55,12 +55,13 @@ def describe(sandbox: str) -> Machine:
 
 def compilers() -> dict[str, str]:
     """Language -> the version line of its tool, for the installed tools."""
-    found = {}
-    for row in LANGUAGES.values():
-        if (path := shutil.which(row.tools[0])) is not None:
-            said = subprocess.run([path, "--version"], capture_output=True, text=True, check=False).stdout
-            found[row.name] = said.split("\n")[0]
-    return found
+    paths = {row: path for row in LANGUAGES.values() if (path := shutil.which(row.tools[0])) is not None}
+    asked = {row.name: _asked([path, *row.version]) for row, path in paths.items()}  # all at once: Java takes its time
+    return {name: process.communicate()[0].split("\n")[0] for name, process in asked.items()}
+
+
+def _asked(argv: list[str]) -> subprocess.Popen[str]:
+    return subprocess.Popen(argv, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True)
 
 
 def caches(folder: Path) -> dict[str, str]:

@@ -16,7 +16,15 @@ from maxcode.llm.completion.blocks import FencedBlock, Unread, blocks, line_end
 Answer = Literal["whole", "edits"]
 
 _C = {"c", "h", "cpp", "c++", "cc", "cxx", "hpp", "hh", "gnu++", "gnu", "cplusplus"}
-_TAGS = {"cpp": _C, "c": _C, "python": {"python", "py", "pypy", "cpython", "ipython"}}
+_TAGS = {
+    "cpp": _C,
+    "c": _C,
+    "python": {"python", "py", "pypy", "cpython", "ipython"},
+    "rust": {"rust", "rs"},
+    "go": {"go", "golang"},
+    "java": {"java"},
+    "javascript": {"javascript", "js", "node", "nodejs", "cjs"},
+}
 _NEUTRAL = {"", "code", "text", "txt", "plaintext", "plain"}
 _DIFF = re.compile(r"^(?:@@ |diff --git |--- \S.*\n\+\+\+ )", re.MULTILINE)
 _LEFT_OUT = re.compile(

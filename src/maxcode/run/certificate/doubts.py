@@ -10,6 +10,7 @@ from maxcode.core.types import Evaluation, Recheck, Timing
 from maxcode.evaluate.inputs.fresh import GIVEN_ONLY
 from maxcode.evaluate.ladder.sanitize import FINDING
 from maxcode.evaluate.module.staging import LOST, SHARED
+from maxcode.evaluate.repo.candidates import DOUBTFUL
 from maxcode.run.certificate.unseen import FreshInputTiming, doubted
 from maxcode.sandbox.tiers import NO_SANDBOX
 
@@ -69,7 +70,9 @@ class Grounds:
 
 def findings_of(evaluation: Evaluation) -> tuple[str, ...]:
     """Its warnings that are doubts."""
-    return tuple(words for words in evaluation.warnings if words.startswith((FINDING, GIVEN_ONLY, SHARED, LOST)))
+    return tuple(
+        words for words in evaluation.warnings if words.startswith((FINDING, GIVEN_ONLY, SHARED, LOST, DOUBTFUL))
+    )
 
 
 def doubts_about(evaluation: Evaluation, sandbox: str, fresh: FreshInputTiming | None) -> tuple[str, ...]:

@@ -1,0 +1,238 @@
+"""Admission of a repository: base is set up, built, tested and run before anything is proposed.
+
+What fails here is the user's to correct, and is said in one sentence before anything is paid: a build, a test or a
+benchmark that fails on base in the sandbox, a benchmark that is too short, too long or too noisy to time.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+from typing import final
+
+import anyio.to_thread
+
+from maxcode.core.types import Evaluation, Facts, Outcome, Problem, Program, TimedInput, Trust
+from maxcode.errors import InputError
+from maxcode.evaluate.ladder.build import Built
+from maxcode.evaluate.ladder.prepare import Admitted, Input
+from maxcode.evaluate.ladder.workload import WHOLE_RUN
+from maxcode.evaluate.repo.allowed import why_protected
+from maxcode.evaluate.repo.base_tree import base_tree
+from maxcode.evaluate.repo.canary import places, with_failing_test
+from maxcode.evaluate.repo.commands import COMMAND_S, Place, now, said
+from maxcode.evaluate.repo.git import Tracked, contents, tracked
+from maxcode.evaluate.repo.layers import Contents, Edited, Layers, contents_of, made_by
+from maxcode.evaluate.repo.outputs import Expected, expected_of
+from maxcode.evaluate.repo.summaries import counted, told
+from maxcode.sandbox.lanes import build_lane
+from maxcode.sandbox.sandbox import Blob, Ran, Sandbox
+
+BENCHMARK = "benchmark"
+LONGEST_S = 120.0
+NOISY = 2.0  # the slowest of base's first runs over the fastest
+FIRST_RUNS = 3
+SEED = "{seed}"
+_FLOOR_S = WHOLE_RUN.floor_s
+_TRIED = 3  # test files that are tried for the test that must fail
+_TEXT_AT_MOST = 200_000
+_BOXED = "; in the sandbox there is no network and no .git, and of this machine it sees /usr and the folders of `show`"
+
+
+@final
+@dataclass(frozen=True, slots=True)
+class Base:
+    """An admitted repository.
+
+    ``side``: base with its build.  ``contents``: its files; ``made``: those that its build made.
+    ``counts``: the summary of its tests.  ``expected``: what its benchmark prints.
+    ``files``: of the revision.  ``texts``: of the files that must stay as they are.
+    ``canary``: the test file that takes the test that must fail; empty if there is none.
+    ``test_s``, ``build_s``: wall seconds.
+    """
+
+    place: Place
+    admitted: Admitted
+    side: Layers
+    contents: Contents
+    made: frozenset[str]
+    counts: Mapping[str, int]
+    expected: Expected
+    files: Mapping[str, Tracked]
+    texts: Mapping[str, str]
+    test_s: float
+    build_s: float
+    second: int
+    canary: str = ""
+    modes: Mapping[str, int] = field(default_factory=dict)
+
+    @property
+    def problem(self) -> Problem:
+        return self.admitted.problem
+
+    @property
+    def run_s(self) -> float:
+        """Wall seconds that one run of a candidate's benchmark may take."""
+        return 10 * self.admitted.timed[0].seconds + 10
+
+    @property
+    def trust(self) -> Trust:
+        """Who judges that a candidate is right."""
+        tests = f"the repository's tests pass as in base ({told(self.counts)})" if self.counts else "its tests pass"
+        tests = tests if self.problem.spec.repo_spec.tests else "it has no tests"
+        seeded = SEED in self.problem.spec.repo_spec.benchmark
+        if self.expected.has_results or (seeded and self.expected.numbers):
+            fresh = ", with another seed in every pair," if seeded else ""
+            return Trust(
+                "outside", f"maxcode compared what the benchmark prints{fresh} with base in every run; {tests}"
+            )
+        why = (
+            "what the benchmark prints is no result" if self.expected.numbers else "the benchmark prints nothing steady"
+        )
+        return Trust("own tests only", f"{tests}; {why}, so a patch that deceives the tests would not be noticed")
+
+    def edited(self, program: Program, second: int) -> Edited:
+        """What a candidate changes, as files of this second."""
+        own = self.problem.program.files
+        return Edited({path: text for path, text in program.files.items() if own.get(path) != text}, self.modes, second)
+
+
+async def admitted(sandbox: Sandbox, problem: Problem, keeps: bool = True) -> Base:
+    """Sets up, builds, tests and runs base.  InputError with the cure for what cannot be used."""
+    place = Place(sandbox, problem)
+    spec = problem.spec.repo_spec
+    archive = await anyio.to_thread.run_sync(base_tree, problem, keeps)
+    files = tracked(Path(spec.folder), spec.commit)
+    began = time.monotonic()
+    async with build_lane():
+        side, before, after = await _built(place, Layers(archive))
+        build_s = time.monotonic() - began
+        tests_s, counts = await _tested(place, side)
+        runs = [await _benchmark(place, side) for _ in range(FIRST_RUNS)]
+    _refuse_unsteady(problem, runs)
+    seconds = min(_seconds(problem, ran) for ran in runs)
+    given = Input(BENCHMARK, Blob.of(spec.benchmark.encode()), _stable(runs, spec.same_output), "generated", seconds)
+    baseline = Evaluation(Outcome.CORRECT, measures={BENCHMARK: seconds})
+    facts = Facts(timed=(TimedInput(seconds),))
+    found = Admitted(problem, (given,), (given,), Built(None), baseline, notes=_notes(counts, problem), facts=facts)
+    texts = await anyio.to_thread.run_sync(_protected, problem, files)
+    expected = expected_of([ran.stdout for ran in runs], spec.same_output)
+    base = Base(
+        place, found, side, after, made_by(before, after), counts, expected,
+        files, texts, tests_s, build_s, now(),
+        modes={path: 0o755 if one.mode.endswith("755") else 0o644 for path, one in files.items()},
+    )  # fmt: skip
+    base = replace(base, admitted=replace(found, baseline=replace(baseline, trust=base.trust)))
+    return await _with_canary(base)
+
+
+async def _built(place: Place, archive: Layers) -> tuple[Layers, Contents, Contents]:
+    """Base with its build, and its files before and after."""
+    build = place.problem.spec.repo_spec.build
+    if not build:
+        return archive, {}, {}
+    ran, packed = await place.built(archive, COMMAND_S)
+    if not ran.ok:
+        raise InputError(
+            f"build {build!r} fails on base: {said(ran)}; make it work{_BOXED}; fetch what it needs in `setup`"
+        )
+    before = await anyio.to_thread.run_sync(lambda: contents_of(archive.base.read()))
+    return Layers(Blob.of(packed)), before, await anyio.to_thread.run_sync(contents_of, packed)
+
+
+async def _tested(place: Place, side: Layers) -> tuple[float, dict[str, int]]:
+    tests = place.problem.spec.repo_spec.tests
+    if not tests:
+        return 0.0, {}
+    ran = await place.run(side, tests, COMMAND_S)
+    if not ran.ok:
+        raise InputError(
+            f"tests {tests!r} fail on base: {said(ran)}; name tests that pass{_BOXED}; fetch what they need in `setup`"
+        )
+    return ran.wall_s, counted(ran.stdout + b"\n" + ran.stderr)
+
+
+async def _benchmark(place: Place, side: Layers) -> Ran:
+    spec = place.problem.spec.repo_spec
+    ran = await place.run(side, spec.benchmark.replace(SEED, "1"), LONGEST_S + 60, measured=True)
+    if ran.ending == "timeout" or ran.wall_s > LONGEST_S:
+        raise InputError(
+            f"benchmark {spec.benchmark!r} takes {ran.wall_s:.0f} s, and a verdict needs dozens of runs of at most "
+            f"{LONGEST_S:.0f} s; give it less work"
+        )
+    if not ran.ok:
+        raise InputError(
+            f"benchmark {spec.benchmark!r} fails on base: {said(ran)}; it must work without network or server{_BOXED}"
+        )
+    return ran
+
+
+def _refuse_unsteady(problem: Problem, runs: list[Ran]) -> None:
+    spec, seconds = problem.spec.repo_spec, [_seconds(problem, ran) for ran in runs]
+    if min(seconds) < _FLOOR_S:
+        raise InputError(
+            f"benchmark {spec.benchmark!r} takes {1e3 * min(seconds):.1f} ms of {problem.goal} time, and only runs of "
+            f"{1e3 * _FLOOR_S:.0f} ms or more can be timed; repeat its work inside, so that it takes 0.1 to 10 s"
+        )
+    if max(seconds) > NOISY * min(seconds):
+        raise InputError(
+            f"benchmark {spec.benchmark!r} is too noisy: {FIRST_RUNS} runs of base take {min(seconds):.3g} to "
+            f"{max(seconds):.3g} s of {problem.goal} time; give it a fixed amount of work, or a quieter machine"
+        )
+    if spec.same_output and len({ran.stdout for ran in runs}) > 1:
+        raise InputError(
+            f"same_output is set, but benchmark {spec.benchmark!r} prints something else each time on base; leave out "
+            "same_output, and numbers of time are not compared"
+        )
+
+
+def _stable(runs: list[Ran], same: bool) -> bytes:
+    """What of the benchmark's output is compared, in a form for certificates."""
+    found = expected_of([ran.stdout for ran in runs], same)
+    return found.raw if found.raw is not None else "\n".join(found.parts or ()).encode()
+
+
+def _seconds(problem: Problem, ran: Ran) -> float:
+    return ran.wall_s if problem.goal == "wall" else ran.cpu_s
+
+
+def _notes(counts: Mapping[str, int], problem: Problem) -> tuple[str, ...]:
+    if not problem.spec.repo_spec.tests:
+        return ("no tests are given: a candidate is only checked by what the benchmark prints",)
+    if not counts:
+        return ("the number of tests cannot be read from what `tests` prints: tests that do not run are not noticed",)
+    return ()
+
+
+def _protected(problem: Problem, files: Mapping[str, Tracked]) -> dict[str, str]:
+    """The texts of the tests, benchmarks and headers that must stay as in base."""
+    spec = problem.spec.repo_spec
+    paths = [path for path, one in files.items() if one.is_file and why_protected(path, spec)]
+    kept = [path for path in paths if path.endswith(_CODE)]
+    found = contents(Path(spec.folder), [files[path].blob for path in kept])
+    texts = zip(kept, found, strict=True)
+    return {path: data.decode(errors="replace") for path, data in texts if len(data) <= _TEXT_AT_MOST}
+
+
+_CODE = (".c", ".h", ".cc", ".cpp", ".cxx", ".hpp", ".py", ".go", ".rs", ".js", ".ts", ".mjs")
+
+
+async def _with_canary(base: Base) -> Base:
+    """Base with the test file in which a failing test is noticed on base."""
+    tests = base.problem.spec.repo_spec.tests
+    for path in places(base.texts)[:_TRIED] if tests else ():
+        async with build_lane():
+            if await fails_with_canary(base, base.side, path):
+                return replace(base, canary=path)
+    return base
+
+
+async def fails_with_canary(base: Base, side: Layers, path: str) -> bool:
+    """Whether the tests of a side fail when one of them must."""
+    text = with_failing_test(path, base.texts[path])
+    layer = Edited({path: text}, base.modes, now()).archive()
+    with Blob.of(layer) as extra:
+        ran = await base.place.run_over(side, extra, base.problem.spec.repo_spec.tests, 10 * base.test_s + 60)
+    return not ran.ok

@@ -1,0 +1,152 @@
+"""The tree of base after its set-up, as an archive: exported from git, set up once, and kept in the cache.
+
+The set-up is the user's own word: it runs as the user, with the network.  It runs in the folder in which every command
+of the repository runs later in the sandbox, at the same absolute path, so that what it writes down (virtual
+environments, build folders) holds there.  The folder is removed once the archive is made; one that a killed run left
+is removed by the next run of the same repository.
+"""
+
+from __future__ import annotations
+
+import fcntl
+import hashlib
+import json
+import os
+import shutil
+import signal
+import subprocess
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager, suppress
+from pathlib import Path
+
+from maxcode.core.types import Problem, RepoSpec
+from maxcode.errors import InputError, MachineError
+from maxcode.evaluate.repo.git import SUBMODULE, Tracked, export, last_line, tracked
+from maxcode.sandbox.jobs import Blob
+from maxcode.sandbox.toolchain import cache_root
+
+SETUP_S = 3600.0
+ARCHIVE_MB = 900
+KEPT = 6  # archives on disk
+_POINTER = b"version https://git-lfs.github.com/spec/"
+
+
+def place_of(spec: RepoSpec) -> Path:
+    """The absolute path at which every command of the repository runs, on this machine and in the sandbox."""
+    said = json.dumps([spec.folder, spec.commit, spec.setup])
+    return cache_root() / "repos" / hashlib.sha256(said.encode()).hexdigest()[:16] / "tree"
+
+
+def base_tree(problem: Problem, keeps: bool = True) -> Blob:
+    """The archive of base's files after the set-up.  ``keeps``: use the one that an earlier command has kept.
+
+    InputError if the set-up fails, or leaves a submodule empty or a pointer of Git LFS in place of a file.
+    """
+    spec = problem.spec.repo_spec
+    place = place_of(spec)
+    with _locked(place.parent):
+        kept = place.parent / "tree.tar"
+        if keeps and kept.is_file():
+            os.utime(place.parent)
+            return Blob.of(kept)
+        try:
+            _remove(place)
+            place.mkdir(mode=0o755)
+            files = tracked(Path(spec.folder), spec.commit)
+            export(Path(spec.folder), spec.commit, place, place.parent / "index")
+            _set_up(spec, place, dict(problem.spec.env))
+            _check(files, place)
+            _pack(place, kept)
+        finally:
+            _remove(place)
+        _drop_old(place.parent.parent)
+        return Blob.of(kept)
+
+
+@contextmanager
+def _locked(folder: Path) -> Iterator[None]:
+    """Only one process makes a tree; the kernel drops the lock of a killed one."""
+    folder.mkdir(parents=True, exist_ok=True, mode=0o755)
+    lock = os.open(folder / "lock", os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
+    try:
+        fcntl.flock(lock, fcntl.LOCK_EX)
+        yield
+    finally:
+        os.close(lock)
+
+
+def _set_up(spec: RepoSpec, place: Path, env: Mapping[str, str]) -> None:
+    if not spec.setup:
+        return
+    named = {name: value.replace("{repo}", str(place)) for name, value in env.items()}
+    log = place.parent / "setup.log"
+    with log.open("wb") as out:
+        process = subprocess.Popen(
+            ["sh", "-c", spec.setup], cwd=place, env={**os.environ, **named}, stdin=subprocess.DEVNULL, stdout=out,
+            stderr=out, start_new_session=True,
+        )  # fmt: skip
+        try:
+            status = process.wait(SETUP_S)
+        except BaseException as error:
+            with suppress(ProcessLookupError):
+                os.killpg(process.pid, signal.SIGKILL)
+            process.wait()
+            if isinstance(error, subprocess.TimeoutExpired):
+                raise InputError(f"setup {spec.setup!r} takes more than {SETUP_S:.0f} s; make it shorter") from error
+            raise
+    if status:
+        said = last_line(log.read_text(errors="replace"))
+        raise InputError(f"setup {spec.setup!r} fails with status {status}: {said}; all it said is in {log}")
+
+
+def _check(files: Mapping[str, Tracked], place: Path) -> None:
+    for path, one in files.items():
+        if one.mode == SUBMODULE and not any((place / path).glob("*")):
+            raise InputError(
+                f"base has the submodule {path}, whose files are not in the revision; let `setup` put them there, for "
+                f"example setup = 'git clone URL {path}', or, if nothing needs them, 'touch {path}/.none'"
+            )
+        if one.is_file and _is_pointer(place / path):
+            raise InputError(
+                f"{path} is a pointer of Git LFS, not the file; install git-lfs and run `git lfs pull` in the clone"
+            )
+
+
+def _is_pointer(path: Path) -> bool:
+    with suppress(OSError):
+        if path.stat().st_size < 1024:
+            return path.read_bytes().startswith(_POINTER)
+    return False
+
+
+def _pack(place: Path, kept: Path) -> None:
+    scratch = kept.with_suffix(".new")
+    words = ["tar", "--sort=name", "-cf", str(scratch), "-C", str(place), "."]
+    done = subprocess.run(words, capture_output=True, text=True, check=False)
+    if done.returncode:
+        raise MachineError(f"tar cannot pack {place}: {last_line(done.stderr)}")
+    size = scratch.stat().st_size >> 20
+    if size > ARCHIVE_MB:
+        scratch.unlink()
+        raise InputError(
+            f"the files of base take {size} MB after `setup`, at most {ARCHIVE_MB}; put what never changes, such as a "
+            "virtual environment or a toolchain, into another folder and name it in `show`"
+        )
+    scratch.replace(kept)
+
+
+def _remove(place: Path) -> None:
+    """Removes a folder, whatever permissions a set-up gave its files."""
+    if place.exists():
+        subprocess.run(["chmod", "-R", "u+rwX", "--", str(place)], capture_output=True, check=False)
+        shutil.rmtree(place, ignore_errors=True)
+        if place.exists():
+            raise MachineError(f"cannot remove {place}; remove it by hand")
+
+
+def _drop_old(folder: Path) -> None:
+    """Removes the archives that were not used for the longest time."""
+    archives = sorted(folder.glob("*/tree.tar"), key=lambda path: path.parent.stat().st_mtime)
+    for stale in archives[:-KEPT]:
+        with suppress(OSError):
+            stale.unlink()

@@ -1,0 +1,258 @@
+"""The evaluator of the kind ``repo``: reject, build, tests, benchmark, then pairs of whole processes.
+
+It has the same two roles as ``program/evaluator.py``.  What differs: a side is a tree of files, and every run has a
+session and a copy of that tree of its own, so that nothing can pass from one run to another.  A confirmation has a
+third arm, base once more: where base differs from itself, this machine or the benchmark favours one arm, and the
+confirmation proves nothing.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from functools import partial
+from typing import final
+
+import anyio
+
+from maxcode.core.phases import in_stage
+from maxcode.core.stats import RaceRule
+from maxcode.core.two_sided import TwoSidedRule, interval_at_any_time, judge
+from maxcode.core.types import Action, Evaluation, Machine, Outcome, Problem, Program, State, StateId
+from maxcode.errors import InputError
+from maxcode.evaluate.harness_protocol import FreshRace, MeasureOptions, Provenance, TimingCache
+from maxcode.evaluate.inputs.fresh import GeneratedInputs
+from maxcode.evaluate.ladder.build import Built
+from maxcode.evaluate.ladder.judge import wrong_while_timed
+from maxcode.evaluate.ladder.leader import last_standing
+from maxcode.evaluate.ladder.prepare import Admitted, identity
+from maxcode.evaluate.ladder.race import (
+    End,
+    RaceResult,
+    Side,
+    WrongOutput,
+    end_of_confirmation,
+    end_of_playoff,
+    end_of_race,
+    run_until,
+    timing_of,
+)
+from maxcode.evaluate.ladder.timing import warnings_of
+from maxcode.evaluate.repo.admission import Base, admitted
+from maxcode.evaluate.repo.candidates import Ready, doubts, ready, rejected
+from maxcode.evaluate.repo.layers import Layers
+from maxcode.evaluate.repo.track import RepoTrack
+from maxcode.evaluate.repo.winner_check import RepoCheck
+from maxcode.sandbox.sandbox import Sandbox
+
+PLAYOFF_PAIRS = 15  # a near tie of two programs faster than the original is not worth more pairs
+CONTROL = "base against itself differs"
+REMEMBERED = 64  # timings
+
+
+@final
+class RepoEvaluator:
+    """Evaluates candidates of admitted repositories.  One per process."""
+
+    def __init__(self, sandbox: Sandbox, rule: RaceRule = RaceRule(), keeps: bool = True) -> None:  # noqa: B008
+        """``keeps``: use set-ups of base that earlier commands have kept."""
+        self._sandbox = sandbox
+        self._rule = rule
+        self._short = replace(rule, most=PLAYOFF_PAIRS)
+        self._keeps = keeps
+        self._bases: dict[str, Base] = {}
+        self._admitting = anyio.Lock()
+        self._timings: dict[str, Evaluation] = {}
+        self._confirmations: dict[str, Evaluation] = {}
+
+    @property
+    def sandbox(self) -> str:
+        """The sandbox tier as text; part of every result."""
+        return self._sandbox.describe()
+
+    # ------------------------------------------------------------------------------------------------- admission
+
+    @in_stage("admission")
+    async def admit(self, problem: Problem) -> Admitted:
+        """Set up, build, test and run base.  InputError if that fails."""
+        return (await self.base(problem)).admitted
+
+    async def base(self, problem: Problem) -> Base:
+        """The admission of ``problem``, made on first use."""
+        async with self._admitting:
+            key = identity(problem)
+            if key not in self._bases:
+                self._bases[key] = await admitted(self._sandbox, problem, self._keeps)
+            return self._bases[key]
+
+    # ------------------------------------------------------------------------------------------------ evaluator
+
+    @in_stage("evaluation")
+    async def evaluate(self, problem: Problem, action: Action, incumbent: Action | None = None) -> Evaluation:
+        """The ladder: reject, build, tests, benchmark, race.  The speed-up is over base, in the same passes."""
+        base = await self.base(problem)
+        if (refused := rejected(base, action)) is not None:
+            return refused
+        assert action.program is not None
+        key = f"{identity(problem)} {action.program.digest}"
+        if key in self._timings:
+            return self._timings[key]
+        one, found = await ready(base, action.program)
+        if one is None:
+            return found
+        sides: dict[Side, Layers] = {"original": base.side, "candidate": one.side}
+        if (beside := await self._incumbent(base, action.program, incumbent)) is not None:
+            sides["incumbent"] = beside
+        try:
+            held = await self._raced(base, sides, end_of_race(self._rule, "incumbent" in sides))
+        except WrongOutput as wrong:
+            return wrong_while_timed(found, wrong)
+        found = _told(base, replace(found, warnings=doubts(base, action.program)), held, one)
+        if found.timing is not None and found.timing.verdict not in ("dominated", "noisy"):
+            _keep(self._timings, key, found)
+        return found
+
+    async def _raced(self, base: Base, sides: Mapping[Side, Layers], end: End) -> RaceResult:
+        """The race; an incumbent that fails is left out, without harm to the candidate."""
+        try:
+            return await run_until(end, RepoTrack(base, sides))
+        except WrongOutput as wrong:
+            if wrong.side != "incumbent":
+                raise
+        kept: dict[Side, Layers] = {name: side for name, side in sides.items() if name != "incumbent"}
+        return await run_until(end_of_race(self._rule, False), RepoTrack(base, kept))
+
+    async def _incumbent(self, base: Base, program: Program, incumbent: Action | None) -> Layers | None:
+        if incumbent is None or incumbent.program is None or incumbent.program.digest == program.digest:
+            return None
+        beside, _ = await ready(base, incumbent.program)
+        return None if beside is None else beside.side
+
+    # -------------------------------------------------------------------------------------------------- referee
+
+    @in_stage("confirmation")
+    async def settle(
+        self, problem: Problem, challengers: Sequence[State], incumbent: State | None
+    ) -> dict[StateId, Evaluation]:
+        """Races challengers in slot order against the incumbent on fresh pairs, and confirms the last winner.
+
+        Every program is built and tested again, the incumbent too, and its tests must be able to fail.
+        """
+        base = await self.base(problem)
+
+        async def prepared(state: State) -> Ready | Evaluation:
+            one, found = await ready(base, state.program, with_canary=True)
+            return found if one is None else one
+
+        leader, found = await last_standing(challengers, incumbent, prepared, partial(self._wins, base))
+        if leader is not None:
+            found[leader[0].id] = await self._confirmed(base, *leader)
+        return found
+
+    async def _wins(
+        self,
+        base: Base,
+        candidate: tuple[State, Ready],
+        leader: tuple[State, Ready],
+        found: dict[StateId, Evaluation],
+    ) -> bool:
+        sides: dict[Side, Layers] = {
+            "original": base.side, "incumbent": leader[1].side, "candidate": candidate[1].side,
+        }  # fmt: skip
+        try:
+            held = await run_until(end_of_playoff(self._short), RepoTrack(base, sides))
+        except WrongOutput as wrong:
+            state = candidate[0] if wrong.side == "candidate" else leader[0]
+            assert state.step is not None
+            found[state.id] = wrong_while_timed(state.step.evaluation, wrong)
+            return wrong.side == "incumbent"
+        return held.verdict == "faster"
+
+    async def _confirmed(self, base: Base, state: State, one: Ready) -> Evaluation:
+        """The evaluation of a winner on fresh pairs, with base once more as a control."""
+        assert state.step is not None
+        key = f"{identity(base.problem)} {state.program.digest}"
+        if key in self._confirmations:  # once: a repeated proposal must not get another chance
+            return self._confirmations[key]
+        right = Evaluation(Outcome.CORRECT, state.step.evaluation.feedback, trust=base.trust)
+        right = replace(right, warnings=doubts(base, state.program))
+        sides: dict[Side, Layers] = {"original": base.side, "control": base.side, "candidate": one.side}
+        try:
+            held = await run_until(end_of_confirmation(self._rule), RepoTrack(base, sides))
+        except WrongOutput as wrong:
+            return wrong_while_timed(right, wrong)
+        found = _told(base, right, held, one, confirmed=True)
+        if found.timing is not None and found.timing.verdict != "noisy":
+            _keep(self._confirmations, key, found)
+        return found
+
+    # ---------------------------------------------------------------------------------------------- certificates
+
+    def provenance(self, admitted: Admitted, machine: Machine) -> Provenance:
+        """The benchmark's command, with what is compared of its output, is the only input."""
+        return Provenance(admitted.inputs, machine.compilers.get(admitted.problem.language, ""), {})
+
+    async def made(self, problem: Problem, harsh: bool = False) -> GeneratedInputs:
+        """No inputs other than those of the benchmark."""
+        return GeneratedInputs()
+
+    async def check(self, problem: Problem, winner: Program) -> RepoCheck:
+        """A checker of a winner (``winner_check.py``)."""
+        return RepoCheck(await self.base(problem), winner)
+
+    async def race_fresh(self, problem: Problem, winner: Program, pairs: int) -> FreshRace:
+        """No race: the benchmark has its own inputs, or another seed in every pair."""
+        return await (await self.check(problem, winner)).race_fresh(pairs)
+
+    # ------------------------------------------------------------------------------------------ nodes of a cluster
+
+    def measuring(self, options: MeasureOptions) -> RepoEvaluator:
+        """Another evaluator on the same admissions that measures with these options."""
+        rule = replace(self._rule, most=options.pairs) if options.pairs else self._rule
+        other = RepoEvaluator(self._sandbox, rule, self._keeps)
+        other._bases, other._admitting = self._bases, self._admitting
+        return other
+
+    def time_these(self, admitted: Admitted, names: Sequence[str]) -> Admitted:
+        """The admission unchanged: its only input is always timed."""
+        if list(names) != [one.name for one in admitted.timed]:
+            raise InputError(f"the inputs {list(names)} are timed on another node and do not exist here")
+        return admitted
+
+    def give(self, problem: Problem, program: Program, built: Built) -> None:
+        """Does nothing: a candidate is built from base's build tree where it runs."""
+
+    def remembered(self) -> TimingCache:
+        """An empty cache: every timing is made again."""
+        return TimingCache()
+
+    def forget_since(self, then: TimingCache) -> None:
+        """Forgets all timings."""
+        self._timings, self._confirmations = {}, {}
+
+
+def _told(base: Base, found: Evaluation, held: RaceResult, one: Ready, confirmed: bool = False) -> Evaluation:
+    """The evaluation with its timing."""
+    timing = replace(timing_of(base.problem, held, base.admitted.timed), confirmed=confirmed)
+    trouble = _trouble(held)
+    if trouble and timing.significant:
+        timing = replace(timing, significant=False, verdict="noisy")
+    measures = {**found.measures, "build_s": one.build_s, "build_mb": one.side.further_mb}
+    warnings = (*found.warnings, *([trouble] if trouble else []), *warnings_of(timing))
+    return replace(found, timing=timing, measures=measures, warnings=warnings)
+
+
+def _trouble(held: RaceResult) -> str:
+    """In which way base differs from itself; empty if it does not, or was not raced against itself."""
+    if "control" not in held.pairs[0].seconds:
+        return ""
+    ratios = [pair.ratio("original", "control") for pair in held.pairs]
+    if judge(ratios, TwoSidedRule()) not in ("faster", "slower"):
+        return ""
+    return f"{CONTROL} ({interval_at_any_time(ratios)}): no verdict can be trusted here; use a quieter machine"
+
+
+def _keep(known: dict[str, Evaluation], key: str, found: Evaluation) -> None:
+    known[key] = found
+    while len(known) > REMEMBERED:
+        del known[next(iter(known))]

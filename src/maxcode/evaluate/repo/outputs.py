@@ -1,0 +1,119 @@
+"""Compares what a benchmark prints with what base prints, leaving out what is not the same in base itself.
+
+Numbers of time differ from run to run.  Left out are numbers with a unit of time or rate, all numbers of a line that
+speaks of time, and numbers that differ between the runs of base.  All other words and numbers must be the same.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import final
+
+_NUMBER = r"[+-]?(?:0x[0-9a-fA-F]+|\d[\d_]*(?:[.,]\d+)*(?:[eE][+-]?\d+)?)"
+_UNIT = (
+    r"(?:ns|us|µs|μs|ms|s|sec|secs|seconds?|minutes?|min|h|hz|khz|mhz|ghz|%|x|[kmg]?i?b/s|[kmg]?ops|[a-z]+/s(?:ec)?)"
+)
+_WITH_UNIT = re.compile(rf"{_NUMBER}\s*{_UNIT}(?![A-Za-z0-9_])", re.IGNORECASE)
+_SPEAKS_OF_TIME = re.compile(
+    r"time|second|elapsed|\btook\b|\brate\b|speed|per sec|/s\b|ops|duration|latency|throughput|\bavg\b|mean|median|"
+    r"stddev|\bcpu\b|\breal\b|\buser\b|\bsys\b|iterations|\bms\b|\bus\b|\bns\b|memory|\brss\b",
+    re.IGNORECASE,
+)
+_TOKEN = re.compile(rf"{_NUMBER}(?!\w)|\w+|\S")
+_IS_NUMBER = re.compile(_NUMBER)
+_LEFT_OUT = "\0"
+_HEX = re.compile(r"(?=[0-9a-fA-F]*\d)[0-9a-fA-F]{8,}")
+_DIGITS = 6  # significant digits of a number that is likely a result, such as a sum
+
+
+@final
+@dataclass(frozen=True, slots=True)
+class Expected:
+    """What base prints.  ``parts``: its words and numbers, those that are left out marked; None if its runs differ in
+    more than numbers.  ``raw``: the bytes, if every run must print the same."""
+
+    parts: tuple[str, ...] | None
+    raw: bytes | None = None
+
+    @property
+    def has_results(self) -> bool:
+        """Whether it holds what is likely a result: a long number or a hash that is the same in every run."""
+        if self.raw is not None:
+            return bool(self.raw.strip())
+        return any(map(_is_result, self.parts or ()))
+
+    @property
+    def numbers(self) -> int:
+        """How many words and numbers are compared."""
+        return sum(part != _LEFT_OUT for part in self.parts or ())
+
+    def of_other_input(self, output: bytes) -> Expected:
+        """What is expected for another input, for which base printed this; the same places are left out."""
+        if self.raw is not None or self.parts is None:
+            return Expected(self.parts, None if self.raw is None else output)
+        given = _parts(output)
+        if len(given) != len(self.parts):
+            return Expected(given)
+        kept = zip(self.parts, given, strict=True)
+        return Expected(tuple(_LEFT_OUT if want == _LEFT_OUT else got for want, got in kept))
+
+    def difference(self, output: bytes) -> str:
+        """How an output differs, in words; empty if it does not, or if base's own outputs differ."""
+        if self.raw is not None:
+            return "" if output == self.raw else _first(self.raw.decode(errors="replace"), output)
+        if self.parts is None:
+            return ""
+        given = _parts(output)
+        if len(given) != len(self.parts):
+            return f"the benchmark prints {len(given)} words and numbers, base {len(self.parts)}"
+        for want, got in zip(self.parts, given, strict=True):
+            if want != got and (want != _LEFT_OUT or not (got == _LEFT_OUT or _IS_NUMBER.fullmatch(got))):
+                return f"the benchmark prints '{_shown(got)}' where base prints '{_shown(want)}'"
+        return ""
+
+
+def expected_of(runs: Sequence[bytes], same: bool) -> Expected:
+    """What is the same in all runs of base.  ``same``: the bytes are."""
+    if same:
+        return Expected(_parts(runs[0]), runs[0])
+    lists = [_parts(one) for one in runs]
+    if len({len(one) for one in lists}) != 1:
+        return Expected(None)
+    merged: list[str] = []
+    for column in zip(*lists, strict=True):
+        if len(set(column)) == 1:
+            merged.append(column[0])
+        elif all(part == _LEFT_OUT or _IS_NUMBER.fullmatch(part) for part in column):
+            merged.append(_LEFT_OUT)
+        else:
+            return Expected(None)
+    return Expected(tuple(merged))
+
+
+def _parts(output: bytes) -> tuple[str, ...]:
+    found: list[str] = []
+    for line in output.decode(errors="replace").splitlines():
+        speaks = _SPEAKS_OF_TIME.search(line)
+        for part in _TOKEN.findall(_WITH_UNIT.sub(_LEFT_OUT, line)):
+            found.append(_LEFT_OUT if speaks and _IS_NUMBER.fullmatch(part) and not _HEX.fullmatch(part) else part)
+    return tuple(found)
+
+
+def _is_result(part: str) -> bool:
+    if _IS_NUMBER.fullmatch(part):
+        return len(re.sub(r"[^\d]|^0+", "", part)) >= _DIGITS
+    return _HEX.fullmatch(part) is not None
+
+
+def _shown(part: str) -> str:
+    return "a number" if part == _LEFT_OUT else part[:60]
+
+
+def _first(want: str, output: bytes) -> str:
+    got = output.decode(errors="replace")
+    for number, (one, other) in enumerate(zip(want.splitlines(), got.splitlines(), strict=False), 1):
+        if one != other:
+            return f"line {number} of the benchmark's output is '{other[:60]}', and base prints '{one[:60]}'"
+    return f"the benchmark prints {len(output)} bytes, base {len(want.encode())}"
