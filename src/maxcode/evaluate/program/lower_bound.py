@@ -27,6 +27,7 @@ MARGIN = 0.5  # a time is too short if it is below this share of a lower bound
 _RUNS, _PASSES = 15, 5
 _READ_MB = 8
 _HERE = Path(__file__).parent
+_PYTHON = "python"  # the runtime of the program that follows
 _READS = b"import os\nwhile os.read(0, 65536):\n    pass\n"  # lower_bound.c in Python
 _BOOT = Path("/proc/sys/kernel/random/boot_id")
 
@@ -59,9 +60,9 @@ class LowerBound:
 
 
 async def process_floor(sandbox: Sandbox, tongue: Language = LANGUAGES["c"]) -> Floor:
-    """The floor of a process in the sandbox's tier: of a compiled program, or of Python's interpreter with a program
-    that only reads, if the language needs that.  From the cache if it was measured since the last boot."""
-    of = f"-{tongue.name}" if tongue.sealed else ""
+    """The floor of a process in the sandbox's tier: of Python's interpreter with a program that only reads if the
+    language is Python, else of a compiled program.  From the cache if it was measured since the last boot."""
+    of = f"-{tongue.name}" if tongue.runtime == _PYTHON else ""
     path = sandbox.cache / f"floor-{_boot()}-{sandbox.tier.name}{of}.json"
     with contextlib.suppress(OSError, msgspec.MsgspecError):
         return msgspec.json.decode(path.read_bytes(), type=Floor)
@@ -101,12 +102,13 @@ async def _built(sandbox: Sandbox, name: str, text: str) -> Blob:
 
 
 async def _measured(sandbox: Sandbox, tongue: Language) -> Floor:
-    size, sealed = _READ_MB << 20, tongue.sealed
+    size, is_python = _READ_MB << 20, tongue.runtime == _PYTHON
     text = (_HERE / "lower_bound.c").read_text()
-    program = Blob.of(_READS) if sealed else await _built(sandbox, "lower_bound.c", text)
+    program = Blob.of(_READS) if is_python else await _built(sandbox, "lower_bound.c", text)
     with program as artefact, Blob.of(b"") as nothing, Blob.of(b"7\n" * (size // 2)) as much:
-        blobs, run = [artefact, nothing, much], tongue.run if sealed else ("{artefact}",)
-        async with timing_lane(), sandbox.session(blobs, bare=not sealed, interpreted=sealed) as session:
+        blobs, run = [artefact, nothing, much], tongue.run if is_python else ("{artefact}",)
+        runtime = _PYTHON if is_python else ""
+        async with timing_lane(), sandbox.session(blobs, bare=not is_python, runtime=runtime) as session:
             seconds = {
                 given.size: min([(await session.run(Job(run, artefact, given))).cpu_s for _ in range(_RUNS)])
                 for given in (nothing, much)
