@@ -33,6 +33,10 @@ FIRE = {
         *("const_ref", "hoist", "local_sum", "expand", "interchange", "tile", "swap_dimensions", "pad_rows"),
         *("flat_2d", "restrict", "ivdep", "unroll", "retune", "fast_out"),
     ),
+    "words.py": (
+        *("into_function", "set_lookup", "memo_table", "popleft", "append_in_place", "comprehension", "length_once"),
+        *("write_lines", "read_lines"),
+    ),
 }  # fmt: skip
 
 
@@ -45,7 +49,7 @@ def input_of(program: str) -> str:
 
 
 def language_of(program: str) -> str:
-    return "c" if program.endswith(".c") else "cpp"
+    return {".c": "c", ".py": "python"}.get(Path(program).suffix, "cpp")
 
 
 def edits_of(rule: str, text: str, language: str = "cpp") -> list[Edit]:

@@ -85,7 +85,7 @@ def optimize(
     """Make SOURCE faster: a C, C++ or Python program with --tests, a folder with problem.toml, a PyTorch module in the
     KernelBench contract, or the name of a suite's problem (kernelbench:LEVEL/ID, pie:SPLIT/NAME, polybench:NAME).
 
-    The built-in policies know C and C++ (rewriter, kernels) and PyTorch (modules); Python needs --policy llm:MODEL.
+    The built-in policies know C and C++ (rewriter, kernels), Python (rewriter) and PyTorch (modules).
 
     One Ctrl-C finishes the running candidates and stops; the same command resumes the run.
     """

@@ -36,13 +36,14 @@ MODELS = (LLM, COMMAND)
 CALLED = (*MODELS, AGENT)  # policies that are asked from outside, and may cost money
 ASK = "ask"
 REWRITER = "rewriter"
-RULE_BASED = (REWRITER, "kernels", "loops")  # built-in policies that read C and C++
+C_ONLY = ("kernels", "loops")  # built-in policies that read C and C++ alone
+RULE_BASED = (REWRITER, *C_ONLY)
 
 POLICIES: dict[str, tuple[Callable[[], Policy], str]] = {
     REWRITER: (
         Rewriter,
-        "built in, rule-based, no language model; knows fixed rules for C and C++ (`maxcode list rules`) and cannot "
-        "invent an algorithm",
+        "built in, rule-based, no language model; knows fixed rules for C, C++ and Python (`maxcode list rules`) and "
+        "cannot invent an algorithm",
     ),
     "kernels": (Kernels, "built in, no language model; loop transformations and tuned templates for C and C++ kernels"),
     "loops": (partial(Kernels, templates=False), "built in, no language model; loop transformations alone"),

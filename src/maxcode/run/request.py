@@ -22,7 +22,7 @@ from maxcode.policy.rules.rewriter import LANGUAGES, chosen_rules, edits, unit_o
 from maxcode.problems import Source
 from maxcode.problems.description import merged
 from maxcode.run.changes import differences
-from maxcode.run.names import CALLED, REWRITER, RULE_BASED, models_asked
+from maxcode.run.names import C_ONLY, CALLED, REWRITER, RULE_BASED, models_asked
 from maxcode.run.record import read_header
 from maxcode.search.value import digest
 from maxcode.search.value_guided import RERANK, base
@@ -171,9 +171,11 @@ def refuse_without_rules(request: Request, problem: Problem) -> None:
     """Raises NoRuleError if the policy is built in and knows no rule for the language or for the program."""
     if request.anyway or request.replay is not None or request.policy not in RULE_BASED:
         return
-    if problem.language not in LANGUAGES:
+    known = ("c", "cpp") if request.policy in C_ONLY else LANGUAGES
+    if problem.language not in known:
+        told = "C and C++" if request.policy in C_ONLY else "C, C++ and Python"
         raise NoRuleError(
-            f"--policy {request.policy} has rules for C and C++ only, and {problem.program.name} is "
+            f"--policy {request.policy} has rules for {told} only, and {problem.program.name} is "
             f"{problem.language.capitalize()}: no candidate would differ from it; use a language model (--policy "
             "llm:MODEL), answer the prompts yourself (--policy ask), judge a version of your own (maxcode evaluate NEW "
             "--against OLD), or add --anyway to run it all the same"

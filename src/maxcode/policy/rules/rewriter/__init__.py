@@ -1,4 +1,4 @@
-"""The built-in policy ``rewriter``: source-to-source rules for C++ and C.
+"""The built-in policy ``rewriter``: source-to-source rules for C++, C and Python.
 
 text -> Unit -> edits (rules/) -> choice (notes.py, policy.py) -> applied (runtime/) -> text
 """

@@ -29,7 +29,7 @@ from maxcode.policy.rules.rewriter.rules import RULES, USUAL_RULES, edits
 from maxcode.policy.rules.rewriter.runtime import applied
 
 HEADER = "Built-in rewriter (rule-based, no language model)"
-LANGUAGES = ("cpp", "c")
+LANGUAGES = ("cpp", "c", "python")
 
 _COUNTS = ((1, 2, 3), (0.3, 0.35, 0.35))  # numbers of edits in a proposal, and their probabilities
 _AT_LINE, _ON_SUBJECT, _FRIEND = 3.0, 2.5, 4.0
@@ -64,7 +64,7 @@ def propose(observation: Observation, rules: frozenset[str] = USUAL_RULES) -> Ac
         PolicyTraits(
             header=HEADER,
             nothing="No rule applies, or all that do have failed",
-            elsewhere="No rule applies: the rules are for C++ and C",
+            elsewhere="No rule applies: the rules are for C++, C and Python",
             languages=LANGUAGES,
             offers=_Offers(request, rules),
             applied=applied,

@@ -12,6 +12,7 @@ from collections.abc import Collection, Iterator
 from maxcode.code.cpp.edit import Edit, Rule
 from maxcode.code.cpp.unit import Unit
 from maxcode.errors import InputError
+from maxcode.policy.rules import python
 from maxcode.policy.rules.rewriter.rules import (
     arithmetic,
     associative,
@@ -31,6 +32,7 @@ from maxcode.policy.rules.rewriter.rules import (
 from maxcode.policy.rules.rewriter.rules.guards import inserts_well
 
 _BOTH = ("cpp", "c")
+_PYTHON = ("python",)
 
 RULES: tuple[Rule, ...] = (
     Rule("fast_in", io.fast_in, 80, ("input",), _BOTH, friends=("fast_out",)),
@@ -83,6 +85,15 @@ RULES: tuple[Rule, ...] = (
     Rule("pragma_target", flags.pragma_target, 3, ("vector",), _BOTH),
     Rule("pragma_optimize", flags.pragma_optimize, 3, ("vector",), _BOTH),
     Rule("anonymous_namespace", flags.anonymous_namespace, 2, ("call",)),
+    Rule("set_lookup", python.set_lookup, 60, ("lookup",), _PYTHON),
+    Rule("memo_table", python.memo_table, 60, ("recursion",), _PYTHON),
+    Rule("popleft", python.popleft, 40, ("queue", "copy"), _PYTHON),
+    Rule("append_in_place", python.append_in_place, 30, ("string", "copy"), _PYTHON),
+    Rule("into_function", python.into_function, 25, ("loop", "lookup"), _PYTHON),
+    Rule("read_lines", python.read_lines, 15, ("input",), _PYTHON),
+    Rule("write_lines", python.write_lines, 12, ("output",), _PYTHON),
+    Rule("comprehension", python.comprehension, 10, ("loop", "allocation", "call"), _PYTHON),
+    Rule("length_once", python.length_once, 5, ("call", "loop"), _PYTHON),
 )
 
 
@@ -103,7 +114,8 @@ def edits(unit: Unit, inexact: bool = False, names: Collection[str] = USUAL_RULE
 
 def offered(rule: Rule, unit: Unit) -> list[Edit]:
     """The edits of one rule that can be applied."""
-    return [edit for edit in rule.find(unit) if _is_sound(edit) and inserts_well(unit, edit)]
+    found = [edit for edit in rule.find(unit) if _is_sound(edit)]
+    return found if unit.language == "python" else [edit for edit in found if inserts_well(unit, edit)]
 
 
 def _is_sound(edit: Edit) -> bool:

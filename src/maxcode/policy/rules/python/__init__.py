@@ -1,0 +1,22 @@
+"""Rules for Python programs: fixed rewrites, without a language model.
+
+Python lets a program change almost everything at run time, so a rule acts only where the text proves the types that it
+needs (``inferred.py``), in a program that does nothing unpredictable (``script.py``).
+"""
+
+from maxcode.policy.rules.python.functions import memo_table
+from maxcode.policy.rules.python.lists import comprehension, popleft, set_lookup
+from maxcode.policy.rules.python.loops import append_in_place, into_function, length_once
+from maxcode.policy.rules.python.streams import read_lines, write_lines
+
+__all__ = [
+    "append_in_place",
+    "comprehension",
+    "into_function",
+    "length_once",
+    "memo_table",
+    "popleft",
+    "read_lines",
+    "set_lookup",
+    "write_lines",
+]

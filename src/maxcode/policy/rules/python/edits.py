@@ -1,0 +1,54 @@
+"""What the rules for Python share: a site's name, and an edit from its patches."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import final
+
+from maxcode.code.cpp.edit import Change, Edit
+from maxcode.code.source import Patch
+from maxcode.policy.rules.python.inferred import Types
+from maxcode.policy.rules.python.script import Script, Variable
+
+
+@final
+@dataclass(frozen=True, slots=True)
+class Reading:
+    """A script with its types."""
+
+    script: Script
+    types: Types
+
+    def place(self, node: ast.AST) -> str:
+        """The function that a node stands in, for the name of a site."""
+        scope = self.script.scope_of(node)
+        return getattr(scope, "name", "the program")
+
+    def stores(self, variable: Variable) -> list[ast.Name]:
+        return [use for use in self.script.uses.get(variable, []) if isinstance(use.ctx, ast.Store)]
+
+    def loads(self, variable: Variable) -> list[ast.Name]:
+        return [use for use in self.script.uses.get(variable, []) if isinstance(use.ctx, ast.Load)]
+
+    def is_bound_by_names(self, variable: Variable) -> bool:
+        """Whether a variable of a function or of the module is bound by assignments, loops and the like alone."""
+        is_place = isinstance(variable[0], ast.Module | ast.FunctionDef)
+        return is_place and all(isinstance(one, ast.Name) for one in self.script.bindings.get(variable, []))
+
+    def edit(self, rule: str, site: str, what: str, patches: Sequence[Patch], *nodes: ast.expr | ast.stmt) -> Edit:
+        """An edit; ``nodes`` say which lines it concerns."""
+        lines = tuple((node.lineno, node.end_lineno or node.lineno) for node in nodes)
+        return Edit(rule, site, (), what, lines, Change(tuple(patches)))
+
+
+def method_call(name: ast.Name, script: Script) -> tuple[str, ast.Call] | None:
+    """The method and the call if a use of a name is ``name.method(...)`` with plain arguments."""
+    attribute = script.parents[name]
+    call = script.parents.get(attribute)
+    if not isinstance(attribute, ast.Attribute) or not isinstance(call, ast.Call) or call.func is not attribute:
+        return None
+    if call.keywords or any(isinstance(one, ast.Starred) for one in call.args):
+        return None
+    return attribute.attr, call

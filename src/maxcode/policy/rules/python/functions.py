@@ -1,0 +1,116 @@
+"""A rule about functions: results of a pure recursion are kept."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterable
+
+from maxcode.code.cpp.edit import Edit
+from maxcode.code.cpp.unit import Unit
+from maxcode.code.source import Patch
+from maxcode.policy.rules.python.edits import Reading
+from maxcode.policy.rules.python.inferred import SCALARS
+from maxcode.policy.rules.python.reading import reading
+
+_PURE = ("abs", "chr", "divmod", "int", "len", "max", "min", "ord", "range", "str", "sum")
+_STATEMENTS = (ast.If, ast.Return, ast.Assign, ast.AugAssign, ast.For, ast.While, ast.Pass, ast.Break, ast.Continue)
+_EXPRESSIONS = (
+    ast.Name, ast.Constant, ast.BinOp, ast.UnaryOp, ast.BoolOp, ast.Compare, ast.IfExp, ast.Call, ast.Subscript,
+    ast.Slice, ast.Tuple,
+)  # fmt: skip
+_KEYS = frozenset({"int", "str"})  # equal values of these types look alike; 0.0 and -0.0, or 1 and True, do not
+
+
+def memo_table(unit: Unit) -> Iterable[Edit]:
+    """Keep the results of a pure function that calls itself twice or more, by its arguments.
+
+    Arguments are integers or texts in every call, results numbers, texts or nothing, and nothing else is read than
+    parameters, local variables and constants.
+    """
+    read = reading(unit)
+    for node in read.script.tree.body if read else ():
+        if read is not None and isinstance(node, ast.FunctionDef) and _is_fit(read, node):
+            yield _kept(read, node)
+
+
+def _is_fit(read: Reading, function: ast.FunctionDef) -> bool:
+    script, types = read.script, read.types
+    variable = (script.tree, function.name)
+    own = [use for use in script.uses.get(variable, []) if script.scope_of(use) is function]
+    parameters = function.args.args
+    body = _body(function)
+    is_called = types.is_known(function) and len(own) >= 2 and len(own) < len(script.uses[variable])
+    if not is_called or not parameters or not body or script.indent(function) is None or script.indent(body[0]) is None:
+        return False
+    calls = [script.parents[use] for use in script.uses[variable]]
+    arguments = [one for call in calls if isinstance(call, ast.Call) for one in call.args]
+    kinds = {parameter.arg: {types.of(call.args[n]) for call in calls if isinstance(call, ast.Call)}
+             for n, parameter in enumerate(parameters)}  # fmt: skip
+    is_keyed = bool(arguments) and all(len(kind) == 1 and kind <= _KEYS for kind in kinds.values())
+    bound = all(script.bindings[function, parameter.arg] == [parameter] for parameter in parameters)
+    return (
+        is_keyed
+        and bound
+        and types.returned(function) in SCALARS
+        and all(_is_pure(read, function, one) for one in body)
+    )
+
+
+def _body(function: ast.FunctionDef) -> list[ast.stmt]:
+    """The statements without the docstring."""
+    first = function.body[0]
+    is_text = isinstance(first, ast.Expr) and isinstance(first.value, ast.Constant)
+    return function.body[1:] if is_text else function.body
+
+
+def _is_pure(read: Reading, function: ast.FunctionDef, statement: ast.stmt) -> bool:
+    return all(_is_pure_node(read, function, node) for node in ast.walk(statement))
+
+
+def _is_pure_node(read: Reading, function: ast.FunctionDef, node: ast.AST) -> bool:
+    script = read.script
+    if isinstance(node, ast.stmt):
+        return isinstance(node, _STATEMENTS)
+    if isinstance(node, ast.Call):
+        is_own = read.types.function(node) is function
+        return not node.keywords and (is_own or script.is_builtin(node.func, *_PURE))
+    if isinstance(node, ast.Name):
+        return _is_own_value(read, function, node)
+    if isinstance(node, ast.Subscript):
+        return isinstance(node.ctx, ast.Load) and read.types.of(node.value) == "str"
+    return not isinstance(node, ast.expr) or isinstance(node, _EXPRESSIONS)
+
+
+def _is_own_value(read: Reading, function: ast.FunctionDef, name: ast.Name) -> bool:
+    """Whether a name is a builtin, the function, a local variable, or a scalar that the program binds once."""
+    variable = read.script.variable(name)
+    if variable is None:
+        return read.script.is_builtin(name, *_PURE)
+    if variable[0] is function:
+        return True
+    bound = read.script.bindings[variable]
+    if variable == (read.script.tree, function.name):
+        return isinstance(read.script.parents[name], ast.Call)
+    is_once = len(bound) == 1 and isinstance(bound[0], ast.Name) and bound[0] in _at_top(read)
+    return is_once and read.types.of(name) in SCALARS
+
+
+def _at_top(read: Reading) -> list[ast.expr]:
+    """The targets of the assignments that the program makes once, outside of every loop and function."""
+    return [target for one in read.script.tree.body if isinstance(one, ast.Assign) for target in one.targets]
+
+
+def _kept(read: Reading, function: ast.FunctionDef) -> Edit:
+    script, body = read.script, _body(function)
+    table, key = script.fresh(f"{function.name}_known"), script.fresh("key")
+    names = [parameter.arg for parameter in function.args.args]
+    written = names[0] if len(names) == 1 else f"({', '.join(names)})"
+    indent = script.indent(body[0])
+    start = script.offset(body[0].lineno, 0)
+    head = f"{indent}{key} = {written}\n{indent}if {key} in {table}:\n{indent}    return {table}[{key}]\n"
+    patches = [script.before(function, f"{table} = {{}}\n\n"), Patch(start, start, head)]
+    for node in ast.walk(function):
+        if isinstance(node, ast.Return) and node.value is not None:
+            patches.append(script.replaced(node.value, f"{table}.setdefault({key}, {script.source(node.value)})"))
+    what = f"keeps the results of {function.name} by its arguments"
+    return read.edit("memo_table", function.name, what, patches, function)

@@ -1,0 +1,13 @@
+"""The script and the types of a unit, read once."""
+
+from __future__ import annotations
+
+from maxcode.code.cpp.unit import Unit
+from maxcode.policy.rules.python.edits import Reading
+from maxcode.policy.rules.python.inferred import types_of
+
+
+def reading(unit: Unit) -> Reading | None:
+    """The program for the rules; None if they leave it alone."""
+    types = types_of(unit.text)
+    return None if types is None else Reading(types.script, types)

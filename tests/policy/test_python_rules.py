@@ -1,0 +1,200 @@
+"""The rules for Python change no output, and leave alone what the text does not prove.
+
+That each fires, and that all together keep the output, is tested with the other rules (``test_rewriter_rules.py``).
+"""
+
+from __future__ import annotations
+
+import random
+from collections.abc import Callable
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from maxcode.code.cpp.unit import Unit
+from maxcode.policy.rules.python.inferred import types_of
+from maxcode.policy.rules.python.script import script_of
+from maxcode.policy.rules.rewriter.rules import edits
+from maxcode.policy.rules.rewriter.runtime import applied
+from tests.support.rewriter_help import labels
+
+Runner = Callable[..., str]
+
+DECLINES = {
+    "set_lookup": {
+        "elements without a known type": "import json\nL = []\n"
+            "for x in json.loads(input()):\n    L.append(x)\nprint(1 in L)",
+        "a list is searched for": "L = []\nL.append(1)\nprint([1] in L)",
+        "an element is taken out": "L = []\nL.append(1)\nL.pop()\nprint(1 in L)",
+        "an element is replaced": "L = []\nL.append(1)\nL[0] = 2\nprint(1 in L)",
+        "another name means the list": "L = []\nM = L\nL.append(1)\nprint(1 in L)",
+        "the list is handed on": "def f(x):\n    x.clear()\nL = []\nL.append(1)\nf(L)\nprint(1 in L)",
+        "the list is extended in place": "L = []\nL.append(1)\nL += [2]\nprint(2 in L)",
+        "the list begins with elements": "L = [3]\nL.append(1)\nprint(3 in L)",
+        "two statements on a line": "L = []; L.append(1)\nprint(1 in L)",
+    },
+    "popleft": {
+        "an index in the middle": "q = [1, 2, 3]\nq.pop(0)\nprint(q[1])",
+        "the queue is printed": "q = [1, 2]\nq.pop(0)\nprint(q)",
+        "an empty queue is caught": "q = [1]\ntry:\n    q.pop(0)\nexcept IndexError as e:\n    print(e)",
+        "it is changed while it is read": "q = [1, 2]\nfor x in q:\n    q.pop(0)",
+        "the queue is returned": "def f():\n    q = [1, 2]\n    q.pop(0)\n    return q\nprint(f())",
+    },
+    "append_in_place": {
+        "a list, which others may hold": "a = [1]\nb = a\na = a + [2] + [3]\nprint(b)",
+        "numbers, whose order counts": "s = 0.0\ns = s + 1e300 + 0.1\nprint(s)",
+        "an unknown part": "import json\ns = ''\ns = s + json.loads(input()) + '.'\nprint(s)",
+    },
+    "comprehension": {
+        "the variable is used later": "L = []\nfor i in range(3):\n    L.append(i)\nprint(L, i)",
+        "the list is read in the loop": "L = []\nfor i in range(3):\n    L.append(len(L))\nprint(L)",
+        "an error is caught": "try:\n    L = []\n    for i in (1, 0):\n        L.append(1 // i)\n"
+            "except ZeroDivisionError:\n    print(L)",
+        "functions keep the variable": "L = []\nfor i in range(3):\n    L.append(lambda: i)\nprint(L[0]())",
+    },
+    "memo_table": {
+        "it prints": "def f(n):\n    print(n)\n    return 1 if n < 2 else f(n - 1) + f(n - 2)\nprint(f(5))",
+        "it reads what changes": "k = 0\ndef f(n):\n    return k if n < 2 else f(n - 1) + f(n - 2)\n"
+            "for k in range(3):\n    print(f(4))",
+        "it reads input": "def f(n):\n    return int(input()) if n < 2 else f(n - 1) + f(n - 2)\nprint(f(3))",
+        "floating-point arguments": "def f(x):\n    return x if x < 1 else f(x / 2) + f(x / 3)\nprint(f(9.0))",
+        "a truth value is an argument, too": "def f(n):\n    return n if n < 2 else f(n - 1) + f(n - 2)\n"
+            "print(f(True), f(3))",
+        "it returns a list": "def f(n):\n    return [n] if n < 2 else f(n - 1) + f(n - 2)\nprint(f(4))",
+        "it is passed on": "def f(n):\n    return 1 if n < 2 else f(n - 1) + f(n - 2)\n"
+            "print(list(map(f, [1, 2])), f(3))",
+    },
+    "into_function": {
+        "a function reads a variable": "def f():\n    return n\nfor n in range(3):\n    print(f())",
+        "a function writes a variable": "def f():\n    global n\n    n = 5\nfor i in range(3):\n    f()\nprint(n)",
+        "a function is defined in between": "for i in range(3):\n    print(i)\ndef f():\n    return 1\nprint(f())",
+        "no loop": "print(int(input()) + 1)",
+    },
+    "read_lines": {
+        "a prompt": "print(input('name? '))",
+        "it is passed on": "print(list(iter(input, '')))",
+        "the input is replaced": "import io, sys\nsys.stdin = io.StringIO('x')\nprint(input())",
+    },
+    "write_lines": {
+        "an object": "class A:\n    pass\nprint(A())",
+        "another separator": "print(1, 2, sep='-')",
+        "the output is replaced": "import io, sys\nsys.stdout = io.StringIO()\nprint(1)",
+    },
+    "length_once": {
+        "it grows in the loop": "def f(s):\n    while len(s) < 5:\n        s += 'x'\n    return s\nprint(f('a'))",
+        "a list": "def f(s):\n    while len(s) < 5:\n        s.append(1)\n    return s\nprint(f([1]))",
+    },
+}  # fmt: skip
+UNPREDICTABLE = (
+    "print(eval('1'))", "from math import *", "len = 3", "import inspect", "x.__class__ = y", "import sys\nsys.modules",
+    "exec('x = 1')", "def print(x): pass",
+)  # fmt: skip
+
+
+@pytest.mark.parametrize(("rule", "why"), [(rule, why) for rule, cases in DECLINES.items() for why in cases])
+def test_a_rule_declines(rule: str, why: str) -> None:
+    text = DECLINES[rule][why] + "\n"
+    compile(text, "declines", "exec")
+    assert labels(rule, text, "python") == []
+
+
+@pytest.mark.parametrize("line", UNPREDICTABLE)
+def test_no_rule_touches_an_unpredictable_program(line: str) -> None:
+    plain = "L = []\nfor i in range(9):\n    L.append(i)\n    if 3 in L:\n        print(i)\n"
+    assert list(edits(Unit("python", plain)))
+    assert script_of(f"{plain}{line}\n") is None
+    assert list(edits(Unit("python", f"{plain}{line}\n"))) == []
+
+
+def test_a_type_is_told_only_where_every_binding_agrees() -> None:
+    text = (
+        "a = 1\na = 'x'\nb = [1]\nb.append('x')\nc = [[1], [2]]\nd = c[0]\n"
+        "d.append('x')\nfor e in c[0]:\n    f = e\nprint(a, b, f)\n"
+    )
+    types = types_of(text)
+    assert types is not None
+    known = {name: types.of(use) for (_, name), uses in types.script.uses.items() for use in uses[-1:]}
+    assert (known["a"], known["b"], known["f"]) == ("any", ("list", "any"), "any")
+
+
+# ------------------------------------------------------------------------------------- random programs, same output
+
+
+def program_of(seed: int) -> str:
+    """A program of loops over lists, texts and numbers, with reads, prints and a recursion, from a seed."""
+    rng = random.Random(seed)
+    head = [
+        "import sys", "def ways(n, k):", "    if n <= 0:", f"        return {rng.choice(['1', 'n', '0'])}",
+        f"    return ways(n - k, k) {rng.choice('+-*')} ways(n - {rng.randint(1, 3)}, k)",
+    ]  # fmt: skip
+    lists, lines = ["a", "b", "c"], ["a = []", "b = []", "c = [5]", "s = ''", "t = 'x y'", "n = int(input())"]
+    for number in range(rng.randint(3, 9)):
+        name, other, i = rng.choice(lists), rng.choice(lists), rng.choice(["i", f"i{number}"])
+        element = rng.choice(["i", "i * 2", "str(i)", "t[:i]", "i % 3 == 1", "[i]", "ways(i, 2)"]).replace("i", i, 1) \
+            if i == "i" else rng.choice([f"{i} % 4", f"str({i})", f"ways({i}, 2)"])  # fmt: skip
+        lines += rng.choice(
+            [
+                [f"for {i} in range(n):", f"    if {element} not in {name}:", f"        {name}.append({element})"],
+                [f"{name} = []", f"for {i} in range(n):", f"    {name}.append({element})"],
+                [
+                    f"for {i} in range(3):",
+                    f"    s = s + str({i}) + t",
+                    f"    if {element} in {other}:",
+                    "        s += '!'",
+                ],
+                [
+                    f"q = [{number}, 1, 2]",
+                    "while q:",
+                    f"    {i} = q.pop(0)",
+                    f"    if {i} > 3:",
+                    f"        q.append({i} // 2)",
+                ],
+                [f"print(len({name}), s)", f"print(*{other})", f"print({name}, {other})", "print(s, n, ways(6, 2))"],
+                [f"for {i} in {other}:", f"    print({i})", f"    t = t + ',' + str({i})"],
+            ]
+        )
+    return "\n".join([*head, *lines, "print(a, b, c, s, t, n)", "print(input())"]) + "\n"
+
+
+def rewritten_at_random(text: str, seed: int, steps: int) -> str:
+    rng = random.Random(seed)
+    for _ in range(steps):
+        found = [edit for _, offered in edits(Unit("python", text)) for edit in offered]
+        if not found:
+            break
+        text = applied(Unit("python", text), rng.choice(found))
+        compile(text, "rewritten", "exec")
+    return text
+
+
+@settings(max_examples=150, deadline=None)
+@given(seed=st.integers(0, 10**9))
+def test_what_rules_write_is_python(seed: int) -> None:
+    rewritten_at_random(program_of(seed), seed, 8)
+
+
+def in_one(programs: list[str]) -> str:
+    """One program that runs all of them, each with input of its own, and prints what each prints or how it ends."""
+    return (
+        "import contextlib, io, sys\n"
+        f"for text in {programs!r}:\n"
+        "    sys.stdin, out = io.StringIO('7\\nlast line\\n'), io.StringIO()\n"
+        "    with contextlib.redirect_stdout(out):\n"
+        "        try:\n"
+        "            exec(compile(text, 'one', 'exec'), {'__name__': '__main__'})\n"
+        "        except Exception as error:\n"
+        "            print(type(error).__name__)\n"
+        "    print(repr(out.getvalue()))\n"
+    )
+
+
+@pytest.mark.parametrize("start", [0, *(pytest.param(n, marks=pytest.mark.slow) for n in range(1, 12))])
+def test_random_programs_print_the_same(start: int, compile_and_run: Runner) -> None:
+    seeds = range(100 * start, 100 * start + 100)
+    texts = [program_of(seed) for seed in seeds]
+    rewritten = [rewritten_at_random(text, seed, 6) for seed, text in zip(seeds, texts, strict=True)]
+    assert sum(one != other for one, other in zip(texts, rewritten, strict=True)) > 60
+    wanted, found = (compile_and_run(in_one(programs), "", "python").splitlines() for programs in (texts, rewritten))
+    assert len(wanted) == len(texts)
+    assert [seed for seed, one, other in zip(seeds, wanted, found, strict=True) if one != other] == []
