@@ -18,7 +18,7 @@ SUM = '#include <stdio.h>\nint main(void) { int n; scanf("%d", &n); printf("%d\\
 
 def program(folder: Path, name: str, text: str) -> Request:
     """A program that prints the number that it reads, with two tests."""
-    (folder / "tests").mkdir()
+    (folder / "tests").mkdir(parents=True)
     (folder / name).write_text(text)
     for number in (1, 2):
         (folder / f"tests/{number}.in").write_text(f"{number}\n")
@@ -26,11 +26,14 @@ def program(folder: Path, name: str, text: str) -> Request:
     return Request(folder / name, folder / "tests", out=folder / "run", budget=1)
 
 
-def test_the_rewriter_refuses_python_at_once_and_names_the_cure(tmp_path: Path) -> None:
-    request = program(tmp_path, "slow.py", "print(input())\n")
-    with pytest.raises(NoRuleError, match=r"C and C\+\+ only.*--policy llm:MODEL.*--anyway"):
+def test_a_language_without_rules_is_refused_at_once_with_the_cure(tmp_path: Path) -> None:
+    request = program(tmp_path, "slow.js", "console.log(1);\n")
+    with pytest.raises(NoRuleError, match=r"C, C\+\+ and Python only.*--policy llm:MODEL.*--anyway"):
         completed(request)
     assert completed(replace(request, anyway=True)).request.policy == "rewriter"
+    python = replace(program(tmp_path / "python", "slow.py", "print(input())\n"), policy="loops")
+    with pytest.raises(NoRuleError, match=r"loops has rules for C and C\+\+ only"):
+        completed(python)
 
 
 def test_a_program_to_which_no_rule_applies_is_refused(tmp_path: Path) -> None:
