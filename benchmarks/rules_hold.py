@@ -10,7 +10,8 @@ together first, because compiling takes the time; if that breaks the program, ea
 of them of three files, with templates and macros): 205 in all.  FOLDER: a folder of C or C++ files, each a program, and
 tests/*.in; or one with such folders in it, for programs that are not part of this project.
 
-The table counts by rule; the JSON file has every finding.  Exit status 1 on a finding.
+The table counts by rule; the JSON file has every finding.  Exit status 1 on a finding.  Ctrl-C ends it with the table
+of what was tried so far.
 """
 
 from __future__ import annotations
@@ -95,11 +96,13 @@ class Tally:
 @final
 @dataclass(slots=True)
 class Findings:
-    """Everything seen: counts by rule, the broken variants, and the programs that were not used, each with a reason."""
+    """Everything seen: counts by rule, the broken variants, and the programs that were not used, each with a reason.
+    ``waiting``: those whose turn has not ended."""
 
     tallies: dict[str, Tally] = field(default_factory=lambda: {rule.name: Tally() for rule in RULES})
     broken: list[dict[str, str]] = field(default_factory=list)
     unused: dict[str, str] = field(default_factory=dict)
+    waiting: set[str] = field(default_factory=set)
 
     def note(self, one: Variant, problem: str, words: str = "") -> None:
         """Counts a variant; ``problem``: empty, ``unbuilt`` or ``changed``."""
@@ -253,9 +256,9 @@ def first_difference(wanted: str, found: str) -> str:
     return next((f"expected {a[:80]!r}, got {b[:80]!r}" for a, b in pairs if a != b), "it ended early")
 
 
-async def hold(cases: Sequence[Case], options: argparse.Namespace) -> Findings:
-    """All programs, ``--at-once`` at a time."""
-    findings, sandbox = Findings(), await Sandbox.open()
+async def hold(cases: Sequence[Case], options: argparse.Namespace, findings: Findings) -> None:
+    """All programs, ``--at-once`` at a time; what is found goes to ``findings`` at once."""
+    sandbox = await Sandbox.open()
     until = time.monotonic() + 60 * options.minutes
     limiter, left = anyio.CapacityLimiter(options.at_once), [len(cases)]
 
@@ -264,14 +267,17 @@ async def hold(cases: Sequence[Case], options: argparse.Namespace) -> Findings:
             if time.monotonic() > until:
                 findings.unused[case.name] = "no time left"
                 return
+            before = len(findings.broken)
             made = await examined(sandbox, case, options, findings)
+            findings.waiting.discard(case.name)
             left[0] -= 1
-            print(f"{case.name}: {made} edits; {left[0]} programs left", file=sys.stderr, flush=True)
+            found = f", {len(findings.broken) - before} FINDINGS" if len(findings.broken) > before else ""
+            print(f"{case.name}: {made} edits{found}; {left[0]} programs left", file=sys.stderr, flush=True)
 
+    findings.waiting |= {case.name for case in cases}
     async with anyio.create_task_group() as group:
         for case in cases:
             group.start_soon(one, case)
-    return findings
 
 
 def chosen(options: argparse.Namespace) -> list[Case]:
@@ -312,7 +318,11 @@ def main() -> None:
     chosen_rules(options.rules)
     os.nice(5)
     cases = chosen(options)
-    findings = anyio.run(hold, cases, options)
+    findings = Findings()
+    try:
+        anyio.run(hold, cases, options, findings)
+    except KeyboardInterrupt:
+        findings.unused |= dict.fromkeys(sorted(findings.waiting), "interrupted before it was tried")
     found = report(findings, cases)
     options.json.parent.mkdir(parents=True, exist_ok=True)
     options.json.write_text(json.dumps(found, indent=1) + "\n")

@@ -6,6 +6,7 @@ input.  The first file is the one that rules edit; it is main.cpp, or main.c if 
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
@@ -18,6 +19,7 @@ from maxcode.problems import load
 HERE = Path(__file__).parent
 EXAMPLES = HERE.parent.parent / "examples"
 PROGRAMS = HERE.parent.parent / "tests" / "policy" / "programs"
+_PLANTED_AT_MOST = 2000
 PLANTED = HERE.parent / "planted"
 
 
@@ -54,11 +56,20 @@ def packed() -> Iterator[Case]:
             yield _case(f"{path.stem}/", block)
     for path in sorted([*PROGRAMS.glob("*.c*"), *PLANTED.glob("*.c*")]):
         given = path.with_suffix(".in")
-        inputs = (given.read_text(),) if given.exists() else ("", "3\n1 2 3\n4 5 6\n7 8 9\n")
+        inputs = (given.read_text(),) if given.exists() else _planted(path.read_text())
         row = language_of(path.name)
         yield Case(
             f"{path.parent.name}/{path.name}", row.name, {path.name: path.read_text()}, row.default_flags, inputs
         )
+
+
+def _planted(text: str) -> tuple[str, ...]:
+    """The input of a planted program, as its first line asks for it, cut to what runs in a moment.  No empty one: most
+    of them are undefined without their first number."""
+    asked = re.match(r"// INPUT (integers )?(\d+)", text)
+    n = min(int(asked[2]), _PLANTED_AT_MOST) if asked is not None else 3
+    numbers = "".join(f"{i * 48271 % 1_000_003}\n" for i in range(n)) if asked is None or asked[1] else ""
+    return (f"{n}\n{numbers}",)
 
 
 def _case(subject: str, block: str) -> Case:

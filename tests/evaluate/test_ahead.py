@@ -12,10 +12,10 @@ from maxcode.code.languages import language
 from maxcode.core.ahead import started
 from maxcode.core.phases import Profile, recording
 from maxcode.core.types import Action, Case, Evaluation, Outcome, Problem, Program, ProgramSpec, State, Step
-from maxcode.evaluate.inputs.fresh import FAILED
+from maxcode.evaluate.inputs.fresh import FAILED, MADE
 from maxcode.evaluate.ladder.build import Builder
 from maxcode.evaluate.program.evaluator import ProgramEvaluator
-from maxcode.run.evaluation import MADE, evaluate_source
+from maxcode.run.evaluation import evaluate_source
 from maxcode.run.request import Request
 from maxcode.sandbox.sandbox import Sandbox
 from tests.support.rules import SHORT

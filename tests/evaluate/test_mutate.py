@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import random
 from collections.abc import Callable
+from itertools import accumulate, pairwise
 
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from maxcode.evaluate.inputs.edges import edge_words
 from maxcode.evaluate.inputs.enlarge import larger
 from maxcode.evaluate.inputs.format_model import Understood, understand
 from maxcode.evaluate.inputs.grammar import Count, Repetition, Tail, TokenRow, explanations, lines_of, read, written
@@ -175,6 +177,68 @@ def test_sorted_lists_stay_sorted_permutations_stay_such_and_intervals_do_not_tu
     if (made := draft(given_by(intervals, seed), str(seed))) is not None:
         (n, _), _, *ends = numbers_of(made.text)
         assert all(1 <= low <= high <= n for low, high in ends)
+
+
+def two_convex_lists(rng: random.Random) -> str:
+    sizes = rng.randint(1, 20), rng.randint(1, 20)
+    lists = [[*accumulate(sorted(drawn(rng, n - 1)), initial=rng.randint(0, 400))] for n in sizes]
+    return line([*sizes]) + "".join(map(line, lists))
+
+
+def supply_and_demand(rng: random.Random) -> str:
+    n = rng.randint(2, 9)
+    wanted = drawn(rng, n, 1, 50)
+    return f"{n}\n" + line(rng.sample(wanted, n)) + line(wanted)
+
+
+def a_tree_with_rings(rng: random.Random) -> str:
+    return a_random_tree(rng, rings=True)
+
+
+def a_random_tree(rng: random.Random, rings: bool = False) -> str:
+    n = rng.randint(8, 40)
+    rows = [[rng.randint(1, at), at + 1] for at in range(1, n)]
+    rows = [row if rng.random() < 0.5 else row[::-1] for row in rows]
+    rows += [[1, n], [n, 1]] if rings else []
+    return f"{n} {len(rows)}\n" + "".join(map(line, rng.sample(rows, len(rows))))
+
+
+def bookings(rng: random.Random) -> str:
+    n = rng.randint(3, 12)
+    ends = sorted(rng.sample(range(1000), 2 * n))
+    return f"{n}\n" + "".join(line([*row]) for row in zip(ends[::2], ends[1::2], strict=True))
+
+
+def bends(numbers: list[int]) -> list[int]:
+    steps = [b - a for a, b in pairwise(numbers)]
+    return [b - a for a, b in pairwise(steps)]
+
+
+def test_promises_on_whole_lists_and_rows_are_kept() -> None:
+    made = 0
+    for seed in range(12):
+        if (found := draft(given_by(two_convex_lists, seed), f"{seed}")) is not None:
+            made += 1
+            assert all(bend >= 0 for numbers in numbers_of(found.text)[1:] for bend in bends(numbers))
+        if (found := draft(given_by(supply_and_demand, seed), f"{seed}")) is not None:
+            _, one, other = numbers_of(found.text)
+            assert sum(one) == sum(other)
+        if (found := draft(given_by(bookings, seed), f"{seed}")) is not None:
+            rows = numbers_of(found.text)[1:]
+            assert all(before[1] < after[0] for before, after in pairwise(rows))
+    assert made >= 6, "other convex lists can be made"
+
+
+def test_a_forest_gets_no_ring_and_a_graph_that_hangs_together_stays_so() -> None:
+    ring = {"forest": "no", "connected": "yes", "acyclic": "no"}
+    assert edge_words([(1, 2), (2, 3), (3, 1)]) == ring
+    assert edge_words([(1, 2), (1, 3), (2, 4)]) == {"forest": "yes", "connected": "yes", "acyclic": "yes"}
+    assert edge_words([(1, 2), (3, 4), (1, 2)]) == {"forest": "no", "connected": "no", "acyclic": "yes"}
+    for seed in range(8):
+        for make, forest in ((a_random_tree, "yes"), (a_tree_with_rings, "no")):
+            if (found := draft(given_by(make, seed), f"{seed}")) is not None:
+                words = edge_words([(a, b) for a, b in numbers_of(found.text)[1:]])
+                assert (words["connected"], words["forest"]) == ("yes", forest)
 
 
 def test_every_format_with_freedom_gives_inputs_and_the_same_seed_the_same_ones() -> None:

@@ -466,6 +466,8 @@ def test_the_profile_names_lines_with_their_text_and_the_time_of_seen_tests(reac
         " 20% in libc.so, at no line of the program",
         "CPU time on the 1 tests that are not held out: 250.0 ms",
     ]
+    function = State(replace(reached.root.problem, kind="function"))
+    assert told_of(function, profile(replace(HOT, profile=()))).startswith("by line: none, because a call is too short")
     assert titles(reached[(1, 1)], reached, profile(HOT)) == []  # it failed, and the original's profile is not its own
 
 

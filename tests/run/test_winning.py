@@ -11,6 +11,7 @@ from maxcode.core.types import (
     Action,
     Evaluation,
     Facts,
+    Feedback,
     Hotspot,
     Interval,
     Outcome,
@@ -23,9 +24,10 @@ from maxcode.core.types import (
     TimedInput,
     Timing,
 )
+from maxcode.evaluate.inputs.fresh import FAILED, MADE
 from maxcode.evaluate.ladder.build import Built
 from maxcode.evaluate.ladder.prepare import Admitted, Input
-from maxcode.run.winning import change_lines, left_lines
+from maxcode.run.winning import change_lines, left_lines, notes_on_candidates
 from maxcode.sandbox.sandbox import Blob
 from tests.support.fake_runs import WON, make_run
 
@@ -91,6 +93,23 @@ def test_a_program_at_its_floor_is_told_so_and_one_that_was_not_timed_has_its_ow
     (only,) = left_lines(result(None), admitted(start_s=0.04), True, 24)
     assert "nothing is left to gain" in only
     assert left_lines(result(None), admitted(timed=False), True, 24) == ()
+
+
+def test_a_search_says_once_what_hindered_its_candidates_with_the_cure() -> None:
+    refused = Evaluation(Outcome.WRONG, Feedback((FAILED,)))
+    unread = Evaluation(Outcome.UNPARSED, Feedback(("there is no code block",)))
+    found = result(None)
+    steps = [
+        Step(Action(None, "?", unread="there is no code block"), unread, 0.0),
+        *[Step(Action(None), refused, 0.0)] * 2,
+    ]
+    found.reached.extend([State(PROBLEM, ROOT, step, (1, slot)) for slot, step in enumerate(steps)])
+    one, two = notes_on_candidates(found)
+    assert one == "1 answer held no program, and still counted as a candidate: there is no code block"
+    assert two == f"2 candidates: {FAILED}; {MADE}"
+    spec = ProgramSpec(generator=("python3", "gen.py", "{seed}"))
+    assert list(notes_on_candidates(replace(found, problem=replace(PROBLEM, spec=spec)))) == [one]
+    assert list(notes_on_candidates(result(None))) == []
 
 
 def test_the_table_it_points_to_is_there() -> None:

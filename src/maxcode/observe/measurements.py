@@ -17,6 +17,7 @@ from maxcode.observe.feedback import beside_goal, feedback_lines, machine_lines,
 from maxcode.observe.part import Part, harmless, shown_evaluation
 
 _SHARE_SHOWN = 0.01
+_CALLS = "by line: none, because a call is too short for samples, and most of them would fall into the caller"
 _TEXT_SHOWN = 120  # characters of a source line
 
 
@@ -52,6 +53,8 @@ def profile(original: Evaluation | None = None, limit: int = 10) -> Part:
             named[one.line].append(one.function)
         spots = [_spot(one, named[one.line], source) for one in hot_lines(seen.profile)[:limit]]
         head = ["share of CPU time by line of the program:"] if spots else []
+        if not spots and state.problem.kind == "function":
+            head = [_CALLS]
         lines = [*head, *spots, *machine_lines(seen.machine_code), *_seconds(seen, state.problem)]
         return Section("Profile", harmless("\n".join(lines))) if lines else None
 

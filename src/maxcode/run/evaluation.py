@@ -14,7 +14,7 @@ from maxcode.errors import InputError
 from maxcode.evaluate.cluster import ClusterRequest
 from maxcode.evaluate.harness import compiled_without_gpu
 from maxcode.evaluate.harness_protocol import SearchHarness, WorksAhead
-from maxcode.evaluate.inputs.fresh import FAILED
+from maxcode.evaluate.inputs.fresh import FAILED, MADE
 from maxcode.evaluate.ladder.prepare import Admitted
 from maxcode.evaluate.machine.machine import describe
 from maxcode.evaluate.target import Target, where
@@ -72,12 +72,6 @@ def evaluate_loaded(
     with where(asked, single=True) as target:
         measured = run_async(measure, target)
     return measured.result(notes_on(loaded, measured.admitted, is_here=asked is None))
-
-
-MADE = (
-    "maxcode made that input from the format of the given ones; if no such input can come, say which can: `generator` "
-    "or `domain` under [tests] in problem.toml (docs/reference/problem.md)"
-)
 
 
 @final

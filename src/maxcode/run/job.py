@@ -41,7 +41,7 @@ from maxcode.run.report import NAME as REPORT
 from maxcode.run.request import Request, asks_model, refuse_unmeasurable
 from maxcode.run.result import RunResult, paid
 from maxcode.run.run_folder import open_folder, write_best, write_result
-from maxcode.run.winning import change_lines, left_lines
+from maxcode.run.winning import change_lines, left_lines, notes_on_candidates
 
 SLOTS_PER_CALL = 2  # slots at the same time: while some are evaluated, others call the model
 
@@ -175,7 +175,7 @@ def _closing_notes(found: Result, journal: Journal, request: Request) -> Iterato
     if found.ended:
         what = "ended before its budget of candidates" if request.budget < MANY else "its budget is used"
         yield f"{what}: {found.ended}"
-    yield from _unread_note(found)
+    yield from notes_on_candidates(found)
     if journal.failures:
         yield f"{journal.failures} model calls failed after all retries (see calls.jsonl)"
     if journal.replay is not None:
@@ -184,18 +184,6 @@ def _closing_notes(found: Result, journal: Journal, request: Request) -> Iterato
         yield f"{journal.loosely} replayed answers answered prompts that differed in some characters"
     if journal.elsewhere:
         yield f"{journal.elsewhere} replayed answers are to other candidates, which the recorded run expanded"
-
-
-def _unread_note(found: Result) -> Iterator[str]:
-    """A note on answers without a program: each used up a candidate."""
-    unread = [state.step.action.unread for state in found.reached if state.step and state.outcome is Outcome.UNPARSED]
-    if unread:
-        many = len(unread) > 1
-        first = f": {unread[0]}" if unread[0] else ""
-        yield (
-            f"{f'{len(unread)} answers' if many else '1 answer'} held no program, and still counted as "
-            f"{'candidates' if many else 'a candidate'}{first}"
-        )
 
 
 def _measured(admission: Admission, found: Result, notes: Sequence[str], is_given: bool) -> CandidateResult:

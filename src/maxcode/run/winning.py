@@ -1,4 +1,4 @@
-"""What the best program changes, and what is left to do where little or nothing was won, in words for the user."""
+"""What the best program changes, what is left to do where little was won, and what hindered candidates, in words."""
 
 from __future__ import annotations
 
@@ -10,7 +10,8 @@ from typing import final
 
 from maxcode.code.source import prose
 from maxcode.core.history import Result
-from maxcode.core.types import Hotspot, Program, State
+from maxcode.core.types import Hotspot, Outcome, Program, State
+from maxcode.evaluate.inputs.fresh import FAILED, MADE
 from maxcode.evaluate.ladder.prepare import Admitted
 from maxcode.observe.known import is_near_floor
 
@@ -63,6 +64,32 @@ def left_lines(found: Result, admitted: Admitted, policy_is_built_in: bool, budg
     program = admitted.problem.program
     hot = _hottest(admitted.baseline.profile, program)
     return (*((hot,) if hot else ()), _further(policy_is_built_in, budget), f"all answers of this kind: {_TABLE}")
+
+
+def notes_on_candidates(found: Result) -> Iterator[str]:
+    """What became of several candidates and has a cure."""
+    yield from _unread(found)
+    yield from _made(found)
+
+
+def _unread(found: Result) -> Iterator[str]:
+    """A note on answers without a program: each used up a candidate."""
+    unread = [state.step.action.unread for state in found.reached if state.step and state.outcome is Outcome.UNPARSED]
+    if unread:
+        many = len(unread) > 1
+        first = f": {unread[0]}" if unread[0] else ""
+        yield (
+            f"{f'{len(unread)} answers' if many else '1 answer'} held no program, and still counted as "
+            f"{'candidates' if many else 'a candidate'}{first}"
+        )
+
+
+def _made(found: Result) -> Iterator[str]:
+    """A note on candidates that were refused for an input that only the format of the tests allows."""
+    steps = [state.step for state in found.reached if state.step is not None]
+    failed = sum(FAILED in step.evaluation.feedback.reasons for step in steps)
+    if failed and not found.problem.spec.generator:
+        yield f"{failed} candidate{'s' if failed > 1 else ''}: {FAILED}; {MADE}"
 
 
 def _further(is_built_in: bool, budget: int) -> str:

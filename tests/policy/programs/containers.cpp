@@ -42,6 +42,9 @@ int main() {
     vector<pii> points;
     vector<int> numbers;
     vector<bool> flags(n, false);
+    vector<vector<bool>> rows(2, vector<bool>(n, true));
+    rows.push_back(std::vector<bool>(1, false));
+    cout << rows.size() << rows[2][0] << "\n";
     vector<vector<int>> table(n, vector<int>(n + 1, 2));
     string text;
     for (int i = 0; i < n; i++) {

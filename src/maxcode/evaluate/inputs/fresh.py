@@ -34,6 +34,10 @@ from maxcode.sandbox.sandbox import Blob, Ran, Sandbox
 
 HARSHER = 4  # times as many inputs
 FAILED = "an input nobody was shown failed"
+MADE = (
+    "maxcode made that input from the format of the given ones; if no such input can come, say which can: `generator` "
+    "or `domain` under [tests] in problem.toml (docs/reference/problem.md)"
+)
 GIVEN_ONLY = "right only on inputs like the given ones"  # the beginning of the doubt about it
 _STATE_IT = " that the original answers; where such inputs cannot come, say so with `domain` of [tests]"
 _ANEW = "a function's inputs are drawn anew for every pass"

@@ -1,9 +1,10 @@
 """Facts that hold in every given text of a format, to be checked on a generated text.  Pure.
 
 They are observed, never guessed: ranges, remainders, which of two numbers on a line (or of a number and a count) is
-larger; if a list is sorted, has repeats, or stays below its own position; how far neighbours differ; what it sums up
-to.  A generated text may show nothing that no given text shows.  With fewer given texts more facts hold by chance, and
-fewer texts can be generated: that is the safe side.
+larger; if a list is sorted, convex or concave, has repeats, or stays below its own position; how far neighbours differ;
+what it sums up to, and whether two lists of a text sum up to the same; if a row begins where the one before it ended;
+if rows of two integers are a forest, connected, or without cycles.  A generated text may show nothing that no given
+text shows.  With fewer given texts more facts hold by chance, and fewer texts can be generated: that is the safe side.
 """
 
 from __future__ import annotations
@@ -13,13 +14,15 @@ import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import reduce
-from itertools import pairwise
+from itertools import combinations, pairwise
 from typing import Any, final
 
+from maxcode.evaluate.inputs.edges import edge_words
 from maxcode.evaluate.inputs.grammar import NodeAt, Path, Repetition, Shape, Tail, TokenRow, Tree, walk
 
 _INTEGERS = re.compile(r"(?:-?(?:0|[1-9][0-9]{0,19}) )*+")
 _NUMBER = re.compile(r"-?[0-9]{1,15}(?:\.[0-9]{1,15})?")
+_SUMS_AT_MOST = 8  # lists and columns of a text whose sums are compared
 Key = tuple[Any, ...]
 
 
@@ -117,12 +120,24 @@ def facts_of(shape: Shape, tree: Tree) -> Facts:
     """The facts that hold in one text."""
     found: Facts = {}
     size = 0
+    sums: dict[Key, int] = {}
     for table in tables(shape, tree):
         size += sum(map(len, table.columns))
+        sums |= _sums(table)
         for key, fact in _table_facts(table):
             found[key] = _both(found[key], fact) if key in found else fact
     found[("size",)] = Span(0, size)
+    for one, other in combinations(sums, 2) if len(sums) <= _SUMS_AT_MOST else ():
+        found[("sums", *one, *other)] = Seen(frozenset({"equal" if sums[one] == sums[other] else "different"}))
     return found
+
+
+def _sums(table: Table) -> dict[Key, int]:
+    """The sums of the columns of a list or a table at the top of a text."""
+    if not table.many or len(table.path) > 2:
+        return {}
+    columns = {(table.path, at): numbers(column) for at, column in enumerate(table.columns)}
+    return {key: sum(values) for key, values in columns.items() if values}
 
 
 def _both(one: Fact, other: Any) -> Fact:
@@ -194,8 +209,11 @@ def _list_facts(
     yield ("repeats", *here), Seen(frozenset({"some" if len(set(column)) < len(column) else "none"}))
     if values is None:
         return
-    yield ("neighbours", *here), Seen(frozenset(map(_sign, (b - a for a, b in pairwise(values)))))
-    yield ("apart", *here), Span(0, max(abs(b - a) for a, b in pairwise(values)))
+    steps = [b - a for a, b in pairwise(values)]
+    yield ("neighbours", *here), Seen(frozenset(map(_sign, steps)))
+    yield ("apart", *here), Span(0, max(map(abs, steps)))
+    if len(steps) > 1:
+        yield ("bends", *here), Seen(frozenset(_sign(b - a) for a, b in pairwise(steps)))
     ahead = [value - i for i, value in enumerate(values)]
     yield ("position", *here), _side(min(ahead), max(ahead))
     yield ("next position", *here), _side(min(ahead) - 1, max(ahead) - 1)
@@ -214,8 +232,23 @@ def _row_facts(table: Table, values: Sequence[Sequence[float] | None]) -> Iterat
                 signs = frozenset(_sign(a - b) for a, b in zip(left, right, strict=True))
                 yield ("beside", table.path, one, other), Seen(signs)
     if table.many and len(values) > 1 and len(table.columns[0]) > 1:
+        yield from _next_row_facts(table, values)
         rows = [frozenset(row[:2]) for row in zip(*table.columns, strict=True)]
         yield ("pairs", table.path), Seen(frozenset({"some" if len(set(rows)) < len(rows) else "none"}))
+
+
+def _next_row_facts(table: Table, values: Sequence[Sequence[float] | None]) -> Iterator[tuple[Key, Fact]]:
+    """How rows follow one another, and what they are as edges."""
+    for one, left in enumerate(values):
+        for other, right in enumerate(values):
+            if one != other and left and right:
+                signs = frozenset(_sign(a - b) for a, b in zip(left[1:], right, strict=False))
+                yield ("next row", table.path, one, other), Seen(signs)
+    first, second = values[:2]
+    if first and second and all(isinstance(value, int) for value in (*first, *second)):
+        edges = [(int(a), int(b)) for a, b in zip(first, second, strict=True)]
+        for name, word in edge_words(edges).items():
+            yield (name, table.path), Seen(frozenset({word}))
 
 
 def _side(low: float, high: float) -> Span:

@@ -13,6 +13,7 @@ import math
 import random
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
+from itertools import accumulate, pairwise
 from typing import final
 
 from maxcode.evaluate.inputs.format_model import Field, FormatModel, Understood, users
@@ -180,7 +181,13 @@ def _is_unordered(known: FormatModel, field: Field, is_list: bool) -> bool:
         return False
     if "word" in known.words("kind", *field):
         return not is_list and len(known.tokens[field]) > _LINES_LEAST
-    return {"<", ">"} <= known.words("neighbours", *field)
+    return {"<", ">"} <= known.words("neighbours", *field) and not bend_of(known, field)
+
+
+def bend_of(known: FormatModel, field: Field) -> str:
+    """``>`` if every given list of a field is convex, ``<`` if each is concave; empty if neither."""
+    signs = known.words("bends", *field) - {"="}
+    return next(iter(signs)) if len(signs) == 1 else ""
 
 
 # --------------------------------------------------------------------------------------------------------------- steps
@@ -197,7 +204,7 @@ def _permuting(known: FormatModel, path: Path) -> Callable[[random.Random, Tree]
 
 def _drawing(known: FormatModel, field: Field) -> Callable[[random.Random, Tree], None]:
     path, at = field
-    values, stride = known.values(field), step_of(known, field)
+    values, stride, bend = known.values(field), step_of(known, field), bend_of(known, field)
 
     def single(rng: random.Random, tokens: Tokens) -> None:
         tokens[at] = str(_between_neighbours(rng, values, stride))
@@ -207,8 +214,9 @@ def _drawing(known: FormatModel, field: Field) -> Callable[[random.Random, Tree]
         slots = [(items, i) for i in range(len(items))] if is_list else [(row, at) for row in items]
         own = [int(row[i]) for row, i in slots]
         low, high = min(own, default=0), max(own, default=0)
-        for row, i in slots:
-            row[i] = str(_between(rng, low, high, stride))
+        anew = _bent(rng, own, bend == "<") if bend else [_between(rng, low, high, stride) for _ in own]
+        for (row, i), value in zip(slots, anew, strict=True):
+            row[i] = str(value)
 
     def step(rng: random.Random, tree: Tree) -> None:
         for place in walk(known.shape, tree):
@@ -218,6 +226,13 @@ def _drawing(known: FormatModel, field: Field) -> Callable[[random.Random, Tree]
                 many(rng, place)
 
     return step
+
+
+def _bent(rng: random.Random, own: Sequence[int], falling: bool) -> list[int]:
+    """Another convex (or concave, with ``falling``) list: steps drawn from its own ones, in order."""
+    steps = [b - a for a, b in pairwise(own)]
+    drawn = sorted((rng.choice(steps) for _ in steps), reverse=falling)
+    return [*accumulate(drawn, initial=own[0])] if own else []
 
 
 def step_of(known: FormatModel, field: Field) -> int:

@@ -36,10 +36,11 @@ class Declared(NamedTuple):
 
 
 def template(node: Node | None) -> tuple[str, tuple[str, ...]] | None:
-    """The name (without ``std::``) and the arguments of a template type; None for other types."""
+    """The name (without ``std::``) and the arguments of a template type, also where its constructor is called; None for
+    other types."""
     if node is not None and node.type == "qualified_identifier" and text_of(node).startswith("std"):
         node = node.child_by_field_name("name")
-    if node is None or node.type != "template_type":
+    if node is None or node.type not in ("template_type", "template_function"):
         return None
     name, arguments = node.child_by_field_name("name"), node.child_by_field_name("arguments")
     if name is None or arguments is None:

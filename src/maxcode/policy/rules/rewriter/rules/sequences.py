@@ -76,7 +76,8 @@ def heap(unit: Unit) -> Iterator[Edit]:
 
 def byte_flags(unit: Unit) -> Iterator[Edit]:
     """Gives every element of vector<bool> a byte; no auto variable may hold a proxy of an element."""
-    nodes = [node for node in unit.nodes("template_type") if template(node) == ("vector", ("bool",))]
+    types = unit.nodes("template_type", "template_function")
+    nodes = [node for node in types if template(node) == ("vector", ("bool",))]
     if unit.others or _shows_flags(unit):
         return
     proxies = any(
