@@ -26,6 +26,7 @@ from maxcode.cli.problems import problems
 from maxcode.cli.race import race
 from maxcode.cli.referee import referee
 from maxcode.cli.report import report
+from maxcode.cli.scout import scout_
 from maxcode.cli.skill import skill
 from maxcode.cli.terminal import echo, echo_usage, guard
 from maxcode.cli.train import train
@@ -40,8 +41,8 @@ def cli() -> None:
 
 
 for verb in (
-    optimize, ask, tell, evaluate, verify, race, bench, compare, train, cluster, problems, export, doctor, report,
-    list_, skill, referee, mcp,
+    optimize, ask, tell, evaluate, verify, race, scout_, bench, compare, train, cluster, problems, export, doctor,
+    report, list_, skill, referee, mcp,
 ):  # fmt: skip
     cli.add_command(verb)
 

@@ -1,0 +1,231 @@
+"""Finds how a repository is built, tested and timed, by the conventions of CMake, make, cargo, Go, Python and npm.
+
+Reads the texts of a revision and runs nothing.  What it says is a guess that the user sees, corrects by an option, and
+that the profile then tries.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+import tomllib
+from collections import Counter
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import suppress
+from dataclasses import dataclass, field, replace
+from pathlib import PurePosixPath
+from typing import Any, final
+
+from maxcode.code.languages import LANGUAGES
+
+_BENCH = re.compile(r"bench|perf(?!ormance\.md)|speed", re.IGNORECASE)
+_TEST = re.compile(r"(^|/)(tests?|testing|spec)/|(^|/)(test_[^/]*|[^/]*_test)\.\w+$", re.IGNORECASE)
+_ASIDE = re.compile(
+    r"(^|/)(tests?|testing|spec|bench(es|mark|marks)?|examples?|docs?|third_party|vendor|external|extern|deps|"
+    r"node_modules|build|dist|scripts|tools|\.[^/]+)/|(^|/)(test_|bench|conftest|setup\.py)[^/]*$|(_test|bench)\.\w+$",
+    re.IGNORECASE,
+)
+_ADD = re.compile(r"add_executable\s*\(\s*([\w.+-]+)")
+_RULE = re.compile(r"^(?P<name>[\w./-]+)\s*:(?!=)\s*(?P<needs>[^=\n]*)\n(?P<recipe>(?:\t[^\n]*\n?)*)", re.MULTILINE)
+_GO_BENCH = re.compile(r"^func (Benchmark\w*)\(", re.MULTILINE)
+_C_LIKE = {".c": "c", ".h": "", ".hpp": "", ".hh": "", **dict.fromkeys((".cpp", ".cc", ".cxx", ".C"), "cpp")}
+_MOST_PATTERNS = 6
+
+
+@final
+@dataclass(frozen=True, slots=True)
+class Conventions:
+    """The commands of a repository, as keys of ``problem.toml``; ``ecosystem`` names who builds it; ``notes``: what the
+    user should know."""
+
+    ecosystem: str
+    build: str = ""
+    tests: str = ""
+    benchmark: str = ""
+    setup: str = ""
+    read: str = ""
+    language: str = ""
+    edit: tuple[str, ...] = ()
+    env: Mapping[str, str] = field(default_factory=dict)
+    notes: tuple[str, ...] = ()
+
+
+@final
+@dataclass(frozen=True, slots=True)
+class Texts:
+    """The paths of a revision, and a reader of their texts ("" for one that is no text)."""
+
+    paths: tuple[str, ...]
+    read: Callable[[str], str]
+
+    def has(self, name: str) -> bool:
+        return name in self.paths
+
+    def named(self, name: str) -> list[str]:
+        """The paths whose last part is ``name``, the highest first."""
+        return sorted((one for one in self.paths if PurePosixPath(one).name == name), key=lambda one: one.count("/"))
+
+
+def conventions(texts: Texts) -> Conventions | None:
+    """The first ecosystem whose file lies in the top folder; None if there is none."""
+    for name, reader in _ECOSYSTEMS:
+        if any(texts.has(one) for one in name.split("|")):
+            found = reader(texts)
+            suffixes = _SUFFIXES.get(found.ecosystem, tuple(_C_LIKE))
+            language, edit = _sources(texts, suffixes)
+            return replace(found, language=language, edit=edit)
+    return None
+
+
+def _cmake(texts: Texts) -> Conventions:
+    builds = "cmake -S . -B build -DCMAKE_BUILD_TYPE=Release -DCMAKE_C_FLAGS=-g -DCMAKE_CXX_FLAGS=-g"
+    targets = [
+        str(PurePosixPath("build") / PurePosixPath(path).parent / target)
+        for path in texts.named("CMakeLists.txt")
+        for target in _ADD.findall(texts.read(path))
+        if _BENCH.search(target)
+    ]
+    whole = "".join(texts.read(path) for path in texts.named("CMakeLists.txt"))
+    tests = "ctest --test-dir build --output-on-failure" if re.search(r"enable_testing|add_test|CTest", whole) else ""
+    benchmark = f"./{targets[0]}" if targets else ""
+    return Conventions("cmake", f"{builds} && cmake --build build", tests, benchmark)
+
+
+def _make(texts: Texts) -> Conventions:
+    path = next(one for one in ("GNUmakefile", "makefile", "Makefile") if texts.has(one))
+    rules = {found["name"]: found for found in _RULE.finditer(texts.read(path) + "\n")}
+    tests = next((f"make {name}" for name in ("test", "check", "tests") if name in rules), "")
+    name = next((name for name in ("bench", "benchmark", "benchmarks", "perf") if name in rules), "")
+    if not name:
+        program = next((one for one in rules if _BENCH.search(one) and "." not in one), "")
+        return Conventions("make", f"make {program}".strip(), tests, f"./{program}" if program else "")
+    recipe = [line.strip().lstrip("@-") for line in rules[name]["recipe"].splitlines() if line.strip()]
+    if len(recipe) == 1 and recipe[0].startswith("./") and "$" not in recipe[0]:
+        needs = rules[name]["needs"].split()
+        return Conventions("make", " ".join(["make", *needs]), tests, recipe[0])
+    return Conventions("make", "make", tests, f"make {name}")
+
+
+def _cargo(texts: Texts) -> Conventions:
+    table = _toml(texts.read("Cargo.toml"))
+    needs = {**table.get("dependencies", {}), **table.get("dev-dependencies", {})}
+    benches = [str(one.get("name", "")) for one in table.get("bench", []) if isinstance(one, dict)]
+    benches += [PurePosixPath(one).stem for one in texts.paths if re.fullmatch(r"benches/[^/]+\.rs", one)]
+    programs = [PurePosixPath(one).stem for one in texts.paths if re.fullmatch(r"src/bin/[^/]+\.rs", one)]
+    program = next((one for one in programs if _BENCH.search(one)), "")
+    benchmark = f"cargo bench --offline --bench {benches[0]}" if benches else ""
+    read = "criterion:target/criterion" if benches and "criterion" in needs else ""
+    if program:
+        benchmark, read = f"./target/release/{program}", ""
+    setup = "cargo fetch" if needs else ""
+    env = {"CARGO_PROFILE_RELEASE_DEBUG": "1", "CARGO_PROFILE_BENCH_DEBUG": "1"}
+    return Conventions(
+        "cargo", "cargo build --release --offline", "cargo test --release --offline", benchmark, setup, read, env=env
+    )
+
+
+def _go(texts: Texts) -> Conventions:
+    found = [(path, name) for path in texts.paths if path.endswith("_test.go")
+             for name in _GO_BENCH.findall(texts.read(path))]  # fmt: skip
+    folder = str(PurePosixPath(found[0][0]).parent) if found else ""
+    package = "." if folder == "." else f"./{folder}"
+    benchmark = f"go test -run=NONE -bench=. -benchtime=20x {package}" if found else ""
+    setup = "go mod download" if re.search(r"^\s*require\b", texts.read("go.mod"), re.MULTILINE) else ""
+    return Conventions("go", "go build ./...", "go test ./...", benchmark, setup, "go" if found else "")
+
+
+def _python(texts: Texts) -> Conventions:
+    tests = [one for one in texts.paths if re.search(r"(^|/)(test_[^/]*|[^/]*_test)\.py$", one)]
+    scripts = [one for one in texts.paths if one.endswith(".py") and _BENCH.search(one) and not _TEST.search(one)]
+    by_plugin = [one for one in texts.paths if one.endswith(".py") and _BENCH.search(one)
+                 and re.search(r"def test_\w+\([^)]*\bbenchmark\b", texts.read(one))]  # fmt: skip
+    script = next((one for one in scripts if "__main__" in texts.read(one) or one not in by_plugin), "")
+    benchmark, read = (f"python3 {script}", "") if script else ("", "")
+    if not script and by_plugin:
+        benchmark = f"python3 -m pytest -q {by_plugin[0]} --benchmark-only --benchmark-json=bench.json"
+        read = "pytest:bench.json"
+    text = " ".join(texts.read(one) for one in tests[:20])
+    folder = str(PurePosixPath(tests[0]).parent) if tests else ""
+    by_unittest = "unittest" in text and "pytest" not in text
+    runner = f"python3 -m unittest discover -s {folder}" if by_unittest else "python3 -m pytest -q"
+    env = {"PYTHONPATH": "{repo}/src" if any(one.startswith("src/") for one in texts.paths) else "{repo}"}
+    return Conventions("python", "", runner if tests else "", benchmark, "", read, env=env)
+
+
+def _npm(texts: Texts) -> Conventions:
+    table: dict[str, Any] = {}
+    with suppress(ValueError):
+        table = json.loads(texts.read("package.json"))
+    scripts = table.get("scripts") if isinstance(table.get("scripts"), dict) else {}
+    name = next((one for one in ("bench", "benchmark", "benchmarks", "perf") if one in (scripts or {})), "")
+    benchmark = str((scripts or {}).get(name, ""))
+    if not re.fullmatch(r"node [\w./-]+\.[cm]?js( [\w./=-]+)*", benchmark):
+        benchmark = f"npm run --silent {name}" if name else ""
+    script = next((one for one in texts.paths if one.endswith((".js", ".cjs", ".mjs")) and _BENCH.search(one)), "")
+    setup = "npm ci" if table.get("dependencies") or table.get("devDependencies") else ""
+    return Conventions(
+        "npm",
+        "npm run --silent build" if "build" in (scripts or {}) else "",
+        "npm test --silent" if "test" in (scripts or {}) else "",
+        benchmark or (f"node {script}" if script else ""),
+        setup,
+    )
+
+
+_ECOSYSTEMS: tuple[tuple[str, Callable[[Texts], Conventions]], ...] = (
+    ("CMakeLists.txt", _cmake),
+    ("Cargo.toml", _cargo),
+    ("go.mod", _go),
+    ("pyproject.toml|setup.py|setup.cfg", _python),
+    ("package.json", _npm),
+    ("GNUmakefile|makefile|Makefile", _make),
+)
+_SUFFIXES = {"cargo": (".rs",), "go": (".go",), "python": (".py",), "npm": (".js", ".cjs", ".mjs")}
+NAMES = ("CMakeLists.txt", "Cargo.toml", "go.mod", "pyproject.toml", "setup.py", "package.json", "Makefile")
+
+
+def _sources(texts: Texts, suffixes: Sequence[str]) -> tuple[str, tuple[str, ...]]:
+    """The language of most sources, and patterns that match them: one for each top folder and suffix."""
+    own = [one for one in texts.paths if one.endswith(tuple(suffixes)) and not _ASIDE.search(one)]
+    languages = Counter(_language(PurePosixPath(one).suffix) for one in own)
+    del languages[""]
+    patterns = Counter(_pattern(one) for one in own)
+    best = languages.most_common(1)[0][0] if languages else ""
+    return best, tuple(sorted(pattern for pattern, _ in patterns.most_common(_MOST_PATTERNS)))
+
+
+def _pattern(path: str) -> str:
+    top, slash, _ = path.partition("/")
+    return f"{top}/**/*{PurePosixPath(path).suffix}" if slash else f"*{PurePosixPath(path).suffix}"
+
+
+def _language(suffix: str) -> str:
+    if suffix in _C_LIKE:
+        return _C_LIKE[suffix]
+    return next(
+        (row.name for row in LANGUAGES.values() if suffix in row.suffixes), "javascript" if "js" in suffix else ""
+    )
+
+
+def _toml(text: str) -> dict[str, Any]:
+    try:
+        return tomllib.loads(text)
+    except (tomllib.TOMLDecodeError, RecursionError):
+        return {}
+
+
+def lines_of(found: Conventions, repo: str) -> Iterator[str]:
+    """The lines of ``problem.toml``, at most 15."""
+    yield 'kind = "repo"'
+    yield f"repo = {quoted(repo)}"
+    for key in ("language", "setup", "build", "tests", "benchmark", "read"):
+        if value := getattr(found, key):
+            yield f"{key} = {quoted(value)}"
+    yield f"edit = [{', '.join(map(quoted, found.edit))}]"
+    if found.env:
+        yield f"env = {{ {', '.join(f'{name} = {quoted(value)}' for name, value in found.env.items())} }}"
+
+
+def quoted(text: str) -> str:
+    """A string of TOML."""
+    return json.dumps(text, ensure_ascii=False).replace("\x7f", "\\u007f")

@@ -1,0 +1,221 @@
+"""``maxcode scout`` finds the commands of a repository, profiles its benchmark in the sandbox, and writes a table."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import tomllib
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from maxcode.evaluate.repo.profile_readers import Function, of_callgrind, of_cprofile, of_pprof, of_v8
+from maxcode.problems import load
+from maxcode.run.scout.conventions import Conventions, Texts, conventions, lines_of
+from tests.support import repositories as repos
+from tests.support.cli import maxcode
+
+DOT = """#include "dot.h"
+double dot(const double *a, const double *b, int n) {
+    double s = 0;
+    for (int i = 0; i < n; i++) s += a[i] * b[i];
+    return s;
+}
+"""
+BENCH = """#include <stdio.h>
+#include "src/dot.h"
+static double a[4096], b[4096];
+int main(void) {
+    double t = 0;
+    for (int i = 0; i < 4096; i++) a[i] = i, b[i] = 4096 - i;
+    for (int k = 0; k < 25000; k++) { a[k % 4096] += 1; t += dot(a, b, 4096); }
+    printf("%.0f\\n", t);
+    return 0;
+}
+"""
+MAKE = """CFLAGS = -O2 -g
+bench_dot: bench.c src/dot.c src/dot.h
+\t$(CC) $(CFLAGS) bench.c src/dot.c -o bench_dot
+
+bench: bench_dot
+\t./bench_dot
+
+test: bench_dot
+\ttest "$$(./bench_dot | wc -l)" = 1
+"""
+C_FILES = {
+    "Makefile": MAKE,
+    "bench.c": BENCH,
+    "src/dot.c": DOT,
+    "src/dot.h": "double dot(const double *, const double *, int);\n",
+}
+AREA = """def norm(x):
+    return (x * x) ** 0.5
+
+
+def total(values):
+    result = 0.0
+    for one in values:
+        result += norm(one)
+    return result
+"""
+PYTHON_FILES = {
+    "pyproject.toml": '[project]\nname = "shapes"\n',
+    "src/shapes/__init__.py": "",
+    "src/shapes/area.py": AREA,
+    "tests/test_area.py": "import unittest\nfrom shapes.area import total\n",
+    "benchmarks/bench_area.py": 'from shapes.area import total\nif __name__ == "__main__":\n'
+    "    print(sum(total([float(i - k) for i in range(20000)]) for k in range(10)))\n",
+}
+
+
+def committed(folder: Path, files: dict[str, str]) -> Path:
+    folder.mkdir()
+    repos.git(folder, "init", "-q")
+    repos.write(folder, files)
+    repos.git(folder, "add", "-A")
+    repos.git(folder, "commit", "-q", "-m", "one")
+    return folder
+
+
+def scouted(folder: Path, *options: str) -> dict[str, Any]:
+    done = maxcode("scout", folder, "--json", *options)
+    assert done.returncode == 0, done.stderr
+    found: dict[str, Any] = json.loads(done.stdout)
+    return found
+
+
+@pytest.mark.sandbox
+def test_a_python_repository_is_profiled_by_function_and_the_table_loads(tmp_path: Path) -> None:
+    folder = committed(tmp_path / "shapes", PYTHON_FILES)
+    found = scouted(folder)
+    assert found["benchmark"] == "python3 benchmarks/bench_area.py"
+    places = {(one["file"], one["name"]): one for one in found["places"]}
+    total, norm = places["src/shapes/area.py", "total"], places["src/shapes/area.py", "norm"]
+    assert total["share"] + norm["share"] > 0.5
+    assert total["bound"] == pytest.approx(1 / (1 - total["share"]), abs=0.01)
+    assert norm["callers"] == ["total"]
+    loaded = load(folder)
+    assert loaded.problem.kind == "repo"
+    assert set(loaded.problem.program.files) == {"src/shapes/__init__.py", "src/shapes/area.py"}
+    again = maxcode("scout", folder)
+    assert again.returncode == 2
+    assert "is there already; add --overwrite" in again.stderr
+
+
+@pytest.mark.sandbox
+def test_a_c_program_is_sampled_and_a_command_of_several_programs_is_counted(tmp_path: Path) -> None:
+    folder = committed(tmp_path / "dots", C_FILES)
+    sampled = scouted(folder)
+    assert (sampled["build"], sampled["benchmark"]) == ("make bench_dot", "./bench_dot")
+    assert "samples" in sampled["profiler"]
+    counted = scouted(folder, "--overwrite", "--benchmark", "make -s bench | cat")
+    assert "callgrind" in counted["profiler"]
+    for found in (sampled, counted):
+        top = found["places"][0]
+        assert (top["file"], top["name"], top["callers"]) == ("src/dot.c", "dot", ["main"])
+        assert top["share"] > 0.7
+
+
+@pytest.mark.sandbox
+def test_a_node_repository_is_profiled_and_a_failing_build_is_one_sentence(tmp_path: Path) -> None:
+    files = {
+        "package.json": json.dumps({"scripts": {"bench": "node bench.js", "test": "node --test"}}),
+        "lib/sum.js": "exports.sum = (n) => {\n  let s = 0;\n  for (let i = 0; i < n; i++) s = (s * 31 + i) | 0;\n"
+        "  return s;\n};\n",
+        "bench.js": 'const { sum } = require("./lib/sum.js");\nconsole.log(sum(2e8));\n',
+    }
+    folder = committed(tmp_path / "sums", files)
+    top = scouted(folder)["places"][0]
+    assert (top["file"], top["line"]) == ("lib/sum.js", 1)
+    broken = scouted(folder, "--overwrite", "--build", "echo no compiler here >&2; exit 3")
+    assert broken["places"] == []
+    assert broken["no_profile"].endswith("fails in the sandbox: ended with status 3: no compiler here")
+
+
+@pytest.mark.toolchains
+@pytest.mark.sandbox
+def test_a_go_repository_is_profiled_by_its_own_tools(tmp_path: Path) -> None:
+    files = {
+        "go.mod": "module example.com/sums\n\ngo 1.19\n",
+        "sums.go": "package sums\n\nfunc Sum(n int) int {\n\ts := 0\n\tfor i := 0; i < n; i++ {\n\t\ts = s*31 + i%7\n"
+        "\t}\n\treturn s\n}\n",
+        "sums_test.go": 'package sums\n\nimport "testing"\n\nfunc BenchmarkSum(b *testing.B) {\n'
+        "\tfor i := 0; i < b.N; i++ {\n\t\tSum(20000000)\n\t}\n}\n",
+    }
+    found = scouted(committed(tmp_path / "sums", files))
+    assert found["benchmark"] == "go test -run=NONE -bench=. -benchtime=20x ."
+    assert (found["places"][0]["file"], found["places"][0]["name"]) == ("sums.go", "sums.Sum")
+
+
+def told(files: dict[str, str]) -> Conventions:
+    found = conventions(Texts(tuple(files), lambda path: files.get(path, "")))
+    assert found is not None
+    assert len(list(lines_of(found, "."))) <= 15
+    assert tomllib.loads("\n".join(lines_of(found, ".")))["kind"] == "repo"
+    return found
+
+
+def test_each_ecosystem_is_read_by_its_conventions() -> None:
+    cmake = told({
+        "CMakeLists.txt": "project(x)\nenable_testing()\nadd_subdirectory(bench)\n", "src/a.cpp": "",
+        "include/a.hpp": "", "bench/CMakeLists.txt": "add_executable(bench_a main.cpp)\n", "bench/main.cpp": "",
+    })  # fmt: skip
+    assert cmake.benchmark == "./build/bench/bench_a"
+    assert cmake.tests == "ctest --test-dir build --output-on-failure"
+    assert (cmake.language, cmake.edit) == ("cpp", ("include/**/*.hpp", "src/**/*.cpp"))
+    cargo = told({
+        "Cargo.toml": '[package]\nname = "x"\n[dev-dependencies]\ncriterion = "0.5"\n', "src/lib.rs": "",
+        "benches/speed.rs": "",
+    })  # fmt: skip
+    assert (cargo.benchmark, cargo.read) == ("cargo bench --offline --bench speed", "criterion:target/criterion")
+    assert (cargo.setup, cargo.edit) == ("cargo fetch", ("src/**/*.rs",))
+    go = told({"go.mod": "module x\n", "a.go": "", "in/b_test.go": "func BenchmarkB(b *testing.B) {\n"})
+    assert (go.benchmark, go.read) == ("go test -run=NONE -bench=. -benchtime=20x ./in", "go")
+    plugin = told(
+        {"pyproject.toml": "", "x/a.py": "", "tests/test_bench.py": "import pytest\ndef test_a(benchmark): ..."}
+    )
+    assert plugin.read == "pytest:bench.json"
+    assert plugin.env == {"PYTHONPATH": "{repo}"}
+    npm = told({"package.json": '{"scripts": {"bench": "tsx x.ts"}, "devDependencies": {"tsx": "1"}}', "src/a.js": ""})
+    assert (npm.benchmark, npm.setup) == ("npm run --silent bench", "npm ci")
+
+
+def test_what_cannot_be_scouted_is_refused_with_the_cure(tmp_path: Path) -> None:
+    plain = committed(tmp_path / "plain", {"notes.txt": "nothing\n"})
+    no_benchmark = committed(tmp_path / "without", {"Makefile": "all:\n\tcc a.c\n", "a.c": "int main(void) {}\n"})
+    needs_setup = committed(tmp_path / "needs", {
+        "package.json": '{"scripts": {"bench": "node b.js"}, "dependencies": {"x": "1"}}', "src/a.js": "", "b.js": "",
+    })  # fmt: skip
+    (tmp_path / "bare").mkdir()
+    for folder, words in ((plain, "has none of CMakeLists.txt"), (no_benchmark, "give one with --benchmark CMD"),
+                          (tmp_path / "bare", "git init")):  # fmt: skip
+        done = maxcode("scout", folder)
+        assert (done.returncode, done.stdout) == (2, ""), done.stderr
+        assert words in done.stderr
+        assert len(done.stderr.strip().splitlines()) == 1
+    found = scouted(needs_setup)
+    assert "setup 'npm ci' was not run; --run-setup" in found["no_profile"]
+    assert subprocess.run(["git", "-C", needs_setup, "status", "--porcelain"], capture_output=True, check=True).stdout
+
+
+def test_what_a_profiler_wrote_is_read_within_bounds() -> None:
+    grind = (
+        "fl=/r/a.c\nfn=outer\n3 10\ncfi=/r/b.c\ncfn=inner\ncalls=4 9\n3 400\nfi=/usr/include/x.h\n7 5\n"
+        "fe=/r/a.c\n4 1\n\n"
+        "fl=/r/b.c\nfn=inner\n9 400\n"
+    )
+    found = of_callgrind(grind, "/r")
+    assert dict(found.own) == {Function("a.c", "outer"): 16, Function("b.c", "inner"): 400}
+    assert found.callers[Function("b.c", "inner")] == {"outer": 4}
+    node = {"nodes": [
+        {"id": 1, "callFrame": {"functionName": "main", "url": "file:///r/m.js", "lineNumber": 0}, "children": [2]},
+        {"id": 2, "hitCount": 5, "callFrame": {"functionName": "f", "url": "file:///r/lib/f.js", "lineNumber": 3}},
+    ]}  # fmt: skip
+    v8 = of_v8({"a": json.dumps(node).encode(), "b": b"{torn"}, "/r")
+    assert (dict(v8.own), v8.lines) == ({Function("lib/f.js", "f"): 5}, {Function("lib/f.js", "f"): 4})
+    pprof = of_pprof("     1.20s 80.00% 80.00%      1.20s 80.00%  example.com/m/p.(*T).Run /r/p/t.go:12\n", "/r")
+    assert dict(pprof.own) == {Function("p/t.go", "p.(*T).Run"): 1.2}
+    hostile = '[["/r/a.py", 1, "f", "NaN?", []]]\nnot json\n[["/r/../etc/x.py", 1, "g", 2.0, [["main", 3]]]]\n'
+    assert [one.file for one in of_cprofile(hostile, "/r").own] == [""]
