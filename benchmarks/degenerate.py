@@ -30,8 +30,9 @@ from maxcode.evaluate.module.shrink import shrink
 from maxcode.evaluate.module.sides import REFERENCE, ModuleSide, SideStarter
 from maxcode.evaluate.module.staging import beyond_letters
 from maxcode.evaluate.module.torch_runtime import find_runtime
-from maxcode.evaluate.module.track import RoundFailed, open_track
+from maxcode.evaluate.module.track import open_track
 from maxcode.evaluate.module.trivial import meaningless, trivial
+from maxcode.evaluate.rounds.round import RoundFailed
 from maxcode.problems import load
 from maxcode.sandbox.sandbox import Sandbox
 

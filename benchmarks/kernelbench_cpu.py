@@ -32,7 +32,8 @@ from maxcode.evaluate.module.contract import plans
 from maxcode.evaluate.module.module_constants import replaced
 from maxcode.evaluate.module.sides import REFERENCE, ModuleSide, SideStarter
 from maxcode.evaluate.module.torch_runtime import find_runtime
-from maxcode.evaluate.module.track import RoundFailed, open_track
+from maxcode.evaluate.module.track import open_track
+from maxcode.evaluate.rounds.round import RoundFailed
 from maxcode.problems import expanded, load
 from maxcode.problems.kernelbench import PREFIX
 from maxcode.problems.small_shapes import SMALL, ShapeRow, shaped, shrink_sources

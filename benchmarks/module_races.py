@@ -28,7 +28,8 @@ import anyio
 
 from maxcode.core.stats import LOOKS, RaceRule, decide, decide_sittings, interval_of, is_faster
 from maxcode.evaluate.machine.machine import pressure
-from maxcode.evaluate.module.evaluator import SITTING_PAIRS, ModuleEvaluator
+from maxcode.evaluate.module.evaluator import ModuleEvaluator
+from maxcode.evaluate.rounds.evaluator import SITTING_PAIRS
 from maxcode.problems import load
 from maxcode.sandbox.sandbox import Sandbox
 from trust.bounds import upper_bound

@@ -21,7 +21,7 @@ from maxcode.evaluate.ladder.prepare import Admitted
 from maxcode.evaluate.ladder.race import Pair
 from maxcode.evaluate.module.contract import Apart, Array, Contract, ModuleArgument, OutputSummary, degenerate
 from maxcode.evaluate.module.evaluator import ModuleEvaluator
-from maxcode.evaluate.module.track import CALL, fastest
+from maxcode.evaluate.rounds.round import CALL, fastest
 from maxcode.problems import load
 from maxcode.run.certificate.making import certify
 from maxcode.sandbox.sandbox import Sandbox

@@ -18,6 +18,8 @@ from maxcode.evaluate.ladder.prepare import Admitted
 from maxcode.evaluate.module.evaluator import ModuleEvaluator
 from maxcode.evaluate.program.evaluator import ProgramEvaluator
 from maxcode.evaluate.repo.evaluator import RepoEvaluator
+from maxcode.evaluate.python.staging import PythonStages
+from maxcode.evaluate.rounds.evaluator import RoundsEvaluator
 from maxcode.sandbox.sandbox import Sandbox
 from maxcode.sandbox.selftest import open_safe
 
@@ -45,12 +47,21 @@ def _programs(sandbox: Sandbox, builder: Builder, terms: HarnessTerms) -> Progra
     return ProgramEvaluator(sandbox, builder, seed=terms.seed, before=terms.before, single=terms.single)
 
 
-def _modules(sandbox: Sandbox, builder: Builder, terms: HarnessTerms) -> ModuleEvaluator:
+def _require_tier_1(sandbox: Sandbox, what: str) -> None:
     if sandbox.tier.name != "1":
         raise UnsafeError(
-            f"PyTorch modules run only in tier 1 of the sandbox (bubblewrap), and this is {sandbox.describe()}; "
+            f"{what} run only in tier 1 of the sandbox (bubblewrap), and this is {sandbox.describe()}; "
             "see `maxcode doctor`"
         )
+
+
+def _python_functions(sandbox: Sandbox, builder: Builder, terms: HarnessTerms) -> Harness:
+    _require_tier_1(sandbox, "Python functions")
+    return RoundsEvaluator(sandbox, PythonStages(sandbox))
+
+
+def _modules(sandbox: Sandbox, builder: Builder, terms: HarnessTerms) -> ModuleEvaluator:
+    _require_tier_1(sandbox, "PyTorch modules")
     return ModuleEvaluator(sandbox, beside_compiled=terms.beside_compiled)
 
 
@@ -63,6 +74,7 @@ HARNESSES: Mapping[Kind, Callable[[Sandbox, Builder, HarnessTerms], Harness]] = 
     "function": _programs,
     "module": _modules,
     "repo": _repositories,
+    "python": _python_functions,
 }
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import shlex
 from collections.abc import Callable, Mapping
 
+from maxcode.code.source import fenced
 from maxcode.code.techniques import describe
 from maxcode.core.history import Reached
 from maxcode.core.types import GOALS, Checker, Kind, Machine, Problem, ProgramSpec, Section, State
@@ -146,10 +147,40 @@ def _function_lines(problem: Problem) -> list[str]:
     ]
 
 
+def _python_lines(problem: Problem) -> list[str]:
+    spec = problem.spec.python_spec
+    rule = (
+        "is_solution of the user accepts every result"
+        if spec.check
+        else (
+            "every result equals the original's: the same types, whole numbers and texts equal, real numbers "
+            + (f"within {spec.tolerance:g} of their size" if spec.tolerance is not None else "within rounding")
+        )
+    )
+    named = (
+        f"{problem.entry} (its method {spec.function.rpartition('.')[2]} is called)"
+        if "." in spec.function.rpartition(":")[2]
+        else problem.entry
+    )
+    return [
+        problem.statement or "Make this function faster. It must give the same result for every input.",
+        "language: python",
+        f"the function that is called: {named}",
+        *(
+            [f"files beside it that can be imported: {', '.join(name for name, _ in spec.beside)}"]
+            if spec.beside
+            else []
+        ),
+        *([f"its arguments come from inputs(seed, {spec.size}) of this file, with secret seeds:", fenced(spec.inputs)]),
+        f"checker: {rule}; what becomes of the arguments is compared as well",
+    ]
+
+
 _ABOUT: Mapping[Kind, Callable[[Problem], list[str]]] = {
     "program": _program_lines,
     "function": _function_lines,
     "module": _module_lines,
+    "python": _python_lines,
 }
 _MEMORY_BESIDE: Mapping[Kind, str] = {"function": " beside the arrays it is given"}
 

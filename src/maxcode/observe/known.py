@@ -139,7 +139,12 @@ def _of_modules(problem: Problem, facts: Facts) -> Iterator[str]:
         yield f"a call of the reference takes {_short(one.seconds)}{on}; the shapes above are the timed ones"
 
 
-_TIMED = {"program": _of_runs, "function": _of_calls, "module": _of_modules}
+def _of_python(problem: Problem, facts: Facts) -> Iterator[str]:
+    for one in facts.timed:
+        yield f"a call of the original takes {_short(one.seconds)}{beside_goal(problem)}"
+
+
+_TIMED = {"program": _of_runs, "function": _of_calls, "module": _of_modules, "python": _of_python}
 
 
 def _short(seconds: float) -> str:

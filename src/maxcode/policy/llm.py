@@ -29,7 +29,12 @@ _CLOCKS = {
 }
 _READING = "reading and printing included"
 _BESIDE = {"python": "the start of the interpreter, imports, reading and printing included"}
-_WHAT = {"program": "whole program", "function": "whole file", "module": "whole Python file with `ModelNew`"}
+_WHAT = {
+    "program": "whole program",
+    "function": "whole file",
+    "module": "whole Python file with `ModelNew`",
+    "python": "whole file",
+}
 
 
 @final

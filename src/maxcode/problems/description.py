@@ -10,6 +10,7 @@
     checker_beside = "pie"             # PIE's own checker is recorded as well, but does not decide
     [limits]   run_s, build_s, memory_mb, output_mb, processes
     kind = "function", [function] ...  # a function instead of a whole program: function_table.py
+    kind = "function", [python] ...    # the same of a Python function: python_table.py
     kind = "module", [module] device = "cpu", tolerance, constants = { batch_size = 16 }, domain    # a KernelBench file
     permitted = ["simd", "tiling"]     # the permitted techniques (code/techniques); all if the key is missing
     [tests]    folder, seen = ["0*"], held_out = ["1*"], generator = ["python3", "gen.py", "{seed}"], generated
@@ -23,7 +24,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping
-from dataclasses import dataclass, field, fields
+from dataclasses import dataclass, field, fields, replace
 from pathlib import PurePosixPath
 from typing import Any, Literal, final, get_args, get_type_hints
 
@@ -34,6 +35,7 @@ from maxcode.code.techniques import TECHNIQUES
 from maxcode.core.types import Checker, Clock, Kind, Limits
 from maxcode.errors import InputError, unknown
 from maxcode.problems.function_table import FunctionTable
+from maxcode.problems.python_table import PythonTable
 
 DESCRIPTION = "problem.toml"
 GENERATED = 4  # inputs to make if a generator is given without a number
@@ -100,6 +102,7 @@ class Description:
     permitted: tuple[str, ...] | None = None
     function: FunctionTable = field(default_factory=FunctionTable)
     module: ModuleTable = field(default_factory=ModuleTable)
+    python: PythonTable = field(default_factory=PythonTable)
 
     @property
     def paths(self) -> tuple[str, ...]:
@@ -113,18 +116,21 @@ _TABLES: dict[str, type] = {
     "tests": Tests,
     "function": FunctionTable,
     "module": ModuleTable,
+    "python": PythonTable,
 }
 _GOALS = get_args(Clock)
 _KINDS = get_args(get_type_hints(Checker)["kind"])
 
 
 def merged(table: Mapping[str, Any], overrides: Mapping[str, Any]) -> dict[str, Any]:
-    """``table`` updated with ``overrides``: limits, tests and module key by key, every other key (a checker too) as a
-    whole."""
+    """``table`` updated with ``overrides``: limits, tests, module and python key by key, every other key (a checker
+    too) as a whole."""
     result = dict(table)
     for key, value in overrides.items():
         below = result.get(key)
-        join = key in ("limits", "tests", "module") and isinstance(below, Mapping) and isinstance(value, Mapping)
+        join = (
+            key in ("limits", "tests", "module", "python") and isinstance(below, Mapping) and isinstance(value, Mapping)
+        )
         result[key] = {**below, **value} if join and isinstance(below, Mapping) else value
     return result
 
@@ -145,8 +151,15 @@ def describe(table: Mapping[str, Any], where: str) -> Description:
         found = msgspec.convert(dict(table), Description)
     except msgspec.ValidationError as error:
         raise InputError(f"{where}: {in_words(str(error))}") from error
+    found = _of_python(found)
     _sensible(found, where)
     return found
+
+
+def _of_python(found: Description) -> Description:
+    """The kind ``function`` with a table [python] is the kind ``python``."""
+    is_python = found.kind == "function" and found.python != PythonTable()
+    return replace(found, kind="python") if is_python else found
 
 
 def _known_keys(table: Mapping[str, Any], kind: type, where: str) -> None:
@@ -192,7 +205,12 @@ def _sensible(found: Description, where: str) -> None:
         if name not in TECHNIQUES:
             raise unknown(f"technique in `permitted` of {where}:", name, TECHNIQUES)
     if (found.kind == "function") != bool(found.function.name):
-        raise InputError(f'{where}: the table [function] belongs to kind = "function", and only there')
+        raise InputError(
+            f'{where}: the table [function] belongs to kind = "function" in C and C++, and only there; a Python '
+            "function has the table [python]"
+        )
+    if found.kind != "python" and found.python != PythonTable():
+        raise InputError(f'{where}: the table [python] belongs to kind = "function", and only there')
     if found.kind != "module" and found.module != ModuleTable():
         raise InputError(f'{where}: the table [module] belongs to kind = "module", and only there')
     if not 0 < found.module.tolerance < 1:

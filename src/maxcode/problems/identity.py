@@ -48,6 +48,7 @@ def _parts(problem: Problem) -> Iterator[bytes]:
         "function": None if spec.function is None else spec.function.said,
         **({} if spec.repo is None else {"repo": spec.repo.said}),
         **({} if spec.module is None else {"module": dataclasses.asdict(spec.module)}),
+        **({} if spec.python is None else {"python": spec.python.said}),
     }
     yield json.dumps(settings, sort_keys=True).encode()
     for side, cases in (("seen", spec.seen), ("held_out", spec.held_out)):

@@ -25,6 +25,7 @@ from maxcode.problems.function_table import function_spec
 from maxcode.problems.given_paths import GivenPaths, apart
 from maxcode.problems.kernelbench import is_contract
 from maxcode.problems.mixture import is_mixture
+from maxcode.problems.python_table import python_spec
 from maxcode.problems.recipe import Place, Recipe, recipe_of
 from maxcode.problems.repository import KIND, repository
 from maxcode.problems.started_with import started_with
@@ -167,6 +168,9 @@ def _assemble(found: Description, material: _Material, name: str) -> Loaded:
     if function is not None and tongue.grammar not in ("c", "cpp"):
         raise InputError(f"functions can be in C or C++, not in {tongue.name}; give a source in one of these")
     module = _module_spec(found, program, tongue) if found.kind == "module" else None
+    python = python_spec(found.python, program, base, material.texts) if found.kind == "python" else None
+    if python is not None and tongue.name != "python":
+        raise InputError(f"[python] is for a source in Python, not in {tongue.name}; a C function has [function]")
     parts = _tests(found, material) if KINDS[found.kind].has_tests else Split((), (), ())
     amount = GENERATED if found.tests.generated is None else found.tests.generated
     begun = started_with(found, base, material.given.files, (*parts.seen, *parts.held_out))
@@ -187,6 +191,7 @@ def _assemble(found: Description, material: _Material, name: str) -> Loaded:
         tie_break=bool(found.tie_break),
         shared_cores=found.shared_cores,
         module=module,
+        python=python,
         args=begun.args,
         env=begun.env,
         files=begun.files,

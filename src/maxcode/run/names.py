@@ -80,6 +80,7 @@ USUAL = {
     "function": Usual("kernels", "elites+maxcode"),
     "module": Usual("modules", "cuda-llm+maxcode"),
     "repo": Usual("rewriter", "cuda-llm+maxcode"),
+    "python": Usual("rewriter", "cuda-llm+maxcode"),
 }
 
 

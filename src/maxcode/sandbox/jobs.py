@@ -182,7 +182,8 @@ class Ran:
     ``stderr``: its first 64 KB.
     ``unsampled``: why a profile is empty.
     ``out_of_memory``: whether the control group killed a process.
-    ``prepared_s``: wall seconds of the untimed first part of a prepared round.
+    ``prepared_s``: of the untimed part of a round: wall seconds of the first one where it is prepared, or CPU seconds
+    of what comes after its calls (AFTERWARDS of ``shim_calls.h``).
     ``ready_s``: CPU seconds of a called program up to its first call; not part of ``cpu_s``.
     """
 
@@ -316,7 +317,7 @@ def _unpack(job: Job, packet: bytes, fds: Sequence[int]) -> Ran:
         files={path: _contents(fd, cap) for path, fd in zip(collected, fds[3:], strict=True)},
         samples=_samples(_contents(fds[2], 1 << 24), samples),
         unsampled=trouble,
-        prepared_s=wall / 1e6 if job.prepared and how == "answered" else 0.0,
+        prepared_s=wall / 1e6 if job.stepped and how == "answered" else 0.0,
         ready_s=ready_ns / 1e9,
     )
 

@@ -149,7 +149,8 @@ class Layout:
         return [*words, "--remount-ro", "/"]
 
     def _workplace(self) -> list[str]:
-        words = ["--ro-bind-try", "/etc/alternatives", "/etc/alternatives", "--dir", "/src", "--chdir", "/src"]
+        alternatives = [] if self.sealed is not None else ["--ro-bind-try", "/etc/alternatives", "/etc/alternatives"]
+        words = [*alternatives, "--dir", "/src", "--chdir", "/src"]
         words += ["--size", str(TMP_MB << 20), "--perms", "1777", "--tmpfs", "/tmp"]
         for fd, path in self.files or ():
             words += ["--perms", "0555", "--ro-bind-data", str(fd), path]

@@ -25,6 +25,11 @@
  * a call come when the arrays of the one before have been read, and none of these may change until the round is over.
  * Then the inputs of one call are overwritten: an array that changes with them is the same memory, which is told (code).
  *
+ * GATHERED arrays are HELD ones in parts whose number and sizes the program chooses in every call: it writes a table into
+ * the exchange, a count and so many pairs of address and size, and the count, the sizes and the bytes come out.
+ * AFTERWARDS is the same, asked for by a further word, 'a', whose time does not count but is told: what a program says of
+ * its inputs once its results were read.
+ *
  * STARTED: a program that is STEPPED says done once it is about to begin, and begins at the word 's'.  The time from there
  * until it is ready comes with the first answer.
  *
@@ -32,10 +37,11 @@
  * inputs to where they are wanted (a GPU), 'g' is what is timed, to the last byte of the outputs in the exchange.  How
  * long 'p' took is told, because a program could work there.
  */
-enum { EXCHANGE = 4, GO = 5, DONE = 6, GUARD = 4096, MOST_ARRAYS = 16, MOST_SLOTS = 65536, MOST_TOLD = 500 };
+enum { EXCHANGE = 4, GO = 5, DONE = 6, GUARD = 4096, MOST_ARRAYS = 16, MOST_SLOTS = 65536, MOST_TOLD = 500, MOST_PARTS = 255 };
 #define MOST_BYTES (1ull << 40) /* more than any machine has; sums of a few stay far from overflow */
 
-enum array_kind { READ_ONLY, WRITTEN, READ_AND_WRITTEN, HELD };
+enum array_kind { READ_ONLY, WRITTEN, READ_AND_WRITTEN, HELD, GATHERED, AFTERWARDS };
+#define TABLE_BYTES ((1 + 2 * MOST_PARTS) * sizeof(uint64_t))
 
 struct plan {
     uint32_t arrays, slots, rounds, offset;
@@ -56,14 +62,16 @@ struct calls {
     uint64_t size;  /* of the exchange */
     uint32_t slots; /* of this round, up to here */
     uint32_t from;  /* the first of those that are visited */
-    bool holds;     /* some arrays are HELD */
+    bool holds;     /* some arrays are HELD or GATHERED */
+    bool is_after;  /* those that come AFTERWARDS are visited, not the others */
+    bool has_after; /* some arrays come AFTERWARDS */
     pid_t pid;
     uint64_t told[MOST_TOLD], told_count;
     int memory, go, done, their_go, their_done;
     uint64_t cpu_ns, wall_ns; /* all calls so far */
     uint64_t last_cpu_ns;     /* the process's clock when it was last looked at */
     uint64_t ready_ns;        /* of its processor time, up to the first 'g' */
-    uint64_t prepared_ns;     /* wall time of the last 'p' */
+    uint64_t prepared_ns;     /* wall time of the last 'p', or processor time of all 'a' of the last round */
     uint32_t shared;          /* a bit for each array that is the same memory as an input, in the last round */
     bool tampered;            /* it wrote where it must not, spoke out of turn, or would not stand still */
 };
@@ -93,7 +101,10 @@ static void write_whole(int fd, const void *from, uint64_t size) {
 }
 
 /* Its bytes in the exchange. */
-static uint64_t size_of(const struct array *array) { return array->kind == HELD ? sizeof(uint64_t) : array->bytes; }
+static uint64_t size_of(const struct array *array) {
+    if (array->kind == GATHERED || array->kind == AFTERWARDS) return TABLE_BYTES;
+    return array->kind == HELD ? sizeof(uint64_t) : array->bytes;
+}
 
 static uint64_t room_of(const struct calls *calls, const struct array *array) {
     return paged(calls->plan.offset + size_of(array)) + GUARD;
@@ -121,8 +132,11 @@ static void prepare_calls(struct calls *calls, const struct job *job) {
     read_whole(job->input, calls->arrays, calls->plan.arrays * sizeof calls->arrays[0]);
     for (uint32_t i = 0; i < calls->plan.arrays * calls->plan.slots; i++)
         add_room(calls, &calls->arrays[i % calls->plan.arrays]);
-    for (uint32_t i = 0; i < calls->plan.arrays; i++) calls->holds |= calls->arrays[i].kind == HELD;
-    if (calls->holds && (job->ask.flags & (STEPPED | PREPARED)) != STEPPED) die("malformed plan");
+    for (uint32_t i = 0; i < calls->plan.arrays; i++) {
+        calls->holds |= calls->arrays[i].kind == HELD || calls->arrays[i].kind == GATHERED;
+        calls->has_after |= calls->arrays[i].kind == AFTERWARDS;
+    }
+    if ((calls->holds || calls->has_after) && (job->ask.flags & (STEPPED | PREPARED)) != STEPPED) die("malformed plan");
     calls->slots = calls->plan.slots;
     if (!(job->ask.flags & STEPPED)) read_told(calls, job->input);
     const int memory = memfd_create("exchange", MFD_CLOEXEC | MFD_ALLOW_SEALING);
@@ -163,16 +177,19 @@ static bool visit(const struct calls *calls, visitor *each, int fd) {
 
 static bool fill(const struct calls *calls, const struct array *array, unsigned char *bytes, int fd) {
     (void)calls;
-    if (array->kind == WRITTEN || array->kind == HELD)
-        memset(bytes, 0xff, size_of(array)); /* as doubles, NaN; as an address, none */
+    if (array->kind != READ_ONLY && array->kind != READ_AND_WRITTEN)
+        memset(bytes, 0xff, size_of(array)); /* as doubles, NaN; as an address or a table, none */
     else
         read_whole(fd, bytes, array->bytes);
     return true;
 }
 
 static bool pass_held(const struct calls *, const struct array *, const unsigned char *bytes, int fd, bool again);
+static bool pass_gathered(const struct calls *, const struct array *, const unsigned char *bytes, int fd, bool again);
 
 static bool copy_out(const struct calls *calls, const struct array *array, unsigned char *bytes, int fd) {
+    if (calls->is_after != (array->kind == AFTERWARDS)) return true;
+    if (array->kind == GATHERED || array->kind == AFTERWARDS) return pass_gathered(calls, array, bytes, fd, false);
     if (array->kind == HELD) return pass_held(calls, array, bytes, fd, false);
     if (array->kind != READ_ONLY) write_whole(fd, bytes, array->bytes);
     return true;
@@ -199,7 +216,7 @@ static bool is_whole(const struct calls *calls, const struct array *array, unsig
 static bool is_unread(const struct calls *calls, const struct array *array, unsigned char *bytes, int fd) {
     static unsigned char page[65536];
     (void)calls;
-    if (array->kind == WRITTEN || array->kind == HELD) return true;
+    if (array->kind != READ_ONLY && array->kind != READ_AND_WRITTEN) return true;
     for (uint64_t at = 0, size; at < array->bytes; at += size) {
         size = array->bytes - at < sizeof page ? array->bytes - at : sizeof page;
         read_whole(fd, page, size);

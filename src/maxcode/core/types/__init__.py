@@ -39,6 +39,7 @@ from maxcode.core.types.problem import (
     Problem,
     Program,
     ProgramSpec,
+    PythonSpec,
     RepoSpec,
 )
 from maxcode.core.types.search import (
@@ -85,6 +86,7 @@ __all__ = [
     "Problem",
     "Program",
     "ProgramSpec",
+    "PythonSpec",
     "RaceVerdict",
     "Recheck",
     "Remark",

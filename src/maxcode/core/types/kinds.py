@@ -9,7 +9,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Literal, final
 
-Kind = Literal["program", "function", "module", "repo"]
+Kind = Literal["program", "function", "module", "repo", "python"]
 
 
 @final
@@ -46,6 +46,11 @@ KINDS: Mapping[Kind, KindTraits] = {
         bars_libraries=True,
         counts_work=True,
         uncountable="a function cannot be counted apart from the driver that calls it",
+    ),
+    "python": KindTraits(
+        entry="",
+        uncountable="a Python function cannot be counted apart from the interpreter that calls it",
+        is_built_apart=False,
     ),
     "module": KindTraits(entry="ModelNew", is_built_apart=False, is_replaceable=False, shows_operators=True),
     "repo": KindTraits(

@@ -227,11 +227,39 @@ class RepoSpec:
 
 @final
 @dataclass(frozen=True, slots=True)
+class PythonSpec:
+    """What the harness ``python`` needs in addition to the source.
+
+    ``function``: the name of the function; ``Class.method``: of an object made once, outside the clock.  With
+    ``package.module:`` in front the file is loaded as that module.
+    ``inputs``: text of a file with ``inputs(seed, size)``, which gives the arguments of a call; ``size``: given to it.
+    ``check``: text of a file with ``is_solution(*arguments, result)``; empty: results must be the original's.
+    ``venv``: folder of a virtual environment whose interpreter and packages are used; empty: the system's Python.
+    ``beside``: name -> text of further files that can be imported.
+    ``tolerance``: of real numbers, relative; None: by their precision (``evaluate/python/comparing.py``).
+    """
+
+    function: str
+    inputs: str = ""
+    size: int = 1000
+    check: str = ""
+    venv: str = ""
+    beside: tuple[tuple[str, str], ...] = ()
+    tolerance: float | None = None
+
+    @property
+    def said(self) -> dict[str, Any]:
+        """All fields but the folder of the environment, for a hash; a moved folder is the same problem."""
+        return {key: value for key, value in asdict(self).items() if key != "venv"}
+
+
+@final
+@dataclass(frozen=True, slots=True)
 class ProgramSpec:
     """What the harnesses need in addition to the source.
 
-    ``program`` feeds the cases to standard input and reads standard output.  ``function`` calls what the field
-    ``function`` describes, and ``module`` what the field ``module`` describes; both have no cases.
+    ``program`` feeds the cases to standard input and reads standard output.  ``function``, ``module`` and ``python``
+    call what the field of that name describes; they have no cases.
     """
 
     flags: tuple[str, ...] = ()
@@ -251,6 +279,7 @@ class ProgramSpec:
     function: FunctionSpec | None = None
     module: ModuleSpec | None = None
     repo: RepoSpec | None = None
+    python: PythonSpec | None = None
     args: tuple[str, ...] = ()  # of every run
     env: tuple[tuple[str, str], ...] = ()  # variables of every run, beside those that every program has
     files: tuple[DataFile, ...] = ()
@@ -272,6 +301,13 @@ class ProgramSpec:
         if self.function is None:
             raise ValueError("this problem is not of the kind function")
         return self.function
+
+    @property
+    def python_spec(self) -> PythonSpec:
+        """What the harness ``python`` needs; ValueError for another kind of problem."""
+        if self.python is None:
+            raise ValueError("this problem is not of the kind python")
+        return self.python
 
     @property
     def module_spec(self) -> ModuleSpec:
@@ -313,4 +349,6 @@ class Problem:
     @property
     def entry(self) -> str:
         """The function, or the class, that a whole program must define."""
+        if self.spec.python is not None:
+            return self.spec.python.function.rpartition(":")[2].partition(".")[0]
         return self.spec.function.name if self.spec.function is not None else self.traits.entry

@@ -17,8 +17,9 @@ import msgspec
 
 from maxcode.core.types import Problem
 from maxcode.errors import InputError, UnsafeError
-from maxcode.evaluate.module.sides import REFERENCE, ModuleSide, SideStarter, last_words
+from maxcode.evaluate.module.sides import REFERENCE, ModuleSide, SideStarter
 from maxcode.evaluate.module.torch_runtime import find_runtime
+from maxcode.evaluate.rounds.round import last_words
 from maxcode.sandbox.sandbox import Sandbox
 
 NO_GPU = "no GPU"

@@ -17,7 +17,8 @@ from typing import final
 from maxcode.core.types import Remark
 from maxcode.evaluate.ladder.build import Built
 from maxcode.evaluate.module.resources import resources
-from maxcode.evaluate.module.sides import BUILD_FAILED, ModuleSide, SideStarter, last_words
+from maxcode.evaluate.module.sides import ModuleSide, SideStarter
+from maxcode.evaluate.rounds.round import BUILD_FAILED, last_words
 from maxcode.sandbox.sandbox import Ran
 
 OUT = "/tmp/out"

@@ -28,9 +28,9 @@ from maxcode.evaluate.module.sides import (
     START_S,
     ModuleSide,
     SideStarter,
-    last_words,
 )
 from maxcode.evaluate.module.torch_runtime import find_runtime
+from maxcode.evaluate.rounds.round import last_words
 from maxcode.sandbox.sandbox import Job, Sandbox
 
 LIMIT_MB = 4.0

@@ -22,7 +22,7 @@ from maxcode.errors import InputError, unknown
 from maxcode.evaluate.function.habits import HABITS, USUAL
 from maxcode.evaluate.module.contract import UNKNOWN, Contract, Plans, read_contract
 from maxcode.evaluate.module.torch_runtime import Runtime
-from maxcode.sandbox.jobs import TAMPERED
+from maxcode.evaluate.rounds.round import last_words
 from maxcode.sandbox.sandbox import Blob, Calls, Job, Ran, Sandbox
 
 DRIVER = (Path(__file__).parent / "inside" / "driver.py").read_text()
@@ -43,7 +43,6 @@ REFERENCE: Model = "Model"
 CANDIDATE: Model = "ModelNew"
 LETTERS = (USUAL, *HABITS)  # of the values of a call, by number
 BY_SEED = "weights by seed"  # printed by the driver if a candidate's parameters are not named like the reference's
-WRONG_OUTPUT, BUILD_FAILED = 97, 98  # the driver's exit statuses, see inside/driver.py
 
 Role = Literal["calls", "make", "describe", "weights", "build", "profile", "compile", "shapes", "probe", "once"]
 
@@ -211,10 +210,3 @@ class SideStarter:
             session.calls(job) as calls,
         ):
             yield calls
-
-
-def last_words(ran: Ran) -> str:
-    """The last line of its stderr, or how it ended."""
-    lines = [line for line in ran.stderr.decode(errors="replace").splitlines() if line.strip()]
-    how = {"timeout": "stopped: it ran out of time", "tampered": TAMPERED}.get(ran.ending)
-    return how or (lines[-1].strip()[:500] if lines else f"{ran.ending} {ran.code}")

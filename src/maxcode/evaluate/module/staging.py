@@ -14,33 +14,58 @@ from typing import final
 import anyio
 import anyio.to_thread
 
-from maxcode.core.phases import START, VERIFICATION, activity
-from maxcode.core.types import Evaluation, Facts, Feedback, Hotspot, Outcome, Problem, Program, TimedInput, Timing
+from maxcode.core.phases import START, VERIFICATION, activity, in_stage
+from maxcode.core.stats import median_interval
+from maxcode.core.types import (
+    Action,
+    Evaluation,
+    Facts,
+    Feedback,
+    Hotspot,
+    Interval,
+    Machine,
+    Outcome,
+    Problem,
+    Program,
+    TimedInput,
+    Timing,
+)
 from maxcode.evaluate.function.habits import HABITS
 from maxcode.evaluate.ladder.build import Built
 from maxcode.evaluate.ladder.prepare import Admitted, Input, identity
-from maxcode.evaluate.ladder.race import SHORT_PASS_S, End, RaceResult, Side, run_until
+from maxcode.evaluate.ladder.race import SHORT_PASS_S, End, Side, run_until
 from maxcode.evaluate.module.clocks import REPORT_BYTES
 from maxcode.evaluate.module.contract import Contract, Plans, degenerate, plans, shapes_told
 from maxcode.evaluate.module.gpu import on_gpu, require_gpu
+from maxcode.evaluate.module.metrics import metrics
 from maxcode.evaluate.module.module_constants import replaced
 from maxcode.evaluate.module.natives import Natives
 from maxcode.evaluate.module.operators import operators
 from maxcode.evaluate.module.sides import CANDIDATE, REFERENCE, ModuleSide, SideStarter
 from maxcode.evaluate.module.torch_runtime import find_runtime
-from maxcode.evaluate.module.track import CALL, ModuleTrack, open_track
+from maxcode.evaluate.module.track import ModuleTrack, open_track
 from maxcode.evaluate.module.trivial import meaningless, trivial
+from maxcode.evaluate.module.verdicts import module_failed, rejected, unless_slowed
+from maxcode.evaluate.rounds.round import (
+    CALL,
+    VERIFY_ROUNDS,
+    RoundFailed,
+    Sitting,
+    after,
+    found_right,
+    late,
+    seconds_of,
+)
 from maxcode.native import FLAGS
 from maxcode.sandbox.lanes import build_lane
 from maxcode.sandbox.sandbox import Blob, Sandbox
 
-VERIFY_ROUNDS = 3
+COMPILED_PAIRS = 15
 BEYOND_S = 2.0  # about as many seconds of calls on values beyond those drawn, if the calls are long
 SHARED = "an output that is no copy"  # how the warning begins
 LOST = "small elements are lost"  # likewise
 LOST_SHARE = 0.01  # of an output's elements; fewer save no time
 LEAST_BEYOND = 2  # rounds of them
-LATE_TIMES, LATE_S = 2.0, 0.1  # import and __init__ may take so many times the reference's, and so much more
 
 
 @final
@@ -68,37 +93,21 @@ class Staged:
         )
 
     @property
+    def problem(self) -> Problem:
+        return self.stage.problem
+
+    @property
     def inputs(self) -> tuple[Input, ...]:
         return self.admitted.timed
 
 
 @final
-@dataclass(frozen=True, slots=True)
-class Sitting:
-    """A race in one session, and what was seen beside it.
+class ModuleStages:
+    """The problems that one harness has admitted; builds and starts their sides (``rounds/stages.py``)."""
 
-    ``start_s``: of the original and the candidate (``types.Timing``).
-    ``beyond``: calls on values beyond those drawn that were compared, and that were skipped.
-    ``official``: what KernelBench's own rule says of the candidate.
-    """
-
-    held: RaceResult
-    warnings: tuple[str, ...]
-    start_s: tuple[float, float]
-    beyond: tuple[int, int]
-    official: bool | None = None
-
-    def told(self, timing: Timing, degenerate: tuple[str, ...]) -> Timing:
-        """The timing with all of it."""
-        return replace(timing, start_s=self.start_s, beyond=self.beyond, degenerate=degenerate)
-
-
-@final
-class Stages:
-    """The problems that one harness has admitted; builds and starts their sides."""
-
-    def __init__(self, sandbox: Sandbox) -> None:
+    def __init__(self, sandbox: Sandbox, beside_compiled: bool = True) -> None:
         self._sandbox = sandbox
+        self._beside_compiled = beside_compiled
         self._staged: dict[str, Staged] = {}
         self._admitting = anyio.Lock()
         self.natives = Natives()
@@ -181,11 +190,64 @@ class Stages:
         counted = len(track.compared), len(track.skipped)
         return Sitting(
             held,
-            (*_seeded(track), *_late(start_s), *_sharing(track), *_losing(track)),
+            (
+                *_seeded(track),
+                *late(start_s, "its import, __init__ and first calls"),
+                *_sharing(track),
+                *_losing(track),
+            ),
             start_s,
             counted,
             track.official.accepts,
         )
+
+    # ---------------------------------------------------------------------------------------------- rounds/stages.py
+
+    def original(self, staged: Staged) -> ModuleSide:
+        return staged.reference
+
+    def rejected(self, problem: Problem, action: Action) -> Evaluation | None:
+        return rejected(problem, action)
+
+    def failed(self, failed: RoundFailed) -> Evaluation:
+        return module_failed(failed)
+
+    def right(self, staged: Staged, side: ModuleSide, timing: Timing, seen: Sitting) -> Evaluation:
+        seconds = seconds_of(timing, staged.plans.slots)
+        found = found_right(seconds, timing, (*staged.caveats, *seen.warnings), seen.official)
+        alone_s = staged.admitted.timed[0].seconds if staged.stage.on_device else 0.0
+        return replace(unless_slowed(alone_s, staged.plans.slots, found), remarks=self.natives.remarks(side))
+
+    async def examined(self, staged: Staged, side: ModuleSide, found: Evaluation) -> Evaluation:
+        async with build_lane():
+            profile, more = await operators(staged.stage, side), await metrics(staged.stage, side)
+        return replace(found, profile=profile, remarks=(*found.remarks, *more))
+
+    @in_stage("torch.compile")
+    async def over_rival(self, staged: Staged, side: ModuleSide) -> tuple[Interval | None, tuple[str, ...]]:
+        """The candidate's speed-up over torch.compile of the reference; None, with the reason, if that fails.
+
+        ``RoundFailed`` if the candidate fails: its outputs are checked here too.
+        """
+        if not self._beside_compiled:
+            return None, ()
+        compiled = replace(staged.reference, compile=True)
+        sides: dict[Side, ModuleSide] = {"original": staged.reference, "incumbent": compiled, "candidate": side}
+        try:
+            held = (await self.run(staged, sides, after(COMPILED_PAIRS), VERIFY_ROUNDS)).held
+        except RoundFailed as failed:
+            if failed.side != "incumbent":
+                raise
+            return None, (f"not compared with torch.compile: {failed}",)
+        return median_interval([pair.ratio("incumbent", "candidate") for pair in held.pairs]), ()
+
+    def compiler(self, problem: Problem, machine: Machine) -> str:
+        """The version of torch, and of g++ for native code."""
+        return f"torch {find_runtime().torch}, {machine.compilers.get('cpp', 'no g++')}"
+
+    @property
+    def made(self) -> str:
+        return "every call of every round: fresh ones, from secret seeds"
 
 
 async def _degenerate(stage: SideStarter, track: ModuleTrack, seconds: float) -> tuple[str, ...]:
@@ -232,21 +294,6 @@ def _facts(contract: Contract, seconds: float, slots: int, threads: int) -> Fact
     if not threads:
         return Facts(timed=timed)
     return Facts(timed=timed, calls=calls, threads=threads, native_flags=" ".join(FLAGS))
-
-
-def after(pairs: int) -> End:
-    """Ends a race after so many pairs, as a tie; for races that only measure."""
-    return lambda seen: "tie" if len(seen) >= pairs else None
-
-
-def _late(start_s: tuple[float, float]) -> tuple[str, ...]:
-    original, candidate = start_s
-    if candidate <= LATE_TIMES * original + LATE_S:
-        return ()
-    return (
-        f"its import, __init__ and first calls take {candidate:.2f} s, {original:.2f} s for the original: what they do "
-        "is not in the speed-up",
-    )
 
 
 def _sharing(track: ModuleTrack) -> tuple[str, ...]:

@@ -18,7 +18,7 @@ import random
 import secrets
 import struct
 from collections.abc import AsyncIterator, Mapping, Sequence
-from contextlib import AsyncExitStack, asynccontextmanager
+from contextlib import asynccontextmanager
 from dataclasses import dataclass, replace
 from typing import final
 
@@ -31,27 +31,21 @@ from maxcode.evaluate.ladder.race import Pair, Side
 from maxcode.evaluate.module.clocks import disagreement, early, reported, without_copy
 from maxcode.evaluate.module.contract import Plans, error_of, lost_in
 from maxcode.evaluate.module.official import OfficialRule
-from maxcode.evaluate.module.sides import BY_SEED, LETTERS, ModuleSide, SideStarter, last_words
+from maxcode.evaluate.module.sides import BY_SEED, LETTERS, ModuleSide, SideStarter
 from maxcode.evaluate.module.trivial import CallSeen, allowed
+from maxcode.evaluate.rounds.round import (
+    RoundFailed,
+    answered,
+    fastest,
+    last_words,
+    pair_of,
+    start_seconds,
+    started,
+)
 from maxcode.sandbox.sandbox import Blob, Calls, Ran
 
 NARROWER = "; where no such values can come, say so with `domain` in problem.toml"
 BEYOND_SHARE = 0.125  # of the pairs have such a round before them
-CALL = "calls"  # the one input that module problems have
-
-
-class RoundFailed(Exception):
-    """A side failed in a round, or its output was wrong.
-
-    ``ran``: how it ended, if it ended; ``cheats``: its clocks show that it hides work.
-    """
-
-    def __init__(self, side: Side, why: str, ran: Ran | None = None, cheats: bool = False) -> None:
-        super().__init__(why)
-        self.side = side
-        self.ran = ran
-        self.cheats = cheats
-        self.official: bool | None = None  # of the candidate, if it failed
 
 
 @final
@@ -126,12 +120,10 @@ class ModuleTrack:
         except RoundFailed as failed:
             failed.official = await self._all_trials() if failed.side == "candidate" else None
             raise
-        seconds = {name: ran.cpu_s if self.clock == "cpu" else ran.wall_s for name, ran in found.items()}
+        pair = pair_of(found, self.clock)
         for name in names:
-            self._round_s.setdefault(name, []).append(seconds[name])
-        return Pair(
-            {name: {CALL: seconds[name]} for name in self._sides}, {name: found[name].wall_s for name in self._sides}
-        )
+            self._round_s.setdefault(name, []).append(pair.total(name))
+        return pair
 
     def _see_shared(self, original: int, candidate: int) -> None:
         """Outputs of a round that are the memory of an input; bits of arrays, the inputs first (``shim_held.h``)."""
@@ -180,8 +172,7 @@ class ModuleTrack:
 
     def start_s(self, name: Side) -> float:
         """Seconds for import and __init__, and of the first round beyond the least of the later ones."""
-        rounds = self._round_s.get(name, [])
-        return self.begun_s.get(name, 0.0) + (max(0.0, rounds[0] - min(rounds[1:])) if len(rounds) > 1 else 0.0)
+        return start_seconds(self.begun_s.get(name, 0.0), self._round_s.get(name, []))
 
     async def _make(self, letters: Sequence[str] = ()) -> Round:
         asked = [*letters, *[USUAL] * self._plans.slots][: self._plans.slots]
@@ -198,12 +189,7 @@ class ModuleTrack:
         return Round(inputs, tuple(slot[taken:] for slot in slots), tuple(asked))
 
     async def _round(self, name: Side, made: Round) -> Ran:
-        ran = await self._sides[name].round(made.inputs, *self._limits[name])
-        if ran.ending != "answered":
-            raise RoundFailed(name, last_words(ran), ran)
-        if min(ran.cpu_s, ran.wall_s) <= 0:
-            raise RoundFailed(name, "its calls used no time")
-        return ran
+        return answered(name, await self._sides[name].round(made.inputs, *self._limits[name]))
 
     def _by_clocks(self, found: Mapping[Side, Ran]) -> dict[Side, Ran]:
         """The rounds on a GPU with only their outputs, and their seconds without the copy (``clocks.py``)."""
@@ -284,15 +270,6 @@ class ModuleTrack:
         ]
 
 
-def fastest(rounds: Sequence[Pair]) -> Pair:
-    """For each side the least of several rounds, by both clocks."""
-    sides = rounds[0].seconds
-    return Pair(
-        {name: {CALL: min(one.total(name) for one in rounds)} for name in sides},
-        {name: min(one.elapsed[name] for one in rounds) for name in sides},
-    )
-
-
 @asynccontextmanager
 async def open_track(
     stage: SideStarter, plans: Plans, reference: ModuleSide, sides: Mapping[Side, ModuleSide]
@@ -301,20 +278,10 @@ async def open_track(
 
     ``RoundFailed`` if a side does not get ready, InputError if the maker does not.
     """
-    async with AsyncExitStack() as stack:
-        maker = await stack.enter_async_context(stage.maker(reference, plans))
-        calls = {name: await stack.enter_async_context(stage.started(side, plans)) for name, side in sides.items()}
-        ready = await maker.ready()
-        if ready.ending != "answered":
-            raise InputError(f"the reference {stage.problem.program.name} does not run: {last_words(ready)}")
-        seeded, begun_s = set(), dict[Side, float]()
-        for name, one in calls.items():
-            ran = await one.ready()
-            if ran.ending != "answered":
-                raise RoundFailed(name, last_words(ran), ran)
-            if BY_SEED in ran.stderr.decode(errors="replace"):
-                seeded.add(name)
-            begun_s[name] = ran.cpu_s if stage.problem.goal == "cpu" else ran.wall_s
-        track = ModuleTrack(stage, plans, maker, calls, frozenset(seeded))
-        track.begun_s = begun_s
+    what = f"the reference {stage.problem.program.name}"
+    calls = {name: stage.started(side, plans) for name, side in sides.items()}
+    async with started(stage.maker(reference, plans), calls, stage.problem.goal, what) as begun:
+        seeded = {name for name, ran in begun.ready.items() if BY_SEED in ran.stderr.decode(errors="replace")}
+        track = ModuleTrack(stage, plans, begun.maker, begun.sides, frozenset(seeded))
+        track.begun_s = dict(begun.begun_s)
         yield track

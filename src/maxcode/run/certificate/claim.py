@@ -42,7 +42,7 @@ class Subject:
     """The subject of the claim: SHA-256 by file name (relative; no absolute paths).
 
     ``helpers``               the files that the generator's and the checker's commands name
-    ``function``, ``module``  the hash of all their settings; empty for another kind of problem
+    ``function``, ``module``, ``python``  the hash of all their settings; empty for another kind of problem
     ``args``, ``env``, ``files``  what every run is started with
     ``include``               the program's folders of headers
     """
@@ -61,6 +61,7 @@ class Subject:
     generated: int
     function: str
     module: str = ""
+    python: str = ""
     args: tuple[str, ...] = ()
     env: dict[str, str] = field(default_factory=dict)
     files: dict[str, str] = field(default_factory=dict)
@@ -330,6 +331,7 @@ def subject_of(problem: Problem, winner: Program) -> Subject:
         generated=spec.generated,
         function=function,
         module="" if spec.module is None else sha256(json.dumps(asdict(spec.module), sort_keys=True)),
+        python="" if spec.python is None else sha256(json.dumps(spec.python.said, sort_keys=True)),
         args=spec.args,
         env=dict(spec.env),
         files={one.name: one.sha256 for one in spec.files},

@@ -1,0 +1,256 @@
+"""Compares what two sides gave, as a caller would see it.
+
+Types are the same, down to the class, the dtype and the shape; whole numbers, texts and bytes are equal; real numbers
+are within the tolerance: ``|got - want| <= tolerance * (|want| + rms)``, where ``rms`` is the root mean square of their
+array or list, and 0 for one alone.  NaN is NaN, infinity itself.  The keys of a dict come in the same order.  What is
+one object for the caller of the candidate must be one for that of the original.
+"""
+
+from __future__ import annotations
+
+import math
+import struct
+from array import array
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any, final
+
+from maxcode.evaluate.function.comparing import distance, worst
+from maxcode.evaluate.python.nodes import Items, Node, Reader, Unreadable, expanded
+
+TOLERANCES = {"d": 1e-9, "f": 1e-5, "e": 1e-2}  # of the formats of struct, where the problem gives none
+_CODES = {"f8": "d", "c16": "d", "f4": "f", "c8": "f", "f2": "e"}
+_WORDS = {
+    "N": "None", "T": "True", "F": "False", "i": "int", "I": "int", "f": "float", "c": "complex", "s": "str",
+    "y": "bytes", "B": "bytearray", "l": "list", "t": "tuple", "d": "dict", "S": "set", "Z": "frozenset",
+    "g": "iterator", "A": "ndarray", "o": "ndarray of objects", "G": "numpy scalar", "z": "range", ".": "Ellipsis",
+    "!": "exception", "E": "exception object", "e": "enum member", "P": "sparse matrix", "O": "dataclass",
+    "K": "named tuple", "k": "container of collections", "V": "value", "R": "object that was there before",
+}  # fmt: skip
+_SHOWN = 60
+OVERLAPPING = 8
+
+
+class Differs(Exception):
+    """Where two values differ, and how."""
+
+
+@final
+@dataclass(frozen=True, slots=True)
+class Comparison:
+    """Compares the values of two readers, whose named objects it looks up there.  ``tolerance``: of real numbers."""
+
+    wanted: Reader
+    given: Reader
+    tolerance: float | None = None
+
+    def difference(self, want: Node, got: Node, where: str) -> str:
+        """How ``got`` differs from ``want``, in words; empty if it does not.  ``where``: what they are."""
+        try:
+            self._node(want, got, where, 0)
+        except Differs as found:
+            return str(found)
+        except (ValueError, struct.error, Unreadable, RecursionError, IndexError) as error:
+            return f"{where} cannot be read: {error}"
+        return ""
+
+    def _node(self, want: Node, got: Node, where: str, depth: int) -> None:
+        if want is got or (depth == 0 and want == got):
+            return
+        want, is_shared = (want[1], True) if want[0] == "M" else (want, False)
+        if got[0] == "M":
+            if not is_shared:
+                raise Differs(f"{where} is the memory of an argument, and for the original it is not")
+            got = got[1]
+        if got[0] == "R" and want[0] != "R":
+            raise Differs(f"{where} is the same object as another part of the results, and for the original it is not")
+        if want[0] == "R":
+            if got[0] == "R" and got[1] == want[1]:
+                return
+            want, got = _named(self.wanted, want), _named(self.given, got)
+            if depth > 50 or want is None or got is None:
+                return
+        if want[0] != got[0]:
+            raise Differs(f"{where} is {_told(got)} in place of {_told(want)}")
+        _RULES.get(want[0], Comparison._same)(self, want, got, where, depth + 1)
+
+    def _same(self, want: Node, got: Node, where: str, depth: int) -> None:
+        if want[1:] != got[1:]:
+            raise Differs(f"{where} is {_told(got)} in place of {_told(want)}")
+
+    def _real(self, want: Node, got: Node, where: str, depth: int) -> None:
+        if not self._near(want[1], got[1], 0.0, "d"):
+            raise Differs(f"{where} is {got[1]!r} in place of {want[1]!r}, beyond the tolerance")
+
+    def _complex(self, want: Node, got: Node, where: str, depth: int) -> None:
+        parts = ((want[1].real, got[1].real), (want[1].imag, got[1].imag))
+        if not all(self._near(a, b, abs(want[1]), "d") for a, b in parts):
+            raise Differs(f"{where} is {got[1]!r} in place of {want[1]!r}, beyond the tolerance")
+
+    def _near(self, want: float, got: float, scale: float, code: str) -> bool:
+        if want == got or (math.isnan(want) and math.isnan(got)):
+            return True
+        bound = self._bound(code) * (abs(want) + scale)
+        return math.isfinite(want) and abs(got - want) <= bound
+
+    def _bound(self, code: str) -> float:
+        return TOLERANCES[code] if self.tolerance is None else self.tolerance
+
+    def _listed(self, want: Node, got: Node, where: str, depth: int) -> None:
+        for at, (one, other) in enumerate(zip(want[1:], got[1:], strict=True)):
+            if one.__class__ is tuple:
+                self.items(one, other, where + " keys" * (want[0] == "d" and at == 0), depth)
+            elif one != other:
+                raise Differs(f"{where} is {_told(got)}, {other} in place of {one}")
+
+    def _parts(self, want: Node, got: Node, where: str, depth: int) -> None:
+        if want[1] != got[1]:
+            raise Differs(f"{where} is a {got[1]} in place of a {want[1]}")
+        for one, other in zip(want[2], got[2], strict=True):
+            self.items(one, other, where, depth)
+        self._node(want[3], got[3], f"{where}.maxlen", depth)
+
+    def _sparse(self, want: Node, got: Node, where: str, depth: int) -> None:
+        if want[1:3] != got[1:3]:
+            raise Differs(f"{where} is a {got[1]} in place of a {want[1]}")
+        self.items(want[3], got[3], f"{where}.shape", depth)
+        for one, other in zip(want[4], got[4], strict=True):
+            self._node(one, other, where, depth)
+
+    def _unordered(self, want: Node, got: Node, where: str, depth: int) -> None:
+        one, other = (sorted(map(repr, expanded(items))) for items in (want[1], got[1]))
+        if one != other:
+            raise Differs(f"{where} is a {_WORDS[want[0]]} of other items")
+
+    def _array(self, want: Node, got: Node, where: str, depth: int) -> None:
+        for what, one, other in (("dtype", want[2], got[2]), ("shape", want[3], got[3])):
+            if one != other:
+                raise Differs(f"{where} is an array of {what} {other} in place of {one}")
+        if (want[1] ^ got[1]) & 1:
+            raise Differs(f"{where} is a {'writable' if got[1] & 1 else 'read-only'} array, the original's is not")
+        if got[1] & ~want[1] & OVERLAPPING:
+            raise Differs(f"{where} is an array whose elements are the same memory (broadcast), the original's is not")
+        one, other = (_in_order(node) for node in (want, got))
+        self._numbers(_CODES.get(want[2].lstrip("<=|")), one, other, where)
+
+    def _numbers(self, code: str | None, want: bytes, got: bytes, where: str) -> None:
+        if want == got:
+            return
+        if len(want) != len(got):
+            raise Differs(f"{where} has {len(got)} bytes in place of {len(want)}")
+        if code is None:
+            raise Differs(f"{where} has other elements")
+        error = self._worst(code, want, got)
+        if error > self._bound(code):
+            raise Differs(f"{where} has an element {error:.1e} off, at most {self._bound(code):g} of its size")
+
+    def _worst(self, code: str, want: bytes, got: bytes) -> float:
+        exact = want if code == "d" else _doubled(code, want)
+        have = got if code in "df" else _doubled(code, got)
+        scale = distance("double", exact, None) / math.sqrt(len(exact) // 8)
+        error = worst("float" if code == "f" else "double", exact, have, scale or 1e-300)
+        if math.isfinite(error) and math.isfinite(scale):
+            return error
+        pairs = list(zip(array("d", exact), array("d", _doubled(code, got)), strict=True))
+        known = [abs(one) for one, _ in pairs if math.isfinite(one)]
+        scale = math.sqrt(sum(one * one for one in known) / len(known)) if known else 0.0
+        return 0.0 if all(self._near(one, other, scale, code) for one, other in pairs) else math.inf
+
+    def _scalar(self, want: Node, got: Node, where: str, depth: int) -> None:
+        code = _CODES.get(want[1].lstrip("<=|"))
+        if want[1] != got[1]:
+            raise Differs(f"{where} is a numpy {got[1]} in place of a {want[1]}")
+        if want[2] == got[2]:
+            return
+        one, other = (array("d", _doubled(code, node[2])) if code else None for node in (want, got))
+        if one is None or other is None or not all(map(lambda a, b: self._near(a, b, 0, code or "d"), one, other)):
+            raise Differs(f"{where} is another number")
+
+    def items(self, want: Items, got: Items, where: str, depth: int) -> None:
+        """Differs where the items of two sequences do."""
+        if want[1] != got[1]:
+            raise Differs(f"{where} has {got[1]} items in place of {want[1]}")
+        if want[0] != got[0] or want[0] == "x":
+            for at, (one, other) in enumerate(zip(expanded(want), expanded(got), strict=True)):
+                self._node(one, other, f"{where}[{at}]", depth)
+        elif want[0] == "f":
+            self._numbers("d", want[2], got[2], where)
+        elif want[0] == "r" and want[2] == got[2] and len(want[3]) == len(got[3]):
+            for column, (one, other) in enumerate(zip(want[3], got[3], strict=True)):
+                self.items(one, other, f"{where}[:][{column}]", depth)
+        elif want[0] == "v" and want[2:4] == got[2:4]:
+            self.items(want[4], got[4], f"{where}[:]", depth)
+        elif want != got:
+            raise Differs(_first(want, got, where))
+
+
+def _first(want: Items, got: Items, where: str) -> str:
+    pairs = zip(expanded(want), expanded(got), strict=True)
+    at, one, other = next((at, one, other) for at, (one, other) in enumerate(pairs) if one != other)
+    return f"{where}[{at}] is {_told(other)} in place of {_told(one)}"
+
+
+def _named(reader: Reader, node: Node) -> Node | None:
+    return reader.objects[node[1]] if node[0] == "R" else node
+
+
+def _in_order(node: Node) -> bytes:
+    """The elements in the order of C, so that layouts are compared by what a caller reads."""
+    _, flags, _, shape, data = node
+    count = math.prod(shape)
+    if not flags & 2 or len(shape) < 2 or not count:
+        return bytes(data)
+    width = len(data) // count
+    columns, order = memoryview(data), [0]
+    strides = [width * math.prod(shape[:axis]) for axis in range(len(shape))]
+    for axis in range(len(shape)):
+        order = [at + step * strides[axis] for at in order for step in range(shape[axis])]
+    return b"".join(columns[at : at + width] for at in order)
+
+
+def _doubled(code: str, data: bytes) -> bytes:
+    if code == "d":
+        return data
+    values = array("f", data) if code == "f" else (one for (one,) in struct.iter_unpack("<e", data))
+    return array("d", values).tobytes()
+
+
+def _told(node: Node) -> str:
+    """A node in a few words."""
+    letter = node[0]
+    if letter in "iIfcsyeV":
+        shown = repr(node[-1])
+        return f"{_WORDS[letter]} {shown[:_SHOWN]}{'...' if len(shown) > _SHOWN else ''}"
+    if letter == "!":
+        return f"the exception {node[1]}"
+    if letter in "OKk":
+        return f"{_WORDS[letter]} {node[2] if letter != 'k' else node[1]}"
+    if letter == "G":
+        return f"numpy scalar {node[1]}"
+    return _WORDS.get(letter, letter)
+
+
+Rule = Callable[[Comparison, Node, Node, str, int], None]
+_RULES: dict[str, Rule] = {
+    "f": Comparison._real,
+    "c": Comparison._complex,
+    **dict.fromkeys("ltdgOKoz", Comparison._listed),
+    "S": Comparison._unordered,
+    "Z": Comparison._unordered,
+    "A": Comparison._array,
+    "G": Comparison._scalar,
+    "k": Comparison._parts,
+    "P": Comparison._sparse,
+    "!": lambda self, want, got, where, depth: self._same(want[:2], got[:2], where, depth),
+    "E": lambda self, want, got, where, depth: self._same(want[:2], got[:2], where, depth),
+}
+
+
+def is_raised(node: Node) -> bool:
+    """Whether a call ended in an exception."""
+    return bool(node[0] == "!")
+
+
+def told(node: Any) -> str:
+    """A value in a few words, for messages."""
+    return _told(node)

@@ -1,0 +1,355 @@
+"""Runs one side of a Python function inside the sandbox; never imported by maxcode.
+
+    driver.py calls|describe|make|check|profile
+
+What it does for a candidate is trusted no more than the candidate, whose process it shares: what counts is read by the
+shim outside.  ``/src/meta.json`` says which function, and the layout of the exchange memory (``shim_calls.h``):
+descriptors 4 the memory, 5 go, 6 done.  In ``calls`` each part of a round hands over the arguments of some calls; each
+is decoded when the one before has returned, and its result is encoded before the next begins, all under the clock.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import ctypes
+import importlib
+import importlib.util
+import inspect
+import json
+import mmap
+import os
+import struct
+import sys
+from collections.abc import Callable
+from typing import Any
+
+sys.path.insert(0, "/src")
+import codec  # type: ignore[import-not-found,unused-ignore]
+
+sys.path.pop(0)
+
+GUARD = 4096
+TABLE_BYTES = 8 * (1 + 2 * 255)
+WRONG_OUTPUT = 97  # exit status for a result that cannot be compared
+BUILD_FAILED = 98  # exit status for a file that cannot be loaded
+TOO_LARGE = 99  # exit status of the maker where no input fits
+PROGRAM = "/src/program"
+DRAWS = 20  # of one input, at most
+PROFILED_S = 1.0
+
+
+def load_meta() -> dict[str, Any]:
+    with open("/src/meta.json") as file:
+        return dict(json.load(file))
+
+
+def prepare(meta: dict[str, Any]) -> None:
+    for name in ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS", "NUMBA_NUM_THREADS"):
+        os.environ[name] = str(meta["threads"])
+    os.environ["NUMBA_CACHE_DIR"] = "/tmp"
+    sys.dont_write_bytecode = True
+    sys.path[:0] = [PROGRAM, *meta["paths"]]
+    sys.modules["codec"] = codec
+
+
+def leave(status: int, why: str) -> None:
+    sys.stderr.write("\n" + why + "\n")
+    sys.stderr.flush()
+    os._exit(status)
+
+
+def load_function(meta: dict[str, Any]) -> Callable[..., Any]:
+    """The function of the program; whatever goes wrong is an error of its build."""
+    try:
+        return loaded(meta)
+    except BaseException:
+        import traceback
+
+        traceback.print_exc()
+        sys.stderr.flush()
+        os._exit(BUILD_FAILED)
+
+
+def loaded(meta: dict[str, Any]) -> Callable[..., Any]:
+    name, path = meta["module"], f"{PROGRAM}/{meta['file']}"
+    parent, _, last = name.rpartition(".")
+    beside = importlib.import_module(parent) if parent else None
+    spec: Any = importlib.util.spec_from_file_location(name, path)
+    module = importlib.util.module_from_spec(spec)
+    sys.modules[name] = module
+    spec.loader.exec_module(module)
+    if beside is not None:
+        setattr(beside, last, module)
+    found: Any = module
+    for word in meta["function"].split("."):
+        found = getattr(found() if isinstance(found, type) else found, word)
+    if not callable(found):
+        raise TypeError(f"{meta['function']} is a {type(found).__name__}, which cannot be called")
+    return found  # type: ignore[no-any-return]
+
+
+def helper(name: str) -> Any:
+    """A file of the user beside the program, in a process of its own."""
+    spec: Any = importlib.util.spec_from_file_location(name, f"/src/{name}.py")
+    module = importlib.util.module_from_spec(spec)
+    sys.modules[name] = module
+    spec.loader.exec_module(module)
+    return module
+
+
+def keep_memory() -> None:
+    """Memory that was freed stays with the process, or one side pays for fresh pages in every call and the other not
+    (``evaluate/module/inside/driver.py``)."""
+    libc = ctypes.CDLL(None)
+    libc.mallopt(-1, 0x7FFFFFFF)
+    libc.mallopt(-2, 64 << 20)
+    if not libc.mallopt(-3, 1 << 30):
+        libc.mallopt(-3, 32 << 20)
+
+
+class Exchange:
+    """The exchange memory: for every slot, views of the arrays of these sizes."""
+
+    def __init__(self, sizes: list[int], slots: int) -> None:
+        memory = mmap.mmap(4, os.fstat(4).st_size, mmap.MAP_SHARED, mmap.PROT_READ | mmap.PROT_WRITE)
+        whole, at = memoryview(memory), GUARD
+        self.start = ctypes.addressof(ctypes.c_char.from_buffer(memory))
+        self.slots: list[list[memoryview]] = []
+        self.addresses: list[list[int]] = []
+        for _ in range(slots):
+            views = []
+            for size in sizes:
+                views.append((whole[at : at + size], self.start + at))
+                at += (size + GUARD - 1) // GUARD * GUARD + GUARD
+            self.slots.append([view for view, _ in views])
+            self.addresses.append([address for _, address in views])
+
+
+def begin() -> None:
+    """Wait for the word to load the program: the shim takes the time from here until we are ready."""
+    os.write(6, b"d")
+    os.read(5, 1)
+
+
+def rounds(answer: Callable[[bytes], None]) -> None:
+    """Say that we are ready, then answer every word of the shim."""
+    while True:
+        os.write(6, b"d")
+        word = os.read(5, 1)
+        if not word:
+            return
+        answer(word)
+
+
+def tell(table: memoryview, out: bytearray, parts: list[Any]) -> Any:
+    """Write down where the parts of a message lie; what must stay until they are read."""
+    head = ctypes.c_char.from_buffer(out)
+    places = [(ctypes.addressof(head), len(out)), *((address, size) for address, size, _ in parts)]
+    struct.pack_into(f"<{1 + 2 * len(places)}Q", table, 0, len(places), *(x for place in places for x in place))
+    return head, out, parts
+
+
+def call_rounds(meta: dict[str, Any]) -> None:
+    begin()
+    function = load_function(meta)
+    exchange = Exchange([meta["capacity"], TABLE_BYTES, TABLE_BYTES], meta["slots"])
+    kept: list[Any] = []  # what the calls of a round took and gave: it must stay as it is until the round is over
+    last: list[Any] = []
+    encoder = codec.Encoder()
+    errors = meta["errors"]
+
+    def answer(word: bytes) -> None:
+        nonlocal encoder
+        if word == b"a":
+            kept.append(looked_at_again(exchange.slots[len(last) - 1][2], last[-1]))
+            return
+        if word == b"n":
+            kept.clear()
+            last.clear()
+            encoder = codec.Encoder()
+        memory, table, _ = exchange.slots[len(last)]
+        decoder = codec.Decoder(codec.parts_of(memory))
+        given: list[Any] = []
+        encoder.begin({}, [])
+        for _ in range(decoder.number()):
+            start = len(decoder.objects)
+            args, kwargs = decoder.node()
+            given.append((args, kwargs))
+            objects = decoder.objects[start:]
+            encoder.given = dict(zip(map(id, objects), range(len(objects))))  # noqa: B905
+            encoder.spans = spans(objects)
+            try:
+                result = function(*args, **kwargs)
+            except Exception as error:
+                if not errors:
+                    raise
+                kept.append(error.with_traceback(None))
+                encoder.raised(error)
+                continue
+            try:
+                encoder.node(result)
+            except codec.Refused as refused:
+                leave(WRONG_OUTPUT, f"the result holds {refused}, which cannot be compared as a caller would see it")
+            kept.append(result)
+        last.append((decoder, given))
+        kept.append(tell(table, encoder.out, encoder.parts))
+
+    def looked_at_again(table: memoryview, seen: Any) -> Any:
+        """What the arguments are after the calls."""
+        after = codec.Encoder()
+        for args, kwargs in seen[1]:
+            after.node((args, kwargs))
+        return tell(table, after.out, after.parts)
+
+    keep_memory()
+    rounds(answer)
+
+
+def spans(objects: list[Any]) -> list[tuple[int, int]]:
+    """The memory of the arrays among these objects."""
+    numpy = sys.modules.get("numpy")
+    if numpy is None:
+        return []
+    arrays = [one for one in objects if type(one) is numpy.ndarray]
+    return [(one.__array_interface__["data"][0], one.__array_interface__["data"][0] + one.nbytes) for one in arrays]
+
+
+# -------------------------------------------------------------------------------------------------- maker and checker
+
+
+def input_of(make: Callable[..., Any], meta: dict[str, Any], seed: int) -> tuple[tuple[Any, ...], dict[str, Any]]:
+    """The arguments that the user's ``inputs`` gives for a seed."""
+    takes_size = len(inspect.signature(make).parameters) > 1
+    given = make(seed, meta["size"]) if takes_size else make(seed)
+    if isinstance(given, dict) and given.keys() == {"args", "kwargs"}:
+        return tuple(given["args"]), dict(given["kwargs"])
+    return (given, {}) if type(given) is tuple else ((given,), {})
+
+
+def message(make: Callable[..., Any], meta: dict[str, Any], seeds: list[int]) -> bytes:
+    encoder = codec.Encoder()
+    encoder.out += codec.PART.pack(len(seeds))
+    for seed in seeds:
+        try:
+            encoder.node(input_of(make, meta, seed))
+        except codec.Refused as refused:
+            leave(WRONG_OUTPUT, f"inputs gave {refused}, which cannot be passed; give numbers, texts, arrays, ...")
+    return codec.whole(encoder)  # type: ignore[no-any-return]
+
+
+def describe(meta: dict[str, Any]) -> None:
+    """The sizes of the messages of some inputs, and whether all are different, as JSON."""
+    made = [message(helper("inputs").inputs, meta, [seed]) for seed in meta["seeds"]]
+    sys.stdout.flush()
+    print()
+    json.dump({"sizes": list(map(len, made)), "different": len(set(made))}, sys.stdout)
+
+
+def make_rounds(meta: dict[str, Any]) -> None:
+    """Fresh inputs for every slot from the seeds that it is given."""
+    begin()
+    make = helper("inputs").inputs
+    exchange = Exchange([8 * meta["batch"], meta["capacity"]], meta["slots"])
+
+    def answer(_: bytes) -> None:
+        for seeds, place in exchange.slots:
+            place[:] = fitting(list(struct.unpack(f"<{meta['batch']}Q", seeds)))
+
+    def fitting(seeds: list[int]) -> bytes:
+        for more in range(DRAWS):
+            made = message(make, meta, [(seed + more * 0x9E3779B1) % (1 << 32) for seed in seeds])
+            if len(made) <= meta["capacity"]:
+                return made.ljust(meta["capacity"], b"\0")
+        leave(TOO_LARGE, f"{DRAWS} inputs in a row are more than {meta['capacity']} bytes")
+        raise AssertionError
+
+    rounds(answer)
+
+
+def check_rounds(meta: dict[str, Any]) -> None:
+    """The user's verdict on the results of every slot: a byte each, 1 where it accepts."""
+    begin()
+    is_solution = helper("check").is_solution
+    exchange = Exchange([meta["capacity"], meta["results"], meta["batch"]], meta["slots"])
+
+    def answer(_: bytes) -> None:
+        for given, results, verdicts in exchange.slots:
+            arguments = codec.Decoder(codec.parts_of(given))
+            found = codec.Decoder(codec.parts_of(results))
+            for number in range(arguments.number()):
+                args, kwargs = arguments.node()
+                verdicts[number] = accepted(args, kwargs, found)
+
+    def accepted(args: Any, kwargs: Any, found: Any) -> int:
+        raised = bytes(found.data[found.at : found.at + 1]) == b"!"
+        result = found.node()
+        if raised:
+            return 0
+        try:
+            return int(bool(is_solution(*args, result, **kwargs)))
+        except Exception as error:
+            sys.stderr.write(f"is_solution: {type(error).__name__}: {error}\n"[:400])
+            return 0
+
+    rounds(answer)
+
+
+def profile_calls(meta: dict[str, Any]) -> None:
+    """Seconds of some calls, of handing over, and by function, as JSON: on inputs of the user's own generator."""
+    import cProfile
+
+    function, make = load_function(meta), helper("inputs").inputs
+    call_s = handing_s = 0.0
+    seen = cProfile.Profile()
+    for seed in meta["seeds"]:
+        found = timed_call(function, message(make, meta, [seed]))
+        call_s, handing_s = call_s + found[0], handing_s + found[1]
+        args, kwargs = input_of(make, meta, seed)
+        with contextlib.suppress(Exception):
+            seen.runcall(function, *args, **kwargs)
+        if call_s > PROFILED_S:
+            break
+    spots = [[one.code if isinstance(one.code, str) else place_of(one.code), one.inlinetime] for one in seen.getstats()]
+    sys.stdout.flush()
+    print()
+    json.dump({"call_s": call_s, "handing_s": handing_s, "spots": spots}, sys.stdout)
+
+
+def place_of(code: Any) -> str:
+    return f"{code.co_filename}:{code.co_firstlineno}:{code.co_name}"
+
+
+def timed_call(function: Callable[..., Any], given: bytes) -> tuple[float, float]:
+    """Seconds of a call, and of reading its arguments and writing down its result."""
+    import time
+
+    began = time.perf_counter()
+    decoder = codec.Decoder(codec.parts_of(memoryview(bytearray(given))))
+    decoder.number()
+    args, kwargs = decoder.node()
+    called = time.perf_counter()
+    try:
+        result = function(*args, **kwargs)
+    except Exception:
+        result = None
+    returned = time.perf_counter()
+    codec.Encoder().node(result)
+    return returned - called, time.perf_counter() - returned + called - began
+
+
+ROLES = {
+    "calls": call_rounds,
+    "describe": describe,
+    "make": make_rounds,
+    "check": check_rounds,
+    "profile": profile_calls,
+}
+
+
+def main() -> None:
+    meta = load_meta()
+    prepare(meta)
+    ROLES[sys.argv[1]](meta)
+
+
+main()

@@ -1,0 +1,220 @@
+"""Reads the values that a side gave (``inside/codec.py``), as a tree of plain values; runs nothing of the side.
+
+A node is a tuple: a letter, and what belongs to it.  The items of a sequence are another: the layout, and its arrays.
+"""
+
+from __future__ import annotations
+
+import itertools
+import struct
+from array import array
+from collections.abc import Callable, Sequence
+from typing import Any, final
+
+Node = tuple[Any, ...]
+Items = tuple[Any, ...]
+ALIGNED = 64
+_PART = struct.Struct("<Q")
+
+
+class Unreadable(Exception):
+    """Bytes that are no message."""
+
+
+@final
+class Reader:
+    """Reads nodes one after the other; ``objects``: those that may be named again, in order, over several messages."""
+
+    def __init__(self) -> None:
+        self.objects: list[Node | None] = []
+        self._parts: Sequence[memoryview] = ()
+        self._at = 0
+
+    def open(self, parts: Sequence[memoryview]) -> Reader:
+        """Go on with another message."""
+        self._parts, self._at = parts, 0
+        return self
+
+    def node(self) -> Node:
+        """The next node.  Unreadable where there is none."""
+        try:
+            return self._node()
+        except (IndexError, KeyError, struct.error, UnicodeDecodeError, ValueError, RecursionError) as error:
+            raise Unreadable(f"{type(error).__name__}: {error}") from error
+
+    def number(self) -> int:
+        if self._at + 8 > len(self._parts[0]):
+            raise Unreadable("it ends early")
+        self._at += 8
+        return int(_PART.unpack_from(self._parts[0], self._at - 8)[0])
+
+    def _node(self) -> Node:
+        letter = chr(self._parts[0][self._at])
+        self._at += 1
+        if letter in _PLAIN:
+            return (letter, *_PLAIN[letter](self))
+        if letter == "M":
+            return ("M", self._node())
+        if letter == "R":
+            return ("R", self.number())
+        place = len(self.objects)
+        self.objects.append(None)
+        found = (letter, *_HELD[letter](self))
+        self.objects[place] = found
+        return found
+
+    def take(self, size: int) -> bytes:
+        if self._at + size > len(self._parts[0]):
+            raise Unreadable("it ends early")
+        self._at += size
+        return bytes(self._parts[0][self._at - size : self._at])
+
+    def text(self) -> str:
+        return self.take(self.number()).decode("utf-8", "surrogatepass")
+
+    def raw(self) -> bytes:
+        kind, number = self.take(1), self.number()
+        return bytes(self._parts[number]) if kind == b"\1" else self.take(number)
+
+    def items(self) -> Items:
+        count = self.number()
+        if not count:
+            return ("x", 0, [])
+        layout = self.take(1).decode()
+        if layout == "x":
+            return ("x", count, [self._node() for _ in range(count)])
+        return (layout, count, *_LAYOUTS[layout](self, count))
+
+    def reserve(self, kind: str, count: int) -> None:
+        if kind == "l":
+            if count > len(self._parts[0]) + sum(map(len, self._parts)):
+                raise Unreadable("more rows than bytes")
+            self.objects.extend([("?",)] * count)
+
+    def rows(self, count: int) -> Items:
+        kind, width = self.take(1).decode(), self.number()
+        self.reserve(kind, count)
+        return kind, [self.items() for _ in range(width)]
+
+    def ragged(self, count: int) -> Items:
+        kind, lengths = self.take(1).decode(), self.raw()
+        self.reserve(kind, count)
+        return kind, lengths, self.items()
+
+    def array(self) -> Node:
+        flags, dtype = self.take(1)[0], self.text()
+        shape = tuple(self.number() for _ in range(self.number()))
+        return flags, dtype, shape, self.raw()
+
+    def sparse(self) -> Node:
+        name, layout, shape = self.text(), self.text(), self.items()
+        return name, layout, shape, [self._node() for _ in range(2 if layout == "dia" else 3)]
+
+    def subclass(self) -> Node:
+        name = self.text()
+        parts = [self.items()] if name == "deque" else [self.items(), self.items()]
+        return name, parts, self._node()
+
+
+_PLAIN: dict[str, Callable[[Reader], Node]] = {
+    "N": lambda _: (),
+    "T": lambda _: (),
+    "F": lambda _: (),
+    ".": lambda _: (),
+    "i": lambda one: struct.unpack("<q", one.take(8)),
+    "I": lambda one: (int.from_bytes(one.take(one.number()), "little", signed=True),),
+    "f": lambda one: struct.unpack("<d", one.take(8)),
+    "c": lambda one: (complex(*struct.unpack("<dd", one.take(16))),),
+    "s": lambda one: (one.text(),),
+    "y": lambda one: (one.take(one.number()),),
+    "t": lambda one: (one.items(),),
+    "!": lambda one: (one.text(), one.text()),
+}
+_HELD: dict[str, Callable[[Reader], Node]] = {
+    "B": lambda one: (one.raw(),),
+    "l": lambda one: (one.items(),),
+    "d": lambda one: (one.items(), one.items()),
+    "S": lambda one: (one.items(),),
+    "Z": lambda one: (one.items(),),
+    "g": lambda one: (one.items(),),
+    "A": Reader.array,
+    "o": lambda one: (one.items(), one.items()),
+    "G": lambda one: (one.text(), one.raw()),
+    "k": Reader.subclass,
+    "O": lambda one: (one.text(), one.text(), one.items(), one.items()),
+    "K": lambda one: (one.text(), one.text(), one.items(), one.items()),
+    "e": lambda one: (one.text(), one.text(), one.text()),
+    "P": Reader.sparse,
+    "V": lambda one: (one.text(), one.text()),
+    "z": lambda one: (one.items(),),
+    "E": lambda one: (one.text(), one.text()),
+}
+_LAYOUTS: dict[str, Callable[[Reader, int], Items]] = {
+    "q": lambda one, _: (one.raw(),),
+    "f": lambda one, _: (one.raw(),),
+    "b": lambda one, _: (one.raw(),),
+    "s": lambda one, _: (one.raw(), one.raw()),
+    "n": lambda one, _: (),
+    "r": Reader.rows,
+    "v": Reader.ragged,
+}
+
+
+def expanded(items: Items) -> list[Node]:
+    """The nodes of a sequence, whatever its layout."""
+    layout, count, *rest = items
+    if layout == "x":
+        return list(rest[0])
+    if layout == "q":
+        return [("i", one) for one in array("q", rest[0])]
+    if layout == "f":
+        return [("f", one) for one in array("d", rest[0])]
+    if layout == "b":
+        return [("T",) if one else ("F",) for one in rest[0]]
+    if layout == "n":
+        return [("N",)] * count
+    if layout == "s":
+        return [("s", one) for one in _texts(rest[0], rest[1])]
+    if layout == "r":
+        columns = [expanded(one) for one in rest[1]]
+        return [(rest[0], ("x", len(row), list(row))) for row in zip(*columns, strict=True)]
+    flat = iter(expanded(rest[2]))
+    return [(rest[0], ("x", size, list(itertools.islice(flat, size)))) for size in array("q", rest[1])]
+
+
+def _texts(lengths: bytes, joined: bytes) -> list[str]:
+    whole = joined.decode("utf-8", "surrogatepass")
+    ends = itertools.accumulate(array("q", lengths))
+    return [whole[end - size : end] for end, size in zip(ends, array("q", lengths), strict=True)]
+
+
+def parts_of(memory: memoryview) -> list[memoryview]:
+    """The parts of a message in one piece, 64-aligned.  Unreadable where it is none."""
+    count = _PART.unpack_from(memory)[0]
+    if 8 * (1 + count) > len(memory):
+        raise Unreadable("its number of parts is wrong")
+    at, found = -(-8 * (1 + count) // ALIGNED) * ALIGNED, []
+    for (size,) in itertools.islice(_PART.iter_unpack(memory[8 : 8 * (1 + count)]), count):
+        found.append(memory[at : at + size])
+        at += -(-size // ALIGNED) * ALIGNED
+    return found
+
+
+def gathered(memory: memoryview) -> tuple[list[memoryview], memoryview]:
+    """The parts of a message as the shim gathered them, and what comes after it."""
+    count = _PART.unpack_from(memory)[0]
+    sizes = struct.unpack_from(f"<{count}Q", memory, 8)
+    at, found = 8 * (1 + count), []
+    for size in sizes:
+        found.append(memory[at : at + size])
+        at += size
+    return found, memory[at:]
+
+
+def one_piece(parts: Sequence[memoryview], size: int) -> bytes:
+    """A message in one piece, as a process of the user reads it, padded to ``size``; ValueError if it is larger."""
+    head = struct.pack(f"<{1 + len(parts)}Q", len(parts), *map(len, parts))
+    whole = b"".join(bytes(one).ljust(-(-len(one) // ALIGNED) * ALIGNED, b"\0") for one in (head, *parts))
+    if len(whole) > size:
+        raise ValueError(f"a message of {len(whole)} bytes in place of {size} at most")
+    return whole.ljust(size, b"\0")

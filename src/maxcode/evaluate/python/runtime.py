@@ -1,0 +1,71 @@
+"""The interpreter and the packages of a Python function, found without running the environment that has them."""
+
+from __future__ import annotations
+
+import re
+import sys
+from dataclasses import dataclass
+from pathlib import Path
+from typing import final
+
+from maxcode.errors import InputError
+from maxcode.sandbox.sealed import INTERPRETER
+
+PACKAGES_FOLDER, PYTHON_FOLDER = "/opt/venv", "/opt/python"
+_SETTING = re.compile(r"^\s*(\w[\w-]*)\s*=\s*(.*?)\s*$", re.MULTILINE)
+
+
+@final
+@dataclass(frozen=True, slots=True)
+class PythonRuntime:
+    """``python``: path of the interpreter in the sandbox; ``binds``: (host folder, path in the sandbox).
+
+    ``paths``: folders to put at the start of sys.path; ``sealed``: only the interpreter's own library is wanted.
+    ``version``: of the interpreter, as text.
+    """
+
+    python: str = INTERPRETER
+    binds: tuple[tuple[Path, str], ...] = ()
+    paths: tuple[str, ...] = ()
+    version: str = ""
+
+    @property
+    def sealed(self) -> bool:
+        return not self.binds
+
+
+def find_python(venv: str) -> PythonRuntime:
+    """The system's interpreter, or that of the virtual environment in the folder ``venv`` with its packages.
+
+    InputError with the cure if the folder is no virtual environment, or its interpreter is gone.
+    """
+    if not venv:
+        return PythonRuntime(version="the system's Python")
+    folder = Path(venv)
+    try:
+        settings = dict(_SETTING.findall((folder / "pyvenv.cfg").read_text()))
+    except OSError as error:
+        raise InputError(
+            f"{folder} is no virtual environment (it has no pyvenv.cfg that can be read); make one with "
+            f"`python3 -m venv {folder}`"
+        ) from error
+    python = Path(settings.get("home", ""), "python3").resolve()
+    packages = sorted(folder.glob("lib/python3.*/site-packages"))
+    if not python.is_file() or not packages:
+        raise InputError(f"the interpreter of {folder} is gone ({python}); make the virtual environment anew")
+    shown, binds = _shown(python)
+    named = settings.get("version", "") or settings.get("version_info", "")
+    return PythonRuntime(shown, (*binds, (packages[-1], PACKAGES_FOLDER)), (PACKAGES_FOLDER,), f"Python {named}")
+
+
+def _shown(python: Path) -> tuple[str, tuple[tuple[Path, str], ...]]:
+    """The path of an interpreter in the sandbox, and what must be bound for it."""
+    if python.is_relative_to("/usr"):
+        return str(python), ()
+    base = python.parents[1]
+    return f"{PYTHON_FOLDER}/{python.relative_to(base)}", ((base, PYTHON_FOLDER),)
+
+
+def own_environment() -> str:
+    """The virtual environment that runs maxcode; empty if none does."""
+    return sys.prefix if sys.prefix != sys.base_prefix else ""

@@ -1,0 +1,296 @@
+"""Admitted Python functions and rounds of their sides, for evaluating, confirming and checking again."""
+
+from __future__ import annotations
+
+import json
+import math
+import os
+import re
+from collections.abc import Mapping
+from contextlib import AsyncExitStack
+from dataclasses import dataclass, replace
+from typing import final
+
+import anyio
+import msgspec
+
+from maxcode.core.phases import START, VERIFICATION, activity
+from maxcode.core.types import (
+    Action,
+    Evaluation,
+    Facts,
+    Feedback,
+    Hotspot,
+    Interval,
+    Machine,
+    Outcome,
+    Problem,
+    Program,
+    TimedInput,
+    Timing,
+)
+from maxcode.errors import InputError
+from maxcode.evaluate.ladder.build import Built
+from maxcode.evaluate.ladder.prepare import Admitted, Input, identity
+from maxcode.evaluate.ladder.race import SHORT_PASS_S, End, Side, run_until
+from maxcode.evaluate.ladder.reject import not_permitted, reject
+from maxcode.evaluate.python.runtime import find_python
+from maxcode.evaluate.python.sides import Layout, SideStarter, draw_seeds
+from maxcode.evaluate.python.track import PythonTrack, Seen, open_track
+from maxcode.evaluate.rounds.round import (
+    CALL,
+    RoundFailed,
+    Sitting,
+    failed_in,
+    found_right,
+    last_words,
+    late,
+    seconds_of,
+)
+from maxcode.sandbox.lanes import build_lane
+from maxcode.sandbox.sandbox import Blob, Sandbox
+
+LEAST_PART_S, MOST_BATCH = 0.001, 64  # of a part, so that going to and fro is little beside it
+LEAST_ROUND_S, LEAST_SLOTS, MOST_SLOTS = 0.010, 2, 16
+MOST_ROUND_BYTES = 256 << 20
+ROOM = 2.0  # times the largest message seen is the room for arguments
+DESCRIBED = 8  # inputs that are looked at first
+SHORT_CALL_S = 20e-6
+HANDING = 0.25  # of what is timed; from here on it is told
+MOSTLY_HANDING = 0.5
+_SPOTS = 8
+_PLACE = re.compile(r"/src/program/(.+):(\d+):(.+)")
+
+
+class _Profile(msgspec.Struct):
+    """What the driver's role ``profile`` says: seconds of the calls, of handing over, and by function."""
+
+    call_s: float
+    handing_s: float
+    spots: list[tuple[str, float]]
+
+
+@final
+@dataclass(frozen=True, slots=True)
+class Staged:
+    """An admitted Python function.  ``degenerate``: why a candidate could pass without doing the work."""
+
+    stage: SideStarter
+    layout: Layout
+    admitted: Admitted
+    degenerate: tuple[str, ...]
+
+    @property
+    def problem(self) -> Problem:
+        return self.stage.problem
+
+    @property
+    def inputs(self) -> tuple[Input, ...]:
+        return self.admitted.timed
+
+    @property
+    def caveats(self) -> tuple[str, ...]:
+        """Warnings for every result."""
+        return tuple(f"degenerate: {why}" for why in self.degenerate)
+
+
+@final
+class PythonStages:
+    """The problems that one harness has admitted; builds and starts their sides (``rounds/stages.py``)."""
+
+    def __init__(self, sandbox: Sandbox) -> None:
+        self._sandbox = sandbox
+        self._staged: dict[str, Staged] = {}
+        self._admitting = anyio.Lock()
+
+    async def admit(self, problem: Problem) -> Staged:
+        staged = await self._stage(problem)
+        self._staged[identity(problem)] = staged
+        return staged
+
+    async def of(self, problem: Problem) -> Staged:
+        async with self._admitting:
+            if identity(problem) not in self._staged:
+                await self.admit(problem)
+            return self._staged[identity(problem)]
+
+    async def fresh(self, problem: Problem) -> Staged:
+        """The problem as it is: its secrets are drawn for every round."""
+        return await self.of(problem)
+
+    async def _stage(self, problem: Problem) -> Staged:
+        runtime = find_python(problem.spec.python_spec.venv)
+        threads = 1 if problem.goal == "cpu" else len(os.sched_getaffinity(0))
+        stage = SideStarter(self._sandbox, runtime, problem, threads)
+        layout = Layout(await self._capacity(stage))
+        seconds, seen, layout = await self._seconds(stage, layout)
+        layout = _laid_out(layout, seconds)
+        profile = await self._profile(stage, problem.program)
+        reasons, notes = _degenerate(seen), _notes(seconds, profile)
+        given = Input(CALL, Blob.of(b""), None, "generated", seconds)
+        warnings = (*(f"degenerate: {why}" for why in reasons), *notes)
+        baseline = Evaluation(Outcome.CORRECT, profile=_spots(profile), measures={CALL: seconds}, warnings=warnings)
+        admitted = Admitted(problem, (given,), (given,), Built(None), baseline, notes=warnings)
+        facts = Facts(timed=(TimedInput(seconds),), calls=_called(layout), threads=threads)
+        return Staged(stage, layout, replace(admitted, facts=facts), reasons)
+
+    async def _capacity(self, stage: SideStarter) -> int:
+        """Room for the arguments of a part, of whole pages."""
+        ran = await stage.once("describe", stage.problem.program, draw_seeds(DESCRIBED))
+        if not ran.ok:
+            raise InputError(f"inputs.py does not run: {last_words(ran)}")
+        said = json.loads(ran.stdout.rstrip().rpartition(b"\n")[2])
+        if said["different"] < 2:
+            raise InputError(
+                "the inputs of all seeds are the same: a function could keep the result of an earlier call; make the "
+                "arguments that `inputs(seed, size)` returns depend on its seed"
+            )
+        return _whole_pages(int(ROOM * max(said["sizes"])))
+
+    async def _seconds(self, stage: SideStarter, layout: Layout) -> tuple[float, Seen, Layout]:
+        """Seconds of a warm call of the original; it runs against itself, which shows whether it is always the same."""
+        original = stage.problem.program
+        layout = replace(layout, results=1 << 26) if stage.problem.spec.python_spec.check else layout
+        try:
+            async with open_track(stage, layout, {"original": original, "candidate": original}) as track:
+                pairs = [await track.pair() for _ in range(5)]
+                seen = track.seen
+        except RoundFailed as failed:
+            raise InputError(_unsteady(stage.problem, failed)) from failed
+        if seen.raised == seen.calls:
+            raise InputError(f"the original raises an exception on every input ({seen.error}); correct inputs.py")
+        seconds = min(pair.total("original") for pair in pairs[1:]) / layout.calls
+        return seconds, seen, replace(layout, results=max(1 << 20, 4 * _whole_pages(seen.bytes)))
+
+    async def _profile(self, stage: SideStarter, program: Program) -> _Profile | None:
+        ran = await stage.once("profile", program, draw_seeds(DESCRIBED))
+        try:
+            return msgspec.json.decode(ran.stdout.rstrip().rpartition(b"\n")[2], type=_Profile)
+        except msgspec.MsgspecError:
+            return None
+
+    async def run(
+        self, staged: Staged, sides: Mapping[Side, Program], end: End, verify: int, beyond: bool = False
+    ) -> Sitting:
+        async with AsyncExitStack() as stack:
+            async with build_lane():
+                with activity(START):
+                    track = await stack.enter_async_context(open_track(staged.stage, staged.layout, sides))
+                with activity(VERIFICATION):
+                    await _verified(track, verify)
+                start_s = track.start_s("original"), track.start_s("candidate")
+            held = await run_until(end, track)
+        return Sitting(held, late(start_s, "its import and first calls"), start_s)
+
+    # ---------------------------------------------------------------------------------------------- rounds/stages.py
+
+    def original(self, staged: Staged) -> Program:
+        return staged.problem.program
+
+    async def built(self, staged: Staged, program: Program) -> Program | Evaluation:
+        """The program itself; refused where it cannot be compiled, or uses what is not permitted."""
+        for path, text in program.files.items():
+            try:
+                compile(text, path, "exec", dont_inherit=True)
+            except (SyntaxError, ValueError, RecursionError, MemoryError) as error:
+                words = f"{path}, line {getattr(error, 'lineno', 0) or 0}: {type(error).__name__}: {error}"
+                return Evaluation(Outcome.UNBUILT, Feedback((words,), words))
+        return not_permitted(staged.problem, program) or program
+
+    def rejected(self, problem: Problem, action: Action) -> Evaluation | None:
+        return reject(problem, action)
+
+    def failed(self, failed: RoundFailed) -> Evaluation:
+        return failed_in(failed)
+
+    def right(self, staged: Staged, side: Program, timing: Timing, seen: Sitting) -> Evaluation:
+        return found_right(seconds_of(timing, staged.layout.calls), timing, (*staged.caveats, *seen.warnings))
+
+    async def examined(self, staged: Staged, side: Program, found: Evaluation) -> Evaluation:
+        async with build_lane():
+            return replace(found, profile=_spots(await self._profile(staged.stage, side)))
+
+    async def over_rival(self, staged: Staged, side: Program) -> tuple[Interval | None, tuple[str, ...]]:
+        """Nothing: a Python function has no other rival."""
+        return None, ()
+
+    def compiler(self, problem: Problem, machine: Machine) -> str:
+        """The version of Python."""
+        return find_python(problem.spec.python_spec.venv).version
+
+    @property
+    def made(self) -> str:
+        return "every call of every round: fresh ones by inputs.py, from secret seeds"
+
+
+async def _verified(track: PythonTrack, rounds: int) -> None:
+    for _ in range(rounds):
+        await track.round()
+
+
+def _unsteady(problem: Problem, failed: RoundFailed) -> str:
+    if failed.side == "original" or failed.ran is not None:
+        return f"the original {problem.entry} does not run: {failed}"
+    return (
+        f"the original does not agree with itself in another process: {failed}; take out what is random (set order, "
+        "unseeded generators), or give `is_solution`"
+    )
+
+
+def _laid_out(layout: Layout, seconds: float) -> Layout:
+    """Calls in a part, and parts in a round: enough to time them, as memory allows."""
+    room = max(1, MOST_ROUND_BYTES // max(1, layout.capacity))
+    batch = max(1, min(MOST_BATCH, math.ceil(LEAST_PART_S / max(seconds, 1e-7)), room // LEAST_SLOTS))
+    capacity = _whole_pages(layout.capacity * batch)
+    slots = max(LEAST_SLOTS, min(MOST_SLOTS, math.ceil(LEAST_ROUND_S / (batch * seconds)), room // batch))
+    short = slots * batch * seconds < SHORT_PASS_S
+    return replace(layout, capacity=capacity, batch=batch, slots=slots, results=layout.results * batch, twice=short)
+
+
+def _whole_pages(size: int) -> int:
+    return -(-size // 4096) * 4096
+
+
+def _degenerate(seen: Seen) -> tuple[str, ...]:
+    if len(seen.results) < 2 and seen.calls > 1:
+        return ("every input gives the same result; a program could pass without doing the work",)
+    return ()
+
+
+def _notes(seconds: float, profile: _Profile | None) -> tuple[str, ...]:
+    found = []
+    if seconds < SHORT_CALL_S:
+        found.append(
+            f"a call takes {seconds * 1e6:.1f} us, so that being called is a part of what is timed: larger inputs say "
+            "more"
+        )
+    whole = profile.call_s + profile.handing_s if profile is not None else 0.0
+    if profile is not None and whole and (share := profile.handing_s / whole) >= HANDING:
+        found.append(
+            f"handing over arguments and results is {share:.0%} of what is timed, for both sides: the speed-up is "
+            "smaller than that of the function alone"
+        )
+    return tuple(found)
+
+
+def _spots(profile: _Profile | None) -> tuple[Hotspot, ...]:
+    """The functions of the program by their own time."""
+    if profile is None:
+        return ()
+    whole = sum(seconds for _, seconds in profile.spots) or 1.0
+    ranked = sorted(profile.spots, key=lambda one: -one[1])[:_SPOTS]
+    return tuple(_spot(name, seconds / whole) for name, seconds in ranked if seconds > 0)
+
+
+def _spot(name: str, share: float) -> Hotspot:
+    match = _PLACE.fullmatch(name)
+    if match is None:
+        return Hotspot(name[:120], 0, share)
+    return Hotspot(match[3][:120], int(match[2]), share)
+
+
+def _called(layout: Layout) -> str:
+    return (
+        "original and candidate are processes of their own that take turns on the same cores. In a turn each gets "
+        f"{layout.slots} times {layout.batch} call{'s' * (layout.batch > 1)}; the arguments of every call are fresh"
+    )

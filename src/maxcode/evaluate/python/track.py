@@ -1,0 +1,266 @@
+"""Calls the sides of a Python function in turn: fresh arguments for every call, every result compared.
+
+A pair is one round by every side on the same fresh arguments, in random order, or two if a round is short; then the
+faster one counts for each side.  A round has some parts, each with its own arguments, which a side sees when its part
+begins; between parts and rounds a process is stopped.  What is timed is from the word to the results: reading the
+arguments, the calls, writing down the results.  What the arguments are afterwards is asked once the results were read.
+"""
+
+from __future__ import annotations
+
+import random
+import struct
+from collections.abc import AsyncIterator, Mapping, Sequence
+from contextlib import AsyncExitStack, asynccontextmanager
+from dataclasses import dataclass
+from typing import final
+
+import anyio.to_thread
+
+from maxcode.core.types import Clock, Program
+from maxcode.errors import InputError
+from maxcode.evaluate.ladder.race import Pair, Side
+from maxcode.evaluate.python.comparing import Comparison, is_raised, told
+from maxcode.evaluate.python.nodes import Node, Reader, Unreadable, gathered, one_piece, parts_of
+from maxcode.evaluate.python.sides import Layout, SideStarter, draw_seeds
+from maxcode.evaluate.rounds.round import RoundFailed, answered, fastest, last_words, pair_of, start_seconds, started
+from maxcode.sandbox.sandbox import Blob, Calls, Ran
+
+AFTER_TIMES, AFTER_S = (
+    3.0,
+    0.010,
+)  # times the original, CPU time to tell what arguments are
+SHARED_BIT = 2  # of a side's results, in the answer of a round
+
+
+@final
+@dataclass(frozen=True, slots=True)
+class Given:
+    """What a side gave in a part of a round: its arguments' memory, its results, and its arguments afterwards."""
+
+    memory: memoryview
+    results: Sequence[memoryview]
+    afterwards: Sequence[memoryview]
+
+
+@final
+@dataclass(slots=True)
+class Seen:
+    """What was seen of the original: ``different``: results of calls that were not all the same; ``raised``: calls that
+    ended in an exception, of so many ``calls``; ``bytes``: the largest results of a part."""
+
+    results: set[str]
+    raised: int = 0
+    calls: int = 0
+    bytes: int = 0
+    error: str = ""
+
+
+@final
+class PythonTrack:
+    """Processes that are ready to be called.  The caller holds the timing lane."""
+
+    def __init__(
+        self, stage: SideStarter, layout: Layout, maker: Calls, sides: Mapping[Side, Calls], checker: Calls | None
+    ) -> None:
+        self._stage, self._layout = stage, layout
+        self._maker, self._sides, self._checker = maker, dict(sides), checker
+        self._order = random.SystemRandom()
+        self._round_s: dict[Side, list[float]] = {}
+        self._tolerance = stage.problem.spec.python_spec.tolerance
+        self.begun_s: Mapping[Side, float] = {}
+        self.clock: Clock = stage.problem.goal
+        self.seen = Seen(set())
+
+    async def pair(self) -> Pair:
+        """One round by every side, or two if they are short; the faster one counts for each side."""
+        return fastest([await self.round() for _ in range(2 if self._layout.twice else 1)])
+
+    async def round(self) -> Pair:
+        """One round by every side, in random order.  ``RoundFailed`` names the side that failed."""
+        inputs = await self._make()
+        names = list(self._sides)
+        self._order.shuffle(names)
+        with Blob.of(inputs) as blob:
+            found = {name: answered(name, await self._called(name, blob)) for name in names}
+        self._check_afterwards(found)
+        await self._check(inputs, found)
+        pair = pair_of(found, self.clock)
+        for name in names:
+            self._round_s.setdefault(name, []).append(pair.total(name))
+        return pair
+
+    def start_s(self, name: Side) -> float:
+        """Seconds for the import, and of the first round beyond the least of the later ones."""
+        return start_seconds(self.begun_s.get(name, 0.0), self._round_s.get(name, []))
+
+    async def _called(self, name: Side, inputs: Blob) -> Ran:
+        limits = self._stage.round_limits(name != "original", self._layout.slots)
+        return await self._sides[name].round(inputs, *limits)
+
+    async def _make(self) -> bytes:
+        seeds = draw_seeds(self._layout.calls)
+        with Blob.of(struct.pack(f"<{len(seeds)}Q", *seeds)) as blob:
+            ran = await self._maker.round(blob, *self._stage.round_limits(False, self._layout.slots))
+        if ran.ending != "answered":
+            raise InputError(f"the inputs of {self._stage.problem.entry} failed: {last_words(ran)}")
+        return ran.stdout
+
+    def _check_afterwards(self, found: Mapping[Side, Ran]) -> None:
+        bound = AFTER_TIMES * found["original"].prepared_s + AFTER_S
+        for name, ran in found.items():
+            if name != "original" and ran.prepared_s > bound:
+                raise RoundFailed(
+                    name,
+                    f"after its calls it worked for {ran.prepared_s * 1e3:.1f} ms, the original for "
+                    f"{found['original'].prepared_s * 1e3:.1f} ms: it works when its clock is stopped",
+                    ran,
+                    cheats=True,
+                )
+            if name != "original" and ran.code & ~found["original"].code & SHARED_BIT:
+                raise RoundFailed(name, "its result is the memory of an argument, and for the original it is not", ran)
+
+    # --------------------------------------------------------------------------------------------------- comparing
+
+    async def _check(self, inputs: bytes, found: Mapping[Side, Ran]) -> None:
+        original = self._parts("original", found["original"])
+        if self._checker is not None:
+            for name, ran in found.items():
+                await self._ask(name, inputs, self._parts(name, ran))
+        await anyio.to_thread.run_sync(self._see, original)
+        for name, ran in found.items():
+            if name == "original" or ran.stdout == found["original"].stdout:
+                continue
+            why = await anyio.to_thread.run_sync(self._difference, original, self._parts(name, ran))
+            if why:
+                raise RoundFailed(name, why, None)
+
+    def _parts(self, name: Side, ran: Ran) -> list[Given]:
+        memory, found = memoryview(ran.stdout), []
+        try:
+            for _ in range(self._layout.slots):
+                own, rest = memory[: self._layout.capacity], memory[self._layout.capacity :]
+                results, rest = gathered(rest)
+                afterwards, memory = gathered(rest)
+                if not results or not afterwards:
+                    raise Unreadable("it holds nothing")
+                found.append(Given(own, results, afterwards))
+        except (struct.error, Unreadable) as error:
+            raise RoundFailed(name, f"what it gave cannot be read: {error}", None) from error
+        return found
+
+    def _difference(self, original: Sequence[Given], other: Sequence[Given]) -> str:
+        """How the results of a round differ from the original's, or its arguments afterwards; empty if they do not."""
+        comparison = Comparison(Reader(), Reader(), self._tolerance)
+        for slot, (want, have) in enumerate(zip(original, other, strict=True)):
+            why = self._results_differ(comparison, want, have) if self._checker is None else ""
+            why = why or self._arguments_differ(want, have)
+            if why:
+                return f"call {slot * self._layout.batch + 1} of a round, or one soon after it: {why}"
+        return ""
+
+    def _results_differ(self, comparison: Comparison, want: Given, have: Given) -> str:
+        comparison.wanted.open(want.results)
+        comparison.given.open(have.results)
+        try:
+            for _ in range(self._layout.batch):
+                one = comparison.wanted.node()
+                if why := comparison.difference(one, comparison.given.node(), "the result"):
+                    return f"wrong result: {why}"
+        except Unreadable as error:
+            return f"what it gave cannot be read: {error}"
+        return ""
+
+    def _arguments_differ(self, want: Given, have: Given) -> str:
+        wanted, given = Reader().open(want.afterwards), Reader().open(have.afterwards)
+        comparison = Comparison(wanted, given, self._tolerance)
+        try:
+            for _ in range(self._layout.batch):
+                if why := comparison.difference(wanted.node(), given.node(), "an argument after the call"):
+                    return f"it changes its arguments otherwise: {why}"
+            return self._memory_differs(want, have)
+        except Unreadable as error:
+            return f"what it gave cannot be read: {error}"
+
+    def _memory_differs(self, want: Given, have: Given) -> str:
+        """The same of the memory itself, which the process cannot make look otherwise."""
+        if want.memory == have.memory:
+            return ""
+        wanted, given = Reader().open(parts_of(want.memory)), Reader().open(parts_of(have.memory))
+        comparison = Comparison(wanted, given, self._tolerance)
+        for _ in range(min(wanted.number(), given.number())):
+            if why := comparison.difference(wanted.node(), given.node(), "an argument in memory"):
+                return f"it changes its arguments otherwise: {why}"
+        return ""
+
+    def _see(self, original: Sequence[Given]) -> None:
+        """Remember of the original's results what shows whether they can tell a right program from a wrong one."""
+        self.seen.bytes = max(self.seen.bytes, *(sum(map(len, one.results)) for one in original))
+        if self.seen.calls > 200:
+            return
+        reader = Reader()
+        for one in original:
+            reader.open(one.results)
+            for _ in range(self._layout.batch):
+                self._see_result(reader.node())
+
+    def _see_result(self, result: Node) -> None:
+        self.seen.calls += 1
+        if is_raised(result):
+            self.seen.raised += 1
+            self.seen.error = f"{result[1]}: {result[2]}"
+        if len(self.seen.results) < 2:
+            self.seen.results.add(repr(result))
+
+    # ----------------------------------------------------------------------------------------------------- checker
+
+    async def _ask(self, name: Side, inputs: bytes, given: Sequence[Given]) -> None:
+        """The user's verdict on the results of a side."""
+        assert self._checker is not None
+        layout = self._layout
+        slots = []
+        for slot, one in enumerate(given):
+            try:
+                results = one_piece(one.results, layout.results)
+            except ValueError as error:
+                raise RoundFailed(name, f"its results are too large: {error}", None) from error
+            slots += [inputs[slot * layout.capacity : (slot + 1) * layout.capacity], results]
+        with Blob.of(b"".join(slots)) as blob:
+            ran = await self._checker.round(blob, *self._stage.round_limits(False, layout.slots))
+        if ran.ending != "answered":
+            raise InputError(f"is_solution failed on the results of the {name}: {last_words(ran)}")
+        if b"\0" in ran.stdout:
+            words = ran.stderr.decode(errors="replace").strip().splitlines()
+            more = f" ({words[-1][:300]})" if words and words[-1].startswith("is_solution:") else ""
+            where = ran.stdout.index(0) + 1
+            shown = self._shown(given[(where - 1) // layout.batch], (where - 1) % layout.batch)
+            raise RoundFailed(name, f"call {where} of a round: is_solution refuses its result, {shown}{more}", None)
+
+    def _shown(self, given: Given, number: int) -> str:
+        reader = Reader().open(given.results)
+        try:
+            return told([reader.node() for _ in range(number + 1)][-1])
+        except Unreadable:
+            return "which cannot be read"
+
+
+@asynccontextmanager
+async def open_track(stage: SideStarter, layout: Layout, sides: Mapping[Side, Program]) -> AsyncIterator[PythonTrack]:
+    """The maker, the checker if there is one, and all sides, each in its own sandbox, started and ready.
+
+    ``RoundFailed`` if a side does not get ready, InputError if the maker or the checker does not.
+    """
+    original = stage.problem.program
+    calls = {name: stage.started("calls", program, layout) for name, program in sides.items()}
+    async with AsyncExitStack() as stack:
+        making = stage.started("make", original, layout)
+        begun = await stack.enter_async_context(started(making, calls, stage.problem.goal, "inputs.py"))
+        checker: Calls | None = None
+        if stage.problem.spec.python_spec.check:
+            checker = await stack.enter_async_context(stage.started("check", original, layout))
+            ready = await checker.ready()
+            if ready.ending != "answered":
+                raise InputError(f"the file of is_solution does not run: {last_words(ready)}")
+        track = PythonTrack(stage, layout, begun.maker, begun.sides, checker)
+        track.begun_s = begun.begun_s
+        yield track

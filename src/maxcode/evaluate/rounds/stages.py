@@ -1,0 +1,81 @@
+"""What differs between the kinds of problems whose sides are called in rounds: one class each implements ``Stages``."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Protocol, TypeVar
+
+from maxcode.core.types import Action, Evaluation, Interval, Machine, Problem, Program, Timing
+from maxcode.evaluate.ladder.prepare import Admitted, Input
+from maxcode.evaluate.ladder.race import End, Side
+from maxcode.evaluate.rounds.round import RoundFailed, Sitting
+
+
+class StagedProblem(Protocol):
+    """An admitted problem.  ``degenerate``: why a candidate could pass without doing the work."""
+
+    @property
+    def admitted(self) -> Admitted: ...
+
+    @property
+    def problem(self) -> Problem: ...
+
+    @property
+    def degenerate(self) -> tuple[str, ...]: ...
+
+    @property
+    def inputs(self) -> tuple[Input, ...]: ...
+
+
+S = TypeVar("S", bound=StagedProblem)
+P = TypeVar("P")  # a program that is ready to be started
+
+
+class Stages(Protocol[S, P]):
+    """What differs between the kinds: it admits problems, starts their sides and judges what these did."""
+
+    async def admit(self, problem: Problem) -> S:
+        """Run the original again.  InputError if its outputs cannot be compared with anything."""
+        ...
+
+    async def of(self, problem: Problem) -> S: ...
+
+    async def fresh(self, problem: Problem) -> S:
+        """The problem with new secrets."""
+        ...
+
+    def original(self, staged: S) -> P: ...
+
+    async def built(self, staged: S, program: Program) -> P | Evaluation: ...
+
+    async def run(self, staged: S, sides: Mapping[Side, P], end: End, verify: int, beyond: bool = False) -> Sitting:
+        """Start the sides, check ``verify`` rounds that are not timed, then race until ``end``.
+
+        ``beyond``: check rounds on values beyond those drawn as well.
+        """
+        ...
+
+    def rejected(self, problem: Problem, action: Action) -> Evaluation | None: ...
+
+    def failed(self, failed: RoundFailed) -> Evaluation: ...
+
+    def right(self, staged: S, side: P, timing: Timing, seen: Sitting) -> Evaluation:
+        """The evaluation of a candidate whose every output was right."""
+        ...
+
+    async def examined(self, staged: S, side: P, found: Evaluation) -> Evaluation:
+        """The evaluation with the candidate's profile."""
+        ...
+
+    async def over_rival(self, staged: S, side: P) -> tuple[Interval | None, tuple[str, ...]]:
+        """The candidate's speed-up over what the kind is also compared with; None, perhaps with the reason."""
+        ...
+
+    def compiler(self, problem: Problem, machine: Machine) -> str:
+        """What stands for the compiler in a certificate."""
+        ...
+
+    @property
+    def made(self) -> str:
+        """How the inputs of calls come about."""
+        ...

@@ -1,0 +1,101 @@
+"""The table ``[python]`` of problem.toml: from text to a ``PythonSpec``.
+
+[python]
+function = "smooth"            # "Class.method": of an object made once; "package.module:smooth": loaded as that module
+inputs = "inputs.py"           # def inputs(seed, size): the arguments of a call, a tuple
+size = 1000                    # given to inputs
+is_solution = "check.py"       # optional: def is_solution(*arguments, result) -> bool, in place of equality
+venv = ".venv"                 # optional: a virtual environment, whose packages can be imported
+beside = ["helpers.py"]        # optional: further files that can be imported
+tolerance = 1e-9               # optional: of real numbers, relative
+"""
+
+from __future__ import annotations
+
+import ast
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass
+from functools import partial
+from pathlib import Path
+from types import MappingProxyType
+from typing import final
+
+from maxcode.core.files import FileKind, read_text
+from maxcode.core.types import Program, PythonSpec
+from maxcode.errors import InputError, unknown
+
+_FUNCTION = re.compile(r"(?:[A-Za-z_]\w*(?:\.[A-Za-z_]\w*)*:)?[A-Za-z_]\w*(?:\.[A-Za-z_]\w*)?")
+
+
+@final
+@dataclass(frozen=True, slots=True)
+class PythonTable:
+    """The table as the user writes it."""
+
+    function: str = ""
+    inputs: str = ""
+    size: int = 1000
+    is_solution: str = ""
+    venv: str = ""
+    beside: tuple[str, ...] = ()
+    tolerance: float | None = None
+
+
+def python_spec(
+    table: PythonTable, program: Program, folder: Path, texts: Mapping[str, str] = MappingProxyType({})
+) -> PythonSpec:
+    """The checked table with the texts of its files, which are in ``folder`` or in ``texts``; InputError with the key
+    that cannot be used."""
+    read = partial(_text, folder, texts)
+    for key in ("function", "inputs"):
+        if not getattr(table, key):
+            raise InputError(f"[python] needs `{key}`; see docs/how-to/python-functions.md for an example")
+    if not _FUNCTION.fullmatch(table.function):
+        raise InputError(
+            f"[python]: function is '{table.function}'; write the name of a function, Class.method, or "
+            "package.module:name"
+        )
+    if table.size < 1 or not (table.tolerance is None or 0 <= table.tolerance < 1):
+        raise InputError("[python]: size must be 1 or more, tolerance 0 or more and below 1")
+    _require(program.name, next(iter(program.files.values())), table.function.rpartition(":")[2])
+    inputs, check = read(table.inputs), read(table.is_solution) if table.is_solution else ""
+    _require(table.inputs, inputs, "inputs")
+    if check:
+        _require(table.is_solution, check, "is_solution")
+    venv = str((folder / table.venv).absolute()) if table.venv else ""
+    beside = tuple((name, read(name)) for name in table.beside)
+    return PythonSpec(table.function, inputs, table.size, check, venv, beside, table.tolerance)
+
+
+def _require(path: str, text: str, name: str) -> None:
+    """InputError if the file does not define the name at its top, as a function, a class or a value."""
+    try:
+        tree = ast.parse(text)
+    except (SyntaxError, ValueError) as error:
+        raise InputError(f"{path} is not Python that this version reads: {error}; correct it") from error
+    first, _, method = name.partition(".")
+    defined = {one: node for node in tree.body for one in _names(node)}
+    if first not in defined:
+        known = [one for one in defined if not one.startswith("__")]
+        raise unknown(f"name in {path}:", first, known) if known else InputError(f"{path} does not define {first}")
+    node = defined[first]
+    if method and isinstance(node, ast.ClassDef) and not node.bases:
+        methods = [one.name for one in node.body if isinstance(one, ast.FunctionDef)]
+        if method not in methods:
+            raise unknown(f"method of {first} in {path}:", method, methods)
+
+
+def _names(node: ast.stmt) -> list[str]:
+    if isinstance(node, (ast.FunctionDef, ast.ClassDef, ast.AsyncFunctionDef)):
+        return [node.name]
+    if isinstance(node, (ast.Import, ast.ImportFrom)):
+        return [(alias.asname or alias.name).partition(".")[0] for alias in node.names]
+    stored = (one for one in ast.walk(node) if isinstance(one, ast.Name) and isinstance(one.ctx, ast.Store))
+    return [one.id for one in stored]
+
+
+def _text(folder: Path, texts: Mapping[str, str], name: str) -> str:
+    if name in texts:
+        return texts[name]
+    return read_text(folder / name, FileKind("the file of [python]"))
