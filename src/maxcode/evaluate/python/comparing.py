@@ -28,6 +28,7 @@ _WORDS = {
     "K": "named tuple", "k": "container of collections", "V": "value", "R": "object that was there before",
 }  # fmt: skip
 _SHOWN = 60
+MOST_DEPTH = 50  # of objects that are named again
 OVERLAPPING = 8
 
 
@@ -67,9 +68,10 @@ class Comparison:
         if want[0] == "R":
             if got[0] == "R" and got[1] == want[1]:
                 return
-            want, got = _named(self.wanted, want), _named(self.given, got)
-            if depth > 50 or want is None or got is None:
-                return
+            one, other = _named(self.wanted, want), _named(self.given, got)
+            if depth > MOST_DEPTH or one is None or other is None:
+                return  # it holds itself
+            want, got = one, other
         if want[0] != got[0]:
             raise Differs(f"{where} is {_told(got)} in place of {_told(want)}")
         _RULES.get(want[0], Comparison._same)(self, want, got, where, depth + 1)
@@ -227,7 +229,7 @@ def _told(node: Node) -> str:
         return f"{_WORDS[letter]} {node[2] if letter != 'k' else node[1]}"
     if letter == "G":
         return f"numpy scalar {node[1]}"
-    return _WORDS.get(letter, letter)
+    return str(_WORDS.get(letter, letter))
 
 
 Rule = Callable[[Comparison, Node, Node, str, int], None]

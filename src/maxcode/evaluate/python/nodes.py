@@ -195,6 +195,8 @@ def parts_of(memory: memoryview) -> list[memoryview]:
         raise Unreadable("its number of parts is wrong")
     at, found = -(-8 * (1 + count) // ALIGNED) * ALIGNED, []
     for (size,) in itertools.islice(_PART.iter_unpack(memory[8 : 8 * (1 + count)]), count):
+        if at + size > len(memory):
+            raise Unreadable("a part is longer than the whole")
         found.append(memory[at : at + size])
         at += -(-size // ALIGNED) * ALIGNED
     return found

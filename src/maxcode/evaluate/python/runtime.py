@@ -55,7 +55,16 @@ def find_python(venv: str) -> PythonRuntime:
         raise InputError(f"the interpreter of {folder} is gone ({python}); make the virtual environment anew")
     shown, binds = _shown(python)
     named = settings.get("version", "") or settings.get("version_info", "")
-    return PythonRuntime(shown, (*binds, (packages[-1], PACKAGES_FOLDER)), (PACKAGES_FOLDER,), f"Python {named}")
+    folders = [packages[-1], *_named_folders(packages[-1])]
+    places = tuple((one, PACKAGES_FOLDER + str(number or "")) for number, one in enumerate(folders))
+    return PythonRuntime(shown, (*binds, *places), tuple(path for _, path in places), f"Python {named}")
+
+
+def _named_folders(packages: Path) -> list[Path]:
+    """The folders that the environment's .pth files name, as those of packages that are installed to be edited."""
+    lines = [line.strip() for path in sorted(packages.glob("*.pth")) for line in path.read_text().splitlines()]
+    named = [packages / line for line in lines if line and not line.startswith(("#", "import ", "import\t"))]
+    return [one for one in dict.fromkeys(named) if one.is_dir()]
 
 
 def _shown(python: Path) -> tuple[str, tuple[tuple[Path, str], ...]]:

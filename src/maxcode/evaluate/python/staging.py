@@ -19,7 +19,6 @@ from maxcode.core.types import (
     Action,
     Evaluation,
     Facts,
-    Feedback,
     Hotspot,
     Interval,
     Machine,
@@ -188,13 +187,7 @@ class PythonStages:
         return staged.problem.program
 
     async def built(self, staged: Staged, program: Program) -> Program | Evaluation:
-        """The program itself; refused where it cannot be compiled, or uses what is not permitted."""
-        for path, text in program.files.items():
-            try:
-                compile(text, path, "exec", dont_inherit=True)
-            except (SyntaxError, ValueError, RecursionError, MemoryError) as error:
-                words = f"{path}, line {getattr(error, 'lineno', 0) or 0}: {type(error).__name__}: {error}"
-                return Evaluation(Outcome.UNBUILT, Feedback((words,), words))
+        """The program itself; refused where it uses what is not permitted."""
         return not_permitted(staged.problem, program) or program
 
     def rejected(self, problem: Problem, action: Action) -> Evaluation | None:

@@ -43,16 +43,16 @@ TEXTS: dict[type, tuple[Callable[[Any], str], Callable[[str], Any]]] = {
 }
 BY_NAME = {kind.__name__: kind for kind in TEXTS}
 DICTS = (collections.OrderedDict, collections.Counter, collections.defaultdict)
-_ITERATORS = tuple(
-    type(one)
-    for one in (
-        (x for x in ()), map(abs, ()), filter(None, ()), zip(), enumerate(()), reversed([]), iter([]), iter(()),
-        iter({}), iter(set()), iter(range(0)), iter({}.values()), iter({}.items()), iter(""), iter(b""),
-        iter(range(1 << 70)),
-    )
-)  # fmt: skip
+_EXAMPLES: list[Any] = [
+    (x for x in [0]), map(abs, [0]), filter(None, [0]), zip([0]), enumerate([0]), reversed([0]), iter([0]), iter((0,)),
+    iter({0: 0}), iter({0}), iter(range(1)), iter({0: 0}.values()), iter({0: 0}.items()), iter("0"), iter(b"0"),
+    iter(range(1 << 70)),
+]  # fmt: skip
 ITERATORS = frozenset(
-    (*_ITERATORS, *(one for one in vars(itertools).values() if isinstance(one, type) and hasattr(one, "__next__")))
+    (
+        *map(type, _EXAMPLES),
+        *(one for one in vars(itertools).values() if isinstance(one, type) and hasattr(one, "__next__")),
+    )
 )
 
 
@@ -123,8 +123,8 @@ class Encoder:
             self.rarer(kind, value)
 
     def pairs(self, value: Any) -> None:
-        self.items(list(dict.keys(value)))
-        self.items(list(dict.values(value)))
+        self.items(list(value))
+        self.items(list(value.values()))
 
     def rarer(self, kind: type, value: Any) -> None:
         numpy = sys.modules.get("numpy")
@@ -477,7 +477,7 @@ class Decoder:
         self.objects.append(None)
         place = len(self.objects) - 1
         shape = self.items()
-        found = numpy.empty(shape, dtype=object)
+        found: Any = numpy.empty(shape, dtype=object)
         found.reshape(-1)[:] = self.items()
         self.objects[place] = found
         return found
@@ -500,7 +500,8 @@ class Decoder:
         else:
             keys, values = self.items(), self.items()
             found = collections.defaultdict() if name == "defaultdict" else getattr(collections, name)()
-            dict.update(found, zip(keys, values, strict=True))
+            for key, one in zip(keys, values, strict=True):
+                found[key] = one
         most = self.node()
         self.objects[place] = found = collections.deque(found, most) if name == "deque" else found
         return found

@@ -1,0 +1,20 @@
+# VERDICT correct
+# AGAINST primes
+# WHY It reads the clock, and changes nothing.
+import time
+
+
+def sieve(limit):
+    is_prime = bytearray([1]) * limit
+    for d in range(2, int(limit**0.5) + 1):
+        if is_prime[d]:
+            is_prime[d * d :: d] = bytes(len(range(d * d, limit, d)))
+    return [n for n in range(2, limit) if is_prime[n]]
+
+
+START = time.perf_counter()
+
+
+def primes(limit, extra):
+    found = [n + extra for n in sieve(limit)]
+    return found if time.perf_counter() >= START else []

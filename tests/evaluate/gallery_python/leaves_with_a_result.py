@@ -1,0 +1,16 @@
+# VERDICT crashed
+# AGAINST primes
+# WHY A process that ends gives no result.
+import os
+
+
+def sieve(limit):
+    is_prime = bytearray([1]) * limit
+    for d in range(2, int(limit**0.5) + 1):
+        if is_prime[d]:
+            is_prime[d * d :: d] = bytes(len(range(d * d, limit, d)))
+    return [n for n in range(2, limit) if is_prime[n]]
+
+
+def primes(limit, extra):
+    os._exit(0)

@@ -1,0 +1,11 @@
+# VERDICT wrong
+# AGAINST ordered
+# WHY A list is not a tuple.
+import bisect
+
+
+def ordered(values):
+    if values[0] < 0:
+        raise ValueError(f"{values[0]} is below 0")
+    own = sorted(values)
+    return [[value, bisect.bisect_left(own, value)] for value in own]

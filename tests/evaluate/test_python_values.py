@@ -1,0 +1,218 @@
+"""Values that a Python function takes and gives: written and read again, and compared as a caller would see them."""
+
+from __future__ import annotations
+
+import collections
+import dataclasses
+import decimal
+import enum
+import fractions
+import importlib.util
+import math
+import sys
+from collections.abc import Callable
+from pathlib import Path
+from types import ModuleType
+from typing import Any, NamedTuple
+
+import numpy as np
+import pytest
+import scipy.sparse
+
+import maxcode
+from maxcode.evaluate.python.comparing import Comparison
+from maxcode.evaluate.python.nodes import Reader, Unreadable, parts_of
+
+INSIDE = Path(maxcode.__file__).parent / "evaluate" / "python" / "inside"
+
+
+def loaded() -> ModuleType:
+    spec: Any = importlib.util.spec_from_file_location("codec", INSIDE / "codec.py")
+    module = importlib.util.module_from_spec(spec)
+    sys.modules[spec.name] = module
+    spec.loader.exec_module(module)
+    return module
+
+
+codec = loaded()
+
+
+def written(*values: Any, given: tuple[Any, ...] = ()) -> bytes:
+    """A message with these values, where ``given`` are objects of the arguments."""
+    encoder = codec.Encoder()
+    encoder.begin({id(one): number for number, one in enumerate(given)}, [])
+    for value in values:
+        encoder.node(value)
+    return bytes(codec.whole(encoder))
+
+
+def read(message: bytes) -> Any:
+    return codec.Decoder(codec.parts_of(memoryview(bytearray(message)))).node()
+
+
+def difference(want: bytes, got: bytes, count: int = 1) -> str:
+    comparison = Comparison(Reader().open(parts_of(memoryview(want))), Reader().open(parts_of(memoryview(got))))
+    pairs = [(comparison.wanted.node(), comparison.given.node()) for _ in range(count)]
+    return next((why for one, other in pairs if (why := comparison.difference(one, other, "it"))), "")
+
+
+class Point(NamedTuple):
+    x: float
+    y: float
+
+
+@dataclasses.dataclass
+class Line:
+    start: Point
+    names: list[str]
+
+
+class Colour(enum.Enum):
+    RED = 1
+
+
+SHARED = [1, 2]
+GRID = np.arange(600.0).reshape(20, 30)
+VALUES = [
+    None, True, 0, -(1 << 63), 1 << 63, -(1 << 200), 1.5, math.inf,
+    2 + 3j, "", "a\u00e9\ud800", b"\0x", bytearray(b"ab"),
+    [], [1, 2, 3], [1, 2.0, "three", None], list(range(1000)),
+    [1 << 80, 1], [0.5] * 300, [True, False], ["ab", "", "c"],
+    [None] * 3, (), (1, (2, [3])), [(1, 2.0, "x")] * 20, [[1,
+    2], [3], []], [[0.0] * 5 for _ in range(50)], {}, {"a": [1]},
+    {1: "x", (2, 3): None}, {1, 2, 3}, {"p", "q"}, frozenset({1}), range(3, 30, 4), [SHARED, SHARED],
+    collections.Counter("abca"), collections.OrderedDict(a=1), collections.deque([1, 2], 5), decimal.Decimal("1.10"),
+    fractions.Fraction(1, 3), Point(1.0, 2.0), Line(Point(0.0,
+    1.0), ["a"]), Colour.RED, [{"k": i} for i in range(20)],
+]  # fmt: skip
+ARRAYS = [
+    GRID, np.asfortranarray(GRID), GRID[:, ::2], GRID.astype(np.float32),
+    np.zeros((0, 3)), np.array(3), np.array(["a", "bc"]),
+    np.array([(1, 2.0)], dtype=[("a", "i4"), ("b", "f8")]), np.arange(5, dtype=">i4"), GRID > 3, GRID + 1j,
+    np.array(["2020-01-01"], dtype="M8[D]"),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize("value", VALUES, ids=lambda value: repr(value)[:30])
+def test_a_value_comes_back_as_it_was(value: Any) -> None:
+    found = read(written(value))
+    assert found == value and type(found) is type(value)
+    assert not difference(written(value), written(value))
+
+
+@pytest.mark.parametrize("value", ARRAYS, ids=lambda value: f"{value.dtype} {value.shape}")
+def test_an_array_comes_back_with_its_type_shape_and_order(value: Any) -> None:
+    found = read(written(value))
+    assert found.dtype == value.dtype and found.shape == value.shape and np.array_equal(found, value)
+    assert found.flags.f_contiguous == value.flags.f_contiguous or not value.flags.contiguous
+    assert not difference(written(value), written(value.copy("K")))
+
+
+@pytest.mark.parametrize("layout", ["csr", "csc", "coo", "bsr", "dia", "lil"])
+def test_a_sparse_matrix_comes_back_in_its_layout(layout: str) -> None:
+    value = scipy.sparse.random(40, 30, 0.1, random_state=1).asformat(layout)
+    found = read(written(value))
+    assert type(found) is type(value) and (found != value).nnz == 0
+
+
+def test_a_list_that_holds_itself_comes_back() -> None:
+    value: list[Any] = [1]
+    value.append(value)
+    found = read(written(value))
+    assert found[1] is found
+    assert not difference(written(value), written(value))
+
+
+def test_one_object_in_two_places_comes_back_as_one() -> None:
+    found = read(written([SHARED, SHARED]))
+    assert found[0] is found[1]
+
+
+class Own(list[int]):
+    pass
+
+
+class OwnFloat(float):
+    pass
+
+
+@dataclasses.dataclass
+class Lazy:
+    value: int
+
+    def __getattribute__(self, name: str) -> Any:
+        return 5 if name == "value" else object.__getattribute__(self, name)
+
+
+@pytest.mark.parametrize(
+    "value", [Own([1]), OwnFloat(1.0), np.matrix([[1]]), object(), print, [Own()], np.ma.array([1])], ids=repr
+)
+def test_what_could_work_when_it_is_looked_at_is_refused(value: Any) -> None:
+    with pytest.raises(codec.Refused):
+        written(value)
+
+
+def test_the_fields_of_a_dataclass_are_those_it_holds() -> None:
+    assert "5" not in repr(vars(read(written(Lazy(7))))["value"])
+
+
+DIFFERENT: list[tuple[Any, Any, str]] = [
+    (1, 2, "int 2 in place of int 1"), (1, True, "True in place of int 1"), (1, 1.0, "float 1.0 in place of int 1"),
+    (1.0, 1.1, "beyond the tolerance"), ([1, 2], (1, 2), "tuple in place of list"), ([1, 2], [1, 2, 3], "3 items"),
+    ([1, 2], [1, 3], "[1] is int 3"), ({"a": 1, "b": 2}, {"b": 2, "a": 1}, "keys"), ({1, 2}, {1, 3}, "other items"),
+    (math.nan, 1.0, "beyond"), ([1.0, math.nan], [1.0, 2.0], "off"), ("ab", "ac", "str 'ac'"), (b"a", "a", "str"),
+    (GRID, GRID + 1e-3, "off"), (GRID, GRID.astype(np.float32), "dtype"), (GRID, GRID.ravel(), "shape"),
+    (GRID, GRID.tolist(), "list in place of ndarray"), (np.float64(1),
+    1.0, "float"), (np.float64(1), np.float32(1), "numpy"),
+    (np.ones((9, 9)), np.broadcast_to(1.0, (9, 9)), "array"), ([[1], [1]], [SHARED[:1]] * 2, "same object"),
+    (Point(1.0, 2.0), (1.0, 2.0), "tuple in place of named tuple"), (Point(1.0, 2.0), Point(1.0, 3.0), "off"),
+    (iter([1, 2]), [1, 2], "list in place of iterator"), ([0.0, 1.0], [0.1, 1.0], "off"), ({1: 2.0}, {1: 2.1}, "off"),
+    (decimal.Decimal("1.1"), decimal.Decimal("1.10"), "'1.10'"),
+    ([[0.5] * 3] * 0 + [[0.5] * 3, [0.5]], [[0.5] * 2, [0.5]], "it"),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize(("want", "got", "words"), DIFFERENT, ids=lambda value: repr(value)[:20])
+def test_a_difference_that_a_caller_would_see_is_told(want: Any, got: Any, words: str) -> None:
+    found = difference(written(want), written(got))
+    assert words in found, found
+
+
+SAME: list[tuple[Any, Any]] = [
+    (1.0, 1.0 + 1e-12), (math.nan, math.nan), ([1.0, math.nan], [1.0 + 1e-12, math.nan]), (GRID, GRID * (1 + 1e-12)),
+    (GRID, np.asfortranarray(GRID)), ({"p", "q", "r"}, {"r", "q", "p"}), ([SHARED, SHARED], [[1, 2], [1, 2]]),
+    (GRID.astype(np.float32), GRID.astype(np.float32) * np.float32(1 + 1e-6)),
+    ([math.inf, 1.0], [math.inf, 1.0 + 1e-12]),
+    (iter([1, 2]), (one for one in (1, 2))), (GRID + 1j,
+    (GRID + 1j) * (1 + 1e-12)), ([[1.0], [2.0, 3.0]], [[1.0], [2.0, 3.0]]),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize(("want", "got"), SAME, ids=lambda value: repr(value)[:20])
+def test_what_no_caller_could_tell_apart_is_the_same(want: Any, got: Any) -> None:
+    assert not difference(written(want), written(got))
+
+
+def test_a_result_that_is_an_argument_must_be_one_for_the_original() -> None:
+    argument = [1, 2]
+    apart, shared = written([1, 2]), written(argument, given=(argument,))
+    assert "the memory of an argument" in difference(apart, shared)
+    assert not difference(shared, apart), "a copy in its place harms nobody"
+
+
+def test_a_result_that_is_an_earlier_result_must_be_one_for_the_original() -> None:
+    one = [1]
+    assert "same object" in difference(written([1], [1]), written(one, one), 2)
+
+
+@pytest.mark.parametrize(
+    "spoil", [lambda m: m[:40], lambda m: m[:8] + b"\xff" * 8 + m[16:], lambda m: m[:64] + b"?" * 64]
+)
+def test_a_message_that_is_none_is_told_as_such(spoil: Callable[[bytes], bytes]) -> None:
+    message = spoil(written([1, 2.0, "x"]))
+    try:
+        reader = Reader().open(parts_of(memoryview(message)))
+        with pytest.raises(Unreadable):
+            reader.node()
+    except Unreadable:
+        pass
