@@ -17,8 +17,8 @@ from maxcode.evaluate.ladder.build import Builder
 from maxcode.evaluate.ladder.prepare import Admitted
 from maxcode.evaluate.module.evaluator import ModuleEvaluator
 from maxcode.evaluate.program.evaluator import ProgramEvaluator
-from maxcode.evaluate.repo.evaluator import RepoEvaluator
 from maxcode.evaluate.python.staging import PythonStages
+from maxcode.evaluate.repo.evaluator import RepoEvaluator
 from maxcode.evaluate.rounds.evaluator import RoundsEvaluator
 from maxcode.sandbox.sandbox import Sandbox
 from maxcode.sandbox.selftest import open_safe

@@ -122,7 +122,7 @@ def _system(problem: Problem) -> str:
     kind = f"{problem.kind}_cuda" if problem.spec.on_gpu else problem.kind
     threads = ", and threads, one for each core" if problem.goal == "wall" else ""
     told = {"language": language, "clock": _CLOCKS[problem.goal], "threads": threads}
-    if problem.kind != "program":
+    if not problem.traits.has_tests:
         return _filled(f"system_{kind}", **told)
     means = _filled("means_python" if problem.language == "python" else "means_native", threads=threads)
     return _filled(f"system_{kind}", means=means, beside=_BESIDE.get(problem.language, _READING), **told)

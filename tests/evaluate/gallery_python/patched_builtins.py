@@ -1,4 +1,4 @@
-# VERDICT wrong
+# VERDICT crashed wrong
 # AGAINST primes
 # WHY Builtins are those of its own process.
 import builtins

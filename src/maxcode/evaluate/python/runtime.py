@@ -20,7 +20,8 @@ _SETTING = re.compile(r"^\s*(\w[\w-]*)\s*=\s*(.*?)\s*$", re.MULTILINE)
 class PythonRuntime:
     """``python``: path of the interpreter in the sandbox; ``binds``: (host folder, path in the sandbox).
 
-    ``paths``: folders to put at the start of sys.path; ``sealed``: only the interpreter's own library is wanted.
+    ``paths``: folders to put at the start of sys.path; ``sealed``: what a session shows in place of the host's /usr,
+    if only the interpreter's own library is wanted.
     ``version``: of the interpreter, as text.
     """
 
@@ -30,8 +31,8 @@ class PythonRuntime:
     version: str = ""
 
     @property
-    def sealed(self) -> bool:
-        return not self.binds
+    def sealed(self) -> str:
+        return "" if self.binds else "python"
 
 
 def find_python(venv: str) -> PythonRuntime:

@@ -133,7 +133,7 @@ class SideStarter:
             return await session.run(self.job(role))
 
     def _session(self, blobs: Sequence[Blob], sources: dict[str, str | bytes]) -> AbstractAsyncContextManager[Session]:
-        return self.sandbox.session(blobs, sources, self.runtime.binds, measured=True, interpreted=self.runtime.sealed)
+        return self.sandbox.session(blobs, sources, self.runtime.binds, measured=True, runtime=self.runtime.sealed)
 
     @asynccontextmanager
     async def started(self, role: Role, program: Program, layout: Layout) -> AsyncIterator[Calls]:

@@ -118,7 +118,7 @@ class PythonTrack:
                     cheats=True,
                 )
             if name != "original" and ran.code & ~found["original"].code & SHARED_BIT:
-                raise RoundFailed(name, "its result is the memory of an argument, and for the original it is not", ran)
+                raise RoundFailed(name, "its result is the memory of an argument, and for the original it is not")
 
     # --------------------------------------------------------------------------------------------------- comparing
 
