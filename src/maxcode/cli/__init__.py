@@ -14,6 +14,7 @@ import click
 from maxcode import __version__
 from maxcode.cli.ask import ask, tell
 from maxcode.cli.bench import bench
+from maxcode.cli.capture import capture
 from maxcode.cli.cluster import cluster
 from maxcode.cli.compare import compare
 from maxcode.cli.doctor import doctor
@@ -41,8 +42,8 @@ def cli() -> None:
 
 
 for verb in (
-    optimize, ask, tell, evaluate, verify, race, scout_, bench, compare, train, cluster, problems, export, doctor,
-    report, list_, skill, referee, mcp,
+    optimize, ask, tell, evaluate, verify, capture, race, scout_, bench, compare, train, cluster, problems, export,
+    doctor, report, list_, skill, referee, mcp,
 ):  # fmt: skip
     cli.add_command(verb)
 

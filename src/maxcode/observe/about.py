@@ -8,7 +8,7 @@ from collections.abc import Callable, Mapping
 from maxcode.code.source import fenced
 from maxcode.code.techniques import describe
 from maxcode.core.history import Reached
-from maxcode.core.types import GOALS, Checker, Kind, Machine, Problem, ProgramSpec, Section, State
+from maxcode.core.types import GOALS, Checker, Kind, Machine, Problem, ProgramSpec, PythonSpec, Section, State
 from maxcode.observe.part import Part, listing
 
 ORIGINAL = "the original program:"  # the line before its text, at the end of "Problem"
@@ -147,32 +147,26 @@ def _function_lines(problem: Problem) -> list[str]:
     ]
 
 
+def _source_of_arguments(spec: PythonSpec) -> list[str]:
+    if spec.calls is not None:
+        return [f"its arguments are those of {spec.recorded} recorded calls, of which every second one is held out"]
+    return [f"its arguments come from inputs(seed, {spec.size}) of this file, with secret seeds:", fenced(spec.inputs)]
+
+
 def _python_lines(problem: Problem) -> list[str]:
     spec = problem.spec.python_spec
-    rule = (
-        "is_solution of the user accepts every result"
-        if spec.check
-        else (
-            "every result equals the original's: the same types, whole numbers and texts equal, real numbers "
-            + (f"within {spec.tolerance:g} of their size" if spec.tolerance is not None else "within rounding")
-        )
-    )
-    named = (
-        f"{problem.entry} (its method {spec.function.rpartition('.')[2]} is called)"
-        if "." in spec.function.rpartition(":")[2]
-        else problem.entry
-    )
+    method = spec.function.rpartition(":")[2].partition(".")[2]
+    beside = ", ".join(name for name, _ in spec.beside)
+    near = f"within {spec.tolerance:g} of their size" if spec.tolerance is not None else "within rounding"
+    equal = f"every result equals the original's: the same types, whole numbers and texts equal, real numbers {near}"
     return [
         problem.statement or "Make this function faster. It must give the same result for every input.",
         "language: python",
-        f"the function that is called: {named}",
-        *(
-            [f"files beside it that can be imported: {', '.join(name for name, _ in spec.beside)}"]
-            if spec.beside
-            else []
-        ),
-        *([f"its arguments come from inputs(seed, {spec.size}) of this file, with secret seeds:", fenced(spec.inputs)]),
-        f"checker: {rule}; what becomes of the arguments is compared as well",
+        f"what is called: {problem.entry}{f'().{method}, of one object made before' if method else ''}",
+        *([f"files beside it that can be imported: {beside}"] if beside else []),
+        *_source_of_arguments(spec),
+        f"checker: {'the user says whether a result is accepted (is_solution)' if spec.check else equal}; what becomes "
+        "of the arguments is compared as well",
     ]
 
 

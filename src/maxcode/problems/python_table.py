@@ -1,18 +1,22 @@
 """The table ``[python]`` of problem.toml: from text to a ``PythonSpec``.
 
-[python]
-function = "smooth"            # "Class.method": of an object made once; "package.module:smooth": loaded as that module
-inputs = "inputs.py"           # def inputs(seed, size): the arguments of a call, a tuple
-size = 1000                    # given to inputs
-is_solution = "check.py"       # optional: def is_solution(*arguments, result) -> bool, in place of equality
-venv = ".venv"                 # optional: a virtual environment, whose packages can be imported
-beside = ["helpers.py"]        # optional: further files that can be imported
-tolerance = 1e-9               # optional: of real numbers, relative
+    [python]
+    function = "smooth"       # "Class.method": of an object made once; "package.module:smooth": loaded as that module
+    inputs = "inputs.py"      # def inputs(seed, size): the arguments of a call, a tuple
+    size = 1000               # given to inputs
+    calls = "calls.bin"       # in place of inputs: calls that `maxcode capture` recorded
+    is_solution = "check.py"  # optional: def is_solution(*arguments, result) -> bool, in place of equality
+    venv = ".venv"            # optional: a virtual environment, whose packages can be imported
+    beside = ["helpers.py"]   # optional: further files that can be imported
+    tolerance = 1e-9          # optional: of real numbers, relative
+
+Paths are relative to the folder of problem.toml.
 """
 
 from __future__ import annotations
 
 import ast
+import hashlib
 import re
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -21,10 +25,11 @@ from pathlib import Path
 from types import MappingProxyType
 from typing import final
 
-from maxcode.core.files import FileKind, read_text
-from maxcode.core.types import Program, PythonSpec
+from maxcode.core.files import DATA_AT_MOST, FileKind, read_file, read_text
+from maxcode.core.types import DataFile, Program, PythonSpec
 from maxcode.errors import InputError, unknown
 
+LEAST_CALLS = 4
 _FUNCTION = re.compile(r"(?:[A-Za-z_]\w*(?:\.[A-Za-z_]\w*)*:)?[A-Za-z_]\w*(?:\.[A-Za-z_]\w*)?")
 
 
@@ -40,6 +45,7 @@ class PythonTable:
     venv: str = ""
     beside: tuple[str, ...] = ()
     tolerance: float | None = None
+    calls: str = ""
 
 
 def python_spec(
@@ -48,9 +54,10 @@ def python_spec(
     """The checked table with the texts of its files, which are in ``folder`` or in ``texts``; InputError with the key
     that cannot be used."""
     read = partial(_text, folder, texts)
-    for key in ("function", "inputs"):
-        if not getattr(table, key):
-            raise InputError(f"[python] needs `{key}`; see docs/how-to/python-functions.md for an example")
+    if not table.function or bool(table.inputs) == bool(table.calls):
+        raise InputError(
+            "[python] needs `function`, and either `inputs` or `calls`; see docs/how-to/python-functions.md"
+        )
     if not _FUNCTION.fullmatch(table.function):
         raise InputError(
             f"[python]: function is '{table.function}'; write the name of a function, Class.method, or "
@@ -59,13 +66,23 @@ def python_spec(
     if table.size < 1 or not (table.tolerance is None or 0 <= table.tolerance < 1):
         raise InputError("[python]: size must be 1 or more, tolerance 0 or more and below 1")
     _require(program.name, next(iter(program.files.values())), table.function.rpartition(":")[2])
-    inputs, check = read(table.inputs), read(table.is_solution) if table.is_solution else ""
-    _require(table.inputs, inputs, "inputs")
-    if check:
-        _require(table.is_solution, check, "is_solution")
+    inputs, check = (read(name) if name else "" for name in (table.inputs, table.is_solution))
+    for path, text, name in ((table.inputs, inputs, "inputs"), (table.is_solution, check, "is_solution")):
+        if path:
+            _require(path, text, name)
     venv = str((folder / table.venv).absolute()) if table.venv else ""
     beside = tuple((name, read(name)) for name in table.beside)
-    return PythonSpec(table.function, inputs, table.size, check, venv, beside, table.tolerance)
+    calls = _recorded(folder, table.calls) if table.calls else None
+    return PythonSpec(table.function, inputs, table.size, check, venv, beside, table.tolerance, calls)
+
+
+def _recorded(folder: Path, name: str) -> DataFile:
+    content = read_file(folder / name, FileKind("the file of recorded calls", at_most=DATA_AT_MOST))
+    if len(content) < 8 or int.from_bytes(content[:8], "little") < LEAST_CALLS:
+        raise InputError(
+            f"{folder / name} has less than {LEAST_CALLS} recorded calls; record more with `maxcode capture`"
+        )
+    return DataFile(name, hashlib.sha256(content).hexdigest(), content)
 
 
 def _require(path: str, text: str, name: str) -> None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import hashlib
 import json
 from collections.abc import Mapping
-from dataclasses import asdict, dataclass, field
+from dataclasses import asdict, dataclass, field, replace
 from typing import Any, Literal, final
 
 from maxcode.core.types.kinds import KINDS, Kind, KindTraits
@@ -237,6 +237,7 @@ class PythonSpec:
     ``venv``: folder of a virtual environment whose interpreter and packages are used; empty: the system's Python.
     ``beside``: name -> text of further files that can be imported.
     ``tolerance``: of real numbers, relative; None: by their precision (``evaluate/python/comparing.py``).
+    ``calls``: recorded calls in place of ``inputs`` (``problems/recording/``); every second one is held out.
     """
 
     function: str
@@ -246,11 +247,18 @@ class PythonSpec:
     venv: str = ""
     beside: tuple[tuple[str, str], ...] = ()
     tolerance: float | None = None
+    calls: DataFile | None = None
 
     @property
     def said(self) -> dict[str, Any]:
         """All fields but the folder of the environment, for a hash; a moved folder is the same problem."""
-        return {key: value for key, value in asdict(self).items() if key != "venv"}
+        found = {key: value for key, value in asdict(replace(self, calls=None)).items() if key not in ("venv", "calls")}
+        return found if self.calls is None else {**found, "calls": self.calls.sha256}
+
+    @property
+    def recorded(self) -> int:
+        """The number of recorded calls."""
+        return int.from_bytes(self.calls.content[:8], "little") if self.calls is not None else 0
 
 
 @final

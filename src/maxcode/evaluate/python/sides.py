@@ -23,11 +23,12 @@ from maxcode.sandbox.sandbox import Blob, Calls, Job, Ran, Sandbox, Session
 INSIDE = {name: (Path(__file__).parent / "inside" / name).read_text() for name in ("driver.py", "codec.py")}
 LEAST_MEMORY_MB = 2048
 START_S = 60.0
+OUT = "/tmp/out"
 OUTPUT_MB = 2048
 MOST_RESULT_BYTES = 1 << 29  # of a part of a round
 READ_ONLY, WRITTEN, READ_AND_WRITTEN, GATHERED, AFTERWARDS = 0, 1, 2, 4, 5  # kinds of shim_calls.h
 
-Role = Literal["calls", "describe", "make", "check", "profile"]
+Role = Literal["calls", "describe", "make", "check", "profile", "replay"]
 
 
 @final
@@ -86,6 +87,7 @@ class SideStarter:
             wall_s=3 * limits.run_s + START_S,
             memory_mb=max(limits.memory_mb, LEAST_MEMORY_MB),
             output_mb=OUTPUT_MB,
+            collect=(OUT,) if role == "replay" else (),
             processes=limits.processes + 64,
             called=plan is not None,
             stepped=plan is not None,
@@ -106,8 +108,8 @@ class SideStarter:
         module, _, name = spec.function.rpartition(":")
         files = {**dict(spec.beside), **program.files}
         found: dict[str, str | bytes] = {f"program/{path}": text for path, text in files.items()}
-        if role in ("make", "describe", "profile"):
-            found["inputs.py"] = spec.inputs
+        if role in ("make", "describe", "profile", "replay"):
+            found |= {"inputs.py": spec.inputs} if spec.calls is None else {"calls.bin": spec.calls.content}
         if role == "check":
             found["check.py"] = spec.check
         meta = {
@@ -123,6 +125,7 @@ class SideStarter:
             "results": layout.results,
             "seeds": list(seeds),
             "errors": True,
+            "recorded": spec.calls is not None,
         }
         return {**found, **INSIDE, "meta.json": json.dumps(meta)}
 

@@ -35,9 +35,10 @@ from maxcode.evaluate.ladder.race import SHORT_PASS_S, End, Side, run_until
 from maxcode.evaluate.ladder.reject import not_permitted, reject
 from maxcode.evaluate.python.runtime import find_python
 from maxcode.evaluate.python.sides import Layout, SideStarter, draw_seeds
-from maxcode.evaluate.python.track import PythonTrack, Seen, open_track
+from maxcode.evaluate.python.track import PythonTrack, RecordedPairs, Seen, open_track
 from maxcode.evaluate.rounds.round import (
     CALL,
+    VERIFY_ROUNDS,
     RoundFailed,
     Sitting,
     failed_in,
@@ -122,8 +123,12 @@ class PythonStages:
         threads = 1 if problem.goal == "cpu" else len(os.sched_getaffinity(0))
         stage = SideStarter(self._sandbox, runtime, problem, threads)
         layout = Layout(await self._capacity(stage))
-        seconds, seen, layout = await self._seconds(stage, layout)
-        layout = _laid_out(layout, seconds)
+        if problem.spec.python_spec.calls is not None:
+            layout = _of_recorded(layout, problem.spec.python_spec.recorded)
+            seconds, seen, layout = await self._seconds_of_recorded(stage, layout)
+        else:
+            seconds, seen, layout = await self._seconds(stage, layout)
+            layout = _laid_out(layout, seconds)
         profile = await self._profile(stage, problem.program)
         reasons, notes = _degenerate(seen), _notes(seconds, profile)
         given = Input(CALL, Blob.of(b""), None, "generated", seconds)
@@ -139,7 +144,7 @@ class PythonStages:
         if not ran.ok:
             raise InputError(f"inputs.py does not run: {last_words(ran)}")
         said = json.loads(ran.stdout.rstrip().rpartition(b"\n")[2])
-        if said["different"] < 2:
+        if said["different"] < 2 and stage.problem.spec.python_spec.calls is None:
             raise InputError(
                 "the inputs of all seeds are the same: a function could keep the result of an earlier call; make the "
                 "arguments that `inputs(seed, size)` returns depend on its seed"
@@ -161,8 +166,21 @@ class PythonStages:
         seconds = min(pair.total("original") for pair in pairs[1:]) / layout.calls
         return seconds, seen, replace(layout, results=max(1 << 20, 4 * _whole_pages(seen.bytes)))
 
+    async def _seconds_of_recorded(self, stage: SideStarter, layout: Layout) -> tuple[float, Seen, Layout]:
+        """The same of recorded calls."""
+        original = stage.problem.program
+        layout = replace(layout, results=1 << 26) if stage.problem.spec.python_spec.check else layout
+        try:
+            found = [
+                await _recorded(stage, layout, {"original": original, "candidate": original}).once() for _ in range(2)
+            ]
+        except RoundFailed as failed:
+            raise InputError(_unsteady(stage.problem, failed)) from failed
+        return min(pair.total("original") for pair, _ in found) / layout.calls, found[0][1].seen, layout
+
     async def _profile(self, stage: SideStarter, program: Program) -> _Profile | None:
-        ran = await stage.once("profile", program, draw_seeds(DESCRIBED))
+        recorded = stage.problem.spec.python_spec.calls is not None
+        ran = await stage.once("profile", program, halves(stage)[0] if recorded else draw_seeds(DESCRIBED))
         try:
             return msgspec.json.decode(ran.stdout.rstrip().rpartition(b"\n")[2], type=_Profile)
         except msgspec.MsgspecError:
@@ -171,6 +189,14 @@ class PythonStages:
     async def run(
         self, staged: Staged, sides: Mapping[Side, Program], end: End, verify: int, beyond: bool = False
     ) -> Sitting:
+        if staged.problem.spec.python_spec.calls is not None:
+            pairs = _recorded(staged.stage, staged.layout, sides)
+            async with build_lane():
+                with activity(VERIFICATION):
+                    for _ in range(max(1, verify // VERIFY_ROUNDS)):
+                        _, track = await pairs.once()
+            start_s = track.start_s("original"), track.start_s("candidate")
+            return Sitting(await run_until(end, pairs), late(start_s, "its import and first calls"), start_s)
         async with AsyncExitStack() as stack:
             async with build_lane():
                 with activity(START):
@@ -213,7 +239,7 @@ class PythonStages:
 
     @property
     def made(self) -> str:
-        return "every call of every round: fresh ones by inputs.py, from secret seeds"
+        return "every call of every round: fresh ones by inputs.py, from secret seeds; or recorded calls, held out"
 
 
 async def _verified(track: PythonTrack, rounds: int) -> None:
@@ -238,6 +264,25 @@ def _laid_out(layout: Layout, seconds: float) -> Layout:
     slots = max(LEAST_SLOTS, min(MOST_SLOTS, math.ceil(LEAST_ROUND_S / (batch * seconds)), room // batch))
     short = slots * batch * seconds < SHORT_PASS_S
     return replace(layout, capacity=capacity, batch=batch, slots=slots, results=layout.results * batch, twice=short)
+
+
+def halves(stage: SideStarter) -> tuple[range, range]:
+    """The numbers of the recorded calls: those that may be seen, and those that are held out."""
+    count = stage.problem.spec.python_spec.recorded
+    return range(0, count, 2), range(1, count, 2)
+
+
+def _of_recorded(layout: Layout, count: int) -> Layout:
+    """The layout for as many recorded calls, of which a half is timed, each once in a round."""
+    room = max(LEAST_SLOTS, MOST_ROUND_BYTES // max(1, layout.capacity))
+    timed = min(count // 2, room)
+    batch = -(-timed // MOST_SLOTS)
+    return replace(layout, capacity=_whole_pages(layout.capacity * batch), batch=batch, slots=timed // batch)
+
+
+def _recorded(stage: SideStarter, layout: Layout, sides: Mapping[Side, Program]) -> RecordedPairs:
+    seen, held = halves(stage)
+    return RecordedPairs(stage, layout, sides, seen[: layout.calls], held[: layout.calls])
 
 
 def _whole_pages(size: int) -> int:

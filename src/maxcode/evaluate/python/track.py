@@ -76,9 +76,12 @@ class PythonTrack:
         """One round by every side, or two if they are short; the faster one counts for each side."""
         return fastest([await self.round() for _ in range(2 if self._layout.twice else 1)])
 
-    async def round(self) -> Pair:
-        """One round by every side, in random order.  ``RoundFailed`` names the side that failed."""
-        inputs = await self._make()
+    async def round(self, calls: Sequence[int] = ()) -> Pair:
+        """One round by every side, in random order.  ``RoundFailed`` names the side that failed.
+
+        ``calls``: numbers of recorded calls; none: fresh arguments from secret seeds.
+        """
+        inputs = await self._make(calls or draw_seeds(self._layout.calls))
         names = list(self._sides)
         self._order.shuffle(names)
         with Blob.of(inputs) as blob:
@@ -98,8 +101,7 @@ class PythonTrack:
         limits = self._stage.round_limits(name != "original", self._layout.slots)
         return await self._sides[name].round(inputs, *limits)
 
-    async def _make(self) -> bytes:
-        seeds = draw_seeds(self._layout.calls)
+    async def _make(self, seeds: Sequence[int]) -> bytes:
         with Blob.of(struct.pack(f"<{len(seeds)}Q", *seeds)) as blob:
             ran = await self._maker.round(blob, *self._stage.round_limits(False, self._layout.slots))
         if ran.ending != "answered":
@@ -264,3 +266,29 @@ async def open_track(stage: SideStarter, layout: Layout, sides: Mapping[Side, Pr
         track = PythonTrack(stage, layout, begun.maker, begun.sides, checker)
         track.begun_s = begun.begun_s
         yield track
+
+
+@final
+@dataclass(frozen=True, slots=True)
+class RecordedPairs:
+    """Pairs on recorded calls, which are the same in every pair: so each has processes of its own, and a call is made
+    once in each.  ``warm``: calls that are made before, untimed; ``timed``: those that are held out."""
+
+    stage: SideStarter
+    layout: Layout
+    sides: Mapping[Side, Program]
+    warm: Sequence[int]
+    timed: Sequence[int]
+
+    @property
+    def clock(self) -> Clock:
+        return self.stage.problem.goal
+
+    async def pair(self) -> Pair:
+        return (await self.once())[0]
+
+    async def once(self) -> tuple[Pair, PythonTrack]:
+        """A pair, and the track that made it, which is over."""
+        async with open_track(self.stage, self.layout, self.sides) as track:
+            await track.round(self.warm)
+            return await track.round(self.timed), track

@@ -1,6 +1,6 @@
 """Runs one side of a Python function inside the sandbox; never imported by maxcode.
 
-    driver.py calls|describe|make|check|profile
+    driver.py calls|describe|make|check|profile|replay
 
 What it does for a candidate is trusted no more than the candidate, whose process it shares: what counts is read by the
 shim outside.  ``/src/meta.json`` says which function, and the layout of the exchange memory (``shim_calls.h``):
@@ -217,6 +217,30 @@ def spans(objects: list[Any]) -> list[tuple[int, int]]:
 # -------------------------------------------------------------------------------------------------- maker and checker
 
 
+def maker(meta: dict[str, Any]) -> Callable[[int], tuple[tuple[Any, ...], dict[str, Any]]]:
+    """What gives the arguments of a call: the user's ``inputs`` for a seed, or a recorded call by its number."""
+    if not meta["recorded"]:
+        make = helper("inputs").inputs
+        return lambda seed: input_of(make, meta, seed)
+    calls = recorded_calls()
+    return lambda number: codec.Decoder(codec.parts_of(memoryview(bytearray(calls[number][0])))).node()
+
+
+def recorded_calls() -> list[tuple[bytes, bytes]]:
+    """The messages of the recorded calls: the arguments; the result, and the arguments afterwards."""
+    with open("/src/calls.bin", "rb") as file:
+        data = file.read()
+    at, found = 8, []
+    for _ in range(codec.PART.unpack_from(data)[0]):
+        pair = []
+        for _ in range(2):
+            size = codec.PART.unpack_from(data, at)[0]
+            pair.append(data[at + 8 : at + 8 + size])
+            at += 8 + size
+        found.append((pair[0], pair[1]))
+    return found
+
+
 def input_of(make: Callable[..., Any], meta: dict[str, Any], seed: int) -> tuple[tuple[Any, ...], dict[str, Any]]:
     """The arguments that the user's ``inputs`` gives for a seed."""
     takes_size = len(inspect.signature(make).parameters) > 1
@@ -226,12 +250,12 @@ def input_of(make: Callable[..., Any], meta: dict[str, Any], seed: int) -> tuple
     return (given, {}) if type(given) is tuple else ((given,), {})
 
 
-def message(make: Callable[..., Any], meta: dict[str, Any], seeds: list[int]) -> bytes:
+def message(make: Callable[[int], Any], seeds: list[int]) -> bytes:
     encoder = codec.Encoder()
     encoder.out += codec.PART.pack(len(seeds))
     for seed in seeds:
         try:
-            encoder.node(input_of(make, meta, seed))
+            encoder.node(make(seed))
         except codec.Refused as refused:
             leave(WRONG_OUTPUT, f"inputs gave {refused}, which cannot be passed; give numbers, texts, arrays, ...")
     return codec.whole(encoder)  # type: ignore[no-any-return]
@@ -239,7 +263,9 @@ def message(make: Callable[..., Any], meta: dict[str, Any], seeds: list[int]) ->
 
 def describe(meta: dict[str, Any]) -> None:
     """The sizes of the messages of some inputs, and whether all are different, as JSON."""
-    made = [message(helper("inputs").inputs, meta, [seed]) for seed in meta["seeds"]]
+    make = maker(meta)
+    seeds = range(len(recorded_calls())) if meta["recorded"] else meta["seeds"]
+    made = [message(make, [seed]) for seed in seeds]
     sys.stdout.flush()
     print()
     json.dump({"sizes": list(map(len, made)), "different": len(set(made))}, sys.stdout)
@@ -248,7 +274,7 @@ def describe(meta: dict[str, Any]) -> None:
 def make_rounds(meta: dict[str, Any]) -> None:
     """Fresh inputs for every slot from the seeds that it is given."""
     begin()
-    make = helper("inputs").inputs
+    make = maker(meta)
     exchange = Exchange([8 * meta["batch"], meta["capacity"]], meta["slots"])
 
     def answer(_: bytes) -> None:
@@ -256,8 +282,8 @@ def make_rounds(meta: dict[str, Any]) -> None:
             place[:] = fitting(list(struct.unpack(f"<{meta['batch']}Q", seeds)))
 
     def fitting(seeds: list[int]) -> bytes:
-        for more in range(DRAWS):
-            made = message(make, meta, [(seed + more * 0x9E3779B1) % (1 << 32) for seed in seeds])
+        for more in range(1 if meta["recorded"] else DRAWS):
+            made = message(make, [(seed + more * 0x9E3779B1) % (1 << 32) for seed in seeds])
             if len(made) <= meta["capacity"]:
                 return made.ljust(meta["capacity"], b"\0")
         leave(TOO_LARGE, f"{DRAWS} inputs in a row are more than {meta['capacity']} bytes")
@@ -294,17 +320,33 @@ def check_rounds(meta: dict[str, Any]) -> None:
     rounds(answer)
 
 
+def replay(meta: dict[str, Any]) -> None:
+    """What the function gives for every recorded call, as the recorded results are written, in /tmp/out."""
+    function = load_function(meta)
+    with open("/tmp/out", "wb") as file:
+        for given, _ in recorded_calls():
+            args, kwargs = codec.Decoder(codec.parts_of(memoryview(bytearray(given)))).node()
+            encoder = codec.Encoder()
+            try:
+                encoder.node(function(*args, **kwargs))
+            except Exception as error:
+                encoder.raised(error)
+            encoder.node((args, kwargs))
+            whole = codec.whole(encoder)
+            file.write(codec.PART.pack(len(whole)) + whole)
+
+
 def profile_calls(meta: dict[str, Any]) -> None:
     """Seconds of some calls, of handing over, and by function, as JSON: on inputs of the user's own generator."""
     import cProfile
 
-    function, make = load_function(meta), helper("inputs").inputs
+    function, make = load_function(meta), maker(meta)
     call_s = handing_s = 0.0
     seen = cProfile.Profile()
     for seed in meta["seeds"]:
-        found = timed_call(function, message(make, meta, [seed]))
+        found = timed_call(function, message(make, [seed]))
         call_s, handing_s = call_s + found[0], handing_s + found[1]
-        args, kwargs = input_of(make, meta, seed)
+        args, kwargs = make(seed)
         with contextlib.suppress(Exception):
             seen.runcall(function, *args, **kwargs)
         if call_s > PROFILED_S:
@@ -343,6 +385,7 @@ ROLES = {
     "make": make_rounds,
     "check": check_rounds,
     "profile": profile_calls,
+    "replay": replay,
 }
 
 

@@ -1,0 +1,223 @@
+"""From a command that calls a function to a problem with its recorded calls.
+
+The command is the user's own, and runs as it does without maxcode.  Then the function is replayed on the recorded
+arguments, in the sandbox: calls that give another result there depend on more than their arguments, and are left out.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+import shlex
+import subprocess
+import tempfile
+from collections import Counter
+from collections.abc import Iterator
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+from typing import Any, final
+
+from maxcode.core.files import FileKind, read_text, write_whole
+from maxcode.core.types import DataFile, Problem, Program, ProgramSpec, PythonSpec
+from maxcode.errors import InputError
+from maxcode.evaluate.python.comparing import Comparison
+from maxcode.evaluate.python.nodes import Reader, Unreadable, parts_of
+from maxcode.evaluate.python.runtime import find_python
+from maxcode.evaluate.python.sides import INSIDE, OUT, SideStarter
+from maxcode.evaluate.rounds.round import last_words
+from maxcode.problems.description import DESCRIPTION
+from maxcode.problems.python_table import LEAST_CALLS
+from maxcode.sandbox.selftest import open_safe
+
+RECORDER = Path(__file__).with_name("recorder.py")
+CALLS = "calls.bin"
+MOST_FILES, MOST_TEXT = 400, 8 << 20  # of a package that is not installed
+_TARGET = re.compile(r"([A-Za-z_]\w*(?:\.[A-Za-z_]\w*)*):([A-Za-z_]\w*)")
+
+Call = tuple[bytes, bytes]
+
+
+@final
+@dataclass(frozen=True, slots=True)
+class Captured:
+    """What came of it.  ``made``: calls that were made; ``kept``: those in the problem; ``refused``: calls that could
+    not be recorded, by reason; ``changed``: calls that give another result when they are made again."""
+
+    folder: Path
+    made: int
+    kept: int
+    changed: int
+    refused: dict[str, int] = field(default_factory=dict)
+    status: int = 0
+
+    @property
+    def notes(self) -> tuple[str, ...]:
+        found = [f"{count} calls could not be recorded: {why}" for why, count in self.refused.items()]
+        if self.changed:
+            found.append(f"{self.changed} calls were left out: made again they give another result")
+        if self.status:
+            found.append(f"the command ended with status {self.status}")
+        return tuple(found)
+
+
+@final
+@dataclass(frozen=True, slots=True)
+class _Recorded:
+    """The recorder's files: distinct calls, notes, and where the module is."""
+
+    calls: tuple[Call, ...]
+    notes: Counter[str]
+    module: dict[str, Any] | None
+
+
+async def capture(command: str, target: str, folder: Path, most: int = 1000) -> Captured:
+    """Run a command, record the calls of ``package.module:function`` in it, and write a problem to ``folder``.
+
+    InputError if nothing could be recorded, or the folder is there already.
+    """
+    match = _TARGET.fullmatch(target)
+    if match is None:
+        raise InputError(f"--function is '{target}'; write package.module:name, e.g. textkit.wrap:wrapped")
+    _refuse_existing(folder)
+    recorded, status = _run(command, match[1], match[2], most)
+    if recorded.module is None:
+        raise InputError(
+            f"`{command}` never imported {match[1]} with a function {match[2]} (it ended with status {status}); "
+            "correct --function, or the command"
+        )
+    spec, program = _spec(target, recorded.module)
+    kept = await _reproduced(spec, program, recorded.calls) if recorded.calls else []
+    refused = {why.removeprefix("refused "): n for why, n in recorded.notes.items() if why.startswith("refused ")}
+    found = Captured(folder, recorded.notes["call"], len(kept), len(recorded.calls) - len(kept), refused, status)
+    if len(kept) < LEAST_CALLS:
+        why = "; ".join(found.notes) or "it is called too seldom"
+        raise InputError(
+            f"{len(kept)} usable calls of {target} were recorded, at least {LEAST_CALLS} are needed: {why}"
+        )
+    _write(folder, spec, program, kept)
+    return found
+
+
+def _refuse_existing(folder: Path) -> None:
+    if os.path.lexists(folder):
+        raise InputError(f"{folder} exists already; name another folder with --out, or remove it")
+
+
+def _run(command: str, module: str, function: str, most: int) -> tuple[_Recorded, int]:
+    """Run the command with the recorder; its output goes where ours goes."""
+    with tempfile.TemporaryDirectory(prefix="maxcode-capture-") as place:
+        code, found = Path(place, "code"), Path(place, "found")
+        code.mkdir()
+        found.mkdir()
+        (code / "sitecustomize.py").write_text(RECORDER.read_text())
+        (code / "codec.py").write_text(INSIDE["codec.py"])
+        asked = {"module": module, "function": function, "folder": str(found), "most": most}
+        paths = [str(code), *([os.environ["PYTHONPATH"]] if os.environ.get("PYTHONPATH") else [])]
+        environment = {**os.environ, "PYTHONPATH": os.pathsep.join(paths), "MAXCODE_CAPTURE": json.dumps(asked)}
+        try:
+            done = subprocess.run(shlex.split(command), env=environment, check=False)
+        except (OSError, ValueError) as error:
+            raise InputError(f"`{command}` cannot be started: {error}; correct it") from error
+        return _read(found, most), done.returncode
+
+
+def _read(folder: Path, most: int) -> _Recorded:
+    notes: Counter[str] = Counter()
+    calls: dict[bytes, bytes] = {}
+    for path in sorted(folder.glob("calls-*")):
+        calls.update(dict(_calls(path.read_bytes())))
+    for path in folder.glob("notes-*"):
+        notes.update(path.read_text().splitlines())
+    modules = [line for path in folder.glob("module-*") for line in path.read_text().splitlines()]
+    module = json.loads(modules[0]) if modules else None
+    return _Recorded(tuple(list(calls.items())[:most]), notes, module)
+
+
+def _calls(data: bytes) -> Iterator[Call]:
+    at = 0
+    pair: list[bytes] = []
+    while at + 8 <= len(data):
+        size = int.from_bytes(data[at : at + 8], "little")
+        pair.append(data[at + 8 : at + 8 + size])
+        at += 8 + size
+        if len(pair) == 2:
+            yield pair[0], pair[1]
+            pair = []
+
+
+def _spec(target: str, module: dict[str, Any]) -> tuple[PythonSpec, Program]:
+    path = Path(module["file"])
+    text = read_text(path, FileKind("the source of the function"))
+    name = target.partition(":")[0]
+    return PythonSpec(target, venv=module["prefix"], beside=_package(name, path, module)), Program({path.name: text})
+
+
+def _package(name: str, path: Path, module: dict[str, Any]) -> tuple[tuple[str, str], ...]:
+    """The files of the function's package where it is not installed in the environment."""
+    depth = name.count(".")
+    if not depth:
+        return ()
+    top = path.parents[depth - (0 if path.name == "__init__.py" else 1)]
+    runtime = find_python(module["prefix"]) if module["prefix"] else None
+    if runtime is not None and any(top.parent == one.resolve() for one, _ in runtime.binds):
+        return ()
+    found = [one for one in sorted(top.rglob("*.py")) if "__pycache__" not in one.parts]
+    texts = [(str(one.relative_to(top.parent)), one.read_text(errors="replace")) for one in found[:MOST_FILES]]
+    if len(found) > MOST_FILES or sum(len(text) for _, text in texts) > MOST_TEXT:
+        raise InputError(
+            f"the package {top} is not installed in an environment, and too large to take along; install it with "
+            f"`pip install -e {top.parent}` in a virtual environment, and use that one's Python in the command"
+        )
+    return tuple(texts)
+
+
+async def _reproduced(spec: PythonSpec, program: Program, calls: tuple[Call, ...]) -> list[Call]:
+    """The calls that give the same when they are made again, in the sandbox."""
+    content = packed(list(calls))
+    problem = Problem(
+        "capture", "python", "python", program, ProgramSpec(python=replace(spec, calls=DataFile(CALLS, "", content)))
+    )
+    stage = SideStarter(await open_safe(), find_python(spec.venv), problem, 1)
+    ran = await stage.once("replay", program)
+    if not ran.ok or OUT not in ran.files:
+        raise InputError(f"the function does not run in the sandbox: {last_words(ran)}")
+    again = [one for _, one in zip(calls, _messages(ran.files[OUT]), strict=False)]
+    return [call for call, found in zip(calls, again, strict=False) if _is_same(call[1], found)]
+
+
+def _messages(data: bytes) -> Iterator[bytes]:
+    at = 0
+    while at + 8 <= len(data):
+        size = int.from_bytes(data[at : at + 8], "little")
+        yield data[at + 8 : at + 8 + size]
+        at += 8 + size
+
+
+def _is_same(recorded: bytes, found: bytes) -> bool:
+    comparison = Comparison(Reader().open(parts_of(memoryview(recorded))), Reader().open(parts_of(memoryview(found))))
+    try:
+        pairs = [(comparison.wanted.node(), comparison.given.node()) for _ in range(2)]
+    except Unreadable:
+        return False
+    return not any(comparison.difference(want, got, "it") for want, got in pairs)
+
+
+def packed(calls: list[Call]) -> bytes:
+    """The file of recorded calls: their number, then each message with its size in front."""
+    sized = (len(one).to_bytes(8, "little") + one for call in calls for one in call)
+    return len(calls).to_bytes(8, "little") + b"".join(sized)
+
+
+def _write(folder: Path, spec: PythonSpec, program: Program, calls: list[Call]) -> None:
+    folder.mkdir(parents=True)
+    beside = [(name, text) for name, text in spec.beside if name != program.name]
+    for name, text in (*program.files.items(), *beside):
+        (folder / name).parent.mkdir(parents=True, exist_ok=True)
+        write_whole(folder / name, text.encode())
+    write_whole(folder / CALLS, packed(calls))
+    lines = ['kind = "function"', f"source = {json.dumps(program.name)}", "", "[python]"]
+    lines += [f"function = {json.dumps(spec.function)}", f"calls = {json.dumps(CALLS)}"]
+    lines += [f"venv = {json.dumps(spec.venv)}"] if spec.venv else []
+    lines += [f"beside = {json.dumps([name for name, _ in beside], indent=4)}"] if beside else []
+    write_whole(folder / DESCRIPTION, ("\n".join(lines) + "\n").encode())
