@@ -25,7 +25,7 @@ from maxcode.problems.description import Description, describe
 ROOT = Path(__file__).parent.parent
 PAGES = [ROOT / "README.md", ROOT / "CONTRIBUTING.md", *sorted((ROOT / "docs").rglob("*.md"))]
 WRITTEN = [*PAGES, ROOT / "CHANGELOG.md", ROOT / "benchmarks" / "RESULTS.md"]
-TABLES = {"checker", "limits", "tests", "function", "module"}
+TABLES = {"checker", "limits", "tests", "function", "module", "python"}
 BLOCK = re.compile(r"^(<!-- slow(?: in ([\w/]+))? -->\n)?(`{3,})(\w*)\n(.*?)^\3$", re.MULTILINE | re.DOTALL)
 LINK = re.compile(r"\]\(([^)\s]+)\)")
 NAMED = re.compile(r"(?<![\w/.-])(?:src|tests|docs|benchmarks|configs|examples|scripts)/[\w./+-]*\w")
