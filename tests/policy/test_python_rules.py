@@ -118,6 +118,13 @@ def test_a_type_is_told_only_where_every_binding_agrees() -> None:
     assert (known["a"], known["b"], known["f"]) == ("any", ("list", "any"), "any")
 
 
+@pytest.mark.parametrize("outside", ["", "ways"])
+def test_a_function_that_others_call_has_arguments_of_any_type(outside: str) -> None:
+    text = "def ways(n):\n    return n if n < 2 else ways(n - 1) + ways(n - 2)\n\n\ndef total():\n    return ways(20)\n"
+    found = [edit.label for _, offered in edits(Unit("python", text, [outside])) for edit in offered]
+    assert found == ([] if outside else ["memo_table(ways)"])
+
+
 # ------------------------------------------------------------------------------------- random programs, same output
 
 

@@ -53,7 +53,7 @@ def profile(original: Evaluation | None = None, limit: int = 10) -> Part:
             named[one.line].append(one.function)
         spots = [_spot(one, named[one.line], source) for one in hot_lines(seen.profile)[:limit]]
         head = ["share of CPU time by line of the program:"] if spots else []
-        if not spots and state.problem.kind == "function":
+        if not spots and state.problem.traits.is_called:
             head = [_CALLS]
         lines = [*head, *spots, *machine_lines(seen.machine_code), *_seconds(seen, state.problem)]
         return Section("Profile", harmless("\n".join(lines))) if lines else None

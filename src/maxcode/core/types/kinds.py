@@ -23,6 +23,7 @@ class KindTraits:
     ``counts_work``: whether the problem states the amount of work, so that the rate is given in GFLOPS.
     ``uncountable``: why instructions cannot be counted; empty if they can.
     ``is_built_apart``: whether another machine can make the build that is timed.
+    ``is_called``: whether a driver calls it again and again, each call too short for a profile by line.
     ``is_replaceable``: whether a candidate can take the place of the original.
     ``is_patch``: whether a candidate is a patch of a repository, which may add files.
     ``shows_operators``: whether a profile and the remarks are about operators and kernels, not about lines.
@@ -34,6 +35,7 @@ class KindTraits:
     counts_work: bool = False
     uncountable: str = ""
     is_built_apart: bool = True
+    is_called: bool = False
     is_replaceable: bool = True
     is_patch: bool = False
     shows_operators: bool = False
@@ -45,6 +47,7 @@ KINDS: Mapping[Kind, KindTraits] = {
         entry="",
         bars_libraries=True,
         counts_work=True,
+        is_called=True,
         uncountable="a function cannot be counted apart from the driver that calls it",
     ),
     "python": KindTraits(

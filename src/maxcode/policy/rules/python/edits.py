@@ -33,8 +33,10 @@ class Reading:
         return [use for use in self.script.uses.get(variable, []) if isinstance(use.ctx, ast.Load)]
 
     def is_bound_by_names(self, variable: Variable) -> bool:
-        """Whether a variable of a function or of the module is bound by assignments, loops and the like alone."""
-        is_place = isinstance(variable[0], ast.Module | ast.FunctionDef)
+        """Whether a variable of a function or of the module is bound by assignments, loops and the like alone, and no
+        other file uses it."""
+        is_own = isinstance(variable[0], ast.FunctionDef) or variable[1] not in self.types.outside
+        is_place = isinstance(variable[0], ast.Module | ast.FunctionDef) and is_own
         return is_place and all(isinstance(one, ast.Name) for one in self.script.bindings.get(variable, []))
 
     def edit(self, rule: str, site: str, what: str, patches: Sequence[Patch], *nodes: ast.expr | ast.stmt) -> Edit:

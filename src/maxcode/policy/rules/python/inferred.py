@@ -63,10 +63,14 @@ def _held(element: Type) -> Type:
 
 @final
 class Types:
-    """The types of a script's variables and expressions."""
+    """The types of a script's variables and expressions.
 
-    def __init__(self, script: Script) -> None:
+    ``outside``: names that other files use; they may call what has one, and bind it.
+    """
+
+    def __init__(self, script: Script, outside: frozenset[str] = frozenset()) -> None:
         self.script = script
+        self.outside = outside
         self._bindings = {**script.bindings, **self._loop_bindings()}
         self._known: dict[Variable, Type] = dict.fromkeys(self._bindings, NEVER)
         self._returned: dict[ast.AST, Type] = dict.fromkeys(self._functions.values(), NEVER)
@@ -92,7 +96,8 @@ class Types:
         found = {}
         for variable, nodes in self.script.bindings.items():
             node = nodes[0]
-            if len(nodes) > 1 or variable[0] is not self.script.tree or not isinstance(node, ast.FunctionDef):
+            is_single = len(nodes) == 1 and variable[0] is self.script.tree and variable[1] not in self.outside
+            if not is_single or not isinstance(node, ast.FunctionDef):
                 continue
             if _is_plain(node) and all(self._calls(variable, len(node.args.args))):
                 found[variable] = node
@@ -130,7 +135,10 @@ class Types:
     # ---------------------------------------------------------------------------------------------------- variables
 
     def _of_variable(self, variable: Variable) -> Type:
-        found: Type = ANY if isinstance(variable[0], ast.ClassDef) else NEVER  # an attribute, which others may set
+        is_open = (
+            variable[1] in self.outside if variable[0] is self.script.tree else isinstance(variable[0], ast.ClassDef)
+        )
+        found: Type = ANY if is_open else NEVER  # others may set it
         for node in self._bindings[variable]:
             found = join(found, self._of_binding(node))
         if isinstance(found, tuple) and found[0] == "list":
@@ -187,8 +195,9 @@ class Types:
         if not isinstance(function, ast.FunctionDef) or not self.is_known(function):
             return ANY
         place = function.args.args.index(node)
-        found: Type = NEVER
-        for use in self.script.uses.get((self.script.tree, function.name), []):
+        uses = self.script.uses.get((self.script.tree, function.name), [])
+        found: Type = NEVER if uses else ANY
+        for use in uses:
             call = self.script.parents[use]
             assert isinstance(call, ast.Call)
             found = join(found, self.of(call.args[place]))
@@ -393,7 +402,7 @@ def _always_returns(body: list[ast.stmt]) -> bool:
 
 
 @lru_cache(maxsize=64)
-def types_of(text: str) -> Types | None:
-    """The types of a text; None if it is no script for rules."""
+def types_of(text: str, outside: frozenset[str] = frozenset()) -> Types | None:
+    """The types of a text, of which other files use the names ``outside``; None if it is no script for rules."""
     script = script_of(text)
-    return None if script is None else Types(script)
+    return None if script is None else Types(script, outside)

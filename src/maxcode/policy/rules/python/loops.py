@@ -53,9 +53,10 @@ def _is_apart(read: Reading, moved: Sequence[ast.stmt]) -> bool:
     own = [variable for variable in script.bindings if variable[0] is script.tree]
     bound = [variable for variable in own if any(node in inside for node in script.bindings[variable])]
     nodes = [node for variable in bound for node in (*script.bindings[variable], *script.uses.get(variable, []))]
-    is_declared = any(isinstance(node, ast.Global) for node in ast.walk(script.tree))
+    is_shared = any(isinstance(node, ast.Global) for node in ast.walk(script.tree))
+    is_shared = is_shared or any(name in read.types.outside for _, name in bound)
     lines = [script.indent(statement) == "" for statement in moved]
-    return bool(moved) and not is_declared and all(node in inside for node in nodes) and all(lines)
+    return bool(moved) and not is_shared and all(node in inside for node in nodes) and all(lines)
 
 
 def _indented(read: Reading, moved: Sequence[ast.stmt]) -> Iterable[Patch]:

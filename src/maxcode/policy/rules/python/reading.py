@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+
 from maxcode.code.cpp.unit import Unit
 from maxcode.policy.rules.python.edits import Reading
 from maxcode.policy.rules.python.inferred import types_of
@@ -9,5 +11,6 @@ from maxcode.policy.rules.python.inferred import types_of
 
 def reading(unit: Unit) -> Reading | None:
     """The program for the rules; None if they leave it alone."""
-    types = types_of(unit.text)
+    outside = frozenset(name for text in unit.others for name in re.findall(r"\w+", text))
+    types = types_of(unit.text, outside)
     return None if types is None else Reading(types.script, types)

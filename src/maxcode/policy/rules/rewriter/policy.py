@@ -24,6 +24,7 @@ from maxcode.policy.rules.rewriter.proposal import (
     proposal,
     read,
     weight_of,
+    with_entry,
 )
 from maxcode.policy.rules.rewriter.rules import RULES, USUAL_RULES, edits
 from maxcode.policy.rules.rewriter.runtime import applied
@@ -111,8 +112,8 @@ class _Offers:
 def unit_of(problem: Problem) -> Unit:
     """The program of a problem for the rules."""
     program = problem.program
-    others = [text for path, text in program.files.items() if path != program.name]
-    return Unit(problem.language, program.files[program.name], others, problem.spec.flags)
+    others = tuple(text for path, text in program.files.items() if path != program.name)
+    return Unit(problem.language, program.files[program.name], with_entry(others, problem), problem.spec.flags)
 
 
 def _friends(name: str) -> tuple[str, ...]:

@@ -15,7 +15,7 @@ from typing import final
 from maxcode.code.cpp.edit import Edit, Rule
 from maxcode.code.cpp.unit import Unit
 from maxcode.code.source import fenced, fences
-from maxcode.core.types import Action, Observation
+from maxcode.core.types import Action, Observation, Problem
 from maxcode.observe.about import ORIGINAL
 from maxcode.policy.rules.rewriter.notes import Diagnosis, Experience, diagnosis, experience
 
@@ -39,9 +39,10 @@ class ProposalRequest:
 
     @property
     def others(self) -> tuple[str, ...]:
-        """The texts of the files that no rule edits."""
+        """The texts of the files that no rule edits, and what is called from outside."""
         program = self.observation.state.program
-        return tuple(text for path, text in program.files.items() if path != program.name)
+        texts = tuple(text for path, text in program.files.items() if path != program.name)
+        return with_entry(texts, self.observation.state.problem)
 
     def sharpened(self, weights: Sequence[float]) -> list[float]:
         """Weights at the requested temperature: a low temperature favours large weights."""
@@ -100,6 +101,11 @@ class PolicyTraits:
     counts: tuple[tuple[int, ...], tuple[float, ...]]
     attempts: int
     afresh: float = 0.0
+
+
+def with_entry(others: tuple[str, ...], problem: Problem) -> tuple[str, ...]:
+    """The texts of other files and, in Python, the name of the function that a caller outside of the program uses."""
+    return (*others, problem.entry) if problem.language == "python" else others
 
 
 def read(observation: Observation) -> ProposalRequest:
