@@ -12,33 +12,10 @@ from collections.abc import Iterator
 from functools import cached_property, lru_cache
 from typing import final
 
+from maxcode.policy.rules.python.library_types import ANY, CALLS, MATH, NEVER, NUMBERS, SCALARS, STDIN, TEXT, Type
 from maxcode.policy.rules.python.script import Script, Variable, script_of
 
-Type = str | tuple[str, "Type"]
-
-NEVER, ANY = "never", "any"
-NUMBERS = frozenset({"int", "float", "bool"})
-SCALARS = NUMBERS | {"str", "bytes", "none"}
 _ROUNDS = 12  # of the search for a fixed point; deeper chains stay unknown
-_TEXT: dict[str, Type] = {
-    **dict.fromkeys(("lower", "upper", "strip", "lstrip", "rstrip", "replace", "join", "title", "capitalize"), "str"),
-    **dict.fromkeys(("casefold", "swapcase", "zfill", "format", "center", "ljust", "rjust", "removeprefix"), "str"),
-    **dict.fromkeys(("removesuffix", "expandtabs", "translate"), "str"),
-    **dict.fromkeys(("find", "rfind", "index", "rindex", "count"), "int"),
-    **dict.fromkeys(("startswith", "endswith", "isdigit", "isalpha", "isalnum", "isspace", "isupper"), "bool"),
-    **dict.fromkeys(("islower", "isnumeric"), "bool"),
-    **dict.fromkeys(("split", "rsplit", "splitlines"), ("list", "str")),
-}
-_CALLS: dict[str, Type] = {
-    **dict.fromkeys(("int", "len", "ord"), "int"),
-    **dict.fromkeys(("str", "chr", "repr", "input", "bin", "hex"), "str"),
-    **dict.fromkeys(("bool", "isinstance", "any", "all"), "bool"),
-    "float": "float",
-    "range": ("range", "int"),
-}
-_STDIN: dict[str, Type] = {"read": "str", "readline": "str", "readlines": ("list", "str")}
-_MATH = {**dict.fromkeys(("sqrt", "sin", "cos", "tan", "log", "log2", "log10", "exp", "atan2", "hypot"), "float"),
-         **dict.fromkeys(("gcd", "lcm", "isqrt", "comb", "factorial", "floor", "ceil"), "int")}  # fmt: skip
 _READS = frozenset({"index", "count", "copy"})  # methods of a list that change nothing
 _LOOKS = frozenset(
     {"len", "sorted", "sum", "min", "max", "enumerate", "set", "list", "tuple", "reversed", "any", "all", "map", "zip"}
@@ -342,17 +319,17 @@ class Types:
             case ast.Name(id=name) if self.script.is_builtin(node.func):
                 return self._builtin(name, node)
             case ast.Attribute(value=value, attr=name) if self.script.is_stdin(value):
-                return _STDIN.get(name, ANY)
+                return STDIN.get(name, ANY)
             case ast.Attribute(value=value, attr=name) if self.script.imported(value, "math"):
-                return _MATH.get(name, ANY)
+                return MATH.get(name, ANY)
             case ast.Attribute(value=value, attr=name):
                 owner = self.of(value)
-                return _TEXT.get(name, ANY) if owner == "str" else NEVER if owner == NEVER else ANY
+                return TEXT.get(name, ANY) if owner == "str" else NEVER if owner == NEVER else ANY
         return ANY
 
     def _builtin(self, name: str, node: ast.Call) -> Type:
         if any(isinstance(one, ast.Starred) for one in node.args):
-            return _CALLS.get(name, ANY)
+            return CALLS.get(name, ANY)
         if name in ("sorted", "list", "tuple", "set") and len(node.args) == 1:
             return "list" if name == "sorted" else name, _held(self.element(node.args[0]))
         if name in ("list", "set") and not node.args:
@@ -373,7 +350,7 @@ class Types:
             return {"int": "int", "bool": "int", NEVER: NEVER}.get(str(self.element(node.args[0])), ANY)
         if name == "abs" and len(node.args) == 1:
             return {"int": "int", "bool": "int", "float": "float", NEVER: NEVER}.get(str(self.of(node.args[0])), ANY)
-        return _CALLS.get(name, ANY)
+        return CALLS.get(name, ANY)
 
 
 def _is_plain(function: ast.FunctionDef) -> bool:

@@ -10,7 +10,7 @@ from maxcode.code.cpp.edit import Edit
 from maxcode.code.cpp.unit import Unit
 from maxcode.code.source import Patch
 from maxcode.policy.rules.python.edits import Reading, method_call
-from maxcode.policy.rules.python.inferred import SCALARS
+from maxcode.policy.rules.python.library_types import SCALARS
 from maxcode.policy.rules.python.reading import reading
 from maxcode.policy.rules.python.script import Variable
 

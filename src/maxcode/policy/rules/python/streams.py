@@ -8,7 +8,7 @@ from collections.abc import Iterable, Iterator
 from maxcode.code.cpp.edit import Edit
 from maxcode.code.cpp.unit import Unit
 from maxcode.policy.rules.python.edits import Reading
-from maxcode.policy.rules.python.inferred import SCALARS
+from maxcode.policy.rules.python.library_types import SCALARS
 from maxcode.policy.rules.python.reading import reading
 
 _READER = """\
