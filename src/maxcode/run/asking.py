@@ -23,6 +23,7 @@ from maxcode.core.files import read_file, write_whole
 from maxcode.core.types import Action, Evaluation, Outcome, Problem, Program, StateId, Step
 from maxcode.errors import InputError, Unanswered
 from maxcode.llm.completion import Unread, read
+from maxcode.llm.completion.diffs import has_diff
 from maxcode.llm.completion.edits import has_edits
 from maxcode.llm.questions import LEASE_S, Question, Questions
 from maxcode.observe.feedback import feedback_lines
@@ -102,7 +103,7 @@ def _unreadable(run: Path, answer: str) -> str:
         return ""
     wanted, form = kept.wanted, kept.request.answer
     found = read(answer, Program(wanted.files), wanted.language, form, wanted.entry, complete=True)
-    if not isinstance(found, Unread) or has_edits(answer):
+    if not isinstance(found, Unread) or has_edits(answer) or has_diff(answer):
         return ""
     return found.reason
 

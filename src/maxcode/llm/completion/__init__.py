@@ -2,6 +2,7 @@
 
     completion -> answer (without reasoning) -> fenced blocks -> whole program      whole.py
                                              -> SEARCH/REPLACE blocks, applied      edits.py
+                                             -> a unified diff, applied             diffs.py
 
 A text that has more than one reading is not guessed.  It gives ``Unread`` with a short, plain reason, because the model
 sees that reason.
@@ -14,6 +15,7 @@ import re
 from maxcode.code.source import answer_of
 from maxcode.core.types import Program
 from maxcode.llm.completion.blocks import Unread
+from maxcode.llm.completion.diffs import has_diff, patched
 from maxcode.llm.completion.edits import edited, has_edits
 from maxcode.llm.completion.whole import Answer, whole
 
@@ -32,8 +34,8 @@ def read(
 ) -> Program | Unread:
     """The program that a completion proposes in place of ``program``; Unread with the reason if there is none.
 
-    ``answer``: the requested form.  If the completion has only the other form, that is read too: it was paid for, and
-    it means one program only.
+    ``answer``: the requested form.  If the completion has only another form, that is read too: it was paid for, and it
+    means one program only.  A diff is a form of edits.
     ``entry``: the function that a whole program of C or C++ must define.
     ``complete``: the model ended by itself, so a last block that is never closed is whole.
     Never raises for any text; InputError for an unknown language.
@@ -43,9 +45,14 @@ def read(
         return Unread("the completion holds no answer" + (" after its reasoning" if text.strip() else ""))
     if answer == "edits" and has_edits(said):
         return edited(said, program)
+    by_diff = patched(said, program) if answer == "edits" and has_diff(said) else None
+    if isinstance(by_diff, Program):
+        return by_diff
     program_read = whole(said, program, language, entry, complete)
     if isinstance(program_read, Unread) and has_edits(said):
         return edited(said, program)
+    if isinstance(program_read, Unread) and has_diff(said):
+        return by_diff or patched(said, program)
     if isinstance(program_read, Unread) and answer == "edits" and not program_read.cut:
-        return Unread(f"there is no SEARCH/REPLACE block, and {program_read.reason}")
+        return Unread(f"there is no SEARCH/REPLACE block and no diff, and {program_read.reason}")
     return program_read

@@ -8,7 +8,7 @@
 
 The lines must occur exactly once.  They are compared verbatim, then without white space at line ends, then without
 indentation, then without blank lines around them.  A line before a block, or before the fence around it, may name its
-file.
+file.  In a program of several files, an empty SEARCH part makes the new file that is named.
 """
 
 from __future__ import annotations
@@ -22,6 +22,7 @@ from typing import final
 
 from maxcode.core.types import Program
 from maxcode.llm.completion.blocks import Unread, line_end
+from maxcode.llm.completion.nearest import occurrences, what_stands_there
 
 _SEARCH = re.compile(r"[ \t]*(?:<{5,}|-{5,}) ?SEARCH\b.*", re.IGNORECASE)
 _DIVIDER = re.compile(r"[ \t]*={5,}[ \t]*")
@@ -105,23 +106,24 @@ def _applied(edit: Edit, program: Program) -> Program | Unread:
         return Unread(f"SEARCH/REPLACE block {edit.number} has no line `>>>>>>> REPLACE` before the next one begins")
     reasons: list[str] = []
     for search, replacement in edit.readings:
-        changed = _replaced(search, replacement, program, _paths(edit, program))
+        changed = _replaced(search, replacement, program, edit.above)
         if isinstance(changed, Program):
             return changed
         reasons.append(changed)
     return Unread(f"SEARCH/REPLACE block {edit.number}: {reasons[-1]}")
 
 
-def _paths(edit: Edit, program: Program) -> list[str]:
-    """The files that the block may change: the one named above it, else all."""
-    words = set(re.findall(r"[\w./+-]+", edit.above))
+def _paths(above: str, program: Program) -> list[str]:
+    """The files that a block may change: the one named above it, else all."""
+    words = set(re.findall(r"[\w./+-]+", above))
     named = [path for path in program.files if path in words or PurePosixPath(path).name in words]
     return named if len(named) == 1 else list(program.files)
 
 
-def _replaced(search: Lines, replacement: Lines, program: Program, paths: list[str]) -> Program | str:
+def _replaced(search: Lines, replacement: Lines, program: Program, above: str) -> Program | str:
+    paths = _paths(above, program)
     if not any(line.strip() for line in search):
-        return "its SEARCH part is empty"
+        return _added(replacement, program, above)
     for matches in _WAYS:
         places = [
             (path, at, wanted, put)
@@ -129,12 +131,26 @@ def _replaced(search: Lines, replacement: Lines, program: Program, paths: list[s
             for at, wanted, put in matches(_lines(program.files[path]), search, replacement)
         ]
         if len(places) > 1:
-            return f"its SEARCH lines occur {len(places)} times: add lines around them"
+            where = occurrences([(path, at) for path, at, _, _ in places])
+            return f"its SEARCH lines occur {len(places)} times: add lines around them (they stand at {where})"
         if places:
             path, at, wanted, put = places[0]
             return Program({**program.files, path: _spliced(program.files[path], at, wanted, put)})
     first = next(line.strip() for line in search if line.strip())
-    return f"its SEARCH lines are not in the program (they begin with `{first[:80]}`)"
+    there = what_stands_there({path: program.files[path] for path in paths}, _trimmed(search))
+    return f"its SEARCH lines are not in the program (they begin with `{first[:80]}`){there}"
+
+
+def _added(text: Lines, program: Program, above: str) -> Program | str:
+    """The program with a new file, if it has several and the words above the block name one that is not there."""
+    named = [word for word in re.findall(r"[\w./+-]+", above) if _PATH.fullmatch(word)]
+    path = named[-1].removeprefix("./") if named else ""
+    if not path or path in program.files or len(program.files) == 1:
+        return "its SEARCH part is empty"
+    return Program({**program.files, path: "\n".join(text) + "\n"})
+
+
+_PATH = re.compile(r"[\w+-][\w./+-]*\.[A-Za-z]\w{0,9}")
 
 
 def _lines(text: str) -> Lines:
@@ -182,7 +198,9 @@ _WAYS = (_as_they_are, _up_to_line_ends, _up_to_indentation, _without_blank_line
 
 def _moved(have: Lines, search: Lines, replacement: Lines) -> Lines:
     """The replacement with the difference in indentation between the first line of code here and in SEARCH."""
-    here, there = next((_indent(one), _indent(other)) for one, other in zip(have, search, strict=True) if one.strip())
+    here, there = next(
+        (indent_of(one), indent_of(other)) for one, other in zip(have, search, strict=True) if one.strip()
+    )
     if here.endswith(there):
         extra = here[: len(here) - len(there)]
         return [f"{extra}{line}" if line.strip() else line for line in replacement]
@@ -192,7 +210,8 @@ def _moved(have: Lines, search: Lines, replacement: Lines) -> Lines:
     return replacement
 
 
-def _indent(line: str) -> str:
+def indent_of(line: str) -> str:
+    """The white space at the beginning of a line."""
     return line[: len(line) - len(line.lstrip())]
 
 
