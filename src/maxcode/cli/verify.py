@@ -52,6 +52,7 @@ def _lines(found: Repeated) -> list[str]:
         lines.append(
             f"control    the original against itself: [{low:.4f}, {high:.4f}], {here.control.interval.confidence:.0%}"
         )
+    lines += [f"trust      {here.trust}"] if here.trust is not None else []
     lines += [f"DOUBT      {doubt}" for doubt in here.doubts]
     lines += [f"warning    {words}" for words in here.warnings]
     lines += [f"there      {words}" for words in (*found.claimed.doubts, *found.claimed.warnings)]

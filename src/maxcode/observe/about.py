@@ -170,11 +170,27 @@ def _python_lines(problem: Problem) -> list[str]:
     ]
 
 
+def _repository_lines(problem: Problem) -> list[str]:
+    spec = problem.spec.repo_spec
+    commands = (
+        ("build", spec.build),
+        ("tests", spec.tests),
+        ("benchmark, whose whole process is timed", spec.benchmark),
+    )
+    return [
+        problem.statement or "Make the benchmark of this repository faster.",
+        f"language: {problem.language}",
+        *(f"{name}: {command}" for name, command in commands if command),
+        f"files that may be changed, or added: {', '.join(spec.edit)}",
+    ]
+
+
 _ABOUT: Mapping[Kind, Callable[[Problem], list[str]]] = {
     "program": _program_lines,
     "function": _function_lines,
     "module": _module_lines,
     "python": _python_lines,
+    "repo": _repository_lines,
 }
 _MEMORY_BESIDE: Mapping[Kind, str] = {"function": " beside the arrays it is given"}
 

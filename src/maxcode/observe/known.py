@@ -144,7 +144,18 @@ def _of_python(problem: Problem, facts: Facts) -> Iterator[str]:
         yield f"a call of the original takes {_short(one.seconds)}{beside_goal(problem)}"
 
 
-_TIMED = {"program": _of_runs, "function": _of_calls, "module": _of_modules, "python": _of_python}
+def _of_repositories(problem: Problem, facts: Facts) -> Iterator[str]:
+    for one in facts.timed:
+        yield f"the benchmark takes {_short(one.seconds)} in base"
+
+
+_TIMED = {
+    "program": _of_runs,
+    "function": _of_calls,
+    "module": _of_modules,
+    "python": _of_python,
+    "repo": _of_repositories,
+}
 
 
 def _short(seconds: float) -> str:

@@ -34,6 +34,7 @@ _WHAT = {
     "function": "whole file",
     "module": "whole Python file with `ModelNew`",
     "python": "whole file",
+    "repo": "whole file that you change",
 }
 
 

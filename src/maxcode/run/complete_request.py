@@ -54,6 +54,7 @@ def completed(request: Request) -> CompleteRequest:
         method=method,
         budget=candidates(method, request.budget),
         critic=request.critic or usual_critic(policy),
+        answer="edits" if loaded.problem.traits.is_patch else request.answer,
     )
     refuse_unpriced(request)
     refuse_unpaid(request)

@@ -54,7 +54,7 @@ def evaluate_into(
     run folder ``request.out``.  The same call takes up what was recorded there."""
     loaded, _ = loaded_of(request)
     read_candidate(candidate, loaded.problem)  # refuses what cannot be read before anything is built
-    policy = f"{GIVEN_FILE}{candidate.resolve()}"
+    policy = f"{GIVEN_FILE}{candidate.resolve() if candidate.exists() else candidate}"
     return optimize_source(replace(request, policy=policy, method="best-of-n", budget=1), watch, say=say)
 
 

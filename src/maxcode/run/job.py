@@ -224,14 +224,16 @@ def _best_program(admission: Admission, found: Result) -> Program:
 def _best_file(job: CompleteRequest, admission: Admission, found: Result) -> Path:
     name = _best_program(admission, found).name
     if found.best is not None:
-        return job.folder / "best" / name
+        is_patch = admission.admitted.problem.traits.is_patch
+        return job.folder / "best.diff" if is_patch else job.folder / "best" / name
     source = job.request.source
     return source / name if source.is_dir() else source
 
 
 def _write_winner(folder: Path, admission: Admission, found: Result) -> None:
     if found.best is not None:
-        write_best(folder, admission.admitted.problem.program, found.best.program)
+        problem = admission.admitted.problem
+        write_best(folder, problem.program, found.best.program, problem.traits.is_patch)
 
 
 def _is_certifiable(job: CompleteRequest, found: Result) -> bool:
@@ -271,6 +273,8 @@ def _options(job: CompleteRequest) -> dict[str, Any]:
     in ``original/``, and the flags of a compilation database are told."""
     recipe, source = job.loaded.recipe, job.request.source
     kept = {key: value for key, value in job.request.overrides.items() if not is_given(value)}
+    if job.loaded.problem.spec.repo is not None:
+        return {**kept, "base": job.loaded.problem.spec.repo.commit}
     if recipe is None or source.is_dir() or source.suffix == ".toml":
         return kept
     include = {"include": list(recipe.include)} if recipe.include else {}

@@ -124,7 +124,7 @@ class RunResult:
         counts = ", ".join(f"{count} {name}" for name, count in sorted(counted.items()) if count)
         yield f"candidates {self.candidates}: {counts}"
         yield from _titled("change", self.change)
-        if self.best.is_relative_to(self.folder / "best"):
+        if self.best.is_relative_to(self.folder):
             yield f"best       {self.best}"
         yield f"report     {self.report}"
         yield from _titled("slots", _slots(self.cluster))

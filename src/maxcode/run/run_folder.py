@@ -44,11 +44,20 @@ def open_folder(job: CompleteRequest, admission: Admission) -> int:
     return shape
 
 
-def write_best(folder: Path, original: Program, best: Program) -> None:
-    """Writes the best program and its difference to the original."""
-    _write_tree(folder / "best", best)
-    told = "".join(unified_diff(text, best.files[path], path) for path, text in original.files.items())
-    write_whole(folder / "best.diff", told.encode())
+def write_best(folder: Path, original: Program, best: Program, is_patch: bool = False) -> None:
+    """Writes the best program and its difference to the original; of a patch, the files that it changes or adds."""
+    changed = {path: text for path, text in best.files.items() if original.files.get(path) != text}
+    _write_tree(folder / "best", Program(changed) if is_patch else best)
+    write_whole(folder / "best.diff", diff_of(original, best).encode())
+
+
+def diff_of(original: Program, best: Program) -> str:
+    """The difference as `git apply` reads it."""
+    told = []
+    for path, text in best.files.items():
+        diff = unified_diff(original.files.get(path, ""), text, path)
+        told.append(diff if path in original.files else diff.replace(f"--- a/{path}", "--- /dev/null", 1))
+    return "".join(told)
 
 
 def write_result(result: RunResult) -> None:

@@ -64,12 +64,12 @@ def base_tree(problem: Problem, keeps: bool = True) -> Blob:
 
 
 @contextmanager
-def _locked(folder: Path) -> Iterator[None]:
-    """Only one process makes a tree; the kernel drops the lock of a killed one."""
+def _locked(folder: Path, wait: bool = True) -> Iterator[None]:
+    """Only one process makes a tree; the kernel drops the lock of a killed one.  OSError if it must not wait."""
     folder.mkdir(parents=True, exist_ok=True, mode=0o755)
     lock = os.open(folder / "lock", os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
     try:
-        fcntl.flock(lock, fcntl.LOCK_EX)
+        fcntl.flock(lock, fcntl.LOCK_EX if wait else fcntl.LOCK_EX | fcntl.LOCK_NB)
         yield
     finally:
         os.close(lock)
@@ -150,3 +150,6 @@ def _drop_old(folder: Path) -> None:
     for stale in archives[:-KEPT]:
         with suppress(OSError):
             stale.unlink()
+    for left in folder.glob("*/tree"):  # of a killed run, whose lock the kernel has dropped
+        with suppress(OSError), _locked(left.parent, wait=False):
+            _remove(left)

@@ -21,7 +21,7 @@ import msgspec
 from maxcode.core.files import DATA_AT_MOST, FileKind, read_file, write_whole
 from maxcode.core.jsonl import in_words_of_today
 from maxcode.core.stats import RaceRule, interval_of, is_faster, median_interval
-from maxcode.core.types import Checker, Clock, Interval, Limits, Machine, Problem, Program, Recheck, Timing
+from maxcode.core.types import Checker, Clock, Interval, Limits, Machine, Problem, Program, Recheck, Timing, Trust
 from maxcode.errors import InputError
 from maxcode.evaluate.harness_protocol import Verification
 from maxcode.evaluate.ladder.sanitize import FINDING, Sanitized
@@ -45,6 +45,7 @@ class Subject:
     ``function``, ``module``, ``python``  the hash of all their settings; empty for another kind of problem
     ``args``, ``env``, ``files``  what every run is started with
     ``include``               the program's folders of headers
+    ``repo``                  the hash of a repository's base, patterns and commands
     """
 
     kind: str
@@ -66,6 +67,7 @@ class Subject:
     env: dict[str, str] = field(default_factory=dict)
     files: dict[str, str] = field(default_factory=dict)
     include: tuple[str, ...] = ()
+    repo: str = ""
 
 
 @final
@@ -114,6 +116,7 @@ class Certificate:
     ``holds``     it was verified and is faster
     ``trusted``   no check failed; ``doubts`` are the failed checks, ``warnings`` are further remarks
     ``harsher``   the re-check, None if nothing triggered one
+    ``trust``     of a repository: who judged that it is right
     ``given_only`` on which inputs beyond all given ones it differs from the original, in words
     ``refused``   the reason why there is no claim; the fields of later stages are then null
     ``options``   the user's settings that replace the problem's own
@@ -147,6 +150,7 @@ class Certificate:
     unseen: FreshInputTiming | None = None
     warnings: tuple[str, ...] = ()
     given_only: tuple[str, ...] = ()
+    trust: Trust | None = None
     format: int = FORMAT
 
     @property
@@ -336,6 +340,7 @@ def subject_of(problem: Problem, winner: Program) -> Subject:
         env=dict(spec.env),
         files={one.name: one.sha256 for one in spec.files},
         include=spec.include,
+        repo="" if spec.repo is None else sha256(json.dumps(spec.repo.said, sort_keys=True)),
     )
 
 

@@ -14,13 +14,15 @@ from maxcode.core.ahead import started
 from maxcode.core.phases import in_stage
 from maxcode.core.roles import Referee
 from maxcode.core.stats import interval_of
-from maxcode.core.types import Action, Evaluation, Outcome, Problem, Program, Recheck, State, Step, Timing
+from maxcode.core.types import Action, Evaluation, Outcome, Problem, Program, Recheck, State, Step, Timing, Trust
 from maxcode.errors import InputError
 from maxcode.evaluate.harness import HarnessTerms, open_harness
 from maxcode.evaluate.harness_protocol import FreshRace, Harness, WinnerCheck
 from maxcode.evaluate.inputs.fresh import GIVEN_ONLY
 from maxcode.evaluate.ladder.prepare import Admitted, Input
 from maxcode.evaluate.machine.machine import describe
+from maxcode.evaluate.repo.candidates import DOUBTFUL
+from maxcode.problems.patches import patched
 from maxcode.run.certificate.claim import (
     CONTROL_CONFIDENCE,
     FILE,
@@ -62,7 +64,10 @@ def certified(
 
 
 def winner_in(folder: Path, problem: Problem) -> Program:
-    """The program in a folder with the file names of the original; raises InputError if a file cannot be read."""
+    """The program in a folder with the file names of the original, of a patch some of them and new ones; raises
+    InputError if a file cannot be read."""
+    if problem.traits.is_patch:
+        return patched(folder, problem)
     try:
         return Program({path: read_bytes(folder / path).decode() for path in problem.program.files})
     except UnicodeDecodeError as error:
@@ -184,10 +189,11 @@ class Confirmed:
     why: str = ""
     harsher: Recheck | None = None
     given_only: tuple[str, ...] = ()
+    trust: Trust | None = None
 
 
 def _with(found: Certificate, timed: Confirmed) -> Certificate:
-    return replace(found, timing=timed.timing, harsher=timed.harsher, given_only=timed.given_only)
+    return replace(found, timing=timed.timing, harsher=timed.harsher, given_only=timed.given_only, trust=timed.trust)
 
 
 async def _confirmed(referee: Referee, problem: Problem, winner: Program) -> Confirmed:
@@ -198,8 +204,8 @@ async def _confirmed(referee: Referee, problem: Problem, winner: Program) -> Con
     except InputError as error:  # the original itself gave a wrong answer
         return Confirmed(None, str(error))
     why = "; ".join(evaluation.feedback.reasons) or evaluation.outcome.value if evaluation.timing is None else ""
-    narrow = tuple(words for words in evaluation.warnings if words.startswith(GIVEN_ONLY))
-    return Confirmed(evaluation.timing, why, evaluation.harsher, narrow)
+    narrow = tuple(words for words in evaluation.warnings if words.startswith((GIVEN_ONLY, DOUBTFUL)))
+    return Confirmed(evaluation.timing, why, evaluation.harsher, narrow, evaluation.trust)
 
 
 async def _control(check: WinnerCheck, timing: Timing) -> tuple[Control | None, str]:

@@ -83,7 +83,7 @@ def repeat(
     _check_options(path, claimed)
     source, tests = (problem, tests) if problem is not None else _ground(path.parent, tests, claimed)
     loaded = load(source, tests, {**claimed.options, **_given_paths(path.parent, source, files or {})}).problem
-    if claimed.subject.winner.keys() != loaded.program.files.keys():
+    if claimed.subject.winner.keys() != loaded.program.files.keys() and not loaded.traits.is_patch:
         names = sorted(loaded.program.files)
         raise InputError(f"{path} is about the files {sorted(claimed.subject.winner)}, {source} has {names}")
     winner = winner_in(path.parent / "best", loaded)
@@ -136,6 +136,7 @@ _OPTIONS = frozenset(
         "env",
         "edit",
         "include",
+        "base",
     }
 )
 
@@ -230,6 +231,8 @@ def _elsewhere(claimed: Certificate, here: Certificate) -> Iterator[str]:
         old, new = getattr(claimed, name), getattr(here, name)
         if old != new:
             yield f"{name}: {old} there, {new} here"
+    if claimed.trust is not None and claimed.trust != here.trust:
+        yield f"trust: {claimed.trust} there, {here.trust} here"
     there, again = ({one.input for one in side.made_inputs.inputs} for side in (claimed, here))
     if missing := len(there - again):
         yield f"newly generated inputs: {missing} of {len(there)} could not be generated again here"
