@@ -74,6 +74,8 @@ from maxcode.search.methods import candidates
     help="Print the first prompt and an estimate of the cost, and call no model.  With --cluster slurm: or pbs: "
     "print the job script.",
 )
+@click.option("--branch", default="", metavar="NAME", help="Of a repository: commit the winner to this new branch; the "
+              "work tree does not change.")  # fmt: skip
 @fail_on("not-faster", "doubt", "uncompared")
 @cluster_options
 @sandbox_options

@@ -9,10 +9,10 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field
-from typing import Protocol, final, runtime_checkable
+from typing import Literal, Protocol, final, runtime_checkable
 
 from maxcode.core.roles import Evaluator, Referee
-from maxcode.core.types import Action, Machine, Problem, Program, Timing
+from maxcode.core.types import Action, Interval, Machine, Problem, Program, Timing
 from maxcode.evaluate.inputs.fresh import GeneratedInputs
 from maxcode.evaluate.ladder.build import Built
 from maxcode.evaluate.ladder.prepare import Admitted, Input
@@ -123,6 +123,33 @@ class WorksAhead(Protocol):
     """
 
     async def work_ahead(self, problem: Problem, action: Action) -> None: ...
+
+
+@final
+@dataclass(frozen=True, slots=True)
+class Loss:
+    """What a patch loses without a part of it.
+
+    ``verdict``: "needed": it does not build or is not right without it; "slower": it is proved slower without it; "no
+    change": proved as fast; "faster": proved faster without it; "undecided".
+    ``ratio``: the time of the whole patch over that of the smaller one; None if that was not timed.
+    """
+
+    verdict: Literal["needed", "slower", "no change", "faster", "undecided"]
+    why: str = ""
+    ratio: Interval | None = None
+
+    @property
+    def is_free(self) -> bool:
+        """Whether the part can be left out."""
+        return self.verdict in ("no change", "faster")
+
+
+@runtime_checkable
+class LossMeter(Protocol):
+    """Measures what a candidate loses without a part of it.  An optional ability of harnesses."""
+
+    async def loss(self, problem: Problem, whole: Program, less: Program) -> Loss: ...
 
 
 class WinnerCheck(Protocol):

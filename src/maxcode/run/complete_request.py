@@ -12,6 +12,7 @@ from maxcode.observe.trajectory import LEAST_TOKENS
 from maxcode.problems import Loaded, load
 from maxcode.problems.small_shapes import shaped
 from maxcode.run.names import ASK, USUAL, usual_critic
+from maxcode.run.proposal import refuse_branch
 from maxcode.run.record import HEADER
 from maxcode.run.request import (
     Request,
@@ -62,6 +63,8 @@ def completed(request: Request) -> CompleteRequest:
     refuse_unread_techniques(request, loaded.problem)
     rules_of(request)
     refuse_without_rules(request, loaded.problem)
+    if request.branch:
+        refuse_branch(loaded.problem, request.branch)
     if request.policy == ASK:
         request = replace(request, out=folder)
     return CompleteRequest(loaded, request, folder)

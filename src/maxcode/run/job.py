@@ -33,14 +33,17 @@ from maxcode.run.certificate import FILE, Certificate, FreshInputTiming, certifi
 from maxcode.run.complete_request import CompleteRequest, completed
 from maxcode.run.given_candidate import GIVEN_FILE, DecidingEvaluator
 from maxcode.run.hottest import admit_hottest
+from maxcode.run.interrupts import run_async
 from maxcode.run.method_parts import MethodParts, method_of, method_parts, scene_of
 from maxcode.run.names import ASK, POLICIES
 from maxcode.run.optimize import Run, optimize
+from maxcode.run.proposal import Proposal, write_branch, write_proposal
 from maxcode.run.record import EVENTS, Line, Record, read_events
 from maxcode.run.report import NAME as REPORT
 from maxcode.run.request import Request, asks_model, refuse_unmeasurable
 from maxcode.run.result import RunResult, paid
 from maxcode.run.run_folder import open_folder, write_best, write_result
+from maxcode.run.smaller_patch import SmallerPatch, smaller_patch
 from maxcode.run.winning import change_lines, left_lines, notes_on_candidates
 
 SLOTS_PER_CALL = 2  # slots at the same time: while some are evaluated, others call the model
@@ -81,11 +84,36 @@ def optimize_source(
         except Unanswered as waits:
             raise Unanswered(f"{waits}: maxcode ask {shlex.quote(str(job.folder))}") from waits
         slots = target.used()
-    _write_winner(job.folder, admission, found)
+    winner = run_async(_winner, job, admission, found, say)
+    _write_winner(job.folder, admission, winner)
     certificate = _certify(job, found, say)
-    result = search.result(found, certificate, slots)
+    result = search.result(found, winner, certificate, slots)
     write_result(result)
+    _tell_maintainers(job, result, certificate, found)
     return result
+
+
+async def _winner(
+    job: CompleteRequest, admission: Admission, found: Result, say: Callable[[str], None]
+) -> SmallerPatch | None:
+    """The best program, without what does not pay if it is a patch of the search; None if nothing was faster."""
+    if found.best is None:
+        return None
+    is_given = job.request.policy.startswith(GIVEN_FILE)
+    if is_given or not admission.admitted.problem.traits.is_patch or found.stopped:
+        return SmallerPatch(found.best.program)
+    return await smaller_patch(admission.harness, admission.admitted.problem, found.best.program, job.folder, say)
+
+
+def _tell_maintainers(job: CompleteRequest, result: RunResult, certificate: Certificate | None, found: Result) -> None:
+    """Writes PR.md, and the branch if one is requested, for a confirmed patch of a repository."""
+    problem = job.loaded.problem
+    if found.best is None or found.best.step is None or not problem.traits.is_patch or not result.confirmed:
+        return
+    words = Proposal(problem, result, certificate, found.best.step.action.completion)
+    write_proposal(words, job.folder)
+    if job.request.branch:
+        write_branch(words, job.request.branch)
 
 
 def _target(job: CompleteRequest, say: Callable[[str], None], on: Target | None) -> AbstractContextManager[Target]:
@@ -138,18 +166,25 @@ class _Search:
         scene = replace(scene_of(request, self.admission, self.parts), shape=self.shape)
         return method_of(request, self.parts, scene, harness if isinstance(harness, Compiler) else None)
 
-    def result(self, found: Result, certificate: Certificate | None, slots: Report | None) -> RunResult:
+    def result(
+        self, found: Result, winner: SmallerPatch | None, certificate: Certificate | None, slots: Report | None
+    ) -> RunResult:
         """The result of the run with its notes."""
         folder = self.job.folder
         is_given = self.job.request.policy.startswith(GIVEN_FILE)
-        best = _checked(_measured(self.admission, found, self._notes(found), is_given), certificate)
+        notes = [*self._notes(found), *(winner.notes() if winner is not None else ())]
+        measured = _measured(self.admission, found, notes, is_given)
+        if winner is not None and winner.evaluation is not None:
+            fresh = FreshInputTiming(why="no certificate was made")
+            measured = result_of(winner.evaluation, self.admission.admitted, self.admission.machine, notes, fresh)
+        best = _checked(measured, certificate)
         return RunResult(
             measured=best,
             candidates=found.reached.candidates,
             outcomes=_outcomes(found),
             unchanged=_unchanged(found),
             best=_best_file(self.job, self.admission, found),
-            best_program=_best_program(self.admission, found),
+            best_program=_best_program(self.admission, found) if winner is None else winner.program,
             folder=folder,
             report=folder / REPORT,
             spent=paid(found.spent),
@@ -230,10 +265,10 @@ def _best_file(job: CompleteRequest, admission: Admission, found: Result) -> Pat
     return source / name if source.is_dir() else source
 
 
-def _write_winner(folder: Path, admission: Admission, found: Result) -> None:
-    if found.best is not None:
+def _write_winner(folder: Path, admission: Admission, winner: SmallerPatch | None) -> None:
+    if winner is not None:
         problem = admission.admitted.problem
-        write_best(folder, problem.program, found.best.program, problem.traits.is_patch)
+        write_best(folder, problem.program, winner.program, problem.traits.is_patch)
 
 
 def _is_certifiable(job: CompleteRequest, found: Result) -> bool:

@@ -59,6 +59,7 @@ class RequestOptions(TypedDict, total=False):
     with_rules: tuple[str, ...]
     without_rules: tuple[str, ...]
     anyway: bool
+    branch: str
 
 
 def optimize_program(

@@ -48,6 +48,7 @@ class Request:
     ``agent``               what a policy ``agent:...`` gets
     ``value``               the folder of a value model; ``draw`` and ``unranked`` as in ``value_guided.Guide``
     ``with_rules``, ``without_rules``  names of rules of the rewriter to use in addition, and to leave out
+    ``branch``              of a repository: the branch to make of the winner; empty: none
     ``anyway``              whether to go on although no rule applies, or the tests are too short to time
     ``cluster``             the cluster that measures candidates (``cluster.site``); empty: this machine
     """
@@ -81,6 +82,7 @@ class Request:
     with_rules: tuple[str, ...] = ()
     without_rules: tuple[str, ...] = ()
     anyway: bool = False
+    branch: str = ""
 
     @property
     def measured_on(self) -> ClusterRequest | None:

@@ -18,9 +18,9 @@ import anyio
 from maxcode.core.phases import in_stage
 from maxcode.core.stats import RaceRule
 from maxcode.core.two_sided import TwoSidedRule, interval_at_any_time, judge
-from maxcode.core.types import Action, Evaluation, Machine, Outcome, Problem, Program, State, StateId
+from maxcode.core.types import Action, Evaluation, Machine, Outcome, Problem, Program, RaceVerdict, State, StateId
 from maxcode.errors import InputError
-from maxcode.evaluate.harness_protocol import FreshRace, MeasureOptions, Provenance, TimingCache
+from maxcode.evaluate.harness_protocol import FreshRace, Loss, MeasureOptions, Provenance, TimingCache
 from maxcode.evaluate.inputs.fresh import GeneratedInputs
 from maxcode.evaluate.ladder.build import Built
 from maxcode.evaluate.ladder.judge import wrong_while_timed
@@ -28,6 +28,7 @@ from maxcode.evaluate.ladder.leader import last_standing
 from maxcode.evaluate.ladder.prepare import Admitted, identity
 from maxcode.evaluate.ladder.race import (
     End,
+    Pair,
     RaceResult,
     Side,
     WrongOutput,
@@ -186,6 +187,23 @@ class RepoEvaluator:
             _keep(self._confirmations, key, found)
         return found
 
+    # ------------------------------------------------------------------------------------------------ smaller patch
+
+    @in_stage("smaller patch")
+    async def loss(self, problem: Problem, whole: Program, less: Program) -> Loss:
+        """Races a patch without a part of it against the whole one; two-sided, so that "no change" is proved too."""
+        base = await self.base(problem)
+        (one, failed), (other, _) = await ready(base, less), await ready(base, whole)
+        if one is None or other is None:
+            return Loss("needed", "; ".join(failed.feedback.reasons))
+        sides: dict[Side, Layers] = {"incumbent": other.side, "candidate": one.side}
+        try:
+            held = await run_until(_end_of_loss, RepoTrack(base, sides))
+        except WrongOutput as wrong:
+            return Loss("needed", str(wrong))
+        ratios = [pair.ratio("incumbent", "candidate") for pair in held.pairs]
+        return Loss(judge(ratios, _LOSS), ratio=interval_at_any_time(ratios))
+
     # ---------------------------------------------------------------------------------------------- certificates
 
     def provenance(self, admitted: Admitted, machine: Machine) -> Provenance:
@@ -229,6 +247,17 @@ class RepoEvaluator:
     def forget_since(self, then: TimingCache) -> None:
         """Forgets all timings."""
         self._timings, self._confirmations = {}, {}
+
+
+_LOSS = TwoSidedRule(most=60)
+
+
+def _end_of_loss(pairs: list[Pair]) -> RaceVerdict | None:
+    """Ends when the pairs prove one of the three words."""
+    word = judge([pair.ratio("incumbent", "candidate") for pair in pairs], _LOSS)
+    if word == "undecided" and len(pairs) < _LOSS.most:
+        return None
+    return "faster" if word == "faster" else "slower" if word == "slower" else "tie"
 
 
 def _told(base: Base, found: Evaluation, held: RaceResult, one: Ready, confirmed: bool = False) -> Evaluation:

@@ -1,0 +1,174 @@
+"""The smallest patch with the whole gain: every hunk is taken out in turn and raced; what does not pay is dropped.
+
+Groups of near hunks are tried first, then single ones, then pairs of those that are needed one by one, such as a
+declaration and its use.  Each result is written to ``smaller.jsonl`` the moment it is known, so that a run that was
+killed races nothing twice.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, field
+from itertools import combinations
+from pathlib import Path
+from typing import final
+
+import msgspec
+
+from maxcode.code.hunks import Hunk, groups_of, hunks_of, without
+from maxcode.code.languages import LANGUAGES
+from maxcode.code.source import normalise
+from maxcode.core.files import write_whole
+from maxcode.core.types import Action, Evaluation, Outcome, Problem, Program, State, Step
+from maxcode.evaluate.harness_protocol import Loss, LossMeter, SearchHarness
+from maxcode.run.given_candidate import digest_of
+
+FILE = "smaller.jsonl"
+_PAIRS_AT_MOST = 10  # of needed hunks, tried together
+
+
+class _Line(msgspec.Struct, omit_defaults=True):
+    """One result: the digests of the whole patch and of the smaller one."""
+
+    whole: str
+    less: str
+    loss: Loss | None = None
+    evaluation: Evaluation | None = None
+
+
+@final
+@dataclass(frozen=True, slots=True)
+class SmallerPatch:
+    """A winner without what does not pay.
+
+    ``evaluation``: on fresh pairs; None if nothing was dropped.
+    ``dropped``: the hunks that were left out; ``kept``: how many remain.
+    """
+
+    program: Program
+    evaluation: Evaluation | None = None
+    dropped: tuple[str, ...] = ()
+    kept: int = 0
+
+    def notes(self) -> Iterator[str]:
+        """What was dropped, for the reader."""
+        if self.dropped:
+            yield (
+                f"{len(self.dropped)} of {len(self.dropped) + self.kept} changes of the patch were left out: it is as "
+                f"fast without them ({', '.join(self.dropped[:5])})"
+            )
+
+
+@final
+@dataclass(slots=True)
+class _Search:
+    harness: SearchHarness
+    meter: LossMeter
+    problem: Problem
+    folder: Path
+    say: Callable[[str], None]
+    known: dict[tuple[str, str], _Line] = field(default_factory=dict)
+
+    async def smaller(self, winner: Program) -> SmallerPatch:
+        base = self.problem.program.files
+        every = hunks_of(base, winner.files)
+        dropped: set[Hunk] = set()
+        for number, part in enumerate(self._parts(every)):
+            if part & dropped:
+                continue
+            self.say(f"smaller patch: without {', '.join(map(str, sorted(part, key=str)))} (step {number + 1})")
+            whole = Program(without(base, winner.files, dropped))
+            less = Program(without(base, winner.files, dropped | part))
+            if less.files == base or whole.files == less.files or self._explains(part, every, whole, less):
+                continue
+            if (await self._loss(whole, less)).is_free:
+                dropped |= part
+        if not dropped:
+            return SmallerPatch(winner, kept=len(every))
+        program = Program(without(base, winner.files, dropped))
+        found = await self._confirmed(program)
+        if found.timing is None or not found.timing.significant:
+            return SmallerPatch(winner, kept=len(every))
+        return SmallerPatch(program, found, tuple(map(str, sorted(dropped, key=str))), len(every) - len(dropped))
+
+    def _explains(self, part: set[Hunk], every: tuple[Hunk, ...], whole: Program, less: Program) -> bool:
+        """Whether it is a comment beside another change, which it may explain."""
+        alone = any(set(group) == part for group in groups_of(every))
+        return not alone and _is_same(self.problem, whole, less)
+
+    def _parts(self, every: tuple[Hunk, ...]) -> Iterator[set[Hunk]]:
+        """What is tried, in order."""
+        if len(every) < 2:
+            return
+        groups = groups_of(every)
+        if len(groups) > 1:
+            yield from (set(group) for group in groups)
+        yield from ({hunk} for group in groups for hunk in group if len(group) > 1)
+        pairs = [set(pair) for pair in combinations(every, 2) if pair[0].path == pair[1].path or len(every) <= 4]
+        yield from (pair for pair in pairs[:_PAIRS_AT_MOST] if len(pair) < len(every))
+
+    async def _loss(self, whole: Program, less: Program) -> Loss:
+        key = digest_of(whole), digest_of(less)
+        line = self.known.get(key)
+        if line is not None and line.loss is not None:
+            return line.loss
+        if _is_same(self.problem, whole, less):
+            return Loss("no change", "only comments and layout differ")
+        found = await self.meter.loss(self.problem, whole, less)
+        self._write(_Line(*key, loss=found))
+        return found
+
+    async def _confirmed(self, program: Program) -> Evaluation:
+        key = "", digest_of(program)
+        line = self.known.get(key)
+        if line is not None and line.evaluation is not None:
+            return line.evaluation
+        state = State(
+            self.problem, State(self.problem), Step(Action(program), Evaluation(Outcome.CORRECT), 0.0), (1, 0)
+        )
+        found = (await self.harness.settle(self.problem, [state], None))[state.id]
+        self._write(_Line(*key, evaluation=found))
+        return found
+
+    def _write(self, line: _Line) -> None:
+        self.known[line.whole, line.less] = line
+        with (self.folder / FILE).open("ab") as file:
+            file.write(msgspec.json.encode(line) + b"\n")
+
+
+async def smaller_patch(
+    harness: SearchHarness, problem: Problem, winner: Program, folder: Path, say: Callable[[str], None]
+) -> SmallerPatch:
+    """The winner without what does not pay; the winner itself if the harness cannot measure that."""
+    if not isinstance(harness, LossMeter) or winner.files == problem.program.files:
+        return SmallerPatch(winner)
+    return await _Search(harness, harness, problem, folder, say, _read(folder)).smaller(winner)
+
+
+def _read(folder: Path) -> dict[tuple[str, str], _Line]:
+    """The results that are known; a torn last line is dropped."""
+    found: dict[tuple[str, str], _Line] = {}
+    if not (folder / FILE).exists():
+        return found
+    whole, mark, torn = (folder / FILE).read_bytes().rpartition(b"\n")
+    if torn:
+        write_whole(folder / FILE, whole + mark)
+    for text in whole.splitlines():
+        try:
+            line = msgspec.json.decode(text, type=_Line)
+        except msgspec.DecodeError:
+            continue
+        found[line.whole, line.less] = line
+    return found
+
+
+def _is_same(problem: Problem, one: Program, other: Program) -> bool:
+    """Whether only comments and layout differ."""
+    suffixes = LANGUAGES[problem.language].suffixes
+    if one.files.keys() != other.files.keys():
+        return False
+    differing = [path for path, text in one.files.items() if other.files[path] != text]
+    return all(path.endswith(suffixes) for path in differing) and all(
+        normalise(problem.language, one.files[path]) == normalise(problem.language, other.files[path])
+        for path in differing
+    )
