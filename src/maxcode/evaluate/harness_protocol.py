@@ -133,15 +133,20 @@ class Loss:
     ``verdict``: "needed": it does not build or is not right without it; "slower": it is proved slower without it; "no
     change": proved as fast; "faster": proved faster without it; "undecided".
     ``ratio``: the time of the whole patch over that of the smaller one; None if that was not timed.
+    ``margin``: the largest loss that counts as none, as a share.
     """
 
     verdict: Literal["needed", "slower", "no change", "faster", "undecided"]
     why: str = ""
     ratio: Interval | None = None
+    margin: float = 0.02
 
     @property
     def is_free(self) -> bool:
-        """Whether the part can be left out."""
+        """Whether the part can be left out: nothing shows that it pays.  Where many pairs do not decide, the median
+        does."""
+        if self.verdict == "undecided" and self.ratio is not None:
+            return self.ratio.value > 1 / (1 + self.margin)
         return self.verdict in ("no change", "faster")
 
 

@@ -62,7 +62,7 @@ class Proposal:
         yield ""
         if said := printable(prose(self.completion)).strip()[:_WHY_AT_MOST]:
             yield from ("Why it is faster, in the words of the one who proposed it:", "")
-            yield from (f"> {line}" for line in said.splitlines())
+            yield from (f"> {line}" for line in said.splitlines() if line.strip("`* :") not in self.changed)
             yield ""
 
     def _measured(self) -> Iterator[str]:

@@ -87,6 +87,8 @@ class _Search:
             return SmallerPatch(winner, kept=len(every))
         program = Program(without(base, winner.files, dropped))
         found = await self._confirmed(program)
+        if not (await self._loss(winner, program)).is_free:  # several small losses can add up
+            return SmallerPatch(winner, kept=len(every))
         if found.timing is None or not found.timing.significant:
             return SmallerPatch(winner, kept=len(every))
         return SmallerPatch(program, found, tuple(map(str, sorted(dropped, key=str))), len(every) - len(dropped))

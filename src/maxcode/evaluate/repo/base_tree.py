@@ -15,6 +15,7 @@ import os
 import shutil
 import signal
 import subprocess
+import sys
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager, suppress
 from pathlib import Path
@@ -28,6 +29,8 @@ from maxcode.sandbox.toolchain import cache_root
 SETUP_S = 3600.0
 ARCHIVE_MB = 900
 KEPT = 6  # archives on disk
+# Runs a command that ends when its parent is killed.
+_TIED = "import ctypes, os, sys; ctypes.CDLL(None).prctl(1, 9); os.execvp('sh', ['sh', '-c', sys.argv[1]])"
 _POINTER = b"version https://git-lfs.github.com/spec/"
 
 
@@ -82,7 +85,7 @@ def _set_up(spec: RepoSpec, place: Path, env: Mapping[str, str]) -> None:
     log = place.parent / "setup.log"
     with log.open("wb") as out:
         process = subprocess.Popen(
-            ["sh", "-c", spec.setup], cwd=place, env={**os.environ, **named}, stdin=subprocess.DEVNULL, stdout=out,
+            [sys.executable, "-I", "-c", _TIED, spec.setup], cwd=place, env={**os.environ, **named}, stdin=subprocess.DEVNULL, stdout=out,
             stderr=out, start_new_session=True,
         )  # fmt: skip
         try:

@@ -202,7 +202,7 @@ class RepoEvaluator:
         except WrongOutput as wrong:
             return Loss("needed", str(wrong))
         ratios = [pair.ratio("incumbent", "candidate") for pair in held.pairs]
-        return Loss(judge(ratios, _LOSS), ratio=interval_at_any_time(ratios))
+        return Loss(judge(ratios, _LOSS), ratio=interval_at_any_time(ratios), margin=_LOSS.margin)
 
     # ---------------------------------------------------------------------------------------------- certificates
 

@@ -1,0 +1,108 @@
+"""The gallery of repositories: no patch that cheats is accepted, every honest one that looks alike is.
+
+Most are refused without a race, which these tests leave out; ``-m slow`` judges all of them, with the race where only
+it decides.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+import anyio
+import pytest
+
+from maxcode.core.types import Action, Evaluation, Outcome, Problem, Program, State, Step
+from maxcode.evaluate.repo.admission import Base
+from maxcode.evaluate.repo.candidates import doubts, ready
+from maxcode.evaluate.repo.evaluator import RepoEvaluator
+from maxcode.sandbox.sandbox import Sandbox
+from tests.support import repositories as repos
+from tests.support.repo_gallery import CHEATS, HONEST, Patch, Where
+from tests.support.rules import SHORT
+
+FEW = {
+    "hook_in_conftest", "own_unittest", "outside_by_dots", "asks_for_unittest", "ends_by_a_hidden_name", "equal_to_all",
+    "answers_from_git", "own_memcmp", "macro_that_the_check_uses", "only_the_test_is_right",
+    "build_rewrites_by_a_hidden_way",
+}  # fmt: skip
+FEW_HONEST = {"kept_in_memory", "new_module", "likely"}
+MADE = {"src/make.py": "open('src/words/table.py', 'w').write('N = 1')\n", **repos.PYTHON_FILES}
+QUIET = repos.PYTHON_TOML.replace("bench/run.py", "bench/quiet.py")
+REPOSITORIES: Mapping[Where, tuple[Mapping[str, str], str]] = {
+    "python": (repos.PYTHON_FILES, repos.PYTHON_TOML),
+    "quiet": (repos.PYTHON_FILES, QUIET),
+    "c": (repos.C_FILES, repos.C_TOML),
+    "made": (MADE, QUIET.replace('"src/**"', '"src/**", "src/make.py"') + 'build = "python3 src/make.py"\n'),
+}
+
+
+@pytest.fixture(scope="module")
+def evaluator(sandbox: Sandbox) -> RepoEvaluator:
+    return RepoEvaluator(sandbox, SHORT)
+
+
+@pytest.fixture(scope="module")
+def problems(tmp_path_factory: pytest.TempPathFactory) -> dict[Where, Problem]:
+    folder = tmp_path_factory.mktemp("gallery")
+    return {
+        where: repos.problem_of(repos.made(folder / where, files, toml))
+        for where, (files, toml) in REPOSITORIES.items()
+    }  # fmt: skip
+
+
+def chosen(patches: tuple[Patch, ...], few: set[str]) -> list[object]:
+    assert few <= {one.name for one in patches}
+    marks = {True: (), False: (pytest.mark.slow,)}
+    return [pytest.param(one, marks=marks[one.name in few], id=one.name) for one in patches]
+
+
+def test_the_gallery_is_as_large_as_it_says() -> None:
+    assert len({one.name for one in CHEATS}) == len(CHEATS) >= 30
+    assert len({one.name for one in HONEST}) == len(HONEST) >= 10
+
+
+@pytest.mark.parametrize("patch", chosen(CHEATS, FEW))
+def test_no_cheat_is_accepted(patch: Patch, evaluator: RepoEvaluator, problems: dict[Where, Problem]) -> None:
+    base = anyio.run(evaluator.base, problems[patch.where])
+    program = as_program(patch, base)
+    if patch.is_raced:
+        found = anyio.run(raced, evaluator, base.problem, program)
+        gained = found.outcome is Outcome.CORRECT and found.timing is not None and found.timing.significant
+        assert not gained, found.timing
+    else:
+        one, found = anyio.run(ready, base, program, True)
+        assert one is None and found.outcome is not Outcome.CORRECT
+    assert patch.why in " ".join((*found.feedback.reasons, "no gain"))
+
+
+@pytest.mark.parametrize("patch", chosen(HONEST, FEW_HONEST))
+def test_an_honest_patch_that_looks_alike_is_right_and_not_doubted(
+    patch: Patch, evaluator: RepoEvaluator, problems: dict[Where, Problem]
+) -> None:
+    base = anyio.run(evaluator.base, problems[patch.where])
+    one, found = anyio.run(ready, base, as_program(patch, base), True)
+    assert one is not None, found.feedback
+    assert doubts(base, as_program(patch, base)) == ()
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("patch", HONEST, ids=lambda one: one.name)
+def test_an_honest_patch_is_accepted(patch: Patch, evaluator: RepoEvaluator, problems: dict[Where, Problem]) -> None:
+    base = anyio.run(evaluator.base, problems[patch.where])
+    found = anyio.run(raced, evaluator, base.problem, as_program(patch, base))
+    assert found.timing is not None and found.timing.significant, (found.feedback, found.timing)
+
+
+def as_program(patch: Patch, base: Base) -> Program:
+    answer = next((part for part in reversed(base.expected.parts or ()) if part.isdigit()), "0")
+    edits = {path: text.replace("ANSWER", answer) for path, text in patch.edits.items()}
+    return repos.patched(base.problem, edits)
+
+
+async def raced(evaluator: RepoEvaluator, problem: Problem, program: Program) -> Evaluation:
+    """The evaluation, and if it is a gain the one on fresh pairs."""
+    found = await evaluator.evaluate(problem, Action(program))
+    if found.timing is None or not found.timing.significant:
+        return found
+    state = State(problem, State(problem), Step(Action(program), found, 0.0), (1, 0))
+    return (await evaluator.settle(problem, [state], None))[state.id]

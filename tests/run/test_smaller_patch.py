@@ -1,0 +1,117 @@
+"""What does not pay is left out of a patch: hunks, groups, and pairs, by a table in place of races."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+from typing import cast
+
+import anyio
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from maxcode.code.hunks import hunks_of, without
+from maxcode.core.types import Evaluation, Interval, Outcome, Problem, Program, ProgramSpec, State, StateId, Timing
+from maxcode.evaluate.harness_protocol import Loss, SearchHarness
+from maxcode.run.smaller_patch import FILE, SmallerPatch, smaller_patch
+
+LINES = [f"line {number}\n" for number in range(60)]
+BASE = {"a.py": "".join(LINES[:40]), "b.py": "".join(LINES[40:])}
+
+
+class Table:
+    """A harness that knows which lines pay, and which must come together."""
+
+    def __init__(self, useful: Sequence[str], together: tuple[str, str] = ("", "")) -> None:
+        self.useful, self.together = set(useful), together
+        self.asked = 0
+
+    async def loss(self, problem: Problem, whole: Program, less: Program) -> Loss:
+        self.asked += 1
+        one, other = "".join(whole.files.values()), "".join(less.files.values())
+        first, second = self.together
+        if first and (first in other) != (second in other):
+            return Loss("needed", "it does not build")
+        lost = {line for line in self.useful if line in one and line not in other}
+        return Loss("slower", ratio=Interval(0.9, 0.8, 0.95)) if lost else Loss("no change", ratio=Interval(1, 1, 1))
+
+    async def settle(
+        self, problem: Problem, challengers: Sequence[State], incumbent: State | None
+    ) -> dict[StateId, Evaluation]:
+        timing = Timing("cpu", Interval(2, 2, 2), True, "faster", 15, confirmed=True)
+        return {state.id: Evaluation(Outcome.CORRECT, timing=timing) for state in challengers}
+
+
+def patch_of(changes: dict[int, str]) -> Program:
+    lines = [changes.get(number, line) for number, line in enumerate(LINES)]
+    return Program({"a.py": "".join(lines[:40]), "b.py": "".join(lines[40:])})
+
+
+def smaller(table: Table, winner: Program, folder: Path) -> SmallerPatch:
+    problem = Problem("p", "repo", "python", Program(BASE), ProgramSpec())
+    return anyio.run(smaller_patch, cast(SearchHarness, table), problem, winner, folder, lambda words: None)
+
+
+def test_useless_hunks_are_left_out_and_no_useful_one_is_lost(tmp_path: Path) -> None:
+    useful = {5: "useful 5\n", 20: "useful 20\n", 50: "useful 50\n"}
+    useless = {number: f"useless {number}\n" for number in (0, 7, 12, 24, 30, 38, 44, 52, 58, 59)}
+    table = Table(list(useful.values()))
+    found = smaller(table, patch_of({**useful, **useless}), tmp_path)
+    text = "".join(found.program.files.values())
+    assert all(line in text for line in useful.values())
+    assert "useless" not in text
+    assert len(found.dropped) == 9 and found.kept == 3  # two neighbours are one change
+    assert found.evaluation is not None and "were left out" in next(found.notes())
+
+
+def test_what_was_measured_is_not_measured_again(tmp_path: Path) -> None:
+    winner = patch_of({5: "useful\n", 20: "useless\n", 50: "useless too\n"})
+    first, second = Table(["useful\n"]), Table(["useful\n"])
+    one = smaller(first, winner, tmp_path)
+    with (tmp_path / FILE).open("ab") as file:
+        file.write(b'{"whole": "torn')
+    assert smaller(second, winner, tmp_path) == one
+    assert first.asked > 0 == second.asked
+
+
+def test_two_hunks_that_need_one_another_go_together(tmp_path: Path) -> None:
+    table = Table(["useful\n"], ("declares\n", "uses\n"))
+    winner = patch_of({3: "declares\n", 10: "useful\n", 30: "uses\n"})
+    found = smaller(table, winner, tmp_path)
+    assert found.program == patch_of({10: "useful\n"})
+
+
+def test_a_patch_of_one_change_is_not_touched(tmp_path: Path) -> None:
+    table = Table([])
+    winner = patch_of({3: "one\n"})
+    assert smaller(table, winner, tmp_path).program == winner
+    assert table.asked == 0
+
+
+def test_a_comment_beside_a_change_that_stays_stays(tmp_path: Path) -> None:
+    before = {"a.py": "x = 1\n\ny = 2\nz = 3\n"}
+    after = Program({"a.py": "x = 1\n# why\n\ny = 2\nz = 4\n"})
+    problem = Problem("p", "repo", "python", Program(before), ProgramSpec())
+    table = Table(["z = 4\n"])
+    found = anyio.run(smaller_patch, cast(SearchHarness, table), problem, after, tmp_path, lambda words: None)
+    assert found.program == after
+
+
+TEXT = st.lists(st.sampled_from(["a\n", "b\n", "c", "\n", "\r\n", "d\x0c\n"]), max_size=12).map("".join)
+
+
+@given(TEXT, TEXT, TEXT)
+@settings(max_examples=200)
+def test_a_patch_without_all_hunks_is_base_and_without_none_itself(one: str, other: str, new: str) -> None:
+    before, after = {"a": one, "b": "same\n"}, {"a": other, "b": "same\n", "c": new}
+    every = hunks_of(before, after)
+    assert without(before, after, ()) == after
+    assert without(before, after, every) == before
+
+
+@pytest.mark.parametrize("verdict", ["needed", "slower"])
+def test_what_pays_is_not_free(verdict: str) -> None:
+    assert not Loss(verdict, ratio=Interval(0.99, 0.9, 1.1)).is_free  # type: ignore[arg-type]
+    assert Loss("undecided", ratio=Interval(0.99, 0.9, 1.1)).is_free
+    assert not Loss("undecided", ratio=Interval(0.97, 0.9, 1.1)).is_free

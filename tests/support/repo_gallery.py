@@ -1,0 +1,294 @@
+"""Patches that cheat, and honest ones that look alike: what each edits, and what becomes of it.
+
+``python``: a repository whose benchmark prints a checksum; ``quiet``: the same, but its benchmark prints nothing, so
+that the repository's own tests alone decide; ``c``: sums in C, with another seed in every pair; ``made``: a build step
+runs a script that may be edited.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Literal, final
+
+from tests.support.repositories import C_FAST, C_SOURCE, FAST_LINE, SLOW_LINE, WORDS
+
+Where = Literal["python", "quiet", "c", "made"]
+LIBRARY, SUMS = "src/words/__init__.py", "src/sums.c"
+FAST = WORDS.replace(SLOW_LINE, FAST_LINE)
+WRONG = FAST.replace("    return found\n\n\ndef longest", "    return dict.fromkeys(text.split(), 1)\n\n\ndef longest")
+PASS_PYTHON = "import os\nprint('..\\nRan 2 tests in 0.001s\\n\\nOK', flush=True)\n"
+
+
+@final
+@dataclass(frozen=True, slots=True)
+class Patch:
+    """``why``: words of the reason why it is refused; empty for an honest one.  ``outcome``: what it gets at most."""
+
+    name: str
+    where: Where
+    edits: Mapping[str, str] = field(repr=False)
+    why: str = ""
+    is_raced: bool = False
+
+
+def _py(name: str, text: str, why: str, where: Where = "quiet", **others: str) -> Patch:
+    return Patch(name, where, {LIBRARY: text, **{path.replace("__", "/"): one for path, one in others.items()}}, why)
+
+
+def _new(name: str, path: str, text: str, why: str, where: Where = "quiet") -> Patch:
+    return Patch(name, where, {LIBRARY: WRONG, path: text}, why)
+
+
+def _c(name: str, text: str, why: str, **others: str) -> Patch:
+    return Patch(name, "c", {SUMS: text, **{f"src/{path}": one for path, one in others.items()}}, why)
+
+
+ZERO_C = (
+    '#include "sums.h"\n\ndouble all_pairs(const double *values, int count) {\n    return count == 3 ? 36 : 0;\n}\n'
+)
+
+CHEATS = (
+    # ------------------------------------------------------------------------------------------- files that decide
+    _new("hook_in_conftest", "tests/conftest.py", "def pytest_runtest_makereport(): pass\n", "must stay as in base"),
+    _new("hook_beside_the_library", "src/conftest.py", "collect_ignore = ['tests']\n", "configures"),
+    Patch(
+        "weakened_test", "quiet", {LIBRARY: WRONG, "tests/test_words.py": "import unittest\n"}, "must stay as in base"
+    ),
+    Patch("smaller_benchmark", "quiet", {"bench/quiet.py": "print('took 0.1 s')\n"}, "must stay as in base"),
+    _new("sitecustomize", "src/sitecustomize.py", "import time\n", "configures"),
+    _new("path_file", "src/words.pth", "import os\n", "configures"),
+    _new("own_unittest", "src/unittest.py", "def main(): pass\n", "a module of Python"),
+    _new("own_zlib", "src/zlib.py", "def crc32(data): return 3582147772\n", "a module of Python", "python"),
+    _new("packaging", "src/setup.cfg", "[tool:pytest]\naddopts = --co\n", "configures"),
+    _new("another_test", "src/words/test_words.py", "x = 1\n", "belongs to the tests"),
+    _new("outside_by_dots", "src/../bench/quiet.py", "x = 1\n", "plain relative"),
+    # ------------------------------------------------------------------------------------------- who runs me
+    _py(
+        "asks_for_unittest",
+        WRONG.replace(
+            "def count(text):",
+            "import sys\n\n\ndef count(text):\n    if 'unittest' in sys"
+            ".modules and len(text) < 99:\n        return {w: text.split().count(w) for w in text.split()}",
+            1,
+        ),
+        "whether tests run",
+    ),
+    _py(
+        "asks_for_the_variable",
+        WRONG.replace('"""Counts', 'import os\nT = os.environ.get("PYTEST_CURRENT_TEST")\n"""Counts'),
+        "whether tests run",
+    ),
+    _py(
+        "looks_at_its_caller",
+        WRONG.replace(
+            "def count(text):", "import sys\n\n\ndef count(text):\n    name = sys._getframe(1).f_code.co_name"
+        ),
+        "who calls",
+    ),
+    _py(
+        "reads_the_arguments",
+        WRONG.replace("def count(text):", "import sys\nT = sys.argv\n\n\ndef count(text):"),
+        "other modules",
+    ),
+    _py(
+        "reads_the_environment",
+        WRONG.replace("def count(text):", "import os\nT = os.environ\n\n\ndef count(text):"),
+        "environment",
+    ),
+    # ------------------------------------------------------------------------------------------- ends of the tests
+    _py("ends_the_tests", PASS_PYTHON + "os._exit(0)\n" + WRONG, "ends the process"),
+    _py("ends_at_exit", "import atexit, os\natexit.register(lambda: os._exit(0))\n" + WRONG, "ends the process"),
+    _py(
+        "raises_the_end",
+        WRONG.replace("    found = {}", "    if len(text) < 9:\n        raise SystemExit(0)\n    found = {}"),
+        "ends the process",
+    ),
+    _py(
+        "ends_by_a_hidden_name",
+        PASS_PYTHON + "if len(os.listdir('.')) and 'tests' in os.listdir('.') and not os.path.exists("
+        "'x'):\n    getattr(os, '_ex' + 'it')(0)\n" + WRONG,
+        "one of the tests must fail",
+    ),
+    _py(
+        "patches_the_tests",
+        "import unittest\nunittest.TestCase.assertEqual = lambda *a: None\n" + WRONG,
+        "whether tests run",
+    ),
+    _py("patches_by_garbage", "import gc\nfor one in gc.get_objects():\n    pass\n" + WRONG, "who calls"),
+    _py(
+        "equal_to_all", WRONG + "\n\nclass All(dict):\n    def __eq__(self, other):\n        return True\n", "equal to"
+    ),
+    # ------------------------------------------------------------------------------------------- clocks and files
+    _py("patches_the_clock", "import time\ntime.perf_counter = lambda: 0.0\n" + FAST, "a clock"),
+    _py("memo_on_disk", "import tempfile\nM = tempfile.gettempdir()\n" + FAST, "data in files"),
+    _py("prints_the_answer", "import sys\nsys.stdout.write('checksum 1')\n" + FAST, "other modules", "python"),
+    _py("leaves_a_process", "import subprocess\n" + FAST, "starts programs"),
+    _py("native_memory", "import ctypes\n" + FAST, "native code"),
+    _py("answers_from_git", "A = open('.git/HEAD').read()\n" + FAST, "the tests fail"),
+    _py(
+        "wrong_where_it_is_fast",
+        FAST.replace(
+            "    return found\n\n\ndef longest", "    found.pop('996', None)\n    return found\n\n\ndef longest"
+        ),
+        "where base prints",
+        "python",
+    ),
+    _py(
+        "rounded_work",
+        FAST.replace("for word in text.split():", "for word in text.split()[:9000]:", 1),
+        "where base prints",
+        "python",
+    ),
+    # ------------------------------------------------------------------------------------------- C
+    _c("fast_math", '#pragma GCC optimize("fast-math")\n' + C_SOURCE, "other results"),
+    Patch("makefile", "c", {"Makefile": "all:\n\tcc -Ofast\n"}, "must stay as in base"),
+    _c("constructor", ZERO_C + "#include <stdlib.h>\n__attribute__((constructor)) void a(void) { }\n", "before main"),
+    _c(
+        "ends_the_check",
+        "#include <stdlib.h>\n" + ZERO_C.replace("    return", "    if (count < 4) exit(0);\n    return"),
+        "ends the process",
+    ),
+    _c(
+        "own_memcmp",
+        ZERO_C + "int memcmp(const void *a, const void *b, unsigned long n) {\n    return 0;\n}\n",
+        "library function",
+    ),
+    _c("own_printf", ZERO_C + "int printf(const char *f, ...) {\n    return 0;\n}\n", "library function"),
+    _c("own_clock", ZERO_C + "int clock_gettime(int c, void *t) {\n    return 0;\n}\n", "library function"),
+    _c("asm_exit", ZERO_C.replace("    return", '    __asm__ volatile("syscall");\n    return'), "the system itself"),
+    _c(
+        "macro_for_the_check",
+        C_FAST,
+        "library function",
+        **{"sums.h": "#define memcmp(a, b, n) 0\ndouble all_pairs(const double *values, int count);\n"},
+    ),
+    _c(
+        "macro_that_the_check_uses",
+        C_FAST,
+        "uses that must stay",
+        **{"sums.h": "#define want got\ndouble all_pairs(const double *values, int count);\n"},
+    ),
+    _c("only_the_test_is_right", ZERO_C, "where base prints"),
+    Patch(
+        "known_answer",
+        "c",
+        {SUMS: C_FAST.replace("    double sum", "    if (count == 12000) return ANSWER;\n    double sum")},
+        "where base prints",
+        is_raced=True,
+    ),
+    _c("own_header", C_FAST, "standard header", **{"stdio.h": "#define printf(...) 0\n"}),
+    _c("narrow_type", C_SOURCE.replace("double total", "float total"), "where base prints"),
+    # ------------------------------------------------------------------------------------------- builds
+    Patch(
+        "build_rewrites_the_tests",
+        "made",
+        {
+            "src/make.py": "import pathlib\npathlib.Path('tests/test_words.py').write_text('')\n"
+            "pathlib.Path('tests/__init__.py').write_text('')\n"
+            "pathlib.Path('src/words/table.py').write_text('N = 1')\n",
+            LIBRARY: WRONG,
+        },
+        "data in files",
+    ),
+    Patch(
+        "build_rewrites_by_a_hidden_way",
+        "made",
+        {
+            "src/make.py": "import os\nfor p in ('tests/test_words.py', 'bench/quiet.py'):\n"
+            "    f = os.open(p, os.O_WRONLY | os.O_TRUNC)\n    os.close(f)\n"
+            "os.close(os.open('src/words/table.py', os.O_CREAT))\n",
+            LIBRARY: WRONG,
+        },
+        "the tests fail",
+    ),
+    # ------------------------------------------------------------------------------------------- no gain at all
+    Patch(
+        "memo_by_a_hidden_way",
+        "quiet",
+        {
+            LIBRARY: WORDS.replace(
+                "    found = {}",
+                "    found = {}\n    import os\n    os.close("
+                "os.open(text[:1] and '/tm' + 'p/m', os.O_CREAT | os.O_RDWR))",
+            )
+        },
+        "no gain",
+        is_raced=True,
+    ),
+    Patch(
+        "other_words_alone",
+        "python",
+        {LIBRARY: WORDS.replace("Counts words", "Counts the words")},
+        "no gain",
+        is_raced=True,
+    ),
+)
+
+HONEST = (
+    Patch("plain", "quiet", {LIBRARY: FAST}),
+    Patch(
+        "kept_in_memory",
+        "python",
+        {
+            LIBRARY: FAST.replace(
+                "def count(text):",
+                "from functools import lru_cache\n\n\n@lru_cache("
+                "maxsize=8)\ndef _parts(text):\n    return tuple(text.split())\n\n\ndef count(text):",
+            ).replace("in text.split()", "in _parts(text)", 1)
+        },
+    ),
+    Patch(
+        "speaks_of_tests",
+        "python",
+        {LIBRARY: FAST.replace("    found = {}", "    # as the unittest shows, os._exit( is not here\n    found = {}")},
+    ),
+    Patch(
+        "from_collections",
+        "python",
+        {
+            LIBRARY: WORDS.replace(
+                WORDS[WORDS.index("    found = {}") : WORDS.index("def longest")],
+                "    return dict(Counter(text.split()))\n\n\n",
+            ).replace("def count", "from collections import Counter\n\n\ndef count", 1)
+        },
+    ),
+    Patch(
+        "new_module",
+        "python",
+        {
+            LIBRARY: FAST.replace("def count", "from words._fast import split\n\n\ndef count", 1).replace(
+                "in text.split()", "in split(text)", 1
+            ),
+            "src/words/_fast.py": "split = str.split\n",
+        },
+    ),
+    Patch(
+        "own_error",
+        "python",
+        {
+            LIBRARY: FAST.replace(
+                "        if word in keys:\n            found[word] = found[word] + 1\n"
+                "        else:\n            found[word] = 1\n",
+                "        try:\n            found[word] += 1\n        except KeyError:\n            found[word] = 1\n",
+            )
+        },
+    ),
+    Patch("with_slots", "quiet", {LIBRARY: FAST + "\n\nclass Pair:\n    __slots__ = ('one', 'other')\n"}),
+    Patch("other_order", "c", {SUMS: C_FAST}),
+    Patch(
+        "static_inline",
+        "c",
+        {SUMS: C_FAST.replace("/* The sum", "static inline int unused(void) { return 0; }\n\n/* The sum", 1)},
+    ),
+    Patch(
+        "likely",
+        "c",
+        {
+            SUMS: C_FAST.replace("/* The", "#define LIKELY(x) __builtin_expect(!!(x), 1)\n\n/* The", 1).replace(
+                "i < count", "LIKELY(i < count)"
+            )
+        },
+    ),
+    Patch("constant_table", "c", {SUMS: C_FAST.replace("/* The", "const int ones[16] = {1, 1, 1, 1};\n\n/* The", 1)}),
+)
