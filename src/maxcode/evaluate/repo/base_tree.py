@@ -85,8 +85,8 @@ def _set_up(spec: RepoSpec, place: Path, env: Mapping[str, str]) -> None:
     log = place.parent / "setup.log"
     with log.open("wb") as out:
         process = subprocess.Popen(
-            [sys.executable, "-I", "-c", _TIED, spec.setup], cwd=place, env={**os.environ, **named}, stdin=subprocess.DEVNULL, stdout=out,
-            stderr=out, start_new_session=True,
+            [sys.executable, "-I", "-c", _TIED, spec.setup], cwd=place, env={**os.environ, **named},
+            stdin=subprocess.DEVNULL, stdout=out, stderr=out, start_new_session=True,
         )  # fmt: skip
         try:
             status = process.wait(SETUP_S)
