@@ -89,7 +89,7 @@ def test_the_wait_for_another_run_is_not_counted(tmp_path: Path) -> None:
             pass
 
     method = Method(Counted(), BestOfN(n=2, width=1), compose())
-    holding = ["flock", lane, "sh", "-c", "echo held; sleep 4"]
+    holding = ["flock", str(lane), "sh", "-c", "echo held; sleep 4"]
     with subprocess.Popen(holding, stdout=subprocess.PIPE) as holder, Record(tmp_path / "run") as record:
         assert holder.stdout is not None
         holder.stdout.readline()
