@@ -60,10 +60,12 @@ def test_the_request_follows_the_observation() -> None:
     assert first.messages == second.messages == messages(observed(), "whole")
 
 
-def test_a_python_program_is_told_what_is_true_of_python() -> None:
+def test_a_program_is_told_what_is_true_of_its_language() -> None:
     python = replace(PROGRAM, language="python", program=Program({"slow.py": "print(1)\n"}))
+    java = replace(PROGRAM, language="java", program=Program({"Main.java": "class Main {}\n"}))
     for problem, theirs, others in (
         (python, ("start of the interpreter, imports", "`sys.stdin.buffer`"), ("intrinsics", "instructions", "mmap")),
+        (java, ("start of the virtual machine", "standard library"), ("intrinsics", "mmap", "interpreter")),
         (PROGRAM, ("intrinsics", "then instructions", "reading and printing included"), ("interpreter", "imports")),
     ):
         system = messages(observed(problem))[0].text

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import subprocess
 from pathlib import Path
 
 import anyio
@@ -15,6 +16,7 @@ from maxcode.core.types import Action, Observation, Program
 from maxcode.observe import compose
 from maxcode.run.optimize import Run, optimize
 from maxcode.run.record import Evaluated, Launched, Proposed, Record, Settled, read_events
+from maxcode.sandbox.lanes import timing_lane
 from maxcode.search import BestOfN
 from maxcode.testing import Table, toy_problem
 from tests.support.cli import answer, maxcode
@@ -44,6 +46,7 @@ def test_the_seconds_end_a_candidate_that_is_being_timed_and_the_run_is_whole(tm
              "--budget", "1", "--max-seconds", "2", "--out", "run", "--json"]  # fmt: skip
     told = answer(maxcode(*words, cwd=tmp_path))
     assert told["candidates"] == 0
+    assert told["why"].startswith("the run ended before a candidate was measured; ")
     assert [note for note in told["notes"] if note.endswith(f"of 2 seconds are spent; {STOPPED}")]
     lines = list(read_events(tmp_path / "run"))
     assert [line.dropped for line in lines if isinstance(line, Settled)] == [(0,)]
@@ -75,6 +78,25 @@ def searched(policy: Counted, folder: Path, seconds: float) -> Result:
     with Record(folder) as record:
         run = Run(2, record=record, caps=Caps(seconds=seconds), concurrency=1)
         return optimize(toy_problem(), method, Table(rule=lambda text: 2.0, before=before), run)
+
+
+def test_the_wait_for_another_run_is_not_counted(tmp_path: Path) -> None:
+    """Another process holds the timing lane for longer than the cap."""
+    lane = tmp_path / "lane.lock"
+
+    async def before(text: str) -> None:
+        async with timing_lane(lane):
+            pass
+
+    method = Method(Counted(), BestOfN(n=2, width=1), compose())
+    holding = ["flock", str(lane), "sh", "-c", "echo held; sleep 4"]
+    with subprocess.Popen(holding, stdout=subprocess.PIPE) as holder, Record(tmp_path / "run") as record:
+        assert holder.stdout is not None
+        holder.stdout.readline()
+        run = Run(2, record=record, caps=Caps(seconds=2), concurrency=1)
+        found = optimize(toy_problem(), method, Table(rule=lambda text: 2.0, before=before), run)
+    assert record.seconds > 2, "the run took longer than its cap"
+    assert found.reached.candidates >= 1
 
 
 def test_a_larger_cap_asks_again_for_the_candidate_that_was_stopped(tmp_path: Path) -> None:

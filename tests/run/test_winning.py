@@ -51,10 +51,13 @@ def admitted(start_s: float = 0.001, timed: bool = True) -> Admitted:
     return Admitted(PROBLEM, (given,), (given,) if timed else (), Built(None), baseline, facts=facts)
 
 
-def result(best: State | None) -> Result:
+def result(best: State | None, tried: int = 1) -> Result:
     reached = Reached(ROOT)
     if best is not None:
         reached.extend([state for state in best.ancestry if state.step is not None][::-1])
+    elif tried:
+        step = Step(Action(PROBLEM.program), Evaluation(Outcome.CORRECT), 1.0)
+        reached.extend([State(PROBLEM, ROOT, step, (9, slot)) for slot in range(tried)])
     return Result(PROBLEM, reached, Spent(), None, "", False)
 
 
@@ -93,6 +96,7 @@ def test_a_program_at_its_floor_is_told_so_and_one_that_was_not_timed_has_its_ow
     (only,) = left_lines(result(None), admitted(start_s=0.04), True, 24)
     assert "nothing is left to gain" in only
     assert left_lines(result(None), admitted(timed=False), True, 24) == ()
+    assert left_lines(result(None, tried=0), admitted(), True, 24) == ()
 
 
 def test_a_search_says_once_what_hindered_its_candidates_with_the_cure() -> None:

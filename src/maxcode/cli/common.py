@@ -128,7 +128,7 @@ model_options = _together(  # the models, how they are called, and their highest
                  "and out."),
     click.option("--max-dollars", "dollars", type=click.FloatRange(0), help="Most money that the run may cost."),
     click.option("--max-seconds", "seconds", type=click.FloatRange(0), help="Wall seconds of the search, with its "
-                 "resumes and its waits for other maxcode runs: candidates that are being measured then are stopped.  "
+                 "resumes, without waits for other maxcode runs: candidates that are being measured then are stopped.  "
                  "The winner is still confirmed."),
 )  # fmt: skip
 

@@ -1,4 +1,4 @@
-"""Work that starts before its result is needed, so that it overlaps with other work."""
+"""Work beside other work: started before its result is needed, or to end it in time."""
 
 from __future__ import annotations
 
@@ -9,6 +9,15 @@ from typing import TypeVar
 import anyio
 
 Found = TypeVar("Found")
+_LATE_S = 0.01  # work ends when its seconds are spent by every clock
+_LONG_S = 3600.0  # the longest sleep: there may be no bound
+
+
+async def cancel_after(left: Callable[[], float], scope: anyio.CancelScope) -> None:
+    """Cancels the scope when no seconds are ``left``; they may run more slowly than the clock."""
+    while (seconds := left()) > 0:
+        await anyio.sleep(min(seconds, _LONG_S) + _LATE_S)
+    scope.cancel()
 
 
 @asynccontextmanager

@@ -3,7 +3,8 @@
 Caps are checked before each candidate starts, and candidates in progress count.  Every paid answer is recorded and
 used.  So a run may end above a cap by what was in progress when it was reached; nothing starts after that.  Only a cap
 on seconds also stops the candidates that are being measured (``run/batch.py``); the winner is then confirmed.  The wait
-for a timing lane counts as time at work, and the time of a candidate is predicted from earlier ones.
+for siblings in the timing lane counts as time at work, that for other processes does not; the time of a candidate is
+predicted from earlier ones.
 """
 
 from __future__ import annotations

@@ -28,7 +28,12 @@ _CLOCKS = {
     "instructions": "the number of instructions executed (of all threads together)",
 }
 _READING = "reading and printing included"
-_BESIDE = {"python": "the start of the interpreter, imports, reading and printing included"}
+_BESIDE = {
+    "python": "the start of the interpreter, imports, reading and printing included",
+    "java": "the start of the virtual machine, reading and printing included",
+    "javascript": "the start of the engine, reading and printing included",
+}
+_MEANS = {"cpp": "means_native", "c": "means_native", "python": "means_python"}
 _WHAT = {
     "program": "whole program",
     "function": "whole file",
@@ -125,7 +130,7 @@ def _system(problem: Problem) -> str:
     told = {"language": language, "clock": _CLOCKS[problem.goal], "threads": threads}
     if not problem.traits.has_tests:
         return _filled(f"system_{kind}", **told)
-    means = _filled("means_python" if problem.language == "python" else "means_native", threads=threads)
+    means = _filled(_MEANS.get(problem.language, "means_other"), threads=threads)
     return _filled(f"system_{kind}", means=means, beside=_BESIDE.get(problem.language, _READING), **told)
 
 

@@ -15,6 +15,7 @@ from typing import final
 
 import anyio
 
+from maxcode.core.ahead import cancel_after, started
 from maxcode.core.budget import BudgetTracker, Caps
 from maxcode.core.history import Reached, lower_end
 from maxcode.core.method import Method
@@ -36,8 +37,8 @@ from maxcode.errors import BoundaryError, Interrupted, MaxcodeError, Unanswered
 from maxcode.observe import branch_lines
 from maxcode.policy.deduplicate import duplicate_of, propose, reused
 from maxcode.run.record import Critiqued, Evaluated, Launched, Line, Proposed, Record, Settled
+from maxcode.sandbox.lanes import OtherRuns
 
-_LATE_S = 0.01  # a candidate ends when the seconds are spent by every clock, so that no further batch starts
 AHEAD = 1.01  # the smallest gain over the incumbent for which a confirmation is worth its cost
 
 
@@ -69,7 +70,8 @@ class Run:
 @final
 @dataclass(slots=True)
 class Job:
-    """One active run.  ``stopping``: the user asks to stop; ``ended``: why it ended before its budget."""
+    """One active run.  ``stopping``: the user asks to stop; ``ended``: why it ended before its budget; ``others``: the
+    waits for other runs, which count to no cap."""
 
     problem: Problem
     method: Method
@@ -78,20 +80,25 @@ class Job:
     referee: Referee | None
     stopping: bool = False
     ended: str = ""
+    others: OtherRuns = field(default_factory=OtherRuns)
     tracker: BudgetTracker = field(init=False)
 
     def __post_init__(self) -> None:
-        self.tracker = BudgetTracker(self.run.caps, self.spent, lambda: self.run.record.seconds_now)
+        self.tracker = BudgetTracker(self.run.caps, self.spent, self.seconds)
 
     def spent(self) -> Usage:
         """What models have cost so far."""
         return self.run.spent() if self.run.spent is not None else self.run.record.proposals
 
+    def seconds(self) -> float:
+        """Wall seconds at work on the run so far, without the waits of this process for other runs."""
+        return self.run.record.seconds_now - self.others.seconds
+
     @property
     def seconds_left(self) -> float:
         """Wall seconds until the cap on them is reached; infinite without such a cap."""
         bound = self.run.caps.seconds
-        return math.inf if bound is None else max(0.0, bound - self.run.record.seconds_now)
+        return math.inf if bound is None else max(0.0, bound - self.seconds())
 
     def append(self, line: Line) -> None:
         """Records a part and passes it to ``watch``."""
@@ -266,8 +273,9 @@ async def _evaluated(job: Job, parent: State, action: Action, reached: Reached) 
     """The evaluation; raises _Dropped if the seconds of the run are spent before it has ended."""
     best = reached.best
     incumbent = best.step.action if best is not None and best.step is not None else None
-    with anyio.move_on_after(job.seconds_left + _LATE_S):
-        return await job.evaluator.evaluate(parent.problem, action, incumbent)
+    with anyio.CancelScope() as scope:
+        async with started(partial(cancel_after, lambda: job.seconds_left, scope)):
+            return await job.evaluator.evaluate(parent.problem, action, incumbent)
     raise _Dropped
 
 

@@ -324,9 +324,11 @@ def result_of(
     )
 
 
-def nothing_won(found: Admitted, machine: Machine, notes: Sequence[str]) -> CandidateResult:
-    """The result of a run without a confirmed gain: that of the original."""
+def nothing_won(found: Admitted, machine: Machine, notes: Sequence[str], tried: bool = True) -> CandidateResult:
+    """The result of a run without a confirmed gain: that of the original.  ``tried``: False: no candidate was
+    measured."""
     why = "no candidate was confirmed to be faster than the original"
+    why = why if tried else "the run ended before a candidate was measured; repeat the command with a larger budget"
     same = Speedup(1.0, 1.0, 1.0, 1.0, False, found.problem.goal, 0)
     result = result_of(found.baseline, found, machine, notes)
     timed_on = _timed_on(found, [one.name for one in found.timed])

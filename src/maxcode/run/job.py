@@ -45,6 +45,7 @@ from maxcode.run.result import RunResult, paid
 from maxcode.run.run_folder import open_folder, write_best, write_result
 from maxcode.run.smaller_patch import SmallerPatch, smaller_patch
 from maxcode.run.winning import change_lines, left_lines, notes_on_candidates
+from maxcode.search.onward import ENDED
 
 SLOTS_PER_CALL = 2  # slots at the same time: while some are evaluated, others call the model
 
@@ -227,7 +228,8 @@ def _measured(admission: Admission, found: Result, notes: Sequence[str], is_give
     if best is None and is_given:
         best = next((state for state in found.reached if state.step is not None), None)
     if best is None or best.step is None:
-        return nothing_won(admission.admitted, admission.machine, notes)
+        tried = found.reached.candidates > 0 or found.ended == ENDED
+        return nothing_won(admission.admitted, admission.machine, notes, tried)
     fresh = FreshInputTiming(why="no certificate was made")
     return result_of(best.step.evaluation, admission.admitted, admission.machine, notes, fresh)
 

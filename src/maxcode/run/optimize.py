@@ -21,6 +21,7 @@ from maxcode.errors import InputError, Interrupted, RecordError
 from maxcode.run.batch import Job, Run, expand, explain, settle, settle_up
 from maxcode.run.interrupts import on_interrupt, outside_loop
 from maxcode.run.record import Batch
+from maxcode.sandbox.lanes import counting
 from maxcode.search.onward import ENDED, onward
 
 __all__ = ["Method", "Run", "optimize"]
@@ -47,7 +48,7 @@ async def _interruptible(job: Job) -> Result:
             scope.cancel()
         job.stopping = True
 
-    with anyio.CancelScope() as scope, on_interrupt(interrupted):
+    with anyio.CancelScope() as scope, on_interrupt(interrupted), counting(job.others):
         return await _search(job)
     raise Interrupted("stopped at once; all finished parts are recorded")
 

@@ -56,7 +56,7 @@ def left_lines(found: Result, admitted: Admitted, policy_is_built_in: bool, budg
     """What is left to do; empty where enough was won, or nothing could be timed."""
     best = found.best
     timing = best.step.evaluation.timing if best is not None and best.step is not None else None
-    if not admitted.timed or (timing is not None and timing.speedup.value >= LITTLE):
+    if not admitted.timed or not found.reached.candidates or (timing is not None and timing.speedup.value >= LITTLE):
         return ()
     seconds = sum(one.seconds for one in admitted.facts.timed)
     if admitted.problem.goal == "cpu" and is_near_floor(admitted.facts, seconds):

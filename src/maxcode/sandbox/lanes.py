@@ -43,8 +43,27 @@ class Ledger:
     wait_s: float = 0.0
 
 
+@final
+class OtherRuns:
+    """The seconds that work waited until another process left the timing lane, a wait under way included."""
+
+    def __init__(self) -> None:
+        self._past, self._since = 0.0, 0.0
+
+    @property
+    def seconds(self) -> float:
+        return self._past + (time.monotonic() - self._since if self._since else 0.0)
+
+    def begin(self) -> None:
+        self._since = self._since or time.monotonic()
+
+    def end(self) -> None:
+        self._past, self._since = self.seconds, 0.0
+
+
 _ledger: ContextVar[Ledger | None] = ContextVar("maxcode ledger", default=None)
 _tell_wait: ContextVar[Callable[[float, bool], None] | None] = ContextVar("maxcode wait", default=None)
+_others: ContextVar[OtherRuns | None] = ContextVar("maxcode others", default=None)
 _cores: ContextVar[frozenset[int] | None] = ContextVar("maxcode lane", default=None)
 
 
@@ -68,6 +87,17 @@ def told_of_waits(tell: Callable[[float, bool], None]) -> Iterator[None]:
         yield
     finally:
         _tell_wait.reset(token)
+
+
+@contextmanager
+def counting(others: OtherRuns) -> Iterator[None]:
+    """Counts in ``others`` how long work of the block waits for other processes.  In one process one task at a time
+    waits for them, so waits never overlap."""
+    token = _others.set(others)
+    try:
+        yield
+    finally:
+        _others.reset(token)
 
 
 def charge(elsewhere: Ledger) -> None:
@@ -194,12 +224,14 @@ async def _held(path: Path, cores: frozenset[int] | None) -> AsyncIterator[None]
 
         wait = _Wait()
         lane, turn = opened(path.suffix), opened(".turn")
-        await wait.take(turn)  # a waiting process holds it, so that one that has just left the lane queues after it
-        await wait.take(lane, fcntl.LOCK_EX if cores is None else fcntl.LOCK_SH)
-        fcntl.flock(turn, fcntl.LOCK_UN)
-        for core in sorted(cores or ()):
-            await wait.take(opened(f".core{core}"))
-        wait.end()
+        try:
+            await wait.take(turn)  # a waiting process holds it, so that one that has just left the lane queues after it
+            await wait.take(lane, fcntl.LOCK_EX if cores is None else fcntl.LOCK_SH)
+            fcntl.flock(turn, fcntl.LOCK_UN)
+            for core in sorted(cores or ()):
+                await wait.take(opened(f".core{core}"))
+        finally:
+            wait.end()
         yield
 
 
@@ -208,17 +240,19 @@ class _Wait:
     """One wait for the timing lane, told to whoever listens."""
 
     def __init__(self) -> None:
-        self._tell = _tell_wait.get()
+        self._tell, self._others = _tell_wait.get(), _others.get() or OtherRuns()
         self._began = self._told = time.monotonic()
 
     async def take(self, file: int, how: int = fcntl.LOCK_EX) -> None:
         while not _taken(file, how):
+            self._others.begin()
             await anyio.sleep(_POLL_S)
             if self._tell is not None and (now := time.monotonic()) - self._told >= _TELL_EVERY_S:
                 self._told = now
                 self._tell(now - self._began, False)
 
     def end(self) -> None:
+        self._others.end()
         if self._tell is not None and self._told > self._began:
             self._tell(time.monotonic() - self._began, True)
 

@@ -17,7 +17,7 @@ from maxcode.evaluate.inputs.fresh import text_of
 from maxcode.evaluate.inputs.grammar import TokenRow, integer, lines_of
 from maxcode.evaluate.inputs.growth import BYTES, Point, growth
 from maxcode.evaluate.ladder.prepare import Admitted, Input
-from maxcode.evaluate.program.lower_bound import process_floor
+from maxcode.evaluate.program.lower_bound import floor_of
 from maxcode.sandbox.sandbox import Sandbox
 
 _READ_AT_MOST = 300_000  # bytes of the inputs whose format is inferred: more takes long
@@ -28,7 +28,7 @@ _INTEGER = re.compile(rb"(?<![\w.])-?[0-9]{1,19}(?![\w.])")
 
 async def facts_of_runs(sandbox: Sandbox, admitted: Admitted) -> Facts:
     """Of whole programs: sizes and times of the timed inputs, the floor, the format of the inputs, the growth."""
-    floor = await process_floor(sandbox, language(admitted.problem.language))
+    floor = await floor_of(sandbox, language(admitted.problem.language))
     given = [one for one in admitted.inputs if one.stdin.size]
     known, form = await anyio.to_thread.run_sync(_form, given)
     points = [Point(one.seconds, _sizes(one, known)) for one in given]

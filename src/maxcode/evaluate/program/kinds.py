@@ -17,7 +17,7 @@ from maxcode.evaluate.ladder.build import Builder
 from maxcode.evaluate.ladder.prepare import COPIES, Admitted, Input, InputSource, generate, read_inputs
 from maxcode.evaluate.machine.roofline import Bandwidth, memory_of, peak_gflops
 from maxcode.evaluate.program.facts import facts_of_calls, facts_of_runs
-from maxcode.evaluate.program.lower_bound import LowerBound, empty_pass_s, process_floor
+from maxcode.evaluate.program.lower_bound import LowerBound, empty_pass_s, floor_of, process_floor
 from maxcode.sandbox.lanes import build_lane
 from maxcode.sandbox.sandbox import Sandbox
 
@@ -63,7 +63,7 @@ class WholePrograms:
         return 0.0, None
 
     async def start_s(self, sandbox: Sandbox, problem: Problem) -> float:
-        return (await process_floor(sandbox, language(problem.language))).start_s
+        return (await floor_of(sandbox, language(problem.language))).start_s
 
     async def longer(self, sandbox: Sandbox, builder: Builder, admitted: Admitted, seed: int) -> Admitted:
         return await amplify(sandbox, Prover(sandbox, builder), admitted, seed)

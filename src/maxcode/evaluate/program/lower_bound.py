@@ -71,6 +71,13 @@ async def process_floor(sandbox: Sandbox, tongue: Language = LANGUAGES["c"]) -> 
     return found
 
 
+async def floor_of(sandbox: Sandbox, tongue: Language) -> Floor:
+    """The floor of a program in a language, for prompts and advice; zero for a runtime whose start is not measured."""
+    if tongue.runtime not in ("", _PYTHON):
+        return Floor(0.0, 0.0)
+    return await process_floor(sandbox, tongue)
+
+
 def _boot() -> str:
     try:
         return _BOOT.read_text().strip()
