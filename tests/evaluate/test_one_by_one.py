@@ -13,10 +13,10 @@ from maxcode.evaluate.function.function import Inputs
 from maxcode.evaluate.function.second_look import shape_of
 from maxcode.evaluate.function.sizes import timed_shapes
 from maxcode.evaluate.ladder.build import Builder
+from maxcode.evaluate.ladder.one_by_one import doubt_about_calls
 from maxcode.evaluate.ladder.prepare import Input
 from maxcode.evaluate.ladder.race import Pair
 from maxcode.evaluate.ladder.verify import verify
-from maxcode.evaluate.program.winner_check import doubt_about_calls
 from maxcode.problems import load
 from maxcode.sandbox.sandbox import Sandbox
 

@@ -26,15 +26,15 @@ from maxcode.evaluate.python.nodes import Reader, Unreadable, parts_of
 INSIDE = Path(maxcode.__file__).parent / "evaluate" / "python" / "inside"
 
 
-def loaded() -> ModuleType:
-    spec: Any = importlib.util.spec_from_file_location("codec", INSIDE / "codec.py")
+def loaded(name: str) -> ModuleType:
+    spec: Any = importlib.util.spec_from_file_location(name, INSIDE / f"{name}.py")
     module = importlib.util.module_from_spec(spec)
     sys.modules[spec.name] = module
     spec.loader.exec_module(module)
     return module
 
 
-codec = loaded()
+codec, decoder = loaded("codec"), loaded("decoder")
 
 
 def written(*values: Any, given: tuple[Any, ...] = ()) -> bytes:
@@ -47,7 +47,7 @@ def written(*values: Any, given: tuple[Any, ...] = ()) -> bytes:
 
 
 def read(message: bytes) -> Any:
-    return codec.Decoder(codec.parts_of(memoryview(bytearray(message)))).node()
+    return decoder.Decoder(decoder.parts_of(memoryview(bytearray(message)))).node()
 
 
 def difference(want: bytes, got: bytes, count: int = 1) -> str:

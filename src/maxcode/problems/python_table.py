@@ -78,11 +78,20 @@ def python_spec(
 
 def _recorded(folder: Path, name: str) -> DataFile:
     content = read_file(folder / name, FileKind("the file of recorded calls", at_most=DATA_AT_MOST))
-    if len(content) < 8 or int.from_bytes(content[:8], "little") < LEAST_CALLS:
+    if (count := _count(content)) < LEAST_CALLS:
         raise InputError(
-            f"{folder / name} has less than {LEAST_CALLS} recorded calls; record more with `maxcode capture`"
+            f"{folder / name} has {count} recorded calls, at least {LEAST_CALLS} are needed; record them with "
+            "`maxcode capture`"
         )
     return DataFile(name, hashlib.sha256(content).hexdigest(), content)
+
+
+def _count(content: bytes) -> int:
+    """The number of calls in a file of recorded calls; 0 for any other file."""
+    count, at = int.from_bytes(content[:8], "little"), 8
+    for _ in range(min(2 * count, len(content))):
+        at += 8 + int.from_bytes(content[at : at + 8], "little")
+    return count if at == len(content) else 0
 
 
 def _require(path: str, text: str, name: str) -> None:

@@ -15,6 +15,7 @@ from maxcode.evaluate.function.second_look import shape_of
 from maxcode.evaluate.harness_protocol import FreshRace, Verification
 from maxcode.evaluate.inputs.fresh import FreshInputs
 from maxcode.evaluate.ladder.build import Builder
+from maxcode.evaluate.ladder.one_by_one import doubt_about_calls
 from maxcode.evaluate.ladder.prepare import TIMED_FLOOR_S, Admitted, Input, choose_compared
 from maxcode.evaluate.ladder.race import Pair, RaceInputs, RaceSide, Side, Track, WrongOutput, run_until
 from maxcode.evaluate.ladder.reject import not_permitted, reject
@@ -23,8 +24,6 @@ from maxcode.evaluate.ladder.verify import Verified, verify
 from maxcode.sandbox.lanes import build_lane, timing_lane
 from maxcode.sandbox.sandbox import Blob, Sandbox
 
-_WORTH = 0.1  # of the original's time: less is not worth a doubt
-_LITTLE = 0.25  # of what it saves where calls come together
 _RENEWED = "every timed pass had newly drawn values, in arrays of the problem's own sizes"
 
 
@@ -151,23 +150,6 @@ def _calls(given: Input) -> int:
     """The calls of a pass."""
     shape = shape_of(given)
     return shape.rounds * shape.spec.slots
-
-
-def doubt_about_calls(held: Sequence[tuple[Pair, Pair]], calls: int) -> str:
-    """The doubt about a function that saves little where it has one call at a time, beside what it saves where several
-    come together; empty if it does not.  ``held``: passes of both kinds, of which the least times count: to stop a
-    process after every call costs both sides the same, and what disturbs a pass adds to it."""
-    several, alone = (
-        [min(pair.total(side) for pair in pairs) / calls for side in ("original", "candidate")]
-        for pairs in zip(*held, strict=True)
-    )
-    saved, saved_alone = several[0] - several[1], alone[0] - alone[1]
-    if saved < _WORTH * several[0] or saved_alone > _LITTLE * saved:
-        return ""
-    return (
-        f"it saves {saved * 1e6:.2f} us a call where several calls come together, but {saved_alone * 1e6:.2f} us where "
-        "each must be over before the next one comes: it may work on several calls together"
-    )
 
 
 def _failures(found: Verified) -> list[str]:

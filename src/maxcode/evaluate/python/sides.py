@@ -20,7 +20,8 @@ from maxcode.core.types import Problem, Program
 from maxcode.evaluate.python.runtime import PythonRuntime
 from maxcode.sandbox.sandbox import Blob, Calls, Job, Ran, Sandbox, Session
 
-INSIDE = {name: (Path(__file__).parent / "inside" / name).read_text() for name in ("driver.py", "codec.py")}
+_HERE = Path(__file__).parent / "inside"
+INSIDE = {name: (_HERE / name).read_text() for name in ("driver.py", "codec.py", "decoder.py")}
 LEAST_MEMORY_MB = 2048
 START_S = 60.0
 OUT = "/tmp/out"

@@ -81,6 +81,8 @@ async def capture(command: str, target: str, folder: Path, most: int = 1000) -> 
         raise InputError(f"--function is '{target}'; write package.module:name, e.g. textkit.wrap:wrapped")
     _refuse_existing(folder)
     recorded, status = _run(command, match[1], match[2], most)
+    if elsewhere := [why.removeprefix("elsewhere ") for why in recorded.notes if why.startswith("elsewhere ")]:
+        raise InputError(f"{target} is defined in {elsewhere[0]}; write --function {elsewhere[0]}:{match[2]}")
     if recorded.module is None:
         raise InputError(
             f"`{command}` never imported {match[1]} with a function {match[2]} (it ended with status {status}); "

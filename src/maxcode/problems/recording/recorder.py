@@ -133,6 +133,9 @@ class Loader(importlib.abc.Loader):
         if not callable(function) or isinstance(function, type):
             self.recorder.note(f"absent {name}")
             return
+        if getattr(function, "__module__", module.__name__) != module.__name__:
+            self.recorder.note(f"elsewhere {function.__module__}")
+            return
         setattr(module, name, self.recorder.wrapped(function))
         parent = sys.modules.get(module.__name__.rpartition(".")[0])
         said = {

@@ -25,6 +25,7 @@ from typing import Any
 
 sys.path.insert(0, "/src")
 import codec  # type: ignore[import-not-found,unused-ignore]
+import decoder  # type: ignore[import-not-found,unused-ignore]
 
 sys.path.pop(0)
 
@@ -49,7 +50,6 @@ def prepare(meta: dict[str, Any]) -> None:
     os.environ["NUMBA_CACHE_DIR"] = "/tmp"
     sys.dont_write_bytecode = True
     sys.path[:0] = [PROGRAM, *meta["paths"]]
-    sys.modules["codec"] = codec
 
 
 def leave(status: int, why: str) -> None:
@@ -168,14 +168,14 @@ def call_rounds(meta: dict[str, Any]) -> None:
             last.clear()
             encoder = codec.Encoder()
         memory, table, _ = exchange.slots[len(last)]
-        decoder = codec.Decoder(codec.parts_of(memory))
+        reader = decoder.Decoder(decoder.parts_of(memory))
         given: list[Any] = []
         encoder.begin({}, [])
-        for _ in range(decoder.number()):
-            start = len(decoder.objects)
-            args, kwargs = decoder.node()
+        for _ in range(reader.number()):
+            start = len(reader.objects)
+            args, kwargs = reader.node()
             given.append((args, kwargs))
-            objects = decoder.objects[start:]
+            objects = reader.objects[start:]
             encoder.given = dict(zip(map(id, objects), range(len(objects))))  # noqa: B905
             encoder.spans = spans(objects)
             try:
@@ -191,7 +191,7 @@ def call_rounds(meta: dict[str, Any]) -> None:
             except codec.Refused as refused:
                 leave(WRONG_OUTPUT, f"the result holds {refused}, which cannot be compared as a caller would see it")
             kept.append(result)
-        last.append((decoder, given))
+        last.append((reader, given))
         kept.append(tell(table, encoder.out, encoder.parts))
 
     def looked_at_again(table: memoryview, seen: Any) -> Any:
@@ -223,7 +223,7 @@ def maker(meta: dict[str, Any]) -> Callable[[int], tuple[tuple[Any, ...], dict[s
         make = helper("inputs").inputs
         return lambda seed: input_of(make, meta, seed)
     calls = recorded_calls()
-    return lambda number: codec.Decoder(codec.parts_of(memoryview(bytearray(calls[number][0])))).node()
+    return lambda number: decoder.Decoder(decoder.parts_of(memoryview(bytearray(calls[number][0])))).node()
 
 
 def recorded_calls() -> list[tuple[bytes, bytes]]:
@@ -300,8 +300,8 @@ def check_rounds(meta: dict[str, Any]) -> None:
 
     def answer(_: bytes) -> None:
         for given, results, verdicts in exchange.slots:
-            arguments = codec.Decoder(codec.parts_of(given))
-            found = codec.Decoder(codec.parts_of(results))
+            arguments = decoder.Decoder(decoder.parts_of(given))
+            found = decoder.Decoder(decoder.parts_of(results))
             for number in range(arguments.number()):
                 args, kwargs = arguments.node()
                 verdicts[number] = accepted(args, kwargs, found)
@@ -325,7 +325,7 @@ def replay(meta: dict[str, Any]) -> None:
     function = load_function(meta)
     with open("/tmp/out", "wb") as file:
         for given, _ in recorded_calls():
-            args, kwargs = codec.Decoder(codec.parts_of(memoryview(bytearray(given)))).node()
+            args, kwargs = decoder.Decoder(decoder.parts_of(memoryview(bytearray(given)))).node()
             encoder = codec.Encoder()
             try:
                 encoder.node(function(*args, **kwargs))
@@ -367,9 +367,9 @@ def timed_call(function: Callable[..., Any], given: bytes) -> tuple[float, float
     import time
 
     began = time.perf_counter()
-    decoder = codec.Decoder(codec.parts_of(memoryview(bytearray(given))))
-    decoder.number()
-    args, kwargs = decoder.node()
+    reader = decoder.Decoder(decoder.parts_of(memoryview(bytearray(given))))
+    reader.number()
+    args, kwargs = reader.node()
     called = time.perf_counter()
     try:
         result = function(*args, **kwargs)
