@@ -15,6 +15,7 @@ from maxcode.observe.instructions import beat_best, improve, unless_at_floor
 from maxcode.observe.known import ShownTest, measured, setting
 from maxcode.observe.measurements import failing_test, feedback, profile, slowest_test
 from maxcode.observe.part import Part, compose, shown_evaluation, tokens
+from maxcode.observe.repository import hot_functions
 from maxcode.observe.trajectory import trajectory
 
 PARTS: dict[str, str] = {
@@ -50,6 +51,7 @@ __all__ = [
     "failing_test",
     "failures",
     "feedback",
+    "hot_functions",
     "improve",
     "machine",
     "measured",

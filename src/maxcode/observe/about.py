@@ -9,7 +9,8 @@ from maxcode.code.source import fenced
 from maxcode.code.techniques import describe
 from maxcode.core.history import Reached
 from maxcode.core.types import GOALS, Checker, Kind, Machine, Problem, ProgramSpec, PythonSpec, Section, State
-from maxcode.observe.part import Part, listing
+from maxcode.observe.part import Part
+from maxcode.observe.repository import shown_original, shown_program
 
 ORIGINAL = "the original program:"  # the line before its text, at the end of "Problem"
 _PROGRAM = "Make this program faster. It must give the same output for every input."
@@ -25,7 +26,7 @@ def statement() -> Part:
 
     def part(state: State, reached: Reached) -> Section | None:
         problem = state.problem
-        lines = [*_statement_lines(problem), ORIGINAL, listing(problem.program, problem.language)]
+        lines = [*_statement_lines(problem), ORIGINAL, shown_original(problem)]
         return Section("Problem", "\n".join(lines))
 
     return part
@@ -38,7 +39,7 @@ def program(original_shown: bool = False) -> Part:
     def part(state: State, reached: Reached) -> Section | None:
         if original_shown and state.program == state.problem.program:
             return None
-        return Section("Program", listing(state.program, state.problem.language))
+        return Section("Program", shown_program(state.problem, state.program))
 
     return part
 

@@ -8,7 +8,8 @@ from itertools import chain, islice, takewhile
 from maxcode.core.history import Reached
 from maxcode.core.types import Section, State, StateId
 from maxcode.observe.feedback import result_line
-from maxcode.observe.part import Part, change_line, harmless, listing, notes
+from maxcode.observe.part import Part, change_line, harmless, notes
+from maxcode.observe.repository import shown_program
 
 
 def best(program_shown: bool = False, trajectory_shown: bool = False) -> Part:
@@ -121,7 +122,7 @@ def _path(state: State, newest: Sequence[State]) -> set[StateId]:
 def _leader(state: State, with_notes: bool = True) -> list[str]:
     assert state.step is not None
     told = notes(state) if with_notes else ""
-    shown = listing(state.program, state.problem.language)
+    shown = shown_program(state.problem, state.program)
     return [line for line in (told, harmless(result_line(state.step.evaluation)), shown) if line]
 
 

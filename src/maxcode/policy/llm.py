@@ -10,14 +10,15 @@ Answers as edits are ours too, because long programs cost tokens.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any, final
 
 from maxcode.code.source import answer_of
-from maxcode.core.types import Action, Observation, Problem
+from maxcode.core.types import Action, Observation, Problem, Program
 from maxcode.errors import InputError
 from maxcode.llm.clients import Completion, Message, Model, ModelRequest
 from maxcode.llm.completion import Answer, Unread, read
+from maxcode.llm.completion.shown import MOST_WISHES, ROUNDS, shown, wishes
 from maxcode.llm.prompts import template
 
 NO_GAIN_ANSWER = "NO FURTHER GAIN"
@@ -72,20 +73,35 @@ class Llm:
 
     async def propose(self, observation: Observation) -> Action:
         """The model's program, or why none could be read from its completion."""
-        completion = await self.model.complete(self.request(observation))
         problem, program = observation.state.problem, observation.state.program
-        whole = completion.ended == "stop"
-        found = read(completion.text, program, problem.language, self.answer, problem.entry, whole)
+        completion = await self._answered(self.request(observation), program, problem)
+        whole, form = completion.ended == "stop", form_of(problem, self.answer)
+        found = read(completion.text, program, problem.language, form, problem.entry, whole)
         if isinstance(found, Unread) and says_no_gain(completion.text):
             return Action(None, completion.text, completion.usage, no_gain=True)
         if isinstance(found, Unread):
             return Action(None, completion.text, completion.usage, self._why(found, completion))
         return Action(found, completion.text, completion.usage)
 
+    async def _answered(self, request: ModelRequest, program: Program, problem: Problem) -> Completion:
+        """The model's answer, after at most ``ROUNDS`` requests to see more of a repository; the usage is of all."""
+        completion = await self.model.complete(request)
+        for _ in range(ROUNDS if problem.spec.repo is not None else 0):
+            wanted = wishes(completion.text)
+            if not wanted or not isinstance(read(completion.text, program, problem.language, "edits"), Unread):
+                break
+            told = f"# Shown\n\n{_sendable(shown(program, wanted))}\n\nNow answer."
+            turns = (*request.messages, Message("assistant", completion.text), Message("user", told))
+            request = replace(request, messages=turns)
+            more = await self.model.complete(request)
+            completion = replace(more, usage=completion.usage + more.usage)
+        return completion
+
     def request(self, observation: Observation) -> ModelRequest:
         """The request to the model for an observation."""
+        form = form_of(observation.state.problem, self.answer)
         return ModelRequest(
-            messages=messages(observation, self.answer),
+            messages=messages(observation, form),
             draw=observation.draw,
             temperature=observation.temperature if self.temperature is None else self.temperature,
             max_tokens=self.max_tokens,
@@ -98,6 +114,11 @@ class Llm:
         if completion.ended == "length":
             return f"the answer was cut at max_tokens = {self.max_tokens}, before its program was complete: be shorter"
         return found.reason
+
+
+def form_of(problem: Problem, answer: Answer) -> Answer:
+    """The form of an answer that is asked for: of a repository always edits, because its files are many."""
+    return answer if problem.spec.repo is None else "edits"
 
 
 def says_no_gain(completion: str) -> bool:
@@ -137,6 +158,9 @@ def _system(problem: Problem) -> str:
 def _form(problem: Problem, answer: Answer) -> str:
     form = _filled("answer_edits") if answer == "edits" else _filled("answer_whole", what=_WHAT[problem.kind])
     paths = list(problem.program.files)
+    if problem.spec.repo is not None:
+        asks = _filled("answer_show", most=str(MOST_WISHES))
+        return f"{form} {_filled('answer_repository')}\n\n{asks}"
     return form if len(paths) == 1 else f"{form} {_filled('answer_files', paths=', '.join(paths))}"
 
 

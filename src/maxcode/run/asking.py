@@ -25,6 +25,7 @@ from maxcode.errors import InputError, Unanswered
 from maxcode.llm.completion import Unread, read
 from maxcode.llm.completion.diffs import has_diff
 from maxcode.llm.completion.edits import has_edits
+from maxcode.llm.completion.shown import wishes
 from maxcode.llm.questions import LEASE_S, Question, Questions
 from maxcode.observe.feedback import feedback_lines
 from maxcode.policy.llm import NO_GAIN_ANSWER, Llm, says_no_gain
@@ -103,7 +104,7 @@ def _unreadable(run: Path, answer: str) -> str:
         return ""
     wanted, form = kept.wanted, kept.request.answer
     found = read(answer, Program(wanted.files), wanted.language, form, wanted.entry, complete=True)
-    if not isinstance(found, Unread) or has_edits(answer) or has_diff(answer):
+    if not isinstance(found, Unread) or has_edits(answer) or has_diff(answer) or wishes(answer):
         return ""
     return found.reason
 

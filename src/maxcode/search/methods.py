@@ -32,6 +32,7 @@ from maxcode.observe import (
     failing_test,
     failures,
     feedback,
+    hot_functions,
     improve,
     machine,
     measured,
@@ -372,7 +373,9 @@ def _part(name: str, made: Recipe, scene: Scene) -> Part:
         "setting": lambda: setting(scene.machine, scene.facts),
         "machine": lambda: machine(scene.machine, scene.facts.native_flags),
         "measured": lambda: measured(scene.facts, scene.test),
-        "profile": lambda: profile(None if made.is_paper else scene.baseline),
+        "profile": lambda: (
+            hot_functions(scene.facts.hot) if scene.facts.hot else profile(None if made.is_paper else scene.baseline)
+        ),
         "feedback": feedback,
         "failing_test": lambda: failing_test(scene.inputs),
         "slowest_test": lambda: slowest_test(scene.inputs, scene.baseline, _asks_for_slowest),

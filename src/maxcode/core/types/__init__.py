@@ -7,7 +7,7 @@ action, observation, reward, value, policy.  One difference from the paper: an `
 ``core/reward.py`` computes the reward from it, so that old runs can be scored again.
 """
 
-from maxcode.core.types.facts import Facts, TimedInput
+from maxcode.core.types.facts import Facts, HotFunction, TimedInput
 from maxcode.core.types.kinds import KINDS, Kind, KindTraits
 from maxcode.core.types.measured import (
     CaseResult,
@@ -71,6 +71,7 @@ __all__ = [
     "Facts",
     "Feedback",
     "FunctionSpec",
+    "HotFunction",
     "Hotspot",
     "Interval",
     "Kind",

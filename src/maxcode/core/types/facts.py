@@ -24,6 +24,28 @@ class TimedInput:
 
 @final
 @dataclass(frozen=True, slots=True)
+class HotFunction:
+    """A function of a repository where the benchmark of base spends its time.
+
+    ``share``: of all that was seen (0 to 1), in the function itself.  ``callers``: who calls it, most frequent first.
+    ``tests``: the test files that name it.
+    """
+
+    file: str
+    name: str
+    line: int
+    share: float
+    callers: tuple[str, ...] = ()
+    tests: tuple[str, ...] = ()
+
+    @property
+    def bound(self) -> float:
+        """The largest speed-up that this function alone can give (Amdahl), at most 1000."""
+        return min(1000.0, 1 / max(1 - self.share, 1e-6))
+
+
+@final
+@dataclass(frozen=True, slots=True)
 class Facts:
     """All fields are empty or zero if unknown.
 
@@ -36,6 +58,7 @@ class Facts:
     ``calls``: how it is called, and the state of the caches then.
     ``threads``: the number of threads that a candidate may use; 0 if the kind says nothing of it.
     ``native_flags``: the flags of native code that a module compiles.
+    ``hot``: where the benchmark of a repository spends its time, the costliest first.
     """
 
     timed: tuple[TimedInput, ...] = ()
@@ -47,6 +70,7 @@ class Facts:
     calls: str = ""
     threads: int = 0
     native_flags: str = ""
+    hot: tuple[HotFunction, ...] = ()
     near_gbs: float = 0.0
     far_gbs: float = 0.0
 

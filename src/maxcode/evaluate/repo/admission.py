@@ -6,6 +6,7 @@ benchmark that fails on base in the sandbox, a benchmark that is too short, too 
 
 from __future__ import annotations
 
+import re
 import time
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
@@ -14,7 +15,7 @@ from typing import final
 
 import anyio.to_thread
 
-from maxcode.core.types import Evaluation, Facts, Outcome, Problem, Program, TimedInput, Trust
+from maxcode.core.types import Evaluation, Facts, HotFunction, Outcome, Problem, Program, TimedInput, Trust
 from maxcode.errors import InputError
 from maxcode.evaluate.ladder.build import Built
 from maxcode.evaluate.ladder.prepare import Admitted, Input
@@ -26,12 +27,14 @@ from maxcode.evaluate.repo.commands import COMMAND_S, Place, now, said
 from maxcode.evaluate.repo.git import Tracked, contents, tracked
 from maxcode.evaluate.repo.layers import Contents, Edited, Layers, contents_of, made_by
 from maxcode.evaluate.repo.outputs import Expected, expected_of
+from maxcode.evaluate.repo.profile import profiled
 from maxcode.evaluate.repo.summaries import counted, told
 from maxcode.sandbox.lanes import build_lane
 from maxcode.sandbox.sandbox import Blob, Ran, Sandbox
 
 BENCHMARK = "benchmark"
 LONGEST_S = 120.0
+_COUNTED_S = 2.0  # of a benchmark that callgrind may follow
 NOISY = 2.0  # the slowest of base's first runs over the fastest
 FIRST_RUNS = 3
 SEED = "{seed}"
@@ -115,9 +118,11 @@ async def admitted(sandbox: Sandbox, problem: Problem, keeps: bool = True) -> Ba
     seconds = min(_seconds(problem, ran) for ran in runs)
     given = Input(BENCHMARK, Blob.of(spec.benchmark.encode()), _stable(runs, spec.same_output), "generated", seconds)
     baseline = Evaluation(Outcome.CORRECT, measures={BENCHMARK: seconds})
-    facts = Facts(timed=(TimedInput(seconds),))
-    found = Admitted(problem, (given,), (given,), Built(None), baseline, notes=_notes(counts, problem), facts=facts)
+    hot = await _hot(place, side, files, seconds)
+    facts = Facts(timed=(TimedInput(seconds),), hot=hot)
     texts = await anyio.to_thread.run_sync(_protected, problem, files)
+    facts = replace(facts, hot=tuple(_tested_by(one, texts) for one in facts.hot))
+    found = Admitted(problem, (given,), (given,), Built(None), baseline, notes=_notes(counts, problem), facts=facts)
     expected = expected_of([ran.stdout for ran in runs], spec.same_output)
     base = Base(
         place, found, side, after, made_by(before, after), counts, expected,
@@ -140,6 +145,22 @@ async def _built(place: Place, archive: Layers) -> tuple[Layers, Contents, Conte
         )
     before = await anyio.to_thread.run_sync(lambda: contents_of(archive.base.read()))
     return Layers(Blob.of(packed)), before, await anyio.to_thread.run_sync(contents_of, packed)
+
+
+async def _hot(place: Place, side: Layers, files: Mapping[str, Tracked], seconds: float) -> tuple[HotFunction, ...]:
+    """Where base's benchmark spends its time; empty if no profiler follows it."""
+    command = place.problem.spec.repo_spec.benchmark.replace(SEED, "1")
+    async with build_lane():
+        found = await profiled(place, side, command, files, is_long=seconds > _COUNTED_S)
+    return found.functions
+
+
+def _tested_by(function: HotFunction, texts: Mapping[str, str]) -> HotFunction:
+    """The function with the test files that name it."""
+    short = re.split(r"::|\.", function.name)[-1]
+    word = re.compile(rf"\b{re.escape(short)}\b")
+    naming = [path for path, text in texts.items() if "test" in path.lower() and word.search(text)]
+    return replace(function, tests=tuple(naming[:3]))
 
 
 async def _tested(place: Place, side: Layers) -> tuple[float, dict[str, int]]:

@@ -24,6 +24,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import final
 
+from maxcode.core.types import HotFunction
 from maxcode.evaluate.repo.commands import OUTPUT_MB, PROCESSES, Commands, Place, memory_mb, said
 from maxcode.evaluate.repo.layers import Layers
 from maxcode.evaluate.repo.profile_readers import (
@@ -51,26 +52,6 @@ _SHELL = frozenset(";&|<>()$`*?\n'\"\\")
 
 @final
 @dataclass(frozen=True, slots=True)
-class HotFunction:
-    """A function of the repository where the benchmark spends its time.
-
-    ``share``: of all that was seen (0 to 1), in the function itself.  ``callers``: who calls it, most frequent first.
-    """
-
-    file: str
-    name: str
-    line: int
-    share: float
-    callers: tuple[str, ...] = ()
-
-    @property
-    def bound(self) -> float:
-        """The largest speed-up that this function alone can give (Amdahl), at most 1000."""
-        return min(1000.0, 1 / max(1 - self.share, 1e-6))
-
-
-@final
-@dataclass(frozen=True, slots=True)
 class RepoProfile:
     """``functions``: the costliest first.  ``how``: the profiler and what its shares are of.  ``elsewhere``: the share
     outside the repository.  ``why_not``: why there is no profile, else empty."""
@@ -81,11 +62,16 @@ class RepoProfile:
     why_not: str = ""
 
 
-async def profiled(place: Place, side: Layers, command: str, known: Collection[str]) -> RepoProfile:
-    """The profile of one run of ``command`` on the files of a side; ``known``: the paths of the repository's files."""
+async def profiled(
+    place: Place, side: Layers, command: str, known: Collection[str], is_long: bool = False
+) -> RepoProfile:
+    """The profile of one run of ``command`` on the files of a side.
+
+    ``known``: the paths of the repository's files.  ``is_long``: the command is too long to be run fifty times as slow.
+    """
     async with place.session(side) as commands:
         for fits, profile in _WAYS:
-            if fits(command):
+            if fits(command) and not (is_long and profile is _by_callgrind):
                 found = await profile(commands, command)
                 if found is not None:
                     return _narrowed(found, known)

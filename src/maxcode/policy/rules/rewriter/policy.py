@@ -9,10 +9,12 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
+from pathlib import PurePosixPath
 from typing import final
 
 from maxcode.code.cpp.edit import Edit, Rule
 from maxcode.code.cpp.unit import Unit
+from maxcode.code.languages import language as language_row
 from maxcode.core.types import Action, Observation, Problem
 from maxcode.policy.rules.rewriter.proposal import (
     AppliedEdit,
@@ -114,6 +116,17 @@ def unit_of(problem: Problem) -> Unit:
     program = problem.program
     others = tuple(text for path, text in program.files.items() if path != program.name)
     return Unit(problem.language, program.files[program.name], with_entry(others, problem), problem.spec.flags)
+
+
+def units_of(problem: Problem) -> list[Unit]:
+    """The files that rules may edit: of a repository all in C and C++, else the first."""
+    if problem.spec.repo is None:
+        return [unit_of(problem)]
+    files = problem.program.files
+    suffixes = {suffix: name for name in ("c", "cpp") for suffix in language_row(name).suffixes}
+    named = [(path, suffixes.get(PurePosixPath(path).suffix, "")) for path in files]
+    return [Unit(name, files[path], [text for other, text in files.items() if other != path], problem.spec.flags)
+            for path, name in named if name]  # fmt: skip
 
 
 def _friends(name: str) -> tuple[str, ...]:

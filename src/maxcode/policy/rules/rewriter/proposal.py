@@ -14,12 +14,14 @@ from typing import final
 
 from maxcode.code.cpp.edit import Edit, Rule
 from maxcode.code.cpp.unit import Unit
+from maxcode.code.languages import language as language_row
 from maxcode.code.source import fenced, fences
-from maxcode.core.types import Action, Observation, Problem
+from maxcode.core.types import Action, Observation, Problem, Program
 from maxcode.observe.about import ORIGINAL
 from maxcode.policy.rules.rewriter.notes import Diagnosis, Experience, diagnosis, experience
 
 _DRAWS = 4  # attempts to draw an edit that can be applied
+_LANGUAGES = ("c", "cpp")  # of which rules edit a file that is not the first
 _TEMPERATURE = 0.6  # the temperature that leaves weights unchanged
 
 
@@ -36,12 +38,13 @@ class ProposalRequest:
     language: str
     experience: Experience
     diagnosis: Diagnosis
+    path: str
 
     @property
     def others(self) -> tuple[str, ...]:
         """The texts of the files that no rule edits, and what is called from outside."""
         program = self.observation.state.program
-        texts = tuple(text for path, text in program.files.items() if path != program.name)
+        texts = tuple(text for path, text in program.files.items() if path != self.path)
         return with_entry(texts, self.observation.state.problem)
 
     def sharpened(self, weights: Sequence[float]) -> list[float]:
@@ -112,16 +115,38 @@ def read(observation: Observation) -> ProposalRequest:
     """The request of an observation."""
     told, problem = observation.section("Problem") or "", observation.state.problem
     named = re.search(r"^language: *(\w+)", told, re.MULTILINE)
-    blocks = fences(observation.section("Program") or "") or fences(told.partition(f"\n{ORIGINAL}\n")[2] or told)
+    path, files = edited_file(observation, _LANGUAGES), observation.state.program.files
+    shown = observation.section("Program") or ""
+    blocks = fences(shown) or fences(told.partition(f"\n{ORIGINAL}\n")[2] or told)
+    if problem.spec.repo is not None:  # several files are shown, or none
+        blocks = []
     return ProposalRequest(
         observation=observation,
         told=told,
-        text=blocks[0].body if blocks else observation.state.program.files[problem.program.name],
-        original=problem.program.files[problem.program.name],
-        language=named[1] if named else problem.language,
+        text=blocks[0].body if blocks else files[path],
+        original=problem.program.files.get(path, files[path]),
+        language=_language_of(path)
+        if path != observation.state.program.name
+        else named[1]
+        if named
+        else problem.language,
         experience=experience(observation),
         diagnosis=diagnosis(observation),
+        path=path,
     )
+
+
+def _language_of(path: str) -> str:
+    return next(name for name in _LANGUAGES if path.endswith(language_row(name).suffixes))
+
+
+def edited_file(observation: Observation, languages: Sequence[str]) -> str:
+    """The file that rules edit: of a repository the hottest one in their languages, by the section "Profile"; else the
+    program's first."""
+    program = observation.state.program
+    suffixes = tuple(suffix for name in languages for suffix in language_row(name).suffixes)
+    named = re.findall(r"^ *[\d.]+% (\S+):\d+ ", observation.section("Profile") or "", re.MULTILINE)
+    return next((path for path in named if path in program.files and path.endswith(suffixes)), program.name)
 
 
 def proposal(request: ProposalRequest, manner: PolicyTraits) -> Action:
@@ -132,8 +157,14 @@ def proposal(request: ProposalRequest, manner: PolicyTraits) -> Action:
         text, made = _attempt(request, manner, request.original if afresh else request.text, generator)
         if frozenset(one.edit.kind for one in made) not in request.experience.failed_together:
             break
-    program = request.observation.state.problem.program.with_text(text)
+    state = request.observation.state
+    is_first = request.path == state.program.name
+    program = state.problem.program.with_text(text) if is_first else _with(state.program, request.path, text)
     return Action(program, _completion(request, manner, text, made, afresh))
+
+
+def _with(program: Program, path: str, text: str) -> Program:
+    return Program({**program.files, path: text})
 
 
 def open_to(edits: Iterable[Edit], before: Sequence[AppliedEdit], known: Experience) -> list[Edit]:

@@ -1,0 +1,94 @@
+"""Functions and types of a text with their lines: by tree-sitter in C, C++ and Python, elsewhere by braces.
+
+For prompts: what is shown of a large repository.  Nothing is judged with it.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import final
+
+from tree_sitter import Node
+
+from maxcode.code.languages import language as language_row
+from maxcode.code.source import parse, text_of, walk
+
+_FUNCTIONS = frozenset({"function_definition", "decorated_definition"})
+_TYPES = frozenset({"struct_specifier", "class_specifier", "union_specifier", "enum_specifier", "type_definition",
+                    "class_definition"})  # fmt: skip
+_HEAD = re.compile(
+    r"^[ \t]*(?:(?:pub(?:\([a-z]+\))?|async|unsafe|const|export|default|static|public|private|protected|final)[ \t]+)*"
+    r"(?:(?:fn|func|function)[ \t]+(?:\([^)\n]*\)[ \t]*)?(?P<name>\w+)|(?:\w[\w<>\[\], ]*[ \t]+)(?P<java>\w+)[ \t]*\()"
+    r"[^;\n]*\{[ \t]*$",
+    re.MULTILINE,
+)
+_LONGEST = 400  # lines of a function that is found by braces
+
+
+@final
+@dataclass(frozen=True, slots=True)
+class Definition:
+    """``name``: without namespaces and classes.  ``first``, ``last``: lines, from 1."""
+
+    name: str
+    first: int
+    last: int
+    text: str
+    is_type: bool = False
+
+
+def definitions(language: str, text: str) -> tuple[Definition, ...]:
+    """The functions and types that a text defines, in order; types only where tree-sitter reads the language."""
+    if not language_row(language).grammar:
+        return tuple(_by_braces(text))
+    lines = text.split("\n")
+    found = []
+    for node in walk(parse(language, text).root):
+        if (name := _name(node)) and node.type in _FUNCTIONS | _TYPES:
+            first, last = node.start_point.row, node.end_point.row
+            whole = "\n".join(lines[first : last + 1])
+            found.append(Definition(name, first + 1, last + 1, whole, node.type in _TYPES))
+    return tuple(found)
+
+
+def function_named(language: str, text: str, name: str, line: int = 0) -> Definition | None:
+    """The function of this name, that at the line if there are several; the name may have a path of classes before."""
+    short = re.split(r"::|\.", re.sub(r"\(.*|<.*", "", name))[-1].strip("*&() ")
+    found = [one for one in definitions(language, text) if not one.is_type and one.name == short]
+    around = [one for one in found if one.first <= line <= one.last]
+    return (around or found or [None])[0]  # type: ignore[list-item]
+
+
+def types_in(language: str, text: str, used: str) -> list[Definition]:
+    """The types that a text defines with a body, and whose names occur in ``used``."""
+    words = set(re.findall(r"\w+", used))
+    return [one for one in definitions(language, text) if one.is_type and one.name in words and "\n" in one.text]
+
+
+def _name(node: Node) -> str:
+    """The name that a node defines; empty if it defines none."""
+    if node.type == "decorated_definition":
+        inner = node.child_by_field_name("definition")
+        return _name(inner) if inner is not None and inner.type == "function_definition" else ""
+    if node.type == "function_definition" and node.parent is not None and node.parent.type == "decorated_definition":
+        return ""  # its decorators belong to it
+    named = node.child_by_field_name("name") or node.child_by_field_name("declarator")
+    while named is not None and (inner := named.child_by_field_name("declarator")) is not None:
+        named = inner
+    if named is None:
+        return ""
+    return re.split(r"::", text_of(named))[-1].strip("*& ") if node.is_named else ""
+
+
+def _by_braces(text: str) -> Iterator[Definition]:
+    lines = text.split("\n")
+    for match in _HEAD.finditer(text):
+        first = text.count("\n", 0, match.start("name") if match["name"] else match.start("java"))
+        depth = 0
+        for at in range(first, min(len(lines), first + _LONGEST)):
+            depth += lines[at].count("{") - lines[at].count("}")
+            if depth <= 0:
+                yield Definition(match["name"] or match["java"], first + 1, at + 1, "\n".join(lines[first : at + 1]))
+                break
