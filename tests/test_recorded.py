@@ -6,10 +6,13 @@ import gzip
 import json
 from pathlib import Path
 
+import anyio
 import pytest
 
 from maxcode.core.files import read_toml
-from maxcode.llm.journal import CALLS
+from maxcode.core.types import Observation, State
+from maxcode.llm.journal import CALLS, Journal, Journalled, NoModel
+from maxcode.policy.llm import Llm
 from maxcode.problems import digest, load
 from recorded import RECORDED, given
 
@@ -32,3 +35,18 @@ def test_a_recording_is_of_the_example_as_it_is_and_holds_all_of_its_answers(fol
     result = json.loads((folder / "result.json").read_text())
     assert len({line["key"] for line in lines}) == result["spent"]["calls"] >= sum(result["outcomes"].values()) > 0
     assert all(line["completion"]["text"] for line in lines)
+
+
+@pytest.mark.parametrize("folder", FOLDERS, ids=lambda path: path.name)
+def test_the_prompts_of_today_get_the_answers_that_are_recorded(folder: Path, tmp_path: Path) -> None:
+    """The instructions of a later version are worded in another way; an answer is still that to the same slot."""
+    lines = gzip.decompress((folder / f"{CALLS}.gz").read_bytes())
+    (tmp_path / CALLS).write_bytes(lines)
+    first = json.loads(lines.splitlines()[0])
+    source, overrides = given(read_toml(folder / "run.toml")["example"])
+    state = State(load(source, overrides=overrides).problem)
+    with Journal(replay=tmp_path) as journal:
+        policy = Llm(Journalled(NoModel(), first["model"], journal))
+        request = policy.request(Observation((), state, first["request"]["draw"]))
+        found = anyio.run(policy.model.complete, request)
+    assert found.text == first["completion"]["text"]

@@ -7,7 +7,7 @@ from collections.abc import Callable, Sequence
 import pytest
 
 from maxcode.evaluate.inputs.format_model import understand
-from maxcode.evaluate.inputs.format_words import in_words, outwards
+from maxcode.evaluate.inputs.format_words import header, in_words, outwards, ranges
 from maxcode.evaluate.inputs.growth import BYTES, Point, growth
 
 START = Point(0.001, {BYTES: 4.0, "number 1 of line 1": 1.0, "n": 1.0})
@@ -19,9 +19,8 @@ def test_a_square_law_and_a_doubling_are_told_apart() -> None:
         for n in (300, 700, 2000, 5000)
     ]
     told = growth([START, *squares])
-    assert told.startswith(
-        "The original's time grows about as the 2.0th power of the bytes of the input (4 inputs, from"
-    )
+    assert told.startswith("The original's time grows about as the 2.0th power of the bytes of the input (4 inputs,")
+    assert "timed ones and others, from 10.00 ms at 308 bytes to 2501.0 ms at 5,008 bytes" in told
     doubling = [Point(0.001 + 1e-6 * 2**n, {BYTES: 3.0, "number 1 of line 1": float(n)}) for n in (12, 14, 17, 20)]
     assert "doubles about every 1.0 of number 1 of line 1" in growth([START, *doubling])
 
@@ -48,18 +47,34 @@ def test_times_that_no_size_explains_are_told_by_their_extremes() -> None:
         Point(0.001 + time, {BYTES: size}) for time, size in ((0.8, 12.0), (0.004, 9000.0), (0.3, 500.0), (0.01, 70.0))
     ]
     told = growth([START, *wild])
-    assert told.startswith("The original's time follows no size of the input: 5.00 ms at the bytes of the input = 9000")
+    assert told.startswith("The original's time follows no size of the input: 5.00 ms at 9,000 bytes")
 
 
-def test_a_format_is_told_with_counts_and_widened_ranges() -> None:
+def test_a_format_is_told_with_counts_and_without_ranges() -> None:
     texts = ["2 3\n5 -7\n1 2\n2 2\n1 1\n", "3 2\n5 -7 31\n1 3\n2 3\n", "4 4\n1 2 3 4\n1 2\n2 3\n3 4\n4 4\n"]
     known = understand(texts)
     assert in_words(known.shapes[0]) == (
-        "a line: A (an integer from 1 to 10) B (an integer from 1 to 10)",
-        "a line: A more items",
-        "  each item an integer from -10 to 100",
-        "B times a line of 2 items: an integer from 1 to 10; an integer from 1 to 10",
+        "a line: A (an integer) B (an integer)",
+        "a line: A more items, each an integer",
+        "B times a line of 2 items: an integer, an integer",
     )
+
+
+def test_the_numbers_that_inputs_begin_with_are_told_outwards_and_nothing_of_what_follows() -> None:
+    texts = ["2 3\n5 -7\n1 2\n2 2\n1 1\n", "3 2\n5 -7 31\n1 3\n2 3\n", "4 4\n1 2 3 4\n1 2\n2 3\n3 4\n4 4\n"]
+    (known,) = understand(texts).shapes
+    headers = [header(known.shape, text) for text in ("1523 87\n9 9", "1601 98\n9 9", "1587 90\n9 9")]
+    assert headers == [(1523, 87), (1601, 98), (1587, 90)]
+    assert ranges(known.shape, headers) == "A is 1500 to 1700, B is 87 to 98"
+    assert ranges(known.shape, [(-1234, 5), (-1291, 5)]) == "A is -1300 to -1200, B is 5"
+    assert ranges(known.shape, [(1523, 87), header(known.shape, "x 87\n9 9")]) == "", "a word is no size"
+    assert header(known.shape, "1523\n") == ()
+
+
+def test_an_input_of_a_few_numbers_alone_is_told_by_its_scale_and_not_by_its_content() -> None:
+    (known,) = understand(["41\n", "45\n", "37\n"]).shapes
+    assert header(known.shape, "43\n") == (43,)
+    assert ranges(known.shape, [(43,), (44,)]) == "A is 10 to 100"
 
 
 @pytest.mark.parametrize(

@@ -7,8 +7,9 @@ from collections.abc import Sequence
 
 import pytest
 
+from maxcode.core.types.problem import MOST_OWN
 from maxcode.evaluate.module.contract import UNKNOWN, Array, Contract, ModuleArgument
-from maxcode.evaluate.module.trivial import MOST_OWN, CallSeen, allowed, meaningless, trivial
+from maxcode.evaluate.module.trivial import CallSeen, allowed, meaningless, trivial
 
 
 def contract(elements: int = 4) -> Contract:

@@ -280,7 +280,7 @@ def test_a_replay_answers_from_the_other_run_and_refuses_what_it_lacks(tmp_path:
     assert (tmp_path / "run" / CALLS).read_bytes() == before
 
 
-def test_a_replay_takes_other_numbers_but_no_other_system_message_or_parameters(tmp_path: Path) -> None:
+def test_a_replay_takes_other_numbers_and_instructions_but_no_other_role_or_parameters(tmp_path: Path) -> None:
     told = (Message("system", "Make C faster."), Message("user", "It takes 1.25 ms."))
     asked = ModelRequest(told, draw=4, temperature=0.3)
     with Journal(tmp_path / "run") as journal:
@@ -288,7 +288,9 @@ def test_a_replay_takes_other_numbers_but_no_other_system_message_or_parameters(
     with Journal(replay=tmp_path / "run") as journal:
         model = Journalled(Counting(), "m", journal)
         assert anyio.run(model.complete, replace(asked, messages=(told[0], Message("user", "1.31 ms.")))) == answer
-        assert journal.loosely == 1
+        worded = Message("system", "Make C faster. Or not.")
+        assert anyio.run(model.complete, replace(asked, messages=(worded, told[1]))) == answer
+        assert journal.loosely == 2
         for other in (replace(asked, temperature=0.9), replace(asked, messages=(Message("system", "C++."), told[1]))):
             with pytest.raises(ProviderError, match="no answer of m to draw 4"):
                 anyio.run(model.complete, other)

@@ -14,6 +14,7 @@ from maxcode.core.types import (
     Action,
     Argument,
     CaseResult,
+    Checker,
     Clock,
     DataFile,
     Evaluation,
@@ -25,6 +26,7 @@ from maxcode.core.types import (
     LoopBody,
     Machine,
     MachineCode,
+    ModuleSpec,
     Outcome,
     Program,
     ProgramSpec,
@@ -231,14 +233,16 @@ def test_the_setting_tells_machine_sizes_and_times_in_short(reached: Reached) ->
     facts = Facts(
         (TimedInput(0.25, 1_200_000), TimedInput(0.125, 900_000)),
         calls="The caches are cold.",
-        format=("a line: A (an integer from 1 to 1000)", "A times a line of 1 item: a word"),
+        format=("a line: A (an integer)", "A times a line of 1 item: a word"),
     )
-    told = told_of(reached.root, setting(MACHINE, facts))
+    told = told_of(State(replace(reached.root.problem, language="cpp")), setting(MACHINE, facts))
     assert "CPU of 2020, 4 cores" in told.splitlines()[0] and "avx2" in told.splitlines()[0]
-    assert "measured on 2 inputs of 900,000 to 1,200,000 bytes, where the original takes 125.0 ms to 250.0 ms" in told
-    assert "tests that feedback may name: 0; their content is not shown here" in told
+    assert (
+        "timed on 2 inputs of 900,000 to 1,200,000 bytes (content not shown), where the original takes 125.0 ms" in told
+    )
+    assert "each summed over these 2 inputs; less than 1 % is no gain\n" in told
     assert told.endswith("The caches are cold.")
-    assert "the inferred format of the inputs begins with a line: A (an integer from 1 to 1000)\n" in told
+    assert "  a line: A (an integer)\n  A times a line of 1 item: a word\n" in told
 
 
 def test_cpu_times_are_told_beside_what_counts_where_the_goal_has_another_clock(reached: Reached) -> None:
@@ -487,17 +491,21 @@ def test_a_profile_says_its_samples_and_leaves_out_what_has_fewer_than_ten(reach
 
 def test_what_was_measured_is_told_without_names_or_content_of_held_out_inputs(reached: Reached) -> None:
     facts = Facts(
-        (TimedInput(0.25, 1_200_000), TimedInput(0.0041, 5)), 0.0007, 2e-10, format=("a line: A", "A more items")
-    )
+        (TimedInput(0.25, 1_200_000), TimedInput(0.0041, 5)), 0.0007, 2e-10, format=("a line: A", "A more items"),
+        raced=1, ranges="A is 15 to 17", ascii=True,
+    )  # fmt: skip
     told = told_of(reached.root, measured(facts, ShownTest("open", "1 2\n", "3\n")))
-    assert told.splitlines()[:4] == [
-        "timed inputs (their content is not shown), with the original's CPU time:",
+    assert told.splitlines()[:5] == [
+        "timed inputs (content not shown), with the original's CPU time:",
         "- 1,200,000 bytes: 250.0 ms",
         "- 5 bytes: 4.10 ms",
+        "score: the CPU time of the original divided by yours, each summed over these 2 inputs; candidates race on the "
+        "slowest of them, a winner is confirmed on all; less than 1 % is no gain",
         "the interpreter with a program that does nothing takes 0.70 ms of CPU time here, reading a megabyte 0.20 ms: "
         "1.64 ms on all timed inputs is the floor",
     ]
-    assert "  a line: A\n  A more items\ntest open, its input:\n```\n1 2\n```\nthe output" in told
+    assert "  a line: A\n  A more items\nin the timed inputs A is 15 to 17. These are no limits: the program" in told
+    assert "all given inputs are ASCII; this is no limit either\ntest open, its input:\n```\n1 2\n```\nthe out" in told
     assert measured(Facts())(reached.root, reached) is None
     assert is_near_floor(facts, 0.0020) and not is_near_floor(facts, 0.0030) and not is_near_floor(Facts(), 0.001)
 
@@ -526,17 +534,21 @@ def test_a_function_is_told_the_time_of_a_call_its_work_and_the_peak() -> None:
     spec = FunctionSpec("gemm", (Argument("n", "int"),), ((256,),), (), "2*n*n*n", "gemm.h", "void gemm(int n);\n")
     problem = replace(toy_problem(), kind="function", spec=ProgramSpec(function=spec))
     facts = Facts(
-        (TimedInput(0.08, what="n=256", calls=4, flop=33_554_432),), peak_gflops=58.5, calls="Before each call.",
-        near_gbs=80.25, far_gbs=9.5,
+        (TimedInput(0.08, 524_288, "n=256", 4, 33_554_432), TimedInput(0.02, what="n=199", calls=1)),
+        peak_gflops=58.5, calls="Before each call.", near_gbs=80.25, far_gbs=9.5,
     )  # fmt: skip
     root = State(problem)
     section = measured(facts)(root, Reached(root))
     assert section is not None
     assert section.text.splitlines()[1:] == [
-        "- n=256: 20.0 ms a call, 4 calls in a pass, 1.68 GFLOPS (33,554,432 operations a call)",
+        "- n=256: 20.0 ms a call, 4 calls in a pass, 80% of the original's time, 524,288 bytes of arrays a call, 1.68 "
+        "GFLOPS (33,554,432 operations a call)",
+        "- n=199: 20.0 ms a call, 1 call in a pass, 20% of the original's time",
         "operations of a call are counted as 2*n*n*n; one core's measured peak is 58.5 GFLOPS, where a multiply-add "
         "counts as two",
         "one core moves 80.2 GB/s from the nearest cache, 9.5 from memory, measured",
+        "score: the CPU time of the original divided by yours, each summed over these 2 sizes, all calls of a pass; "
+        "less than 1 % is no gain",
         "Before each call.",
     ]
 
@@ -586,20 +598,55 @@ def test_what_did_not_improve_on_this_program_is_told_as_a_ratio_to_it(reached: 
 
 
 def test_the_machine_says_caches_instruction_sets_and_what_a_run_may_use(reached: Reached) -> None:
-    told = text("Machine", reached.root, reached)
+    native = State(replace(reached.root.problem, language="cpp"))
+    told = text("Machine", native, reached)
     for words in ("CPU of 2020, 4 cores", "caches: L1d 32K", "instruction sets: avx2, fma", "g++ 12", "1024 MB"):
         assert words in told
-    assert "caches" not in told_of(reached.root, machine(replace(MACHINE, caches={})))
+    assert "caches" not in told_of(native, machine(replace(MACHINE, caches={})))
+    assert "instruction sets" not in text("Machine", reached.root, reached), "a Python program can use none"
 
 
 def test_the_statement_of_a_function_says_its_prototype_sizes_and_tolerance() -> None:
     arguments = (Argument("n", "int"), Argument("x", "double", "n", "inout"))
-    spec = FunctionSpec("scale", arguments, ((64,),), (), "n", "scale.h", "void scale(int n, double *x);\n")
+    spec = FunctionSpec("scale", arguments, ((64,),), ((1,), (9,)), "n", "scale.h", "void scale(int n, double *x);\n")
     problem = replace(toy_problem(), kind="function", spec=ProgramSpec(function=spec))
     text = statement()(State(problem), Reached(State(problem)))
     assert text is not None
-    for words in ("void scale(int n, double *x);", "timed at n = 64", "at most 1e-09"):
+    for words in (
+        "void scale(int n, double *x);",
+        "matter most: n = 64; it must be right at every size",
+        "at most 1e-09",
+    ):
         assert words in text.text
+    assert "it is checked at sizes from n 1 to 9, between these and the former" in text.text
+    assert "timed at" not in text.text and "flags:" not in text.text, "what is timed is measured; no flags, no line"
+
+
+def test_the_checker_is_told_by_what_it_ignores_and_that_of_a_module_by_its_formula(reached: Reached) -> None:
+    told = {
+        Checker("tokens"): "what white space is between them is ignored",
+        Checker("exact"): "the same, byte for byte",
+        Checker("float", abs_tol=1e-6): "other numbers differ by at most 1e-06 + 1e-09 * |expected|",
+    }
+    for checker, words in told.items():
+        problem = replace(reached.root.problem, spec=replace(reached.root.problem.spec, checker=checker))
+        assert words in told_of(State(problem), statement())
+    module = replace(toy_problem(), kind="module", spec=ProgramSpec(module=ModuleSpec(tolerance=1e-3)))
+    assert "t = max(0.001, min(3 * own, 0.01))" in told_of(State(module), statement())
+
+
+def test_a_module_is_told_what_its_inputs_and_outputs_cost_from_memory() -> None:
+    module = replace(toy_problem(), kind="module", spec=ProgramSpec(module=ModuleSpec()))
+    facts = Facts((TimedInput(0.01),), threads=1, far_gbs=8.0, moved=12_000_000, libraries="torch 2.9, glibc 2.36")
+    told = told_of(State(module), measured(facts))
+    assert (
+        told.splitlines()[0] == "a call of the reference takes 10.0 ms on 1 thread; the shapes above are the timed ones"
+    )
+    assert (
+        "are 12,000,000 bytes; from memory, at the 8.0 GB/s that one core was measured to read, they take 1.50 ms"
+        in told
+    )
+    assert "it runs with torch 2.9, glibc 2.36" in told and "divided by yours, on the same calls; less than 1 %" in told
 
 
 def test_the_rate_of_a_function_is_told_with_its_share_of_the_roofline() -> None:

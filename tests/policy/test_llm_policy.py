@@ -113,7 +113,7 @@ def test_the_prompt_is_the_sections_in_order_and_then_the_task() -> None:
 
 
 @pytest.mark.parametrize("problem", [PROGRAM, FUNCTION])
-@pytest.mark.parametrize("language", ["cpp", "c", "python", "perl"])
+@pytest.mark.parametrize("language", ["cpp", "c", "python", "perl", "java"])
 @pytest.mark.parametrize("answer", ["whole", "edits"])
 @pytest.mark.parametrize("goal", ["cpu", "wall"])
 def test_every_prompt_is_filled_and_short(problem: Problem, language: str, answer: Answer, goal: Clock) -> None:

@@ -26,6 +26,7 @@ Verdict = Literal["faster", "slower", "tie"]
 
 LOOKS = {4: 0.2, 8: 0.8}  # after how many sessions a confirmation may end -> the share of alpha for that look
 FLIPPED_ALL = 14  # gaps of which all 2**13 flips are taken
+COUNT_MARGIN = 0.001  # share of counted instructions that is a gain: a thousand times the variation of a count
 _STOPPING = 0.97
 _BETS = (0.70, 0.80, 0.90, 0.97)  # win probabilities the mixture bets on
 

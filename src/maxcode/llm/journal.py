@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import hashlib
 import io
+import re
 import time
 from collections.abc import Callable, Iterable, Iterator, Sequence, Set
 from dataclasses import replace
@@ -67,6 +68,7 @@ class _Glance(msgspec.Struct):
     completion: _Cost | None = None
 
 
+_SENTENCE = re.compile(r"(?<=[.?!])\s")
 _UNUSED = ("effort", "extra_body", "files")
 _encode = msgspec.json.Encoder().encode
 _decode = msgspec.json.Decoder(Answered).decode
@@ -139,14 +141,13 @@ class _Lines:
         return answered.completion if answered is not None else None
 
     def find_draw(self, model: str, request: ModelRequest) -> Completion | None:
-        """The first answer of a model to the draw of a request, with the same system message and parameters; the other
-        messages may differ."""
+        """The first answer of a model to the draw of a request, with the same parameters and the same first sentence of
+        the system message; the rest may differ."""
         answered = self._at(self.draws.get((model, request.draw), b""))
         return answered.completion if answered is not None and _manner(answered.request) == _manner(request) else None
 
     def find_unused(self, model: str, request: ModelRequest, used: Set[str]) -> Completion | None:
-        """The first answer of a model, in the order written, that is not ``used``, with the same system message and
-        parameters."""
+        """The first answer of a model, in the order written, that is not ``used``, likewise."""
         answers = (self._at(key) for (name, _), key in self.draws.items() if name == model)
         alike = (one for one in answers if one is not None and _manner(one.request) == _manner(request))
         return next((one.completion for one in alike if one.completion.text not in used), None)
@@ -169,9 +170,10 @@ class Journal:
     """The calls of a run in ``folder`` (None: in memory), locked until closed.
 
     With ``replay``, the folder of another run, all answers come from that run; no model is called and nothing is paid.
-    A prompt contains measured numbers, and a second run measures other ones.  So if no recorded call is identical, the
-    journal takes the answer to the same draw with the same system message and parameters, which is that of the same
-    slot; ``loosely`` counts these.  The search may expand another candidate than the recorded one, because that is the
+    A prompt contains measured numbers, and a second run measures other ones; a later version words its instructions in
+    another way.  So if no recorded call is identical, the journal takes the answer to the same draw with the same
+    parameters and the same first sentence of the system message, which is that of the same slot; ``loosely`` counts
+    these.  The search may expand another candidate than the recorded one, because that is the
     fastest here.  Then the answers to the recorded one of that batch are taken, else the next one that this run has not
     used; ``elsewhere`` counts these.  The caller checks that both runs are on the same problem.
     RecordError if the journal is damaged or in use, or if the journal to replay does not exist.
@@ -306,8 +308,12 @@ class NoModel:
 
 
 def _manner(request: ModelRequest) -> ModelRequest:
-    """The request without its draw, with only its system messages."""
-    return replace(request, messages=tuple(said for said in request.messages if said.role == "system"), draw=0)
+    """The request without its draw, with only the first sentence of its system messages: it says who is asked, a policy
+    or a critic.  What follows are instructions, which a later version words in another way."""
+    system = (said for said in request.messages if said.role == "system")
+    return replace(
+        request, messages=tuple(replace(said, text=_SENTENCE.split(said.text)[0]) for said in system), draw=0
+    )
 
 
 def _missing(past: _Lines, replay: Path | None, name: str, request: ModelRequest) -> ProviderError:

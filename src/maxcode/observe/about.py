@@ -5,19 +5,29 @@ from __future__ import annotations
 import shlex
 from collections.abc import Callable, Mapping
 
+from maxcode.code.languages import LANGUAGES
 from maxcode.code.source import fenced
 from maxcode.code.techniques import describe
 from maxcode.core.history import Reached
-from maxcode.core.types import GOALS, Checker, Kind, Machine, Problem, ProgramSpec, PythonSpec, Section, State
+from maxcode.core.types import (
+    GOALS,
+    Checker,
+    FunctionSpec,
+    Kind,
+    Machine,
+    Problem,
+    ProgramSpec,
+    PythonSpec,
+    Section,
+    State,
+)
+from maxcode.core.types.problem import MOST_OWN, OWN_ERRORS
 from maxcode.observe.part import Part
 from maxcode.observe.repository import shown_original, shown_program
 
 ORIGINAL = "the original program:"  # the line before its text, at the end of "Problem"
 _PROGRAM = "Make this program faster. It must give the same output for every input."
-_MODULE = (
-    "Write a faster ModelNew for the class Model of the file below: the same constructor and forward, the same "
-    "parameters and buffers by name, shape and order, the same outputs."
-)
+_MODULE = "Write a faster ModelNew for the class Model of the file below."
 
 
 def statement() -> Part:
@@ -56,11 +66,14 @@ def machine(described: Machine, native_flags: str = "") -> Part:
 
 def about_machine(described: Machine, problem: Problem, native_flags: str = "") -> list[str]:
     """The machine, the compiler and the limits of one run, in words."""
-    lines = [f"{described.cpu}, {described.cores} cores, {described.kernel}"]
-    if described.caches:
+    lines = [f"{described.cpu}, {described.cores} cores, {described.kernel.split()[0]}"]
+    tongue = LANGUAGES.get(problem.language)
+    is_machine_code = problem.kind == "module" or tongue is None or tongue.runtime in ("", "none")
+    if described.caches and is_machine_code:
         lines.append("caches: " + ", ".join(f"{name} {size}" for name, size in described.caches.items()))
-    if described.isa:
-        lines.append(f"instruction sets: {', '.join(described.isa)}")
+    if described.isa and is_machine_code:
+        more = "" if any("avx512" in one for one in described.isa) or "avx" not in described.isa else "; no avx512"
+        lines.append(f"instruction sets: {', '.join(described.isa)}{more}")
     known = described.compilers.get(problem.language)
     if compilers := [known] if known else list(described.compilers.values()):
         lines.append(f"compiler: {', '.join(compilers)}")
@@ -110,8 +123,8 @@ def _started_with(spec: ProgramSpec) -> list[str]:
 
 
 def _built_lines(problem: Problem) -> list[str]:
-    flags = f"flags: {' '.join(problem.spec.flags)}"
-    return [problem.statement or _PROGRAM, f"language: {problem.language}", flags]
+    flags = [f"flags: {' '.join(problem.spec.flags)}"] if problem.spec.flags else []
+    return [problem.statement or _PROGRAM, f"language: {problem.language}", *flags]
 
 
 def _module_lines(problem: Problem) -> list[str]:
@@ -127,8 +140,10 @@ def _module_lines(problem: Problem) -> list[str]:
             else []
         ),
         f"device: {spec.device}",
-        f"checker: no element further from the exact one than {spec.tolerance:g} times the sum of its own size and the "
-        "output's root mean square, or 3 times the reference's own error; every call has fresh inputs",
+        "checker: for every element |y - exact| <= t * (|exact| + rms), where exact is the reference's output in "
+        "double precision, rms the root mean square of exact over the whole output, "
+        f"t = max({spec.tolerance:g}, min({OWN_ERRORS:g} * own, {MOST_OWN:g})), and own the largest |y - exact| / "
+        "(|exact| + rms) of the reference's own output of that call",
     ]
 
 
@@ -142,10 +157,30 @@ def _function_lines(problem: Problem) -> list[str]:
         *_built_lines(problem),
         f"implement the function {spec.name} of {spec.header_name}:",
         spec.header.strip(),
-        f"timed at {sizes}; it must be right at every size",
-        f"checker: relative Frobenius error of every written array at most {spec.tolerance:g}",
-        "libraries such as a BLAS are forbidden",
+        f"the sizes that matter most: {sizes}; it must be right at every size{_checked_at(spec)}",
+        f"checker: {_bound(spec)}",
     ]
+
+
+def _checked_at(spec: FunctionSpec) -> str:
+    """Which sizes are checked, in words: the ends of those that the problem names."""
+    if not spec.checked:
+        return ""
+    ends = [(min(values), max(values)) for values in zip(*spec.checked, strict=True)]
+    told = [f"{one.name} {low} to {high}" for one, (low, high) in zip(spec.scalars, ends, strict=True)]
+    return (
+        f"; it is checked at sizes from {', '.join(told)}, between these and the former, and up to an eighth beyond "
+        "the largest"
+    )
+
+
+def _bound(spec: FunctionSpec) -> str:
+    """How written arrays are compared."""
+    others = f" ({', '.join(f'{name} {most:g}' for name, most in spec.tolerances)})" if spec.tolerances else ""
+    return (
+        f"the relative Frobenius error of every written array is at most {spec.tolerance:g}{others}; a small element "
+        "beside large ones must be right too, except for what changes of the inputs in their last digits do to it"
+    )
 
 
 def _source_of_arguments(spec: PythonSpec) -> list[str]:
@@ -197,8 +232,19 @@ _MEMORY_BESIDE: Mapping[Kind, str] = {"function": " beside the arrays it is give
 
 
 def _checker(checker: Checker) -> str:
-    if checker.kind == "float":
-        return f"float (tolerance {checker.abs_tol:g} absolute, {checker.rel_tol:g} relative)"
-    if checker.kind == "pie":
-        return "lines, each equal to the expected one or a number less than 1e-3 from it"
-    return checker.kind
+    match checker.kind:
+        case "exact":
+            return "exact (the output is the same, byte for byte)"
+        case "tokens":
+            return (
+                "tokens (the words of the output are the same, in order; what white space is between them is ignored)"
+            )
+        case "float":
+            return (
+                f"float (word by word, white space ignored: integers are the same, other numbers differ by at most "
+                f"{checker.abs_tol:g} + {checker.rel_tol:g} * |expected|)"
+            )
+        case "pie":
+            return "lines, each equal to the expected one or a number less than 1e-3 from it"
+        case "command":
+            return "a program of the problem's own, which compares with the original's output"

@@ -8,6 +8,7 @@ from typing import TypeVar, final
 
 from maxcode.code.source import fenced
 from maxcode.core.history import Reached
+from maxcode.core.stats import COUNT_MARGIN, RaceRule
 from maxcode.core.types import Facts, Machine, Problem, Section, State, TimedInput
 from maxcode.observe.about import about_machine
 from maxcode.observe.feedback import beside_goal, milliseconds
@@ -16,6 +17,9 @@ from maxcode.observe.part import Part, harmless
 T = TypeVar("T", int, float)
 _NOTHING = {"python": "the interpreter with a program that does nothing"}
 _NEAR = 1.5  # times the floor: from here on little is left to gain
+_SCORED = {"cpu": "the CPU time", "wall": "the wall-clock time", "instructions": "the count of instructions"}
+_SUMMED = {"program": "inputs", "function": "sizes, all calls of a pass"}
+_ALONE = {"program": "this input", "function": "all calls of a pass", "repo": "the benchmark"}
 
 
 @final
@@ -57,14 +61,14 @@ def _short_lines(problem: Problem, facts: Facts) -> Iterator[str]:
             sizes, times = [one.bytes for one in facts.timed], [one.seconds for one in facts.timed]
             many = f"{len(sizes)} inputs" if len(sizes) > 1 else "one input"
             yield (
-                f"measured on {many} of {_span(sizes, '{:,}'.format)} bytes, where the original takes "
+                f"timed on {many} of {_span(sizes, '{:,}'.format)} bytes (content not shown), where the original takes "
                 f"{_span(times, milliseconds)} of CPU time each{beside_goal(problem)}"
             )
-        if facts.format:
-            yield f"the inferred format of the inputs begins with {facts.format[0].strip()}"
-        yield f"tests that feedback may name: {len(problem.spec.seen)}; their content is not shown here"
+        yield from _floor(problem, facts)
+        yield from _format(problem, facts)
     elif facts.timed:
         yield from _TIMED[problem.kind](problem, facts)
+    yield from score(problem, facts)
     if facts.calls:
         yield facts.calls
     yield from _threads(facts)
@@ -79,19 +83,53 @@ def fact_lines(problem: Problem, facts: Facts) -> list[str]:
     """The facts in words."""
     told = _TIMED[problem.kind]
     lines = [*told(problem, facts)] if facts.timed else []
+    lines += [*score(problem, facts), *_floor(problem, facts)]
+    if facts.calls:
+        lines.append(facts.calls)
+    return [*lines, *_threads(facts), *_format(problem, facts)]
+
+
+def score(problem: Problem, facts: Facts) -> Iterator[str]:
+    """How the timed inputs make one number, and which gain is none."""
+    if not facts.timed:
+        return
+    count = len(facts.timed)
+    over = (
+        f"each summed over these {count} {_SUMMED.get(problem.kind, 'measurements')}"
+        if count > 1
+        else f"on {_ALONE.get(problem.kind, 'the same calls')}"
+    )
+    raced = f"{facts.raced}" if facts.raced > 1 else "the slowest"
+    some = f"; candidates race on {raced} of them, a winner is confirmed on all" if 0 < facts.raced < count else ""
+    yield f"score: {_SCORED[problem.goal]} of the original divided by yours, {over}{some}; {_least(problem)} is no gain"
+
+
+def _least(problem: Problem) -> str:
+    margin = COUNT_MARGIN if problem.goal == "instructions" else RaceRule().margin
+    return f"less than {100 * margin:g} %"
+
+
+def _floor(problem: Problem, facts: Facts) -> Iterator[str]:
     if facts.start_s and problem.goal == "cpu":
         who = _NOTHING.get(problem.language, "a process that does nothing")
-        lines.append(
+        yield (
             f"{who} takes {milliseconds(facts.start_s)} of CPU time here, reading a megabyte "
             f"{milliseconds(facts.byte_s * 1e6)}: {milliseconds(facts.floor_s())} on all timed inputs is the floor"
         )
-    if facts.calls:
-        lines.append(facts.calls)
-    lines += _threads(facts)
+
+
+def _format(problem: Problem, facts: Facts) -> Iterator[str]:
+    """The format of the inputs, and what they are; what was only seen is no limit."""
     if facts.format:
-        lines += ["format of the inputs, inferred from them (ranges are widened to powers of ten):"]
-        lines += [f"  {line}" for line in facts.format]
-    return lines
+        yield "format of the inputs, inferred from them:"
+        yield from (f"  {line}" for line in facts.format)
+    if facts.ranges:
+        yield (
+            f"in the timed inputs {facts.ranges}. These are no limits: the program must be right, and within its "
+            "limits of time, for every input that the problem allows"
+        )
+    if facts.ascii and problem.language == "python":
+        yield "all given inputs are ASCII; this is no limit either"
 
 
 def _threads(facts: Facts) -> list[str]:
@@ -107,7 +145,7 @@ def is_near_floor(facts: Facts, seconds: float, count: int | None = None) -> boo
 
 
 def _of_runs(problem: Problem, facts: Facts) -> Iterator[str]:
-    yield f"timed inputs (their content is not shown), with the original's CPU time{beside_goal(problem)}:"
+    yield f"timed inputs (content not shown), with the original's CPU time{beside_goal(problem)}:"
     for one in facts.timed:
         size = f"{one.bytes:,} bytes" if one.bytes else "size not known"
         yield f"- {size}: {milliseconds(one.seconds)}"
@@ -115,8 +153,12 @@ def _of_runs(problem: Problem, facts: Facts) -> Iterator[str]:
 
 def _of_calls(problem: Problem, facts: Facts) -> Iterator[str]:
     yield f"timed sizes, with the original's CPU time{beside_goal(problem)}:"
+    whole = sum(one.seconds for one in facts.timed)
     for one in facts.timed:
-        yield f"- {one.what}: {_short(one.seconds / one.calls)} a call, {one.calls} calls in a pass{_rate(one)}"
+        calls = f"{one.calls} call{'s' * (one.calls != 1)} in a pass"
+        share = f", {one.seconds / whole:.0%} of the original's time" if len(facts.timed) > 1 else ""
+        held = f", {one.bytes:,} bytes of arrays a call" if one.bytes else ""
+        yield f"- {one.what}: {_short(one.seconds / one.calls)} a call, {calls}{share}{held}{_rate(one)}"
     if facts.peak_gflops:
         yield (
             f"operations of a call are counted as {problem.spec.function_spec.flop}; one core's measured peak is "
@@ -137,6 +179,14 @@ def _of_modules(problem: Problem, facts: Facts) -> Iterator[str]:
     for one in facts.timed:
         on = f" on {facts.threads} thread{'s' * (facts.threads > 1)}" if facts.threads else ""
         yield f"a call of the reference takes {_short(one.seconds)}{on}; the shapes above are the timed ones"
+    if facts.libraries:
+        yield f"it runs with {facts.libraries}"
+    if facts.far_gbs and facts.moved:
+        yield (
+            f"the inputs and outputs of a call are {facts.moved:,} bytes; from memory, at the {facts.far_gbs:.1f} GB/s "
+            f"that one core was measured to read, they take {_short(facts.moved / facts.far_gbs / 1e9)}, and less as "
+            "far as a cache holds them"
+        )
 
 
 def _of_python(problem: Problem, facts: Facts) -> Iterator[str]:

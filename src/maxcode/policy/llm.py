@@ -22,7 +22,7 @@ from maxcode.llm.completion.shown import MOST_WISHES, ROUNDS, shown, wishes
 from maxcode.llm.prompts import template
 
 NO_GAIN_ANSWER = "NO FURTHER GAIN"
-_LANGUAGES = ("cpp", "c", "python")  # languages that have a template
+_LANGUAGES = ("cpp", "c", "python", "rust", "go", "java", "javascript")  # languages that have a template
 _CLOCKS = {
     "cpu": "the processor time (of all threads together)",
     "wall": "the wall-clock time",
@@ -35,6 +35,8 @@ _BESIDE = {
     "javascript": "the start of the engine, reading and printing included",
 }
 _MEANS = {"cpp": "means_native", "c": "means_native", "python": "means_python"}
+_ONE_THREAD = "`torch.get_num_threads()` is 1, and the time of all threads counts together: leave OpenMP out."
+_MANY_THREADS = "Threads are those of OpenMP, `torch.get_num_threads()` of them; start none of your own."
 _WHAT = {
     "program": "whole program",
     "function": "whole file",
@@ -149,6 +151,8 @@ def _system(problem: Problem) -> str:
     kind = f"{problem.kind}_cuda" if problem.spec.on_gpu else problem.kind
     threads = ", and threads, one for each core" if problem.goal == "wall" else ""
     told = {"language": language, "clock": _CLOCKS[problem.goal], "threads": threads}
+    if problem.kind == "module":
+        told["threads"] = _MANY_THREADS if problem.goal == "wall" else _ONE_THREAD
     if not problem.traits.has_tests:
         return _filled(f"system_{kind}", **told)
     means = _filled(_MEANS.get(problem.language, "means_other"), threads=threads)

@@ -11,8 +11,8 @@ from typing import final
 class TimedInput:
     """An input that is timed, without its name or content, because policies may not see them.
 
-    ``seconds``: of the original, for all its ``calls``.  ``bytes``: its size; 0 if unknown or not one file.
-    ``what``: the size of a function; ``flop``: floating-point operations of a call; 0 if unknown.
+    ``seconds``: of the original, for all its ``calls``.  ``bytes``: its size, of a function that of the arrays of a
+    call; 0 if unknown.  ``what``: the size of a function; ``flop``: floating-point operations of a call; 0 if unknown.
     """
 
     seconds: float
@@ -49,15 +49,17 @@ class HotFunction:
 class Facts:
     """All fields are empty or zero if unknown.
 
-    ``timed``: slowest first.
+    ``timed``: slowest first; ``raced``: how many of them the races of a search run, the first among them; 0 for all.
     ``start_s``, ``byte_s``: CPU seconds of a process that does nothing, and to read one byte of standard input.
     ``peak_gflops``: the measured peak of one core.
     ``near_gbs``, ``far_gbs``: 1e9 bytes per second that one core moves from the nearest cache, and from memory.
-    ``format``: the inferred format of the inputs, line by line.
+    ``format``: the inferred format of the inputs, line by line; ``ranges``: what the numbers of the timed inputs are,
+    which is no limit; ``ascii``: whether all given inputs hold nothing but ASCII.
     ``growth``: how the original's time grows with the input.
     ``calls``: how it is called, and the state of the caches then.
     ``threads``: the number of threads that a candidate may use; 0 if the kind says nothing of it.
-    ``native_flags``: the flags of native code that a module compiles.
+    ``native_flags``: the flags of native code that a module compiles; ``libraries``: the versions of what it runs with.
+    ``moved``: the bytes that a call of a module takes and gives.
     ``hot``: where the benchmark of a repository spends its time, the costliest first.
     """
 
@@ -73,6 +75,11 @@ class Facts:
     hot: tuple[HotFunction, ...] = ()
     near_gbs: float = 0.0
     far_gbs: float = 0.0
+    raced: int = 0
+    ranges: str = ""
+    ascii: bool = False
+    libraries: str = ""
+    moved: int = 0
 
     def floor_s(self, count: int | None = None) -> float:
         """The CPU seconds of processes that only read the timed inputs, or the first ``count`` of them; 0 if

@@ -174,6 +174,10 @@ class FunctionSpec:
         return tuple(argument for argument in self.arguments if argument.extent)
 
 
+OWN_ERRORS = 3.0  # allowed error of a module's output, in errors of the reference itself
+MOST_OWN = 1e-2  # what these may add to the tolerance
+
+
 @final
 @dataclass(frozen=True, slots=True)
 class ModuleSpec:

@@ -1,25 +1,61 @@
-"""The inferred format of the inputs in words, for prompts.  Pure.
+"""The inferred format of the inputs in words, and what the numbers at their beginning are, for prompts.  Pure.
 
-Bounds are rounded outwards to powers of ten: they give the scale of all inputs and no content of a held-out one.
+Ranges are those of inputs that were seen, never limits.  Those of the scalars that an input begins with are rounded
+outwards to two digits, because a tuner needs them; to powers of ten where an input is nothing but such scalars.  Of
+what lists and tables hold no range is told, so none gives the content of a held-out input.
 """
 
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import final
 
 from maxcode.evaluate.inputs.format_model import FormatModel
-from maxcode.evaluate.inputs.grammar import Count, Path, Repetition, Shape, Tail, TokenRow
-from maxcode.evaluate.inputs.invariants import Span
+from maxcode.evaluate.inputs.grammar import Count, Path, Repetition, Shape, Tail, TokenRow, integer, lines_of
 
-_NAMES = "ABCDEFGHIJKLMNOPQRSTUVWXYZ"
+NAMES = "ABCDEFGHIJKLMNOPQRSTUVWXYZ"
 
 
 def in_words(known: FormatModel) -> tuple[str, ...]:
     """One line for each part of the format; scalars have the names A, B, C in reading order."""
     return tuple(_Words(known).of(known.shape, (), ""))
+
+
+def header(shape: Shape, beginning: str) -> tuple[int, ...]:
+    """The integers A, B, C on the lines of scalars that an input begins with, up to its first list or table; empty if
+    the text has others there, or ends before."""
+    found: list[int | None] = []
+    lines = beginning.split("\n")
+    for node, line in zip(shape, lines, strict=False):
+        tokens = (lines_of(line) or [[]])[0]
+        if isinstance(node, Repetition) or len(tokens) < node.width:
+            break
+        found += map(integer, tokens[: node.width])
+        if isinstance(node, Tail):
+            break
+    whole = tuple(one for one in found if one is not None)
+    return whole if len(whole) == len(found) else ()
+
+
+def ranges(shape: Shape, headers: Sequence[Sequence[int]]) -> str:
+    """What A, B, C are in inputs with these headers, in words; empty if one of them has no header, or another one."""
+    if len({len(one) for one in headers}) != 1 or not headers[0] or len(headers[0]) > len(NAMES):
+        return ""
+    digits = 2 if any(isinstance(node, Repetition | Tail) for node in shape) else 0
+    ends = ((min(one), max(one)) for one in zip(*headers, strict=True))
+    spans = [(_outwards(low, False, digits), _outwards(high, True, digits)) for low, high in ends]
+    told = [low if low == high else f"{low} to {high}" for low, high in spans]
+    return ", ".join(f"{name} is {one}" for name, one in zip(NAMES, told, strict=False))
+
+
+def _outwards(value: int, up: bool, digits: int) -> str:
+    """A value with so many digits, away from the range; 0: as ``outwards``."""
+    if not digits:
+        return outwards(value, up)
+    step = 10 ** max(0, len(str(abs(value))) - digits)
+    return str(-(-value // step) * step if up else value // step * step)
 
 
 @final
@@ -37,16 +73,16 @@ class _Words:
                     yield f"{indent}a line: {self._scalars(width, (*here, 0))}"
                 case Tail(width, count):
                     scalars = f"{self._scalars(width, (*here, 0))}, then " if width else ""
-                    yield f"{indent}a line: {scalars}{self._often(count, 'more') or 'any number of'} items"
-                    yield f"{indent}  each item {self._bound((*here, 1), 0)}"
+                    often = self._often(count, "more") or "any number of"
+                    yield f"{indent}a line: {scalars}{often} items, each {self._kind((*here, 1), 0)}"
                 case Repetition():
                     yield from self._block(node, here, indent)
 
     def _block(self, node: Repetition, here: Path, indent: str) -> Iterator[str]:
         often = self._often(node.count, "times") or "up to the end"
         if node.is_table and isinstance(row := node.body[0], TokenRow):
-            bounds = "; ".join(self._bound((*here, 1), at) for at in range(row.width))
-            yield f"{indent}{often} a line of {row.width} item{'s' * (row.width != 1)}: {bounds}"
+            kinds = ", ".join(self._kind((*here, 1), at) for at in range(row.width))
+            yield f"{indent}{often} a line of {row.width} item{'s' * (row.width != 1)}: {kinds}"
             return
         yield f"{indent}{often}:"
         scope = list(self.scope)
@@ -56,10 +92,10 @@ class _Words:
     def _scalars(self, width: int, path: Path) -> str:
         told = []
         for at in range(width):
-            name = _NAMES[self.used % len(_NAMES)]
+            name = NAMES[self.used % len(NAMES)]
             self.used += 1
             self.scope.append(name)
-            told.append(f"{name} ({self._bound(path, at)})")
+            told.append(f"{name} ({self._kind(path, at)})")
         return " ".join(told)
 
     def _often(self, count: Count | None, word: str) -> str:
@@ -69,13 +105,11 @@ class _Words:
         times = f"{name} {count.offset:+d}" if count.offset else name
         return f"{times} {word}"
 
-    def _bound(self, path: Path, at: int) -> str:
-        found = self.known.facts.get(("range", path, at))
+    def _kind(self, path: Path, at: int) -> str:
         kinds = self.known.words("kind", path, at)
-        if not isinstance(found, Span) or kinds - {"integer", "number"}:
+        if not kinds or kinds - {"integer", "number"}:
             return "a word" if kinds else "anything"
-        kind = "a number" if "number" in kinds else "an integer"
-        return f"{kind} from {outwards(found.low, up=False)} to {outwards(found.high, up=True)}"
+        return "a number" if "number" in kinds else "an integer"
 
 
 def outwards(value: float, up: bool) -> str:

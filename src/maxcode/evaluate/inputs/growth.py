@@ -51,7 +51,8 @@ def growth(points: Sequence[Point]) -> str:
         slow, quick = (pick(used, key=lambda one: one.seconds) for pick in (max, min))
         return f"The original's time follows no size of the input: {_told(quick, names)}, but {_told(slow, names)}."
     span = sorted(used, key=lambda one: one.sizes[best.name])
-    seen = f"{len(used)} inputs, from {_told(span[0], [best.name])} to {_told(span[-1], [best.name])}"
+    ends = f"from {_told(span[0], [best.name])} to {_told(span[-1], [best.name])}"
+    seen = f"{len(used)} inputs, timed ones and others, {ends}"
     if best.is_power:
         return f"The original's time grows about as the {best.rate:.1f}th power of {best.name} ({seen})."
     return f"The original's time doubles about every {math.log(2) / best.rate:.1f} of {best.name} ({seen})."
@@ -81,9 +82,15 @@ def _ratio(values: Sequence[float]) -> float:
     return max(values) / min(values)
 
 
+def _size(name: str, value: float) -> str:
+    """A size in words; two digits of a number that an input holds, as of those in ``format_words``."""
+    return _UNITS[name].format(value) if name in _UNITS else f"{name} = {float(f'{value:.2g}'):.10g}"
+
+
 def _told(point: Point, names: Sequence[str]) -> str:
-    sizes = ", ".join(f"{name} = {point.sizes[name]:.6g}" for name in names)
+    sizes = ", ".join(_size(name, point.sizes[name]) for name in names)
     return f"{point.seconds * 1e3:.{2 if point.seconds < 0.01 else 1}f} ms at {sizes}"
 
 
-BYTES = "the bytes of the input"
+BYTES, WORK = "the bytes of the input", "its flop count"
+_UNITS = {BYTES: "{:,.0f} bytes", WORK: "{:,.0f} operations"}

@@ -14,7 +14,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
-from maxcode.core.stats import RaceRule
+from maxcode.core.stats import COUNT_MARGIN, RaceRule
 from maxcode.core.types import Interval, RaceVerdict, Timing
 from maxcode.evaluate.ladder import race as racing
 from maxcode.evaluate.ladder.instruction_count import BLIND, Uncounted, counted, speaks_to_valgrind
@@ -25,7 +25,6 @@ from maxcode.evaluate.machine.pressure import stamps
 from maxcode.sandbox.lanes import build_lane
 
 COUNTS = 2
-MARGIN = 0.001  # of instructions: a thousand times the variation of a count
 LARGE = 1.25  # from this ratio on, fewer instructions must show in seconds
 UNSTEADY = 0.01  # spread of counts that gives a warning
 
@@ -53,7 +52,7 @@ async def playoff(field: RaceInputs, entries: Mapping[Side, RaceSide], timed: Se
         found = await _count(field, {side: entries[side] for side in ("incumbent", "candidate")}, timed)
     except Uncounted:
         return False
-    return _total(found, "incumbent") > (1 + MARGIN) * _total(found, "candidate")
+    return _total(found, "incumbent") > (1 + COUNT_MARGIN) * _total(found, "candidate")
 
 
 async def confirm(
@@ -173,9 +172,9 @@ def _timing(counts: Sequence[_Count], timed: Sequence[Input]) -> Timing:
 
 
 def _verdict(ratio: Interval) -> RaceVerdict:
-    if ratio.low > 1 + MARGIN:
+    if ratio.low > 1 + COUNT_MARGIN:
         return "fewer"
-    return "more" if ratio.high < 1 / (1 + MARGIN) else "tie"
+    return "more" if ratio.high < 1 / (1 + COUNT_MARGIN) else "tie"
 
 
 def _total(count: _Count, side: Side) -> int:

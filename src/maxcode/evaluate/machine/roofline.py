@@ -69,9 +69,21 @@ async def memory_of(sandbox: Sandbox, shapes: Sequence[Workload]) -> Bandwidth |
     if not any(shape.moved for shape in shapes):
         return None
     cache = cache_bytes()
-    far = _TIMES_THE_CACHE * cache if any(shape.held > cache for shape in shapes) else 0
-    words = await _measured(sandbox, "bandwidth.c", far if far <= _FAR_AT_MOST else 0)
+    far = _far_bytes(cache) if any(shape.held > cache for shape in shapes) else 0
+    words = await _measured(sandbox, "bandwidth.c", far)
     return Bandwidth(1e9 * float(words[0]), 1e9 * float(words[1]), cache)
+
+
+async def memory_gbs(sandbox: Sandbox) -> float:
+    """1e9 bytes per second that one core reads from memory, measured; 0 if the caches are unknown or too large."""
+    far = _far_bytes(cache_bytes())
+    return float((await _measured(sandbox, "bandwidth.c", far))[1]) if far else 0.0
+
+
+def _far_bytes(cache: int) -> int:
+    """The size of an array that no cache holds; 0 if it would be too large."""
+    far = _TIMES_THE_CACHE * cache
+    return far if far <= _FAR_AT_MOST else 0
 
 
 async def _measured(sandbox: Sandbox, name: str, size: int = 0) -> list[str]:

@@ -34,6 +34,7 @@ from maxcode.evaluate.function.habits import HABITS
 from maxcode.evaluate.ladder.build import Built
 from maxcode.evaluate.ladder.prepare import Admitted, Input, identity
 from maxcode.evaluate.ladder.race import SHORT_PASS_S, End, Side, run_until
+from maxcode.evaluate.machine.roofline import memory_gbs
 from maxcode.evaluate.module.clocks import REPORT_BYTES
 from maxcode.evaluate.module.contract import Contract, Plans, degenerate, plans, shapes_told
 from maxcode.evaluate.module.gpu import on_gpu, require_gpu
@@ -66,6 +67,11 @@ SHARED = "an output that is no copy"  # how the warning begins
 LOST = "small elements are lost"  # likewise
 LOST_SHARE = 0.01  # of an output's elements; fewer save no time
 LEAST_BEYOND = 2  # rounds of them
+_CALLED = (
+    "Reference and candidate are processes of their own that take turns on the same cores, {slots} calls a turn. "
+    "Before every call another process writes its inputs anew ({held:,} bytes): count on the cache that cores share, "
+    "as far as it holds them, and not on nearer ones (derived, not measured)."
+)
 
 
 @final
@@ -134,6 +140,7 @@ class ModuleStages:
         spots = await operators(stage, reference)
         shown = replace(problem, statement="\n".join((problem.statement, gpu.told())).strip()) if gpu else problem
         facts = _facts(stage.contract, seconds, slots, 0 if stage.on_device else threads)
+        facts = replace(facts, far_gbs=await memory_gbs(self._sandbox)) if facts.moved else facts
         admitted = replace(_admitted(shown, stage.contract, (seconds, spots)), facts=facts)
         staged = Staged(stage, plan, reference, admitted, reasons)
         return replace(staged, admitted=_warned(staged.admitted, staged.caveats))
@@ -289,15 +296,17 @@ def _warned(admitted: Admitted, caveats: tuple[str, ...]) -> Admitted:
 
 def _facts(contract: Contract, seconds: float, slots: int, threads: int) -> Facts:
     """What prompts tell; ``threads``: 0 on a GPU."""
-    calls = (
-        f"reference and candidate are processes of their own that take turns on the same cores. In a turn each gets "
-        f"{slots} calls; the inputs of every call ({contract.input_bytes:,} bytes) are fresh and were written before "
-        "the turn began, so after large ones little of them is left in the nearest caches"
-    )
     timed = (TimedInput(seconds),)
     if not threads:
         return Facts(timed=timed)
-    return Facts(timed=timed, calls=calls, threads=threads, native_flags=" ".join(FLAGS))
+    return Facts(
+        timed=timed,
+        calls=_CALLED.format(slots=slots, held=contract.input_bytes),
+        threads=threads,
+        native_flags=" ".join(FLAGS),
+        libraries=f"torch {find_runtime().torch}, {os.confstr('CS_GNU_LIBC_VERSION') or 'a libc of unknown version'}",
+        moved=contract.input_bytes + contract.output_bytes,
+    )
 
 
 def _sharing(track: ModuleTrack) -> tuple[str, ...]:

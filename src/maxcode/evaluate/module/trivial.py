@@ -11,10 +11,9 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import final
 
+from maxcode.core.types.problem import MOST_OWN, OWN_ERRORS
 from maxcode.evaluate.module.contract import Contract, error_of
 
-MOST_OWN = 1e-2  # what errors of the reference itself may add to the tolerance
-OWN_ERRORS = 3.0  # allowed error, in errors of the reference itself
 _CODES = {"float32": "f", "float64": "d", "int64": "q", "int32": "i"}
 
 
