@@ -98,7 +98,9 @@ def ask(place: Path) -> dict[str, Any]:
 
 @pytest.mark.sandbox
 def test_a_run_is_driven_by_answers_from_outside(place: Path) -> None:
-    waiting = answer(maxcode(*START, "--budget", "3", "--anyway", cwd=place))
+    started = maxcode(*START, "--budget", "3", "--anyway", "--flags", "-std=c11", cwd=place)
+    assert "note: the flags (-std=c11) replace the defaults and name no level of optimisation" in started.stderr
+    waiting = answer(started)
     assert waiting == {"waiting": "3 of 3 prompts of batch 1 wait for an answer: maxcode ask run"}
     ids = [ask(place) for _ in range(3)]
     assert ask(place) == {"id": None}

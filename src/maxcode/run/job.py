@@ -73,7 +73,8 @@ def optimize_source(
     with method_parts(job.request) as parts, _target(job, say, on) as target:
         say("admitting: building and checking the original")
         job, admission = admit_hottest(job, target)
-        admitted(admission.admitted)
+        own = (note for note in job.loaded.notes if note not in admission.admitted.notes)
+        admitted(replace(admission.admitted, notes=(*own, *admission.admitted.notes)))
         refuse_unmeasurable(job.request, admission.admitted)
         began_with = open_folder(job, admission)
         if job.request.policy == ASK:
