@@ -248,10 +248,6 @@ class ModuleStages:
             return None, (f"not compared with torch.compile: {failed}",)
         return median_interval([pair.ratio("incumbent", "candidate") for pair in held.pairs]), ()
 
-    async def doubt(self, staged: Staged, winner: Program, pairs: int) -> str:
-        """None: each call of a module comes alone."""
-        return ""
-
     def compiler(self, problem: Problem, machine: Machine) -> str:
         """The version of torch, and of g++ for native code."""
         return f"torch {find_runtime().torch}, {machine.compilers.get('cpp', 'no g++')}"

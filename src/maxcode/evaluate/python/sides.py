@@ -117,6 +117,7 @@ class SideStarter:
             "file": program.name,
             "module": module or PurePosixPath(program.name).stem,
             "function": name,
+            "known": bool(module),
             "paths": self.runtime.paths,
             "threads": self.threads,
             "size": spec.size,
@@ -125,7 +126,6 @@ class SideStarter:
             "capacity": layout.capacity,
             "results": layout.results,
             "seeds": list(seeds),
-            "errors": True,
             "recorded": spec.calls is not None,
         }
         return {**found, **INSIDE, "meta.json": json.dumps(meta)}

@@ -14,7 +14,7 @@ from typing import final
 import anyio
 import msgspec
 
-from maxcode.core.phases import START, VERIFICATION, activity, in_stage
+from maxcode.core.phases import START, VERIFICATION, activity
 from maxcode.core.types import (
     Action,
     Evaluation,
@@ -30,7 +30,6 @@ from maxcode.core.types import (
 )
 from maxcode.errors import InputError
 from maxcode.evaluate.ladder.build import Built
-from maxcode.evaluate.ladder.one_by_one import doubt_about_calls
 from maxcode.evaluate.ladder.prepare import Admitted, Input, identity
 from maxcode.evaluate.ladder.race import SHORT_PASS_S, End, Side, run_until
 from maxcode.evaluate.ladder.reject import not_permitted, reject
@@ -42,7 +41,6 @@ from maxcode.evaluate.rounds.round import (
     VERIFY_ROUNDS,
     RoundFailed,
     Sitting,
-    after,
     failed_in,
     found_right,
     last_words,
@@ -234,25 +232,6 @@ class PythonStages:
     async def over_rival(self, staged: Staged, side: Program) -> tuple[Interval | None, tuple[str, ...]]:
         """Nothing: a Python function has no other rival."""
         return None, ()
-
-    @in_stage("calls one by one")
-    async def doubt(self, staged: Staged, winner: Program, pairs: int) -> str:
-        """Whether it saves as much a call where each comes alone; only if several come together otherwise."""
-        layout = staged.layout
-        if layout.batch == 1 or staged.problem.spec.python_spec.calls is not None:
-            return ""
-        sides: dict[Side, Program] = {"original": staged.problem.program, "candidate": winner}
-        single = replace(
-            layout, batch=1, slots=layout.calls, capacity=_whole_pages(layout.capacity // layout.batch), twice=False
-        )
-        async with (
-            open_track(staged.stage, layout, sides) as several,
-            open_track(staged.stage, single, sides) as alone,
-        ):
-            for track in (several, alone):
-                await _verified(track, VERIFY_ROUNDS)
-            held = [(await run_until(after(pairs), track)).pairs for track in (several, alone)]
-        return doubt_about_calls(list(zip(*held, strict=True)), layout.calls)
 
     def compiler(self, problem: Problem, machine: Machine) -> str:
         """The version of Python."""

@@ -71,11 +71,6 @@ class Stages(Protocol[S, P]):
         """The candidate's speed-up over what the kind is also compared with; None, perhaps with the reason."""
         ...
 
-    async def doubt(self, staged: S, winner: Program, pairs: int) -> str:
-        """The doubt about a winner that is faster only where several calls come together; empty if there is none, or
-        if each call comes alone anyway.  ``RoundFailed`` if a side fails."""
-        ...
-
     def compiler(self, problem: Problem, machine: Machine) -> str:
         """What stands for the compiler in a certificate."""
         ...

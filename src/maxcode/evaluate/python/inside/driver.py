@@ -74,8 +74,12 @@ def loaded(meta: dict[str, Any]) -> Callable[..., Any]:
     name, path = meta["module"], f"{PROGRAM}/{meta['file']}"
     parent, _, last = name.rpartition(".")
     beside = importlib.import_module(parent) if parent else None
-    spec: Any = importlib.util.spec_from_file_location(name, path)
+    known = importlib.util.find_spec(name) if meta["known"] else None  # the installed one: data may lie beside it
+    places = known.submodule_search_locations if known is not None else None
+    spec: Any = importlib.util.spec_from_file_location(name, path, submodule_search_locations=places)
     module = importlib.util.module_from_spec(spec)
+    if known is not None and known.origin is not None:
+        module.__file__ = known.origin
     sys.modules[name] = module
     spec.loader.exec_module(module)
     if beside is not None:
@@ -100,11 +104,9 @@ def helper(name: str) -> Any:
 def keep_memory() -> None:
     """Memory that was freed stays with the process, or one side pays for fresh pages in every call and the other not
     (``evaluate/module/inside/driver.py``)."""
-    libc = ctypes.CDLL(None)
-    libc.mallopt(-1, 0x7FFFFFFF)
-    libc.mallopt(-2, 64 << 20)
-    if not libc.mallopt(-3, 1 << 30):
-        libc.mallopt(-3, 32 << 20)
+    mallopt = ctypes.CDLL(None).mallopt
+    mallopt(-1, 0x7FFFFFFF), mallopt(-2, 64 << 20)
+    mallopt(-3, 1 << 30) or mallopt(-3, 32 << 20)
 
 
 class Exchange:
@@ -156,7 +158,6 @@ def call_rounds(meta: dict[str, Any]) -> None:
     kept: list[Any] = []  # what the calls of a round took and gave: it must stay as it is until the round is over
     last: list[Any] = []
     encoder = codec.Encoder()
-    errors = meta["errors"]
 
     def answer(word: bytes) -> None:
         nonlocal encoder
@@ -181,8 +182,6 @@ def call_rounds(meta: dict[str, Any]) -> None:
             try:
                 result = function(*args, **kwargs)
             except Exception as error:
-                if not errors:
-                    raise
                 kept.append(error.with_traceback(None))
                 encoder.raised(error)
                 continue
