@@ -71,15 +71,19 @@ def _name(node: Node) -> str:
     """The name that a node defines; empty if it defines none."""
     if node.type == "decorated_definition":
         inner = node.child_by_field_name("definition")
-        return _name(inner) if inner is not None and inner.type == "function_definition" else ""
+        return _declared(inner) if inner is not None and inner.type == "function_definition" else ""
     if node.type == "function_definition" and node.parent is not None and node.parent.type == "decorated_definition":
         return ""  # its decorators belong to it
+    return _declared(node)
+
+
+def _declared(node: Node) -> str:
     named = node.child_by_field_name("name") or node.child_by_field_name("declarator")
     while named is not None and (inner := named.child_by_field_name("declarator")) is not None:
         named = inner
     if named is None:
         return ""
-    return re.split(r"::", text_of(named))[-1].strip("*& ") if node.is_named else ""
+    return re.split(r"::", text_of(named))[-1].strip("*& ")
 
 
 def _by_braces(text: str) -> Iterator[Definition]:

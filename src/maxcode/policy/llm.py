@@ -90,7 +90,8 @@ class Llm:
         completion = await self.model.complete(request)
         for _ in range(ROUNDS if problem.spec.repo is not None else 0):
             wanted = wishes(completion.text)
-            if not wanted or not isinstance(read(completion.text, program, problem.language, "edits"), Unread):
+            found = read(completion.text, program, problem.language, "edits", problem.entry)
+            if not wanted or not isinstance(found, Unread):
                 break
             told = f"# Shown\n\n{_sendable(shown(program, wanted))}\n\nNow answer."
             turns = (*request.messages, Message("assistant", completion.text), Message("user", told))

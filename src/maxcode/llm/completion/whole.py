@@ -89,9 +89,12 @@ class _Reader:
         """The path of the file that the block replaces."""
         if len(self._program.files) == 1:
             return self._main
+        return self._names_file(block) or self._main
+
+    def _names_file(self, block: FencedBlock) -> str | None:
         first = block.body.lstrip().split("\n", 1)[0]
         comment = first if re.match(r"//|#(?!\s*include)|/\*|<!--", first) else ""
-        return self._named(block.info) or self._named(block.before) or self._named(comment) or self._main
+        return self._named(block.info) or self._named(block.before) or self._named(comment)
 
     def _named(self, line: str) -> str | None:
         """The file of the program that a line names; None if it names none, or several."""
@@ -104,6 +107,8 @@ class _Reader:
         """Why the block cannot be the file; empty if it is something unrelated, None if it is the file."""
         if not self.suits(block) or not body.strip():
             return "" if block.tag not in ("diff", "patch") else _NO_DIFF
+        if not self._entry and len(self._program.files) > 1 and not self._names_file(block):
+            return "the code block names no file: write its path in the line before it"
         if _DIFF.search(body) is not None:
             return _NO_DIFF
         if (left_out := self._left_out(path, body)) is not None:

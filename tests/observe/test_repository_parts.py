@@ -1,0 +1,150 @@
+"""What a prompt shows of a repository: hot functions with callers, types and tests, and what a policy asks to see."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from pathlib import Path
+
+import anyio
+import pytest
+
+from maxcode.code.definitions import definitions, function_named
+from maxcode.core.history import Reached
+from maxcode.core.types import HotFunction, Observation, Problem, Program, ProgramSpec, RepoSpec, Section, State
+from maxcode.evaluate.repo.evaluator import RepoEvaluator
+from maxcode.llm.completion.shown import shown, wishes
+from maxcode.observe import compose, hot_functions, program, statement
+from maxcode.policy.llm import Llm
+from maxcode.policy.rules.rewriter import Rewriter, units_of
+from maxcode.sandbox.sandbox import Sandbox
+from maxcode.testing import ScriptedModel
+from tests.support import repositories as repos
+from tests.support.rules import SHORT
+
+DOT = """#include "dot.h"
+
+static int twice(int n) { return 2 * n; }
+
+double dot(const struct vec *a, const struct vec *b) {
+    double s = 0;
+    for (int i = 0; i < a->n; i++)
+        s += a->at[i] * b->at[i];
+    return s;
+}
+"""
+VEC = "struct vec {\n    int n;\n    double *at;\n};\nstruct other {\n    int x;\n};\n"
+APP = "#include <string>\n#include <vector>\nint count(std::vector<std::string> words) { return words.size(); }\n"
+SMALL = {"app/count.cpp": APP, "src/dot.c": DOT, "src/dot.h": VEC}
+LARGE = {**SMALL, "src/table.c": "".join(f"int f{n}(void) {{ return {n}; }}\n" for n in range(3000))}
+HOT = (
+    HotFunction("src/dot.c", "dot", 8, 0.75, ("twice", "main"), ("tests/test_dot.c",)),
+    HotFunction("app/count.cpp", "count", 3, 0.2),
+)
+
+
+def problem(files: dict[str, str]) -> Problem:
+    repo = RepoSpec("/nowhere", "0" * 40, ("src/**", "app/**"), "./bench", build="make", tests="make test")
+    return Problem("vecs", "repo", "c", Program(files), ProgramSpec(repo=repo))
+
+
+def sections(given: Problem, state: State | None = None) -> dict[str, str]:
+    root = state or State(given)
+    parts = compose(statement(), program(original_shown=True), hot_functions(HOT))(root, Reached(State(given)))
+    return {one.title: one.text for one in parts}
+
+
+def test_a_small_repository_is_shown_whole_and_its_hot_functions_are_listed() -> None:
+    found = sections(problem(SMALL))
+    assert DOT in found["Problem"]
+    assert found["Profile"].splitlines()[1] == (
+        " 75.0% src/dot.c:8 dot (at most 4.00x), called by twice, main; named in tests/test_dot.c"
+    )
+    assert "no test names it" in found["Profile"]
+    assert "```" not in found["Profile"]
+
+
+def test_of_a_large_repository_the_hot_functions_their_types_and_callers_are_shown() -> None:
+    found = sections(problem(LARGE))
+    assert "src/table.c: 3000 lines" in found["Problem"]
+    assert "return 17" not in found["Problem"]
+    shown_text = found["Profile"]
+    assert "src/dot.c, lines 5 to 10:\n```\ndouble dot(const struct vec *a" in shown_text
+    assert "src/dot.h, lines 1 to 4:\n```\nstruct vec {" in shown_text
+    assert "struct other" not in shown_text
+    assert "static int twice" in shown_text
+    changed = Program({**LARGE, "src/dot.c": DOT.replace("double s = 0;", "double s = 0.0;")})
+    given = problem(LARGE)
+    child = sections(replace(given, program=changed))
+    assert "double s = 0.0;" in child["Profile"]
+
+
+def test_functions_and_types_are_found_in_each_language() -> None:
+    python = "@cache\ndef f(x):\n    return x\n\n\nclass A:\n    def g(self):\n        return 1\n"
+    assert [(one.name, one.first, one.last, one.is_type) for one in definitions("python", python)] == [
+        ("f", 1, 3, False), ("A", 6, 8, True), ("g", 7, 8, False),
+    ]  # fmt: skip
+    cpp = "namespace n {\nint A::run(int x) const {\n  return x;\n}\ntemplate <class T> T *g(T *x) { return x; }\n}\n"
+    assert function_named("cpp", cpp, "n::A::run(int) const") is not None
+    assert function_named("cpp", cpp, "g") is not None
+    for name, text, wanted in (
+        ("rust", "impl A {\n    pub fn run(&self) -> u32 {\n        if self.x { 1 } else { 2 }\n    }\n}\n", (2, 4)),
+        ("go", "package p\n\nfunc (t *T) run(n int) int {\n\treturn n\n}\n", (3, 5)),
+        ("java", "class A {\n    static int run(int n) {\n        return n;\n    }\n}\n", (2, 4)),
+        ("javascript", "function run(n) {\n  return n;\n}\n", (1, 3)),
+    ):
+        found = function_named(name, text, "run")
+        assert found is not None, name
+        assert (found.first, found.last) == wanted
+
+
+def test_a_model_sees_what_it_asks_for_and_then_answers() -> None:
+    answer = "src/dot.c\n<<<<<<< SEARCH\n    double s = 0;\n=======\n    double s = 0.0;\n>>>>>>> REPLACE\n"
+    texts = ["I look first.\n\nSHOW src/dot.c:dot\nSHOW src/nothing.c\n", "SHOW src/dot.h", answer]
+    model = ScriptedModel(write=lambda request: texts[(len(request.messages) - 2) // 2])
+    given = problem(LARGE)
+    observation = Observation((Section("Problem", "p"),), State(given), draw=1, temperature=0.5)
+    action = anyio.run(Llm(model).propose, observation)
+    assert action.program is not None
+    assert "0.0" in action.program.files["src/dot.c"]
+    assert action.usage.calls == 3
+    first, second, third = model.asked
+    assert "SHOW path:function" in first.messages[1].text
+    assert "lines 5 to 10" in second.messages[3].text
+    assert "src/nothing.c is none of the files" in second.messages[3].text
+    assert "struct vec" in third.messages[5].text
+    endless = ScriptedModel(script=["SHOW src/dot.h"])
+    refused = anyio.run(Llm(endless).propose, observation)
+    assert refused.program is None
+    assert len(endless.asked) == 3
+
+
+def test_wishes_are_few_and_said_in_lines_of_their_own() -> None:
+    assert wishes("SHOW a.c\n- `SHOW b/c.py:A.f`\nPlease SHOW d.c now\n") == [("a.c", ""), ("b/c.py", "A.f")]
+    assert len(wishes("\n".join(f"SHOW f{n}.c" for n in range(20)))) == 6
+    assert "defines no function nope" in shown(Program(SMALL), [("src/dot.c", "nope")])
+    assert "there is src/dot.c" in shown(Program(SMALL), [("lib/dot.c", "")])
+
+
+def test_the_rewriter_edits_the_hot_file_in_c_or_cpp_of_several() -> None:
+    given = problem({**SMALL, "tools/a.py": "print(1)\n"})
+    assert [unit.language for unit in units_of(given)] == ["cpp", "c"]
+    for first, other in (("app/count.cpp", "src/dot.c"), ("src/dot.c", "app/count.cpp")):
+        hot = (HotFunction("tools/a.py", "x", 1, 0.5), HotFunction(first, "x", 1, 0.4))
+        part = hot_functions(hot)(State(given), Reached(State(given)))
+        assert part is not None
+        observation = Observation((part,), State(given), draw=3, temperature=0.6)
+        action = anyio.run(Rewriter().propose, observation)
+        assert action.program is not None
+        files = action.program.files
+        assert files[other] == given.program.files[other]
+        if first == "app/count.cpp":
+            assert files[first] != APP
+
+
+@pytest.mark.sandbox
+def test_admission_finds_the_hot_functions_and_the_tests_that_name_them(sandbox: Sandbox, tmp_path: Path) -> None:
+    toml = repos.made(tmp_path / "words", repos.PYTHON_FILES, repos.PYTHON_TOML)
+    base = anyio.run(RepoEvaluator(sandbox, SHORT).base, repos.problem_of(toml))
+    top = base.admitted.facts.hot[0]
+    assert (top.file, top.name, top.tests) == ("src/words/__init__.py", "count", ("tests/test_words.py",))
+    assert top.share > 0.3
