@@ -7,8 +7,8 @@ is called as the table says (a work tree, or OWNER+NAME/repo).  For each the par
 workload committed on top of it in a clone of our own; the candidate is what the commit changes in the files to edit.
 VENV is a virtual environment of /usr/bin/python3 with pytest.  ``--equal`` also judges base with one more comment.
 
-The columns: the verdict, the speed-up with its 95 % interval, the level of trust, wall seconds and MB of a candidate (its
-build from base's build tree, and what differs from base), and seconds for everything.
+The columns: the verdict, the speed-up with its 95 % interval, the level of trust, wall seconds and MB of a candidate
+(its build from base's build tree, and what differs from base), and seconds for everything.
 """
 
 from __future__ import annotations
