@@ -13,6 +13,7 @@ import pytest
 
 from maxcode.core.types import Action, Evaluation, Outcome, Problem, Program, State, Step
 from maxcode.evaluate.repo.admission import Base
+from maxcode.evaluate.repo.barred import doubtful
 from maxcode.evaluate.repo.candidates import doubts, ready
 from maxcode.evaluate.repo.evaluator import RepoEvaluator
 from maxcode.sandbox.sandbox import Sandbox
@@ -59,6 +60,17 @@ def chosen(patches: tuple[Patch, ...], few: set[str]) -> list[object]:
 def test_the_gallery_is_as_large_as_it_says() -> None:
     assert len({one.name for one in CHEATS}) == len(CHEATS) >= 30
     assert len({one.name for one in HONEST}) == len(HONEST) >= 10
+
+
+def test_a_table_of_answers_is_doubted_and_one_for_each_byte_is_not() -> None:
+    base = Program({"a.py": "def f(x):\n    return x\n"})
+
+    def said(table: str) -> tuple[str, ...]:
+        return doubtful(base, Program({"a.py": f"T = {table}\n\n\ndef f(x):\n    return T[x]\n"}))
+
+    assert said(str(list(range(256)))) == ()
+    assert "may be answers" in said(str(list(range(400))))[0]
+    assert "may be answers" in said(repr("x" * 500))[0]
 
 
 @pytest.mark.parametrize("patch", chosen(CHEATS, FEW))

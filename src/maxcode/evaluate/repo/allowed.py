@@ -82,15 +82,21 @@ def why_protected(path: str, spec: RepoSpec) -> str:
 
 @cache
 def _named(spec: RepoSpec) -> frozenset[str]:
-    """The words of all commands that look like paths."""
-    words: set[str] = set()
-    for command in (spec.setup, spec.build, spec.tests, spec.benchmark):
-        try:
-            words |= set(shlex.split(command, comments=False))
-        except ValueError:
-            words |= set(command.split())
+    """The words of all commands that look like paths; of a build only scripts, because it may name what it compiles."""
+    scripts = {word for word in _paths(spec.build) if PurePosixPath(word).suffix in _SCRIPTS}
+    return frozenset(scripts.union(*map(_paths, (spec.setup, spec.tests, spec.benchmark))))
+
+
+_SCRIPTS = _words(".py .sh .bash .pl .rb .js .mjs .cjs .ts .lua .awk .tcl .cmake .mk")
+
+
+def _paths(command: str) -> set[str]:
+    try:
+        words = set(shlex.split(command, comments=False))
+    except ValueError:
+        words = set(command.split())
     parts = (part for word in words for part in re.split(r"[;&|()<>=:]+", word))
-    return frozenset(part.removeprefix("./") for part in parts if "." in part and len(part) > 2)
+    return {part.removeprefix("./") for part in parts if "." in part and len(part) > 2}
 
 
 def editable(paths: Iterable[str], spec: RepoSpec) -> list[str]:

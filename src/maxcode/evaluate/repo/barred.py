@@ -166,6 +166,9 @@ _IN_OTHERS = (  # Rust, Go, JavaScript, Java
     ),
 )
 
+_CONSTANTS = 300  # numbers; a table for each byte is usual
+_NUMBER = re.compile(r"(?<![\w.])\d[\w.]*")
+_LONG = re.compile(r"'[^'\n]{400,}'|\"[^\"\n]{400,}\"")
 _STRING = r"'(?:\\.|[^'\\\n])*'|\"(?:\\.|[^\"\\\n])*\""
 _COMMENT = {
     "python": re.compile(rf"(?P<text>'''.*?'''|\"\"\".*?\"\"\"|{_STRING})|#[^\n]*", re.DOTALL),
@@ -180,7 +183,19 @@ def barred(base: Program, candidate: Program) -> tuple[str, ...]:
 
 def doubtful(base: Program, candidate: Program) -> tuple[str, ...]:
     """One sentence for each use that needs a reader."""
-    return tuple(_added(base, candidate, _doubting))
+    return (*_added(base, candidate, _doubting), *_stored(base, candidate))
+
+
+def _stored(base: Program, candidate: Program) -> Iterator[str]:
+    """Tables of constants: they may be answers to the inputs of the benchmark, which base holds."""
+    for path, text in candidate.files.items():
+        kind = _doubting(path)[0]
+        now, before = _code(text, kind), _code(base.files.get(path, ""), kind)
+        more = len(_NUMBER.findall(now)) - len(_NUMBER.findall(before))
+        longest = max((len(found) for found in _LONG.findall(now) if found not in before), default=0)
+        if more > _CONSTANTS or longest:
+            what = f"{more} numbers" if more > _CONSTANTS else f"a text of {longest} characters"
+            yield f"it stores constants, which may be answers: the patch adds {what} to {path}"
 
 
 def redefined(base: Program, candidate: Program, protected: Mapping[str, str]) -> tuple[str, ...]:

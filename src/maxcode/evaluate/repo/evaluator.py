@@ -49,6 +49,7 @@ from maxcode.sandbox.sandbox import Sandbox
 PLAYOFF_PAIRS = 15  # a near tie of two programs faster than the original is not worth more pairs
 CONTROL = "base against itself differs"
 REMEMBERED = 64  # timings
+BUILT = 4  # built candidates that are kept, such as the incumbent
 
 
 @final
@@ -64,6 +65,7 @@ class RepoEvaluator:
         self._bases: dict[str, Base] = {}
         self._admitting = anyio.Lock()
         self._timings: dict[str, Evaluation] = {}
+        self._ready: dict[str, Ready] = {}
         self._confirmations: dict[str, Evaluation] = {}
 
     @property
@@ -95,12 +97,13 @@ class RepoEvaluator:
         if (refused := rejected(base, action)) is not None:
             return refused
         assert action.program is not None
-        key = f"{identity(problem)} {action.program.digest}"
+        key = _key(problem, action.program)
         if key in self._timings:
             return self._timings[key]
         one, found = await ready(base, action.program)
         if one is None:
             return found
+        self._remember(key, one)
         sides: dict[Side, Layers] = {"original": base.side, "candidate": one.side}
         if (beside := await self._incumbent(base, action.program, incumbent)) is not None:
             sides["incumbent"] = beside
@@ -126,8 +129,23 @@ class RepoEvaluator:
     async def _incumbent(self, base: Base, program: Program, incumbent: Action | None) -> Layers | None:
         if incumbent is None or incumbent.program is None or incumbent.program.digest == program.digest:
             return None
-        beside, _ = await ready(base, incumbent.program)
+        beside = await self._ready_again(base, incumbent.program)
         return None if beside is None else beside.side
+
+    async def _ready_again(self, base: Base, program: Program) -> Ready | None:
+        """A candidate that was built and right before, or is now."""
+        key = _key(base.problem, program)
+        if key not in self._ready:
+            one, _ = await ready(base, program)
+            if one is None:
+                return None
+            self._remember(key, one)
+        return self._ready[key]
+
+    def _remember(self, key: str, one: Ready) -> None:
+        self._ready[key] = one
+        while len(self._ready) > BUILT:
+            del self._ready[next(iter(self._ready))]
 
     # -------------------------------------------------------------------------------------------------- referee
 
@@ -172,7 +190,7 @@ class RepoEvaluator:
     async def _confirmed(self, base: Base, state: State, one: Ready) -> Evaluation:
         """The evaluation of a winner on fresh pairs, with base once more as a control."""
         assert state.step is not None
-        key = f"{identity(base.problem)} {state.program.digest}"
+        key = _key(base.problem, state.program)
         if key in self._confirmations:  # once: a repeated proposal must not get another chance
             return self._confirmations[key]
         right = Evaluation(Outcome.CORRECT, state.step.evaluation.feedback, trust=base.trust)
@@ -193,7 +211,8 @@ class RepoEvaluator:
     async def loss(self, problem: Problem, whole: Program, less: Program) -> Loss:
         """Races a patch without a part of it against the whole one; two-sided, so that "no change" is proved too."""
         base = await self.base(problem)
-        (one, failed), (other, _) = await ready(base, less), await ready(base, whole)
+        other = await self._ready_again(base, whole)
+        one, failed = await ready(base, less)
         if one is None or other is None:
             return Loss("needed", "; ".join(failed.feedback.reasons))
         sides: dict[Side, Layers] = {"incumbent": other.side, "candidate": one.side}
@@ -247,6 +266,10 @@ class RepoEvaluator:
     def forget_since(self, then: TimingCache) -> None:
         """Forgets all timings."""
         self._timings, self._confirmations = {}, {}
+
+
+def _key(problem: Problem, program: Program) -> str:
+    return f"{identity(problem)} {program.digest}"
 
 
 _LOSS = TwoSidedRule(most=60)
