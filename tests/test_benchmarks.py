@@ -17,6 +17,7 @@ import openai
 import pytest
 
 from maxcode.code.source import fences
+from tests.support.algotune_help import write_algotune
 from tests.support.provider import serving
 
 pytestmark = [pytest.mark.benchmarks, pytest.mark.sandbox]
@@ -458,3 +459,19 @@ def test_a_figure_of_curves_has_every_method_and_no_script(module: Any) -> None:
     assert all(word in text for word in ("best-of-n", "tree", ">5x<"))
     assert ">10x<" not in text
     assert "<script" not in text
+
+
+def test_published_solvers_are_counted_with_what_was_claimed(module: Any, tmp_path: Path) -> None:
+    script: ModuleType = module("algotune")
+    place = write_algotune(tmp_path / "AlgoTune")
+    assert script.usable(place) == ["broken", "pair_sums"]
+    assert script.claimed(place, "pair_sums", "Fast One") == 20.5
+    assert script.claimed(place, "pair_sums", "Wrong One") is None
+    row = script.judged(place, "pair_sums", "Built One (high)", tmp_path, 60)
+    assert (row["verdict"], row["why"]) == ("not measurable", "it has further files: core.pyx, solver.py")
+    answer = {"outcome": "correct", "confirmed": True, "speedup": {"value": 4.0, "low": 3.9, "high": 4.1}}
+    fast = {"task": "pair_sums", "model": "Fast One", "claimed": 20.5} | script.read(json.dumps(answer), "")
+    wrong = {**fast, "model": "Wrong One"} | script.read(json.dumps({"outcome": "wrong", "reasons": ["no total"]}), "")
+    slow = {**fast, **script.read(json.dumps({**answer, "confirmed": False}), "")}
+    assert [one["verdict"] for one in (fast, wrong, slow)] == ["confirmed", "wrong", "not faster"]
+    assert script.report([row, fast, wrong]).splitlines()[-1] == "| all | 3 | 1 | 0 | 1 | 1 | 20.50, 4.00 (1) |"
