@@ -28,6 +28,7 @@ def test_a_task_is_a_python_function_with_its_own_generator_and_check(place: Pat
     assert (problem.kind, spec.function, spec.size, spec.venv) == ("python", "Solver.solve", 700, "")
     assert problem.program.text.startswith(TASK.rstrip())
     assert problem.program.text.endswith("Solver = PairSums\n")
+    assert (problem.spec.limits.run_s, problem.spec.limits.memory_mb) == (60, 4096)
     assert "generate_problem" in spec.inputs and "is_solution" in spec.check
     assert [name for name, _ in spec.beside] == ["algotune_task.py", "AlgoTuneTasks/base.py"]
 

@@ -33,6 +33,7 @@ PREFIX = ALGOTUNE + ":"
 VARIABLE, VENV = "MAXCODE_ALGOTUNE", "MAXCODE_ALGOTUNE_VENV"
 ALL = "all"
 SOLVER = "solver.py"
+LIMITS = {"run_s": 60, "memory_mb": 4096}  # the checks of some tasks take many times as long as their solvers
 _HOW = f"clone https://github.com/oripress/AlgoTune and set {VARIABLE} to the folder, which contains AlgoTuneTasks"
 _TASK = "algotune_task.py"
 _BASE = "AlgoTuneTasks/base.py"
@@ -148,7 +149,7 @@ def _table(place: Path, task: str) -> dict[str, Any]:
     venv = Path(os.environ.get(VENV, "") or place / ".venv")
     if os.environ.get(VENV) or venv.is_dir():
         python["venv"] = str(venv.absolute())
-    return {"source": SOLVER, "kind": "function", "language": "python", "python": python}
+    return {"source": SOLVER, "kind": "function", "language": "python", "python": python, "limits": dict(LIMITS)}
 
 
 def _class_of(text: str, task: str) -> str:
