@@ -12,10 +12,13 @@ command resumes; rows that are there are not made again.  ``--table`` only print
 The tasks are those that import nothing beyond NumPy, SciPy and networkx, the quickest first by AlgoTune's own times.
 Verdicts:
 
-    confirmed       faster on fresh pairs, the lower end of the interval above 1
-    wrong           wrong on fresh inputs, or it crashes, or breaks a rule of the judge (the reason is in the row)
+    confirmed       faster on fresh pairs, the lower end of the interval above 1, and no check of the speed-up failed
+    in doubt        the same, but a check of the speed-up failed (the row has it)
     not faster      right, but not proved faster
-    not measurable  nothing was compared: it needs what is not here, or a limit was reached
+    wrong           wrong on fresh inputs, or it crashes, or it takes too long
+    refused         it breaks a rule of the judge, which says nothing about its results
+    not measurable  nothing was compared: it cannot be loaded, a package that it imports is not here, or a limit was
+                    reached
 """
 
 from __future__ import annotations
@@ -37,7 +40,8 @@ from maxcode.problems.algotune import model_folder, slug
 
 Row = dict[str, Any]
 
-VERDICTS = ("confirmed", "not faster", "wrong", "not measurable")
+VERDICTS = ("confirmed", "in doubt", "not faster", "wrong", "refused", "not measurable")
+OF_OUTCOMES = {"wrong": "wrong", "crashed": "wrong", "timeout": "wrong", "rejected": "refused"}
 STANDARD = frozenset(sys.stdlib_module_names)
 PACKAGES = frozenset({"numpy", "scipy", "networkx", "AlgoTuneTasks"})
 # the names in reports/agent_summary.json where they are not the folder's name in small letters with hyphens
@@ -100,13 +104,29 @@ def only_known(place: Path, task: str) -> bool:
 
 def imports(text: str) -> set[str]:
     """The packages that a text imports, anywhere in it."""
-    found = set()
-    for node in ast.walk(ast.parse(text)):
+    found: set[str] = set()
+    try:
+        tree = ast.parse(text)
+    except SyntaxError:
+        return found  # the judge says so
+    for node in ast.walk(tree):
         if isinstance(node, ast.Import):
             found |= {alias.name.partition(".")[0] for alias in node.names}
         elif isinstance(node, ast.ImportFrom) and node.module and not node.level:
             found.add(node.module.partition(".")[0])
     return found
+
+
+def environment(place: Path) -> Path:
+    """The virtual environment that the suite takes."""
+    return Path(os.environ.get("MAXCODE_ALGOTUNE_VENV", "") or place / ".venv")
+
+
+def absent(packages: Iterable[str], venv: Path) -> list[str]:
+    """The packages that neither the standard library nor the environment has: a solver that falls back to something
+    slower without one is not the published one."""
+    there = {path.name.partition(".")[0] for path in venv.glob("lib/python3*/site-packages/*")}
+    return sorted(set(packages) - STANDARD - there)
 
 
 def claimed(place: Path, task: str, model: str) -> float | None:
@@ -126,6 +146,8 @@ def judged(place: Path, task: str, model: str, out: Path, limit: float) -> Row:
         return row | {"verdict": "not measurable", "why": "there is no published solver"}
     if len(files) > 1:
         return row | {"verdict": "not measurable", "why": f"it has further files: {', '.join(sorted(files))}"}
+    if missing := absent(imports((folder / "solver.py").read_text()), environment(place)):
+        return row | {"verdict": "not measurable", "why": f"it imports what is not here: {', '.join(missing)}"}
     run = out / "runs" / f"{task}-{slug(model)}"
     began = time.monotonic()
     command = [sys.executable, "-m", "maxcode", "evaluate", str(folder / "solver.py"), "--against", f"algotune:{task}"]
@@ -158,12 +180,15 @@ def read(stdout: str, stderr: str) -> Row:
 
 
 def verdict(outcome: str, result: Mapping[str, Any]) -> str:
-    """One of ``VERDICTS``."""
+    """One of ``VERDICTS``.  "confirmed" of the JSON says that it was timed on fresh pairs, not that it won on them."""
     if outcome != "correct":
-        return "wrong" if outcome not in ("unmeasurable", "unverified", "") else "not measurable"
-    if result.get("confirmed"):
+        return OF_OUTCOMES.get(outcome, "not measurable")
+    if result.get("trusted"):
         return "confirmed"
-    return "not faster" if result.get("speedup") is not None else "not measurable"
+    speedup = result.get("speedup")
+    if speedup is None:
+        return "not measurable"
+    return "in doubt" if result.get("doubts") and speedup["significant"] else "not faster"
 
 
 def line(row: Row) -> str:

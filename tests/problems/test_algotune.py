@@ -48,6 +48,15 @@ def test_all_tasks_are_listed_and_what_cannot_be_used_has_its_reason(place: Path
     ]
 
 
+def test_a_solver_of_several_files_finds_files_of_the_same_names_in_the_original(place: Path) -> None:
+    """A candidate may not add files, and the text of its files must not reach the maker of inputs or the check."""
+    loaded = load(Path("algotune:pair_sums/two-files"), None, {})
+    assert loaded.reference is not None
+    assert list(loaded.reference.files) == list(loaded.problem.program.files) == ["solver.py", "beside.py"]
+    assert loaded.problem.program.files["beside.py"] == ""
+    assert loaded.problem.program.text.startswith(TASK.rstrip())
+
+
 @pytest.mark.parametrize(
     ("name", "said"),
     [
@@ -71,7 +80,7 @@ def test_a_checkout_that_is_not_here_is_told_with_where_to_get_it(monkeypatch: p
 @pytest.mark.sandbox
 def test_published_solvers_are_the_reference_and_are_judged_by_the_tasks_check(place: Path) -> None:
     """A result that differs from the original's is right where the task says so; one that the task refuses is wrong."""
-    fast = evaluate_source(None, Request(Path("algotune:pair_sums/fast-one")))
+    fast = evaluate_source(None, Request(Path("algotune:pair_sums/two-files")))
     assert fast.outcome is Outcome.CORRECT, fast.reasons
     assert fast.speedup is not None and fast.speedup.low > 2
     wrong = evaluate_source(None, Request(Path("algotune:pair_sums/Wrong One")))

@@ -49,7 +49,7 @@ WRONG = FAST.replace("2 * len(values)", "2 * max(len(values), 1) // 1 + values[0
 
 
 def write_algotune(folder: Path) -> Path:
-    """Tasks pair_sums, and broken (whose class is not registered); models Fast One, Wrong One, and Built One."""
+    """Tasks pair_sums, and broken (whose class is not registered); models Fast One, Wrong One, Built One, Two Files."""
     for task, text in (("pair_sums", TASK), ("broken", TASK.replace('@register_task("pair_sums")', ""))):
         (folder / "AlgoTuneTasks" / task).mkdir(parents=True)
         (folder / "AlgoTuneTasks" / task / f"{task}.py").write_text(text)
@@ -57,6 +57,9 @@ def write_algotune(folder: Path) -> Path:
         (folder / "results" / model / "pair_sums").mkdir(parents=True)
         (folder / "results" / model / "pair_sums" / "solver.py").write_text(text)
     (folder / "results" / "Built One (high)" / "pair_sums" / "core.pyx").write_text("x = 1\n")
+    (folder / "results" / "Two Files" / "pair_sums").mkdir(parents=True)
+    (folder / "results" / "Two Files" / "pair_sums" / "solver.py").write_text("from beside import Solver\n")
+    (folder / "results" / "Two Files" / "pair_sums" / "beside.py").write_text(FAST)
     (folder / "reports").mkdir()
     sizes = {task: {"n": 700, "target_time_ms": 100} for task in ("pair_sums", "broken")}
     (folder / "reports" / "generation.json").write_text(json.dumps(sizes))

@@ -129,12 +129,14 @@ def _given(place: Path, task: str, model: str) -> Given:
     folder = model_folder(place, model) if model else None
     told = {"size": _size(place, task)} | ({"model": folder.name} if folder is not None else {})
     id_ = "-".join([ALGOTUNE, task, *([slug(folder.name)] if folder is not None else [])])
+    reference = _solver(folder / task) if folder is not None else None
+    further = {file: "" for file in (reference.files if reference is not None else ()) if file != SOLVER}
     return Given(
         Origin(ALGOTUNE, task, id_, sha256(text), told),
-        _table(place, task),
-        Program({SOLVER: named}),
+        _table(place, task) | {"sources": [SOLVER, *further]},
+        Program({SOLVER: named, **further}),  # both sides have the same files
         texts={"inputs.py": _INPUTS_TEXT, "check.py": _CHECK_TEXT, _TASK: named, _BASE: _BASE_TEXT},
-        reference=_solver(folder / task) if folder is not None else None,
+        reference=reference,
     )
 
 
@@ -149,7 +151,7 @@ def _table(place: Path, task: str) -> dict[str, Any]:
     venv = Path(os.environ.get(VENV, "") or place / ".venv")
     if os.environ.get(VENV) or venv.is_dir():
         python["venv"] = str(venv.absolute())
-    return {"source": SOLVER, "kind": "function", "language": "python", "python": python, "limits": dict(LIMITS)}
+    return {"kind": "function", "language": "python", "python": python, "limits": dict(LIMITS)}
 
 
 def _class_of(text: str, task: str) -> str:
