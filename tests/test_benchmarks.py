@@ -17,6 +17,7 @@ import openai
 import pytest
 
 from maxcode.code.source import fences
+from tests.support.algotune_help import write_algotune
 from tests.support.provider import serving
 
 pytestmark = [pytest.mark.benchmarks, pytest.mark.sandbox]
@@ -458,3 +459,44 @@ def test_a_figure_of_curves_has_every_method_and_no_script(module: Any) -> None:
     assert all(word in text for word in ("best-of-n", "tree", ">5x<"))
     assert ">10x<" not in text
     assert "<script" not in text
+
+
+def test_published_solvers_are_counted_with_what_was_claimed(module: Any, tmp_path: Path) -> None:
+    script: ModuleType = module("algotune")
+    place = write_algotune(tmp_path / "AlgoTune")
+    assert script.usable(place) == ["broken", "pair_sums"]
+    assert script.claimed(place, "pair_sums", "Fast One") == 20.5
+    assert script.claimed(place, "pair_sums", "Wrong One") is None
+    row = script.judged(place, "pair_sums", "Built One (high)", tmp_path, 60)
+    assert (row["verdict"], row["why"]) == ("not measurable", "it has further files: core.pyx, solver.py")
+    speedup = {"value": 4.0, "low": 3.9, "high": 4.1, "significant": True}
+    answer = {"outcome": "correct", "confirmed": True, "trusted": True, "doubts": [], "speedup": speedup}
+    fast = {"task": "pair_sums", "model": "Fast One", "claimed": 20.5} | script.read(json.dumps(answer), "")
+    wrong = {**fast, "model": "Wrong One"} | script.read(json.dumps({"outcome": "wrong", "reasons": ["no total"]}), "")
+    assert script.report([row, fast, wrong]).splitlines()[-1] == "| all | 3 | 1 | 0 | 0 | 1 | 0 | 1 | 20.50, 4.00 (1) |"
+
+
+def test_a_published_solver_is_called_wrong_or_confirmed_only_for_what_was_compared(
+    module: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    script: ModuleType = module("algotune")
+    lost = {"value": 0.5, "low": 0.4, "high": 0.6, "significant": False, "slower": True}
+    won = {"value": 4.0, "low": 3.9, "high": 4.1, "significant": True}
+    timed = {"confirmed": True, "trusted": False, "doubts": []}  # on fresh pairs, whoever won there
+    assert script.verdict("correct", {**timed, "speedup": lost}) == "not faster"
+    assert script.verdict("correct", {**timed, "doubts": ["slower on new inputs"], "speedup": won}) == "in doubt"
+    assert script.verdict("correct", {**timed, "confirmed": False, "speedup": None}) == "not measurable"
+    assert [script.verdict(one, {}) for one in ("wrong", "rejected", "unbuilt")] == [
+        "wrong",
+        "refused",
+        "not measurable",
+    ]
+    place = write_algotune(tmp_path / "AlgoTune")
+    (place / "results/Fast One/pair_sums/solver.py").write_text(
+        "try:\n    import absent_one\nexcept ImportError: ...\n"
+    )
+    monkeypatch.delenv("MAXCODE_ALGOTUNE_VENV", raising=False)
+    row = script.judged(place, "pair_sums", "Fast One", tmp_path, 60)
+    assert (row["verdict"], row["why"]) == ("not measurable", "it imports what is not here: absent_one")
+    (place / ".venv/lib/python3.11/site-packages/absent_one").mkdir(parents=True)
+    assert script.absent({"absent_one", "json"}, script.environment(place)) == []

@@ -85,7 +85,8 @@ def optimize(
     source: Path, tests: Path | None, json_: bool, dry_run: bool, fail_on: Sequence[str], **options: Any
 ) -> int:
     """Make SOURCE faster: a C, C++ or Python program with --tests, a folder with problem.toml, a PyTorch module in the
-    KernelBench contract, or the name of a suite's problem (kernelbench:LEVEL/ID, pie:SPLIT/NAME, polybench:NAME).
+    KernelBench contract, or the name of a suite's problem (kernelbench:LEVEL/ID, pie:SPLIT/NAME, polybench:NAME,
+    algotune:TASK).
 
     The built-in policies know C and C++ (rewriter, kernels), Python (rewriter) and PyTorch (modules).
 

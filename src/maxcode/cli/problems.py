@@ -28,8 +28,8 @@ def problems() -> None:
 def list_(sources: tuple[Path, ...], json_: bool) -> int:
     """List the problems that SOURCES name: those that load, and those that cannot be used, with the reason.
 
-    SOURCES are names of suites (kernelbench:LEVEL, pie:test, polybench:all, folder:PATH), files suite.toml, or sources
-    of `maxcode optimize`.  Nothing is built or run.  Exit status 1 if a problem cannot be used.
+    SOURCES are names of suites (kernelbench:LEVEL, pie:test, polybench:all, algotune:all, folder:PATH), files
+    suite.toml, or sources of `maxcode optimize`.  Nothing is built or run.  Exit status 1 if a problem cannot be used.
     """
     found = list(survey(sources))
     if json_:

@@ -1,6 +1,6 @@
 """The suites, and the one place where names become problems: ``expanded``.
 
-    kernelbench:1/19   pie:test   polybench:gemm   folder:examples   suite.toml
+    kernelbench:1/19   pie:test   polybench:gemm   algotune:convex_hull   folder:examples   suite.toml
 
 A new suite is a file with an object that has the two methods of ``suite.Suite``, and a row in ``SUITES``.
 """
@@ -12,6 +12,7 @@ from pathlib import Path
 from types import MappingProxyType
 
 from maxcode.errors import InputError
+from maxcode.problems.algotune import AlgoTune
 from maxcode.problems.folders import Folder
 from maxcode.problems.kernelbench import KernelBench
 from maxcode.problems.mixture import is_mixture, mixture
@@ -24,6 +25,7 @@ SUITES: Mapping[str, Suite] = MappingProxyType(
         "kernelbench": KernelBench(),
         "pie": Pie(),
         "polybench": Polybench(),
+        "algotune": AlgoTune(),
         "folder": Folder(),
     }
 )

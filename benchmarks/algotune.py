@@ -1,0 +1,229 @@
+"""Judges solvers that language models have published for AlgoTune again.
+
+    MAXCODE_ALGOTUNE=AlgoTune MAXCODE_ALGOTUNE_VENV=venv python benchmarks/algotune.py [--tasks NAME ...]
+        [--models NAME ...] [--first 12] [--out runs/algotune] [--minutes 60] [--table]
+
+Each pair of a task and a model is one ``maxcode evaluate results/MODEL/TASK/solver.py --against algotune:TASK --out
+RUN``: fresh inputs from the task's own generator, its own ``is_solution``, the original and the solver in sandboxes
+of their own, timed in pairs.  A row is one line of OUT/rows.jsonl: what AlgoTune's table claims, and what is found
+here.  The run folder of a confirmed solver has its certificate, which ``maxcode verify`` measures again.  The same
+command resumes; rows that are there are not made again.  ``--table`` only prints the table.
+
+The tasks are those that import nothing beyond NumPy, SciPy and networkx, the quickest first by AlgoTune's own times.
+Verdicts:
+
+    confirmed       faster on fresh pairs, the lower end of the interval above 1, and no check of the speed-up failed
+    in doubt        the same, but a check of the speed-up failed (the row has it)
+    not faster      right, but not proved faster
+    wrong           wrong on fresh inputs, or it crashes, or it takes too long
+    refused         it breaks a rule of the judge, which says nothing about its results
+    not measurable  nothing was compared: it cannot be loaded, a package that it imports is not here, or a limit was
+                    reached
+"""
+
+from __future__ import annotations
+
+import argparse
+import ast
+import json
+import math
+import os
+import subprocess
+import sys
+import time
+from collections import Counter
+from collections.abc import Iterable, Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+from maxcode.problems.algotune import model_folder, slug
+
+Row = dict[str, Any]
+
+VERDICTS = ("confirmed", "in doubt", "not faster", "wrong", "refused", "not measurable")
+OF_OUTCOMES = {"wrong": "wrong", "crashed": "wrong", "timeout": "wrong", "rejected": "refused"}
+STANDARD = frozenset(sys.stdlib_module_names)
+PACKAGES = frozenset({"numpy", "scipy", "networkx", "AlgoTuneTasks"})
+# the names in reports/agent_summary.json where they are not the folder's name in small letters with hyphens
+CLAIMED_AS = {
+    "claude-opus-4": "claude-opus-4-20250514", "claude-opus-4.1": "claude-opus-4-1-20250805", "r1": "deepseek-reasoner",
+    "gpt-5-pro-medium": "gpt-5-pro (medium)",
+}  # fmt: skip
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--tasks", nargs="*", help="names of tasks")
+    parser.add_argument("--first", type=int, default=12, help="without --tasks: so many tasks, the quickest first")
+    parser.add_argument("--models", nargs="*", default=["GPT-5", "Claude Opus 4.5", "Gemini 2.5 Pro", "o4-mini"])
+    parser.add_argument("--out", type=Path, default=Path("runs/algotune"))
+    parser.add_argument("--minutes", type=float, default=math.inf, help="begin no further pair after so many minutes")
+    parser.add_argument("--limit", type=float, default=900, help="seconds for one pair")
+    parser.add_argument("--table", action="store_true", help="only print the table of the rows that are there")
+    options = parser.parse_args()
+    place = Path(os.environ.get("MAXCODE_ALGOTUNE", ""))
+    options.out.mkdir(parents=True, exist_ok=True)
+    rows = resumed(options.out / "rows.jsonl")
+    until = time.monotonic() + options.minutes * 60
+    for task in (options.tasks or usable(place)[: options.first]) if not options.table else ():
+        for model in options.models:
+            name = model_folder(place, model).name
+            if (task, name) not in rows and time.monotonic() < until:
+                row = judged(place, task, name, options.out, options.limit)
+                rows[task, name] = row
+                with (options.out / "rows.jsonl").open("a") as file:
+                    file.write(json.dumps(row) + "\n")
+                print(line(row), flush=True)
+    print(report(rows.values()))
+
+
+def resumed(path: Path) -> dict[tuple[str, str], Row]:
+    """The rows of a file, by task and model."""
+    rows = [json.loads(one) for one in path.read_text().splitlines()] if path.exists() else []
+    return {(row["task"], row["model"]): row for row in rows}
+
+
+def usable(place: Path) -> list[str]:
+    """The tasks whose imports are all here, the quickest first by AlgoTune's own times."""
+    table = json.loads((place / "reports/generation.json").read_text())
+    found = {task: seconds(entry) for task, entry in table.items() if only_known(place, task)}
+    return sorted(found, key=lambda task: (found[task], task))
+
+
+def seconds(entry: Mapping[str, Any]) -> float:
+    """The best time of the original that AlgoTune has written down."""
+    runs = [run["avg_min_ms"] for run in entry.get("baseline_runs", {}).values() if run.get("success")]
+    return min(runs, default=math.inf) / 1000
+
+
+def only_known(place: Path, task: str) -> bool:
+    """Whether a task imports nothing beyond the standard library, NumPy, SciPy and networkx."""
+    path = place / "AlgoTuneTasks" / task / f"{task}.py"
+    return path.is_file() and imports(path.read_text()) <= STANDARD | PACKAGES
+
+
+def imports(text: str) -> set[str]:
+    """The packages that a text imports, anywhere in it."""
+    found: set[str] = set()
+    try:
+        tree = ast.parse(text)
+    except SyntaxError:
+        return found  # the judge says so
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Import):
+            found |= {alias.name.partition(".")[0] for alias in node.names}
+        elif isinstance(node, ast.ImportFrom) and node.module and not node.level:
+            found.add(node.module.partition(".")[0])
+    return found
+
+
+def environment(place: Path) -> Path:
+    """The virtual environment that the suite takes."""
+    return Path(os.environ.get("MAXCODE_ALGOTUNE_VENV", "") or place / ".venv")
+
+
+def absent(packages: Iterable[str], venv: Path) -> list[str]:
+    """The packages that neither the standard library nor the environment has: a solver that falls back to something
+    slower without one is not the published one."""
+    there = {path.name.partition(".")[0] for path in venv.glob("lib/python3*/site-packages/*")}
+    return sorted(set(packages) - STANDARD - there)
+
+
+def claimed(place: Path, task: str, model: str) -> float | None:
+    """The speed-up in AlgoTune's table; None where it has none."""
+    table = json.loads((place / "reports/agent_summary.json").read_text()).get(task, {})
+    key = CLAIMED_AS.get(slug(model), slug(model))
+    said = str(table.get(key, {}).get("final_speedup", "N/A"))
+    return float(said) if said.replace(".", "", 1).isdigit() else None
+
+
+def judged(place: Path, task: str, model: str, out: Path, limit: float) -> Row:
+    """The row of one published solver."""
+    row: Row = {"task": task, "model": model, "claimed": claimed(place, task, model)}
+    folder = model_folder(place, model) / task
+    files = [path.name for path in folder.glob("*") if path.is_file() and not path.name.startswith(".")]
+    if "solver.py" not in files:
+        return row | {"verdict": "not measurable", "why": "there is no published solver"}
+    if len(files) > 1:
+        return row | {"verdict": "not measurable", "why": f"it has further files: {', '.join(sorted(files))}"}
+    if missing := absent(imports((folder / "solver.py").read_text()), environment(place)):
+        return row | {"verdict": "not measurable", "why": f"it imports what is not here: {', '.join(missing)}"}
+    run = out / "runs" / f"{task}-{slug(model)}"
+    began = time.monotonic()
+    command = [sys.executable, "-m", "maxcode", "evaluate", str(folder / "solver.py"), "--against", f"algotune:{task}"]
+    try:
+        done = subprocess.run(
+            [*command, "--out", str(run), "--json"], capture_output=True, text=True, timeout=limit, check=False
+        )
+    except subprocess.TimeoutExpired:
+        return row | {"verdict": "not measurable", "why": f"not finished after {limit:g} s", "seconds": limit}
+    spent = round(time.monotonic() - began, 1)
+    return row | read(done.stdout, done.stderr) | {"seconds": spent, "run": str(run.relative_to(out))}
+
+
+def read(stdout: str, stderr: str) -> Row:
+    """Verdict, reasons and interval from the answer of ``maxcode evaluate --json``."""
+    try:
+        table = json.loads(stdout)
+    except ValueError:
+        return {
+            "verdict": "not measurable",
+            "why": stderr.strip().splitlines()[-1][:300] if stderr.strip() else "no answer",
+        }
+    result = table.get("result", table)
+    speedup, outcome = result.get("speedup"), str(result.get("outcome", ""))
+    reasons = [str(one) for one in (result.get("reasons") or [result.get("why") or ""])][:2]
+    found: Row = {"outcome": outcome, "why": " ".join(reasons)[:400], "doubts": result.get("doubts", [])}
+    if isinstance(speedup, dict):
+        found["speedup"] = [round(speedup[key], 4) for key in ("value", "low", "high")]
+    return found | {"verdict": verdict(outcome, result)}
+
+
+def verdict(outcome: str, result: Mapping[str, Any]) -> str:
+    """One of ``VERDICTS``.  "confirmed" of the JSON says that it was timed on fresh pairs, not that it won on them."""
+    if outcome != "correct":
+        return OF_OUTCOMES.get(outcome, "not measurable")
+    if result.get("trusted"):
+        return "confirmed"
+    speedup = result.get("speedup")
+    if speedup is None:
+        return "not measurable"
+    return "in doubt" if result.get("doubts") and speedup["significant"] else "not faster"
+
+
+def line(row: Row) -> str:
+    """One row for people."""
+    found = "[{1}, {2}] {0}x".format(*row["speedup"]) if "speedup" in row else ""
+    told = f"claimed {row['claimed']}" if row["claimed"] is not None else "nothing claimed"
+    return f"{row['task']:32} {row['model']:22} {told:18} {row['verdict']:15} {found} {row.get('why', '')[:90]}"
+
+
+def report(rows: Iterable[Row]) -> str:
+    """The table by model, and the counts."""
+    rows = list(rows)
+    lines = [
+        "| model | solvers | " + " | ".join(VERDICTS) + " | claimed, certified (geometric means of the confirmed) |"
+    ]
+    lines.append("|---" * (len(VERDICTS) + 3) + "|")
+    for model in sorted({row["model"] for row in rows}):
+        lines.append(cells(model, [row for row in rows if row["model"] == model]))
+    if rows:
+        lines.append(cells("all", rows))
+    return "\n".join(lines)
+
+
+def cells(name: str, rows: Sequence[Row]) -> str:
+    """One line of the table."""
+    counts = Counter(row["verdict"] for row in rows)
+    both = [row for row in rows if row["verdict"] == "confirmed" and row["claimed"]]
+    means = [geometric([row["claimed"] for row in both]), geometric([row["speedup"][0] for row in both])]
+    told = f"{means[0]:.2f}, {means[1]:.2f} ({len(both)})" if both else "-"
+    return f"| {name} | {len(rows)} | " + " | ".join(str(counts[one]) for one in VERDICTS) + f" | {told} |"
+
+
+def geometric(values: Sequence[float]) -> float:
+    return math.exp(sum(math.log(value) for value in values) / len(values)) if values else math.nan
+
+
+if __name__ == "__main__":
+    main()

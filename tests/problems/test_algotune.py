@@ -1,0 +1,87 @@
+"""The suite ``algotune``, on a folder of our own in AlgoTune's layout."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from maxcode.core.types import Outcome
+from maxcode.errors import InputError
+from maxcode.problems import expanded, load
+from maxcode.problems.algotune import VARIABLE, VENV
+from maxcode.run.evaluation import evaluate_source
+from maxcode.run.request import Request
+from tests.support.algotune_help import TASK, write_algotune
+
+
+@pytest.fixture
+def place(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    monkeypatch.setenv(VARIABLE, str(write_algotune(tmp_path / "AlgoTune")))
+    monkeypatch.delenv(VENV, raising=False)
+    return tmp_path / "AlgoTune"
+
+
+def test_a_task_is_a_python_function_with_its_own_generator_and_check(place: Path) -> None:
+    problem = load(Path("algotune:pair_sums"), None, {}).problem
+    spec = problem.spec.python_spec
+    assert (problem.kind, spec.function, spec.size, spec.venv) == ("python", "Solver.solve", 700, "")
+    assert problem.program.text.startswith(TASK.rstrip())
+    assert problem.program.text.endswith("Solver = PairSums\n")
+    assert (problem.spec.limits.run_s, problem.spec.limits.memory_mb) == (60, 4096)
+    assert "generate_problem" in spec.inputs and "is_solution" in spec.check
+    assert [name for name, _ in spec.beside] == ["algotune_task.py", "AlgoTuneTasks/base.py"]
+
+
+def test_the_environment_is_that_of_the_checkout_or_the_one_named(place: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    (place / ".venv").mkdir()
+    assert load(Path("algotune:pair_sums"), None, {}).problem.spec.python_spec.venv == str(place / ".venv")
+    monkeypatch.setenv(VENV, str(place / "other"))
+    assert load(Path("algotune:pair_sums"), None, {}).problem.spec.python_spec.venv == str(place / "other")
+
+
+def test_all_tasks_are_listed_and_what_cannot_be_used_has_its_reason(place: Path) -> None:
+    found = expanded([Path("algotune:all")])
+    assert [str(one.path) for one in found.sources] == ["algotune:pair_sums"]
+    assert [(one.name, one.why) for one in found.left_out] == [
+        ("algotune:broken", "the task broken has no class with @register_task")
+    ]
+
+
+def test_a_solver_of_several_files_finds_files_of_the_same_names_in_the_original(place: Path) -> None:
+    """A candidate may not add files, and the text of its files must not reach the maker of inputs or the check."""
+    loaded = load(Path("algotune:pair_sums/two-files"), None, {})
+    assert loaded.reference is not None
+    assert list(loaded.reference.files) == list(loaded.problem.program.files) == ["solver.py", "beside.py"]
+    assert loaded.problem.program.files["beside.py"] == ""
+    assert loaded.problem.program.text.startswith(TASK.rstrip())
+
+
+@pytest.mark.parametrize(
+    ("name", "said"),
+    [
+        ("algotune:pair_sum", "unknown task of AlgoTune: 'pair_sum'; did you mean 'pair_sums'"),
+        ("algotune:pair_sums/Fast Two", "unknown model of AlgoTune: 'Fast Two'; did you mean 'Fast One'"),
+        ("algotune:pair_sums/built-one-high", r"must be built first \(core.pyx\)"),
+        ("algotune:all", "stands for all tasks; name one of them"),
+    ],
+)
+def test_a_wrong_name_is_one_sentence_with_its_cure(place: Path, name: str, said: str) -> None:
+    with pytest.raises(InputError, match=said):
+        load(Path(name), None, {})
+
+
+def test_a_checkout_that_is_not_here_is_told_with_where_to_get_it(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.delenv(VARIABLE, raising=False)
+    with pytest.raises(InputError, match=r"clone https://github\.com/oripress/AlgoTune and set MAXCODE_ALGOTUNE"):
+        expanded([Path("algotune:all")])
+
+
+@pytest.mark.sandbox
+def test_published_solvers_are_the_reference_and_are_judged_by_the_tasks_check(place: Path) -> None:
+    """A result that differs from the original's is right where the task says so; one that the task refuses is wrong."""
+    fast = evaluate_source(None, Request(Path("algotune:pair_sums/two-files")))
+    assert fast.outcome is Outcome.CORRECT, fast.reasons
+    assert fast.speedup is not None and fast.speedup.low > 2
+    wrong = evaluate_source(None, Request(Path("algotune:pair_sums/Wrong One")))
+    assert wrong.outcome is Outcome.WRONG, wrong.reasons
