@@ -41,7 +41,9 @@ class SearchProgress:
     def admitted(self, found: Admitted) -> None:
         """Shows that the original was built, verified and profiled."""
         slowest = max((given.seconds for given in found.inputs), default=0.0)
-        self._display.say(f"admitted: {len(found.inputs)} tests, the slowest takes {slowest * 1e3:.0f} ms of CPU")
+        count = f"{len(found.inputs)} {'benchmark' if found.problem.traits.is_patch else 'test'}"
+        many = "s" if len(found.inputs) != 1 else ""
+        self._display.say(f"admitted: {count}{many}, the slowest takes {slowest * 1e3:.0f} ms of CPU")
         for note in found.notes if found.timed else found.notes[:-1]:  # the last, "not measurable", is in the result
             self._display.note(f"note: {note}")
 

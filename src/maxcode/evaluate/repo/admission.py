@@ -88,9 +88,11 @@ class Base:
         seeded = SEED in self.problem.spec.repo_spec.benchmark
         if self.expected.has_results or (seeded and self.expected.numbers):
             fresh = ", with another seed in every pair," if seeded else ""
-            return Trust(
-                "outside", f"maxcode compared what the benchmark prints{fresh} with base in every run; {tests}"
+            fixed = (
+                "" if seeded else "; its input is the same in every run, so a patch that stores its answer would pass"
             )
+            compared = f"maxcode compared what the benchmark prints{fresh} with base in every run"
+            return Trust("outside", f"{compared}; {tests}{fixed}")
         why = (
             "what the benchmark prints is no result" if self.expected.numbers else "the benchmark prints nothing steady"
         )

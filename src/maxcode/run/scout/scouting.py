@@ -12,6 +12,7 @@ from typing import final
 import anyio.to_thread
 
 from maxcode.errors import InputError
+from maxcode.evaluate.repo.admission import SEED
 from maxcode.evaluate.repo.allowed import is_matched
 from maxcode.evaluate.repo.base_tree import base_tree
 from maxcode.evaluate.repo.commands import COMMAND_S, Place, said
@@ -144,4 +145,6 @@ async def _profile(top: Path, found: Conventions, say: Callable[[str], None]) ->
                 return RepoProfile(why_not=f"build {found.build!r} fails in the sandbox: {said(ran)}")
             side = Layers(Blob.of(packed))
         say("profiling the benchmark")
-        return await profiled(place, side, found.benchmark, tracked(top, problem.spec.repo_spec.commit))
+        return await profiled(
+            place, side, found.benchmark.replace(SEED, "1"), tracked(top, problem.spec.repo_spec.commit)
+        )
