@@ -84,7 +84,7 @@ def test_the_prompt_says_what_to_write_and_shows_native_code_first() -> None:
     problem = problem_of(TEXT, {"batch": 64})
     system, user = (message.text for message in messages(observed(problem=problem)))
     assert system.index("maxcode.native.load") < system.index("load_inline")
-    assert "ModelNew" in user and "batch = 64" in user and "0.0001 times the sum of its own size" in user
+    assert "ModelNew" in user and "batch = 64" in user and "|y - exact| <= t * (|exact| + rms)" in user
     assert "standard input" not in system + user and "$" not in system
     compile(fences(system)[0].body, "example", "exec")
 

@@ -54,7 +54,7 @@ def test_a_solver_of_several_files_finds_files_of_the_same_names_in_the_original
     assert loaded.reference is not None
     assert list(loaded.reference.files) == list(loaded.problem.program.files) == ["solver.py", "beside.py"]
     assert loaded.problem.program.files["beside.py"] == ""
-    assert loaded.problem.program.text.startswith(TASK.rstrip())
+    assert loaded.problem.program.files["solver.py"].startswith(TASK.rstrip())
 
 
 @pytest.mark.parametrize(

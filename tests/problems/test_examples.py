@@ -9,8 +9,8 @@ from pathlib import Path
 import anyio
 import pytest
 
+from maxcode.evaluate.harness import open_harness
 from maxcode.evaluate.ladder.prepare import Admitted
-from maxcode.evaluate.program.evaluator import open_evaluator
 from maxcode.problems import load
 
 EXAMPLES = sorted(path.parent for path in Path(__file__).parents[2].joinpath("examples").glob("*/problem.toml"))
@@ -27,8 +27,8 @@ def generated(folder: Path, *arguments: str) -> bytes:
 
 def admitted(folder: Path) -> Admitted:
     async def admit() -> Admitted:
-        evaluator = await open_evaluator()
-        return await evaluator.admit(load(folder).problem)
+        problem = load(folder).problem
+        return await (await open_harness(problem)).admit(problem)
 
     return anyio.run(admit)
 

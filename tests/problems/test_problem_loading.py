@@ -156,7 +156,7 @@ def test_line_endings_of_a_source_are_kept(folder: Path) -> None:
         ("missing.cpp", None, "give a source file with --tests"),
         ("empty.cpp", b" \n", "is empty"),
         ("latin.cpp", b"// caf\xe9\nint main() {}", "not UTF-8 (byte 6)"),
-        ("slow.rs", b"fn main() {}", "set `language` in problem.toml"),
+        ("slow.zig", b"pub fn main() void {}", "set `language` in problem.toml"),
         ("tests", None, "has no problem.toml"),
     ],
 )

@@ -65,6 +65,7 @@ EVALUATE_KEYS = {
     "doubts",
     "tests",
     "inputs_timed",
+    "timed_on",
     "sandbox",
     "machine",
     "notes",
@@ -98,7 +99,7 @@ def test_evaluate_says_why_a_wrong_candidate_has_no_speedup(place: Path) -> None
 
 def test_optimize_writes_the_best_program_its_diff_a_report_and_the_record(finished: FinishedRun) -> None:
     found, out = finished.told, finished.folder
-    assert set(found) == OPTIMIZE_KEYS | {"certificate", "unseen", "fresh_inputs"}
+    assert set(found) == OPTIMIZE_KEYS | {"certificate", "change", "unseen", "fresh_inputs"}
     assert found["confirmed"]
     assert found["speedup"]["significant"]
     assert found["speedup"]["pairs"] >= 15

@@ -39,8 +39,8 @@ _MEASURING = frozenset({"tell", "race", "evaluate", "verify"})  # the verbs whos
 _VERBS = {verb.name: verb for verb in (optimize, tell, evaluate, verify, race)}
 # What a client may not choose: whether programs are contained, what runs as the user, who is paid, and other machines.
 REFUSED = frozenset({
-    "base_url", "changes", "cluster", "config", "critic", "prices", "provider", "replay", "sandbox", "trusts_both",
-    "unsafe_no_sandbox",
+    "base_url", "branch", "changes", "cluster", "config", "critic", "prices", "provider", "replay", "sandbox",
+    "trusts_both", "unsafe_no_sandbox",
 })  # fmt: skip
 OWN = frozenset({"json_", "policy"})  # options that a tool itself gives
 INSTRUCTIONS = """maxcode judges whether a program became faster: it builds, verifies and times in a sandbox.

@@ -66,9 +66,9 @@ def machine(described: Machine, native_flags: str = "") -> Part:
 
 def about_machine(described: Machine, problem: Problem, native_flags: str = "") -> list[str]:
     """The machine, the compiler and the limits of one run, in words."""
-    lines = [f"{described.cpu}, {described.cores} cores, {described.kernel.split()[0]}"]
+    lines = [", ".join([described.cpu, f"{described.cores} cores", *described.kernel.split()[:1]])]
     tongue = LANGUAGES.get(problem.language)
-    is_machine_code = problem.kind == "module" or tongue is None or tongue.runtime in ("", "none")
+    is_machine_code = problem.traits.shows_operators or tongue is None or tongue.runtime in ("", "none")
     if described.caches and is_machine_code:
         lines.append("caches: " + ", ".join(f"{name} {size}" for name, size in described.caches.items()))
     if described.isa and is_machine_code:

@@ -152,7 +152,7 @@ def _system(problem: Problem) -> str:
     kind = f"{problem.kind}_cuda" if problem.spec.on_gpu else problem.kind
     threads = ", and threads, one for each core" if problem.goal == "wall" else ""
     told = {"language": language, "clock": _CLOCKS[problem.goal], "threads": threads}
-    if problem.kind == "module":
+    if problem.traits.shows_operators:
         told["threads"] = _MANY_THREADS if problem.goal == "wall" else _ONE_THREAD
     if not problem.traits.has_tests:
         return _filled(f"system_{kind}", **told)
