@@ -16,8 +16,9 @@ from maxcode.bench.versus import ComparedRun, Word
 from maxcode.core.types import Interval
 from maxcode.errors import InputError
 from maxcode.problems import Loaded, digest, load
-from maxcode.run.candidate_result import CandidateResult, Speedup
+from maxcode.run.candidate_result import CandidateResult
 from maxcode.run.evaluation import evaluate_loaded
+from maxcode.run.figures import Speedup
 
 
 @final

@@ -18,8 +18,8 @@ from maxcode.errors import InputError
 from maxcode.evaluate.harness_protocol import SearchHarness
 from maxcode.problems.description import DESCRIPTION
 from maxcode.problems.patches import patched
-from maxcode.run.candidate_result import SLOWER
 from maxcode.run.certificate.making import winner_in
+from maxcode.run.figures import SLOWER
 
 GIVEN_FILE = "file:"  # the name of the policy, before the path of the candidate
 

@@ -12,8 +12,9 @@ import msgspec
 from maxcode.core.printable import printable
 from maxcode.core.types import Outcome, Program, Spent
 from maxcode.evaluate.cluster import Report
-from maxcode.run.candidate_result import CandidateResult, Speedup
+from maxcode.run.candidate_result import CandidateResult
 from maxcode.run.certificate import FreshInputTiming
+from maxcode.run.figures import Speedup
 from maxcode.run.report.certified import verify_command
 from maxcode.run.result_html import page_of
 
